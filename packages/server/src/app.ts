@@ -1,0 +1,71 @@
+import type { Config } from './config.ts';
+import { installAccess } from './identity/access.ts';
+import { apiKeyRoutes } from './identity/api-keys/routes.ts';
+import { applicationTokenRoutes } from './identity/application-tokens/routes.ts';
+import { Authenticator } from './identity/authenticate.ts';
+import { callerKey } from './identity/caller.ts';
+import { installCors } from './identity/cors.ts';
+import { createDirectory } from './identity/directory.ts';
+import { operatorRoutes } from './identity/operators/routes.ts';
+import { signInRoutes } from './identity/sign-in/routes.ts';
+import { Keyring } from './identity/signing-keys.ts';
+import { siteRoutes } from './identity/sites/routes.ts';
+import { teamRoutes } from './identity/teams/routes.ts';
+import { Tokens } from './identity/tokens.ts';
+import { visitorRoutes } from './identity/visitors/routes.ts';
+import type { ChangeFeed } from './platform/change-feed.ts';
+import type { Database } from './platform/database.ts';
+import { docsRoutes } from './platform/docs.ts';
+import { healthRoutes } from './platform/health.ts';
+import { createApp, type App } from './platform/http.ts';
+import { installIdempotency } from './platform/idempotency.ts';
+import type { Log } from './platform/log.ts';
+import { createMetrics, metricsRoute } from './platform/metrics.ts';
+import { apiDocument, describeRoutes } from './platform/openapi.ts';
+import { RateLimit } from './platform/rate-limit.ts';
+import { installRequestLog } from './platform/request-log.ts';
+import { installSettling } from './platform/settling.ts';
+
+interface AppParts {
+  readonly config: Config;
+  readonly database: Database;
+  readonly feed: ChangeFeed;
+  readonly log: Log;
+}
+
+/** Failures to authenticate an address may have in a minute, garbage tokens above all. */
+const failuresPerMinute = 300;
+
+/** The HTTP edge with every room's routes. What a hook adds to routes, it adds to those registered after it. */
+export async function buildApp({ config, database, feed, log }: AppParts): Promise<App> {
+  const app = await createApp({ log, sql: database.sql, trustProxy: config.trustProxy });
+  const metrics = createMetrics(database.sql, config.databasePoolSize);
+  const directory = createDirectory(database.sql, feed);
+  const tokens = new Tokens(new Keyring(database.sql, feed), feed);
+
+  installRequestLog(app, log, metrics, (request) => callerKey(request.caller));
+  installCors(app, directory);
+  installAccess(app, {
+    authenticator: new Authenticator(tokens, directory),
+    perToken: new RateLimit(config.rateLimitPerToken),
+    failures: new RateLimit(failuresPerMinute),
+  });
+  installSettling(app, feed);
+  installIdempotency(app, ({ caller }) =>
+    caller.kind === 'nobody' ? null : { accountId: caller.accountId, caller: callerKey(caller) },
+  );
+  await describeRoutes(app);
+
+  signInRoutes(app, { tokens, directory, attempts: new RateLimit(config.rateLimitSignIn) });
+  apiKeyRoutes(app);
+  applicationTokenRoutes(app);
+  siteRoutes(app, directory);
+  teamRoutes(app);
+  operatorRoutes(app);
+  visitorRoutes(app, tokens);
+  await healthRoutes(app);
+  metricsRoute(app, metrics);
+  docsRoutes(app, () => apiDocument(app, {}));
+  await app.ready();
+  return app;
+}

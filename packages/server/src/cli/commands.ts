@@ -1,0 +1,69 @@
+import type { Config } from '../config.ts';
+import { createAccount, newKey, type NewKey } from '../identity/accounts.ts';
+import { insertApiKey } from '../identity/api-keys/store.ts';
+import { hashSecret } from '../identity/secrets.ts';
+import { ensureSigningKey, rotateSigningKey } from '../identity/signing-keys.ts';
+import { inTransaction, type Sql } from '../platform/database.ts';
+import { StartError } from '../platform/errors.ts';
+import type { AccountId, OperatorId } from '../platform/ids.ts';
+import { migrate } from '../platform/migrations.ts';
+import { joinStorage } from '../storage.ts';
+
+const mostKeys = 20;
+
+/** Runs `work` on the migrated database, in one transaction. */
+async function withDatabase<T>(config: Config, work: (sql: Sql) => Promise<T>): Promise<T> {
+  const storage = await joinStorage(config);
+  try {
+    await migrate(storage.database, ensureSigningKey);
+    return await inTransaction(storage.database.sql, work);
+  } finally {
+    await storage.close();
+  }
+}
+
+export async function migrateOnly(config: Config): Promise<void> {
+  await withDatabase(config, async () => undefined);
+  process.stdout.write('The database is up to date.\n');
+}
+
+export async function accountsCreate(config: Config, name: string | undefined): Promise<void> {
+  if (name === undefined || name === '')
+    throw new StartError('Say how the account is called: usher accounts create <name>');
+  const key = newKey();
+  await withDatabase(config, async (sql) =>
+    createAccount(sql, { accountName: name, email: 'administrator@localhost', key }),
+  );
+  printKey(`Account "${name}" is there, with one site. Its super_manager's API key, shown this once:`, key);
+}
+
+export async function keysCreate(config: Config, email: string | undefined): Promise<void> {
+  if (email === undefined) throw new StartError("Say whose key: usher keys create <the operator's e-mail address>");
+  const key = newKey();
+  await withDatabase(config, async (sql) => {
+    const owners = await sql<{ accountId: AccountId; operatorId: OperatorId }[]>`
+      SELECT account_id AS "accountId", id AS "operatorId" FROM operators WHERE lower(email) = lower(${email})`;
+    const [owner] = owners;
+    if (owner === undefined) throw new StartError(`There is no operator ${email}.`);
+    if (owners.length > 1)
+      throw new StartError(`${email} is an operator of several accounts; make the key through the API.`);
+    const row = await insertApiKey(sql, { ...owner, id: key.id, secretHash: await hashSecret(key.secret) }, mostKeys);
+    if (row === null) throw new StartError(`${email} has ${mostKeys} keys already; delete one through the API.`);
+  });
+  printKey(`A new API key of ${email}, shown this once:`, key);
+}
+
+export async function signingKeysRotate(config: Config, flag: string | undefined): Promise<void> {
+  if (flag !== undefined && flag !== '--revoke')
+    throw new StartError(`Unknown option ${flag}; there is only --revoke.`);
+  await withDatabase(config, async (sql) => rotateSigningKey(sql, flag === '--revoke' ? 'revoke' : 'keep'));
+  process.stdout.write(
+    flag === '--revoke'
+      ? 'Every token has ended; new ones are signed anew.\n'
+      : 'New tokens are signed with a new key.\n',
+  );
+}
+
+function printKey(heading: string, { id, secret }: NewKey): void {
+  process.stdout.write(`${heading}\n  id      ${id}\n  secret  ${secret}\n`);
+}

@@ -1,0 +1,141 @@
+import { resolve } from 'node:path';
+
+/** Everything the environment may say, read once. Nothing else in Usher reads `process.env`. */
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  readonly dataDir: string;
+  /** A PostgreSQL of the user's own; `null` means Usher runs the embedded one in `dataDir`. */
+  readonly databaseUrl: string | null;
+  readonly databasePoolSize: number;
+  /** The first super_manager's key, where the operator of the service chose it. */
+  readonly adminKey: { readonly id: string; readonly secret: string } | null;
+  readonly logLevel: LogLevel;
+  /** Whose `X-Forwarded-*` headers are believed: nobody's, everybody's, or those of the listed addresses. */
+  readonly trustProxy: boolean | readonly string[];
+  /** Requests a minute and token. */
+  readonly rateLimitPerToken: number;
+  /** Attempts a minute and address to obtain a token with an API key. */
+  readonly rateLimitSignIn: number;
+}
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** A setting that cannot be used. The message names the setting, what it holds and what it may hold. */
+export class SettingError extends Error {
+  override readonly name = 'SettingError';
+}
+
+interface Setting {
+  readonly name: string;
+  readonly fallback: string;
+  readonly meaning: string;
+}
+
+/** Every setting there is, in the order the README lists them. */
+export const settings = [
+  { name: 'PORT', fallback: '8080', meaning: 'Port to serve on' },
+  { name: 'HOST', fallback: '127.0.0.1', meaning: 'Address to serve on; `0.0.0.0` or `::` for every interface' },
+  { name: 'USHER_DATA_DIR', fallback: './data', meaning: 'Where the embedded database and uploaded files live' },
+  {
+    name: 'DATABASE_URL',
+    fallback: '',
+    meaning:
+      'A PostgreSQL (15 or newer) of your own, `postgres://user:password@host:port/database`; none is started then',
+  },
+  { name: 'USHER_DATABASE_POOL', fallback: '10', meaning: 'Connections to the database, 2 to 200' },
+  { name: 'USHER_ADMIN_KEY_ID', fallback: '', meaning: "Id of the first super_manager's API key" },
+  {
+    name: 'USHER_ADMIN_KEY_SECRET',
+    fallback: '',
+    meaning: 'Its secret, at least 16 characters; without both, a key is made and printed at the first start',
+  },
+  { name: 'USHER_LOG_LEVEL', fallback: 'info', meaning: 'fatal, error, warn, info, debug, trace or silent' },
+  {
+    name: 'USHER_TRUST_PROXY',
+    fallback: 'false',
+    meaning: '`true`, or a comma-separated list of proxy addresses whose `X-Forwarded-*` headers are believed',
+  },
+  { name: 'USHER_RATE_LIMIT_PER_TOKEN', fallback: '6000', meaning: 'Requests a minute for each token and process' },
+  {
+    name: 'USHER_RATE_LIMIT_SIGN_IN',
+    fallback: '60',
+    meaning: 'Attempts a minute for each address and process to obtain a token with an API key',
+  },
+] as const satisfies readonly Setting[];
+
+type SettingName = (typeof settings)[number]['name'];
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export function readConfig(environment: Environment): Config {
+  refuseUnknown(environment);
+  const read = (name: SettingName): string => {
+    const given = environment[name];
+    if (given !== undefined && given !== '') return given;
+    return settings.find((setting) => setting.name === name)?.fallback ?? '';
+  };
+  return Object.freeze({
+    host: read('HOST'),
+    port: wholeNumber('PORT', read('PORT'), 0, 65_535),
+    dataDir: resolve(read('USHER_DATA_DIR')),
+    databaseUrl: databaseUrl(read('DATABASE_URL')),
+    databasePoolSize: wholeNumber('USHER_DATABASE_POOL', read('USHER_DATABASE_POOL'), 2, 200),
+    adminKey: adminKey(read('USHER_ADMIN_KEY_ID'), read('USHER_ADMIN_KEY_SECRET')),
+    logLevel: oneOf('USHER_LOG_LEVEL', read('USHER_LOG_LEVEL'), logLevels),
+    trustProxy: trustProxy(read('USHER_TRUST_PROXY')),
+    rateLimitPerToken: wholeNumber('USHER_RATE_LIMIT_PER_TOKEN', read('USHER_RATE_LIMIT_PER_TOKEN'), 1, 1e9),
+    rateLimitSignIn: wholeNumber('USHER_RATE_LIMIT_SIGN_IN', read('USHER_RATE_LIMIT_SIGN_IN'), 1, 1e9),
+  });
+}
+
+/** A misspelt setting must not be taken for its default in silence. */
+function refuseUnknown(environment: Environment): void {
+  const known: readonly string[] = settings.map((setting) => setting.name);
+  const unknown = Object.keys(environment).find((name) => name.startsWith('USHER_') && !known.includes(name));
+  if (unknown === undefined) return;
+  const ours = known.filter((name) => name.startsWith('USHER_')).join(', ');
+  throw new SettingError(`${unknown} is not a setting of Usher. Unset it, or use one of: ${ours}.`);
+}
+
+function wholeNumber(name: SettingName, value: string, least: number, most: number): number {
+  const number = Number(value);
+  if (/^\d+$/.test(value) && number >= least && number <= most) return number;
+  throw new SettingError(`${name} must be a whole number from ${least} to ${most}, not "${value}".`);
+}
+
+function oneOf<T extends string>(name: SettingName, value: string, allowed: readonly T[]): T {
+  const found = allowed.find((candidate) => candidate === value);
+  if (found !== undefined) return found;
+  throw new SettingError(`${name} must be one of ${allowed.join(', ')}, not "${value}".`);
+}
+
+/** The value is never repeated in the message: it may hold a password. */
+function databaseUrl(value: string): string | null {
+  if (value === '') return null;
+  const url = URL.canParse(value) ? new URL(value) : null;
+  if (url === null || !['postgres:', 'postgresql:'].includes(url.protocol)) {
+    throw new SettingError('DATABASE_URL must look like postgres://user:password@host:5432/database.');
+  }
+  return value;
+}
+
+function adminKey(id: string, secret: string): Config['adminKey'] {
+  if (id === '' && secret === '') return null;
+  if (id === '' || secret === '') {
+    throw new SettingError('USHER_ADMIN_KEY_ID and USHER_ADMIN_KEY_SECRET go together: set both or neither.');
+  }
+  if (!/^[\w.-]{1,64}$/.test(id)) {
+    throw new SettingError('USHER_ADMIN_KEY_ID must be 1 to 64 letters, digits, dots, dashes or underscores.');
+  }
+  if (secret.length < 16 || secret.length > 256) {
+    throw new SettingError('USHER_ADMIN_KEY_SECRET must be 16 to 256 characters long.');
+  }
+  return Object.freeze({ id, secret });
+}
+
+function trustProxy(value: string): Config['trustProxy'] {
+  if (value === 'true') return true;
+  if (value === 'false') return false;
+  return value.split(',').map((address) => address.trim());
+}

@@ -1,0 +1,250 @@
+import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import { notFound, Refusal, invalid } from '../platform/errors.ts';
+import type { App } from '../platform/http.ts';
+import type { AccountId, SiteId } from '../platform/ids.ts';
+import { addressKey, type RateLimit } from '../platform/rate-limit.ts';
+import type { Authenticator } from './authenticate.ts';
+import { atLeast, callerKey, hasRoleAnywhere, nobody, type Caller, type OperatorCaller, type Role } from './caller.ts';
+
+/**
+ * Who may use a route, declared beside its schema. A route that declares nothing is refused when it is registered.
+ * What is not named may not: `{ operator: 'manager', site: 'resource' }` shuts out visitors and application tokens.
+ */
+export type Access =
+  | { readonly public: true }
+  | {
+      readonly public?: never;
+      /** The least role an operator must have on the site concerned. */
+      readonly operator?: Role;
+      readonly visitor?: true;
+      /** The kind of application token that is enough; a secret one may do what a publishable one may. */
+      readonly application?: 'secret' | 'publishable';
+      readonly site: SiteSource;
+    };
+
+/**
+ * Where the site concerned is found.
+ * `none`: no site is; the kind of caller is all that counts.
+ * `anywhere`: an operator needs the role on any of its sites.
+ * `resource`: it belongs to what the id names; the handler must call `permit` once it has found that, and is held to it.
+ */
+type SiteSource = 'params.site_id' | 'body.site_id' | 'query.site_ids' | 'anywhere' | 'none' | 'resource';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    access?: Access;
+  }
+  interface FastifyRequest {
+    caller: Caller;
+    /** Set by `permit`: a `resource` route that answers without having asked is a fault of ours. */
+    permitted: boolean;
+  }
+}
+
+interface AccessOptions {
+  readonly authenticator: Authenticator;
+  readonly perToken: RateLimit;
+  /** Counts failures to authenticate by address, so that tokens cannot be guessed at leisure. */
+  readonly failures: RateLimit;
+}
+
+export function installAccess(app: App, { authenticator, perToken, failures }: AccessOptions): void {
+  app.decorateRequest('caller');
+  app.decorateRequest('permitted', false);
+  app.addHook('onRoute', (route) => {
+    const access = accessOf(route);
+    if (route.schema !== undefined)
+      Object.assign(route.schema, { security: security(access), 'x-access': inWords(access) });
+    if (!('site' in access)) return;
+    route.onRequest = [identify(authenticator, perToken, failures), ...hooks(route.onRequest)];
+    route.preHandler = [authorize(access), ...hooks(route.preHandler)];
+    if (access.site === 'resource') route.onSend = [assertPermitted, ...hooks(route.onSend)];
+  });
+  app.addHook('onRequest', (request, _reply, done) => {
+    request.caller = nobody;
+    done();
+  });
+}
+
+function hooks<Hook>(given: Hook | Hook[] | undefined): Hook[] {
+  return given === undefined ? [] : ([given].flat() as Hook[]);
+}
+
+function accessOf(route: RouteOptions): Access {
+  const access = route.config?.access;
+  if (access === undefined) throw new Error(`${String(route.method)} ${route.url} does not declare who may use it`);
+  return access;
+}
+
+/** For the OpenAPI document: the schemes that a token may come by. */
+function security(access: Access): readonly Record<string, readonly string[]>[] {
+  if (access.public) return [];
+  const bearer = access.operator !== undefined || access.visitor === true ? [{ bearer: [] }] : [];
+  return [...bearer, ...(access.application === undefined ? [] : [{ application: [] }])];
+}
+
+/** For the reference: who may. */
+function inWords(access: Access): string {
+  if (access.public) return 'Anyone';
+  const where = { none: '', anywhere: ' on any site' }[access.site as string] ?? ' on the site';
+  const who = [
+    access.operator === undefined ? [] : [access.site === 'none' ? 'any operator' : `${access.operator}${where}`],
+    access.visitor === undefined ? [] : ['the visitor'],
+    access.application === undefined ? [] : [`${access.application} application token`],
+  ].flat();
+  return `Who: ${who.join(', ')}`;
+}
+
+type Done = (error?: Error) => void;
+
+function identify(authenticator: Authenticator, perToken: RateLimit, failures: RateLimit) {
+  const accept = (request: FastifyRequest, caller: Caller): void => {
+    request.caller = caller;
+    const key = callerKey(caller);
+    // A publishable token is every visitor's: one of them must not use up what is everybody's.
+    perToken.take(caller.kind === 'application' ? `${key} ${addressKey(request.ip)}` : key);
+  };
+  const fail = (request: FastifyRequest, error: unknown): Error => {
+    try {
+      if (error instanceof Refusal && error.code === 'unauthenticated') failures.take(addressKey(request.ip));
+    } catch (limited) {
+      return limited as Error;
+    }
+    return error as Error;
+  };
+  return (request: FastifyRequest, _reply: FastifyReply, done: Done): void => {
+    try {
+      const caller = authenticator.authenticate(request.headers.authorization);
+      if (!(caller instanceof Promise)) {
+        accept(request, caller);
+        return done();
+      }
+      caller
+        .then((found) => accept(request, found))
+        .then(
+          () => done(),
+          (error: unknown) => done(fail(request, error)),
+        );
+    } catch (error) {
+      done(fail(request, error));
+    }
+  };
+}
+
+function authorize(access: Exclude<Access, { public: true }>) {
+  return (request: FastifyRequest, _reply: FastifyReply, done: Done): void => {
+    try {
+      refuseKind(access, request.caller);
+      for (const site of sitesConcerned(access.site, request)) requireSite(request, site);
+      if (access.site === 'anywhere') requireAnywhere(access, request.caller);
+      done();
+    } catch (error) {
+      done(error as Error);
+    }
+  };
+}
+
+function refuseKind(access: Exclude<Access, { public: true }>, caller: Caller): void {
+  const allowed =
+    (caller.kind === 'operator' && access.operator !== undefined) ||
+    (caller.kind === 'visitor' && access.visitor === true) ||
+    (caller.kind === 'application' && (access.application === 'publishable' || access.application === caller.trust));
+  if (allowed) return;
+  const kinds = [
+    access.operator === undefined ? [] : ["an operator's token"],
+    access.visitor === undefined ? [] : ["a visitor's token"],
+    access.application === undefined
+      ? []
+      : [`${access.application === 'secret' ? 'a secret' : 'an'} application token`],
+  ].flat();
+  throw new Refusal('forbidden', `This needs ${kinds.join(' or ')}.`);
+}
+
+function sitesConcerned(source: SiteSource, request: FastifyRequest): readonly SiteId[] {
+  switch (source) {
+    case 'params.site_id':
+      return [(request.params as { site_id: SiteId }).site_id];
+    case 'query.site_ids':
+      return (request.query as { site_ids: SiteId[] }).site_ids;
+    case 'body.site_id': {
+      const { site_id } = request.body as { site_id?: SiteId };
+      if (site_id !== undefined) return [site_id];
+      if (request.caller.kind !== 'operator') return [];
+      throw invalid([{ attribute: '/site_id', detail: 'is required' }]);
+    }
+    case 'anywhere':
+    case 'none':
+    case 'resource':
+      return [];
+  }
+}
+
+/** The declared role on that site: 404 where the caller has none there at all, 403 where it is too low. */
+function requireSite(request: FastifyRequest, site: SiteId, noun = 'site', id: string = site): void {
+  const { caller } = request;
+  if (caller.kind === 'nobody') throw notFound(noun, id);
+  if (caller.kind !== 'operator') {
+    if (caller.siteId !== site) throw notFound(noun, id);
+    return;
+  }
+  const role = caller.roles.get(site);
+  if (role === undefined) throw notFound(noun, id);
+  const least = declaredRole(request);
+  if (!atLeast(role, least)) throw roleTooLow(least, role);
+}
+
+function requireAnywhere(access: Exclude<Access, { public: true }>, caller: Caller): void {
+  if (caller.kind !== 'operator' || access.operator === undefined || hasRoleAnywhere(caller, access.operator)) return;
+  throw new Refusal('forbidden', `This needs the role ${access.operator} on at least one site.`);
+}
+
+function declaredRole(request: FastifyRequest): Role {
+  const access = request.routeOptions.config.access;
+  if (access === undefined || access.public || access.operator === undefined)
+    throw new Error('the route names no role');
+  return access.operator;
+}
+
+export function roleTooLow(least: Role, role: Role): Refusal {
+  return new Refusal('forbidden', `This needs the role ${least} on the site; the caller is ${role} there.`);
+}
+
+/** For `resource` routes: refuses unless the caller has the declared role on the site the resource belongs to. */
+export function permit(
+  request: FastifyRequest,
+  resource: { readonly site_id: SiteId; readonly id: string },
+  noun: string,
+): void {
+  requireSite(request, resource.site_id, noun, resource.id);
+  request.permitted = true;
+}
+
+/** For `resource` routes whose rule is more than a role on one site: the handler has decided it. */
+export function permitted(request: FastifyRequest): void {
+  request.permitted = true;
+}
+
+function assertPermitted(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+  done: (error: Error | null, payload: unknown) => void,
+): void {
+  if (reply.statusCode >= 400 || request.permitted) return done(null, payload);
+  done(
+    new Error(`${request.method} ${request.routeOptions.url ?? ''} answered without asking whether it may`),
+    payload,
+  );
+}
+
+/** The caller of a route that only operators may use. */
+export function operatorOf(request: FastifyRequest): OperatorCaller {
+  if (request.caller.kind !== 'operator') throw new Error('the route is not for operators alone');
+  return request.caller;
+}
+
+/** The account of a caller that is somebody. */
+export function accountOf(request: FastifyRequest): AccountId {
+  if (request.caller.kind === 'nobody') throw new Error('the route is public');
+  return request.caller.accountId;
+}

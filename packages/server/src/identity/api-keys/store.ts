@@ -1,0 +1,53 @@
+import { inTransaction, type Sql } from '../../platform/database.ts';
+import type { AccountId, OperatorId } from '../../platform/ids.ts';
+
+interface NewKey {
+  readonly id: string;
+  readonly accountId: AccountId;
+  readonly operatorId: OperatorId;
+  readonly secretHash: string;
+}
+
+export interface ApiKeyRow {
+  readonly id: string;
+  readonly created_at: Date;
+}
+
+/** `null` where the operator already has as many keys as it may. The lock on its row makes that exact. */
+export async function insertApiKey(pool: Sql, key: NewKey, most: number): Promise<ApiKeyRow | null> {
+  return inTransaction(pool, async (sql) => {
+    await sql`SELECT 1 FROM operators WHERE id = ${key.operatorId} FOR NO KEY UPDATE`;
+    const [row] = await sql<ApiKeyRow[]>`
+      INSERT INTO api_keys (id, account_id, operator_id, secret_hash)
+      SELECT ${key.id}, ${key.accountId}, ${key.operatorId}, ${key.secretHash}
+       WHERE (SELECT count(*) FROM api_keys WHERE operator_id = ${key.operatorId}) < ${most}
+      RETURNING id, created_at`;
+    return row ?? null;
+  });
+}
+
+export async function listApiKeys(sql: Sql, operatorId: OperatorId): Promise<ApiKeyRow[]> {
+  return sql<ApiKeyRow[]>`
+    SELECT id, created_at FROM api_keys WHERE operator_id = ${operatorId} ORDER BY created_at, id`;
+}
+
+export async function deleteApiKey(sql: Sql, operatorId: OperatorId, id: string): Promise<boolean> {
+  const [row] = await sql`DELETE FROM api_keys WHERE id = ${id} AND operator_id = ${operatorId} RETURNING id`;
+  return row !== undefined;
+}
+
+export interface KeyOwner {
+  readonly accountId: AccountId;
+  readonly operatorId: OperatorId;
+  readonly enabled: boolean;
+  readonly secretHash: string;
+}
+
+export async function findKeyOwner(sql: Sql, id: string): Promise<KeyOwner | null> {
+  const [row] = await sql<KeyOwner[]>`
+    SELECT k.account_id AS "accountId", k.operator_id AS "operatorId", o.enabled, k.secret_hash AS "secretHash"
+      FROM api_keys k
+      JOIN operators o ON o.id = k.operator_id
+     WHERE k.id = ${id}`;
+  return row ?? null;
+}

@@ -1,0 +1,43 @@
+import { inTransaction, type Sql } from '../../platform/database.ts';
+import type { AccountId, ApplicationTokenId, SiteId } from '../../platform/ids.ts';
+
+export interface ApplicationTokenRow {
+  readonly id: ApplicationTokenId;
+  readonly kind: 'secret' | 'publishable';
+  readonly created_at: Date;
+}
+
+interface NewApplicationToken {
+  readonly id: ApplicationTokenId;
+  readonly accountId: AccountId;
+  readonly siteId: SiteId;
+  readonly kind: 'secret' | 'publishable';
+  readonly secretHash: string;
+}
+
+/** `null` where the site already has as many tokens as it may. The lock on its row makes that exact. */
+export async function insertApplicationToken(
+  pool: Sql,
+  token: NewApplicationToken,
+  most: number,
+): Promise<ApplicationTokenRow | null> {
+  return inTransaction(pool, async (sql) => {
+    await sql`SELECT 1 FROM sites WHERE id = ${token.siteId} FOR NO KEY UPDATE`;
+    const [row] = await sql<ApplicationTokenRow[]>`
+      INSERT INTO application_tokens (id, account_id, site_id, kind, secret_hash)
+      SELECT ${token.id}, ${token.accountId}, ${token.siteId}, ${token.kind}, ${token.secretHash}
+       WHERE (SELECT count(*) FROM application_tokens WHERE site_id = ${token.siteId}) < ${most}
+      RETURNING id, kind, created_at`;
+    return row ?? null;
+  });
+}
+
+export async function listApplicationTokens(sql: Sql, siteId: SiteId): Promise<ApplicationTokenRow[]> {
+  return sql<ApplicationTokenRow[]>`
+    SELECT id, kind, created_at FROM application_tokens WHERE site_id = ${siteId} ORDER BY created_at, id`;
+}
+
+export async function deleteApplicationToken(sql: Sql, siteId: SiteId, id: string): Promise<boolean> {
+  const [row] = await sql`DELETE FROM application_tokens WHERE id = ${id} AND site_id = ${siteId} RETURNING id`;
+  return row !== undefined;
+}

@@ -1,0 +1,59 @@
+import type { AccountId, OperatorId, SiteId, VisitorId } from '../platform/ids.ts';
+
+/** What an operator may do on a site, from least to most. */
+export const roles = ['operator', 'manager', 'super_manager'] as const;
+export type Role = (typeof roles)[number];
+
+export function atLeast(role: Role, least: Role): boolean {
+  return roles.indexOf(role) >= roles.indexOf(least);
+}
+
+/** Whose request this is. */
+export type Caller =
+  | { readonly kind: 'nobody' }
+  | OperatorCaller
+  | {
+      readonly kind: 'visitor';
+      readonly accountId: AccountId;
+      readonly visitorId: VisitorId;
+      /** The site the visitor is on now. */
+      readonly siteId: SiteId;
+    }
+  | {
+      readonly kind: 'application';
+      readonly accountId: AccountId;
+      readonly applicationTokenId: string;
+      readonly siteId: SiteId;
+      readonly trust: 'secret' | 'publishable';
+    };
+
+export interface OperatorCaller {
+  readonly kind: 'operator';
+  readonly accountId: AccountId;
+  readonly operatorId: OperatorId;
+  /** The sites this token reaches, and the operator's role on each. */
+  readonly roles: ReadonlyMap<SiteId, Role>;
+  readonly tokenId: string;
+  readonly expiresAt: Date;
+}
+
+export const nobody: Caller = { kind: 'nobody' };
+
+/** The id that stands for the caller in logs, limits and idempotency keys. */
+export function callerKey(caller: Caller): string {
+  switch (caller.kind) {
+    case 'nobody':
+      return 'nobody';
+    case 'operator':
+      return `operator:${caller.operatorId}`;
+    case 'visitor':
+      return `visitor:${caller.visitorId}`;
+    case 'application':
+      return `application:${caller.applicationTokenId}`;
+  }
+}
+
+/** Whether the caller has at least that role on some site. */
+export function hasRoleAnywhere(caller: OperatorCaller, least: Role): boolean {
+  return caller.roles.values().some((role) => atLeast(role, least));
+}

@@ -1,0 +1,66 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Refusal } from '../platform/errors.ts';
+import type { App } from '../platform/http.ts';
+import type { Caller } from './caller.ts';
+import type { Directory } from './directory.ts';
+
+const methods = 'GET, HEAD, POST, PUT, PATCH, DELETE';
+const exposed = 'ETag, Location, Retry-After, X-Request-Id, Idempotency-Replayed';
+const preflightSeconds = '600';
+
+/**
+ * Cross-origin requests by the sites' `allowed_origins`. A preflight carries no token, so any site's origin passes it;
+ * the answer to the request itself may be read only from an origin of a site the caller belongs to.
+ */
+export function installCors(app: App, directory: Directory): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    const { origin } = request.headers;
+    const asked = request.headers['access-control-request-method'];
+    if (request.method !== 'OPTIONS' || origin === undefined || asked === undefined) return done();
+    directory.origins.get(origin).then(
+      (known) => (known ? allowPreflight(request, reply, origin) : done(unknownOrigin(origin))),
+      (error: Error) => done(error),
+    );
+  });
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const { origin } = request.headers;
+    if (origin === undefined || request.method === 'OPTIONS') return done(null, payload);
+    mayRead(directory, request.caller, origin).then(
+      (allowed) => {
+        reply.header('vary', 'Origin');
+        if (allowed) reply.headers({ 'access-control-allow-origin': origin, 'access-control-expose-headers': exposed });
+        done(null, payload);
+      },
+      // The database is gone: the answer stands, the browser may not show it.
+      () => done(null, payload),
+    );
+  });
+}
+
+function allowPreflight(request: FastifyRequest, reply: FastifyReply, origin: string): void {
+  void reply
+    .code(204)
+    .headers({
+      vary: 'Origin, Access-Control-Request-Headers',
+      'access-control-allow-origin': origin,
+      'access-control-allow-methods': methods,
+      'access-control-allow-headers':
+        request.headers['access-control-request-headers'] ?? 'Authorization, Content-Type',
+      'access-control-max-age': preflightSeconds,
+    })
+    .send();
+}
+
+function unknownOrigin(origin: string): Refusal {
+  return new Refusal('forbidden', `No site lets ${origin} in. Add it to the allowed_origins of a site.`);
+}
+
+async function mayRead(directory: Directory, caller: Caller | undefined, origin: string): Promise<boolean> {
+  if (caller === undefined || caller.kind === 'nobody') return directory.origins.get(origin);
+  const sites = caller.kind === 'operator' ? [...caller.roles.keys()] : [caller.siteId];
+  for (const id of sites) {
+    const site = await directory.sites.get(id);
+    if (site?.allowed_origins.includes(origin) === true) return true;
+  }
+  return false;
+}

@@ -1,0 +1,95 @@
+import type { ChangeFeed } from '../platform/change-feed.ts';
+import type { Sql } from '../platform/database.ts';
+import type { AccountId, SiteId } from '../platform/ids.ts';
+import { RowCache } from '../platform/row-cache.ts';
+import type { Role } from './caller.ts';
+import { findSite } from './sites/store.ts';
+import type { SiteRow } from './sites/site.ts';
+
+/** An operator as far as permission goes. */
+interface KnownOperator {
+  readonly accountId: AccountId;
+  readonly enabled: boolean;
+  readonly roles: ReadonlyMap<SiteId, Role>;
+  readonly keyIds: ReadonlySet<string>;
+}
+
+interface KnownVisitor {
+  readonly accountId: AccountId;
+  readonly siteId: SiteId;
+}
+
+interface KnownApplicationToken {
+  readonly id: string;
+  readonly accountId: AccountId;
+  readonly siteId: SiteId;
+  readonly kind: 'secret' | 'publishable';
+  readonly secretHash: string;
+  /** The digest of the secret once it has stood the slow check, so that it need not stand it with every request. */
+  proven: Buffer | null;
+}
+
+/** Who is who, kept in memory and dropped as it changes: what each request asks without asking the database. */
+export interface Directory {
+  readonly operators: RowCache<KnownOperator | null>;
+  readonly visitors: RowCache<KnownVisitor | null>;
+  readonly applicationTokens: RowCache<KnownApplicationToken | null>;
+  readonly revokedTokens: RowCache<boolean>;
+  readonly sites: RowCache<SiteRow | null>;
+  /** Whether any site lets this origin in. */
+  readonly origins: RowCache<boolean>;
+}
+
+export function createDirectory(sql: Sql, feed: ChangeFeed): Directory {
+  const cache = <Value>(
+    tables: readonly string[],
+    limit: number,
+    load: (key: string) => Promise<Value>,
+  ): RowCache<Value> => new RowCache({ feed, tables, limit, load });
+  const origins = cache([], 10_000, async (origin) => isAnySitesOrigin(sql, origin));
+  feed.on('sites', () => origins.clear());
+  return {
+    operators: cache(['operators'], 20_000, async (id) => findOperator(sql, id)),
+    visitors: cache(['visitors'], 50_000, async (id) => findVisitor(sql, id)),
+    applicationTokens: cache(['application_tokens'], 10_000, async (id) => findApplicationToken(sql, id)),
+    revokedTokens: cache(['revoked_tokens'], 100_000, async (id) => isRevoked(sql, id)),
+    sites: cache(['sites'], 10_000, async (id) => findSite(sql, id)),
+    origins,
+  };
+}
+
+async function findOperator(sql: Sql, id: string): Promise<KnownOperator | null> {
+  const [row] = await sql<{ accountId: AccountId; enabled: boolean; roles: [SiteId, Role][]; keyIds: string[] }[]>`
+    SELECT account_id AS "accountId", enabled,
+           ARRAY(SELECT jsonb_build_array(site_id, role) FROM operator_assignments WHERE operator_id = o.id) AS roles,
+           ARRAY(SELECT k.id FROM api_keys k WHERE k.operator_id = o.id) AS "keyIds"
+      FROM operators o
+     WHERE id = ${id}`;
+  if (row === undefined) return null;
+  return { accountId: row.accountId, enabled: row.enabled, roles: new Map(row.roles), keyIds: new Set(row.keyIds) };
+}
+
+async function findVisitor(sql: Sql, id: string): Promise<KnownVisitor | null> {
+  const [row] = await sql<KnownVisitor[]>`
+    SELECT account_id AS "accountId", site_id AS "siteId" FROM visitors WHERE id = ${id}`;
+  return row ?? null;
+}
+
+async function findApplicationToken(sql: Sql, id: string): Promise<KnownApplicationToken | null> {
+  const [row] = await sql<Omit<KnownApplicationToken, 'proven'>[]>`
+    SELECT id, account_id AS "accountId", site_id AS "siteId", kind, secret_hash AS "secretHash"
+      FROM application_tokens
+     WHERE id = ${id}`;
+  return row === undefined ? null : { ...row, proven: null };
+}
+
+async function isRevoked(sql: Sql, id: string): Promise<boolean> {
+  const [row] = await sql`SELECT 1 FROM revoked_tokens WHERE id = ${id}`;
+  return row !== undefined;
+}
+
+async function isAnySitesOrigin(sql: Sql, origin: string): Promise<boolean> {
+  // Served by sites_allowed_origins.
+  const [row] = await sql`SELECT 1 FROM sites WHERE allowed_origins @> ARRAY[${origin}] LIMIT 1`;
+  return row !== undefined;
+}

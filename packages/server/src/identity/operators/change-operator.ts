@@ -1,0 +1,161 @@
+import type { FastifyRequest } from 'fastify';
+import { inTransaction, violatedConstraint, type Sql } from '../../platform/database.ts';
+import { invalid, Refusal, type Violation } from '../../platform/errors.ts';
+import { preconditionFailed } from '../../platform/etag.ts';
+import { newId, type AccountId, type OperatorId, type SiteId } from '../../platform/ids.ts';
+import { accountOf, operatorOf } from '../access.ts';
+import type { OperatorCaller } from '../caller.ts';
+import { teamsOnSite } from '../teams/store.ts';
+import {
+  completeAssignments,
+  defaultEngagementCount,
+  type Assignment,
+  type OperatorInput,
+  type OperatorRow,
+  type OperatorUpdate,
+} from './operator.ts';
+import { operatorToChange, requireSuperManager } from './permission.ts';
+import {
+  findOperator,
+  insertOperator,
+  lockOperator,
+  replaceAssignments,
+  setPresence,
+  sitesLeftAlone,
+  updateOperator,
+  type OperatorFields,
+} from './store.ts';
+
+export async function createOperator(request: FastifyRequest, given: OperatorInput): Promise<OperatorRow> {
+  const caller = operatorOf(request);
+  const accountId = accountOf(request);
+  const assignments = completeAssignments(given.assignments, given.role);
+  await checkAssignments(request.sql, caller, assignments);
+  const id = newId<OperatorId>();
+  const fields: OperatorFields = {
+    name: given.name,
+    email: given.email,
+    role: given.role ?? 'operator',
+    max_engagement_count: given.max_engagement_count ?? defaultEngagementCount,
+    enabled: given.enabled ?? true,
+  };
+  return write(request.sql, async (sql) => {
+    await insertOperator(sql, id, accountId, fields);
+    await replaceAssignments(sql, accountId, id, assignments);
+    return reread(sql, accountId, id);
+  });
+}
+
+interface OperatorChange {
+  readonly id: OperatorId;
+  readonly given: OperatorUpdate;
+  /** The versions `If-Match` accepts; `null`: any. */
+  readonly versions: readonly number[] | null;
+}
+
+/** Whether the caller may, and what it means, is decided on the row as it is locked: no other change can come between. */
+export async function changeOperator(
+  request: FastifyRequest,
+  { id, given, versions }: OperatorChange,
+): Promise<OperatorRow> {
+  const caller = operatorOf(request);
+  const fields = changedFields(given);
+  const onlyPresence = given.assignments === undefined && Object.keys(fields).length === 0;
+  return write(request.sql, async (sql) => {
+    await lockOperator(sql, caller.accountId, id);
+    const current = await operatorToChange(request, id, onlyPresence ? 'may' : 'may not', sql);
+    if (versions !== null && !versions.includes(current.version)) throw preconditionFailed(current.version);
+    const assignments = given.assignments && completeAssignments(given.assignments, given.role ?? current.role);
+    if (assignments) await checkAssignments(sql, caller, assignments);
+    const after = { enabled: fields.enabled ?? current.enabled, assignments: assignments ?? current.assignments };
+    await keepSuperManagers(sql, current, after);
+    if (assignments) await replaceAssignments(sql, caller.accountId, id, assignments);
+    if (assignments || Object.keys(fields).length > 0) await updateOperator(sql, id, fields);
+    if (given.available !== undefined) {
+      await setPresence(sql, id, { available: given.available, media: null, expiresInSec: null, reason: null });
+    }
+    return reread(sql, caller.accountId, id);
+  });
+}
+
+function changedFields(given: OperatorUpdate): Partial<OperatorFields> {
+  const { name, email, role, max_engagement_count: most, enabled } = given;
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(email === undefined ? {} : { email }),
+    ...(role === undefined ? {} : { role }),
+    ...(most === undefined ? {} : { max_engagement_count: most ?? defaultEngagementCount }),
+    ...(enabled === undefined ? {} : { enabled }),
+  };
+}
+
+/** Sites the caller may assign on, each once, and teams that are on them: every violation at once. */
+async function checkAssignments(sql: Sql, caller: OperatorCaller, wanted: readonly Assignment[]): Promise<void> {
+  const violations: Violation[] = [];
+  const seen = new Set<SiteId>();
+  for (const [index, { site_id, team_ids }] of wanted.entries()) {
+    const at = `/assignments/${index}`;
+    if (seen.has(site_id)) violations.push({ attribute: `${at}/site_id`, detail: 'is assigned twice' });
+    seen.add(site_id);
+    if (!caller.roles.has(site_id)) {
+      violations.push({ attribute: `${at}/site_id`, detail: 'is not a site that this token can see' });
+      continue;
+    }
+    const known = await teamsOnSite(sql, site_id, team_ids);
+    for (const [teamIndex, team] of team_ids.entries()) {
+      if (!known.has(team))
+        violations.push({ attribute: `${at}/team_ids/${teamIndex}`, detail: 'is not a team of the site' });
+    }
+  }
+  if (violations.length > 0) throw invalid(violations);
+  requireSuperManager(
+    caller,
+    wanted.map(({ site_id }) => site_id),
+  );
+}
+
+/** A site whose last super_manager goes could never be changed again. */
+async function keepSuperManagers(
+  sql: Sql,
+  before: OperatorRow,
+  after: Pick<OperatorRow, 'enabled' | 'assignments'>,
+): Promise<void> {
+  const ruled = (operator: Pick<OperatorRow, 'enabled' | 'assignments'>): SiteId[] =>
+    operator.enabled
+      ? operator.assignments.filter(({ role }) => role === 'super_manager').map(({ site_id }) => site_id)
+      : [];
+  const kept = ruled(after);
+  const alone = await sitesLeftAlone(
+    sql,
+    before.id,
+    ruled(before).filter((site) => !kept.includes(site)),
+  );
+  if (alone.length === 0) return;
+  throw new Refusal(
+    'last_super_manager',
+    `Make somebody else super_manager first: this operator is the last on ${alone.join(', ')}.`,
+  );
+}
+
+async function reread(sql: Sql, accountId: AccountId, id: OperatorId): Promise<OperatorRow> {
+  const operator = await findOperator(sql, accountId, id);
+  if (operator === null) throw new Error('an operator has vanished while it was locked');
+  return operator;
+}
+
+async function write(pool: Sql, run: (sql: Sql) => Promise<OperatorRow>): Promise<OperatorRow> {
+  try {
+    return await inTransaction(pool, run);
+  } catch (error) {
+    const constraint = violatedConstraint(error);
+    if (constraint === 'operators_email') {
+      throw new Refusal('email_taken', 'Another operator of the account has this e-mail address.', {
+        details: [{ attribute: '/email', detail: 'is taken' }],
+      });
+    }
+    if (constraint?.startsWith('operator_teams_') === true) {
+      throw invalid([{ attribute: '/assignments', detail: 'name a team that has just been deleted' }]);
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,102 @@
+import Type from 'typebox';
+import type { AccountId, OperatorId, SiteId, TeamId } from '../../platform/ids.ts';
+import {
+  body,
+  list,
+  mediumList,
+  name,
+  nullable,
+  oneOf,
+  output,
+  timestamp,
+  update,
+  uuid,
+} from '../../platform/schema.ts';
+import { roles, type Role } from '../caller.ts';
+
+const role = oneOf(roles);
+const email = Type.String({
+  maxLength: 254,
+  pattern: String.raw`^[^\s@]+@[^\s@]+$`,
+  description: 'Unique in the account',
+});
+const engagementCount = Type.Integer({ minimum: 1, maximum: 100, description: 'Text engagements at a time' });
+const teamIds = list(uuid<'team'>(), { uniqueItems: true });
+
+const assignmentInput = body({
+  site_id: uuid<'site'>(),
+  role: Type.Optional(role),
+  team_ids: Type.Optional(teamIds),
+});
+
+const settable = {
+  role: Type.Optional(role),
+  assignments: Type.Optional(list(assignmentInput)),
+  max_engagement_count: Type.Optional(nullable(engagementCount)),
+  enabled: Type.Optional(Type.Boolean()),
+};
+
+export const operatorInput = body({ name, email, ...settable });
+export const operatorUpdate = update({ name, email, ...settable, available: Type.Optional(Type.Boolean()) }, [
+  'id',
+  'media',
+  'presence_reason',
+  'presence_set_at',
+  'presence_expires_at',
+  'created_at',
+  'updated_at',
+]);
+
+const leaseSeconds = Type.Integer({ minimum: 1, maximum: 86_400 });
+
+export const presenceInput = body({
+  available: Type.Boolean(),
+  media: Type.Optional(mediumList),
+  expires_in_sec: Type.Optional(nullable(leaseSeconds)),
+  reason: Type.Optional(nullable(Type.String({ maxLength: 255 }))),
+});
+
+export const operatorOutput = output('Operator', {
+  id: uuid<'operator'>(),
+  name,
+  email,
+  role,
+  assignments: Type.Array(Type.Object({ site_id: uuid<'site'>(), role, team_ids: Type.Array(uuid<'team'>()) })),
+  max_engagement_count: engagementCount,
+  enabled: Type.Boolean(),
+  available: Type.Boolean({ description: 'Whether the operator takes engagements now' }),
+  media: mediumList,
+  presence_reason: nullable(Type.String()),
+  presence_set_at: nullable(timestamp),
+  presence_expires_at: nullable(timestamp),
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+
+export const defaultEngagementCount = 1;
+const defaultRole: Role = 'operator';
+
+export type OperatorInput = Type.Static<typeof operatorInput>;
+export type OperatorUpdate = Type.Static<typeof operatorUpdate>;
+
+export interface Assignment {
+  readonly site_id: SiteId;
+  readonly role: Role;
+  readonly team_ids: TeamId[];
+}
+
+export interface OperatorRow extends Omit<Type.Static<typeof operatorOutput>, 'assignments'> {
+  readonly id: OperatorId;
+  readonly account_id: AccountId;
+  readonly assignments: Assignment[];
+  readonly version: number;
+}
+
+/** Assignments as they are stored: an assignment without a role has the operator's own. */
+export function completeAssignments(given: OperatorInput['assignments'], role: Role = defaultRole): Assignment[] {
+  return (given ?? []).map(({ site_id, role: own, team_ids }) => ({
+    site_id,
+    role: own ?? role,
+    team_ids: team_ids ?? [],
+  }));
+}

@@ -1,0 +1,70 @@
+import type { FastifyRequest } from 'fastify';
+import type { Sql } from '../../platform/database.ts';
+import { notFound, Refusal } from '../../platform/errors.ts';
+import type { OperatorId, SiteId } from '../../platform/ids.ts';
+import { operatorOf, permitted } from '../access.ts';
+import { atLeast, hasRoleAnywhere, type OperatorCaller, type Role } from '../caller.ts';
+import type { OperatorRow } from './operator.ts';
+import { findOperator } from './store.ts';
+
+/**
+ * Who may do what with an operator. It belongs to several sites, so a role on one of them is not always enough:
+ *
+ *   read, presence   itself, or a role on one of its sites;
+ *   change, keys     itself where said, or super_manager on every one of its sites. Less would let the super_manager of
+ *                    one site take over an operator, and with it that operator's other sites.
+ *
+ * An operator without a site is in the hands of anyone who has the role anywhere in the account.
+ */
+export async function operatorToRead(request: FastifyRequest, id: OperatorId, least: Role): Promise<OperatorRow> {
+  const caller = operatorOf(request);
+  const operator = await visibleOperator(request.sql, caller, id);
+  const enough =
+    operator.id === caller.operatorId || sharedRoles(caller, operator).some((role) => atLeast(role, least));
+  if (!enough) throw new Refusal('forbidden', `This needs the role ${least} on one of the operator's sites.`);
+  permitted(request);
+  return operator;
+}
+
+export async function operatorToChange(
+  request: FastifyRequest,
+  id: OperatorId,
+  self: 'may' | 'may not',
+  sql: Sql = request.sql,
+): Promise<OperatorRow> {
+  const caller = operatorOf(request);
+  const operator = await visibleOperator(sql, caller, id);
+  if (!(self === 'may' && operator.id === caller.operatorId)) {
+    requireSuperManager(
+      caller,
+      operator.assignments.map((assignment) => assignment.site_id),
+    );
+  }
+  permitted(request);
+  return operator;
+}
+
+/** Refuses unless the caller is super_manager on every one of the sites. */
+export function requireSuperManager(caller: OperatorCaller, sites: readonly SiteId[]): void {
+  const lacking = sites.find((site) => caller.roles.get(site) !== 'super_manager');
+  if (lacking === undefined && (sites.length > 0 || hasRoleAnywhere(caller, 'super_manager'))) return;
+  throw new Refusal(
+    'forbidden',
+    `This needs the role super_manager on every site of the operator${lacking === undefined ? '' : `, ${lacking} among them`}.`,
+  );
+}
+
+async function visibleOperator(sql: Sql, caller: OperatorCaller, id: OperatorId): Promise<OperatorRow> {
+  const operator = await findOperator(sql, caller.accountId, id);
+  if (operator === null) throw notFound('operator', id);
+  const visible =
+    operator.id === caller.operatorId || operator.assignments.length === 0 || sharedRoles(caller, operator).length > 0;
+  if (!visible) throw notFound('operator', id);
+  return operator;
+}
+
+/** The caller's roles on the operator's sites; for an operator without one, on all of the caller's. */
+function sharedRoles(caller: OperatorCaller, operator: OperatorRow): Role[] {
+  if (operator.assignments.length === 0) return [...caller.roles.values()];
+  return operator.assignments.flatMap(({ site_id }) => caller.roles.get(site_id) ?? []);
+}

@@ -1,0 +1,136 @@
+import type { Sql } from '../../platform/database.ts';
+import type { AccountId, OperatorId, SiteId, TeamId } from '../../platform/ids.ts';
+import type { Medium } from '../../platform/schema.ts';
+import type { Role } from '../caller.ts';
+import type { Assignment, OperatorRow } from './operator.ts';
+
+/** An operator with its assignments; `available` is whether what it last said still holds. */
+const selectOperator = (sql: Sql) => sql`
+  SELECT o.id, o.account_id, o.name, o.email, o.role, o.max_engagement_count, o.enabled,
+         o.enabled AND o.available AND coalesce(o.presence_expires_at > now(), true) AS available, o.media,
+         o.presence_reason, o.presence_set_at, o.presence_expires_at,
+         coalesce((SELECT jsonb_agg(jsonb_build_object(
+                            'site_id', a.site_id, 'role', a.role,
+                            'team_ids', coalesce((SELECT jsonb_agg(t.team_id ORDER BY t.team_id)
+                                                    FROM operator_teams t
+                                                   WHERE t.operator_id = o.id AND t.site_id = a.site_id), '[]'))
+                          ORDER BY a.site_id)
+                     FROM operator_assignments a
+                    WHERE a.operator_id = o.id), '[]') AS assignments,
+         o.version, o.created_at, o.updated_at
+    FROM operators o`;
+
+export async function findOperator(sql: Sql, accountId: AccountId, id: OperatorId): Promise<OperatorRow | null> {
+  const [row] = await sql<OperatorRow[]>`${selectOperator(sql)} WHERE o.id = ${id} AND o.account_id = ${accountId}`;
+  return row ?? null;
+}
+
+interface OperatorList {
+  readonly accountId: AccountId;
+  readonly siteIds: readonly SiteId[];
+  readonly teamIds: readonly TeamId[] | null;
+  readonly includeOffline: boolean;
+  readonly includeDisabled: boolean;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export async function listOperators(sql: Sql, wanted: OperatorList): Promise<OperatorRow[]> {
+  const teams = wanted.teamIds === null ? null : [...wanted.teamIds];
+  return sql<OperatorRow[]>`
+    ${selectOperator(sql)}
+     WHERE o.account_id = ${wanted.accountId}
+       AND EXISTS (SELECT 1 FROM operator_assignments a
+                    WHERE a.operator_id = o.id AND a.site_id = ANY(${[...wanted.siteIds]}::uuid[]))
+       AND (${teams === null} OR EXISTS (SELECT 1 FROM operator_teams t
+                                          WHERE t.operator_id = o.id AND t.team_id = ANY(${teams ?? []}::uuid[])))
+       AND (${wanted.includeDisabled} OR o.enabled)
+       AND (${wanted.includeOffline} OR (o.available AND coalesce(o.presence_expires_at > now(), true)))
+     ORDER BY o.created_at, o.id
+     LIMIT ${wanted.limit} OFFSET ${wanted.offset}`;
+}
+
+export interface OperatorFields {
+  readonly name: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly max_engagement_count: number;
+  readonly enabled: boolean;
+}
+
+export async function insertOperator(
+  sql: Sql,
+  id: OperatorId,
+  accountId: AccountId,
+  fields: OperatorFields,
+): Promise<void> {
+  await sql`INSERT INTO operators ${sql({ id, account_id: accountId, ...fields })}`;
+}
+
+/** Bumps the version even where only the assignments change: they are part of what its ETag stands for. */
+export async function updateOperator(sql: Sql, id: OperatorId, changes: Partial<OperatorFields>): Promise<void> {
+  const assigned = Object.keys(changes).length > 0 ? sql`${sql(changes)},` : sql``;
+  await sql`UPDATE operators SET ${assigned} version = version + 1, updated_at = now() WHERE id = ${id}`;
+}
+
+/** The operator's row, held until the transaction ends: what is decided about it stays true until it is written. */
+export async function lockOperator(sql: Sql, accountId: AccountId, id: OperatorId): Promise<void> {
+  await sql`SELECT 1 FROM operators WHERE id = ${id} AND account_id = ${accountId} FOR NO KEY UPDATE`;
+}
+
+/** Makes `assignments` all the operator has. */
+export async function replaceAssignments(
+  sql: Sql,
+  accountId: AccountId,
+  id: OperatorId,
+  assignments: readonly Assignment[],
+): Promise<void> {
+  const rows = assignments.map(({ site_id, role, team_ids }) => ({ site_id, role, team_ids: [...team_ids] }));
+  const given = sql`jsonb_to_recordset(${sql.json(rows)}) AS given (site_id uuid, role text, team_ids uuid[])`;
+  await sql`
+    DELETE FROM operator_assignments
+     WHERE operator_id = ${id} AND site_id NOT IN (SELECT given.site_id FROM ${given})`;
+  await sql`
+    INSERT INTO operator_assignments (account_id, operator_id, site_id, role)
+    SELECT ${accountId}, ${id}, given.site_id, given.role FROM ${given}
+    ON CONFLICT (operator_id, site_id) DO UPDATE SET role = excluded.role
+     WHERE operator_assignments.role <> excluded.role`;
+  await sql`DELETE FROM operator_teams WHERE operator_id = ${id}`;
+  await sql`
+    INSERT INTO operator_teams (account_id, operator_id, site_id, team_id)
+    SELECT ${accountId}, ${id}, given.site_id, team_id FROM ${given}, unnest(given.team_ids) AS team_id`;
+}
+
+interface Presence {
+  readonly available: boolean;
+  /** `null` keeps what the operator last said. */
+  readonly media: readonly Medium[] | null;
+  readonly expiresInSec: number | null;
+  readonly reason: string | null;
+}
+
+export async function setPresence(sql: Sql, id: OperatorId, presence: Presence): Promise<void> {
+  await sql`
+    UPDATE operators
+       SET available = ${presence.available},
+           media = coalesce(${presence.media === null ? null : [...presence.media]}::text[], media),
+           presence_reason = ${presence.reason},
+           presence_set_at = now(),
+           presence_expires_at = now() + make_interval(secs => ${presence.expiresInSec})
+     WHERE id = ${id}`;
+}
+
+/** Those of the sites that no enabled super_manager would be left on, were `id` none any more. Locks them against a race. */
+export async function sitesLeftAlone(sql: Sql, id: OperatorId, sites: readonly SiteId[]): Promise<SiteId[]> {
+  if (sites.length === 0) return [];
+  await sql`SELECT 1 FROM sites WHERE id = ANY(${[...sites]}::uuid[]) ORDER BY id FOR NO KEY UPDATE`;
+  const rows = await sql<{ id: SiteId }[]>`
+    SELECT s.id
+      FROM sites s
+     WHERE s.id = ANY(${[...sites]}::uuid[])
+       AND NOT EXISTS (SELECT 1
+                         FROM operator_assignments a
+                         JOIN operators o ON o.id = a.operator_id
+                        WHERE a.site_id = s.id AND a.role = 'super_manager' AND o.enabled AND o.id <> ${id})`;
+  return rows.map((row) => row.id);
+}

@@ -1,0 +1,19 @@
+import type { Sql } from '../../platform/database.ts';
+import type { AccountId } from '../../platform/ids.ts';
+
+interface RevocableToken {
+  readonly accountId: AccountId;
+  readonly tokenId: string;
+  readonly expiresAt: Date;
+}
+
+export async function revokeToken(sql: Sql, { accountId, tokenId, expiresAt }: RevocableToken): Promise<void> {
+  await sql`
+    INSERT INTO revoked_tokens (id, account_id, expires_at) VALUES (${tokenId}, ${accountId}, ${expiresAt})
+    ON CONFLICT (id) DO NOTHING`;
+}
+
+/** An expired token needs no revocation any more. */
+export async function dropExpiredRevocations(sql: Sql): Promise<void> {
+  await sql`DELETE FROM revoked_tokens WHERE expires_at < now() - interval '1 minute'`;
+}

@@ -1,0 +1,109 @@
+import { exportJWK, generateKeyPair, importJWK, type CryptoKey, type JWK } from 'jose';
+import type { ChangeFeed } from '../platform/change-feed.ts';
+import type { Sql } from '../platform/database.ts';
+import { newId } from '../platform/ids.ts';
+
+export const algorithm = 'EdDSA';
+/** A retired key is kept until the longest-lived token it may have signed, a visitor's, has expired. */
+const retiredKeySeconds = 25 * 3600;
+
+/**
+ * The keys that sign tokens. The newest signs, all of them verify. They live in the database, so that every process signs
+ * and verifies alike; a change of them is heard of through the feed.
+ */
+export class Keyring {
+  readonly #sql: Sql;
+  readonly #feed: ChangeFeed;
+  #keys: Promise<LoadedKeys> | null = null;
+  readonly #onChange: (() => void)[] = [];
+
+  constructor(sql: Sql, feed: ChangeFeed) {
+    this.#sql = sql;
+    this.#feed = feed;
+    const forget = (): void => {
+      this.#keys = null;
+      for (const changed of this.#onChange) changed();
+    };
+    feed.on('signing_keys', forget);
+    feed.onReset(forget);
+  }
+
+  /** Calls `changed` when a key may have come or gone. */
+  onChange(changed: () => void): void {
+    this.#onChange.push(changed);
+  }
+
+  async signer(): Promise<{ id: string; key: CryptoKey }> {
+    const { newest } = await this.#load();
+    if (newest === undefined) throw new Error('there is no signing key');
+    return newest;
+  }
+
+  async verifier(id: string): Promise<CryptoKey | undefined> {
+    const { verifiers } = await this.#load();
+    return verifiers.get(id);
+  }
+
+  async #load(): Promise<LoadedKeys> {
+    if (!this.#feed.live) this.#keys = null;
+    this.#keys ??= loadKeys(this.#sql);
+    try {
+      return await this.#keys;
+    } catch (error) {
+      this.#keys = null;
+      throw error;
+    }
+  }
+}
+
+interface LoadedKeys {
+  readonly newest: { id: string; key: CryptoKey } | undefined;
+  readonly verifiers: ReadonlyMap<string, CryptoKey>;
+}
+
+async function loadKeys(sql: Sql): Promise<LoadedKeys> {
+  const rows = await sql<{ id: string; private_jwk: JWK }[]>`
+    SELECT id, private_jwk
+      FROM signing_keys
+     WHERE retired_at IS NULL OR retired_at > now() - make_interval(secs => ${retiredKeySeconds})
+     ORDER BY retired_at IS NULL DESC, created_at DESC`;
+  const verifiers = new Map<string, CryptoKey>();
+  for (const { id, private_jwk } of rows) verifiers.set(id, await toKey(publicPart(private_jwk)));
+  const [first] = rows;
+  return { newest: first && { id: first.id, key: await toKey(first.private_jwk) }, verifiers };
+}
+
+async function toKey(jwk: JWK): Promise<CryptoKey> {
+  const key = await importJWK(jwk, algorithm);
+  if (key instanceof Uint8Array) throw new Error('a signing key is not an Ed25519 key');
+  return key;
+}
+
+function publicPart({ kty, crv, x }: JWK): JWK {
+  return { kty, crv, x } as JWK;
+}
+
+/** Makes the first key where there is none. */
+export async function ensureSigningKey(sql: Sql): Promise<void> {
+  const [present] = await sql`SELECT 1 FROM signing_keys WHERE retired_at IS NULL LIMIT 1`;
+  if (present === undefined) await addSigningKey(sql);
+}
+
+/** Signs with a new key from now on. The old ones go on verifying, or stop at once and every token they signed with them. */
+export async function rotateSigningKey(sql: Sql, old: 'keep' | 'revoke'): Promise<string> {
+  if (old === 'revoke') await sql`DELETE FROM signing_keys`;
+  else await sql`UPDATE signing_keys SET retired_at = now() WHERE retired_at IS NULL`;
+  return addSigningKey(sql);
+}
+
+async function addSigningKey(sql: Sql): Promise<string> {
+  const { privateKey } = await generateKeyPair(algorithm, { crv: 'Ed25519', extractable: true });
+  const id = newId<string>();
+  await sql`INSERT INTO signing_keys (id, private_jwk) VALUES (${id}, ${sql.json({ ...(await exportJWK(privateKey)) })})`;
+  return id;
+}
+
+/** Forgets retired keys that no valid token can have been signed with. */
+export async function dropRetiredKeys(sql: Sql): Promise<void> {
+  await sql`DELETE FROM signing_keys WHERE retired_at < now() - make_interval(secs => ${retiredKeySeconds})`;
+}

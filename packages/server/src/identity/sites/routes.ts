@@ -1,0 +1,100 @@
+import Type from 'typebox';
+import type { Sql } from '../../platform/database.ts';
+import { notFound } from '../../platform/errors.ts';
+import { etag, ifMatch, preconditionFailed } from '../../platform/etag.ts';
+import type { App } from '../../platform/http.ts';
+import { newId, type SiteId } from '../../platform/ids.ts';
+import { cutPage, nextPage, pageQuery, pageWindow } from '../../platform/paging.ts';
+import { uuid } from '../../platform/schema.ts';
+import { accountOf, operatorOf } from '../access.ts';
+import type { Directory } from '../directory.ts';
+import { siteDefaults, siteInput, siteOutput, siteUpdate, withDefaults } from './site.ts';
+import { findSite, insertSite, listSites, updateSite } from './store.ts';
+
+const siteParams = Type.Object({ site_id: uuid<'site'>() });
+const tags = ['Sites'];
+
+export function siteRoutes(app: App, directory: Directory): void {
+  app.get(
+    '/sites',
+    {
+      config: { access: { operator: 'operator', site: 'none' } },
+      schema: {
+        tags,
+        summary: 'Sites the caller has a role on',
+        querystring: Type.Object(pageQuery),
+        response: { 200: Type.Object({ sites: Type.Array(siteOutput), next_page: nextPage }) },
+      },
+    },
+    async (request) => {
+      const window = pageWindow(request.query);
+      const rows = await listSites(request.sql, [...operatorOf(request).roles.keys()], window);
+      const { rows: sites, next_page } = cutPage(request, request.query, rows);
+      return { sites, next_page };
+    },
+  );
+
+  app.get(
+    '/sites/:site_id',
+    {
+      config: { access: { operator: 'manager', site: 'params.site_id' } },
+      schema: { tags, summary: 'One site', params: siteParams, response: { 200: siteOutput } },
+    },
+    async (request, reply) => {
+      const site = await directory.sites.get(request.params.site_id);
+      if (site === null) throw notFound('site', request.params.site_id);
+      reply.header('etag', etag(site.version));
+      return site;
+    },
+  );
+
+  app.post(
+    '/sites',
+    {
+      config: { access: { operator: 'super_manager', site: 'anywhere' }, settles: true },
+      schema: {
+        tags,
+        summary: 'Create a site; the creator becomes its super_manager',
+        body: siteInput,
+        response: { 201: siteOutput },
+      },
+    },
+    async (request, reply) => {
+      const site = await insertSite(request.sql, {
+        id: newId(),
+        accountId: accountOf(request),
+        settings: { ...siteDefaults, ...withDefaults(request.body), name: request.body.name },
+        creator: operatorOf(request).operatorId,
+      });
+      reply.code(201).headers({ location: `/sites/${site.id}`, etag: etag(site.version) });
+      return site;
+    },
+  );
+
+  app.patch(
+    '/sites/:site_id',
+    {
+      config: { access: { operator: 'super_manager', site: 'params.site_id' }, settles: true },
+      schema: { tags, summary: 'Change a site', params: siteParams, body: siteUpdate, response: { 200: siteOutput } },
+    },
+    async (request, reply) => {
+      const site = await changeSite(request.sql, request.params.site_id, withDefaults(request.body), ifMatch(request));
+      reply.header('etag', etag(site.version));
+      return site;
+    },
+  );
+}
+
+async function changeSite(
+  sql: Sql,
+  id: SiteId,
+  changes: ReturnType<typeof withDefaults>,
+  versions: readonly number[] | null,
+) {
+  const changed = Object.keys(changes).length > 0 ? await updateSite(sql, id, changes, versions) : null;
+  if (changed !== null) return changed;
+  const current = await findSite(sql, id);
+  if (current === null) throw notFound('site', id);
+  if (versions !== null && !versions.includes(current.version)) throw preconditionFailed(current.version);
+  return current;
+}

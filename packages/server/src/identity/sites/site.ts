@@ -1,0 +1,76 @@
+import Type from 'typebox';
+import type { AccountId, SiteId } from '../../platform/ids.ts';
+import { body, description, list, name, nullable, output, timestamp, update, uuid } from '../../platform/schema.ts';
+
+const seconds = (maximum: number) => Type.Integer({ minimum: 1, maximum });
+const contentType = Type.String({ maxLength: 255, pattern: String.raw`^[\w.+-]+/(?:[\w.+-]+|\*)$` });
+const origin = Type.String({ maxLength: 255, format: 'origin' });
+const fileSenders = Type.Object({ operator: Type.Boolean(), visitor: Type.Boolean() }, { additionalProperties: false });
+
+/** What an optional field is while nobody has set it. */
+export const siteDefaults = {
+  addresses: [] as string[],
+  time_zone: null as string | null,
+  reactive_call_timeout: 30,
+  proactive_call_timeout: 15,
+  missed_call_unavailability_enabled: true,
+  queue_ticket_timeout_sec: 14_400,
+  allowed_file_content_types: ['image/jpeg', 'image/png', 'image/gif', 'image/webp', 'application/pdf', 'text/plain'],
+  allowed_file_senders: { operator: true, visitor: true },
+  allowed_origins: [] as string[],
+};
+
+const settings = {
+  addresses: list(description),
+  time_zone: Type.String({ maxLength: 64, format: 'time-zone' }),
+  reactive_call_timeout: seconds(3_600),
+  proactive_call_timeout: seconds(3_600),
+  missed_call_unavailability_enabled: Type.Boolean(),
+  queue_ticket_timeout_sec: seconds(7 * 86_400),
+  allowed_file_content_types: list(contentType),
+  allowed_file_senders: fileSenders,
+  allowed_origins: list(origin, { uniqueItems: true }),
+};
+
+const settable = {
+  addresses: Type.Optional(nullable(settings.addresses)),
+  time_zone: Type.Optional(nullable(settings.time_zone)),
+  reactive_call_timeout: Type.Optional(nullable(settings.reactive_call_timeout)),
+  proactive_call_timeout: Type.Optional(nullable(settings.proactive_call_timeout)),
+  missed_call_unavailability_enabled: Type.Optional(nullable(settings.missed_call_unavailability_enabled)),
+  queue_ticket_timeout_sec: Type.Optional(nullable(settings.queue_ticket_timeout_sec)),
+  allowed_file_content_types: Type.Optional(nullable(settings.allowed_file_content_types)),
+  allowed_file_senders: Type.Optional(nullable(settings.allowed_file_senders)),
+  allowed_origins: Type.Optional(nullable(settings.allowed_origins)),
+};
+
+export const siteInput = body({ name, ...settable });
+export const siteUpdate = update({ name, ...settable }, ['id', 'created_at', 'updated_at']);
+
+export const siteOutput = output('Site', {
+  id: uuid<'site'>(),
+  name,
+  ...settings,
+  time_zone: nullable(settings.time_zone),
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+
+type SiteUpdate = Type.Static<typeof siteUpdate>;
+
+/** A site as stored: what the API shows, whose it is, and how often it has changed. */
+export interface SiteRow extends Type.Static<typeof siteOutput> {
+  readonly id: SiteId;
+  readonly account_id: AccountId;
+  readonly version: number;
+}
+
+export type SiteSettings = Pick<SiteRow, 'name' | keyof typeof siteDefaults>;
+
+/** `null` unsets a setting: it is its default again. */
+export function withDefaults(given: SiteUpdate): Partial<SiteSettings> {
+  const entries = Object.entries(given).filter(([field]) => field === 'name' || field in siteDefaults);
+  return Object.fromEntries(
+    entries.map(([field, value]) => [field, value ?? siteDefaults[field as keyof typeof siteDefaults]]),
+  );
+}

@@ -1,0 +1,68 @@
+import type { Sql } from '../../platform/database.ts';
+import type { AccountId, OperatorId, SiteId } from '../../platform/ids.ts';
+import type { SiteRow, SiteSettings } from './site.ts';
+
+const columns = [
+  'id', 'account_id', 'name', 'addresses', 'time_zone', 'reactive_call_timeout', 'proactive_call_timeout',
+  'missed_call_unavailability_enabled', 'queue_ticket_timeout_sec', 'allowed_file_content_types',
+  'allowed_file_senders', 'allowed_origins', 'version', 'created_at', 'updated_at',
+] as const; // prettier-ignore
+
+export async function findSite(sql: Sql, id: string): Promise<SiteRow | null> {
+  const [row] = await sql<SiteRow[]>`SELECT ${sql(columns)} FROM sites WHERE id = ${id}`;
+  return row ?? null;
+}
+
+export async function listSites(
+  sql: Sql,
+  ids: readonly SiteId[],
+  window: { limit: number; offset: number },
+): Promise<SiteRow[]> {
+  return sql<SiteRow[]>`
+    SELECT ${sql(columns)}
+      FROM sites
+     WHERE id = ANY(${[...ids]}::uuid[])
+     ORDER BY created_at, id
+     LIMIT ${window.limit} OFFSET ${window.offset}`;
+}
+
+interface NewSite {
+  readonly id: SiteId;
+  readonly accountId: AccountId;
+  readonly settings: SiteSettings;
+  /** Becomes its first super_manager. */
+  readonly creator: OperatorId;
+}
+
+export async function insertSite(sql: Sql, { id, accountId, settings, creator }: NewSite): Promise<SiteRow> {
+  const values = { id, account_id: accountId, ...stored(sql, settings) };
+  const [row] = await sql<SiteRow[]>`
+    WITH site AS (INSERT INTO sites ${sql(values)} RETURNING ${sql(columns)}),
+         super_manager AS (
+           INSERT INTO operator_assignments (account_id, operator_id, site_id, role)
+           SELECT account_id, ${creator}, id, 'super_manager' FROM site)
+    SELECT * FROM site`;
+  if (row === undefined) throw new Error('the inserted site did not come back');
+  return row;
+}
+
+/** `null` where there is no such site, or none of the accepted versions. */
+export async function updateSite(
+  sql: Sql,
+  id: SiteId,
+  changes: Partial<SiteSettings>,
+  versions: readonly number[] | null,
+): Promise<SiteRow | null> {
+  const [row] = await sql<SiteRow[]>`
+    UPDATE sites
+       SET ${sql(stored(sql, changes))}, version = version + 1, updated_at = now()
+     WHERE id = ${id} AND (${versions === null} OR version = ANY(${[...(versions ?? [])]}::integer[]))
+    RETURNING ${sql(columns)}`;
+  return row ?? null;
+}
+
+/** Settings as PostgreSQL takes them. */
+function stored(sql: Sql, settings: Partial<SiteSettings>) {
+  const { allowed_file_senders: senders, ...rest } = settings;
+  return senders === undefined ? rest : { ...rest, allowed_file_senders: sql.json(senders) };
+}

@@ -1,0 +1,77 @@
+import type { Sql } from '../../platform/database.ts';
+import type { AccountId, SiteId, TeamId } from '../../platform/ids.ts';
+import type { TeamRow } from './team.ts';
+
+const columns = ['id', 'account_id', 'site_id', 'name', 'description', 'version', 'created_at', 'updated_at'] as const;
+
+export async function findTeam(sql: Sql, accountId: AccountId, id: TeamId): Promise<TeamRow | null> {
+  const [row] = await sql<TeamRow[]>`SELECT ${sql(columns)} FROM teams WHERE id = ${id} AND account_id = ${accountId}`;
+  return row ?? null;
+}
+
+interface TeamList {
+  readonly accountId: AccountId;
+  readonly siteIds: readonly SiteId[];
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export async function listTeams(sql: Sql, { accountId, siteIds, limit, offset }: TeamList): Promise<TeamRow[]> {
+  // Served by teams_in_order.
+  return sql<TeamRow[]>`
+    SELECT ${sql(columns)}
+      FROM teams
+     WHERE account_id = ${accountId} AND site_id = ANY(${[...siteIds]}::uuid[])
+     ORDER BY created_at, id
+     LIMIT ${limit} OFFSET ${offset}`;
+}
+
+type NewTeam = Pick<TeamRow, 'id' | 'account_id' | 'site_id' | 'name' | 'description'>;
+
+export async function insertTeam(sql: Sql, { id, account_id, site_id, name, description }: NewTeam): Promise<TeamRow> {
+  const [row] = await sql<TeamRow[]>`
+    INSERT INTO teams (id, account_id, site_id, name, description)
+    VALUES (${id}, ${account_id}, ${site_id}, ${name}, ${description})
+    RETURNING ${sql(columns)}`;
+  if (row === undefined) throw new Error('the inserted team did not come back');
+  return row;
+}
+
+/** `null` where there is no such team, or none of the accepted versions. */
+export async function updateTeam(
+  sql: Sql,
+  id: TeamId,
+  changes: Partial<Pick<TeamRow, 'name' | 'description'>>,
+  versions: readonly number[] | null,
+): Promise<TeamRow | null> {
+  const [row] = await sql<TeamRow[]>`
+    UPDATE teams
+       SET ${sql(changes)}, version = version + 1, updated_at = now()
+     WHERE id = ${id} AND (${versions === null} OR version = ANY(${[...(versions ?? [])]}::integer[]))
+    RETURNING ${sql(columns)}`;
+  return row ?? null;
+}
+
+/** Removes the team and every membership in it; false where it is not there in an accepted version. */
+export async function deleteTeam(sql: Sql, id: TeamId, versions: readonly number[] | null): Promise<boolean> {
+  const [row] = await sql`
+    WITH team AS (
+           DELETE FROM teams
+            WHERE id = ${id} AND (${versions === null} OR version = ANY(${[...(versions ?? [])]}::integer[]))
+           RETURNING id),
+         members AS (
+           UPDATE visitors v SET team_ids = array_remove(v.team_ids, team.id)
+             FROM team
+            WHERE v.team_ids <> '{}' AND v.team_ids @> ARRAY[team.id])
+    SELECT id FROM team`;
+  return row !== undefined;
+}
+
+/** Those of the teams that are on the site. */
+export async function teamsOnSite(sql: Sql, siteId: SiteId, ids: readonly TeamId[]): Promise<ReadonlySet<TeamId>> {
+  if (ids.length === 0) return new Set();
+  const rows = await sql<
+    { id: TeamId }[]
+  >`SELECT id FROM teams WHERE site_id = ${siteId} AND id = ANY(${[...ids]}::uuid[])`;
+  return new Set(rows.map((row) => row.id));
+}

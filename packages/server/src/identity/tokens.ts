@@ -1,0 +1,111 @@
+import { errors as joseErrors, jwtVerify, SignJWT } from 'jose';
+import Type from 'typebox';
+import { Check } from 'typebox/value';
+import { BoundedMap } from '../platform/bounded-map.ts';
+import type { ChangeFeed } from '../platform/change-feed.ts';
+import type { AccountId, OperatorId, SiteId, VisitorId } from '../platform/ids.ts';
+import { newId } from '../platform/ids.ts';
+import { algorithm, type Keyring } from './signing-keys.ts';
+
+export const operatorTokenSeconds = 3_600;
+export const visitorTokenSeconds = 24 * 3_600;
+
+const issuer = 'usher';
+/** So many verified tokens are remembered, so that a signature is checked once a token and process. */
+const mostRemembered = 20_000;
+
+/** What a token says. It names who; what they may do is looked up each time, so that a change of roles acts at once. */
+const claimsSchema = Type.Object({
+  iss: Type.Literal(issuer),
+  sub: Type.String(),
+  jti: Type.String(),
+  exp: Type.Number(),
+  account: Type.String(),
+  kind: Type.Union([Type.Literal('operator'), Type.Literal('visitor')]),
+  /** The API key an operator's token was obtained with: deleting the key ends it. */
+  key: Type.Optional(Type.String()),
+  /** The sites an operator's token was limited to. */
+  sites: Type.Optional(Type.Array(Type.String())),
+});
+export type Claims = Readonly<Type.Static<typeof claimsSchema>>;
+
+export class Tokens {
+  readonly #keyring: Keyring;
+  readonly #remembered = new BoundedMap<string, Claims>(mostRemembered);
+  readonly #feed: ChangeFeed;
+  /** Moves when a signing key comes or goes: a token that was being verified then is not remembered. */
+  #epoch = 0;
+
+  constructor(keyring: Keyring, feed: ChangeFeed) {
+    this.#keyring = keyring;
+    this.#feed = feed;
+    keyring.onChange(() => {
+      this.#epoch += 1;
+      this.#remembered.clear();
+    });
+  }
+
+  async signOperator(operator: {
+    accountId: AccountId;
+    operatorId: OperatorId;
+    keyId: string;
+    sites: readonly SiteId[] | null;
+  }) {
+    const sites = operator.sites === null ? {} : { sites: operator.sites };
+    return this.#sign(operator.operatorId, operatorTokenSeconds, {
+      account: operator.accountId,
+      kind: 'operator',
+      key: operator.keyId,
+      ...sites,
+    });
+  }
+
+  async signVisitor(visitor: { accountId: AccountId; visitorId: VisitorId }): Promise<string> {
+    return this.#sign(visitor.visitorId, visitorTokenSeconds, { account: visitor.accountId, kind: 'visitor' });
+  }
+
+  /** A token verified before and still valid, without waiting. */
+  recall(token: string): Claims | undefined {
+    if (!this.#feed.live) return undefined;
+    const claims = this.#remembered.get(token);
+    return claims !== undefined && claims.exp * 1000 > Date.now() ? claims : undefined;
+  }
+
+  /** What a genuine, unexpired token says; `null` for any other text. */
+  async verify(token: string): Promise<Claims | null> {
+    const known = this.recall(token);
+    if (known !== undefined) return known;
+    const epoch = this.#epoch;
+    try {
+      const { payload } = await jwtVerify(token, async ({ kid = '' }) => this.#verifier(kid), {
+        algorithms: [algorithm],
+        issuer,
+      });
+      if (!Check(claimsSchema, payload)) return null;
+      if (epoch === this.#epoch) this.#remembered.set(token, payload);
+      return payload;
+    } catch (error) {
+      if (error instanceof joseErrors.JOSEError) return null;
+      throw error;
+    }
+  }
+
+  async #verifier(id: string) {
+    const key = await this.#keyring.verifier(id);
+    if (key === undefined) throw new joseErrors.JWSSignatureVerificationFailed('unknown key');
+    return key;
+  }
+
+  async #sign(subject: string, seconds: number, claims: Record<string, unknown>): Promise<string> {
+    const { id, key } = await this.#keyring.signer();
+    const now = Math.floor(Date.now() / 1000);
+    return new SignJWT(claims)
+      .setProtectedHeader({ alg: algorithm, kid: id })
+      .setIssuer(issuer)
+      .setSubject(subject)
+      .setJti(newId())
+      .setIssuedAt(now)
+      .setExpirationTime(now + seconds)
+      .sign(key);
+  }
+}

@@ -1,0 +1,226 @@
+import type { FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { inTransaction, type Sql } from '../../platform/database.ts';
+import { invalid, notFound, Refusal } from '../../platform/errors.ts';
+import { etag, ifMatch, preconditionFailed } from '../../platform/etag.ts';
+import type { App } from '../../platform/http.ts';
+import { newId, type SiteId, type TeamId, type VisitorId } from '../../platform/ids.ts';
+import { uuid } from '../../platform/schema.ts';
+import { accountOf, permitted } from '../access.ts';
+import { teamsOnSite } from '../teams/store.ts';
+import { visitorTokenSeconds, type Tokens } from '../tokens.ts';
+import { findVisitor, insertVisitor, lockVisitor, moveVisitor, setVisitorPresence, updateVisitor } from './store.ts';
+import {
+  mergeVisitor,
+  operatorOnlyFields,
+  visitorInput,
+  visitorMove,
+  visitorOutput,
+  visitorPresence,
+  visitorToken,
+  visitorUpdate,
+  type VisitorRow,
+  type VisitorUpdate,
+} from './visitor.ts';
+
+const tags = ['Visitors'];
+const visitorParams = Type.Object({ visitor_id: uuid<'visitor'>() });
+const siteVisitorParams = Type.Object({ site_id: uuid<'site'>(), visitor_id: uuid<'visitor'>() });
+
+export function visitorRoutes(app: App, tokens: Tokens): void {
+  tokenRoutes(app, tokens);
+
+  app.get(
+    '/sites/:site_id/visitors/:visitor_id',
+    {
+      config: { access: { operator: 'operator', visitor: true, site: 'params.site_id' } },
+      schema: { tags, summary: 'One visitor', params: siteVisitorParams, response: { 200: visitorOutput } },
+    },
+    async (request, reply) => {
+      const { site_id, visitor_id } = request.params;
+      const visitor = await findVisitor(request.sql, accountOf(request), visitor_id);
+      if (visitor === null || visitor.site_id !== site_id) throw notFound('visitor', visitor_id);
+      refuseOtherVisitor(request, visitor_id);
+      reply.header('etag', etag(visitor.version));
+      return shown(request, visitor);
+    },
+  );
+
+  app.patch(
+    '/sites/:site_id/visitors/:visitor_id',
+    {
+      config: { access: { operator: 'operator', visitor: true, site: 'params.site_id' } },
+      schema: {
+        tags,
+        summary: 'Change what is known of a visitor',
+        description: `Visitors may change themselves, but for ${operatorOnlyFields.join(', ')}.`,
+        params: siteVisitorParams,
+        body: visitorUpdate,
+        response: { 200: visitorOutput },
+      },
+    },
+    async (request, reply) => {
+      const { site_id, visitor_id } = request.params;
+      refuseOtherVisitor(request, visitor_id);
+      const visitor = await changeVisitor(request, site_id, visitor_id, request.body);
+      reply.header('etag', etag(visitor.version));
+      return shown(request, visitor);
+    },
+  );
+
+  ownRoutes(app);
+}
+
+function tokenRoutes(app: App, tokens: Tokens): void {
+  app.post(
+    '/visitors',
+    {
+      config: { access: { operator: 'operator', application: 'publishable', site: 'body.site_id' } },
+      schema: { tags, summary: 'Create a visitor and its token', body: visitorInput, response: { 200: visitorToken } },
+    },
+    async (request) => {
+      const { name = null, team_ids: teamIds = [] } = request.body;
+      const siteId = siteOfNewVisitor(request, request.body.site_id);
+      await refuseForeignTeams(request.sql, siteId, teamIds);
+      const id = newId<VisitorId>();
+      const accountId = accountOf(request);
+      await insertVisitor(request.sql, { id, accountId, siteId, name, teamIds });
+      return {
+        id,
+        access_token: await tokens.signVisitor({ accountId, visitorId: id }),
+        expires_in: visitorTokenSeconds,
+      };
+    },
+  );
+
+  app.post(
+    '/visitors/:visitor_id/token',
+    {
+      config: { access: { visitor: true, application: 'secret', site: 'resource' } },
+      schema: {
+        tags,
+        summary: "Renew a visitor's token, with its own or with a secret application token of its site",
+        params: visitorParams,
+        response: { 200: visitorToken },
+      },
+    },
+    async (request) => {
+      const { visitor_id: id } = request.params;
+      refuseOtherVisitor(request, id);
+      const accountId = accountOf(request);
+      const visitor = await findVisitor(request.sql, accountId, id);
+      const { caller } = request;
+      if (visitor === null || (caller.kind === 'application' && caller.siteId !== visitor.site_id))
+        throw notFound('visitor', id);
+      permitted(request);
+      return {
+        id,
+        access_token: await tokens.signVisitor({ accountId, visitorId: id }),
+        expires_in: visitorTokenSeconds,
+      };
+    },
+  );
+}
+
+/** What only the visitor itself may do. */
+function ownRoutes(app: App): void {
+  app.put(
+    '/visitors/:visitor_id/presence',
+    {
+      config: { access: { visitor: true, site: 'resource' } },
+      schema: {
+        tags,
+        summary: 'Say that the visitor is still there',
+        params: visitorParams,
+        body: visitorPresence,
+        response: { 200: visitorOutput },
+      },
+    },
+    async (request) => {
+      refuseOtherVisitor(request, request.params.visitor_id);
+      permitted(request);
+      return shown(
+        request,
+        await setVisitorPresence(request.sql, request.params.visitor_id, request.body.expires_in_sec),
+      );
+    },
+  );
+
+  app.patch(
+    '/visitors/:visitor_id',
+    {
+      config: { access: { visitor: true, site: 'resource' }, settles: true },
+      schema: {
+        tags,
+        summary: 'Move to another site of the account',
+        params: visitorParams,
+        body: visitorMove,
+        response: { 200: visitorOutput },
+      },
+    },
+    async (request, reply) => {
+      refuseOtherVisitor(request, request.params.visitor_id);
+      permitted(request);
+      const visitor = await moveVisitor(
+        request.sql,
+        accountOf(request),
+        request.params.visitor_id,
+        request.body.site_id,
+      );
+      if (visitor === null) throw invalid([{ attribute: '/site_id', detail: 'is not a site of the account' }]);
+      reply.header('etag', etag(visitor.version));
+      return shown(request, visitor);
+    },
+  );
+}
+
+/** A visitor sees and touches nobody but itself. */
+function refuseOtherVisitor({ caller }: FastifyRequest, id: VisitorId): void {
+  if (caller.kind === 'visitor' && caller.visitorId !== id) throw notFound('visitor', id);
+}
+
+function siteOfNewVisitor({ caller }: FastifyRequest, given: SiteId | undefined): SiteId {
+  if (caller.kind === 'application') return caller.siteId;
+  if (given === undefined) throw invalid([{ attribute: '/site_id', detail: 'is required' }]);
+  return given;
+}
+
+async function refuseForeignTeams(sql: Sql, siteId: SiteId, teamIds: readonly TeamId[]): Promise<void> {
+  const known = await teamsOnSite(sql, siteId, teamIds);
+  const violations = teamIds.flatMap((team, index) =>
+    known.has(team) ? [] : [{ attribute: `/team_ids/${index}`, detail: 'is not a team of the site' }],
+  );
+  if (violations.length > 0) throw invalid(violations);
+}
+
+async function changeVisitor(
+  request: FastifyRequest,
+  siteId: SiteId,
+  id: VisitorId,
+  given: VisitorUpdate,
+): Promise<VisitorRow> {
+  refuseOperatorFields(request, given);
+  if (given.site_id !== undefined && given.site_id !== siteId) {
+    throw invalid([{ attribute: '/site_id', detail: 'cannot be changed here' }]);
+  }
+  await refuseForeignTeams(request.sql, siteId, given.team_ids ?? []);
+  const versions = ifMatch(request);
+  return inTransaction(request.sql, async (sql) => {
+    const current = await lockVisitor(sql, accountOf(request), id);
+    if (current === null || current.site_id !== siteId) throw notFound('visitor', id);
+    if (versions !== null && !versions.includes(current.version)) throw preconditionFailed(current.version);
+    const merged = mergeVisitor(current, given);
+    if ('tooMany' in merged) throw invalid([{ attribute: `/${merged.tooMany}`, detail: 'would become too large' }]);
+    return Object.keys(merged.fields).length === 0 ? current : updateVisitor(sql, id, merged.fields);
+  });
+}
+
+function refuseOperatorFields({ caller }: FastifyRequest, given: VisitorUpdate): void {
+  const field = caller.kind === 'visitor' ? operatorOnlyFields.find((name) => name in given) : undefined;
+  if (field !== undefined) throw new Refusal('forbidden', `Only operators may set ${field}.`);
+}
+
+/** What operators note about a visitor is not for the visitor. */
+function shown({ caller }: FastifyRequest, visitor: VisitorRow): VisitorRow {
+  return caller.kind === 'visitor' ? { ...visitor, note: null } : visitor;
+}

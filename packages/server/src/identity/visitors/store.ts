@@ -1,0 +1,93 @@
+import type { Sql } from '../../platform/database.ts';
+import type { AccountId, SiteId, TeamId, VisitorId } from '../../platform/ids.ts';
+import type { VisitorFields, VisitorRow } from './visitor.ts';
+
+const columns = [
+  'id',
+  'account_id',
+  'site_id',
+  'name',
+  'email',
+  'phone',
+  'note',
+  'custom_attributes',
+  'external_id',
+  'team_ids',
+  'presence_expires_at',
+  'version',
+  'created_at',
+  'updated_at',
+] as const;
+
+interface NewVisitor {
+  readonly id: VisitorId;
+  readonly accountId: AccountId;
+  readonly siteId: SiteId;
+  readonly name: string | null;
+  readonly teamIds: readonly TeamId[];
+}
+
+export async function insertVisitor(sql: Sql, { id, accountId, siteId, name, teamIds }: NewVisitor): Promise<void> {
+  await sql`
+    INSERT INTO visitors (id, account_id, site_id, name, team_ids)
+    VALUES (${id}, ${accountId}, ${siteId}, ${name}, ${[...teamIds]}::uuid[])`;
+}
+
+export async function findVisitor(sql: Sql, accountId: AccountId, id: VisitorId): Promise<VisitorRow | null> {
+  const [row] = await sql<
+    VisitorRow[]
+  >`SELECT ${sql(columns)} FROM visitors WHERE id = ${id} AND account_id = ${accountId}`;
+  return row ?? null;
+}
+
+/** Read and held until the transaction ends, because what it becomes depends on what it is. */
+export async function lockVisitor(sql: Sql, accountId: AccountId, id: VisitorId): Promise<VisitorRow | null> {
+  const [row] = await sql<VisitorRow[]>`
+    SELECT ${sql(columns)} FROM visitors WHERE id = ${id} AND account_id = ${accountId} FOR NO KEY UPDATE`;
+  return row ?? null;
+}
+
+export async function updateVisitor(sql: Sql, id: VisitorId, changes: Partial<VisitorFields>): Promise<VisitorRow> {
+  const { custom_attributes: attributes, ...plain } = changes;
+  const values = attributes === undefined ? plain : { ...plain, custom_attributes: sql.json(attributes) };
+  return one(
+    await sql<VisitorRow[]>`
+      UPDATE visitors SET ${sql(values)}, version = version + 1, updated_at = now()
+       WHERE id = ${id}
+      RETURNING ${sql(columns)}`,
+  );
+}
+
+/** To another site of the account. Teams belong to a site, so they are left behind. `null`: no such site. */
+export async function moveVisitor(
+  sql: Sql,
+  accountId: AccountId,
+  id: VisitorId,
+  siteId: SiteId,
+): Promise<VisitorRow | null> {
+  const [row] = await sql<VisitorRow[]>`
+    UPDATE visitors
+       SET site_id = ${siteId},
+           team_ids = CASE WHEN site_id = ${siteId} THEN team_ids ELSE '{}' END,
+           version = version + 1,
+           updated_at = now()
+     WHERE id = ${id} AND account_id = ${accountId}
+       AND EXISTS (SELECT 1 FROM sites WHERE id = ${siteId} AND account_id = ${accountId})
+    RETURNING ${sql(columns)}`;
+  return row ?? null;
+}
+
+export async function setVisitorPresence(sql: Sql, id: VisitorId, expiresInSec: number): Promise<VisitorRow> {
+  return one(
+    await sql<VisitorRow[]>`
+      UPDATE visitors SET presence_expires_at = now() + make_interval(secs => ${expiresInSec})
+       WHERE id = ${id}
+      RETURNING ${sql(columns)}`,
+  );
+}
+
+function one(rows: readonly VisitorRow[]): VisitorRow {
+  const [row] = rows;
+  if (row === undefined) throw new Error('a visitor has vanished');
+  return row;
+}

@@ -1,0 +1,88 @@
+import { createServer } from 'node:net';
+import { buildApp } from './app.ts';
+import type { Config } from './config.ts';
+import { ensureFirstAccount, type NewKey } from './identity/accounts.ts';
+import { startHousekeeping } from './housekeeping.ts';
+import { ensureSigningKey } from './identity/signing-keys.ts';
+import { openChangeFeed } from './platform/change-feed.ts';
+import { StartError } from './platform/errors.ts';
+import type { Log } from './platform/log.ts';
+import { migrate } from './platform/migrations.ts';
+import { openStorage } from './storage.ts';
+
+export interface RunningServer {
+  /** Where it serves, as a client would write it. */
+  readonly url: string;
+  readonly place: string;
+  /** The first super_manager's key, where this start made it: to be shown this once. */
+  readonly firstKey: NewKey | null;
+  /** Resolves if it cannot go on, with the reason. */
+  readonly failed: Promise<string>;
+  /** Takes no more, finishes what runs, lets go of everything; within 10 s. */
+  stop(): Promise<void>;
+}
+
+/** Requests still running when this is over are cut off. */
+const drainMs = 4_000;
+
+/** config → database → rooms → HTTP. The only wiring there is. */
+export async function startServer(config: Config, log: Log): Promise<RunningServer> {
+  await refuseTakenPort(config);
+  const storage = await openStorage(config);
+  const closers: (() => Promise<void>)[] = [async () => storage.close()];
+  const stop = async (): Promise<void> => {
+    for (const close of closers.splice(0).toReversed()) await close();
+  };
+  try {
+    let firstKey: NewKey | null = null;
+    await migrate(storage.database, async (sql) => {
+      await ensureSigningKey(sql);
+      firstKey = await ensureFirstAccount(sql, config.adminKey);
+    });
+    const feed = await openChangeFeed(storage.database.address);
+    closers.push(async () => feed.close());
+    const stopHousekeeping = startHousekeeping(storage.database.sql, log);
+    closers.push(async () => stopHousekeeping());
+
+    const app = await buildApp({ config, database: storage.database, feed, log });
+    closers.push(async () => {
+      const cutOff = setTimeout(() => app.server.closeAllConnections(), drainMs).unref();
+      await app.close();
+      clearTimeout(cutOff);
+    });
+    await app.listen({ host: config.host, port: config.port });
+    return { url: urlOf(app.server.address(), config), place: storage.place, firstKey, failed: storage.died, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Before anything is touched: a server that cannot listen must not make a database or a key nobody gets to see. */
+async function refuseTakenPort({ host, port }: Config): Promise<void> {
+  const probe = createServer();
+  await new Promise<void>((resolve, reject) => {
+    probe.once('error', (error: NodeJS.ErrnoException) =>
+      reject(new StartError(cannotListen(host, port, error.code), { cause: error })),
+    );
+    probe.listen(port, host, () => probe.close(() => resolve()));
+  });
+}
+
+function cannotListen(host: string, port: number, code: string | undefined): string {
+  switch (code) {
+    case 'EADDRINUSE':
+      return `Port ${port} on ${host} is taken. Stop what uses it, or set PORT to another.`;
+    case 'EACCES':
+      return `Port ${port} needs privileges that this user lacks. Set PORT to 1024 or above.`;
+    default:
+      return `Cannot listen on ${host} port ${port} (${code ?? 'unknown reason'}). Set HOST to an address of this machine.`;
+  }
+}
+
+function urlOf(address: string | { port: number } | null, { host, port }: Config): string {
+  const actual = typeof address === 'object' && address !== null ? address.port : port;
+  const everywhere = ['0.0.0.0', '::'].includes(host);
+  const shown = everywhere ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
+  return `http://${shown}:${actual}`;
+}

@@ -1,0 +1,96 @@
+import postgres from 'postgres';
+
+/** What a statement needs: the pool, or the one connection of a transaction. Stores take it as their first argument. */
+export type Sql = postgres.ISql;
+
+/** Where a PostgreSQL is: a URL of the user's, or the socket of the embedded one. */
+export type DatabaseAddress =
+  | { readonly kind: 'url'; readonly url: string }
+  | { readonly kind: 'socket'; readonly directory: string; readonly user: string; readonly database: string };
+
+export interface Database {
+  readonly address: DatabaseAddress;
+  readonly sql: postgres.Sql;
+  /** Waits for running statements, `graceMs` at most, and lets go of every connection. */
+  close(graceMs?: number): Promise<void>;
+}
+
+/** No statement of ours runs longer; a lock that is waited for longer than this is a fault to report, not to sit out. */
+const statementTimeoutMs = 15_000;
+const connectTimeoutSec = 5;
+
+type ClientOptions = postgres.Options<Record<never, never>>;
+
+/** A postgres.js client for an address. Most callers want `openDatabase`; the change feed needs a connection of its own. */
+export function connect(address: DatabaseAddress, options: ClientOptions): postgres.Sql {
+  const { connection, ...rest } = options;
+  const shared: ClientOptions = {
+    connect_timeout: connectTimeoutSec,
+    onnotice: () => undefined,
+    backoff: (retries: number) => Math.min(0.05 * 2 ** retries, 1),
+    ...rest,
+    connection: {
+      application_name: `usher ${process.pid}`,
+      statement_timeout: statementTimeoutMs,
+      idle_in_transaction_session_timeout: statementTimeoutMs,
+      ...connection,
+    },
+  };
+  if (address.kind === 'url') return postgres(address.url, shared);
+  return postgres({ ...shared, host: address.directory, user: address.user, database: address.database });
+}
+
+export function openDatabase(address: DatabaseAddress, poolSize: number): Database {
+  const sql = connect(address, { max: poolSize });
+  return {
+    address,
+    sql,
+    close: async (graceMs = 5_000) => sql.end({ timeout: graceMs / 1000 }),
+  };
+}
+
+/** Runs `run` in one transaction: the caller's, if it is in one already. */
+export async function inTransaction<T>(sql: Sql, run: (sql: Sql) => Promise<T>): Promise<T> {
+  if (!isPool(sql)) return run(sql);
+  // postgres.js types the result for arrays of pending queries, which `run` never returns.
+  return (await sql.begin(run)) as T;
+}
+
+function isPool(sql: Sql): sql is postgres.Sql {
+  return 'begin' in sql;
+}
+
+/** The SQLSTATE of an error PostgreSQL answered with, or the code of a failed connection; `null` for anything else. */
+export function databaseErrorCode(error: unknown): string | null {
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return null;
+  return error.code;
+}
+
+/** The violated constraint, where the error is about one. */
+export function violatedConstraint(error: unknown): string | null {
+  return error instanceof postgres.PostgresError ? (error.constraint_name ?? null) : null;
+}
+
+const connectionLost = new Set([
+  'CONNECTION_CLOSED',
+  'CONNECTION_ENDED',
+  'CONNECTION_DESTROYED',
+  'CONNECT_TIMEOUT',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'ENOTFOUND',
+  'EPIPE',
+  'ETIMEDOUT',
+  '53300', // too_many_connections
+  '57P01', // admin_shutdown
+  '57P02', // crash_shutdown
+  '57P03', // cannot_connect_now
+  '57014', // query_canceled, by our own statement_timeout
+]);
+
+/** Whether the database was out of reach, so that the same request may succeed later. */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  const code = databaseErrorCode(error);
+  return code !== null && connectionLost.has(code);
+}

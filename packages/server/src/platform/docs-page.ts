@@ -1,0 +1,211 @@
+import { errors } from './errors.ts';
+import type { ApiDocument, ApiOperation } from './openapi.ts';
+
+/** The API reference as one page: no script, no request to anywhere else. */
+export function docsPage(api: ApiDocument): string {
+  const operations = Object.entries(api.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+  );
+  const groups = Map.groupBy(operations, ({ operation }) => operation.tags?.[0] ?? 'Other');
+  const navigation = [...groups]
+    .map(([tag, members]) => `<h2>${escape(tag)}</h2><ul>${members.map(navigationEntry).join('')}</ul>`)
+    .join('');
+  const sections = [...groups]
+    .map(
+      ([tag, members]) =>
+        `<section><h2 id="${anchor(tag)}">${escape(tag)}</h2>${members.map(operationArticle).join('')}</section>`,
+    )
+    .join('');
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escape(api.info.title)} API reference</title>
+<link rel="stylesheet" href="/docs/style.css">
+</head>
+<body>
+<nav aria-label="Reference"><p class="brand"><a href="#top">${escape(api.info.title)}</a> <small>${escape(api.info.version)}</small></p>${navigation}
+<h2>More</h2><ul><li><a href="#schemas">Schemas</a></li><li><a href="#errors">Errors</a></li><li><a href="/openapi.json">openapi.json</a></li></ul></nav>
+<main id="top"><h1>API reference</h1><p>${escape(api.info.description ?? '')}</p>
+<p>Send a token as <code>Authorization: Bearer …</code>; get one with an API key at <a href="${operationLink('POST', '/operator_authentication/tokens')}">POST /operator_authentication/tokens</a>. Bodies are JSON. Every error is a <a href="#schema-Problem">Problem</a>.</p>
+${sections}
+<section><h2 id="schemas">Schemas</h2>${Object.entries(api.components.schemas).map(schemaArticle).join('')}</section>
+<section><h2 id="errors">Errors</h2>${errorTable()}</section>
+</main>
+</body>
+</html>
+`;
+}
+
+interface Listed {
+  readonly path: string;
+  readonly method: string;
+  readonly operation: ApiOperation;
+}
+
+function navigationEntry({ path, method }: Listed): string {
+  return `<li><a href="${operationLink(method, path)}"><span class="method ${method}">${method}</span> ${escape(path)}</a></li>`;
+}
+
+function operationArticle({ path, method, operation }: Listed): string {
+  const { parameters = [], requestBody, responses } = operation;
+  const body = requestBody?.content['application/json']?.schema;
+  return `<article id="${anchor(`${method} ${path}`)}">
+<h3><span class="method ${method}">${method}</span> <code>${escape(path)}</code></h3>
+<p>${escape(operation.summary ?? '')}${operation.description === undefined ? '' : `. ${escape(operation.description)}`}</p>
+<p class="access">${escape(operation['x-access'] ?? '')}</p>
+${parameters.length === 0 ? '' : `<h4>Parameters</h4>${fieldTable(parameters.map(({ name, in: place, required = false, schema }) => ({ name, note: place, required, schema })))}`}
+${body === undefined ? '' : `<h4>Body</h4>${schemaView(body)}`}
+${Object.entries(responses)
+  .filter(([status]) => status.startsWith('2'))
+  .map(
+    ([status, { content }]) => `<h4>Answer ${escape(status)}</h4>${answerView(content?.['application/json']?.schema)}`,
+  )
+  .join('')}
+</article>`;
+}
+
+function answerView(schema: unknown): string {
+  return schema === undefined || (isSchema(schema) && schema.type === 'null') ? '<p>No body.</p>' : schemaView(schema);
+}
+
+function schemaArticle([name, schema]: [string, unknown]): string {
+  return `<article id="schema-${escape(name)}"><h3>${escape(name)}</h3>${schemaView(schema)}</article>`;
+}
+
+interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly format?: string;
+  readonly items?: unknown;
+  readonly properties?: Readonly<Record<string, unknown>>;
+  readonly required?: readonly string[];
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly readOnly?: boolean;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+}
+
+function isSchema(schema: unknown): schema is Schema {
+  return typeof schema === 'object' && schema !== null;
+}
+
+function schemaView(schema: unknown): string {
+  if (!isSchema(schema)) return '';
+  if (schema.properties === undefined) return `<p>${typeView(schema)}</p>`;
+  const fields = Object.entries(schema.properties)
+    .filter(([, field]) => !(isSchema(field) && field.readOnly === true && field.type === undefined))
+    .map(([name, field]) => ({ name, note: '', required: schema.required?.includes(name) ?? false, schema: field }));
+  return fields.length === 0 ? '<p>An empty object.</p>' : fieldTable(fields);
+}
+
+interface Field {
+  readonly name: string;
+  readonly note: string;
+  readonly required: boolean;
+  readonly schema: unknown;
+}
+
+function fieldTable(fields: readonly Field[]): string {
+  const rows = fields.map(
+    ({ name, note, required, schema }) =>
+      `<tr><td><code>${escape(name)}</code>${required ? ' <b>required</b>' : ''}${note === '' ? '' : ` <small>${escape(note)}</small>`}</td>` +
+      `<td>${typeView(schema)}</td><td>${isSchema(schema) ? rules(schema) : ''}</td></tr>`,
+  );
+  return `<table><thead><tr><th>Field</th><th>Type</th><th>Rule</th></tr></thead><tbody>${rows.join('')}</tbody></table>`;
+}
+
+function typeView(schema: unknown): string {
+  if (!isSchema(schema)) return 'anything';
+  if (schema.$ref !== undefined) {
+    const name = schema.$ref.split('/').at(-1) ?? '';
+    return `<a href="#schema-${escape(name)}">${escape(name)}</a>`;
+  }
+  if (schema.enum !== undefined)
+    return schema.enum.map((value) => `<code>${escape(String(value))}</code>`).join(' or ');
+  if (schema.items !== undefined) return `list of ${typeView(schema.items)}`;
+  if (schema.properties !== undefined) {
+    return `object (${Object.keys(schema.properties)
+      .map((name) => `<code>${escape(name)}</code>`)
+      .join(', ')})`;
+  }
+  return escape([schema.type ?? 'anything'].flat().join(' or '));
+}
+
+function rules(schema: Schema): string {
+  const { description, format, minimum, maximum, minLength, maxLength, minItems, maxItems } = schema;
+  const range = (from: number | undefined, to: number | undefined, unit: string): string[] =>
+    from === undefined && to === undefined ? [] : [`${from ?? 0} to ${to ?? 'any number of'}${unit}`];
+  return escape(
+    [
+      description ?? [],
+      format ?? [],
+      range(minimum, maximum, ''),
+      range(minLength, maxLength, ' characters'),
+      range(minItems, maxItems, ' elements'),
+      schema.default === undefined ? [] : `default ${JSON.stringify(schema.default)}`,
+    ]
+      .flat()
+      .join('; '),
+  );
+}
+
+function errorTable(): string {
+  const rows = Object.entries(errors).map(
+    ([code, { status, title }]) =>
+      `<tr id="error-${code}"><td>${status}</td><td><code>${code}</code></td><td>${escape(title)}</td></tr>`,
+  );
+  return `<table><thead><tr><th>Status</th><th>Code</th><th>Meaning</th></tr></thead><tbody>${rows.join('')}</tbody></table>`;
+}
+
+function operationLink(method: string, path: string): string {
+  return `#${anchor(`${method} ${path}`)}`;
+}
+
+function anchor(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '');
+}
+
+function escape(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+}
+
+export const docsStyle = `
+:root { color-scheme: light dark; --ink: #1c2430; --soft: #5b6675; --line: #dde2e9; --paper: #fff; --shade: #f5f7fa; --mark: #0b5cad; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e6eaf0; --soft: #9aa6b5; --line: #2c3542; --paper: #12171e; --shade: #1a212b; --mark: #6cb1ff; }
+}
+* { box-sizing: border-box; }
+html { scroll-padding-top: 1rem; }
+body { margin: 0; display: grid; grid-template-columns: 21rem minmax(0, 1fr); font: 15px/1.55 system-ui, sans-serif; color: var(--ink); background: var(--paper); }
+nav { position: sticky; top: 0; height: 100vh; overflow-y: auto; padding: 1rem; background: var(--shade); border-right: 1px solid var(--line); font-size: 13px; }
+nav h2 { margin: 1.1rem 0 .3rem; font-size: 12px; text-transform: uppercase; letter-spacing: .06em; color: var(--soft); }
+nav ul { list-style: none; margin: 0; padding: 0; }
+nav li a { display: block; padding: .15rem .3rem; border-radius: 4px; color: inherit; text-decoration: none; overflow-wrap: anywhere; }
+nav li a:hover { background: var(--line); }
+.brand a { font-weight: 700; font-size: 18px; color: inherit; text-decoration: none; }
+main { max-width: 62rem; padding: 1.5rem 2.5rem 6rem; }
+a { color: var(--mark); }
+article { padding: 1rem 0; border-top: 1px solid var(--line); }
+article:target h3, tr:target { background: color-mix(in srgb, var(--mark) 16%, transparent); }
+h3 { margin: .2rem 0; font-size: 16px; } h4 { margin: 1rem 0 .3rem; font-size: 13px; color: var(--soft); }
+code { font: 13px/1.4 ui-monospace, monospace; overflow-wrap: anywhere; }
+.method { display: inline-block; min-width: 3.4rem; font: 700 11px ui-monospace, monospace; color: var(--mark); }
+.DELETE { color: #b3261e; } .POST { color: #1a7f37; } .PUT, .PATCH { color: #8a6100; }
+@media (prefers-color-scheme: dark) { .DELETE { color: #ff8a80; } .POST { color: #6fdd8b; } .PUT, .PATCH { color: #e8b84a; } }
+.access { color: var(--soft); font-size: 13px; margin: .2rem 0; }
+table { width: 100%; border-collapse: collapse; font-size: 13.5px; }
+th, td { text-align: left; vertical-align: top; padding: .35rem .6rem .35rem 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
+th { color: var(--soft); font-weight: 600; } td b { font-size: 11px; color: #b3261e; }
+@media (prefers-color-scheme: dark) { td b { color: #ff8a80; } }
+@media (max-width: 50rem) { body { display: block; } nav { position: static; height: auto; max-height: 40vh; } main { padding: 1rem; } }
+`;

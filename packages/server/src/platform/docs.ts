@@ -1,0 +1,30 @@
+import type { App } from './http.ts';
+import { docsPage, docsStyle } from './docs-page.ts';
+import type { ApiDocument } from './openapi.ts';
+
+const access = { public: true } as const;
+const pagePolicy = "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+
+/** `/openapi.json`, and `/docs`, the same to read. Both are made once, when first asked for. */
+export function docsRoutes(app: App, describe: () => ApiDocument): void {
+  let document: { json: string; html: string } | null = null;
+  const made = (): { json: string; html: string } => {
+    if (document !== null) return document;
+    const api = describe();
+    document = { json: `${JSON.stringify(api, null, 2)}\n`, html: docsPage(api) };
+    return document;
+  };
+
+  app.get('/openapi.json', { config: { access }, schema: { hide: true } }, async (_request, reply) => {
+    reply.type('application/json; charset=utf-8');
+    return made().json;
+  });
+  app.get('/docs', { config: { access }, schema: { hide: true } }, async (_request, reply) => {
+    reply.type('text/html; charset=utf-8').header('content-security-policy', pagePolicy);
+    return made().html;
+  });
+  app.get('/docs/style.css', { config: { access }, schema: { hide: true } }, async (_request, reply) => {
+    reply.type('text/css; charset=utf-8');
+    return docsStyle;
+  });
+}

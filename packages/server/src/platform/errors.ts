@@ -1,0 +1,71 @@
+/**
+ * Every way Usher says no. The key is the stable code clients may rely on; the status and title go with it.
+ * A code is never renamed or given another status.
+ */
+export const errors = {
+  malformed_request: { status: 400, title: 'The request is malformed' },
+  malformed_json: { status: 400, title: 'The body is not valid JSON' },
+  unauthenticated: { status: 401, title: 'No valid token was presented' },
+  invalid_credentials: { status: 401, title: 'The credentials are wrong' },
+  forbidden: { status: 403, title: 'The caller may not do this' },
+  not_found: { status: 404, title: 'There is no such resource' },
+  method_not_allowed: { status: 405, title: 'The resource does not support this method' },
+  request_timeout: { status: 408, title: 'The request took too long to arrive' },
+  email_taken: { status: 409, title: 'Another operator of the account has this e-mail address' },
+  too_many: { status: 409, title: 'There are as many as there may be' },
+  team_in_use: { status: 409, title: 'The team is in use' },
+  last_super_manager: { status: 409, title: 'A site must keep at least one enabled super_manager' },
+  precondition_failed: { status: 412, title: 'The resource has changed since it was read' },
+  body_too_large: { status: 413, title: 'The body is too large' },
+  unsupported_media_type: { status: 415, title: 'The body has an unsupported content type' },
+  invalid_request: { status: 422, title: 'The request breaks a rule' },
+  idempotency_key_reused: { status: 422, title: 'The idempotency key was used for another request' },
+  rate_limited: { status: 429, title: 'Too many requests' },
+  headers_too_large: { status: 431, title: 'The headers are too large' },
+  internal_error: { status: 500, title: 'Something went wrong inside Usher' },
+  database_unavailable: { status: 503, title: 'The database does not answer' },
+} as const satisfies Record<string, { status: number; title: string }>;
+
+export type ErrorCode = keyof typeof errors;
+
+/** One thing that is wrong: where (a JSON pointer into the body, query or path) and why. */
+export interface Violation {
+  readonly attribute: string;
+  readonly detail: string;
+}
+
+/** An expected failure: thrown where it is decided, turned into an answer in one place (`problem.ts`). */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly code: ErrorCode;
+  readonly details: readonly Violation[];
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    code: ErrorCode,
+    detail: string,
+    more: { details?: readonly Violation[]; headers?: Record<string, string> } = {},
+  ) {
+    super(detail);
+    this.code = code;
+    this.details = more.details ?? [];
+    this.headers = more.headers ?? {};
+  }
+}
+
+/** A 422 with every violation that was found. */
+export function invalid(violations: readonly Violation[]): Refusal {
+  const summary = violations.map(
+    ({ attribute, detail }) => `${attribute === '' ? 'The request' : attribute} ${detail}`,
+  );
+  return new Refusal('invalid_request', `${summary.join('; ')}.`, { details: violations });
+}
+
+export function notFound(noun: string, id: string): Refusal {
+  return new Refusal('not_found', `There is no ${noun} ${id} that this token can see.`);
+}
+
+/** A fault that stops the process at its start or a command of the CLI: one line that says what to do. */
+export class StartError extends Error {
+  override readonly name = 'StartError';
+}

@@ -1,0 +1,195 @@
+import { isUtf8 } from 'node:buffer';
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { parse as parseQuery } from 'node:querystring';
+import helmet from '@fastify/helmet';
+import fastify, {
+  LogController,
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifyTypeProvider,
+} from 'fastify';
+import type { Server } from 'node:http';
+import type { Static, TSchema } from 'typebox';
+import type { Sql } from './database.ts';
+import { Refusal } from './errors.ts';
+import type { Log } from './log.ts';
+import { problemOf, problemSchema, problemType, refusalOf } from './problem.ts';
+import { refuseUnsafe, validatorCompiler } from './validation.ts';
+
+/** Handlers' parameters are typed by the route's own TypeBox schemas. */
+interface TypeBoxProvider extends FastifyTypeProvider {
+  validator: this['schema'] extends TSchema ? Static<this['schema']> : unknown;
+  serializer: this['schema'] extends TSchema ? Static<this['schema']> : unknown;
+}
+
+export type App = FastifyInstance<Server, IncomingMessage, ServerResponse, FastifyBaseLogger, TypeBoxProvider>;
+
+const bodyLimit = 1024 * 1024;
+/** A request must have arrived within this time, its head within the next: a half-open socket cannot hold us. */
+const requestTimeoutMs = 30_000;
+const headersTimeoutMs = 15_000;
+const maxHeaderBytes = 16_384;
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Where this request's statements go: the pool, or the transaction that its Idempotency-Key asks for. */
+    sql: Sql;
+  }
+}
+
+interface HttpOptions {
+  readonly log: Log;
+  readonly sql: Sql;
+  readonly trustProxy: boolean | readonly string[];
+}
+
+/** The Fastify app with everything every route shares; the rooms add their routes. */
+export async function createApp({ log, sql, trustProxy }: HttpOptions): Promise<App> {
+  const app: App = fastify({
+    // Requests are logged by request-log.ts; what remains for Fastify are its warnings. A child logger a request is not needed.
+    loggerInstance: quieter(log),
+    logController: new LogController({ disableRequestLogging: true }),
+    childLoggerFactory: (logger) => logger,
+    trustProxy: typeof trustProxy === 'boolean' ? trustProxy : [...trustProxy],
+    bodyLimit,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: 72_000,
+    http: { maxHeaderSize: maxHeaderBytes, headersTimeout: headersTimeoutMs, connectionsCheckingInterval: 5_000 },
+    genReqId: requestId,
+    requestIdHeader: false,
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: 255, querystringParser: parseArrays },
+    frameworkErrors: answerError,
+    clientErrorHandler: answerUnparsable,
+    exposeHeadRoutes: true,
+  }).withTypeProvider<TypeBoxProvider>();
+
+  app.setValidatorCompiler(validatorCompiler);
+  app.setErrorHandler(answerError);
+  acceptJson(app);
+  refuseUnknownRoutes(app);
+  app.addHook('onRoute', (route) => {
+    if (route.schema !== undefined)
+      route.schema.response = { ...(route.schema.response as object), '4xx': problemSchema, '5xx': problemSchema };
+  });
+  app.decorateRequest('sql');
+  app.addHook('onRequest', (request, reply, done) => {
+    request.sql = sql;
+    reply.header('x-request-id', request.id);
+    if (request.url.includes('%00')) return done(new Refusal('malformed_request', 'The address must not contain NUL.'));
+    return done();
+  });
+  await app.register(helmet, {
+    contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+    crossOriginResourcePolicy: { policy: 'cross-origin' },
+  });
+  return app;
+}
+
+function quieter(log: Log): FastifyBaseLogger {
+  return log.child({}, { level: ['error', 'fatal', 'silent'].includes(log.level) ? log.level : 'warn' });
+}
+
+/** The caller's own request id where it is fit to be repeated, else a new one. */
+function requestId(request: IncomingMessage): string {
+  const given = request.headers['x-request-id'];
+  return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID();
+}
+
+/** `a[]=1&a[]=2` and `a=1` are both lists where the schema says so: the brackets say nothing and go. */
+function parseArrays(query: string): Record<string, unknown> {
+  const parsed = parseQuery(query);
+  const fields: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(parsed)) {
+    const field = name.endsWith('[]') ? name.slice(0, -2) : name;
+    if (field === '__proto__') continue;
+    fields[field] = field in fields ? [fields[field], value].flat() : value;
+  }
+  return fields;
+}
+
+/** JSON by any of its content types; a JSON content type with no body, or no body at all, counts as `{}` (D7.8). */
+function acceptJson(app: App): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(/^application\/(?:[\w.-]+\+)?json\b/i, { parseAs: 'buffer' }, (_request, body, done) => {
+    try {
+      done(null, parseJson(body as Buffer));
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+  app.addHook('preValidation', (request, _reply, done) => {
+    if (request.body === undefined && request.routeOptions.schema?.body !== undefined) request.body = {};
+    done();
+  });
+}
+
+function parseJson(bytes: Buffer): unknown {
+  if (bytes.length === 0) return {};
+  if (!isUtf8(bytes)) throw new Refusal('malformed_json', 'The body is not valid UTF-8.');
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString('utf8'));
+  } catch (cause) {
+    throw new Refusal(
+      'malformed_json',
+      `The body is not valid JSON: ${cause instanceof Error ? cause.message : 'unreadable'}.`,
+    );
+  }
+  refuseUnsafe(value);
+  return value;
+}
+
+function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const refusal = refusalOf(error);
+  if (refusal.code === 'internal_error') request.log.error({ err: error, request_id: request.id }, 'internal error');
+  if (refusal.code === 'database_unavailable')
+    request.log.warn({ err: error, request_id: request.id }, 'database unavailable');
+  const problem = problemOf(refusal, request.id);
+  void reply.code(problem.status).headers(refusal.headers).type(problemType).send(problem);
+}
+
+/** What Node could not read as HTTP has no request and no reply: the answer is written to the socket itself. */
+function answerUnparsable(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy(error);
+  const refusal = unparsable(error.code);
+  const body = JSON.stringify(problemOf(refusal, randomUUID()));
+  const status = problemOf(refusal, '').status;
+  const head = `HTTP/1.1 ${status} ${refusal.code}\r\ncontent-type: ${problemType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n`;
+  socket.end(head + body);
+}
+
+function unparsable(code: string | undefined): Refusal {
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return new Refusal('headers_too_large', `The headers may have ${maxHeaderBytes} bytes at most.`);
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new Refusal('request_timeout', 'The request did not arrive in time. Send it again.');
+  return new Refusal('malformed_request', 'This is not a well-formed HTTP/1.1 request.');
+}
+
+/** 404, or 405 with `Allow` where the address exists for other methods. */
+function refuseUnknownRoutes(app: App): void {
+  const methods = new Map<string, { shape: RegExp; allowed: Set<string> }>();
+  app.addHook('onRoute', ({ url, method }) => {
+    const pattern = url.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll(/:[^/]+/g, '[^/]+');
+    const known = methods.get(url) ?? { shape: new RegExp(`^${pattern}$`), allowed: new Set() };
+    for (const each of [method].flat()) known.allowed.add(each);
+    methods.set(url, known);
+  });
+  app.setNotFoundHandler((request) => {
+    const path = request.url.split('?', 1)[0] ?? '/';
+    const allowed = [...methods.values()]
+      .filter(({ shape }) => shape.test(path))
+      .flatMap((route) => [...route.allowed]);
+    if (allowed.length === 0)
+      throw new Refusal('not_found', `There is nothing at ${path}. See /docs for what there is.`);
+    const list = [...new Set(allowed)].toSorted().join(', ');
+    throw new Refusal('method_not_allowed', `${request.method} is not possible here, but ${list} is.`, {
+      headers: { allow: list },
+    });
+  });
+}

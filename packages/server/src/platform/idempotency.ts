@@ -1,0 +1,139 @@
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { inTransaction, type Sql } from './database.ts';
+import { Refusal } from './errors.ts';
+import type { App } from './http.ts';
+import type { AccountId } from './ids.ts';
+
+/** Whose keys these are: two callers may use the same key without meeting. */
+export interface IdempotencyScope {
+  readonly accountId: AccountId;
+  readonly caller: string;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: { readonly location?: string; readonly etag?: string };
+  readonly payload: unknown;
+}
+
+/**
+ * `Idempotency-Key` on POST: the first answer again for the same key and request, within a day (D7.7).
+ *
+ * The key's row, the change and the answer are one transaction. A second request with the key waits at the row until the
+ * first has committed, then gets its answer; if the first was refused or killed, nothing of it exists and the second
+ * runs. Handlers therefore return what they answer instead of sending it.
+ *
+ * An answer may hold a secret that is shown once, so it is stored encrypted under the key, of which we keep only a hash.
+ */
+export function installIdempotency(app: App, scopeOf: (request: FastifyRequest) => IdempotencyScope | null): void {
+  app.addHook('onRoute', (route) => {
+    if (route.method !== 'POST') return;
+    const { handler } = route;
+    route.handler = async function answerOnce(request, reply) {
+      const key = readKey(request);
+      const scope = key === null ? null : scopeOf(request);
+      if (key === null || scope === null) return handler.call(this, request, reply);
+      const run = async (): Promise<unknown> => handler.call(this, request, reply);
+      return once({ request, reply, key, scope, run });
+    };
+  });
+}
+
+function readKey({ headers }: FastifyRequest): string | null {
+  const key = headers['idempotency-key'] ?? headers['x-idempotency-key'];
+  if (key === undefined) return null;
+  if (typeof key === 'string' && /^[\x21-\x7e]{1,255}$/.test(key)) return key;
+  throw new Refusal('malformed_request', 'Idempotency-Key must be 1 to 255 visible ASCII characters.');
+}
+
+interface Once {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly key: string;
+  readonly scope: IdempotencyScope;
+  readonly run: () => Promise<unknown>;
+}
+
+async function once({ request, reply, key, scope, run }: Once): Promise<unknown> {
+  const pool = request.sql;
+  const keyHash = createHash('sha256').update(key).digest();
+  const requestHash = hashRequest(request);
+  try {
+    const first = await inTransaction(pool, async (sql) => {
+      const [claimed] = await claim(sql, scope, keyHash, requestHash);
+      if (claimed === undefined) return findAnswer(sql, scope, keyHash);
+      request.sql = sql;
+      const payload = (await run()) ?? null;
+      await storeAnswer(sql, scope, keyHash, seal(key, { status: reply.statusCode, headers: kept(reply), payload }));
+      return { payload };
+    });
+    if ('payload' in first) return first.payload;
+    if (!first.requestHash.equals(requestHash)) {
+      throw new Refusal('idempotency_key_reused', 'This Idempotency-Key was used for another request. Use a new key.');
+    }
+    const { status, headers, payload } = unseal(key, first.answer);
+    reply.code(status).headers({ ...headers, 'idempotency-replayed': 'true' });
+    return payload;
+  } finally {
+    request.sql = pool;
+  }
+}
+
+function hashRequest(request: FastifyRequest): Buffer {
+  return createHash('sha256')
+    .update(JSON.stringify([request.url, request.body]))
+    .digest();
+}
+
+function kept(reply: FastifyReply): Answer['headers'] {
+  const { location, etag } = reply.getHeaders();
+  return { ...(typeof location === 'string' ? { location } : {}), ...(typeof etag === 'string' ? { etag } : {}) };
+}
+
+/** Takes the key, or a key whose day is over; answers no row where another request has it. */
+async function claim(sql: Sql, { accountId, caller }: IdempotencyScope, keyHash: Buffer, requestHash: Buffer) {
+  return sql`
+    INSERT INTO idempotency_keys AS known (account_id, caller, key_hash, request_hash)
+    VALUES (${accountId}, ${caller}, ${keyHash}, ${requestHash})
+    ON CONFLICT (account_id, caller, key_hash) DO UPDATE
+       SET request_hash = excluded.request_hash, answer = NULL, created_at = now()
+     WHERE known.created_at < now() - interval '24 hours'
+    RETURNING 1`;
+}
+
+async function findAnswer(sql: Sql, { accountId, caller }: IdempotencyScope, keyHash: Buffer) {
+  const [row] = await sql<{ requestHash: Buffer; answer: Buffer }[]>`
+    SELECT request_hash AS "requestHash", answer
+      FROM idempotency_keys
+     WHERE account_id = ${accountId} AND caller = ${caller} AND key_hash = ${keyHash}`;
+  if (row === undefined) throw new Error('a claimed idempotency key has vanished');
+  return row;
+}
+
+async function storeAnswer(sql: Sql, { accountId, caller }: IdempotencyScope, keyHash: Buffer, answer: Buffer) {
+  await sql`
+    UPDATE idempotency_keys SET answer = ${answer}
+     WHERE account_id = ${accountId} AND caller = ${caller} AND key_hash = ${keyHash}`;
+}
+
+export async function dropOldIdempotencyKeys(sql: Sql): Promise<void> {
+  await sql`DELETE FROM idempotency_keys WHERE created_at < now() - interval '24 hours'`;
+}
+
+function cipherKey(key: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', key, '', 'usher idempotent answer', 32));
+}
+
+function seal(key: string, answer: Answer): Buffer {
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', cipherKey(key), nonce);
+  const sealed = Buffer.concat([cipher.update(JSON.stringify(answer)), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
+}
+
+function unseal(key: string, sealed: Buffer): Answer {
+  const decipher = createDecipheriv('aes-256-gcm', cipherKey(key), sealed.subarray(0, 12));
+  decipher.setAuthTag(sealed.subarray(12, 28));
+  return JSON.parse(Buffer.concat([decipher.update(sealed.subarray(28)), decipher.final()]).toString()) as Answer;
+}

@@ -1,0 +1,95 @@
+import swagger from '@fastify/swagger';
+import type { App } from './http.ts';
+
+/** As much of an OpenAPI 3.1 document as we touch. */
+export interface ApiDocument {
+  readonly info: { readonly title: string; readonly description?: string; readonly version: string };
+  readonly paths: Readonly<Record<string, Readonly<Record<string, ApiOperation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
+  readonly webhooks: Readonly<Record<string, unknown>>;
+}
+
+export interface ApiOperation {
+  readonly tags?: readonly string[];
+  readonly summary?: string;
+  readonly description?: string;
+  readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly 'x-access'?: string;
+  readonly parameters?: readonly {
+    in: string;
+    name: string;
+    required?: boolean;
+    description?: string;
+    schema: unknown;
+  }[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { schema: unknown }>> };
+  readonly responses: Readonly<
+    Record<string, { description?: string; content?: Readonly<Record<string, { schema: unknown }>> }>
+  >;
+}
+
+/** Must be registered before the routes it describes. */
+export async function describeRoutes(app: App): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Usher',
+        version: '0.1.0',
+        description:
+          'Queues, routing and engagements between visitors and operators, and webhooks that tell what happens.',
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      components: {
+        securitySchemes: {
+          bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+          application: {
+            type: 'apiKey',
+            in: 'header',
+            name: 'Authorization',
+            description: '`ApplicationToken <token>`',
+          },
+        },
+      },
+    },
+  });
+}
+
+/** The document of every route there is, with named schemas as components. Call it when all routes are registered. */
+export function apiDocument(app: App, webhooks: ApiDocument['webhooks']): ApiDocument {
+  const raw = JSON.parse(JSON.stringify(app.swagger())) as Record<string, unknown> & {
+    components: Record<string, unknown>;
+  };
+  const schemas: Record<string, unknown> = {};
+  const paths = hoist(withoutRepeats(raw['paths']), schemas);
+  const sorted = Object.fromEntries(Object.entries(schemas).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return { ...raw, paths, components: { ...raw.components, schemas: sorted }, webhooks } as unknown as ApiDocument;
+}
+
+/** Every schema with a title becomes a component of that name, and a reference where it stood. */
+function hoist(node: unknown, schemas: Record<string, unknown>): unknown {
+  if (Array.isArray(node)) return node.map((child) => hoist(child, schemas));
+  if (typeof node !== 'object' || node === null) return node;
+  const fields = Object.entries(node)
+    .filter(([field]) => field !== 'lowercase')
+    .map(([field, value]) => [field, hoist(value, schemas)] as const);
+  const copy: Record<string, unknown> = Object.fromEntries(fields);
+  const { title, ...schema } = copy;
+  if (typeof title !== 'string' || !('type' in copy)) return copy;
+  if (title in schemas && JSON.stringify(schemas[title]) !== JSON.stringify(schema)) {
+    throw new Error(`two different schemas are called ${title}`);
+  }
+  schemas[title] = schema;
+  return { $ref: `#/components/schemas/${title}` };
+}
+
+/** HEAD goes with every GET and needs no page of its own. */
+function withoutRepeats(paths: unknown): unknown {
+  const entries = Object.entries(paths as Record<string, Record<string, unknown>>);
+  return Object.fromEntries(
+    entries.map(([path, operations]) => [
+      path,
+      Object.fromEntries(Object.entries(operations).filter(([method]) => method !== 'head')),
+    ]),
+  );
+}

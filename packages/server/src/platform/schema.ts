@@ -1,0 +1,66 @@
+import Type, { type TSchema } from 'typebox';
+import type { Id } from './ids.ts';
+
+/**
+ * The vocabulary of the routes' schemas. One TypeBox schema is the validation, the type, the serialisation and the
+ * OpenAPI of what it describes. A `title` makes it a named component there.
+ */
+
+/** An id: a UUID in any case on input, lower case from there on. */
+export function uuid<Kind extends string>() {
+  return Type.Unsafe<Id<Kind>>({ type: 'string', format: 'uuid', lowercase: true });
+}
+
+export const timestamp = Type.Unsafe<Date>({ type: 'string', format: 'date-time' });
+
+export const name = Type.String({ minLength: 1, maxLength: 255 });
+export const description = Type.String({ maxLength: 4_096 });
+
+export const media = ['text', 'phone', 'audio', 'video'] as const;
+export type Medium = (typeof media)[number];
+export const mediumList = Type.Unsafe<Medium[]>({
+  type: 'array',
+  items: { type: 'string', enum: media },
+  uniqueItems: true,
+  maxItems: media.length,
+});
+
+export function oneOf<T extends string>(values: readonly T[]) {
+  return Type.Unsafe<T>({ type: 'string', enum: values });
+}
+
+/** `schema`, or null. Written as a list of types, so that a violation reads "must be string or null" and not as two. */
+export function nullable<T extends TSchema>(schema: T) {
+  const { type, enum: values, ...rest } = schema as T & { type?: unknown; enum?: unknown };
+  if (typeof type !== 'string') throw new Error('nullable takes a schema with a plain type');
+  const allowed = Array.isArray(values) ? { enum: [...(values as unknown[]), null] } : {};
+  return Type.Unsafe<Type.Static<T> | null>({ ...rest, type: [type, 'null'], ...allowed });
+}
+
+/** At most 1,000 elements unless said otherwise, as every list. */
+export function list<T extends TSchema>(
+  items: T,
+  options: { minItems?: number; maxItems?: number; uniqueItems?: boolean } = {},
+) {
+  return Type.Array(items, { maxItems: 1_000, ...options });
+}
+
+/** A body: unknown fields are refused. */
+export function body<T extends Type.TProperties>(properties: T) {
+  return Type.Object(properties, { additionalProperties: false });
+}
+
+/**
+ * The body of an update that may carry what a read gave: the named read-only fields are accepted and ignored.
+ */
+export function update<T extends Type.TProperties>(properties: T, readOnly: readonly string[]) {
+  const ignored = Object.fromEntries(readOnly.map((field) => [field, Type.Unsafe<never>({ readOnly: true })]));
+  return Type.Unsafe<Partial<Type.Static<Type.TObject<T>>>>(
+    Type.Object({ ...Type.Partial(Type.Object(properties)).properties, ...ignored }, { additionalProperties: false }),
+  );
+}
+
+/** An output object, a named component of the OpenAPI document. */
+export function output<T extends Type.TProperties>(title: string, properties: T) {
+  return Type.Object(properties, { title });
+}

@@ -1,0 +1,141 @@
+import { Ajv, type ErrorObject, type Options } from 'ajv';
+import formats from 'ajv-formats';
+import type { FastifySchemaCompiler, FastifySchemaValidationError } from 'fastify';
+import { invalid, Refusal, type Violation } from './errors.ts';
+
+/** No list in a body may be longer (D7.6), no body deeper or larger in pieces: what validation costs has a bound. */
+const limits = { listElements: 1_000, depth: 32, nodes: 20_000, violations: 100 } as const;
+
+const options: Options = { allErrors: true, useDefaults: true, strict: false, validateFormats: true };
+// A body means what it says; a query or path is text, from which numbers, booleans and lists are made.
+const exact = prepare(new Ajv({ ...options, coerceTypes: false }));
+const coercing = prepare(new Ajv({ ...options, coerceTypes: 'array' }));
+
+function prepare(ajv: Ajv): Ajv {
+  formats.default(ajv, ['uuid', 'date-time', 'email', 'uri']);
+  ajv.addKeyword({
+    keyword: 'lowercase',
+    type: 'string',
+    modifying: true,
+    errors: false,
+    validate: (
+      _on: boolean,
+      text: string,
+      _schema: unknown,
+      context?: { parentData: unknown; parentDataProperty: string | number },
+    ) => {
+      const parent = context?.parentData;
+      if (typeof parent === 'object' && parent !== null && context !== undefined) {
+        Reflect.set(parent, context.parentDataProperty, text.toLowerCase());
+      }
+      return true;
+    },
+  });
+  ajv.addFormat('time-zone', isTimeZone);
+  ajv.addFormat('origin', isOrigin);
+  return ajv;
+}
+
+export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpPart }) =>
+  (httpPart === 'body' ? exact : coercing).compile(schema);
+
+/** What a failed validation is answered with: an id in the path that cannot be one is an unknown id. */
+export function refusalOfValidation(part: string | undefined, found: readonly FastifySchemaValidationError[]): Refusal {
+  if (part === 'params') return new Refusal('not_found', 'There is nothing at this address: its id is not a UUID.');
+  const seen = new Map<string, Violation>();
+  for (const error of found) {
+    const violation = violationOf(error);
+    if (!seen.has(violation.attribute)) seen.set(violation.attribute, violation);
+  }
+  return invalid([...seen.values()].slice(0, limits.violations));
+}
+
+type AnyError = Pick<ErrorObject, 'instancePath' | 'keyword' | 'message'> & { params: Record<string, unknown> };
+
+function violationOf({ instancePath, keyword, params, message }: AnyError): Violation {
+  const at = (field: unknown): string => `${instancePath}/${escapePointer(String(field))}`;
+  switch (keyword) {
+    case 'required':
+      return { attribute: at(params['missingProperty']), detail: 'is required' };
+    case 'additionalProperties':
+      return { attribute: at(params['additionalProperty']), detail: 'is not a known field' };
+    case 'enum':
+      return { attribute: instancePath, detail: `must be one of ${listed(params['allowedValues'])}` };
+    case 'type':
+      return { attribute: instancePath, detail: `must be ${listed(params['type'])}` };
+    case 'format':
+      return { attribute: instancePath, detail: formatDetails[String(params['format'])] ?? message ?? 'is malformed' };
+    default:
+      return { attribute: instancePath, detail: (message ?? 'is not allowed').replaceAll('NOT', 'not') };
+  }
+}
+
+const formatDetails: Readonly<Record<string, string>> = {
+  uuid: 'must be a UUID',
+  'time-zone': 'must be the name of an IANA time zone, such as Europe/Tallinn',
+  origin: 'must be an origin, such as https://www.example.com, without a path',
+  email: 'must be an e-mail address',
+  'date-time': 'must be an ISO 8601 date and time with an offset, such as 2027-01-31T09:00:00Z',
+};
+
+function listed(values: unknown): string {
+  return (Array.isArray(values) ? values : [values]).map((value) => String(value)).join(' or ');
+}
+
+function escapePointer(field: string): string {
+  return field.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+/**
+ * What no schema says: strings PostgreSQL cannot hold (NUL, half of a surrogate pair), keys that reach for a prototype,
+ * and structures larger than any field could need. Walks without recursion, so depth cannot exhaust the stack.
+ */
+export function refuseUnsafe(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  const violations: Violation[] = [];
+  const open: { at: string; depth: number; value: object }[] = [{ at: '', depth: 1, value }];
+  let nodes = 0;
+  for (let next = open.pop(); next !== undefined && violations.length < limits.violations; next = open.pop()) {
+    const { at, depth } = next;
+    if (Array.isArray(next.value) && next.value.length > limits.listElements) {
+      violations.push({ attribute: at, detail: `must not have more than ${limits.listElements} elements` });
+      continue;
+    }
+    for (const [key, child] of Object.entries(next.value)) {
+      nodes += 1;
+      if (nodes > limits.nodes)
+        throw invalid([{ attribute: '', detail: `must not have more than ${limits.nodes} values` }]);
+      const pointer = `${at}/${escapePointer(key)}`;
+      if (!isStorable(key) || key === '__proto__')
+        violations.push({ attribute: at, detail: 'has a field with a forbidden name' });
+      else if (typeof child === 'string') {
+        if (!isStorable(child))
+          violations.push({ attribute: pointer, detail: 'must not contain NUL or unpaired surrogates' });
+      } else if (typeof child === 'object' && child !== null) {
+        if (depth >= limits.depth)
+          throw invalid([{ attribute: '', detail: `must not be nested deeper than ${limits.depth} levels` }]);
+        open.push({ at: pointer, depth: depth + 1, value: child });
+      }
+    }
+  }
+  if (violations.length > 0) throw invalid(violations);
+}
+
+function isStorable(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed();
+}
+
+function isTimeZone(text: string): boolean {
+  if (!/^[A-Za-z]/.test(text)) return false;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+function isOrigin(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  return ['http:', 'https:'].includes(url.protocol) && url.origin === text;
+}

@@ -1,0 +1,37 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+/** Everything `npm test` stands for. With names of test files as arguments it runs those alone, without the checks. */
+const node = process.execPath;
+const bin = (name: string): string[] => [`node_modules/${name}`];
+
+const checks: readonly (readonly [title: string, args: readonly string[]])[] = [
+  ['types', bin('typescript/bin/tsc')],
+  ['lint', [...bin('oxlint/bin/oxlint'), '--type-aware', '--quiet', '--deny-warnings']],
+  ['format', [...bin('prettier/bin/prettier.cjs'), '--check', '--log-level=warn', '.']],
+  ['import direction', ['scripts/check-imports.ts']],
+  ['dead code', [...bin('knip/bin/knip.js'), '--no-progress', '--no-config-hints']],
+];
+
+async function run(args: readonly string[]): Promise<boolean> {
+  const child = spawn(node, args, { stdio: 'inherit' });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return code === 0;
+}
+
+async function check(title: string, args: readonly string[]): Promise<boolean> {
+  const began = performance.now();
+  const passed = await run(args);
+  console.log(`${passed ? 'ok    ' : 'FAILED'} ${title} (${((performance.now() - began) / 1000).toFixed(1)} s)`);
+  return passed;
+}
+
+const files = process.argv.slice(2);
+const results: boolean[] = [];
+if (files.length === 0) for (const [title, args] of checks) results.push(await check(title, args));
+
+const everything = ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts'];
+// Test files run side by side, each on a database of its own; more at once than this only makes them wait for each other.
+const options = ['--test', '--test-global-setup=test/setup.ts', '--test-concurrency=4', '--test-timeout=300000'];
+results.push(await run([...options, ...(files.length === 0 ? everything : files)]));
+process.exitCode = results.every(Boolean) ? 0 : 1;

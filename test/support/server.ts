@@ -1,0 +1,94 @@
+import { Writable } from 'node:stream';
+import pino from 'pino';
+import { buildApp } from '../../packages/server/src/app.ts';
+import { readConfig, type Config } from '../../packages/server/src/config.ts';
+import { openChangeFeed, type ChangeFeed } from '../../packages/server/src/platform/change-feed.ts';
+import { openDatabase, type Database, type DatabaseAddress } from '../../packages/server/src/platform/database.ts';
+import type { App } from '../../packages/server/src/platform/http.ts';
+import { cloneDatabase } from './database.ts';
+
+export interface TestServer {
+  readonly url: string;
+  readonly app: App;
+  readonly database: Database;
+  readonly feed: ChangeFeed;
+  /** Every line logged so far. */
+  readonly logged: string[];
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** The real app on a real port and a database of its own; give an address to put a second process beside a first. */
+export async function startTestServer(overrides: Partial<Config> = {}, address?: DatabaseAddress): Promise<TestServer> {
+  const config: Config = { ...readConfig({}), rateLimitPerToken: 1e9, rateLimitSignIn: 1e9, ...overrides };
+  const logged: string[] = [];
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      logged.push(String(chunk));
+      done();
+    },
+  });
+  const log = pino({ level: 'info', base: null }, sink);
+  const database = openDatabase(address ?? (await cloneDatabase()), config.databasePoolSize);
+  const feed = await openChangeFeed(database.address);
+  const app = await buildApp({ config, database, feed, log });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const bound = app.server.address();
+  if (typeof bound !== 'object' || bound === null) throw new Error('the server has no port');
+  return {
+    url: `http://127.0.0.1:${bound.port}`,
+    app,
+    database,
+    feed,
+    logged,
+    async [Symbol.asyncDispose]() {
+      app.server.closeAllConnections();
+      await app.close();
+      await feed.close();
+      await database.close(1_000);
+    },
+  };
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // A test says what it expects of a body; what is not as expected fails there.
+  readonly body: Json;
+}
+
+/** Any JSON; reading a field that is not there gives undefined, which no expectation matches. */
+// oxlint-disable-next-line typescript/no-explicit-any
+export type Json = any;
+
+interface CallOptions {
+  readonly token?: string | undefined;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export async function call(server: { url: string }, request: string, options: CallOptions = {}): Promise<Answer> {
+  const [method = 'GET', path = '/'] = request.split(' ', 2);
+  const { token, body, headers = {} } = options;
+  const response = await fetch(`${server.url}${path}`, {
+    method,
+    redirect: 'manual',
+    headers: {
+      ...(token === undefined ? {} : { authorization: token.includes(' ') ? token : `Bearer ${token}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const type = response.headers.get('content-type') ?? '';
+  return { status: response.status, headers: response.headers, body: type.includes('json') ? JSON.parse(text) : text };
+}
+
+/** Waits for a condition instead of for a time. */
+export async function until(condition: () => boolean | Promise<boolean>, patienceMs = 5_000): Promise<void> {
+  const deadline = performance.now() + patienceMs;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error('what was waited for did not come');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { createAccount, newKey } from '../../packages/server/src/identity/accounts.ts';
+import type { SiteId } from '../../packages/server/src/platform/ids.ts';
+import { call, type Answer, type TestServer } from './server.ts';
+
+export interface TestAccount {
+  /** Token of the super_manager of every site. */
+  readonly admin: string;
+  readonly adminId: string;
+  readonly key: { readonly id: string; readonly secret: string };
+  readonly siteId: SiteId;
+}
+
+/** An account as the first start makes one, signed in. */
+export async function makeAccount(server: TestServer): Promise<TestAccount> {
+  const key = newKey();
+  const { siteId } = await createAccount(server.database.sql, { accountName: 'Test', email: 'admin@test', key });
+  const admin = await signIn(server, key);
+  const session = await call(server, 'GET /operator_authentication/sessions/current', { token: admin });
+  return { admin, adminId: session.body.operator_id, key, siteId };
+}
+
+export async function signIn(server: TestServer, key: { id: string; secret: string }): Promise<string> {
+  const answer = await call(server, 'POST /operator_authentication/tokens', {
+    body: { api_key_id: key.id, api_key_secret: key.secret },
+  });
+  return expectStatus(answer, 200).body.token;
+}
+
+export function expectStatus(answer: Answer, status: number): Answer {
+  if (answer.status !== status)
+    throw new Error(`expected ${status}, got ${answer.status}: ${JSON.stringify(answer.body)}`);
+  return answer;
+}
+
+export async function makeSite(server: TestServer, { admin }: TestAccount, name = 'Another site'): Promise<SiteId> {
+  return expectStatus(await call(server, 'POST /sites', { token: admin, body: { name } }), 201).body.id;
+}
+
+export async function makeTeam(server: TestServer, { admin }: TestAccount, siteId: SiteId): Promise<string> {
+  const body = { site_id: siteId, name: 'Team' };
+  return expectStatus(await call(server, 'POST /teams', { token: admin, body }), 201).body.id;
+}
+
+export interface TestOperator {
+  readonly id: string;
+  readonly token: string;
+  readonly keyId: string;
+}
+
+/** An operator with these roles, signed in with a key of its own. */
+export async function makeOperator(
+  server: TestServer,
+  { admin }: TestAccount,
+  assignments: readonly { site_id: string; role: string; team_ids?: string[] }[],
+): Promise<TestOperator> {
+  const body = { name: 'Somebody', email: `${randomUUID()}@test`, assignments };
+  const { id } = expectStatus(await call(server, 'POST /operators', { token: admin, body }), 201).body;
+  const key = expectStatus(await call(server, `POST /operators/${id}/api_keys`, { token: admin }), 201).body;
+  return { id, token: await signIn(server, key), keyId: key.id };
+}
+
+/** Text to send in the Authorization header. */
+export async function makeApplicationToken(
+  server: TestServer,
+  { admin, siteId }: TestAccount,
+  kind: 'secret' | 'publishable',
+): Promise<{ id: string; header: string }> {
+  const answer = await call(server, `POST /sites/${siteId}/application_tokens`, { token: admin, body: { kind } });
+  const { id, token } = expectStatus(answer, 201).body;
+  return { id, header: `ApplicationToken ${token}` };
+}
+
+export async function makeVisitor(
+  server: TestServer,
+  { admin, siteId }: TestAccount,
+  site: SiteId = siteId,
+): Promise<{ id: string; token: string }> {
+  const answer = await call(server, 'POST /visitors', { token: admin, body: { site_id: site } });
+  const { id, access_token: token } = expectStatus(answer, 200).body;
+  return { id, token };
+}
