@@ -34,11 +34,21 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     access?: Access;
   }
+  interface FastifyInstance {
+    /** Every route there is and who may use it. */
+    declaredAccess: DeclaredAccess[];
+  }
   interface FastifyRequest {
     caller: Caller;
     /** Set by `permit`: a `resource` route that answers without having asked is a fault of ours. */
     permitted: boolean;
   }
+}
+
+export interface DeclaredAccess {
+  readonly method: string;
+  readonly url: string;
+  readonly access: Access;
 }
 
 interface AccessOptions {
@@ -49,14 +59,18 @@ interface AccessOptions {
 }
 
 export function installAccess(app: App, { authenticator, perToken, failures }: AccessOptions): void {
+  const declared: DeclaredAccess[] = [];
+  app.decorate('declaredAccess', declared);
   app.decorateRequest('caller');
   app.decorateRequest('permitted', false);
   app.addHook('onRoute', (route) => {
     const access = accessOf(route);
+    declared.push(...[route.method].flat().map((method) => ({ method, url: route.url, access })));
     if (route.schema !== undefined)
       Object.assign(route.schema, { security: security(access), 'x-access': inWords(access) });
     if (!('site' in access)) return;
-    route.onRequest = [identify(authenticator, perToken, failures), ...hooks(route.onRequest)];
+    // Who may not use the route at all is told so before anything is read of what they sent.
+    route.onRequest = [identify(authenticator, perToken, failures), refuseCaller(access), ...hooks(route.onRequest)];
     route.preHandler = [authorize(access), ...hooks(route.preHandler)];
     if (access.site === 'resource') route.onSend = [assertPermitted, ...hooks(route.onSend)];
   });
@@ -131,12 +145,22 @@ function identify(authenticator: Authenticator, perToken: RateLimit, failures: R
   };
 }
 
-function authorize(access: Exclude<Access, { public: true }>) {
+function refuseCaller(access: Exclude<Access, { public: true }>) {
   return (request: FastifyRequest, _reply: FastifyReply, done: Done): void => {
     try {
       refuseKind(access, request.caller);
-      for (const site of sitesConcerned(access.site, request)) requireSite(request, site);
       if (access.site === 'anywhere') requireAnywhere(access, request.caller);
+      done();
+    } catch (error) {
+      done(error as Error);
+    }
+  };
+}
+
+function authorize(access: Exclude<Access, { public: true }>) {
+  return (request: FastifyRequest, _reply: FastifyReply, done: Done): void => {
+    try {
+      for (const site of sitesConcerned(access.site, request)) requireSite(request, site);
       done();
     } catch (error) {
       done(error as Error);

@@ -54,7 +54,9 @@ export function body<T extends Type.TProperties>(properties: T) {
  * The body of an update that may carry what a read gave: the named read-only fields are accepted and ignored.
  */
 export function update<T extends Type.TProperties>(properties: T, readOnly: readonly string[]) {
-  const ignored = Object.fromEntries(readOnly.map((field) => [field, Type.Unsafe<never>({ readOnly: true })]));
+  const ignored = Object.fromEntries(
+    readOnly.map((field) => [field, Type.Optional(Type.Unsafe<never>({ readOnly: true }))]),
+  );
   return Type.Unsafe<Partial<Type.Static<Type.TObject<T>>>>(
     Type.Object({ ...Type.Partial(Type.Object(properties)).properties, ...ignored }, { additionalProperties: false }),
   );

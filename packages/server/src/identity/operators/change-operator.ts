@@ -70,7 +70,7 @@ export async function changeOperator(
     const after = { enabled: fields.enabled ?? current.enabled, assignments: assignments ?? current.assignments };
     await keepSuperManagers(sql, current, after);
     if (assignments) await replaceAssignments(sql, caller.accountId, id, assignments);
-    if (assignments || Object.keys(fields).length > 0) await updateOperator(sql, id, fields);
+    if (assignments || Object.keys(fields).length > 0) await updateOperator(sql, id, { ...current, ...fields });
     if (given.available !== undefined) {
       await setPresence(sql, id, { available: given.available, media: null, expiresInSec: null, reason: null });
     }

@@ -68,9 +68,12 @@ export async function insertOperator(
 }
 
 /** Bumps the version even where only the assignments change: they are part of what its ETag stands for. */
-export async function updateOperator(sql: Sql, id: OperatorId, changes: Partial<OperatorFields>): Promise<void> {
-  const assigned = Object.keys(changes).length > 0 ? sql`${sql(changes)},` : sql``;
-  await sql`UPDATE operators SET ${assigned} version = version + 1, updated_at = now() WHERE id = ${id}`;
+export async function updateOperator(sql: Sql, id: OperatorId, fields: OperatorFields): Promise<void> {
+  const { name, email, role, max_engagement_count, enabled } = fields;
+  await sql`
+    UPDATE operators
+       SET ${sql({ name, email, role, max_engagement_count, enabled })}, version = version + 1, updated_at = now()
+     WHERE id = ${id}`;
 }
 
 /** The operator's row, held until the transaction ends: what is decided about it stays true until it is written. */

@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { importJWK, SignJWT, type JWK } from 'jose';
+import pino from 'pino';
+import { installAccess, type Access, type DeclaredAccess } from '../packages/server/src/identity/access.ts';
+import { Authenticator } from '../packages/server/src/identity/authenticate.ts';
+import { atLeast, type Role } from '../packages/server/src/identity/caller.ts';
+import { createDirectory } from '../packages/server/src/identity/directory.ts';
+import { Keyring } from '../packages/server/src/identity/signing-keys.ts';
+import { Tokens } from '../packages/server/src/identity/tokens.ts';
+import { createApp } from '../packages/server/src/platform/http.ts';
+import { RateLimit } from '../packages/server/src/platform/rate-limit.ts';
+import type { SiteId } from '../packages/server/src/platform/ids.ts';
+import { call, startTestServer, type Json, type TestServer } from './support/server.ts';
+import {
+  expectStatus,
+  makeAccount,
+  makeApplicationToken,
+  makeOperator,
+  makeSite,
+  makeTeam,
+  makeVisitor,
+  type TestAccount,
+} from './support/world.ts';
+
+/**
+ * Every route × every kind of caller. What is expected follows from what the route declares; the route is asked with a
+ * request that would succeed, so that a refusal is a refusal of the caller.
+ */
+let server: TestServer;
+let account: TestAccount;
+let stranger: TestAccount;
+let otherSite: SiteId;
+let staff: Record<Role | 'elsewhere', string>;
+let applications: Record<'publishable' | 'secret', string>;
+
+before(async () => {
+  server = await startTestServer();
+  account = await makeAccount(server);
+  stranger = await makeAccount(server);
+  otherSite = await makeSite(server, account);
+  const on = async (site_id: string, role: Role): Promise<string> =>
+    (await makeOperator(server, account, [{ site_id, role }])).token;
+  staff = {
+    operator: await on(account.siteId, 'operator'),
+    manager: await on(account.siteId, 'manager'),
+    super_manager: await on(account.siteId, 'super_manager'),
+    elsewhere: await on(otherSite, 'super_manager'),
+  };
+  applications = {
+    publishable: (await makeApplicationToken(server, account, 'publishable')).header,
+    secret: (await makeApplicationToken(server, account, 'secret')).header,
+  };
+});
+after(async () => server[Symbol.asyncDispose]());
+
+type CallerKind =
+  'nobody' | 'garbage' | 'expired' | 'visitor' | 'publishable' | 'secret' | Role | 'elsewhere' | 'stranger';
+const kinds: readonly CallerKind[] = [
+  'nobody',
+  'garbage',
+  'expired',
+  'visitor',
+  'publishable',
+  'secret',
+  'operator',
+  'manager',
+  'super_manager',
+  'elsewhere',
+  'stranger',
+];
+
+function expected(access: Access, kind: CallerKind): 'allowed' | 401 | 403 | 404 {
+  if (access.public) return 'allowed';
+  switch (kind) {
+    case 'nobody':
+    case 'garbage':
+    case 'expired':
+      return 401;
+    case 'visitor':
+      return access.visitor === true ? 'allowed' : 403;
+    case 'publishable':
+    case 'secret':
+      return access.application === 'publishable' || access.application === kind ? 'allowed' : 403;
+    case 'elsewhere':
+    case 'stranger':
+      if (access.operator === undefined) return 403;
+      return access.site === 'none' || access.site === 'anywhere' ? 'allowed' : 404;
+    default:
+      if (access.operator === undefined) return 403;
+      return access.site === 'none' || atLeast(kind, access.operator) ? 'allowed' : 403;
+  }
+}
+
+/** Things to name in a request, made anew for each: a request that succeeds may use them up. */
+interface Targets {
+  readonly ids: Readonly<Record<string, string>>;
+  readonly visitorToken: string;
+}
+
+/** Makes an id for each parameter of the route's address. */
+async function makeTargets({ url }: DeclaredAccess): Promise<Targets> {
+  const visitor = await makeVisitor(server, account);
+  const ids: Record<string, string> = { site_id: account.siteId, visitor_id: visitor.id };
+  if (url.includes(':team_id')) ids['team_id'] = await makeTeam(server, account, account.siteId);
+  if (url.includes(':token_id')) ids['token_id'] = (await makeApplicationToken(server, account, 'publishable')).id;
+  if (url.includes(':operator_id')) {
+    const target = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
+    Object.assign(ids, { operator_id: target.id, key_id: target.keyId });
+  }
+  return { ids, visitorToken: visitor.token };
+}
+
+let count = 0;
+/** A valid body for each route that takes one. */
+const bodies: Readonly<Record<string, () => unknown>> = {
+  'POST /operator_authentication/tokens': () => credentials(),
+  'POST /sites/tokens': () => credentials(),
+  'POST /operators/:operator_id/api_keys': () => ({}),
+  'POST /sites/:site_id/application_tokens': () => ({ kind: 'secret' }),
+  'POST /sites': () => ({ name: 'New' }),
+  'PATCH /sites/:site_id': () => ({ name: 'Renamed' }),
+  'POST /teams': () => ({ site_id: account.siteId, name: 'New' }),
+  'PATCH /teams/:team_id': () => ({ name: 'Renamed' }),
+  'POST /operators': () => ({ name: 'New', email: `new-${(count += 1)}@test` }),
+  'PATCH /operators/:operator_id': () => ({ name: 'Renamed' }),
+  'PUT /operators/:operator_id/presence': () => ({ available: true }),
+  'POST /visitors': () => ({ site_id: account.siteId }),
+  'POST /visitors/:visitor_id/token': () => undefined,
+  'PATCH /sites/:site_id/visitors/:visitor_id': () => ({ name: 'Renamed' }),
+  'PUT /visitors/:visitor_id/presence': () => ({ expires_in_sec: 60 }),
+  'PATCH /visitors/:visitor_id': () => ({ site_id: otherSite }),
+};
+
+function credentials(): Json {
+  return { api_key_id: account.key.id, api_key_secret: account.key.secret };
+}
+
+async function tokenOf(kind: CallerKind, targets: Targets): Promise<string | undefined> {
+  switch (kind) {
+    case 'nobody':
+      return undefined;
+    case 'garbage':
+      return 'eyJhbGciOiJub25lIn0.e30.';
+    case 'expired':
+      return expiredToken();
+    case 'visitor':
+      return targets.visitorToken;
+    case 'publishable':
+    case 'secret':
+      return applications[kind];
+    case 'stranger':
+      return stranger.admin;
+    default:
+      return staff[kind];
+  }
+}
+
+async function expiredToken(): Promise<string> {
+  const [row] = await server.database.sql<{ id: string; private_jwk: JWK }[]>`SELECT id, private_jwk FROM signing_keys`;
+  assert.ok(row);
+  const past = Math.floor(Date.now() / 1000) - 10;
+  return new SignJWT({ account: '', kind: 'operator', key: account.key.id })
+    .setProtectedHeader({ alg: 'EdDSA', kid: row.id })
+    .setIssuer('usher')
+    .setSubject(account.adminId)
+    .setJti(crypto.randomUUID())
+    .setExpirationTime(past)
+    .sign(await importJWK(row.private_jwk, 'EdDSA'));
+}
+
+test('every route refuses and admits exactly whom it declares', async (t) => {
+  const routes = server.app.declaredAccess.filter(({ method }) => method !== 'HEAD');
+  assert.ok(routes.length > 25);
+  for (const route of routes) {
+    const name = `${route.method} ${route.url}`;
+    await t.test(name, async () => {
+      const needsBody = ['POST', 'PUT', 'PATCH'].includes(route.method);
+      assert.ok(!needsBody || name in bodies, `say in this test what a valid body for ${name} is`);
+      // Ending a session would end the caller for the routes that follow.
+      const ends = name === 'DELETE /operator_authentication/sessions/current';
+      for (const kind of kinds) {
+        const targets = await makeTargets(route);
+        const path = route.url.replaceAll(/:(\w+)/g, (_, id: string) => targets.ids[id] ?? 'unknown');
+        const wanted = expected(route.access, kind);
+        const token = ends && wanted === 'allowed' ? await freshToken() : await tokenOf(kind, targets);
+        const answer = await call(server, `${route.method} ${path}`, { token, body: bodies[name]?.() });
+        const found = answer.status < 300 ? 'allowed' : answer.status;
+        assert.equal(found, wanted, `${kind}: ${JSON.stringify(answer.body)}`);
+        if (answer.status === 401) assert.equal(answer.headers.get('www-authenticate'), 'Bearer');
+      }
+    });
+  }
+});
+
+async function freshToken(): Promise<string> {
+  return (await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }])).token;
+}
+
+test('a route that declares nothing cannot be registered', async () => {
+  const { database, feed } = server;
+  const app = await createApp({ log: pino({ level: 'silent' }), sql: database.sql, trustProxy: false });
+  const tokens = new Tokens(new Keyring(database.sql, feed), feed);
+  installAccess(app, {
+    authenticator: new Authenticator(tokens, createDirectory(database.sql, feed)),
+    perToken: new RateLimit(1),
+    failures: new RateLimit(1),
+  });
+  assert.throws(() => app.get('/forgotten', async () => 'secret'), /GET \/forgotten does not declare who may use it/);
+});
+
+test('a resource route that answers without asking whether it may is an internal error, not an answer', async () => {
+  const { database, feed } = server;
+  const app = await createApp({ log: pino({ level: 'silent' }), sql: database.sql, trustProxy: false });
+  const tokens = new Tokens(new Keyring(database.sql, feed), feed);
+  installAccess(app, {
+    authenticator: new Authenticator(tokens, createDirectory(database.sql, feed)),
+    perToken: new RateLimit(100),
+    failures: new RateLimit(100),
+  });
+  const access: Access = { operator: 'manager', site: 'resource' };
+  app.get('/careless', { config: { access } }, async () => ({ secret: true }));
+  await app.listen({ port: 0 });
+  try {
+    const address = app.server.address();
+    assert.ok(typeof address === 'object' && address !== null);
+    const answer = await call({ url: `http://127.0.0.1:${address.port}` }, 'GET /careless', { token: account.admin });
+    assert.equal(answer.status, 500);
+    assert.equal(answer.body.secret, undefined);
+  } finally {
+    await app.close();
+  }
+});
+
+test('a token limited to some sites reaches no other', async () => {
+  const limited = await call(server, 'POST /operator_authentication/tokens', {
+    body: { ...credentials(), site_ids: [otherSite] },
+  });
+  const { token } = expectStatus(limited, 200).body;
+  expectStatus(await call(server, `GET /sites/${otherSite}`, { token }), 200);
+  expectStatus(await call(server, `GET /sites/${account.siteId}`, { token }), 404);
+  const session = await call(server, 'GET /operator_authentication/sessions/current', { token });
+  assert.deepEqual(session.body.site_roles, { [otherSite]: 'super_manager' });
+  const foreign = await call(server, 'POST /operator_authentication/tokens', {
+    body: { ...credentials(), site_ids: [otherSite, stranger.siteId] },
+  });
+  assert.equal(foreign.status, 422);
+  assert.deepEqual(foreign.body.details, [{ attribute: '/site_ids/1', detail: 'is not a site of this operator' }]);
+});
