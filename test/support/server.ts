@@ -81,7 +81,11 @@ export async function call(server: { url: string }, request: string, options: Ca
   });
   const text = await response.text();
   const type = response.headers.get('content-type') ?? '';
-  return { status: response.status, headers: response.headers, body: type.includes('json') ? JSON.parse(text) : text };
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: type.includes('json') && text !== '' ? JSON.parse(text) : text,
+  };
 }
 
 /** Waits for a condition instead of for a time. */

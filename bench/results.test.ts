@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { Outcome } from './harness.ts';
+import { merge, toJson } from './results.ts';
+
+const machine = { node: 'v0', cores: 1, cpu: 'abacus' };
+
+function entry(measure: string, ours: number) {
+  const outcome: Outcome = {
+    unit: 's',
+    ours,
+    peer: null,
+    ratio: null,
+    target: 1,
+    reached: true,
+    rounds: { ours: [ours], peer: [] },
+  };
+  return { machine, measures: { [measure]: outcome } };
+}
+
+test('what was run replaces its entry whole, what was not run stays, and the order is fixed', () => {
+  const before = { webhooks: entry('send', 1), api: entry('renamed since', 2) };
+  const after = merge(before, { api: entry('read', 3) });
+  assert.deepEqual(Object.keys(after), ['api', 'webhooks']);
+  assert.deepEqual(after, { api: entry('read', 3), webhooks: entry('send', 1) });
+});
+
+test('numbers are written with four digits, in every place', () => {
+  const text = toJson({ api: entry('read', 12_345.678) });
+  assert.match(text, /"ours": 12350,/);
+  assert.match(text, /"ours": \[\s+12350\s+\]/);
+  assert.ok(text.endsWith('}\n'));
+});

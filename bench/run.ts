@@ -1,0 +1,62 @@
+import { api } from './api.ts';
+import { run, type Entry } from './harness.ts';
+import { merge, readResults, thisMachine, writeResults, type Outcomes } from './results.ts';
+import { table } from './table.ts';
+
+/** `npm run bench -- [name…]`: measures the named entries, or all of them, and keeps what came of it in results.json. */
+const entries: readonly Entry[] = [api];
+const resultsFile = new URL('results.json', import.meta.url);
+
+class Interrupted extends Error {}
+
+/** Rejects when the run cannot go on: what was started is then ended in good order. */
+const interrupted = new Promise<never>((_resolve, reject) => {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => reject(new Interrupted(signal)));
+  }
+  process.on('uncaughtException', reject);
+});
+
+async function measure(entry: Entry): Promise<Outcomes> {
+  await using scope = new AsyncDisposableStack();
+  const outcomes: Record<string, Outcomes[string]> = {};
+  const work = async (): Promise<void> => {
+    for (const each of await entry.prepare(scope)) {
+      console.error(`${entry.name}: ${each.name} …`);
+      outcomes[each.name] = await run(each);
+    }
+  };
+  await Promise.race([work(), interrupted]);
+  return outcomes;
+}
+
+async function runEntry(entry: Entry): Promise<void> {
+  const measures = await measure(entry);
+  console.log(`\n${entry.name}\n\n${table(measures)}\n`);
+  const ran = { [entry.name]: { machine: thisMachine(), measures } };
+  await writeResults(resultsFile, merge(await readResults(resultsFile), ran));
+}
+
+async function runAll(chosen: readonly Entry[]): Promise<number> {
+  let failed = 0;
+  for (const entry of chosen) {
+    try {
+      await runEntry(entry);
+    } catch (error) {
+      if (error instanceof Interrupted) return 130;
+      console.error(`${entry.name} could not be measured:`, error);
+      failed += 1;
+    }
+  }
+  return failed === 0 ? 0 : 1;
+}
+
+const names = process.argv.slice(2);
+const unknown = names.find((name) => !entries.some((entry) => entry.name === name));
+if (unknown === undefined) {
+  const chosen = names.length === 0 ? entries : entries.filter((entry) => names.includes(entry.name));
+  // Not left to the event loop: after an interruption the measure that was under way would go on.
+  process.exit(await runAll(chosen));
+}
+console.error(`There is no benchmark "${unknown}". There are: ${entries.map((entry) => entry.name).join(', ')}.`);
+process.exitCode = 2;

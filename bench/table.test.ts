@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { table } from './table.ts';
+
+test('columns line up, a limit stands where a peer would, and a miss is loud', () => {
+  const rounds = { ours: [], peer: [] };
+  const text = table({
+    'authenticated read': {
+      unit: 'requests/s',
+      ours: 12_345.6,
+      peer: 17_000,
+      ratio: 0.7262,
+      target: 0.6,
+      reached: true,
+      rounds,
+    },
+    start: { unit: 's', ours: 2.345, peer: null, ratio: null, target: 2, reached: false, rounds },
+  });
+  assert.deepEqual(text.split('\n'), [
+    'measure             unit          ours  peer/limit  ratio  target  reached',
+    '------------------  ----------  ------  ----------  -----  ------  -------',
+    'authenticated read  requests/s  12,346      17,000   0.73  >= 0.6  yes',
+    'start               s             2.35           2           <= 2  NO',
+  ]);
+});

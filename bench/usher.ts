@@ -1,0 +1,118 @@
+import type { ChildProcess } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { end, freePort, hasEnded, start } from './processes.ts';
+
+/** The real server, as a user starts it. */
+export interface Usher {
+  readonly url: string;
+  readonly dataDir: string;
+  readonly pid: number;
+  /** From spawning the process to the first `GET /readyz` that was answered 200. */
+  readonly readySeconds: number;
+  stop(): Promise<void>;
+}
+
+const key = { id: 'bench', secret: 'known-to-all-who-read-this' };
+const readyPatienceMs = 60_000;
+const pollMs = 5;
+const callPatienceMs = 10_000;
+
+/** Keeps its data in `folder`: one that was used before gives a second start. */
+export async function startUsher(scope: AsyncDisposableStack, folder: string): Promise<Usher> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const dataDir = join(folder, 'data');
+  scope.defer(() => endDatabase(dataDir));
+  // Its log goes to a file: writing it is part of running the service, and so of what is measured.
+  const output = join(folder, 'usher.log');
+  const log = openSync(output, 'a');
+  const began = performance.now();
+  const child = start(scope, {
+    args: ['packages/server/src/cli/usher.ts', 'serve'],
+    env: {
+      PORT: String(port),
+      USHER_DATA_DIR: dataDir,
+      USHER_ADMIN_KEY_ID: key.id,
+      USHER_ADMIN_KEY_SECRET: key.secret,
+      USHER_RATE_LIMIT_PER_TOKEN: '1000000000',
+      USHER_LOG_LEVEL: 'info',
+    },
+    stdio: ['ignore', log, log],
+  });
+  closeSync(log);
+  await ready(child, url, output);
+  const readySeconds = (performance.now() - began) / 1000;
+  if (child.pid === undefined) throw new Error('what answers must be a process');
+  return { url, dataDir, pid: child.pid, readySeconds, stop: async () => end(child) };
+}
+
+async function ready(child: ChildProcess, url: string, output: string): Promise<void> {
+  const deadline = performance.now() + readyPatienceMs;
+  while (!(await isReady(url))) {
+    if (hasEnded(child) || performance.now() > deadline) {
+      const lines = readFileSync(output, 'utf8').trim().split('\n');
+      throw new Error(`Usher did not get ready:\n${lines.slice(-5).join('\n')}`);
+    }
+    await sleep(pollMs);
+  }
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(callPatienceMs) });
+    await response.arrayBuffer();
+    return response.status === 200;
+  } catch {
+    return false; // Nobody listens there yet.
+  }
+}
+
+/** Usher stops its database with itself. Only one that had to be killed leaves it behind. */
+function endDatabase(dataDir: string): void {
+  try {
+    const [pid] = readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n', 1);
+    process.kill(Number(pid), 'SIGQUIT');
+  } catch {
+    // No lock file, or no such process: there is nothing to end.
+  }
+}
+
+/** Where to send requests, and as whom. */
+export interface Session {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface Call {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  /** The one that is expected; any other is a fault. */
+  readonly status: number;
+  readonly body?: string;
+}
+
+export async function call(
+  { url, headers }: Session,
+  { method, path, status, body }: Call,
+): Promise<{ contentType: string; body: string }> {
+  const response = await fetch(url + path, {
+    method,
+    headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    ...(body === undefined ? {} : { body }),
+    signal: AbortSignal.timeout(callPatienceMs),
+  });
+  const answer = { contentType: response.headers.get('content-type') ?? '', body: await response.text() };
+  if (response.status !== status) throw new Error(`${method} ${path} was answered ${response.status}: ${answer.body}`);
+  return answer;
+}
+
+/** As the first super_manager. */
+export async function signIn({ url }: Usher): Promise<Session> {
+  const credentials = JSON.stringify({ api_key_id: key.id, api_key_secret: key.secret });
+  const path = '/operator_authentication/tokens';
+  const { body } = await call({ url, headers: {} }, { method: 'POST', path, status: 200, body: credentials });
+  const { token } = JSON.parse(body) as { token: string };
+  return { url, headers: { authorization: `Bearer ${token}` } };
+}
