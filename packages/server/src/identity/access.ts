@@ -254,7 +254,9 @@ function assertPermitted(
   payload: unknown,
   done: (error: Error | null, payload: unknown) => void,
 ): void {
-  if (reply.statusCode >= 400 || request.permitted) return done(null, payload);
+  // A repeated answer was permitted when it was first given, to this same caller.
+  const repeated = reply.getHeader('idempotency-replayed') === 'true';
+  if (reply.statusCode >= 400 || request.permitted || repeated) return done(null, payload);
   done(
     new Error(`${request.method} ${request.routeOptions.url ?? ''} answered without asking whether it may`),
     payload,
