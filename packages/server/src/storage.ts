@@ -46,8 +46,8 @@ async function openSocket(
 }
 
 async function openUrl(config: Config, url: string): Promise<Storage> {
-  const { hostname, port, pathname } = new URL(url);
-  const place = `${hostname || 'localhost'}:${port || '5432'}${pathname}`;
+  const { hostname, port, pathname, searchParams } = new URL(url);
+  const place = `${searchParams.get('host') ?? hostname}:${port || '5432'}${pathname}`;
   const database = openDatabase({ kind: 'url', url }, config.databasePoolSize);
   try {
     await database.sql`SELECT 1`;

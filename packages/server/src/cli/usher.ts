@@ -1,8 +1,6 @@
 #!/usr/bin/env node
-import { readConfig, SettingError } from '../config.ts';
+import { readConfig, SettingError, type Config } from '../config.ts';
 import { StartError } from '../platform/errors.ts';
-import { accountsCreate, keysCreate, migrateOnly, signingKeysRotate } from './commands.ts';
-import { serve } from './serve.ts';
 
 const help = `usher <command>
 
@@ -13,18 +11,21 @@ const help = `usher <command>
   signing-keys rotate           sign tokens with a new key; add --revoke to end every token at once
 `;
 
-const commands: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
-  serve: async () => serve(readConfig(process.env)),
-  migrate: async () => migrateOnly(readConfig(process.env)),
-  'accounts create': async ([name]) => accountsCreate(readConfig(process.env), name),
-  'keys create': async ([email]) => keysCreate(readConfig(process.env), email),
-  'signing-keys rotate': async ([flag]) => signingKeysRotate(readConfig(process.env), flag),
+type Command = (config: Config, argument: string | undefined) => Promise<void>;
+
+/** Loaded when it is known what to do and that the settings are right: what is wrong with them is told at once. */
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  serve: async () => (await import('./serve.ts')).serve,
+  migrate: async () => (await import('./commands.ts')).migrateOnly,
+  'accounts create': async () => (await import('./commands.ts')).accountsCreate,
+  'keys create': async () => (await import('./commands.ts')).keysCreate,
+  'signing-keys rotate': async () => (await import('./commands.ts')).signingKeysRotate,
 };
 
 async function run(words: readonly string[]): Promise<void> {
   const length = [2, 1].find((count) => words.slice(0, count).join(' ') in commands);
-  const command = length === undefined ? undefined : commands[words.slice(0, length).join(' ')];
-  if (command === undefined) {
+  const load = length === undefined ? undefined : commands[words.slice(0, length).join(' ')];
+  if (load === undefined || length === undefined) {
     const asked = words.length === 0 || words[0] === 'help' || words[0] === '--help';
     (asked ? process.stdout : process.stderr).write(
       asked ? help : `usher: no such command: ${words.join(' ')}\n\n${help}`,
@@ -32,7 +33,9 @@ async function run(words: readonly string[]): Promise<void> {
     process.exitCode = asked ? 0 : 2;
     return;
   }
-  await command(words.slice(length));
+  const config = readConfig(process.env);
+  const command = await load();
+  await command(config, words[length]);
 }
 
 try {

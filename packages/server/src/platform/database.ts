@@ -36,8 +36,17 @@ export function connect(address: DatabaseAddress, options: ClientOptions): postg
       ...connection,
     },
   };
-  if (address.kind === 'url') return postgres(address.url, shared);
+  if (address.kind === 'url') return connectUrl(address.url, shared);
   return postgres({ ...shared, host: address.directory, user: address.user, database: address.database });
+}
+
+/** A socket is named as libpq has it, `postgres://user@localhost/database?host=/directory`: postgres.js does not know that. */
+function connectUrl(text: string, options: ClientOptions): postgres.Sql {
+  const url = new URL(text);
+  const directory = url.searchParams.get('host');
+  if (directory === null) return postgres(text, options);
+  url.searchParams.delete('host');
+  return postgres(url.href, { ...options, host: directory });
 }
 
 export function openDatabase(address: DatabaseAddress, poolSize: number): Database {

@@ -1,13 +1,5 @@
-import {
-  type HoursException,
-  type HoursPolicy,
-  minutesOfDay,
-  mostSpillDays,
-  normalizeDays,
-  type Span,
-  spanOf,
-  weekdays,
-} from './business-hours.ts';
+import { type HoursPolicy, minutesOfDay } from './business-hours.ts';
+import { type Calendar, drawCalendar, weekdayOf } from './calendar.ts';
 import { countUpTo } from './count-up-to.ts';
 import { type ZoneClock, zoneClock } from './time-zones.ts';
 
@@ -37,20 +29,8 @@ import { type ZoneClock, zoneClock } from './time-zones.ts';
 /** Opaque: what `compileHours` made for the functions below. */
 export interface CompiledHours {
   readonly clock: ZoneClock;
-  /** By weekday, Monday first. */
-  readonly week: readonly DayEdges[];
-  /** Dates with exceptions and those they may spill into, by epoch day; they stand in for the weekday's edges. */
-  readonly irregular: ReadonlyMap<number, DayEdges>;
-  readonly irregularDays: readonly number[];
-  /** Whether the week is always open or always closed, so that only irregular days can bring a change. */
-  readonly uniform: boolean;
+  readonly calendar: Calendar;
 }
-
-/**
- * The minutes of a day at which it opens, closes, opens, and so on, ascending: a minute is open if the number of edges up
- * to it is odd. A day that opens with midnight begins with 0; one that is open to its end lacks the last closing.
- */
-type DayEdges = readonly number[];
 
 /** Includes `opensAt`, excludes `closesAt`; epoch milliseconds. */
 export interface OpenInterval {
@@ -60,6 +40,11 @@ export interface OpenInterval {
 
 const minuteMs = 60_000;
 const dayMs = minutesOfDay * minuteMs;
+
+/** Takes a policy without `hoursViolations`, of the schema's shape; any other throws. */
+export function compileHours(policy: HoursPolicy): CompiledHours {
+  return { clock: zoneClock(policy.timezone), calendar: drawCalendar(policy) };
+}
 
 export function isOpen(hours: CompiledHours, instant: number): boolean {
   return outlook(hours, instant).open;
@@ -83,28 +68,33 @@ export function nextChange(hours: CompiledHours, instant: number): number | null
 /** The open intervals, clipped to `[from, to)`, ascending and apart from each other. */
 export function intervals(hours: CompiledHours, from: number, to: number): OpenInterval[] {
   const found: OpenInterval[] = [];
-  let opensAt = isOpen(hours, from) ? from : nextChange(hours, from);
-  while (opensAt !== null && opensAt < to) {
-    const closesAt = nextChange(hours, opensAt);
-    found.push({ opensAt, closesAt: Math.min(closesAt ?? to, to) });
-    opensAt = closesAt === null ? null : nextChange(hours, closesAt);
+  let opensAt: number | null = null;
+  for (let at = from; at < to;) {
+    const { open, until } = outlook(hours, at);
+    if (open) opensAt ??= at;
+    else if (opensAt !== null) {
+      found.push({ opensAt, closesAt: at });
+      opensAt = null;
+    }
+    at = until;
   }
+  if (opensAt !== null) found.push({ opensAt, closesAt: to });
   return found;
 }
 
 /** Whether an instant is open, and a later instant up to which that is certain to stay; beyond, one must look again. */
-function outlook(hours: CompiledHours, instant: number): { open: boolean; until: number } {
-  const { offsetMs, endsAt } = hours.clock.stretchAt(instant);
+function outlook({ clock, calendar }: CompiledHours, instant: number): { open: boolean; until: number } {
+  const { offsetMs, endsAt } = clock.stretchAt(instant);
   const wall = instant + offsetMs;
   const day = Math.floor(wall / dayMs);
-  const exceptional = hours.irregular.get(day);
-  const edges = exceptional ?? hours.week[weekdayOf(day)] ?? [];
+  const irregular = calendar.irregular.get(day);
+  const edges = irregular ?? calendar.week[weekdayOf(day)] ?? [];
   const passed = countUpTo(edges, Math.floor((wall - day * dayMs) / minuteMs));
   const nextEdge = day * dayMs + (edges[passed] ?? minutesOfDay) * minuteMs;
   const until = Math.min(nextEdge - offsetMs, endsAt);
   return {
     open: passed % 2 === 1,
-    until: hours.uniform && exceptional === undefined ? Math.max(until, calmUntil(hours, instant)) : until,
+    until: calendar.uniform && irregular === undefined ? Math.max(until, calmUntil(calendar, instant)) : until,
   };
 }
 
@@ -113,80 +103,8 @@ function outlook(hours: CompiledHours, instant: number): { open: boolean; until:
  * local date is at least the UTC date before it, even if clocks go back; and so the first irregular day from that date on
  * begins no earlier than a day before its UTC midnight.
  */
-function calmUntil({ irregularDays }: CompiledHours, instant: number): number {
+function calmUntil({ irregularDays }: Calendar, instant: number): number {
   const earliestDate = Math.floor(instant / dayMs) - 1;
   const next = irregularDays[countUpTo(irregularDays, earliestDate - 1)];
   return next === undefined ? Infinity : (next - 1) * dayMs;
-}
-
-/** Takes a policy without `hoursViolations`, of the schema's shape; any other throws. */
-export function compileHours({ timezone, business_hours, exceptions = [] }: HoursPolicy): CompiledHours {
-  const byWeekday = weekdays.map((weekday) =>
-    union(business_hours.filter((hours) => normalizeDays(hours.days_of_week).includes(weekday)).map(spanOf)),
-  );
-  const dated = Map.groupBy(exceptions, ({ date }) => epochDay(date));
-  const byDate = new Map([...dated].map(([day, found]) => [day, union(found.flatMap(spansOf))]));
-  const affected = [...byDate.keys()].flatMap((day) => Array.from({ length: mostSpillDays + 1 }, (_, i) => day + i));
-  const irregularDays = [...new Set(affected)].toSorted((a, b) => a - b);
-  const week = weekdays.map((_, index) => edgesOf(mondayOf1970 + index, { byWeekday, byDate: new Map() }));
-  return {
-    clock: zoneClock(timezone),
-    week,
-    irregular: new Map(irregularDays.map((day) => [day, edgesOf(day, { byWeekday, byDate })])),
-    irregularDays,
-    uniform: week.every((edges) => edges.length === 0) || week.every((edges) => edges.length === 1 && edges[0] === 0),
-  };
-}
-
-function spansOf({ date, opens_at, closes_at }: HoursException): Span[] {
-  if (opens_at === undefined && closes_at === undefined) return [];
-  if (opens_at === undefined || closes_at === undefined) throw new Error(`the exception of ${date} lacks a time`);
-  return [spanOf({ opens_at, closes_at })];
-}
-
-/** The spans each date owns: `byDate` for those with exceptions, else `byWeekday`. */
-interface Calendar {
-  readonly byWeekday: readonly (readonly Span[])[];
-  readonly byDate: ReadonlyMap<number, readonly Span[]>;
-}
-
-/** What the day's own spans and the spill of those before make of it. */
-function edgesOf(day: number, { byWeekday, byDate }: Calendar): DayEdges {
-  const spans: Span[] = [];
-  for (let owner = day; owner >= day - mostSpillDays; owner -= 1) {
-    const shift = (day - owner) * minutesOfDay;
-    for (const { opens, closes } of byDate.get(owner) ?? byWeekday[weekdayOf(owner)] ?? []) {
-      spans.push({ opens: Math.max(opens - shift, 0), closes: Math.min(closes - shift, minutesOfDay) });
-    }
-    // The spill of earlier days stops at the midnight of this one (D6.6).
-    if (byDate.has(owner)) break;
-  }
-  const edges = union(spans.filter(({ opens, closes }) => opens < closes)).flatMap(({ opens, closes }) => [
-    opens,
-    closes,
-  ]);
-  return edges.at(-1) === minutesOfDay ? edges.slice(0, -1) : edges;
-}
-
-/** D6.3: spans that overlap or touch are one. Ascending and apart from each other. */
-function union(spans: readonly Span[]): Span[] {
-  const merged: Span[] = [];
-  for (const span of spans.toSorted((a, b) => a.opens - b.opens)) {
-    const last = merged.at(-1);
-    if (last === undefined || last.closes < span.opens) merged.push(span);
-    else merged[merged.length - 1] = { opens: last.opens, closes: Math.max(last.closes, span.closes) };
-  }
-  return merged;
-}
-
-/** Days are counted from 1970-01-01, a Thursday. */
-const mondayOf1970 = 4;
-
-function weekdayOf(day: number): number {
-  const index = (day - mondayOf1970) % 7;
-  return index < 0 ? index + 7 : index;
-}
-
-function epochDay(date: string): number {
-  return Temporal.PlainDate.from(date).toZonedDateTime('UTC').epochMilliseconds / dayMs;
 }

@@ -24,7 +24,7 @@ export interface Stretch {
   readonly endsAt: number;
 }
 
-/** Between these instants a zone's stretches are kept; outside, where hardly anyone asks, they are looked up each time. */
+/** Between these instants all of a zone's stretches are kept; outside, where hardly anyone asks, just the last one. */
 const keptFrom = Date.UTC(1970, 0, 1);
 const keptTo = Date.UTC(2100, 0, 1);
 
@@ -36,9 +36,12 @@ export class ZoneClock {
   readonly #timeZone: string;
   readonly #starts: number[] = [];
   readonly #stretches: Stretch[] = [];
+  /** What was last looked up, and the instant it is known from: a walk far from our time asks once a stretch, too. */
+  #last: { from: number; stretch: Stretch };
 
   constructor(timeZone: string) {
     this.#timeZone = timeZone;
+    this.#last = { from: keptTo, stretch: this.#lookUp(keptTo) };
     for (let at = keptFrom; at < keptTo;) {
       const stretch = this.#lookUp(at);
       this.#starts.push(at);
@@ -49,7 +52,14 @@ export class ZoneClock {
 
   stretchAt(instant: number): Stretch {
     const kept = keptFrom <= instant && instant < keptTo;
-    return (kept ? this.#stretches[countUpTo(this.#starts, instant) - 1] : undefined) ?? this.#lookUp(instant);
+    return (kept ? this.#stretches[countUpTo(this.#starts, instant) - 1] : undefined) ?? this.#farStretchAt(instant);
+  }
+
+  #farStretchAt(instant: number): Stretch {
+    const { from, stretch } = this.#last;
+    if (from <= instant && instant < stretch.endsAt) return stretch;
+    this.#last = { from: instant, stretch: this.#lookUp(instant) };
+    return this.#last.stretch;
   }
 
   #lookUp(instant: number): Stretch {

@@ -1,0 +1,276 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, writeFileSync, chmodSync, chownSync, mkdirSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { connect } from '../packages/server/src/platform/database.ts';
+import { emptyDatabase } from './support/database.ts';
+import { databaseProcess, freePort, launch, temporaryDirectory, type UsherProcess } from './support/process.ts';
+import { call, until } from './support/server.ts';
+import { expectStatus } from './support/world.ts';
+
+let directory: ReturnType<typeof temporaryDirectory>;
+let dataDir: string;
+const launched: UsherProcess[] = [];
+
+beforeEach(() => {
+  directory = temporaryDirectory();
+  dataDir = join(directory.path, 'data');
+});
+afterEach(async () => {
+  for (const usher of launched.splice(0)) await usher.stop('SIGTERM');
+  const left = databaseProcess(dataDir);
+  if (left !== null) process.kill(left, 'SIGKILL');
+  directory.remove();
+});
+
+async function start(options: Partial<Parameters<typeof launch>[0]> = {}): Promise<UsherProcess> {
+  const usher = await launch({ dataDir, ...options });
+  launched.push(usher);
+  return usher;
+}
+
+/** It ended by itself, with one line that says what to do and nothing else. */
+async function assertRefusal(usher: UsherProcess, line: RegExp): Promise<void> {
+  assert.equal(await usher.ended(), 1, usher.output + usher.errors);
+  assert.match(usher.errors, line);
+  assert.equal(usher.errors.trim().split('\n').length, 1, usher.errors);
+  assert.equal(usher.output, '');
+}
+
+/** What the welcome tells to paste, pasted. */
+function paste(usher: UsherProcess): unknown {
+  const command = usher.output.slice(usher.output.indexOf('curl'));
+  return JSON.parse(execFileSync('sh', ['-c', command], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
+}
+
+test('the first start says where, and prints a key and a command that works; later ones keep the key to themselves', async () => {
+  const first = await (await start()).ready();
+  assert.match(first.output, new RegExp(`API +${first.url}\n`));
+  assert.match(first.output, new RegExp(`Docs +${first.url}/docs\n`));
+  assert.ok(first.output.includes(dataDir));
+  const { token } = paste(first) as { token: string };
+  expectStatus(await call(first, 'GET /sites', { token }), 200);
+  const secret = /secret {2}(\S+)/.exec(first.output)?.[1];
+  assert.ok(secret);
+  assert.equal(await first.stop(), 0);
+  assert.equal(databaseProcess(dataDir), null);
+  assert.equal(first.errors, '');
+
+  const began = performance.now();
+  const second = await (await start({ port: first.port })).ready();
+  assert.ok(performance.now() - began < 5_000, 'a second start takes far less than this machine at its busiest');
+  assert.doesNotMatch(second.output, /secret|usk_/);
+  assert.deepEqual(paste(second), { status: 'ready' });
+  expectStatus(await call(second, 'GET /sites', { token }), 200);
+});
+
+test('D9.3 the settings choose the first key, and change it', async () => {
+  const environment = { USHER_ADMIN_KEY_ID: 'admin', USHER_ADMIN_KEY_SECRET: 'correct-horse-battery' };
+  const first = await (await start({ environment })).ready();
+  assert.doesNotMatch(first.output, /secret|correct-horse/);
+  const signIn = async (usher: UsherProcess, secret: string) =>
+    call(usher, 'POST /operator_authentication/tokens', { body: { api_key_id: 'admin', api_key_secret: secret } });
+  expectStatus(await signIn(first, 'correct-horse-battery'), 200);
+  await first.stop();
+  const second = await (
+    await start({ environment: { ...environment, USHER_ADMIN_KEY_SECRET: 'another-long-secret' } })
+  ).ready();
+  expectStatus(await signIn(second, 'correct-horse-battery'), 401);
+  expectStatus(await signIn(second, 'another-long-secret'), 200);
+});
+
+test('wrong settings are one line each, and touch nothing', async (t) => {
+  const cases: [Record<string, string>, RegExp][] = [
+    [{ PORT: 'http' }, /PORT must be a whole number from 0 to 65535, not "http"/],
+    [{ PORT: '70000' }, /PORT must be/],
+    [{ USHER_LOG_LEVEL: 'loud' }, /USHER_LOG_LEVEL must be one of fatal, .*, not "loud"/],
+    [{ USHER_DATADIR: '/x' }, /USHER_DATADIR is not a setting of Usher/],
+    [{ USHER_ADMIN_KEY_ID: 'x' }, /go together/],
+    [{ USHER_ADMIN_KEY_ID: 'x', USHER_ADMIN_KEY_SECRET: 'short' }, /16 to 256 characters/],
+    [{ DATABASE_URL: 'mysql://root:hunter2@x/y' }, /DATABASE_URL must look like postgres:/],
+    [{ USHER_DATABASE_POOL: '1' }, /USHER_DATABASE_POOL must be/],
+    [{ HOST: '203.0.113.7' }, /Cannot listen on 203\.0\.113\.7/],
+  ];
+  for (const [environment, line] of cases) {
+    await t.test(JSON.stringify(environment), async () => {
+      const usher = await start({ environment });
+      await assertRefusal(usher, line);
+      assert.doesNotMatch(usher.errors, /hunter2/);
+      assert.equal(existsSync(dataDir), false);
+    });
+  }
+});
+
+test('a taken port is one line, before a database is made', async () => {
+  const port = await freePort();
+  const holder = createServer().listen(port, '127.0.0.1');
+  try {
+    await assertRefusal(await start({ port }), new RegExp(`Port ${port} on 127.0.0.1 is taken`));
+    assert.equal(existsSync(dataDir), false);
+  } finally {
+    holder.close();
+  }
+});
+
+test('a data directory that cannot be written to is one line', async () => {
+  writeFileSync(dataDir, 'a file where a directory should be');
+  await assertRefusal(await start(), /The data directory .* cannot be written to \(\w+\)/);
+});
+
+test('a database that cannot be reached is one line, without its password', async () => {
+  const port = await freePort();
+  const usher = await start({ environment: { DATABASE_URL: `postgres://me:hunter2@127.0.0.1:${port}/x` } });
+  await assertRefusal(usher, new RegExp(`The database at 127.0.0.1:${port}/x cannot be reached \\(ECONNREFUSED\\)`));
+  assert.doesNotMatch(usher.errors, /hunter2/);
+});
+
+test('a schema newer than the program is one line, and is left alone', async () => {
+  const first = await (await start()).ready();
+  const sql = connect(
+    { kind: 'socket', directory: join(dataDir, 'run'), user: 'usher', database: 'postgres' },
+    { max: 1 },
+  );
+  await sql`INSERT INTO migrations (number, file) VALUES (2_000, 'from_the_future.sql')`;
+  await sql.end();
+  await first.stop();
+  await assertRefusal(await start(), /schema version 2000, newer than this Usher knows/);
+  assert.equal(databaseProcess(dataDir), null);
+});
+
+test('SIGTERM and SIGINT end it cleanly, also while requests run, and leave no database behind', async () => {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    const usher = await (await start()).ready();
+    const running = Array.from({ length: 20 }, async () =>
+      call(usher, 'GET /readyz').then(
+        (answer) => answer.status,
+        () => 'cut',
+      ),
+    );
+    const began = performance.now();
+    assert.equal(await usher.stop(signal), 0, usher.errors);
+    assert.ok(performance.now() - began < 10_000);
+    assert.equal(databaseProcess(dataDir), null);
+    for (const outcome of await Promise.all(running)) assert.ok(outcome === 200 || outcome === 'cut', String(outcome));
+  }
+});
+
+test('after SIGKILL the next start stops the database left behind and has everything', async () => {
+  const first = await (await start()).ready();
+  const { token } = paste(first) as { token: string };
+  const site = expectStatus(await call(first, 'POST /sites', { token, body: { name: 'Survivor' } }), 201).body;
+  await first.stop('SIGKILL');
+  const leftover = databaseProcess(dataDir);
+  assert.ok(leftover, 'the database outlives its Usher');
+  const second = await (await start()).ready();
+  assert.notEqual(databaseProcess(dataDir), leftover);
+  const { body } = expectStatus(await call(second, 'GET /sites', { token }), 200);
+  assert.ok(body.sites.some(({ id }: { id: string }) => id === site.id));
+});
+
+test('after both were killed, and the process number was given to another program, it starts', async () => {
+  const first = await (await start()).ready();
+  const database = databaseProcess(dataDir);
+  assert.ok(database);
+  await first.stop('SIGKILL');
+  process.kill(database, 'SIGKILL');
+  await until(() => databaseProcess(dataDir) === null);
+  const lock = join(dataDir, 'postgres/postmaster.pid');
+  writeFileSync(lock, readFileSync(lock, 'utf8').replace(/^\d+/, String(process.pid)));
+  await (await start()).ready();
+});
+
+test('a second Usher on the same data directory is refused, and the first goes on', async () => {
+  const first = await (await start()).ready();
+  await assertRefusal(await start(), /The data directory is in use by another Usher \(usher \d+\)/);
+  expectStatus(await call(first, 'GET /readyz'), 200);
+});
+
+test('a start that is killed while it makes the database leaves nothing half done', async () => {
+  const usher = await start();
+  await until(() => existsSync(dataDir) && readdirSync(dataDir).some((name) => name.endsWith('.new')), 20_000);
+  await usher.stop('SIGKILL');
+  await (await start()).ready();
+});
+
+test('if the embedded database dies, Usher says so and ends', async () => {
+  const usher = await (await start()).ready();
+  const database = databaseProcess(dataDir);
+  assert.ok(database);
+  process.kill(database, 'SIGKILL');
+  assert.equal(await usher.ended(), 1);
+  assert.match(usher.output, /the embedded database ended/);
+});
+
+test('DATABASE_URL: several processes starting at once share one database, and none is started', async () => {
+  const address = await emptyDatabase();
+  assert.ok(address.kind === 'socket');
+  const url = `postgres://usher@localhost/${address.database}?host=${encodeURIComponent(address.directory)}`;
+  const environment = {
+    DATABASE_URL: url,
+    USHER_ADMIN_KEY_ID: 'admin',
+    USHER_ADMIN_KEY_SECRET: 'correct-horse-battery',
+  };
+  const all = await Promise.all([1, 2, 3].map(async () => start({ environment })));
+  await Promise.all(all.map(async (usher) => usher.ready()));
+  assert.equal(existsSync(dataDir), false);
+  const sql = connect(address, { max: 1 });
+  const [row] = await sql`SELECT count(*)::integer AS accounts FROM accounts`;
+  await sql.end();
+  assert.equal(row?.['accounts'], 1);
+  const body = { api_key_id: 'admin', api_key_secret: 'correct-horse-battery' };
+  for (const usher of all) expectStatus(await call(usher, 'POST /operator_authentication/tokens', { body }), 200);
+});
+
+test(
+  'as an ordinary user it needs no root',
+  { skip: process.getuid?.() !== 0 && 'this run is not root to begin with' },
+  async () => {
+    // The clone must be readable for that user; where it lies in a closed home, root's own start (above) is what is tried.
+    const nobody = { uid: 65_534, gid: 65_534 };
+    mkdirSync(dataDir);
+    chmodSync(directory.path, 0o755);
+    chownSync(dataDir, nobody.uid, nobody.gid);
+    const usher = await (await start({ as: nobody })).ready();
+    expectStatus(await call(usher, 'GET /readyz'), 200);
+    assert.equal(await usher.stop(), 0);
+  },
+);
+
+test(
+  'root whose directory others cannot enter',
+  { skip: process.getuid?.() !== 0 && 'this run is not root' },
+  async () => {
+    chmodSync(directory.path, 0o700);
+    const usher = await (await start()).ready();
+    expectStatus(await call(usher, 'GET /readyz'), 200);
+    assert.equal(await usher.stop(), 0);
+  },
+);
+
+test('commands work beside a running server and without one', async () => {
+  const run = async (...args: string[]): Promise<UsherProcess> => {
+    const usher = await start({ args });
+    await usher.ended();
+    return usher;
+  };
+  const server = await (await start()).ready();
+  const created = await run('accounts', 'create', 'Second');
+  const [id, secret] = ['id', 'secret'].map((name) => new RegExp(`${name} +(\\S+)`).exec(created.output)?.[1]);
+  const signedIn = await call(server, 'POST /operator_authentication/tokens', {
+    body: { api_key_id: id, api_key_secret: secret },
+  });
+  const { token } = expectStatus(signedIn, 200).body;
+  assert.match((await run('signing-keys', 'rotate', '--revoke')).output, /Every token has ended/);
+  await until(async () => (await call(server, 'GET /sites', { token })).status === 401);
+  assert.match((await run('keys', 'create', 'administrator@localhost')).errors, /several accounts/);
+  assert.match((await run('keys', 'create', 'who@where')).errors, /There is no operator/);
+  const unknown = await run('dance');
+  assert.equal(unknown.child.exitCode, 2);
+  assert.match((await run('help')).output, /usher <command>/);
+  expectStatus(await call(server, 'GET /readyz'), 200);
+  await server.stop();
+  assert.match((await run('migrate')).output, /up to date/);
+  assert.equal(databaseProcess(dataDir), null);
+});

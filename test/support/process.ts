@@ -1,0 +1,101 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A real Usher in a process of its own, as `npm start` runs it. */
+export class UsherProcess {
+  readonly child: ChildProcess;
+  readonly port: number;
+  output = '';
+  errors = '';
+
+  constructor(child: ChildProcess, port: number) {
+    this.child = child;
+    this.port = port;
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.output += text));
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.errors += text));
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** Its exit code, once it has ended. */
+  async ended(): Promise<number | null> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return this.child.exitCode;
+    const [code] = (await once(this.child, 'exit')) as [number | null];
+    return code;
+  }
+
+  /** Waits until it says that it is ready; fails with what it said if it ends instead. */
+  async ready(): Promise<this> {
+    const deadline = performance.now() + 60_000;
+    while (!this.output.includes('Usher is ready')) {
+      if (this.child.exitCode !== null || performance.now() > deadline) {
+        throw new Error(`it did not start: ${this.output}${this.errors}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    return this;
+  }
+
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+    this.child.kill(signal);
+    return this.ended();
+  }
+}
+
+interface Launch {
+  readonly dataDir: string;
+  readonly port?: number;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly args?: readonly string[];
+  readonly as?: { uid: number; gid: number };
+  readonly cwd?: string;
+}
+
+export async function launch({
+  dataDir,
+  port,
+  environment = {},
+  args = ['serve'],
+  as,
+  cwd,
+}: Launch): Promise<UsherProcess> {
+  const chosen = port ?? (await freePort());
+  const child = spawn(process.execPath, [join(cwd ?? process.cwd(), 'packages/server/src/cli/usher.ts'), ...args], {
+    env: { PATH: process.env['PATH'], PORT: String(chosen), USHER_DATA_DIR: dataDir, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...as,
+  });
+  return new UsherProcess(child, chosen);
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (typeof address !== 'object' || address === null) throw new Error('no port');
+  return address.port;
+}
+
+export function temporaryDirectory(): { path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'usher-start-'));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** The process that holds the cluster in `dataDir`; `null` if none is alive. */
+export function databaseProcess(dataDir: string): number | null {
+  try {
+    const pid = Number(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')[0]);
+    process.kill(pid, 0);
+    return pid;
+  } catch {
+    return null;
+  }
+}
