@@ -60,9 +60,9 @@ test('what was answered with 201 is there after the database was killed', { time
   try {
     const account = await makeAccount(server);
     const acknowledged: string[] = [];
-    let running = true;
+    const stopped = new AbortController();
     const writers = Array.from({ length: 8 }, async () => {
-      while (running) {
+      while (!stopped.signal.aborted) {
         const answer = await call(server, 'POST /teams', {
           token: account.admin,
           body: { site_id: account.siteId, name: 'T' },
@@ -76,7 +76,7 @@ test('what was answered with 201 is there after the database was killed', { time
       .sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'`;
     await until(() => acknowledged.length > 400, 20_000);
     await postgres.stop();
-    running = false;
+    stopped.abort();
     await Promise.all(writers);
     postgres = await startEmbeddedPostgres(dataDir);
     await until(async () => (await call(server, 'GET /readyz')).status === 200, 20_000);

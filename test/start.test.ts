@@ -58,9 +58,7 @@ test('the first start says where, and prints a key and a command that works; lat
   assert.equal(databaseProcess(dataDir), null);
   assert.equal(first.errors, '');
 
-  const began = performance.now();
   const second = await (await start({ port: first.port })).ready();
-  assert.ok(performance.now() - began < 5_000, 'a second start takes far less than this machine at its busiest');
   assert.doesNotMatch(second.output, /secret|usk_/);
   assert.deepEqual(paste(second), { status: 'ready' });
   expectStatus(await call(second, 'GET /sites', { token }), 200);

@@ -28,10 +28,6 @@ export class RowCache<Value> {
     options.feed.onReset(() => this.clear());
   }
 
-  get size(): number {
-    return this.#held.size;
-  }
-
   /** What is held for the key, without waiting; `undefined` if it must be read. */
   peek(key: string): Value | undefined {
     if (!this.#options.feed.live) return undefined;

@@ -272,11 +272,14 @@ test('D6.6 exceptions with times replace their date, as a union, and spill until
   ]);
 });
 
-test('D6.6 a span that reaches into a second day is stopped by an exception on either', () => {
+test('D6.6 a span that reaches into a second day is replaced with its date, and stopped by an exception on either', () => {
   const long = (date: string) => openOn(policy('UTC', ['mon 24:30-00:10'], [{ date }]), '2026-03-01', '2026-03-07');
+  assert.deepEqual(long('2026-03-02'), []);
   assert.deepEqual(long('2026-03-03'), []);
   assert.deepEqual(long('2026-03-04'), ['2026-03-03T00:30+00:00 2026-03-04T00:00+00:00']);
   assert.deepEqual(long('2026-03-05'), ['2026-03-03T00:30+00:00 2026-03-04T00:10+00:00']);
+  const extra = policy('UTC', ['sun 09:00-17:00'], [{ date: '2026-03-02', opens_at: '24:30', closes_at: '00:10' }]);
+  assert.deepEqual(openOn(extra, '2026-03-02', '2026-03-07'), ['2026-03-03T00:30+00:00 2026-03-04T00:10+00:00']);
 });
 
 test('D6.6 an exception is found however far ahead, and one that changes nothing is none', () => {

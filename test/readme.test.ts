@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { settings } from '../packages/server/src/config.ts';
+import { startTestServer } from './support/server.ts';
+import { makeAccount } from './support/world.ts';
+
+const readme = readFileSync('README.md', 'utf8');
+
+test('the README lists every setting with its default and meaning', () => {
+  const rows = [...readme.matchAll(/^\| `([A-Z_]+)` +\| (?:`([^`]*)`)? *\| (.*?) *\|$/gm)];
+  const listed = rows.map(([, name, fallback = '', meaning]) => ({ name, fallback, meaning }));
+  assert.deepEqual(listed, [...settings]);
+});
+
+test('the tour of the README works as it is written', async () => {
+  const server = await startTestServer();
+  try {
+    const account = await makeAccount(server);
+    const tour = readme.slice(readme.indexOf('## Five minutes'), readme.indexOf('## Settings'));
+    const script = [...tour.matchAll(/```sh\n([\s\S]*?)```/g)]
+      .map(([, block = '']) => block)
+      .join('\n')
+      .replace('http://127.0.0.1:8080', server.url)
+      .replace('KEY_ID=…; KEY_SECRET=…', `KEY_ID=${account.key.id}; KEY_SECRET=${account.key.secret}`)
+      .replaceAll(/^curl .*$(?:\n {2}.*$)*/gm, '$&; echo');
+    const { stdout } = await promisify(execFile)('bash', ['-euc', script]);
+    const answers = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.equal(answers.length, 4, stdout);
+    const [sites, operator, visitor, mistake] = answers;
+    assert.equal(sites.sites[0].id, account.siteId);
+    assert.equal(operator.assignments[0].team_ids.length, 1);
+    assert.ok(visitor.access_token);
+    assert.deepEqual(
+      mistake.details.map(({ attribute }: { attribute: string }) => attribute),
+      ['/site_id', '/colour', '/name'],
+    );
+  } finally {
+    await server[Symbol.asyncDispose]();
+  }
+});
