@@ -199,7 +199,7 @@ async function freshToken(): Promise<string> {
 
 test('a route that declares nothing cannot be registered', async () => {
   const { database, feed } = server;
-  const app = await createApp({ log: pino({ level: 'silent' }), sql: database.sql, trustProxy: false });
+  const app = createApp({ log: pino({ level: 'silent' }), sql: database.sql, trustProxy: false });
   const tokens = new Tokens(new Keyring(database.sql, feed), feed);
   installAccess(app, {
     authenticator: new Authenticator(tokens, createDirectory(database.sql, feed)),
@@ -211,7 +211,7 @@ test('a route that declares nothing cannot be registered', async () => {
 
 test('a resource route that answers without asking whether it may is an internal error, not an answer', async () => {
   const { database, feed } = server;
-  const app = await createApp({ log: pino({ level: 'silent' }), sql: database.sql, trustProxy: false });
+  const app = createApp({ log: pino({ level: 'silent' }), sql: database.sql, trustProxy: false });
   const tokens = new Tokens(new Keyring(database.sql, feed), feed);
   installAccess(app, {
     authenticator: new Authenticator(tokens, createDirectory(database.sql, feed)),

@@ -38,7 +38,7 @@ const failuresPerMinute = 300;
 
 /** The HTTP edge with every room's routes. What a hook adds to routes, it adds to those registered after it. */
 export async function buildApp({ config, database, feed, log }: AppParts): Promise<App> {
-  const app = await createApp({ log, sql: database.sql, trustProxy: config.trustProxy });
+  const app = createApp({ log, sql: database.sql, trustProxy: config.trustProxy });
   const metrics = createMetrics(database.sql, config.databasePoolSize);
   const directory = createDirectory(database.sql, feed);
   const tokens = new Tokens(new Keyring(database.sql, feed), feed);

@@ -44,7 +44,7 @@ interface Listed {
 }
 
 function navigationEntry({ path, method }: Listed): string {
-  return `<li><a href="${operationLink(method, path)}"><span class="method ${method}">${method}</span> ${escape(path)}</a></li>`;
+  return `<li><a href="${operationLink(method, path)}"><span class="method ${method}">${method}</span> <span>${escape(path)}</span></a></li>`;
 }
 
 function operationArticle({ path, method, operation }: Listed): string {
@@ -66,11 +66,13 @@ ${Object.entries(responses)
 }
 
 function answerView(schema: unknown): string {
-  return schema === undefined || (isSchema(schema) && schema.type === 'null') ? '<p>No body.</p>' : schemaView(schema);
+  return schema === undefined || (isSchema(schema) && schema.type === 'null')
+    ? '<p>No body.</p>'
+    : schemaView(schema, 'answer');
 }
 
 function schemaArticle([name, schema]: [string, unknown]): string {
-  return `<article id="schema-${escape(name)}"><h3>${escape(name)}</h3>${schemaView(schema)}</article>`;
+  return `<article id="schema-${escape(name)}"><h3>${escape(name)}</h3>${schemaView(schema, 'answer')}</article>`;
 }
 
 interface Schema {
@@ -96,12 +98,18 @@ function isSchema(schema: unknown): schema is Schema {
   return typeof schema === 'object' && schema !== null;
 }
 
-function schemaView(schema: unknown): string {
+/** In an answer every field is there, so only what is asked for says what is required. */
+function schemaView(schema: unknown, of: 'request' | 'answer' = 'request'): string {
   if (!isSchema(schema)) return '';
   if (schema.properties === undefined) return `<p>${typeView(schema)}</p>`;
   const fields = Object.entries(schema.properties)
     .filter(([, field]) => !(isSchema(field) && field.readOnly === true && field.type === undefined))
-    .map(([name, field]) => ({ name, note: '', required: schema.required?.includes(name) ?? false, schema: field }));
+    .map(([name, field]) => ({
+      name,
+      note: '',
+      required: of === 'request' && (schema.required?.includes(name) ?? false),
+      schema: field,
+    }));
   return fields.length === 0 ? '<p>An empty object.</p>' : fieldTable(fields);
 }
 
@@ -135,7 +143,12 @@ function typeView(schema: unknown): string {
       .map((name) => `<code>${escape(name)}</code>`)
       .join(', ')})`;
   }
-  return escape([schema.type ?? 'anything'].flat().join(' or '));
+  return escape(
+    [schema.type ?? 'anything']
+      .flat()
+      .map((type) => (type === 'string' && schema.format === 'uuid' ? 'UUID' : type))
+      .join(' or '),
+  );
 }
 
 function rules(schema: Schema): string {
@@ -145,7 +158,7 @@ function rules(schema: Schema): string {
   return escape(
     [
       description ?? [],
-      format ?? [],
+      format === undefined || format === 'uuid' ? [] : format,
       range(minimum, maximum, ''),
       range(minLength, maxLength, ' characters'),
       range(minItems, maxItems, ' elements'),
@@ -190,7 +203,7 @@ body { margin: 0; display: grid; grid-template-columns: 21rem minmax(0, 1fr); fo
 nav { position: sticky; top: 0; height: 100vh; overflow-y: auto; padding: 1rem; background: var(--shade); border-right: 1px solid var(--line); font-size: 13px; }
 nav h2 { margin: 1.1rem 0 .3rem; font-size: 12px; text-transform: uppercase; letter-spacing: .06em; color: var(--soft); }
 nav ul { list-style: none; margin: 0; padding: 0; }
-nav li a { display: block; padding: .15rem .3rem; border-radius: 4px; color: inherit; text-decoration: none; overflow-wrap: anywhere; }
+nav li a { display: flex; gap: .2rem; align-items: baseline; padding: .15rem .3rem; border-radius: 4px; color: inherit; text-decoration: none; overflow-wrap: anywhere; }
 nav li a:hover { background: var(--line); }
 .brand a { font-weight: 700; font-size: 18px; color: inherit; text-decoration: none; }
 main { max-width: 62rem; padding: 1.5rem 2.5rem 6rem; }
@@ -199,7 +212,7 @@ article { padding: 1rem 0; border-top: 1px solid var(--line); }
 article:target h3, tr:target { background: color-mix(in srgb, var(--mark) 16%, transparent); }
 h3 { margin: .2rem 0; font-size: 16px; } h4 { margin: 1rem 0 .3rem; font-size: 13px; color: var(--soft); }
 code { font: 13px/1.4 ui-monospace, monospace; overflow-wrap: anywhere; }
-.method { display: inline-block; min-width: 3.4rem; font: 700 11px ui-monospace, monospace; color: var(--mark); }
+.method { display: inline-block; flex: none; min-width: 3.4rem; font: 700 11px ui-monospace, monospace; color: var(--mark); }
 .DELETE { color: #b3261e; } .POST { color: #1a7f37; } .PUT, .PATCH { color: #8a6100; }
 @media (prefers-color-scheme: dark) { .DELETE { color: #ff8a80; } .POST { color: #6fdd8b; } .PUT, .PATCH { color: #e8b84a; } }
 .access { color: var(--soft); font-size: 13px; margin: .2rem 0; }

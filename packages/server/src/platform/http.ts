@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { parse as parseQuery } from 'node:querystring';
-import helmet from '@fastify/helmet';
 import fastify, {
   LogController,
   type FastifyBaseLogger,
@@ -18,6 +17,7 @@ import type { Sql } from './database.ts';
 import { Refusal } from './errors.ts';
 import type { Log } from './log.ts';
 import { problemOf, problemSchema, problemType, refusalOf } from './problem.ts';
+import { securityHeaders } from './security-headers.ts';
 import { refuseUnsafe, validatorCompiler } from './validation.ts';
 
 /** Handlers' parameters are typed by the route's own TypeBox schemas. */
@@ -48,7 +48,7 @@ interface HttpOptions {
 }
 
 /** The Fastify app with everything every route shares; the rooms add their routes. */
-export async function createApp({ log, sql, trustProxy }: HttpOptions): Promise<App> {
+export function createApp({ log, sql, trustProxy }: HttpOptions): App {
   const app: App = fastify({
     // Requests are logged by request-log.ts; what remains for Fastify are its warnings. A child logger a request is not needed.
     loggerInstance: quieter(log),
@@ -77,15 +77,12 @@ export async function createApp({ log, sql, trustProxy }: HttpOptions): Promise<
       route.schema.response = { ...(route.schema.response as object), '4xx': problemSchema, '5xx': problemSchema };
   });
   app.decorateRequest('sql');
+  const headers = securityHeaders();
   app.addHook('onRequest', (request, reply, done) => {
     request.sql = sql;
-    reply.header('x-request-id', request.id);
+    reply.headers(headers).header('x-request-id', request.id);
     if (request.url.includes('%00')) return done(new Refusal('malformed_request', 'The address must not contain NUL.'));
     return done();
-  });
-  await app.register(helmet, {
-    contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
-    crossOriginResourcePolicy: { policy: 'cross-origin' },
   });
   return app;
 }

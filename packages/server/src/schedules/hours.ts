@@ -87,24 +87,23 @@ function outlook({ clock, calendar }: CompiledHours, instant: number): { open: b
   const { offsetMs, endsAt } = clock.stretchAt(instant);
   const wall = instant + offsetMs;
   const day = Math.floor(wall / dayMs);
-  const irregular = calendar.irregular.get(day);
-  const edges = irregular ?? calendar.week[weekdayOf(day)] ?? [];
+  const edges = calendar.irregular.get(day) ?? calendar.week[weekdayOf(day)] ?? [];
   const passed = countUpTo(edges, Math.floor((wall - day * dayMs) / minuteMs));
   const nextEdge = day * dayMs + (edges[passed] ?? minutesOfDay) * minuteMs;
   const until = Math.min(nextEdge - offsetMs, endsAt);
   return {
     open: passed % 2 === 1,
-    until: calendar.uniform && irregular === undefined ? Math.max(until, calmUntil(calendar, instant)) : until,
+    until: calendar.uniform ? Math.max(until, calmUntil(calendar, instant)) : until,
   };
 }
 
 /**
- * Until when a uniform week is certain to meet no irregular day. Offsets are less than a day, so from an instant on the
- * local date is at least the UTC date before it, even if clocks go back; and so the first irregular day from that date on
- * begins no earlier than a day before its UTC midnight.
+ * Until when a uniform week is certain to meet no irregular day; an instant that is past if it may be in one already.
+ * Offsets are less than a day: from an instant on no local date is before the UTC date's eve, even if clocks go back, and
+ * no local date begins more than a day before its UTC midnight.
  */
 function calmUntil({ irregularDays }: Calendar, instant: number): number {
-  const earliestDate = Math.floor(instant / dayMs) - 1;
-  const next = irregularDays[countUpTo(irregularDays, earliestDate - 1)];
+  const eve = Math.floor(instant / dayMs) - 1;
+  const next = irregularDays[countUpTo(irregularDays, eve - 1)];
   return next === undefined ? Infinity : (next - 1) * dayMs;
 }
