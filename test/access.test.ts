@@ -17,9 +17,13 @@ import {
   makeAccount,
   makeApplicationToken,
   makeOperator,
+  makePolicy,
+  makeQueue,
   makeSite,
   makeTeam,
   makeVisitor,
+  policyFields,
+  queueFields,
   type TestAccount,
 } from './support/world.ts';
 
@@ -108,6 +112,14 @@ async function makeTargets({ url }: DeclaredAccess): Promise<Targets> {
     const target = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
     Object.assign(ids, { operator_id: target.id, key_id: target.keyId });
   }
+  if (url.includes(':queue_id')) ids['queue_id'] = await makeQueue(server, account);
+  if (url.includes(':scheduling_policy_id')) ids['scheduling_policy_id'] = await makePolicy(server, account);
+  if (url.includes(':channel_id')) {
+    const [, collection = ''] = url.split('/');
+    const body = bodies[`POST /${collection}`]?.();
+    const made = await call(server, `POST /${collection}`, { token: account.admin, body: await body });
+    ids['channel_id'] = expectStatus(made, 201).body.id;
+  }
   return { ids, visitorToken: visitor.token };
 }
 
@@ -130,6 +142,32 @@ const bodies: Readonly<Record<string, () => unknown>> = {
   'PATCH /sites/:site_id/visitors/:visitor_id': () => ({ name: 'Renamed' }),
   'PUT /visitors/:visitor_id/presence': () => ({ expires_in_sec: 60 }),
   'PATCH /visitors/:visitor_id': () => ({ site_id: otherSite }),
+  'POST /queues/scheduling_policies': () => ({ site_id: account.siteId, ...policyFields }),
+  'PUT /queues/scheduling_policies/:scheduling_policy_id': () => policyFields,
+  'POST /queues': () => ({ site_id: account.siteId, ...queueFields }),
+  'PUT /queues/:queue_id': () => queueFields,
+  'PATCH /queues/:queue_id/rankings': () => ({ operators: [] }),
+  'POST /phone_channels': async () => ({
+    site_id: account.siteId,
+    number: `+1555${(count += 1) + 1_000_000}`,
+    queue_id: await makeQueue(server, account),
+  }),
+  'PATCH /phone_channels/:channel_id': () => ({}),
+  'POST /digital_channels': async () => ({
+    site_id: account.siteId,
+    kind: 'sms',
+    address: `a${(count += 1)}`,
+    queue_id: await makeQueue(server, account),
+  }),
+  'PATCH /digital_channels/:channel_id': () => ({}),
+};
+
+/** What a route asks for in its query. */
+const queries: Readonly<Record<string, () => string>> = {
+  'GET /queues': () => `?site_ids[]=${account.siteId}`,
+  'GET /queues/scheduling_policies': () => `?site_ids[]=${account.siteId}`,
+  'GET /queues/scheduling_policies/:scheduling_policy_id/preview': () =>
+    '?from=2027-01-01T00:00:00Z&to=2027-01-02T00:00:00Z',
 };
 
 function credentials(): Json {
@@ -181,10 +219,11 @@ test('every route refuses and admits exactly whom it declares', async (t) => {
       const ends = name === 'DELETE /operator_authentication/sessions/current';
       for (const kind of kinds) {
         const targets = await makeTargets(route);
+        const query = queries[name]?.() ?? '';
         const path = route.url.replaceAll(/:(\w+)/g, (_, id: string) => targets.ids[id] ?? 'unknown');
         const wanted = expected(route.access, kind);
         const token = ends && wanted === 'allowed' ? await freshToken() : await tokenOf(kind, targets);
-        const answer = await call(server, `${route.method} ${path}`, { token, body: bodies[name]?.() });
+        const answer = await call(server, `${route.method} ${path}${query}`, { token, body: await bodies[name]?.() });
         const found = answer.status < 300 ? 'allowed' : answer.status;
         assert.equal(found, wanted, `${kind}: ${JSON.stringify(answer.body)}`);
         if (answer.status === 401) assert.equal(answer.headers.get('www-authenticate'), 'Bearer');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { call, startTestServer, type Json, type TestServer } from './support/server.ts';
-import { makeAccount, makeTeam, makeVisitor, type TestAccount } from './support/world.ts';
+import { makeAccount, makePolicy, makeQueue, makeTeam, makeVisitor, type TestAccount } from './support/world.ts';
 
 /**
  * Generated garbage at every operation of the OpenAPI document: near misses of what its schema wants, and anything at
@@ -25,6 +25,8 @@ before(async () => {
     team_id: await makeTeam(server, account, account.siteId),
     operator_id: account.adminId,
     visitor_id: visitor.id,
+    queue_id: await makeQueue(server, account),
+    scheduling_policy_id: await makePolicy(server, account),
   };
   const { body } = await call(server, 'GET /openapi.json');
   paths = body.paths;

@@ -80,3 +80,31 @@ export async function makeVisitor(
   const { id, access_token: token } = expectStatus(answer, 200).body;
   return { id, token };
 }
+
+/** The fields a queue cannot do without. */
+export const queueFields = { name: 'Queue', capacity_policy: { type: 'fixed', capacity: 10 }, routing_policy: {} };
+
+export async function makeQueue(
+  server: TestServer,
+  { admin, siteId }: TestAccount,
+  fields: Readonly<Record<string, unknown>> = {},
+): Promise<string> {
+  const body = { site_id: siteId, ...queueFields, ...fields };
+  return expectStatus(await call(server, 'POST /queues', { token: admin, body }), 201).body.id;
+}
+
+/** The fields a scheduling policy cannot do without; open on weekdays from nine to five in Tallinn. */
+export const policyFields = {
+  name: 'Office hours',
+  timezone: 'Europe/Tallinn',
+  business_hours: [{ opens_at: '09:00', closes_at: '17:00', days_of_week: ['mon', 'tue', 'wed', 'thu', 'fri'] }],
+};
+
+export async function makePolicy(
+  server: TestServer,
+  { admin, siteId }: TestAccount,
+  fields: Readonly<Record<string, unknown>> = {},
+): Promise<string> {
+  const body = { site_id: siteId, ...policyFields, ...fields };
+  return expectStatus(await call(server, 'POST /queues/scheduling_policies', { token: admin, body }), 201).body.id;
+}

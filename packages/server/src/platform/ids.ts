@@ -9,6 +9,8 @@ export type SiteId = Id<'site'>;
 export type TeamId = Id<'team'>;
 export type OperatorId = Id<'operator'>;
 export type VisitorId = Id<'visitor'>;
+export type QueueId = Id<'queue'>;
+export type SchedulingPolicyId = Id<'scheduling_policy'>;
 export type ApplicationTokenId = Id<'application_token'>;
 
 /** The interface demands UUID v4 for its ids; `crypto` keeps a pool of random bytes, so this is about 0.1 µs. */

@@ -11,20 +11,27 @@ export const pageQuery = {
   per_page: Type.Integer({ minimum: 1, maximum: mostPerPage, default: 30 }),
 };
 
+/** The same for lists that are given whole unless asked otherwise. */
+export const optionalPageQuery = {
+  page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
+  per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: mostPerPage })),
+};
+
 export const nextPage = nullable(Type.String({ description: 'Address of the next page, null on the last' }));
 
 interface Page {
   readonly page: number;
-  readonly per_page: number;
+  /** Left out: everything on one page. */
+  readonly per_page?: number;
 }
 
 /** One row more than a page holds is asked for: whether it comes tells whether there is a next page. */
-export function pageWindow({ page, per_page }: Page): { limit: number; offset: number } {
-  return { limit: per_page + 1, offset: (page - 1) * per_page };
+export function pageWindow({ page, per_page }: Page): { limit: number | null; offset: number } {
+  return per_page === undefined ? { limit: null, offset: 0 } : { limit: per_page + 1, offset: (page - 1) * per_page };
 }
 
 export function cutPage<Row>(request: FastifyRequest, { page, per_page }: Page, rows: readonly Row[]) {
-  const more = rows.length > per_page;
+  const more = per_page !== undefined && rows.length > per_page;
   return { rows: rows.slice(0, per_page), next_page: more ? pageAddress(request, page + 1) : null };
 }
 

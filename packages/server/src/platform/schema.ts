@@ -1,4 +1,5 @@
 import Type, { type TSchema } from 'typebox';
+import type { Violation } from './errors.ts';
 import type { Id } from './ids.ts';
 
 /**
@@ -60,6 +61,24 @@ export function update<T extends Type.TProperties>(properties: T, readOnly: read
   return Type.Unsafe<Partial<Type.Static<Type.TObject<T>>>>(
     Type.Object({ ...Type.Partial(Type.Object(properties)).properties, ...ignored }, { additionalProperties: false }),
   );
+}
+
+/**
+ * The body of a PUT: required fields as ever, optional ones may be left out, and the named read-only fields of a read
+ * are accepted and ignored.
+ */
+export function put<T extends Type.TProperties>(properties: T, readOnly: readonly string[]) {
+  const ignored = Object.fromEntries(
+    readOnly.map((field) => [field, Type.Optional(Type.Unsafe<never>({ readOnly: true }))]),
+  );
+  return Type.Unsafe<Type.Static<Type.TObject<T>>>(
+    Type.Object({ ...properties, ...ignored }, { additionalProperties: false }),
+  );
+}
+
+/** `schema`, and rules that no schema can say. They are told with its other violations, and must bear any input. */
+export function checked<T extends TSchema>(schema: T, rules: (value: unknown) => readonly Violation[]): T {
+  return { ...schema, check: rules };
 }
 
 /** An output object, a named component of the OpenAPI document. */

@@ -6,6 +6,25 @@ import { invalid, Refusal, type Violation } from './errors.ts';
 /** No list in a body may be longer (D7.6), no body deeper or larger in pieces: what validation costs has a bound. */
 const limits = { listElements: 1_000, depth: 32, nodes: 20_000, violations: 100 } as const;
 
+type Rules = (value: unknown) => readonly Violation[];
+type Check = {
+  (rules: Rules, value: unknown, schema: unknown, context?: { instancePath: string }): boolean;
+  errors?: Partial<ErrorObject>[];
+};
+
+/** The keyword behind `checked` in schema.ts. Ajv takes a keyword's errors from its function. */
+const checkRules: Check = (rules, value, _schema, context) => {
+  const violations = rules(value);
+  checkRules.errors = violations.map(({ attribute, detail }) => ({
+    keyword: 'check',
+    instancePath: `${context?.instancePath ?? ''}${attribute}`,
+    message: detail,
+    params: {},
+    schemaPath: '',
+  }));
+  return violations.length === 0;
+};
+
 const options: Options = { allErrors: true, useDefaults: true, strict: false, validateFormats: true };
 // A body means what it says; a query or path is text, from which numbers, booleans and lists are made.
 const exact = prepare(new Ajv({ ...options, coerceTypes: false }));
@@ -31,6 +50,7 @@ function prepare(ajv: Ajv): Ajv {
       return true;
     },
   });
+  ajv.addKeyword({ keyword: 'check', errors: 'full', validate: checkRules });
   ajv.addFormat('time-zone', isTimeZone);
   ajv.addFormat('origin', isOrigin);
   return ajv;

@@ -8,7 +8,7 @@ export interface HoursPolicy {
   readonly exceptions?: readonly HoursException[];
 }
 
-export interface BusinessHours extends OpeningTimes {
+interface BusinessHours extends OpeningTimes {
   readonly days_of_week: readonly string[];
 }
 

@@ -25,7 +25,7 @@ export interface Calendar {
  * The minutes of a day at which it opens, closes, opens, and so on, ascending: a minute is open if the number of edges up
  * to it is odd. A day that opens with midnight begins with 0; one that is open to its end lacks the last closing.
  */
-export type DayEdges = readonly number[];
+type DayEdges = readonly number[];
 
 export function drawCalendar({ business_hours, exceptions = [] }: HoursPolicy): Calendar {
   const byWeekday = weekdays.map((weekday) =>

@@ -5,7 +5,7 @@ import { type HoursException, type HoursPolicy, weekdays } from './business-hour
 import { compileHours, intervals, isOpen, nextChange } from './hours.ts';
 
 /** Each run evaluates some thousand minutes, so the default stays within seconds. */
-const runs = 200;
+const runs = 150;
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

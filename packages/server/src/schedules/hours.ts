@@ -51,13 +51,16 @@ export function isOpen(hours: CompiledHours, instant: number): boolean {
 }
 
 /**
- * The first instant after the given one at which `isOpen` changes, or null if it never will. The answer is exact. The
- * look-ahead is bounded by the policy: a week that is not uniform changes within two weeks after its last irregular day,
- * and a uniform one is looked at only around its irregular days, which are at most three for each exception.
+ * The first instant after the given one at which `isOpen` changes, or null if it never will. The answer is exact, however
+ * far ahead, and yet the look-ahead is bounded: of a uniform week only the irregular days are looked at, at most three for
+ * each exception; any other week changes within two weeks after them, the second being for a change that falls in a gap.
  */
 export function nextChange(hours: CompiledHours, instant: number): number | null {
   const { open, until } = outlook(hours, instant);
+  const lastIrregular = (hours.calendar.irregularDays.at(-1) ?? 0) * dayMs;
+  const limit = Math.max(instant, lastIrregular) + 21 * dayMs;
   for (let at = until; at !== Infinity;) {
+    if (at > limit) throw new Error(`no change between ${instant} and ${at}, in a week that is not uniform`);
     const next = outlook(hours, at);
     if (next.open !== open) return at;
     at = next.until;

@@ -31,7 +31,7 @@ interface OperatorList {
   readonly teamIds: readonly TeamId[] | null;
   readonly includeOffline: boolean;
   readonly includeDisabled: boolean;
-  readonly limit: number;
+  readonly limit: number | null;
   readonly offset: number;
 }
 

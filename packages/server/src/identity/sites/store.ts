@@ -16,7 +16,7 @@ export async function findSite(sql: Sql, id: string): Promise<SiteRow | null> {
 export async function listSites(
   sql: Sql,
   ids: readonly SiteId[],
-  window: { limit: number; offset: number },
+  window: { limit: number | null; offset: number },
 ): Promise<SiteRow[]> {
   return sql<SiteRow[]>`
     SELECT ${sql(columns)}

@@ -12,7 +12,7 @@ export async function findTeam(sql: Sql, accountId: AccountId, id: TeamId): Prom
 interface TeamList {
   readonly accountId: AccountId;
   readonly siteIds: readonly SiteId[];
-  readonly limit: number;
+  readonly limit: number | null;
   readonly offset: number;
 }
 

@@ -1,0 +1,151 @@
+import type { FastifyRequest } from 'fastify';
+import { accountOf, operatorOf, permit } from '../identity/access.ts';
+import { teamsOnSite } from '../identity/teams/store.ts';
+import { inTransaction, violatedConstraint, type Sql } from '../platform/database.ts';
+import { invalid, notFound, Refusal, type Violation } from '../platform/errors.ts';
+import { ifMatch, preconditionFailed } from '../platform/etag.ts';
+import { newId, type QueueId, type SiteId } from '../platform/ids.ts';
+import { findPolicy } from '../schedules/store.ts';
+import { completeQueue, type QueueOutput, type QueueRow, type StoredQueue } from './queue.ts';
+import { readQueue } from './site-queues.ts';
+import {
+  countVisitors,
+  deleteQueue,
+  fallbackPath,
+  findQueue,
+  insertQueue,
+  lockQueuesOf,
+  updateQueue,
+  usersOfQueue,
+} from './store.ts';
+
+type QueueGiven = Parameters<typeof completeQueue>[0];
+
+export interface ChangedQueue {
+  readonly row: QueueRow;
+  readonly output: QueueOutput;
+}
+
+/** D1.5: a queue is born closed, whatever its first evaluation, which follows at once, will say. */
+export async function createQueue(request: FastifyRequest, siteId: SiteId, given: QueueGiven): Promise<ChangedQueue> {
+  const accountId = accountOf(request);
+  return write(request.sql, async (sql) => {
+    await lockQueuesOf(sql, accountId);
+    const queue = completeQueue(given, null);
+    await checkReferences(request, sql, siteId, queue);
+    const row = await insertQueue(sql, { id: newId(), accountId, siteId }, queue);
+    const born = { status: 'closed', self_status: 'closed', available_properties: { media: [] } } as const;
+    return {
+      row,
+      output: { ...(await readQueue(sql, row, Date.now())), ...born, available_properties: { media: [] } },
+    };
+  });
+}
+
+export async function changeQueue(
+  request: FastifyRequest,
+  id: QueueId,
+  given: QueueGiven & { site_id?: SiteId },
+): Promise<ChangedQueue> {
+  const versions = ifMatch(request);
+  return write(request.sql, async (sql) => {
+    const current = await lockedQueue(request, sql, id);
+    if (given.site_id !== undefined && given.site_id !== current.site_id) {
+      throw invalid([{ attribute: '/site_id', detail: 'cannot be changed' }]);
+    }
+    if (versions !== null && !versions.includes(current.version)) throw preconditionFailed(current.version);
+    const queue = completeQueue(given, current);
+    await checkReferences(request, sql, current.site_id, queue);
+    await refuseCycle(sql, id, queue.fallback_queue_id);
+    const row = await updateQueue(sql, id, queue);
+    return { row, output: await readQueue(sql, row, Date.now()) };
+  });
+}
+
+/** Only if it is empty and nothing refers to it. */
+export async function removeQueue(request: FastifyRequest, id: QueueId): Promise<void> {
+  const versions = ifMatch(request);
+  await write(request.sql, async (sql) => {
+    const current = await lockedQueue(request, sql, id);
+    if (versions !== null && !versions.includes(current.version)) throw preconditionFailed(current.version);
+    const users = await usersOfQueue(sql, id);
+    if (users.length > 0) {
+      throw new Refusal('queue_in_use', `The queue ${users.join(', ')}. Untie it there first.`, {
+        details: users.map((detail) => ({ attribute: '', detail })),
+      });
+    }
+    const [count] = await countVisitors(sql, [id]);
+    if (count !== undefined && count.visitors > 0) throw notEmpty(count.visitors);
+    await deleteQueue(sql, id);
+  });
+}
+
+function notEmpty(visitors: number): Refusal {
+  const who = visitors === 1 ? 'A visitor is' : `${visitors} visitors are`;
+  return new Refusal('queue_not_empty', `${who} in the queue. Wait until they have left it.`);
+}
+
+async function lockedQueue(request: FastifyRequest, sql: Sql, id: QueueId): Promise<QueueRow> {
+  const accountId = accountOf(request);
+  await lockQueuesOf(sql, accountId);
+  const queue = await findQueue(sql, accountId, id);
+  if (queue === null) throw notFound('queue', id);
+  permit(request, queue, 'queue');
+  return queue;
+}
+
+/** Teams and policy of the same site, fallback of a site the caller is super_manager of: every violation at once. */
+async function checkReferences(request: FastifyRequest, sql: Sql, siteId: SiteId, queue: StoredQueue): Promise<void> {
+  const violations: Violation[] = [];
+  const { team_ids: teams = [] } = queue.routing_policy;
+  const known = await teamsOnSite(sql, siteId, teams);
+  for (const [index, team] of teams.entries()) {
+    if (!known.has(team))
+      violations.push({ attribute: `/routing_policy/team_ids/${index}`, detail: 'is not a team of the site' });
+  }
+  if (queue.scheduling_policy_id !== null) {
+    const policy = await findPolicy(sql, accountOf(request), queue.scheduling_policy_id);
+    if (policy?.site_id !== siteId) {
+      violations.push({ attribute: '/scheduling_policy_id', detail: 'is not a scheduling policy of the site' });
+    }
+  }
+  if (queue.fallback_queue_id !== null) {
+    const fallback = await findQueue(sql, accountOf(request), queue.fallback_queue_id);
+    if (fallback === null || operatorOf(request).roles.get(fallback.site_id) !== 'super_manager') {
+      violations.push({
+        attribute: '/fallback_queue_id',
+        detail: 'is not a queue of a site that the caller is super_manager of',
+      });
+    }
+  }
+  if (violations.length > 0) throw invalid(violations);
+}
+
+async function refuseCycle(sql: Sql, id: QueueId, fallback: QueueId | null): Promise<void> {
+  if (fallback === null) return;
+  const path = await fallbackPath(sql, fallback);
+  const back = path.indexOf(id);
+  if (back === -1) return;
+  const circle = [id, ...path.slice(0, back + 1)];
+  throw new Refusal('fallback_cycle', `The fallbacks would form a circle: ${circle.join(' → ')}.`, {
+    details: circle.map((queue) => ({ attribute: '/fallback_queue_id', detail: queue })),
+  });
+}
+
+/** What the locks cannot see (a team deleted at the same moment, a visitor who has just come) the foreign keys do. */
+async function write<T>(pool: Sql, run: (sql: Sql) => Promise<T>): Promise<T> {
+  try {
+    return await inTransaction(pool, run);
+  } catch (error) {
+    switch (violatedConstraint(error)) {
+      case 'queue_places_queue':
+        throw notEmpty(1);
+      case 'queue_teams_team_id_fkey':
+        throw invalid([{ attribute: '/routing_policy/team_ids', detail: 'name a team that has just been deleted' }]);
+      case 'queues_scheduling_policy':
+        throw invalid([{ attribute: '/scheduling_policy_id', detail: 'is not a scheduling policy of the site' }]);
+      default:
+        throw error;
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import Type from 'typebox';
+import type { AccountId, Id, QueueId, SiteId } from '../../platform/ids.ts';
+import { body, output, timestamp, update, uuid } from '../../platform/schema.ts';
+
+export type ChannelId = Id<'channel'>;
+/** The two kinds of channels differ in what addresses them, and in nothing else. */
+export type ChannelKind = 'phone' | 'digital';
+
+const number = Type.String({ pattern: String.raw`^\+[1-9]\d{1,14}$`, description: 'E.164, such as +3725551234' });
+const kind = Type.String({ minLength: 1, maxLength: 64, description: 'Such as sms, whatsapp or apple_business_chat' });
+const address = Type.String({ minLength: 1, maxLength: 255 });
+
+const addressing = { phone: { number }, digital: { kind, address } } as const;
+const readOnly = ['id', 'created_at', 'updated_at'];
+
+export const channelInput = {
+  phone: body({ site_id: uuid<'site'>(), ...addressing.phone, queue_id: uuid<'queue'>() }),
+  digital: body({ site_id: uuid<'site'>(), ...addressing.digital, queue_id: uuid<'queue'>() }),
+};
+export const channelUpdate = {
+  phone: update({ ...addressing.phone, queue_id: uuid<'queue'>(), site_id: uuid<'site'>() }, readOnly),
+  digital: update({ ...addressing.digital, queue_id: uuid<'queue'>(), site_id: uuid<'site'>() }, readOnly),
+};
+
+const rest = { queue_id: uuid<'queue'>(), created_at: timestamp, updated_at: timestamp };
+const start = { id: uuid<'channel'>(), site_id: uuid<'site'>() };
+export const channelOutput = {
+  phone: output('PhoneChannel', { ...start, ...addressing.phone, ...rest }),
+  digital: output('DigitalChannel', { ...start, ...addressing.digital, ...rest }),
+};
+
+/** The columns that address a channel of the kind. */
+export const addressColumns = { phone: ['number'], digital: ['kind', 'address'] } as const;
+
+export interface ChannelRow {
+  readonly id: ChannelId;
+  readonly account_id: AccountId;
+  readonly site_id: SiteId;
+  readonly queue_id: QueueId;
+  readonly number: string;
+  readonly kind: string;
+  readonly address: string;
+  readonly version: number;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+export type ChannelFields = Partial<Pick<ChannelRow, 'queue_id' | 'number' | 'kind' | 'address'>>;

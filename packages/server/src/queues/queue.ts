@@ -1,0 +1,197 @@
+import Type from 'typebox';
+import type { Violation } from '../platform/errors.ts';
+import type { AccountId, QueueId, SchedulingPolicyId, SiteId, TeamId } from '../platform/ids.ts';
+import {
+  body,
+  checked,
+  description,
+  list,
+  media,
+  mediumList,
+  name,
+  nullable,
+  oneOf,
+  output,
+  put,
+  timestamp,
+  uuid,
+  type Medium,
+} from '../platform/schema.ts';
+import type { CapacityPolicy } from './status.ts';
+import { welcomeMessageViolations } from './welcome-message.ts';
+
+const capacityPolicy = Type.Unsafe<CapacityPolicy>(
+  checked(
+    body({
+      type: oneOf(['fixed', 'variable'] as const),
+      capacity: Type.Optional(
+        Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, description: 'With fixed: visitors at a time' }),
+      ),
+      multiplier: Type.Optional(
+        Type.Number({
+          exclusiveMinimum: 0,
+          description: 'With variable: times the operators staffing the queue, rounded down',
+        }),
+      ),
+    }),
+    capacityViolations,
+  ),
+);
+
+/** Each type has its own field and not the other's. */
+function capacityViolations(policy: unknown): Violation[] {
+  if (typeof policy !== 'object' || policy === null || !('type' in policy)) return [];
+  if (policy.type !== 'fixed' && policy.type !== 'variable') return [];
+  const [own, other] = policy.type === 'fixed' ? ['capacity', 'multiplier'] : ['multiplier', 'capacity'];
+  return [
+    ...(own in policy ? [] : [{ attribute: `/${own}`, detail: `is required with the type ${policy.type}` }]),
+    ...(other in policy ? [{ attribute: `/${other}`, detail: `does not go with the type ${policy.type}` }] : []),
+  ];
+}
+
+const routingPolicy = body({
+  media: Type.Optional(Type.Unsafe<Medium[]>({ ...list(oneOf(media)), description: 'A set; none: every medium' })),
+  team_ids: Type.Optional(
+    Type.Unsafe<TeamId[]>({ ...list(uuid<'team'>()), description: 'A set; none: every visitor' }),
+  ),
+});
+
+const affinity = body({
+  time_window_sec: Type.Integer({ minimum: 1, maximum: 345_600 }),
+});
+
+const whenUnstaffed = oneOf(['accept', 'reject'] as const);
+const welcomeMessage = Type.String({ description: 'Text, or a response card as JSON; 16 KiB at most' });
+
+const fields = {
+  name,
+  description: Type.Optional(nullable(description)),
+  capacity: Type.Optional(nullable(Type.Integer({ description: 'Deprecated and ignored: use capacity_policy' }))),
+  capacity_policy: capacityPolicy,
+  routing_policy: routingPolicy,
+  when_unstaffed: Type.Optional(nullable(whenUnstaffed)),
+  operator_ranking_enabled: Type.Optional(nullable(Type.Boolean())),
+  welcome_message: Type.Optional(checked(nullable(welcomeMessage), welcomeMessageViolations)),
+  scheduling_policy_id: Type.Optional(nullable(uuid<'scheduling_policy'>())),
+  fallback_queue_id: Type.Optional(nullable(uuid<'queue'>())),
+  operator_affinity: Type.Optional(nullable(affinity)),
+};
+
+const readOnly = [
+  'id',
+  'available_properties',
+  'status',
+  'self_status',
+  'visitors_count',
+  'average_wait_time',
+  'created_at',
+  'updated_at',
+];
+
+export const queueInput = body({ site_id: uuid<'site'>(), ...fields });
+export const queueUpdate = put({ ...fields, site_id: Type.Optional(uuid<'site'>()) }, readOnly);
+
+const status = oneOf(['opened', 'closed', 'full', 'unstaffed'] as const);
+
+export const queueOutput = output('Queue', {
+  id: uuid<'queue'>(),
+  site_id: uuid<'site'>(),
+  name,
+  description: nullable(description),
+  capacity: Type.Integer({ description: 'Effective capacity now' }),
+  capacity_policy: Type.Object({
+    type: oneOf(['fixed', 'variable'] as const),
+    capacity: Type.Optional(Type.Integer()),
+    multiplier: Type.Optional(Type.Number()),
+  }),
+  routing_policy: Type.Object({
+    media: Type.Optional(mediumList),
+    team_ids: Type.Optional(Type.Array(uuid<'team'>())),
+  }),
+  available_properties: Type.Object({ media: mediumList }),
+  status,
+  self_status: status,
+  when_unstaffed: whenUnstaffed,
+  operator_ranking_enabled: Type.Boolean(),
+  welcome_message: nullable(welcomeMessage),
+  scheduling_policy_id: nullable(uuid<'scheduling_policy'>()),
+  fallback_queue_id: nullable(uuid<'queue'>()),
+  operator_affinity: nullable(affinity),
+  visitors_count: Type.Integer({ description: 'Visitors now in the queue' }),
+  average_wait_time: Type.Number({
+    description: 'Seconds, mean of the last 100 visitors who left it for an engagement',
+  }),
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+
+export type QueueOutput = Type.Static<typeof queueOutput>;
+type QueueGiven = Type.Static<typeof queueUpdate>;
+
+/** What is written of a queue; its status and counts are evaluated. */
+export interface StoredQueue {
+  readonly name: string;
+  readonly description: string | null;
+  readonly capacity_policy: CapacityPolicy;
+  readonly routing_policy: { readonly media?: Medium[]; readonly team_ids?: TeamId[] };
+  readonly when_unstaffed: 'accept' | 'reject';
+  readonly operator_ranking_enabled: boolean;
+  readonly welcome_message: string | null;
+  readonly scheduling_policy_id: SchedulingPolicyId | null;
+  readonly fallback_queue_id: QueueId | null;
+  readonly operator_affinity: { readonly time_window_sec: number } | null;
+}
+
+export interface QueueRow extends StoredQueue {
+  readonly id: QueueId;
+  readonly account_id: AccountId;
+  readonly site_id: SiteId;
+  readonly version: number;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+const unset: Omit<StoredQueue, 'name' | 'capacity_policy' | 'routing_policy'> = {
+  description: null,
+  when_unstaffed: 'reject',
+  operator_ranking_enabled: false,
+  welcome_message: null,
+  scheduling_policy_id: null,
+  fallback_queue_id: null,
+  operator_affinity: null,
+};
+
+/** D7.2: an optional field left out keeps its value (or is unset, in a new queue); null unsets it. */
+export function completeQueue(given: QueueGiven, current: StoredQueue | null): StoredQueue {
+  const before = current ?? unset;
+  const keep = <Field extends keyof typeof unset>(field: Field): (typeof unset)[Field] =>
+    given[field] === undefined ? before[field] : ((given[field] ?? unset[field]) as (typeof unset)[Field]);
+  return {
+    name: given.name,
+    capacity_policy: given.capacity_policy,
+    routing_policy: normalizeRouting(given.routing_policy),
+    description: keep('description'),
+    when_unstaffed: keep('when_unstaffed'),
+    operator_ranking_enabled: keep('operator_ranking_enabled'),
+    welcome_message: keep('welcome_message'),
+    scheduling_policy_id: keep('scheduling_policy_id'),
+    fallback_queue_id: keep('fallback_queue_id'),
+    operator_affinity: keep('operator_affinity'),
+  };
+}
+
+/** Sets, as the document calls them: without duplicates, media in their usual order. */
+function normalizeRouting({
+  media: given,
+  team_ids: teams,
+}: StoredQueue['routing_policy']): StoredQueue['routing_policy'] {
+  return {
+    ...(given === undefined ? {} : { media: media.filter((medium) => given.includes(medium)) }),
+    ...(teams === undefined ? {} : { team_ids: [...new Set(teams)] }),
+  };
+}
+
+/** The media a queue takes: an empty set restricts nothing, as none does. */
+export function mediaOf({ routing_policy: { media: given = [] } }: StoredQueue): readonly Medium[] {
+  return given.length === 0 ? media : given;
+}

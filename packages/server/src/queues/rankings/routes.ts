@@ -1,0 +1,79 @@
+import type { FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { accountOf, permit } from '../../identity/access.ts';
+import { inTransaction } from '../../platform/database.ts';
+import { invalid, notFound } from '../../platform/errors.ts';
+import type { App } from '../../platform/http.ts';
+import type { QueueId } from '../../platform/ids.ts';
+import { body, list, nullable, output, uuid } from '../../platform/schema.ts';
+import { permittedQueue, queueParams } from '../routes.ts';
+import { findQueue, lockQueuesOf } from '../store.ts';
+import { assignedOperators, changeRankings, listRankings, type Ranking } from './store.ts';
+
+const tags = ['Queues'];
+const rank = Type.Integer({
+  minimum: 1,
+  maximum: 10,
+  description: 'Smaller is considered first; 10 is as good as none',
+});
+const rankings = Type.Object({ operators: Type.Array(output('Ranking', { id: uuid<'operator'>(), rank })) });
+const change = body({
+  operators: list(body({ id: uuid<'operator'>(), rank: nullable(rank) })),
+});
+
+export function rankingRoutes(app: App): void {
+  app.get(
+    '/queues/:queue_id/rankings',
+    {
+      config: { access: { operator: 'super_manager', site: 'resource' } },
+      schema: { tags, summary: 'Ranks of operators in a queue', params: queueParams, response: { 200: rankings } },
+    },
+    async (request) => {
+      const queue = await permittedQueue(request, request.params.queue_id);
+      return { operators: await listRankings(request.sql, queue.id) };
+    },
+  );
+
+  app.patch(
+    '/queues/:queue_id/rankings',
+    {
+      config: { access: { operator: 'super_manager', site: 'resource' } },
+      schema: {
+        tags,
+        summary: 'Give and take ranks, all or none of them; null takes the operator out',
+        params: queueParams,
+        body: change,
+        response: { 200: rankings },
+      },
+    },
+    async (request) => ({ operators: await applyRanks(request, request.params.queue_id, request.body.operators) }),
+  );
+}
+
+async function applyRanks(
+  request: FastifyRequest,
+  id: QueueId,
+  changes: Type.Static<typeof change>['operators'],
+): Promise<Ranking[]> {
+  return inTransaction(request.sql, async (sql) => {
+    await lockQueuesOf(sql, accountOf(request));
+    const queue = await findQueue(sql, accountOf(request), id);
+    if (queue === null) throw notFound('queue', id);
+    permit(request, queue, 'queue');
+    const assigned = await assignedOperators(
+      sql,
+      queue.site_id,
+      changes.map((entry) => entry.id),
+    );
+    const violations = changes.flatMap((entry, index) => {
+      const attribute = `/operators/${index}/id`;
+      if (!assigned.has(entry.id))
+        return [{ attribute, detail: 'is not an operator assigned to the site of the queue' }];
+      const first = changes.findIndex((other) => other.id === entry.id);
+      return first === index ? [] : [{ attribute, detail: 'is named twice' }];
+    });
+    if (violations.length > 0) throw invalid(violations);
+    await changeRankings(sql, queue, changes);
+    return listRankings(sql, id);
+  });
+}

@@ -1,0 +1,129 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { accountOf, permit } from '../identity/access.ts';
+import { notFound } from '../platform/errors.ts';
+import { etag } from '../platform/etag.ts';
+import type { App } from '../platform/http.ts';
+import type { QueueId, SiteId } from '../platform/ids.ts';
+import { cutPage, nextPage, optionalPageQuery, pageWindow } from '../platform/paging.ts';
+import { list, uuid } from '../platform/schema.ts';
+import { changeQueue, createQueue, removeQueue, type ChangedQueue } from './change-queue.ts';
+import { queueInput, queueOutput, queueUpdate, type QueueOutput, type QueueRow } from './queue.ts';
+import { readQueue, type SiteQueues } from './site-queues.ts';
+import { findQueue } from './store.ts';
+
+const tags = ['Queues'];
+export const queueParams = Type.Object({ queue_id: uuid<'queue'>() });
+
+export function queueRoutes(app: App, siteQueues: SiteQueues): void {
+  listRoute(app, siteQueues);
+
+  app.post(
+    '/queues',
+    {
+      config: { access: { operator: 'super_manager', site: 'body.site_id' }, settles: true },
+      schema: {
+        tags,
+        summary: 'Create a queue; it is born closed and evaluated at once',
+        body: queueInput,
+        response: { 201: queueOutput },
+      },
+    },
+    async (request, reply) => {
+      const created = await createQueue(request, request.body.site_id, request.body);
+      reply.code(201).header('location', `/queues/${created.row.id}`);
+      return tagged(reply, created);
+    },
+  );
+
+  app.get(
+    '/queues/:queue_id',
+    {
+      config: { access: { operator: 'manager', site: 'resource' } },
+      schema: { tags, summary: 'One queue', params: queueParams, response: { 200: queueOutput } },
+    },
+    async (request, reply) => {
+      const row = await permittedQueue(request, request.params.queue_id);
+      return tagged(reply, { row, output: await readQueue(request.sql, row, Date.now()) });
+    },
+  );
+
+  app.put(
+    '/queues/:queue_id',
+    {
+      config: { access: { operator: 'super_manager', site: 'resource' }, settles: true },
+      schema: {
+        tags,
+        summary: 'Change a queue; optional fields left out keep their value',
+        params: queueParams,
+        body: queueUpdate,
+        response: { 200: queueOutput },
+      },
+    },
+    async (request, reply) => tagged(reply, await changeQueue(request, request.params.queue_id, request.body)),
+  );
+
+  app.delete(
+    '/queues/:queue_id',
+    {
+      config: { access: { operator: 'super_manager', site: 'resource' }, settles: true },
+      schema: {
+        tags,
+        summary: 'Delete a queue that is empty and not in use',
+        params: queueParams,
+        response: { 204: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      await removeQueue(request, request.params.queue_id);
+      reply.code(204);
+    },
+  );
+}
+
+function listRoute(app: App, siteQueues: SiteQueues): void {
+  app.get(
+    '/queues',
+    {
+      config: { access: { operator: 'operator', visitor: true, site: 'query.site_ids' } },
+      schema: {
+        tags,
+        summary: 'Queues of the sites with their status now',
+        querystring: Type.Object({ site_ids: list(uuid<'site'>(), { minItems: 1 }), ...optionalPageQuery }),
+        response: { 200: Type.Object({ queues: Type.Array(queueOutput), next_page: nextPage }) },
+      },
+    },
+    async (request, reply) => {
+      const siteIds = [...new Set(request.query.site_ids)];
+      if (request.query.per_page !== undefined) return pageOfQueues(request, siteQueues, siteIds);
+      // The whole list is kept rendered; made of objects anew, it would cost twenty times as much.
+      const sites = await Promise.all(siteIds.map(async (id) => siteQueues.render(accountOf(request), id)));
+      reply.type('application/json; charset=utf-8');
+      return `{"queues":[${sites.filter((site) => site !== '').join(',')}],"next_page":null}` as never;
+    },
+  );
+}
+
+async function pageOfQueues(
+  request: FastifyRequest<{ Querystring: { page: number; per_page?: number } }>,
+  siteQueues: SiteQueues,
+  siteIds: readonly SiteId[],
+): Promise<{ queues: QueueOutput[]; next_page: string | null }> {
+  const sites = await Promise.all(siteIds.map(async (id) => siteQueues.list(accountOf(request), id)));
+  const { limit, offset } = pageWindow(request.query);
+  const window = sites.flat().slice(offset, limit === null ? undefined : offset + limit);
+  const { rows, next_page } = cutPage(request, request.query, window);
+  return { queues: rows, next_page };
+}
+
+export async function permittedQueue(request: FastifyRequest, id: QueueId): Promise<QueueRow> {
+  const queue = await findQueue(request.sql, accountOf(request), id);
+  if (queue === null) throw notFound('queue', id);
+  permit(request, queue, 'queue');
+  return queue;
+}
+
+function tagged(reply: FastifyReply, { row, output }: ChangedQueue): QueueOutput {
+  reply.header('etag', etag(row.version));
+  return output;
+}

@@ -1,0 +1,167 @@
+import type { Sql } from '../platform/database.ts';
+import type { AccountId, OperatorId, QueueId, SchedulingPolicyId, SiteId, TeamId } from '../platform/ids.ts';
+import type { Medium } from '../platform/schema.ts';
+import type { PolicyRow } from '../schedules/policy.ts';
+import type { QueueRow, StoredQueue } from './queue.ts';
+
+const columns = [
+  'id',
+  'account_id',
+  'site_id',
+  'name',
+  'description',
+  'capacity_policy',
+  'routing_policy',
+  'when_unstaffed',
+  'operator_ranking_enabled',
+  'welcome_message',
+  'scheduling_policy_id',
+  'fallback_queue_id',
+  'operator_affinity',
+  'version',
+  'created_at',
+  'updated_at',
+] as const;
+
+/**
+ * The lock under which queues are tied together or cut apart: creating, changing and deleting them and what refers to
+ * them. It is the account's row, so that nothing decided about a chain of queues changes while it is written.
+ */
+export async function lockQueuesOf(sql: Sql, accountId: AccountId): Promise<void> {
+  await sql`SELECT 1 FROM accounts WHERE id = ${accountId} FOR NO KEY UPDATE`;
+}
+
+export async function findQueue(sql: Sql, accountId: AccountId, id: QueueId): Promise<QueueRow | null> {
+  const [row] = await sql<
+    QueueRow[]
+  >`SELECT ${sql(columns)} FROM queues WHERE id = ${id} AND account_id = ${accountId}`;
+  return row ?? null;
+}
+
+/** A site's queues in order, and behind them those on other sites that their fallback chains lead to. */
+export async function queuesOfSite(sql: Sql, siteId: SiteId): Promise<QueueRow[]> {
+  return sql<QueueRow[]>`
+    WITH RECURSIVE linked AS (
+      SELECT id, fallback_queue_id FROM queues WHERE site_id = ${siteId}
+      UNION
+      SELECT q.id, q.fallback_queue_id FROM queues q JOIN linked ON q.id = linked.fallback_queue_id)
+    SELECT ${sql(columns)} FROM queues WHERE id IN (SELECT id FROM linked) ORDER BY created_at, id`;
+}
+
+export async function insertQueue(
+  sql: Sql,
+  place: { id: QueueId; accountId: AccountId; siteId: SiteId },
+  queue: StoredQueue,
+): Promise<QueueRow> {
+  const values = { id: place.id, account_id: place.accountId, site_id: place.siteId, ...stored(sql, queue) };
+  const [row] = await sql<QueueRow[]>`INSERT INTO queues ${sql(values)} RETURNING ${sql(columns)}`;
+  if (row === undefined) throw new Error('the inserted queue did not come back');
+  await replaceTeams(sql, row);
+  return row;
+}
+
+export async function updateQueue(sql: Sql, id: QueueId, queue: StoredQueue): Promise<QueueRow> {
+  const [row] = await sql<QueueRow[]>`
+    UPDATE queues SET ${sql(stored(sql, queue))}, version = version + 1, updated_at = now()
+     WHERE id = ${id}
+    RETURNING ${sql(columns)}`;
+  if (row === undefined) throw new Error('a locked queue has vanished');
+  await replaceTeams(sql, row);
+  return row;
+}
+
+async function replaceTeams(
+  sql: Sql,
+  { id, account_id, routing_policy: { team_ids: teams = [] } }: QueueRow,
+): Promise<void> {
+  await sql`DELETE FROM queue_teams WHERE queue_id = ${id} AND team_id <> ALL (${teams}::uuid[])`;
+  await sql`
+    INSERT INTO queue_teams (account_id, queue_id, team_id)
+    SELECT ${account_id}, ${id}, team_id FROM unnest(${teams}::uuid[]) AS team_id
+    ON CONFLICT DO NOTHING`;
+}
+
+export async function deleteQueue(sql: Sql, id: QueueId): Promise<void> {
+  await sql`DELETE FROM queues WHERE id = ${id}`;
+}
+
+/** From `start` along the fallbacks: where setting `start` as a fallback would lead. */
+export async function fallbackPath(sql: Sql, start: QueueId): Promise<QueueId[]> {
+  const rows = await sql<{ id: QueueId }[]>`
+    WITH RECURSIVE path AS (
+      SELECT id, fallback_queue_id, 1 AS step FROM queues WHERE id = ${start}
+      UNION ALL
+      SELECT q.id, q.fallback_queue_id, step + 1 FROM queues q JOIN path ON q.id = path.fallback_queue_id)
+      CYCLE id SET looped USING visited
+    SELECT id FROM path WHERE NOT looped ORDER BY step`;
+  return rows.map((row) => row.id);
+}
+
+/** Everything that holds a queue in use, in words that name it. */
+export async function usersOfQueue(sql: Sql, id: QueueId): Promise<string[]> {
+  const rows = await sql<{ user: string }[]>`
+    SELECT 'is the fallback of queue ' || id AS user FROM queues WHERE fallback_queue_id = ${id}
+    UNION ALL
+    SELECT 'is tied to phone channel ' || id FROM phone_channels WHERE queue_id = ${id}
+    UNION ALL
+    SELECT 'is tied to digital channel ' || id FROM digital_channels WHERE queue_id = ${id}
+    LIMIT 100`;
+  return rows.map((row) => row.user);
+}
+
+export async function policiesById(
+  sql: Sql,
+  ids: readonly SchedulingPolicyId[],
+): Promise<Pick<PolicyRow, 'id' | 'timezone' | 'business_hours' | 'exceptions'>[]> {
+  if (ids.length === 0) return [];
+  return sql<PolicyRow[]>`
+    SELECT id, timezone, business_hours, exceptions FROM scheduling_policies WHERE id = ANY(${[...ids]}::uuid[])`;
+}
+
+export interface AvailableOperator {
+  readonly id: OperatorId;
+  readonly site_id: SiteId;
+  readonly media: readonly Medium[];
+  readonly team_ids: readonly TeamId[];
+  /** Until when what it said holds; null: until changed. */
+  readonly expires_at: Date | null;
+}
+
+/** Who is available on the sites now. Served by operator_assignments_by_site. */
+export async function availableOperators(sql: Sql, siteIds: readonly SiteId[]): Promise<AvailableOperator[]> {
+  return sql<AvailableOperator[]>`
+    SELECT o.id, a.site_id, o.media, o.presence_expires_at AS expires_at,
+           ARRAY(SELECT t.team_id FROM operator_teams t WHERE t.operator_id = o.id AND t.site_id = a.site_id) AS team_ids
+      FROM operator_assignments a
+      JOIN operators o ON o.id = a.operator_id
+     WHERE a.site_id = ANY(${[...siteIds]}::uuid[])
+       AND o.enabled AND o.available AND coalesce(o.presence_expires_at > now(), true)`;
+}
+
+export interface QueueCount {
+  readonly id: QueueId;
+  readonly visitors: number;
+  readonly average_wait: number;
+}
+
+/** Who is in the queues now, and how long the last hundred waited. Served by the key of queue_places and queue_tickets_engaged. */
+export async function countVisitors(sql: Sql, ids: readonly QueueId[]): Promise<QueueCount[]> {
+  return sql<QueueCount[]>`
+    SELECT q.id,
+           (SELECT count(*)::integer FROM queue_places p WHERE p.queue_id = q.id) AS visitors,
+           (SELECT coalesce(avg(extract(epoch FROM w.engaged_at - w.enqueued_at)), 0)::float8
+              FROM (SELECT engaged_at, enqueued_at FROM queue_tickets t
+                     WHERE t.engaged_queue_id = q.id AND t.state = 'engaged'
+                     ORDER BY engaged_at DESC LIMIT 100) w) AS average_wait
+      FROM unnest(${[...ids]}::uuid[]) AS q (id)`;
+}
+
+function stored(sql: Sql, queue: StoredQueue) {
+  const { capacity_policy, routing_policy, operator_affinity, ...plain } = queue;
+  return {
+    ...plain,
+    capacity_policy: sql.json(capacity_policy),
+    routing_policy: sql.json(routing_policy),
+    operator_affinity: operator_affinity === null ? null : sql.json(operator_affinity),
+  };
+}

@@ -1,0 +1,49 @@
+import type { Violation } from '../platform/errors.ts';
+
+const longestBytes = 16_384;
+
+/**
+ * D5.6: text that is a JSON object is a response card, with the shape of a chat message of which `content` and
+ * `attachment` are used; other text is sent as it is. The field is a string, so a violation inside the card is told in
+ * words.
+ */
+export function welcomeMessageViolations(text: unknown): Violation[] {
+  if (typeof text !== 'string') return [];
+  if (Buffer.byteLength(text) > longestBytes) return [violation(`must not be longer than ${longestBytes} bytes`)];
+  const card = parseCard(text);
+  return card === null ? [] : cardFaults(card).map((fault) => violation(`is a response card: ${fault}`));
+}
+
+function violation(detail: string): Violation {
+  return { attribute: '', detail };
+}
+
+function parseCard(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function cardFaults({ content, attachment }: Record<string, unknown>): string[] {
+  const faults = typeof content === 'string' ? [] : ['its content must be a string'];
+  if (attachment === undefined || attachment === null) return faults;
+  if (!isObject(attachment)) return [...faults, 'its attachment must be an object'];
+  const { type, image_url: image, options } = attachment;
+  if (type !== 'single_choice') faults.push('its attachment must have the type single_choice');
+  if (image !== undefined && typeof image !== 'string') faults.push('its attachment.image_url must be a string');
+  if (!Array.isArray(options) || options.length === 0)
+    return [...faults, 'its attachment.options must be a list with at least 1 element'];
+  const isOption = (option: unknown): boolean =>
+    isObject(option) && typeof option['text'] === 'string' && typeof option['value'] === 'string';
+  const wrong = options.findIndex((option) => !isOption(option));
+  return wrong === -1
+    ? faults
+    : [...faults, `its attachment.options[${wrong}] must have a text and a value, both strings`];
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,196 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { accountOf, permit } from '../identity/access.ts';
+import { inTransaction, violatedConstraint } from '../platform/database.ts';
+import { invalid, notFound, Refusal } from '../platform/errors.ts';
+import { etag, ifMatch, preconditionFailed } from '../platform/etag.ts';
+import type { App } from '../platform/http.ts';
+import { newId, type QueueId, type SchedulingPolicyId } from '../platform/ids.ts';
+import { cutPage, nextPage, optionalPageQuery, pageWindow } from '../platform/paging.ts';
+import { list, timestamp, uuid } from '../platform/schema.ts';
+import { compileHours, intervals } from './hours.ts';
+import { normalizePolicy, policyInput, policyOutput, policyUpdate, type PolicyRow } from './policy.ts';
+import {
+  deletePolicy,
+  findPolicy,
+  insertPolicy,
+  listPolicies,
+  lockPolicy,
+  queuesOfPolicy,
+  updatePolicy,
+} from './store.ts';
+
+const tags = ['Queue scheduling policies'];
+const policyParams = Type.Object({ scheduling_policy_id: uuid<'scheduling_policy'>() });
+const longestPreviewMs = 366 * 86_400_000;
+
+export function policyRoutes(app: App): void {
+  app.get(
+    '/queues/scheduling_policies',
+    {
+      config: { access: { operator: 'super_manager', site: 'query.site_ids' } },
+      schema: {
+        tags,
+        summary: 'Scheduling policies of the sites',
+        querystring: Type.Object({ site_ids: list(uuid<'site'>(), { minItems: 1 }), ...optionalPageQuery }),
+        response: { 200: Type.Object({ scheduling_policies: Type.Array(policyOutput), next_page: nextPage }) },
+      },
+    },
+    async (request) => {
+      const rows = await listPolicies(request.sql, request.query.site_ids, pageWindow(request.query));
+      const { rows: policies, next_page } = cutPage(request, request.query, rows);
+      return { scheduling_policies: policies, next_page };
+    },
+  );
+
+  app.post(
+    '/queues/scheduling_policies',
+    {
+      config: { access: { operator: 'super_manager', site: 'body.site_id' }, settles: true },
+      schema: { tags, summary: 'Create a scheduling policy', body: policyInput, response: { 201: policyOutput } },
+    },
+    async (request, reply) => {
+      const { site_id: siteId } = request.body;
+      const policy = normalizePolicy(request.body, null);
+      const row = await insertPolicy(request.sql, { id: newId(), accountId: accountOf(request), siteId, policy });
+      reply.code(201).header('location', `/queues/scheduling_policies/${row.id}`);
+      return tagged(reply, row);
+    },
+  );
+
+  app.get(
+    '/queues/scheduling_policies/:scheduling_policy_id',
+    {
+      config: { access: { operator: 'super_manager', site: 'resource' } },
+      schema: { tags, summary: 'One scheduling policy', params: policyParams, response: { 200: policyOutput } },
+    },
+    async (request, reply) => tagged(reply, await permittedPolicy(request, request.params.scheduling_policy_id)),
+  );
+
+  app.put(
+    '/queues/scheduling_policies/:scheduling_policy_id',
+    {
+      config: { access: { operator: 'super_manager', site: 'resource' }, settles: true },
+      schema: {
+        tags,
+        summary: 'Change a scheduling policy; optional fields left out keep their value',
+        params: policyParams,
+        body: policyUpdate,
+        response: { 200: policyOutput },
+      },
+    },
+    async (request, reply) =>
+      tagged(reply, await changePolicy(request, request.params.scheduling_policy_id, request.body)),
+  );
+
+  app.delete(
+    '/queues/scheduling_policies/:scheduling_policy_id',
+    {
+      config: { access: { operator: 'super_manager', site: 'resource' }, settles: true },
+      schema: {
+        tags,
+        summary: 'Delete a scheduling policy that no queue uses',
+        params: policyParams,
+        response: { 204: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      await removePolicy(request, request.params.scheduling_policy_id);
+      reply.code(204);
+    },
+  );
+
+  previewRoute(app);
+}
+
+function previewRoute(app: App): void {
+  app.get(
+    '/queues/scheduling_policies/:scheduling_policy_id/preview',
+    {
+      config: { access: { operator: 'super_manager', site: 'resource' } },
+      schema: {
+        tags,
+        summary: 'The open intervals as instants, over at most 366 days',
+        params: policyParams,
+        querystring: Type.Object({
+          from: Type.String({ format: 'date-time' }),
+          to: Type.String({ format: 'date-time' }),
+        }),
+        response: {
+          200: Type.Object({ intervals: Type.Array(Type.Object({ opens_at: timestamp, closes_at: timestamp })) }),
+        },
+      },
+    },
+    async (request) => {
+      const policy = await permittedPolicy(request, request.params.scheduling_policy_id);
+      const from = Date.parse(request.query.from);
+      const to = Date.parse(request.query.to);
+      if (to < from || to - from > longestPreviewMs) {
+        throw invalid([{ attribute: '/to', detail: 'must not be before from, nor more than 366 days after it' }]);
+      }
+      const open = intervals(compileHours(policy), from, to);
+      return {
+        intervals: open.map(({ opensAt, closesAt }) => ({
+          opens_at: new Date(opensAt),
+          closes_at: new Date(closesAt),
+        })),
+      };
+    },
+  );
+}
+
+async function permittedPolicy(request: FastifyRequest, id: SchedulingPolicyId): Promise<PolicyRow> {
+  const policy = await findPolicy(request.sql, accountOf(request), id);
+  if (policy === null) throw notFound('scheduling policy', id);
+  permit(request, policy, 'scheduling policy');
+  return policy;
+}
+
+async function changePolicy(
+  request: FastifyRequest,
+  id: SchedulingPolicyId,
+  given: Type.Static<typeof policyUpdate>,
+): Promise<PolicyRow> {
+  const versions = ifMatch(request);
+  return inTransaction(request.sql, async (sql) => {
+    const current = await lockPolicy(sql, accountOf(request), id);
+    if (current === null) throw notFound('scheduling policy', id);
+    permit(request, current, 'scheduling policy');
+    if (given.site_id !== undefined && given.site_id !== current.site_id) {
+      throw invalid([{ attribute: '/site_id', detail: 'cannot be changed' }]);
+    }
+    if (versions !== null && !versions.includes(current.version)) throw preconditionFailed(current.version);
+    return updatePolicy(sql, id, normalizePolicy(given, current));
+  });
+}
+
+async function removePolicy(request: FastifyRequest, id: SchedulingPolicyId): Promise<void> {
+  const versions = ifMatch(request);
+  try {
+    await inTransaction(request.sql, async (sql) => {
+      const current = await lockPolicy(sql, accountOf(request), id);
+      if (current === null) throw notFound('scheduling policy', id);
+      permit(request, current, 'scheduling policy');
+      if (versions !== null && !versions.includes(current.version)) throw preconditionFailed(current.version);
+      const queues = await queuesOfPolicy(sql, id);
+      if (queues.length > 0) throw policyInUse(queues);
+      await deletePolicy(sql, id);
+    });
+  } catch (error) {
+    // A queue took the policy between our look and the deletion; the foreign key saw it.
+    if (violatedConstraint(error) === 'queues_scheduling_policy')
+      throw policyInUse(await queuesOfPolicy(request.sql, id));
+    throw error;
+  }
+}
+
+function policyInUse(queues: readonly QueueId[]): Refusal {
+  return new Refusal('policy_in_use', `The policy is used by ${queues.join(', ')}. Take it off these queues first.`, {
+    details: queues.map((queue) => ({ attribute: '/scheduling_policy_id', detail: `is used by queue ${queue}` })),
+  });
+}
+
+function tagged(reply: FastifyReply, policy: PolicyRow): PolicyRow {
+  reply.header('etag', etag(policy.version));
+  return policy;
+}
