@@ -119,7 +119,7 @@ function presenceRoute(app: App): void {
   app.put(
     '/operators/:operator_id/presence',
     {
-      config: { access: { operator: 'manager', site: 'resource' } },
+      config: { access: { operator: 'manager', site: 'resource' }, settles: true },
       schema: {
         tags,
         summary: "Set an operator's availability, until changed or for a time; anyone may set their own",
