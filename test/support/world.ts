@@ -108,3 +108,18 @@ export async function makePolicy(
   const body = { site_id: siteId, ...policyFields, ...fields };
   return expectStatus(await call(server, 'POST /queues/scheduling_policies', { token: admin, body }), 201).body.id;
 }
+
+/** A ticket as routing will write it. */
+export async function enqueue(server: TestServer, who: TestAccount, queue: string, state = 'waiting'): Promise<string> {
+  const visitor = await makeVisitor(server, who);
+  const [row] = await server.database.sql<{ account_id: string }[]>`SELECT account_id FROM queues WHERE id = ${queue}`;
+  const accountId = row?.account_id ?? '';
+  const ticket = randomUUID();
+  await server.database.sql`
+    INSERT INTO queue_tickets (id, account_id, site_id, visitor_id, media, state)
+    VALUES (${ticket}, ${accountId}, ${who.siteId}, ${visitor.id}, 'text', ${state})`;
+  await server.database
+    .sql`INSERT INTO queue_places (account_id, queue_id, ticket_id) VALUES (${accountId}, ${queue}, ${ticket})`;
+  await server.feed.settled();
+  return ticket;
+}

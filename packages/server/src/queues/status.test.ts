@@ -78,7 +78,10 @@ test('D1.6 media: what the opened queues of the chain let in, limited to what th
 
 test('D2.5 the effective capacity is the fixed one, or the multiplier times the staff, rounded down', () => {
   const variable = (multiplier: number, staff: number): number =>
-    alone({ capacity_policy: { type: 'variable', multiplier }, staff: Array<Medium[]>(staff).fill(['text']) }).capacity;
+    alone({
+      capacity_policy: { type: 'variable', multiplier },
+      staff: Array.from({ length: staff }, (): Medium[] => ['text']),
+    }).capacity;
   assert.equal(alone({}).capacity, 2);
   assert.equal(variable(1.5, 3), 4);
   assert.equal(variable(0.3, 3), 0);

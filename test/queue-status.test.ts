@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { call, startTestServer, until, type Json, type TestServer } from './support/server.ts';
+import {
+  enqueue,
+  expectStatus,
+  makeAccount,
+  makeOperator,
+  makePolicy,
+  makeQueue,
+  makeTeam,
+  makeVisitor,
+  policyFields,
+  queueFields,
+  type TestAccount,
+} from './support/world.ts';
+
+let server: TestServer;
+
+before(async () => {
+  server = await startTestServer();
+});
+after(async () => server[Symbol.asyncDispose]());
+
+async function read(id: string, who: TestAccount): Promise<Json> {
+  return expectStatus(await call(server, `GET /queues/${id}`, { token: who.admin }), 200).body;
+}
+
+async function list(who: TestAccount): Promise<Json[]> {
+  return expectStatus(await call(server, `GET /queues?site_ids[]=${who.siteId}`, { token: who.admin }), 200).body
+    .queues;
+}
+
+test('D1, D2 the status follows operators, visitors, capacity and fallback as they come and go', async () => {
+  const own = await makeAccount(server);
+  const team = await makeTeam(server, own, own.siteId);
+  const fallback = await makeQueue(server, own, { name: 'Fallback', routing_policy: { media: ['phone'] } });
+  const id = await makeQueue(server, own, {
+    capacity_policy: { type: 'variable', multiplier: 1 },
+    routing_policy: { media: ['text'], team_ids: [team] },
+    fallback_queue_id: fallback,
+  });
+  const inTeam = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator', team_ids: [team] }]);
+  const outside = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
+  const present = async (operator: { id: string; token: string }, body: unknown) =>
+    expectStatus(await call(server, `PUT /operators/${operator.id}/presence`, { token: operator.token, body }), 200);
+  const seen = async (): Promise<unknown> => {
+    const queue = await read(id, own);
+    assert.deepEqual(
+      (await list(own)).find((listed) => listed.id === id),
+      queue,
+    );
+    return [queue.self_status, queue.status, queue.capacity, queue.available_properties.media.join()];
+  };
+  assert.deepEqual(await seen(), ['unstaffed', 'unstaffed', 0, '']);
+  await present(outside, { available: true, media: ['phone'] });
+  assert.deepEqual(await seen(), ['unstaffed', 'opened', 0, 'phone']);
+  await present(inTeam, { available: true, media: ['audio'] });
+  assert.deepEqual(await seen(), ['unstaffed', 'opened', 0, 'phone']);
+  await present(inTeam, { available: true, media: ['text', 'audio'] });
+  assert.deepEqual(await seen(), ['opened', 'opened', 1, 'text,phone']);
+  const ticket = await enqueue(server, own, id);
+  assert.deepEqual(await seen(), ['full', 'opened', 1, 'phone']);
+  assert.equal((await read(id, own)).visitors_count, 1);
+  await present(outside, { available: false });
+  assert.deepEqual(await seen(), ['full', 'full', 1, '']);
+  await server.database.sql`DELETE FROM queue_places WHERE ticket_id = ${ticket}`;
+  await server.database.sql`
+    UPDATE queue_tickets SET state = 'engaged', engaged_queue_id = ${id}, engaged_at = enqueued_at + interval '12.5 seconds' WHERE id = ${ticket}`;
+  await server.feed.settled();
+  assert.deepEqual(await seen(), ['opened', 'opened', 1, 'text']);
+  assert.equal((await read(id, own)).average_wait_time, 12.5);
+  expectStatus(await call(server, `DELETE /operators/${inTeam.id}`, { token: own.admin }), 204);
+  assert.deepEqual(await seen(), ['unstaffed', 'unstaffed', 0, '']);
+});
+
+test('D1.7 the average is over the last 100 waits', async () => {
+  const own = await makeAccount(server);
+  const id = await makeQueue(server, own);
+  const visitor = await makeVisitor(server, own);
+  await server.database.sql`
+    INSERT INTO queue_tickets (id, account_id, site_id, visitor_id, media, state, engaged_queue_id, enqueued_at, engaged_at)
+    SELECT gen_random_uuid(), q.account_id, q.site_id, ${visitor.id}, 'text', 'engaged', q.id,
+           now() - interval '1 hour' + make_interval(secs => n),
+           now() - interval '1 hour' + make_interval(secs => n + CASE WHEN n <= 50 THEN 1000 ELSE 4 END)
+      FROM queues q, generate_series(1, 150) n WHERE q.id = ${id}`;
+  // The fifty long waits ended last, so they are among the hundred.
+  assert.equal((await read(id, own)).average_wait_time, (50 * 1000 + 50 * 4) / 100);
+});
+
+test('D5.5 a lease that runs out takes the operator from the queue without anybody doing anything', async () => {
+  const own = await makeAccount(server);
+  const id = await makeQueue(server, own);
+  const operator = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
+  const body = { available: true, expires_in_sec: 1 };
+  expectStatus(await call(server, `PUT /operators/${operator.id}/presence`, { token: operator.token, body }), 200);
+  assert.equal((await list(own))[0].status, 'opened');
+  await until(async () => (await list(own))[0].status === 'unstaffed', 3_000);
+  assert.equal((await read(id, own)).status, 'unstaffed');
+});
+
+test('D1.5, D6 hours open and close a queue as they pass and as the policy changes', async () => {
+  const own = await makeAccount(server);
+  const always = [
+    { opens_at: '00:00', closes_at: '24:00', days_of_week: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] },
+  ];
+  const policy = await makePolicy(server, own, { business_hours: always });
+  const id = await makeQueue(server, own, { when_unstaffed: 'accept', scheduling_policy_id: policy });
+  assert.equal((await list(own))[0].status, 'opened');
+  const today = new Date().toLocaleDateString('sv-SE', { timeZone: 'Europe/Tallinn' });
+  const near = [-1, 0, 1].map((days) => ({
+    date: new Date(Date.parse(today) + days * 86_400_000).toISOString().slice(0, 10),
+  }));
+  const change = { ...policyFields, business_hours: always, exceptions: near };
+  expectStatus(
+    await call(server, `PUT /queues/scheduling_policies/${policy}`, { token: own.admin, body: change }),
+    200,
+  );
+  assert.deepEqual([(await list(own))[0].self_status, (await read(id, own)).self_status], ['closed', 'closed']);
+  const unset = { ...policyFields, business_hours: always, exceptions: null };
+  expectStatus(await call(server, `PUT /queues/scheduling_policies/${policy}`, { token: own.admin, body: unset }), 200);
+  assert.equal((await list(own))[0].status, 'opened');
+});
+
+test('a change made in one process is seen in another', async () => {
+  const other = await startTestServer({}, server.database.address);
+  try {
+    const own = await makeAccount(server);
+    const id = await makeQueue(server, own);
+    const name = async () =>
+      (await call(other, `GET /queues?site_ids[]=${own.siteId}`, { token: own.admin })).body.queues[0].name;
+    assert.equal(await name(), 'Queue');
+    expectStatus(
+      await call(server, `PUT /queues/${id}`, { token: own.admin, body: { ...queueFields, name: 'Other' } }),
+      200,
+    );
+    await until(async () => (await name()) === 'Other', 1_000);
+  } finally {
+    await other[Symbol.asyncDispose]();
+  }
+});
