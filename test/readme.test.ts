@@ -31,11 +31,12 @@ test('the tour of the README works as it is written', async () => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
-    assert.equal(answers.length, 4, stdout);
-    const [sites, operator, visitor, mistake] = answers;
+    assert.equal(answers.length, 6, stdout);
+    const [sites, operator, visitor, queue, queues, mistake] = answers;
     assert.equal(sites.sites[0].id, account.siteId);
     assert.equal(operator.assignments[0].team_ids.length, 1);
     assert.ok(visitor.access_token);
+    assert.deepEqual([queue.status, queues.queues[0].status], ['closed', 'opened']);
     assert.deepEqual(
       mistake.details.map(({ attribute }: { attribute: string }) => attribute),
       ['/site_id', '/colour', '/name'],
