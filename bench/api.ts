@@ -33,7 +33,7 @@ export const api: Entry = {
   },
 };
 
-async function firstSite(session: Session): Promise<string> {
+export async function firstSite(session: Session): Promise<string> {
   const { body } = await call(session, { method: 'GET', path: '/sites', status: 200 });
   const [site] = (JSON.parse(body) as { sites: { id: string }[] }).sites;
   if (site === undefined) throw new Error('the first start made no site');
@@ -42,7 +42,16 @@ async function firstSite(session: Session): Promise<string> {
 
 /** `GET /sites/{id}` against a bare route that answers the same bytes to the same request. */
 async function authenticatedRead(scope: AsyncDisposableStack, session: Session, siteId: string): Promise<Comparison> {
-  const get = { method: 'GET', path: `/sites/${siteId}`, status: 200 } as const;
+  return againstBareRoute(scope, session, { name: 'authenticated read', path: `/sites/${siteId}` });
+}
+
+/** A read against a bare route that answers the same bytes to the same request. */
+export async function againstBareRoute(
+  scope: AsyncDisposableStack,
+  session: Session,
+  { name, path }: { readonly name: string; readonly path: string },
+): Promise<Comparison> {
+  const get = { method: 'GET', path, status: 200 } as const;
   const ours: BareAnswer = await call(session, get);
   const peer = startPeer(scope, new URL('./bare-fastify.ts', import.meta.url));
   const bare: Session = { url: await ask<string>(peer, { ...ours }), headers: session.headers };
@@ -53,7 +62,7 @@ async function authenticatedRead(scope: AsyncDisposableStack, session: Session, 
     );
   }
   return {
-    name: 'authenticated read',
+    name,
     unit: 'requests/s',
     ours: async () => requestsPerSecond(session, get),
     peer: async () => requestsPerSecond(bare, get),
@@ -86,7 +95,7 @@ async function authenticatedCreate(
   };
 }
 
-function socketOf({ dataDir }: Usher): Pick<BareDatabase, 'socketDirectory' | 'user' | 'database'> {
+export function socketOf({ dataDir }: Usher): Pick<BareDatabase, 'socketDirectory' | 'user' | 'database'> {
   const address = runningEmbeddedPostgres(dataDir);
   if (address?.kind !== 'socket') throw new Error('the embedded database is not running');
   return { socketDirectory: address.directory, user: address.user, database: address.database };

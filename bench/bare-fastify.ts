@@ -1,6 +1,6 @@
 import fastify from 'fastify';
 
-/** The peer of the authenticated read: Fastify with one route, which has nothing but its answer. */
+/** The peer of reads: Fastify with routes that have nothing but their answer. */
 export interface BareAnswer {
   readonly contentType: string;
   readonly body: string;
@@ -11,8 +11,10 @@ process.once('disconnect', () => process.exit());
 
 async function serve({ contentType, body }: BareAnswer): Promise<void> {
   const app = fastify();
-  app.get('/sites/:site_id', (_request, reply) => {
-    void reply.type(contentType).send(body);
-  });
+  for (const route of ['/sites/:site_id', '/queues']) {
+    app.get(route, (_request, reply) => {
+      void reply.type(contentType).send(body);
+    });
+  }
   process.send?.(await app.listen({ host: '127.0.0.1', port: 0 }));
 }

@@ -1,3 +1,4 @@
+import type { Entry } from './harness.ts';
 import { type HoursPolicy, weekdays } from '../packages/server/src/schedules/business-hours.ts';
 import { type CompiledHours, compileHours, isOpen, nextChange } from '../packages/server/src/schedules/hours.ts';
 
@@ -5,7 +6,7 @@ const instantCount = 20_000;
 const rounds = 25;
 
 /** What a call of `isOpen` and of `nextChange` takes on average, once the policies are compiled. Targets: 2 and 50. */
-export async function measureHours(): Promise<{ isOpenMicroseconds: number; nextChangeMicroseconds: number }> {
+async function measureHours(): Promise<{ isOpenMicroseconds: number; nextChangeMicroseconds: number }> {
   const policies = mixedPolicies().map(compileHours);
   const instants = spreadInstants(instantCount);
   const isOpenMicroseconds = average(policies, instants, isOpen);
@@ -73,3 +74,15 @@ function closedDays(count: number): { date: string }[] {
   const first = Temporal.PlainDate.from('2020-01-01');
   return Array.from({ length: count }, (_, index) => ({ date: first.add({ days: 18 * index }).toString() }));
 }
+
+export const hours: Entry = {
+  name: 'hours',
+  async prepare() {
+    const microseconds = async (which: keyof Awaited<ReturnType<typeof measureHours>>): Promise<number> =>
+      (await measureHours())[which];
+    return [
+      { name: 'isOpen', unit: 'µs', measure: async () => microseconds('isOpenMicroseconds'), atMost: 2 },
+      { name: 'nextChange', unit: 'µs', measure: async () => microseconds('nextChangeMicroseconds'), atMost: 50 },
+    ];
+  },
+};

@@ -30,7 +30,7 @@ export async function startUsher(scope: AsyncDisposableStack, folder: string): P
   const log = openSync(output, 'a');
   const began = performance.now();
   const child = start(scope, {
-    args: ['packages/server/src/cli/usher.ts', 'serve'],
+    args: ['packages/server/bin/usher.mjs', 'serve'],
     env: {
       PORT: String(port),
       USHER_DATA_DIR: dataDir,

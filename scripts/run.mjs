@@ -12,8 +12,8 @@ const stamp = join(modules, '.usher-installed');
 const runtime = join(modules, 'node', 'bin', 'node');
 
 const programs = {
-  start: ['packages/server/src/cli/usher.ts', 'serve'],
-  usher: ['packages/server/src/cli/usher.ts'],
+  start: ['packages/server/bin/usher.mjs', 'serve'],
+  usher: ['packages/server/bin/usher.mjs'],
   test: ['scripts/test.ts'],
   bench: ['bench/run.ts'],
   openapi: ['scripts/openapi.ts'],

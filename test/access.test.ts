@@ -239,7 +239,7 @@ async function freshToken(): Promise<string> {
 test('a route that declares nothing cannot be registered', async () => {
   const { database, feed } = server;
   const app = createApp({ log: pino({ level: 'silent' }), sql: database.sql, trustProxy: false });
-  const tokens = new Tokens(new Keyring(database.sql, feed), feed);
+  const tokens = new Tokens(new Keyring(database.sql, feed));
   installAccess(app, {
     authenticator: new Authenticator(tokens, createDirectory(database.sql, feed)),
     perToken: new RateLimit(1),
@@ -251,7 +251,7 @@ test('a route that declares nothing cannot be registered', async () => {
 test('a resource route that answers without asking whether it may is an internal error, not an answer', async () => {
   const { database, feed } = server;
   const app = createApp({ log: pino({ level: 'silent' }), sql: database.sql, trustProxy: false });
-  const tokens = new Tokens(new Keyring(database.sql, feed), feed);
+  const tokens = new Tokens(new Keyring(database.sql, feed));
   installAccess(app, {
     authenticator: new Authenticator(tokens, createDirectory(database.sql, feed)),
     perToken: new RateLimit(100),

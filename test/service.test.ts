@@ -72,9 +72,9 @@ test('one wide line a request, without anything personal', async () => {
   const [line = ''] = server.logged;
   const { time: _time, ms, request_id: requestId, ...rest } = JSON.parse(line);
   assert.ok(ms > 0);
-  assert.match(requestId, /^[\da-f-]{36}$/);
+  assert.match(requestId, /^[\da-f-]{18}-\d+$/);
   assert.deepEqual(rest, {
-    level: 30,
+    level: 'info',
     method: 'PATCH',
     route: '/sites/:site_id/visitors/:visitor_id',
     status: 200,

@@ -66,7 +66,7 @@ export async function launch({
   cwd,
 }: Launch): Promise<UsherProcess> {
   const chosen = port ?? (await freePort());
-  const child = spawn(process.execPath, [join(cwd ?? process.cwd(), 'packages/server/src/cli/usher.ts'), ...args], {
+  const child = spawn(process.execPath, [join(cwd ?? process.cwd(), 'packages/server/bin/usher.mjs'), ...args], {
     env: { PATH: process.env['PATH'], PORT: String(chosen), USHER_DATA_DIR: dataDir, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...as,

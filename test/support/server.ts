@@ -1,9 +1,9 @@
 import { Writable } from 'node:stream';
-import pino from 'pino';
 import { buildApp } from '../../packages/server/src/app.ts';
 import { readConfig, type Config } from '../../packages/server/src/config.ts';
 import { openChangeFeed, type ChangeFeed } from '../../packages/server/src/platform/change-feed.ts';
 import { openDatabase, type Database, type DatabaseAddress } from '../../packages/server/src/platform/database.ts';
+import { createLog } from '../../packages/server/src/platform/log.ts';
 import type { App } from '../../packages/server/src/platform/http.ts';
 import { cloneDatabase } from './database.ts';
 
@@ -27,7 +27,7 @@ export async function startTestServer(overrides: Partial<Config> = {}, address?:
       done();
     },
   });
-  const log = pino({ level: 'info', base: null }, sink);
+  const log = createLog('info', sink);
   const database = openDatabase(address ?? (await cloneDatabase()), config.databasePoolSize);
   const feed = await openChangeFeed(database.address);
   const app = await buildApp({ config, database, feed, log });

@@ -3,7 +3,6 @@ import { installAccess } from './identity/access.ts';
 import { apiKeyRoutes } from './identity/api-keys/routes.ts';
 import { applicationTokenRoutes } from './identity/application-tokens/routes.ts';
 import { Authenticator } from './identity/authenticate.ts';
-import { callerKey } from './identity/caller.ts';
 import { installCors } from './identity/cors.ts';
 import { createDirectory } from './identity/directory.ts';
 import { operatorRoutes } from './identity/operators/routes.ts';
@@ -46,9 +45,9 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   const app = createApp({ log, sql: database.sql, trustProxy: config.trustProxy });
   const metrics = createMetrics(database.sql, config.databasePoolSize);
   const directory = createDirectory(database.sql, feed);
-  const tokens = new Tokens(new Keyring(database.sql, feed), feed);
+  const tokens = new Tokens(new Keyring(database.sql, feed));
 
-  installRequestLog(app, log, metrics, (request) => callerKey(request.caller));
+  installRequestLog(app, log, metrics, (request) => request.caller.key);
   installCors(app, directory);
   installAccess(app, {
     authenticator: new Authenticator(tokens, directory),
@@ -57,7 +56,7 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   });
   installSettling(app, feed);
   installIdempotency(app, ({ caller }) =>
-    caller.kind === 'nobody' ? null : { accountId: caller.accountId, caller: callerKey(caller) },
+    caller.kind === 'nobody' ? null : { accountId: caller.accountId, caller: caller.key },
   );
   await describeRoutes(app);
 

@@ -1,10 +1,5 @@
-#!/usr/bin/env node
-import { enableCompileCache } from 'node:module';
 import { readConfig, SettingError, type Config } from '../config.ts';
 import { StartError } from '../platform/errors.ts';
-
-// What Node makes of our source and our dependencies' is kept for the next start, which is a third faster for it.
-enableCompileCache();
 
 const help = `usher <command>
 

@@ -4,7 +4,7 @@ import type { App } from '../platform/http.ts';
 import type { AccountId, SiteId } from '../platform/ids.ts';
 import { addressKey, type RateLimit } from '../platform/rate-limit.ts';
 import type { Authenticator } from './authenticate.ts';
-import { atLeast, callerKey, hasRoleAnywhere, nobody, type Caller, type OperatorCaller, type Role } from './caller.ts';
+import { atLeast, hasRoleAnywhere, nobody, type Caller, type OperatorCaller, type Role } from './caller.ts';
 
 /**
  * Who may use a route, declared beside its schema. A route that declares nothing is refused when it is registered.
@@ -39,7 +39,9 @@ declare module 'fastify' {
     declaredAccess: DeclaredAccess[];
   }
   interface FastifyRequest {
-    caller: Caller;
+    readonly caller: Caller;
+    /** The caller, once it is known. */
+    known: Caller | null;
     /** Set by `permit`: a `resource` route that answers without having asked is a fault of ours. */
     permitted: boolean;
   }
@@ -61,7 +63,12 @@ interface AccessOptions {
 export function installAccess(app: App, { authenticator, perToken, failures }: AccessOptions): void {
   const declared: DeclaredAccess[] = [];
   app.decorate('declaredAccess', declared);
-  app.decorateRequest('caller');
+  app.decorateRequest('known', null);
+  app.decorateRequest('caller', {
+    getter() {
+      return this.known ?? nobody;
+    },
+  });
   app.decorateRequest('permitted', false);
   app.addHook('onRoute', (route) => {
     const access = accessOf(route);
@@ -69,14 +76,9 @@ export function installAccess(app: App, { authenticator, perToken, failures }: A
     if (route.schema !== undefined)
       Object.assign(route.schema, { security: security(access), 'x-access': inWords(access) });
     if (!('site' in access)) return;
-    // Who may not use the route at all is told so before anything is read of what they sent.
-    route.onRequest = [identify(authenticator, perToken, failures), refuseCaller(access), ...hooks(route.onRequest)];
+    route.onRequest = [identify(access, { authenticator, perToken, failures }), ...hooks(route.onRequest)];
     route.preHandler = [authorize(access), ...hooks(route.preHandler)];
     if (access.site === 'resource') route.onSend = [assertPermitted, ...hooks(route.onSend)];
-  });
-  app.addHook('onRequest', (request, _reply, done) => {
-    request.caller = nobody;
-    done();
   });
 }
 
@@ -111,12 +113,17 @@ function inWords(access: Access): string {
 
 type Done = (error?: Error) => void;
 
-function identify(authenticator: Authenticator, perToken: RateLimit, failures: RateLimit) {
+type Guarded = Exclude<Access, { public: true }>;
+
+/** Who calls, and whether they may use the route at all: that is told before anything is read of what they sent. */
+function identify(access: Guarded, { authenticator, perToken, failures }: AccessOptions) {
   const accept = (request: FastifyRequest, caller: Caller): void => {
-    request.caller = caller;
-    const key = callerKey(caller);
+    request.known = caller;
+    const { key } = caller;
     // A publishable token is every visitor's: one of them must not use up what is everybody's.
     perToken.take(caller.kind === 'application' ? `${key} ${addressKey(request.ip)}` : key);
+    refuseKind(access, caller);
+    if (access.site === 'anywhere') requireAnywhere(access, caller);
   };
   const fail = (request: FastifyRequest, error: unknown): Error => {
     try {
@@ -145,19 +152,7 @@ function identify(authenticator: Authenticator, perToken: RateLimit, failures: R
   };
 }
 
-function refuseCaller(access: Exclude<Access, { public: true }>) {
-  return (request: FastifyRequest, _reply: FastifyReply, done: Done): void => {
-    try {
-      refuseKind(access, request.caller);
-      if (access.site === 'anywhere') requireAnywhere(access, request.caller);
-      done();
-    } catch (error) {
-      done(error as Error);
-    }
-  };
-}
-
-function authorize(access: Exclude<Access, { public: true }>) {
+function authorize(access: Guarded) {
   return (request: FastifyRequest, _reply: FastifyReply, done: Done): void => {
     try {
       for (const site of sitesConcerned(access.site, request)) requireSite(request, site);

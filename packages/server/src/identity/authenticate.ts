@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { BoundedMap } from '../platform/bounded-map.ts';
 import { Refusal } from '../platform/errors.ts';
 import type { AccountId, OperatorId, SiteId, VisitorId } from '../platform/ids.ts';
 import { isUuid } from '../platform/ids.ts';
@@ -13,10 +14,25 @@ function unauthenticated(detail: string): Refusal {
 
 const expired = 'The token is not valid, or no longer. Obtain a new one.';
 
+interface KnownCaller {
+  readonly caller: Caller;
+  readonly entry: object;
+  /** Of the keys that its signature was verified with. */
+  readonly epoch: object;
+  readonly subject: string;
+  readonly tokenId: string;
+  readonly expiresAt: number;
+}
+
+/** So many are remembered, so that a signature is checked once a token and process. */
+const mostKnown = 20_000;
+
 /** Tells from the Authorization header who calls. Answers at once when everything is known already, as it mostly is. */
 export class Authenticator {
   readonly #tokens: Tokens;
   readonly #directory: Directory;
+  /** Callers by the header they sent, each with what it was made of. */
+  readonly #known = new BoundedMap<string, KnownCaller>(mostKnown);
 
   constructor(tokens: Tokens, directory: Directory) {
     this.#tokens = tokens;
@@ -25,34 +41,48 @@ export class Authenticator {
 
   authenticate(header: string | undefined): Caller | Promise<Caller> {
     if (header === undefined) throw unauthenticated('This needs a token: send it as "Authorization: Bearer <token>".');
+    return this.#recall(header) ?? this.#inquire(header);
+  }
+
+  /** The same caller again, if nothing it was made of has changed: its entry in the directory, its token. */
+  #recall(header: string): Caller | undefined {
+    const known = this.#known.get(header);
+    if (known?.epoch !== this.#tokens.epoch || known.expiresAt <= Date.now()) return undefined;
+    const { operators, visitors, revokedTokens } = this.#directory;
+    const entry = (known.caller.kind === 'operator' ? operators : visitors).peek(known.subject);
+    return entry === known.entry && revokedTokens.peek(known.tokenId) === false ? known.caller : undefined;
+  }
+
+  async #inquire(header: string): Promise<Caller> {
     const { scheme, token } = splitHeader(header);
-    if (scheme === 'bearer') return this.#recallBearer(token) ?? this.#bearer(token);
     if (scheme === 'applicationtoken') return this.#application(token);
-    throw unauthenticated('The Authorization header must be "Bearer <token>" or "ApplicationToken <token>".');
-  }
-
-  #recallBearer(token: string): Caller | undefined {
-    const claims = this.#tokens.recall(token);
-    if (claims === undefined || this.#directory.revokedTokens.peek(claims.jti) !== false) return undefined;
-    if (claims.kind === 'operator') {
-      const operator = this.#directory.operators.peek(claims.sub);
-      return operator ? operatorCaller(claims, operator) : undefined;
+    if (scheme !== 'bearer') {
+      throw unauthenticated('The Authorization header must be "Bearer <token>" or "ApplicationToken <token>".');
     }
-    const visitor = this.#directory.visitors.peek(claims.sub);
-    return visitor ? visitorCaller(claims, visitor) : undefined;
-  }
-
-  async #bearer(token: string): Promise<Caller> {
+    const { epoch } = this.#tokens;
     const claims = await this.#tokens.verify(token);
     if (claims === null || (await this.#directory.revokedTokens.get(claims.jti))) throw unauthenticated(expired);
+    const { caller, entry } = await this.#bearer(claims);
+    this.#known.set(header, {
+      caller,
+      entry,
+      epoch,
+      subject: claims.sub,
+      tokenId: claims.jti,
+      expiresAt: claims.exp * 1000,
+    });
+    return caller;
+  }
+
+  async #bearer(claims: Claims): Promise<{ caller: Caller; entry: object }> {
     if (claims.kind === 'operator') {
-      const operator = await this.#directory.operators.get(claims.sub);
-      if (operator === null) throw unauthenticated(expired);
-      return operatorCaller(claims, operator);
+      const entry = await this.#directory.operators.get(claims.sub);
+      if (entry === null) throw unauthenticated(expired);
+      return { caller: operatorCaller(claims, entry), entry };
     }
-    const visitor = await this.#directory.visitors.get(claims.sub);
-    if (visitor === null) throw unauthenticated(expired);
-    return visitorCaller(claims, visitor);
+    const entry = await this.#directory.visitors.get(claims.sub);
+    if (entry === null) throw unauthenticated(expired);
+    return { caller: visitorCaller(claims, entry), entry };
   }
 
   async #application(token: string): Promise<Caller> {
@@ -68,6 +98,7 @@ export class Authenticator {
     known.proven = digest;
     return {
       kind: 'application',
+      key: `application:${known.id}`,
       accountId: known.accountId,
       applicationTokenId: known.id,
       siteId: known.siteId,
@@ -92,6 +123,7 @@ function operatorCaller(claims: Claims, operator: OperatorEntry): Caller {
   const { sites } = claims;
   return {
     kind: 'operator',
+    key: `operator:${claims.sub}`,
     accountId: claims.account as AccountId,
     operatorId: claims.sub as OperatorId,
     roles: sites === undefined ? operator.roles : new Map([...operator.roles].filter(([site]) => sites.includes(site))),
@@ -103,6 +135,7 @@ function operatorCaller(claims: Claims, operator: OperatorEntry): Caller {
 function visitorCaller(claims: Claims, visitor: { readonly siteId: SiteId }): Caller {
   return {
     kind: 'visitor',
+    key: `visitor:${claims.sub}`,
     accountId: claims.account as AccountId,
     visitorId: claims.sub as VisitorId,
     siteId: visitor.siteId,

@@ -8,12 +8,13 @@ export function atLeast(role: Role, least: Role): boolean {
   return roles.indexOf(role) >= roles.indexOf(least);
 }
 
-/** Whose request this is. */
+/** Whose request this is. `key` stands for the caller in logs, limits and idempotency keys. */
 export type Caller =
-  | { readonly kind: 'nobody' }
+  | { readonly kind: 'nobody'; readonly key: 'nobody' }
   | OperatorCaller
   | {
       readonly kind: 'visitor';
+      readonly key: string;
       readonly accountId: AccountId;
       readonly visitorId: VisitorId;
       /** The site the visitor is on now. */
@@ -21,6 +22,7 @@ export type Caller =
     }
   | {
       readonly kind: 'application';
+      readonly key: string;
       readonly accountId: AccountId;
       readonly applicationTokenId: string;
       readonly siteId: SiteId;
@@ -29,6 +31,7 @@ export type Caller =
 
 export interface OperatorCaller {
   readonly kind: 'operator';
+  readonly key: string;
   readonly accountId: AccountId;
   readonly operatorId: OperatorId;
   /** The sites this token reaches, and the operator's role on each. */
@@ -37,21 +40,7 @@ export interface OperatorCaller {
   readonly expiresAt: Date;
 }
 
-export const nobody: Caller = { kind: 'nobody' };
-
-/** The id that stands for the caller in logs, limits and idempotency keys. */
-export function callerKey(caller: Caller): string {
-  switch (caller.kind) {
-    case 'nobody':
-      return 'nobody';
-    case 'operator':
-      return `operator:${caller.operatorId}`;
-    case 'visitor':
-      return `visitor:${caller.visitorId}`;
-    case 'application':
-      return `application:${caller.applicationTokenId}`;
-  }
-}
+export const nobody: Caller = { kind: 'nobody', key: 'nobody' };
 
 /** Whether the caller has at least that role on some site. */
 export function hasRoleAnywhere(caller: OperatorCaller, least: Role): boolean {

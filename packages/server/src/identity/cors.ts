@@ -13,14 +13,17 @@ const preflightSeconds = '600';
  * the answer to the request itself may be read only from an origin of a site the caller belongs to.
  */
 export function installCors(app: App, directory: Directory): void {
-  app.addHook('onRequest', (request, reply, done) => {
+  app.options('*', { config: { access: { public: true } }, schema: { hide: true } }, async (request, reply) => {
     const { origin } = request.headers;
     const asked = request.headers['access-control-request-method'];
-    if (request.method !== 'OPTIONS' || origin === undefined || asked === undefined) return done();
-    directory.origins.get(origin).then(
-      (known) => (known ? allowPreflight(request, reply, origin) : done(unknownOrigin(origin))),
-      (error: Error) => done(error),
-    );
+    if (origin === undefined || asked === undefined) {
+      throw new Refusal(
+        'malformed_request',
+        'OPTIONS is for preflights: send Origin and Access-Control-Request-Method.',
+      );
+    }
+    if (!(await directory.origins.get(origin))) throw unknownOrigin(origin);
+    allowPreflight(request, reply, origin);
   });
   app.addHook('onSend', (request, reply, payload, done) => {
     const { origin } = request.headers;
@@ -38,17 +41,13 @@ export function installCors(app: App, directory: Directory): void {
 }
 
 function allowPreflight(request: FastifyRequest, reply: FastifyReply, origin: string): void {
-  void reply
-    .code(204)
-    .headers({
-      vary: 'Origin, Access-Control-Request-Headers',
-      'access-control-allow-origin': origin,
-      'access-control-allow-methods': methods,
-      'access-control-allow-headers':
-        request.headers['access-control-request-headers'] ?? 'Authorization, Content-Type',
-      'access-control-max-age': preflightSeconds,
-    })
-    .send();
+  reply.code(204).headers({
+    vary: 'Origin, Access-Control-Request-Headers',
+    'access-control-allow-origin': origin,
+    'access-control-allow-methods': methods,
+    'access-control-allow-headers': request.headers['access-control-request-headers'] ?? 'Authorization, Content-Type',
+    'access-control-max-age': preflightSeconds,
+  });
 }
 
 function unknownOrigin(origin: string): Refusal {
@@ -59,8 +58,8 @@ async function mayRead(directory: Directory, caller: Caller | undefined, origin:
   if (caller === undefined || caller.kind === 'nobody') return directory.origins.get(origin);
   const sites = caller.kind === 'operator' ? [...caller.roles.keys()] : [caller.siteId];
   for (const id of sites) {
-    const site = await directory.sites.get(id);
-    if (site?.allowed_origins.includes(origin) === true) return true;
+    const known = await directory.sites.get(id);
+    if (known?.site.allowed_origins.includes(origin) === true) return true;
   }
   return false;
 }

@@ -4,7 +4,7 @@ import type { AccountId, SiteId } from '../platform/ids.ts';
 import { RowCache } from '../platform/row-cache.ts';
 import type { Role } from './caller.ts';
 import { findSite } from './sites/store.ts';
-import type { SiteRow } from './sites/site.ts';
+import { renderSite, type SiteRow } from './sites/site.ts';
 
 /** An operator as far as permission goes. */
 interface KnownOperator {
@@ -29,13 +29,19 @@ interface KnownApplicationToken {
   proven: Buffer | null;
 }
 
+export interface KnownSite {
+  readonly site: SiteRow;
+  /** As the API shows it. */
+  readonly json: string;
+}
+
 /** Who is who, kept in memory and dropped as it changes: what each request asks without asking the database. */
 export interface Directory {
   readonly operators: RowCache<KnownOperator | null>;
   readonly visitors: RowCache<KnownVisitor | null>;
   readonly applicationTokens: RowCache<KnownApplicationToken | null>;
   readonly revokedTokens: RowCache<boolean>;
-  readonly sites: RowCache<SiteRow | null>;
+  readonly sites: RowCache<KnownSite | null>;
   /** Whether any site lets this origin in. */
   readonly origins: RowCache<boolean>;
 }
@@ -53,7 +59,7 @@ export function createDirectory(sql: Sql, feed: ChangeFeed): Directory {
     visitors: cache(['visitors'], 50_000, async (id) => findVisitor(sql, id)),
     applicationTokens: cache(['application_tokens'], 10_000, async (id) => findApplicationToken(sql, id)),
     revokedTokens: cache(['revoked_tokens'], 100_000, async (id) => isRevoked(sql, id)),
-    sites: cache(['sites'], 10_000, async (id) => findSite(sql, id)),
+    sites: cache(['sites'], 10_000, async (id) => findKnownSite(sql, id)),
     origins,
   };
 }
@@ -81,6 +87,11 @@ async function findApplicationToken(sql: Sql, id: string): Promise<KnownApplicat
       FROM application_tokens
      WHERE id = ${id}`;
   return row === undefined ? null : { ...row, proven: null };
+}
+
+async function findKnownSite(sql: Sql, id: string): Promise<KnownSite | null> {
+  const site = await findSite(sql, id);
+  return site === null ? null : { site, json: renderSite(site) };
 }
 
 async function isRevoked(sql: Sql, id: string): Promise<boolean> {

@@ -15,22 +15,22 @@ export class Keyring {
   readonly #sql: Sql;
   readonly #feed: ChangeFeed;
   #keys: Promise<LoadedKeys> | null = null;
-  readonly #onChange: (() => void)[] = [];
+  #epoch: object = {};
 
   constructor(sql: Sql, feed: ChangeFeed) {
     this.#sql = sql;
     this.#feed = feed;
     const forget = (): void => {
       this.#keys = null;
-      for (const changed of this.#onChange) changed();
+      this.#epoch = {};
     };
     feed.on('signing_keys', forget);
     feed.onReset(forget);
   }
 
-  /** Calls `changed` when a key may have come or gone. */
-  onChange(changed: () => void): void {
-    this.#onChange.push(changed);
+  /** Another object whenever a key may have come or gone: what was verified in another epoch must be verified again. */
+  get epoch(): object {
+    return this.#epoch;
   }
 
   async signer(): Promise<{ id: string; key: CryptoKey }> {

@@ -1,6 +1,4 @@
 import { errors as joseErrors, jwtVerify, SignJWT, type JWTPayload } from 'jose';
-import { BoundedMap } from '../platform/bounded-map.ts';
-import type { ChangeFeed } from '../platform/change-feed.ts';
 import type { AccountId, OperatorId, SiteId, VisitorId } from '../platform/ids.ts';
 import { newId } from '../platform/ids.ts';
 import { algorithm, type Keyring } from './signing-keys.ts';
@@ -9,8 +7,6 @@ export const operatorTokenSeconds = 3_600;
 export const visitorTokenSeconds = 24 * 3_600;
 
 const issuer = 'usher';
-/** So many verified tokens are remembered, so that a signature is checked once a token and process. */
-const mostRemembered = 20_000;
 
 /** What a token says. It names who; what they may do is looked up each time, so that a change of roles acts at once. */
 export interface Claims {
@@ -34,18 +30,9 @@ function isClaims(payload: JWTPayload): payload is JWTPayload & Claims {
 
 export class Tokens {
   readonly #keyring: Keyring;
-  readonly #remembered = new BoundedMap<string, Claims>(mostRemembered);
-  readonly #feed: ChangeFeed;
-  /** Moves when a signing key comes or goes: a token that was being verified then is not remembered. */
-  #epoch = 0;
 
-  constructor(keyring: Keyring, feed: ChangeFeed) {
+  constructor(keyring: Keyring) {
     this.#keyring = keyring;
-    this.#feed = feed;
-    keyring.onChange(() => {
-      this.#epoch += 1;
-      this.#remembered.clear();
-    });
   }
 
   async signOperator(operator: {
@@ -67,26 +54,19 @@ export class Tokens {
     return this.#sign(visitor.visitorId, visitorTokenSeconds, { account: visitor.accountId, kind: 'visitor' });
   }
 
-  /** A token verified before and still valid, without waiting. */
-  recall(token: string): Claims | undefined {
-    if (!this.#feed.live) return undefined;
-    const claims = this.#remembered.get(token);
-    return claims !== undefined && claims.exp * 1000 > Date.now() ? claims : undefined;
+  /** See `Keyring.epoch`. */
+  get epoch(): object {
+    return this.#keyring.epoch;
   }
 
   /** What a genuine, unexpired token says; `null` for any other text. */
   async verify(token: string): Promise<Claims | null> {
-    const known = this.recall(token);
-    if (known !== undefined) return known;
-    const epoch = this.#epoch;
     try {
       const { payload } = await jwtVerify(token, async ({ kid = '' }) => this.#verifier(kid), {
         algorithms: [algorithm],
         issuer,
       });
-      if (!isClaims(payload)) return null;
-      if (epoch === this.#epoch) this.#remembered.set(token, payload);
-      return payload;
+      return isClaims(payload) ? payload : null;
     } catch (error) {
       if (error instanceof joseErrors.JOSEError) return null;
       throw error;

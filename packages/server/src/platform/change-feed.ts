@@ -35,7 +35,6 @@ export async function openChangeFeed(address: DatabaseAddress): Promise<ChangeFe
   const resets: (() => void)[] = [];
   let live = false;
   let closed = false;
-  let lastAnswer = 0;
 
   const hear = (channel: string, payload: string): void => {
     if (channel !== changeChannel) return;
@@ -53,12 +52,14 @@ export async function openChangeFeed(address: DatabaseAddress): Promise<ChangeFe
     await client`LISTEN ${client(changeChannel)}`;
     for (const forget of resets) forget();
     live = true;
-    lastAnswer = performance.now();
   };
   const beat = async (): Promise<void> => {
-    if (!live) return listen();
-    await client`SELECT`;
-    lastAnswer = performance.now();
+    const watchdog = setTimeout(goDeaf, deafAfterMs - heartbeatMs).unref();
+    try {
+      await (live ? client`SELECT` : listen());
+    } finally {
+      clearTimeout(watchdog);
+    }
   };
 
   await listen();
@@ -72,10 +73,9 @@ export async function openChangeFeed(address: DatabaseAddress): Promise<ChangeFe
   };
   let timer = setTimeout(() => void pulse(), heartbeatMs).unref();
 
-  const isLive = (): boolean => live && performance.now() - lastAnswer < deafAfterMs;
   return {
     get live() {
-      return isLive();
+      return live;
     },
     on(table, heard) {
       listeners.set(table, [...(listeners.get(table) ?? []), heard]);
@@ -85,7 +85,7 @@ export async function openChangeFeed(address: DatabaseAddress): Promise<ChangeFe
     },
     async settled() {
       // PostgreSQL hands over pending notifications before it says it is ready again.
-      if (!isLive()) return;
+      if (!live) return;
       await Promise.race([client`SELECT`.catch(goDeaf), setTimeoutPromise(deafAfterMs, undefined, { ref: false })]);
     },
     async close() {

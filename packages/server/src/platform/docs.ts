@@ -1,9 +1,10 @@
 import type { App } from './http.ts';
 import { docsPage, docsStyle } from './docs-page.ts';
+import { pageHeaders } from './security-headers.ts';
 import type { ApiDocument } from './openapi.ts';
 
 const access = { public: true } as const;
-const pagePolicy = "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+const page = pageHeaders({ styleSrc: ["'self'"], baseUri: ["'none'"], formAction: ["'none'"] });
 
 /** `/openapi.json`, and `/docs`, the same to read. Both are made once, when first asked for. */
 export function docsRoutes(app: App, describe: () => ApiDocument): void {
@@ -20,7 +21,7 @@ export function docsRoutes(app: App, describe: () => ApiDocument): void {
     return made().json;
   });
   app.get('/docs', { config: { access }, schema: { hide: true } }, async (_request, reply) => {
-    reply.type('text/html; charset=utf-8').header('content-security-policy', pagePolicy);
+    reply.type('text/html; charset=utf-8').headers(page);
     return made().html;
   });
   app.get('/docs/style.css', { config: { access }, schema: { hide: true } }, async (_request, reply) => {

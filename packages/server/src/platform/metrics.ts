@@ -1,33 +1,61 @@
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Sql } from './database.ts';
 import type { App } from './http.ts';
 
 export interface Metrics {
   readonly registry: Registry;
-  readonly observeRequest: (method: string, route: string, status: number, seconds: number) => void;
+  readonly requests: RequestTimes;
 }
 
 export function createMetrics(sql: Sql, poolSize: number): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const duration = new Histogram({
-    name: 'usher_http_request_duration_seconds',
-    help: 'Time from the first byte of a request to the end of its answer',
-    labelNames: ['method', 'route', 'status'],
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
-    registers: [registry],
-  });
   measureDatabase(registry, sql, poolSize);
 
-  // Finding a histogram's child by its labels costs more than observing: each is looked up once.
-  const children = new Map<string, { observe(seconds: number): void }>();
-  const observeRequest = (method: string, route: string, status: number, seconds: number): void => {
-    const key = `${method} ${route} ${status}`;
-    const child = children.get(key) ?? duration.labels(method, route, String(status));
-    children.set(key, child);
-    child.observe(seconds);
-  };
-  return { registry, observeRequest };
+  return { registry, requests: new RequestTimes() };
+}
+
+const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
+
+/**
+ * How long requests took, by method, route and status: a Prometheus histogram. Counted here rather than by prom-client,
+ * because it stands on the path of every request and costs a fifth this way.
+ */
+export class RequestTimes {
+  readonly #series = new Map<string, Map<number, { sum: number; counts: Float64Array }>>();
+
+  observe(method: string, route: string, status: number, seconds: number): void {
+    const key = `method="${method}",route="${route}"`;
+    let byStatus = this.#series.get(key);
+    if (byStatus === undefined) this.#series.set(key, (byStatus = new Map()));
+    let series = byStatus.get(status);
+    if (series === undefined) byStatus.set(status, (series = { sum: 0, counts: new Float64Array(bounds.length + 1) }));
+    let bucket = 0;
+    while (bucket < bounds.length && seconds > (bounds[bucket] ?? 0)) bucket += 1;
+    series.counts[bucket] = (series.counts[bucket] ?? 0) + 1;
+    series.sum += seconds;
+  }
+
+  /** In the text format that Prometheus reads: each bucket counts what the smaller ones do too. */
+  render(): string {
+    const name = 'usher_http_request_duration_seconds';
+    const lines = [
+      `# HELP ${name} Time from the first byte of a request to the end of its answer`,
+      `# TYPE ${name} histogram`,
+    ];
+    for (const [key, byStatus] of this.#series) {
+      for (const [status, { sum, counts }] of byStatus) {
+        const labels = `${key},status="${status}"`;
+        let total = 0;
+        for (const [index, count] of counts.entries()) {
+          total += count;
+          lines.push(`${name}_bucket{le="${bounds[index] ?? '+Inf'}",${labels}} ${total}`);
+        }
+        lines.push(`${name}_sum{${labels}} ${sum}`, `${name}_count{${labels}} ${total}`);
+      }
+    }
+    return `${lines.join('\n')}\n`;
+  }
 }
 
 /** What PostgreSQL itself says of this process's connections, asked when the metrics are. */
@@ -60,9 +88,9 @@ function measureDatabase(registry: Registry, sql: Sql, poolSize: number): void {
   });
 }
 
-export function metricsRoute(app: App, { registry }: Metrics): void {
+export function metricsRoute(app: App, { registry, requests }: Metrics): void {
   app.get('/metrics', { config: { access: { public: true } }, schema: { hide: true } }, async (_request, reply) => {
     reply.type(registry.contentType);
-    return registry.metrics();
+    return `${await registry.metrics()}\n${requests.render()}`;
   });
 }

@@ -42,7 +42,8 @@ export function choosePostgresUser(dataDir: string, program: string): PostgresUs
       `PostgreSQL refuses to run as root, and user ${uid} cannot enter ${dirname(dataDir)}. Start Usher as another user, or move it to a directory that others may enter.`,
     );
   }
-  const prefix = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'];
+  // Without the bit, access(2) forgets the capability, and initdb does not find the server beside itself.
+  const prefix = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--securebits=+no_setuid_fixup'];
   const capabilities = [
     `--inh-caps=-all,+${capability}`,
     `--ambient-caps=-all,+${capability}`,

@@ -43,9 +43,10 @@ function prepare(ajv: Ajv): Ajv {
       _schema: unknown,
       context?: { parentData: unknown; parentDataProperty: string | number },
     ) => {
+      const lower = text.toLowerCase();
       const parent = context?.parentData;
-      if (typeof parent === 'object' && parent !== null && context !== undefined) {
-        Reflect.set(parent, context.parentDataProperty, text.toLowerCase());
+      if (lower !== text && typeof parent === 'object' && parent !== null && context !== undefined) {
+        Reflect.set(parent, context.parentDataProperty, lower);
       }
       return true;
     },
@@ -113,32 +114,56 @@ function escapePointer(field: string): string {
 export function refuseUnsafe(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
   const violations: Violation[] = [];
-  const open: { at: string; depth: number; value: object }[] = [{ at: '', depth: 1, value }];
+  const open: Place[] = [{ value, parent: null, key: '', depth: 1 }];
   let nodes = 0;
-  for (let next = open.pop(); next !== undefined && violations.length < limits.violations; next = open.pop()) {
-    const { at, depth } = next;
-    if (Array.isArray(next.value) && next.value.length > limits.listElements) {
-      violations.push({ attribute: at, detail: `must not have more than ${limits.listElements} elements` });
+  for (let place = open.pop(); place !== undefined && violations.length < limits.violations; place = open.pop()) {
+    if (Array.isArray(place.value) && place.value.length > limits.listElements) {
+      violations.push({
+        attribute: pointerTo(place),
+        detail: `must not have more than ${limits.listElements} elements`,
+      });
       continue;
     }
-    for (const [key, child] of Object.entries(next.value)) {
+    for (const [key, child] of Object.entries(place.value)) {
       nodes += 1;
-      if (nodes > limits.nodes)
-        throw invalid([{ attribute: '', detail: `must not have more than ${limits.nodes} values` }]);
-      const pointer = `${at}/${escapePointer(key)}`;
-      if (!isStorable(key) || key === '__proto__')
-        violations.push({ attribute: at, detail: 'has a field with a forbidden name' });
-      else if (typeof child === 'string') {
-        if (!isStorable(child))
-          violations.push({ attribute: pointer, detail: 'must not contain NUL or unpaired surrogates' });
-      } else if (typeof child === 'object' && child !== null) {
-        if (depth >= limits.depth)
-          throw invalid([{ attribute: '', detail: `must not be nested deeper than ${limits.depth} levels` }]);
-        open.push({ at: pointer, depth: depth + 1, value: child });
+      if (nodes > limits.nodes) throw tooMuch(`must not have more than ${limits.nodes} values`);
+      const fault = faultOf(key, child);
+      if (fault !== null) violations.push(fault(place));
+      else if (typeof child === 'object' && child !== null) {
+        if (place.depth >= limits.depth) throw tooMuch(`must not be nested deeper than ${limits.depth} levels`);
+        open.push({ value: child, parent: place, key, depth: place.depth + 1 });
       }
     }
   }
   if (violations.length > 0) throw invalid(violations);
+}
+
+/** Where the walk is; the pointer to it is made only if something is wrong there. */
+interface Place {
+  readonly value: object;
+  readonly parent: Place | null;
+  readonly key: string;
+  readonly depth: number;
+}
+
+function pointerTo({ parent, key }: Place): string {
+  return parent === null ? '' : `${pointerTo(parent)}/${escapePointer(key)}`;
+}
+
+function tooMuch(detail: string): Refusal {
+  return invalid([{ attribute: '', detail }]);
+}
+
+/** What is wrong with a field, told once its place is known; `null` if nothing is. */
+function faultOf(key: string, child: unknown): ((place: Place) => Violation) | null {
+  if (!isStorable(key) || key === '__proto__') {
+    return (place) => ({ attribute: pointerTo(place), detail: 'has a field with a forbidden name' });
+  }
+  if (typeof child !== 'string' || isStorable(child)) return null;
+  return (place) => ({
+    attribute: `${pointerTo(place)}/${escapePointer(key)}`,
+    detail: 'must not contain NUL or unpaired surrogates',
+  });
 }
 
 function isStorable(text: string): boolean {

@@ -3,7 +3,7 @@ import Type from 'typebox';
 import { accountOf, permit } from '../identity/access.ts';
 import { notFound } from '../platform/errors.ts';
 import { etag } from '../platform/etag.ts';
-import type { App } from '../platform/http.ts';
+import { rendered, type App } from '../platform/http.ts';
 import type { QueueId, SiteId } from '../platform/ids.ts';
 import { cutPage, nextPage, optionalPageQuery, pageWindow } from '../platform/paging.ts';
 import { list, uuid } from '../platform/schema.ts';
@@ -98,7 +98,7 @@ function listRoute(app: App, siteQueues: SiteQueues): void {
       if (request.query.per_page !== undefined) return pageOfQueues(request, siteQueues, siteIds);
       // The whole list is kept rendered; made of objects anew, it would cost twenty times as much.
       const sites = await Promise.all(siteIds.map(async (id) => siteQueues.render(accountOf(request), id)));
-      reply.type('application/json; charset=utf-8');
+      reply.type(rendered);
       return `{"queues":[${sites.filter((site) => site !== '').join(',')}],"next_page":null}` as never;
     },
   );

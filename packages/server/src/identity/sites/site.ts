@@ -67,6 +67,13 @@ export interface SiteRow extends Type.Static<typeof siteOutput> {
 
 export type SiteSettings = Pick<SiteRow, 'name' | keyof typeof siteDefaults>;
 
+const shown = Object.keys(siteOutput.properties);
+
+/** A site as JSON, for those who keep it: rendering costs more than everything else about reading one. */
+export function renderSite(site: SiteRow): string {
+  return JSON.stringify(site, shown.concat('operator', 'visitor'));
+}
+
 /** `null` unsets a setting: it is its default again. */
 export function withDefaults(given: SiteUpdate): Partial<SiteSettings> {
   const entries = Object.entries(given).filter(([field]) => field === 'name' || field in siteDefaults);

@@ -2,10 +2,10 @@ import type { Sql } from '../../platform/database.ts';
 import type { AccountId, SiteId, TeamId } from '../../platform/ids.ts';
 import type { TeamRow } from './team.ts';
 
-const columns = ['id', 'account_id', 'site_id', 'name', 'description', 'version', 'created_at', 'updated_at'] as const;
-
 export async function findTeam(sql: Sql, accountId: AccountId, id: TeamId): Promise<TeamRow | null> {
-  const [row] = await sql<TeamRow[]>`SELECT ${sql(columns)} FROM teams WHERE id = ${id} AND account_id = ${accountId}`;
+  const [row] = await sql<
+    TeamRow[]
+  >`SELECT id, account_id, site_id, name, description, version, created_at, updated_at FROM teams WHERE id = ${id} AND account_id = ${accountId}`;
   return row ?? null;
 }
 
@@ -19,7 +19,7 @@ interface TeamList {
 export async function listTeams(sql: Sql, { accountId, siteIds, limit, offset }: TeamList): Promise<TeamRow[]> {
   // Served by teams_in_order.
   return sql<TeamRow[]>`
-    SELECT ${sql(columns)}
+    SELECT id, account_id, site_id, name, description, version, created_at, updated_at
       FROM teams
      WHERE account_id = ${accountId} AND site_id = ANY(${[...siteIds]}::uuid[])
      ORDER BY created_at, id
@@ -32,7 +32,7 @@ export async function insertTeam(sql: Sql, { id, account_id, site_id, name, desc
   const [row] = await sql<TeamRow[]>`
     INSERT INTO teams (id, account_id, site_id, name, description)
     VALUES (${id}, ${account_id}, ${site_id}, ${name}, ${description})
-    RETURNING ${sql(columns)}`;
+    RETURNING id, account_id, site_id, name, description, version, created_at, updated_at`;
   if (row === undefined) throw new Error('the inserted team did not come back');
   return row;
 }
@@ -48,7 +48,7 @@ export async function updateTeam(
     UPDATE teams
        SET ${sql(changes)}, version = version + 1, updated_at = now()
      WHERE id = ${id} AND (${versions === null} OR version = ANY(${[...(versions ?? [])]}::integer[]))
-    RETURNING ${sql(columns)}`;
+    RETURNING id, account_id, site_id, name, description, version, created_at, updated_at`;
   return row ?? null;
 }
 
