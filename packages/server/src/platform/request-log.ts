@@ -17,7 +17,8 @@ export function installRequestLog(
     const route = request.routeOptions.url ?? 'unknown';
     const milliseconds = reply.elapsedTime;
     metrics.requests.observe(request.method, route, reply.statusCode, milliseconds / 1000);
-    const replayed = reply.getHeader('idempotency-replayed') === 'true' ? ',"replayed":true' : '';
+    const repeated = request.method === 'POST' && reply.getHeader('idempotency-replayed') === 'true';
+    const replayed = repeated ? ',"replayed":true' : '';
     // None of these can hold a character that JSON escapes: ids, patterns of ours, methods Node knows.
     const asked = `"request_id":"${request.id}","method":"${request.method}","route":"${route}"`;
     const answered = `"status":${reply.statusCode},"ms":${milliseconds.toFixed(3)},"caller":"${callerOf(request)}"`;

@@ -19,17 +19,12 @@ export function pageHeaders(more: Readonly<Record<string, string[]>> = {}): Head
   return Object.fromEntries(Object.entries(response.getHeaders()).map(([name, value]) => [name, String(value)]));
 }
 
-/** Those that mean something only to a document that a browser shows. */
-const forPagesOnly = [
-  'cross-origin-opener-policy',
-  'origin-agent-cluster',
-  'x-dns-prefetch-control',
-  'x-download-options',
-  'x-permitted-cross-domain-policies',
-  'x-xss-protection',
-];
+/**
+ * For answers that are data, those that mean something to them; the rest are about documents that a browser shows, or
+ * (HSTS, RFC 6797) for the proxy that speaks TLS to say. Each header costs about a microsecond a request.
+ */
+const forData = new Set(['content-security-policy', 'referrer-policy', 'x-content-type-options', 'x-frame-options']);
 
-/** For answers that are data: the rest of them. Each header costs about a microsecond a request. */
 export function dataHeaders(): Headers {
-  return Object.fromEntries(Object.entries(pageHeaders()).filter(([name]) => !forPagesOnly.includes(name)));
+  return Object.fromEntries(Object.entries(pageHeaders()).filter(([name]) => forData.has(name)));
 }

@@ -138,6 +138,8 @@ interface Held {
   snapshot: Snapshot;
   /** The snapshot as JSON, without the brackets around it. */
   json: string;
+  /** The bytes of the answer that has this site alone. */
+  answer: Buffer;
 }
 
 /** So many sites' queues are held at once. */
@@ -159,9 +161,12 @@ export class SiteQueues {
     this.#epochs = new RowCache({ feed, tables: ['queues_of_account'], limit: mostAccounts, load: async () => ({}) });
   }
 
-  /** The site's queues now: elements of a JSON list, separated by commas. */
-  async render(accountId: AccountId, siteId: SiteId, now = Date.now()): Promise<string> {
-    return (await this.#current(accountId, siteId, now)).json;
+  /** The whole answer for the sites: kept as bytes, so that nothing is left to do for a site but to send them. */
+  async render(accountId: AccountId, siteIds: readonly SiteId[], now = Date.now()): Promise<Buffer> {
+    const sites = await Promise.all(siteIds.map(async (id) => this.#current(accountId, id, now)));
+    const [only] = sites;
+    if (sites.length === 1 && only !== undefined) return only.answer;
+    return wrap(sites.flatMap((held) => (held.json === '' ? [] : [held.json])).join(','));
   }
 
   async list(accountId: AccountId, siteId: SiteId, now = Date.now()): Promise<readonly QueueOutput[]> {
@@ -173,7 +178,8 @@ export class SiteQueues {
     const held = this.#held.get(siteId);
     if (held?.epoch === epoch) return now < held.snapshot.validUntil ? held : refresh(held, now);
     const material = await readMaterial(this.#sql, siteId);
-    const fresh = refresh({ epoch, material, snapshot: { queues: [], validUntil: 0 }, json: '' }, now);
+    const blank: Held = { epoch, material, snapshot: { queues: [], validUntil: 0 }, json: '', answer: wrap('') };
+    const fresh = refresh(blank, now);
     this.#held.delete(siteId);
     this.#held.set(siteId, fresh);
     return fresh;
@@ -183,5 +189,10 @@ export class SiteQueues {
 function refresh(held: Held, now: number): Held {
   held.snapshot = takeSnapshot(held.material, now);
   held.json = held.snapshot.queues.map((queue) => JSON.stringify(queue)).join(',');
+  held.answer = wrap(held.json);
   return held;
+}
+
+function wrap(queues: string): Buffer {
+  return Buffer.from(`{"queues":[${queues}],"next_page":null}`);
 }
