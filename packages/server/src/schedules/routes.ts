@@ -23,6 +23,8 @@ import {
 const tags = ['Queue scheduling policies'];
 const policyParams = Type.Object({ scheduling_policy_id: uuid<'scheduling_policy'>() });
 const longestPreviewMs = 366 * 86_400_000;
+/** A policy with a thousand short intervals a week would fill an answer of tens of megabytes. */
+const mostIntervals = 10_000;
 
 export function policyRoutes(app: App): void {
   app.get(
@@ -129,6 +131,11 @@ function previewRoute(app: App): void {
         throw invalid([{ attribute: '/to', detail: 'must not be before from, nor more than 366 days after it' }]);
       }
       const open = intervals(compileHours(policy), from, to);
+      if (open.length > mostIntervals) {
+        throw invalid([
+          { attribute: '/to', detail: `must be closer to from: more than ${mostIntervals} intervals lie between` },
+        ]);
+      }
       return {
         intervals: open.map(({ opensAt, closesAt }) => ({
           opens_at: new Date(opensAt),
