@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { connect } from '../packages/server/src/platform/database.ts';
 import { emptyDatabase } from './support/database.ts';
-import { databaseProcess, freePort, launch, temporaryDirectory, type UsherProcess } from './support/process.ts';
+import { databaseProcess, freePort, launch, temporaryDirectory, UsherProcess } from './support/process.ts';
 import { call, until } from './support/server.ts';
 import { expectStatus } from './support/world.ts';
 
@@ -162,6 +162,22 @@ test('SIGTERM and SIGINT end it cleanly, also while requests run, and leave no d
     assert.equal(databaseProcess(dataDir), null);
     for (const outcome of await Promise.all(running)) assert.ok(outcome === 200 || outcome === 'cut', String(outcome));
   }
+});
+
+test('npm start ends as cleanly when npm is told to', async () => {
+  const port = await freePort();
+  const npm = spawn('npm', ['start'], {
+    env: { ...process.env, PORT: String(port), USHER_DATA_DIR: dataDir },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  const usher = new UsherProcess(npm, port);
+  launched.push(usher);
+  await usher.ready();
+  npm.kill('SIGTERM');
+  await usher.ended();
+  await until(() => databaseProcess(dataDir) === null, 10_000);
+  await assert.rejects(call(usher, 'GET /healthz'), TypeError);
 });
 
 test('after SIGKILL the next start stops the database left behind and has everything', async () => {
