@@ -21,7 +21,7 @@ export function installRequestLog(
     const replayed = repeated ? ',"replayed":true' : '';
     // None of these can hold a character that JSON escapes: ids, patterns of ours, methods Node knows.
     const asked = `"request_id":"${request.id}","method":"${request.method}","route":"${route}"`;
-    const answered = `"status":${reply.statusCode},"ms":${milliseconds.toFixed(3)},"caller":"${callerOf(request)}"`;
+    const answered = `"status":${reply.statusCode},"ms":${Math.round(milliseconds * 1000) / 1000},"caller":"${callerOf(request)}"`;
     writeLine(log, `${asked},${answered}${replayed}`);
     done();
   });
