@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import type { AccountId } from '../packages/server/src/platform/ids.ts';
+import { SiteQueues } from '../packages/server/src/queues/site-queues.ts';
 import { call, startTestServer, until, type Json, type TestServer } from './support/server.ts';
 import {
   enqueue,
@@ -137,5 +139,33 @@ test('a change made in one process is seen in another', async () => {
     await until(async () => (await name()) === 'Other', 1_000);
   } finally {
     await other[Symbol.asyncDispose]();
+  }
+});
+
+test('D6 a status turns with the minute, whether or not anybody looked in between', async () => {
+  const own = await makeAccount(server);
+  const policy = await makePolicy(server, own, {
+    timezone: 'Europe/Tallinn',
+    business_hours: [{ opens_at: '09:00', closes_at: '17:00', days_of_week: ['mon'] }],
+  });
+  await makeQueue(server, own, { when_unstaffed: 'accept', scheduling_policy_id: policy });
+  const [row] = await server.database.sql<{ account_id: AccountId }[]>`
+    SELECT account_id FROM sites WHERE id = ${own.siteId}`;
+  assert.ok(row);
+  const opens = Date.parse('2027-01-04T09:00:00+02:00');
+  const closes = Date.parse('2027-01-04T17:00:00+02:00');
+  const status = async (queues: SiteQueues, now: number): Promise<string | undefined> =>
+    (await queues.list(row.account_id, own.siteId, now))[0]?.status;
+  const watching = new SiteQueues(server.database.sql, server.feed);
+  for (const [now, expected] of [
+    [opens - 1, 'closed'],
+    [opens, 'opened'],
+    [closes - 1, 'opened'],
+    [closes, 'closed'],
+    [opens + 7 * 86_400_000, 'opened'],
+  ] as const) {
+    assert.equal(await status(watching, now), expected, new Date(now).toISOString());
+    // A process that was down until then sees the same at its first look.
+    assert.equal(await status(new SiteQueues(server.database.sql, server.feed), now), expected);
   }
 });
