@@ -286,7 +286,18 @@ test('D7.7 ETag and If-Match: a change of an old version is refused and changes 
   const late = await call(server, `PATCH ${path}`, { token, body: { name: 'Three' }, headers: { 'if-match': tag } });
   assertProblem(late, 'precondition_failed');
   assert.equal(late.headers.get('etag'), changed.headers.get('etag'));
-  assertProblem(await call(server, `DELETE ${path}`, { token, headers: { 'if-match': '"0"' } }), 'precondition_failed');
+  for (const other of ['"0"', '"9999999999"', '"-1"', '"1.5"', '"x"', '""']) {
+    assertProblem(
+      await call(server, `DELETE ${path}`, { token, headers: { 'if-match': other } }),
+      'precondition_failed',
+    );
+    const site = await call(server, `PATCH /sites/${siteId}`, {
+      token,
+      body: { name: 'x' },
+      headers: { 'if-match': other },
+    });
+    assertProblem(site, 'precondition_failed');
+  }
   assert.deepEqual((await call(server, `GET ${path}`, { token })).body, changed.body);
   const any = await call(server, `PATCH ${path}`, { token, body: { name: 'Four' }, headers: { 'if-match': '*' } });
   assert.equal(any.status, 200);

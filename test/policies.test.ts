@@ -77,6 +77,7 @@ test('D6.6 the preview gives the open intervals as instants, daylight saving inc
     ['2027-01-02T00:00:00Z', '2027-01-01T00:00:00Z'],
     ['2027-01-01T00:00:00Z', '2028-01-02T00:00:01Z'],
     ['x', '2027-01-01T00:00:00Z'],
+    ['2016-12-31T23:59:60Z', '2017-01-01T00:00:00Z'],
   ] as const) {
     expectStatus(await preview(from, to), 422);
   }

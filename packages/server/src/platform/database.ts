@@ -96,6 +96,8 @@ const connectionLost = new Set([
   '57P02', // crash_shutdown
   '57P03', // cannot_connect_now
   '57014', // query_canceled, by our own statement_timeout
+  '40001', // serialization_failure
+  '40P01', // deadlock_detected: nothing was changed, and the other has gone on
 ]);
 
 /** Whether the database was out of reach, so that the same request may succeed later. */

@@ -6,6 +6,9 @@ export function etag(version: number): string {
   return `"${version}"`;
 }
 
+/** Versions are stored as integers of four bytes: no greater number is one. */
+const mostVersion = 2 ** 31 - 1;
+
 /**
  * The versions an `If-Match` header accepts: `null` where any will do. The store puts it into its WHERE, so that the check
  * and the change are one statement.
@@ -20,7 +23,7 @@ export function ifMatch(request: FastifyRequest): readonly number[] | null {
       'If-Match must be * or a list of quoted entity tags, as the ETag header gives them.',
     );
   }
-  return tags.map(Number).filter(Number.isSafeInteger);
+  return tags.map(Number).filter((version) => Number.isInteger(version) && version >= 0 && version <= mostVersion);
 }
 
 export function preconditionFailed(current: number): Refusal {

@@ -127,7 +127,8 @@ function previewRoute(app: App): void {
       const policy = await permittedPolicy(request, request.params.scheduling_policy_id);
       const from = Date.parse(request.query.from);
       const to = Date.parse(request.query.to);
-      if (to < from || to - from > longestPreviewMs) {
+      // A leap second is a date-time by its format and none by its value: NaN, which is in no order.
+      if (!(from <= to && to - from <= longestPreviewMs)) {
         throw invalid([{ attribute: '/to', detail: 'must not be before from, nor more than 366 days after it' }]);
       }
       const open = intervals(compileHours(policy), from, to);
