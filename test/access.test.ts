@@ -280,6 +280,10 @@ test('a token limited to some sites reaches no other', async () => {
   expectStatus(await call(server, `GET /sites/${account.siteId}`, { token }), 404);
   const session = await call(server, 'GET /operator_authentication/sessions/current', { token });
   assert.deepEqual(session.body.site_roles, { [otherSite]: 'super_manager' });
+  for (const beyond of [`POST /operators/${account.adminId}/api_keys`, `GET /operators/${account.adminId}/api_keys`]) {
+    expectStatus(await call(server, beyond, { token }), 403);
+  }
+  expectStatus(await call(server, 'POST /sites', { token, body: { name: 'Beyond' } }), 403);
   const foreign = await call(server, 'POST /operator_authentication/tokens', {
     body: { ...credentials(), site_ids: [otherSite, stranger.siteId] },
   });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { rotateSigningKey } from '../packages/server/src/identity/signing-keys.ts';
 import { call, startTestServer, type Answer, type TestServer } from './support/server.ts';
 import { expectStatus, makeAccount, makeApplicationToken, type TestAccount } from './support/world.ts';
 
@@ -104,7 +105,7 @@ test('an answer with a secret is repeated, and cannot be read from the database'
   const first = expectStatus(await call(server, path, { token: account.admin, headers }), 201);
   const second = expectStatus(await call(server, path, { token: account.admin, headers }), 201);
   assert.equal(second.body.secret, first.body.secret);
-  const { header } = await makeApplicationToken(server, account, 'publishable');
+  const { header } = await makeApplicationToken(server, account, 'secret');
   const visitor = expectStatus(await call(server, 'POST /visitors', { token: header, headers }), 200);
   const again = expectStatus(await call(server, 'POST /visitors', { token: header, headers }), 200);
   assert.deepEqual(again.body, visitor.body);
@@ -115,4 +116,27 @@ test('an answer with a secret is repeated, and cannot be read from the database'
   for (const secret of [first.body.secret, visitor.body.access_token, headers['idempotency-key']]) {
     assert.equal(stored.includes(secret), false);
   }
+});
+
+test('a publishable token is shared by strangers: none is given another’s answer', async () => {
+  const { header } = await makeApplicationToken(server, account, 'publishable');
+  const headers = { 'idempotency-key': '1' };
+  const [mine, theirs] = [
+    await call(server, 'POST /visitors', { token: header, headers }),
+    await call(server, 'POST /visitors', { token: header, headers }),
+  ];
+  assert.notEqual(expectStatus(theirs, 200).body.id, expectStatus(mine, 200).body.id);
+});
+
+test('keys are read on connections that no transaction holds: a full pool cannot wait for itself', async () => {
+  const { header } = await makeApplicationToken(server, account, 'secret');
+  await rotateSigningKey(server.database.sql, 'keep');
+  const began = performance.now();
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, async () =>
+      call(server, 'POST /visitors', { token: header, headers: { 'idempotency-key': randomUUID() } }),
+    ),
+  );
+  for (const answer of answers) expectStatus(answer, 200);
+  assert.ok(performance.now() - began < 10_000);
 });

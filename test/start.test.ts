@@ -98,6 +98,8 @@ test('wrong settings are one line each, and touch nothing', async (t) => {
     [{ USHER_ADMIN_KEY_ID: 'x' }, /go together/],
     [{ USHER_ADMIN_KEY_ID: 'x', USHER_ADMIN_KEY_SECRET: 'short' }, /16 to 256 characters/],
     [{ DATABASE_URL: 'mysql://root:hunter2@x/y' }, /DATABASE_URL must look like postgres:/],
+    [{ USHER_TRUST_PROXY: 'banana' }, /USHER_TRUST_PROXY must be true, false or a list of .*, not "banana"/],
+    [{ USHER_TRUST_PROXY: '10.0.0.0/33' }, /USHER_TRUST_PROXY must be/],
     [{ USHER_DATABASE_POOL: '1' }, /USHER_DATABASE_POOL must be/],
     [{ HOST: '203.0.113.7' }, /Cannot listen on 203\.0\.113\.7/],
   ];
@@ -314,6 +316,7 @@ test('commands work beside a running server and without one', async () => {
   assert.match((await run('signing-keys', 'rotate', '--revoke')).output, /Every token has ended/);
   await until(async () => (await call(server, 'GET /sites', { token })).status === 401);
   assert.match((await run('keys', 'create', 'administrator@localhost')).errors, /several accounts/);
+  assert.match((await run('keys', 'create', 'administrator@localhost', 'Second')).output, /secret +usk_/);
   assert.match((await run('keys', 'create', 'who@where')).errors, /There is no operator/);
   const unknown = await run('dance');
   assert.equal(unknown.child.exitCode, 2);

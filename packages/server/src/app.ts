@@ -13,7 +13,7 @@ import { teamRoutes } from './identity/teams/routes.ts';
 import { Tokens } from './identity/tokens.ts';
 import { visitorRoutes } from './identity/visitors/routes.ts';
 import type { ChangeFeed } from './platform/change-feed.ts';
-import type { Database } from './platform/database.ts';
+import { connect, type Database } from './platform/database.ts';
 import { docsRoutes } from './platform/docs.ts';
 import { healthRoutes } from './platform/health.ts';
 import { createApp, type App } from './platform/http.ts';
@@ -44,8 +44,11 @@ const failuresPerMinute = 300;
 export async function buildApp({ config, database, feed, log }: AppParts): Promise<App> {
   const app = createApp({ log, sql: database.sql, trustProxy: config.trustProxy });
   const metrics = createMetrics(database.sql, config.databasePoolSize);
-  const directory = createDirectory(database.sql, feed);
-  const tokens = new Tokens(new Keyring(database.sql, feed));
+  // What a request needs to know in the middle of a transaction comes over connections that no transaction holds.
+  const lookups = connect(database.address, { max: 2 });
+  app.addHook('onClose', async () => lookups.end({ timeout: 1 }));
+  const directory = createDirectory(lookups, feed);
+  const tokens = new Tokens(new Keyring(lookups, feed));
 
   installRequestLog(app, log, metrics, (request) => request.caller.key);
   installCors(app, directory);
@@ -55,9 +58,11 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
     failures: new RateLimit(failuresPerMinute),
   });
   installSettling(app, feed);
-  installIdempotency(app, ({ caller }) =>
-    caller.kind === 'nobody' ? null : { accountId: caller.accountId, caller: caller.key },
-  );
+  installIdempotency(app, ({ caller }) => {
+    // A publishable token is shared by strangers, who must not be given each other's answers.
+    if (caller.kind === 'nobody' || (caller.kind === 'application' && caller.trust === 'publishable')) return null;
+    return { accountId: caller.accountId, caller: caller.key };
+  });
   await describeRoutes(app);
 
   signInRoutes(app, { tokens, directory, attempts: new RateLimit(config.rateLimitSignIn) });

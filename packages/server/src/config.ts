@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 
 /** Everything the environment may say, read once. Nothing else in Usher reads `process.env`. */
@@ -134,8 +135,20 @@ function adminKey(id: string, secret: string): Config['adminKey'] {
   return Object.freeze({ id, secret });
 }
 
+const proxyGroups = ['loopback', 'linklocal', 'uniquelocal'];
+
 function trustProxy(value: string): Config['trustProxy'] {
   if (value === 'true') return true;
   if (value === 'false') return false;
-  return value.split(',').map((address) => address.trim());
+  const proxies = value.split(',').map((address) => address.trim());
+  const wrong = proxies.find((proxy) => !proxyGroups.includes(proxy) && !isNetwork(proxy));
+  if (wrong === undefined) return proxies;
+  const kinds = `IP addresses, networks such as 10.0.0.0/8, or ${proxyGroups.join(', ')}`;
+  throw new SettingError(`USHER_TRUST_PROXY must be true, false or a list of ${kinds}, not "${wrong}".`);
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', prefix = '0', ...rest] = text.split('/');
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  return rest.length === 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits;
 }

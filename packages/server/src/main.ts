@@ -34,11 +34,7 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     for (const close of closers.splice(0).toReversed()) await close();
   };
   try {
-    let firstKey: NewKey | null = null;
-    await migrate(storage.database, async (sql) => {
-      await ensureSigningKey(sql);
-      firstKey = await ensureFirstAccount(sql, config.adminKey);
-    });
+    await migrate(storage.database, ensureSigningKey);
     const feed = await openChangeFeed(storage.database.address);
     closers.push(async () => feed.close());
     const stopHousekeeping = startHousekeeping(storage.database.sql, log);
@@ -51,6 +47,11 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
       clearTimeout(cutOff);
     });
     await app.listen({ host: config.host, port: config.port });
+    // Last of all, and under the lock of the migrations: a key that is made must be shown, whatever else can fail.
+    let firstKey: NewKey | null = null;
+    await migrate(storage.database, async (sql) => {
+      firstKey = await ensureFirstAccount(sql, config.adminKey);
+    });
     return { url: urlOf(app.server.address(), config), place: storage.place, firstKey, failed: storage.died, stop };
   } catch (error) {
     await stop();

@@ -27,7 +27,7 @@ export async function migrateOnly(config: Config): Promise<void> {
   process.stdout.write('The database is up to date.\n');
 }
 
-export async function accountsCreate(config: Config, name: string | undefined): Promise<void> {
+export async function accountsCreate(config: Config, name?: string): Promise<void> {
   if (name === undefined || name === '')
     throw new StartError('Say how the account is called: usher accounts create <name>');
   const key = newKey();
@@ -37,23 +37,28 @@ export async function accountsCreate(config: Config, name: string | undefined): 
   printKey(`Account "${name}" is there, with one site. Its super_manager's API key, shown this once:`, key);
 }
 
-export async function keysCreate(config: Config, email: string | undefined): Promise<void> {
+export async function keysCreate(config: Config, email?: string, account?: string): Promise<void> {
   if (email === undefined) throw new StartError("Say whose key: usher keys create <the operator's e-mail address>");
   const key = newKey();
   await withDatabase(config, async (sql) => {
     const owners = await sql<{ accountId: AccountId; operatorId: OperatorId }[]>`
-      SELECT account_id AS "accountId", id AS "operatorId" FROM operators WHERE lower(email) = lower(${email})`;
+      SELECT o.account_id AS "accountId", o.id AS "operatorId"
+        FROM operators o
+        JOIN accounts a ON a.id = o.account_id
+       WHERE lower(o.email) = lower(${email}) AND (${account === undefined} OR a.name = ${account ?? ''})`;
     const [owner] = owners;
     if (owner === undefined) throw new StartError(`There is no operator ${email}.`);
     if (owners.length > 1)
-      throw new StartError(`${email} is an operator of several accounts; make the key through the API.`);
+      throw new StartError(
+        `${email} is an operator of several accounts; say which: usher keys create ${email} <account>.`,
+      );
     const row = await insertApiKey(sql, { ...owner, id: key.id, secretHash: await hashSecret(key.secret) }, mostKeys);
     if (row === null) throw new StartError(`${email} has ${mostKeys} keys already; delete one through the API.`);
   });
   printKey(`A new API key of ${email}, shown this once:`, key);
 }
 
-export async function signingKeysRotate(config: Config, flag: string | undefined): Promise<void> {
+export async function signingKeysRotate(config: Config, flag?: string): Promise<void> {
   if (flag !== undefined && flag !== '--revoke')
     throw new StartError(`Unknown option ${flag}; there is only --revoke.`);
   await withDatabase(config, async (sql) => rotateSigningKey(sql, flag === '--revoke' ? 'revoke' : 'keep'));

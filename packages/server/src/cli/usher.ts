@@ -6,11 +6,12 @@ const help = `usher <command>
   serve                         start the server (settings: see the README)
   migrate                       bring the database up to this version, and end
   accounts create <name>        make another account with a site and a super_manager, print its key
-  keys create <e-mail>          make an API key for an operator who lost theirs, print it
+  keys create <e-mail> [name]   make an API key for an operator who lost theirs, print it; where several accounts
+                                have an operator of that address, with the account's name
   signing-keys rotate           sign tokens with a new key; add --revoke to end every token at once
 `;
 
-type Command = (config: Config, argument: string | undefined) => Promise<void>;
+type Command = (config: Config, ...args: string[]) => Promise<void>;
 
 /** Loaded when it is known what to do and that the settings are right: what is wrong with them is told at once. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
@@ -34,7 +35,7 @@ async function run(words: readonly string[]): Promise<void> {
   }
   const config = readConfig(process.env);
   const command = await load();
-  await command(config, words[length]);
+  await command(config, ...words.slice(length));
 }
 
 try {

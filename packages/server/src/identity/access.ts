@@ -264,6 +264,12 @@ export function operatorOf(request: FastifyRequest): OperatorCaller {
   return request.caller;
 }
 
+/** For what would reach beyond the sites a token was limited to: a key is all of an operator, a new site is another. */
+export function refuseLimited(caller: OperatorCaller): void {
+  if (!caller.limited) return;
+  throw new Refusal('forbidden', 'This token was obtained for some sites only. Obtain one without site_ids for this.');
+}
+
 /** The account of a caller that is somebody. */
 export function accountOf(request: FastifyRequest): AccountId {
   if (request.caller.kind === 'nobody') throw new Error('the route is public');

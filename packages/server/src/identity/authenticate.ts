@@ -24,6 +24,8 @@ interface KnownCaller {
   readonly expiresAt: number;
 }
 
+/** Callers are remembered by their header, so it must not be one that somebody has blown up. */
+const longestHeader = 4_096;
 /** So many are remembered, so that a signature is checked once a token and process. */
 const mostKnown = 20_000;
 
@@ -41,6 +43,7 @@ export class Authenticator {
 
   authenticate(header: string | undefined): Caller | Promise<Caller> {
     if (header === undefined) throw unauthenticated('This needs a token: send it as "Authorization: Bearer <token>".');
+    if (header.length > longestHeader) throw unauthenticated('The token is far longer than any of ours.');
     return this.#recall(header) ?? this.#inquire(header);
   }
 
@@ -126,6 +129,7 @@ function operatorCaller(claims: Claims, operator: OperatorEntry): Caller {
     key: `operator:${claims.sub}`,
     accountId: claims.account as AccountId,
     operatorId: claims.sub as OperatorId,
+    limited: sites !== undefined,
     roles: sites === undefined ? operator.roles : new Map([...operator.roles].filter(([site]) => sites.includes(site))),
     tokenId: claims.jti,
     expiresAt: new Date(claims.exp * 1000),

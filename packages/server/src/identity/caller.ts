@@ -34,6 +34,8 @@ export interface OperatorCaller {
   readonly key: string;
   readonly accountId: AccountId;
   readonly operatorId: OperatorId;
+  /** Whether the token was obtained for some of the operator's sites only. */
+  readonly limited: boolean;
   /** The sites this token reaches, and the operator's role on each. */
   readonly roles: ReadonlyMap<SiteId, Role>;
   readonly tokenId: string;

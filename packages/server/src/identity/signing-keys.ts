@@ -44,15 +44,16 @@ export class Keyring {
     return verifiers.get(id);
   }
 
+  /** Read once until something changes; while the feed is deaf, once for all who ask at the same time. */
   async #load(): Promise<LoadedKeys> {
-    if (!this.#feed.live) this.#keys = null;
-    this.#keys ??= loadKeys(this.#sql);
-    try {
-      return await this.#keys;
-    } catch (error) {
-      this.#keys = null;
-      throw error;
-    }
+    if (this.#keys !== null) return this.#keys;
+    const reading = loadKeys(this.#sql);
+    this.#keys = reading;
+    const forget = (): void => {
+      if (this.#keys === reading) this.#keys = null;
+    };
+    reading.then(() => this.#feed.live || forget(), forget);
+    return reading;
   }
 }
 

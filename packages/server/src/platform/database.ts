@@ -1,7 +1,8 @@
-import postgres from 'postgres';
+import type { ISql, Options, Sql as PoolSql } from 'postgres';
+import postgres from './postgres.ts';
 
 /** What a statement needs: the pool, or the one connection of a transaction. Stores take it as their first argument. */
-export type Sql = postgres.ISql;
+export type Sql = ISql;
 
 /** Where a PostgreSQL is: a URL of the user's, or the socket of the embedded one. */
 export type DatabaseAddress =
@@ -10,7 +11,7 @@ export type DatabaseAddress =
 
 export interface Database {
   readonly address: DatabaseAddress;
-  readonly sql: postgres.Sql;
+  readonly sql: PoolSql;
   /** Waits for running statements, `graceMs` at most, and lets go of every connection. */
   close(graceMs?: number): Promise<void>;
 }
@@ -19,10 +20,10 @@ export interface Database {
 const statementTimeoutMs = 15_000;
 const connectTimeoutSec = 5;
 
-type ClientOptions = postgres.Options<Record<never, never>>;
+type ClientOptions = Options<Record<never, never>>;
 
 /** A postgres.js client for an address. Most callers want `openDatabase`; the change feed needs a connection of its own. */
-export function connect(address: DatabaseAddress, options: ClientOptions): postgres.Sql {
+export function connect(address: DatabaseAddress, options: ClientOptions): PoolSql {
   const { connection, ...rest } = options;
   const shared: ClientOptions = {
     connect_timeout: connectTimeoutSec,
@@ -41,7 +42,7 @@ export function connect(address: DatabaseAddress, options: ClientOptions): postg
 }
 
 /** A socket is named as libpq has it, `postgres://user@localhost/database?host=/directory`: postgres.js does not know that. */
-function connectUrl(text: string, options: ClientOptions): postgres.Sql {
+function connectUrl(text: string, options: ClientOptions): PoolSql {
   const url = new URL(text);
   const directory = url.searchParams.get('host');
   if (directory === null) return postgres(text, options);
@@ -65,7 +66,7 @@ export async function inTransaction<T>(sql: Sql, run: (sql: Sql) => Promise<T>):
   return (await sql.begin(run)) as T;
 }
 
-function isPool(sql: Sql): sql is postgres.Sql {
+function isPool(sql: Sql): sql is PoolSql {
   return 'begin' in sql;
 }
 

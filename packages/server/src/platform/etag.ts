@@ -16,14 +16,17 @@ const mostVersion = 2 ** 31 - 1;
 export function ifMatch(request: FastifyRequest): readonly number[] | null {
   const header = request.headers['if-match'];
   if (header === undefined || header.trim() === '*') return null;
-  const tags = header.split(',').map((tag) => /^\s*(?:W\/)?"([^"]*)"\s*$/.exec(tag)?.[1]);
+  const tags = header.split(',').map((tag) => /^\s*((?:W\/)?"[^"]*")\s*$/.exec(tag)?.[1]);
   if (tags.includes(undefined)) {
     throw new Refusal(
       'malformed_request',
       'If-Match must be * or a list of quoted entity tags, as the ETag header gives them.',
     );
   }
-  return tags.map(Number).filter((version) => Number.isInteger(version) && version >= 0 && version <= mostVersion);
+  // Ours are strong and hold a version; a tag that is neither matches nothing.
+  return tags
+    .flatMap((tag = '') => (/^"[1-9]\d{0,9}"$/.test(tag) ? Number(tag.slice(1, -1)) : []))
+    .filter((version) => version <= mostVersion);
 }
 
 export function preconditionFailed(current: number): Refusal {

@@ -27,7 +27,9 @@ interface Page {
 
 /** One row more than a page holds is asked for: whether it comes tells whether there is a next page. */
 export function pageWindow({ page, per_page }: Page): { limit: number | null; offset: number } {
-  return per_page === undefined ? { limit: null, offset: 0 } : { limit: per_page + 1, offset: (page - 1) * per_page };
+  if (per_page !== undefined) return { limit: per_page + 1, offset: (page - 1) * per_page };
+  // Everything is on the first page, and nothing behind it.
+  return { limit: page === 1 ? null : 0, offset: 0 };
 }
 
 export function cutPage<Row>(request: FastifyRequest, { page, per_page }: Page, rows: readonly Row[]) {

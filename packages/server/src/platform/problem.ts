@@ -44,6 +44,9 @@ export function problemOf(refusal: Refusal, requestId: string): Problem {
 /** What an error of any origin means to the caller. Whatever is not known to be the caller's or the database's is ours. */
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
+  if (error instanceof Error && error.message === 'aborted') {
+    return new Refusal('malformed_request', 'The request was cut off before it was whole.');
+  }
   if (isDatabaseUnavailable(error)) {
     return new Refusal(
       'database_unavailable',

@@ -25,7 +25,13 @@ const checkRules: Check = (rules, value, _schema, context) => {
   return violations.length === 0;
 };
 
-const options: Options = { allErrors: true, useDefaults: true, strict: false, validateFormats: true };
+const options: Options = {
+  allErrors: true,
+  useDefaults: true,
+  strict: false,
+  strictNumbers: true,
+  validateFormats: true,
+};
 // A body means what it says; a query or path is text, from which numbers, booleans and lists are made.
 const exact = prepare(new Ajv({ ...options, coerceTypes: false }));
 const coercing = prepare(new Ajv({ ...options, coerceTypes: 'array' }));
@@ -66,7 +72,8 @@ export function refusalOfValidation(part: string | undefined, found: readonly Fa
   const seen = new Map<string, Violation>();
   for (const error of found) {
     const violation = violationOf(error);
-    if (!seen.has(violation.attribute)) seen.set(violation.attribute, violation);
+    // A rule of ours says it in words where the schema says it in a pattern.
+    if (!seen.has(violation.attribute) || error.keyword === 'check') seen.set(violation.attribute, violation);
   }
   return invalid([...seen.values()].slice(0, limits.violations));
 }

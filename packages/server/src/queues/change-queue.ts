@@ -55,7 +55,7 @@ export async function changeQueue(
     }
     if (versions !== null && !versions.includes(current.version)) throw preconditionFailed(current.version);
     const queue = completeQueue(given, current);
-    await checkReferences(request, sql, current.site_id, queue);
+    await checkReferences(request, sql, current.site_id, queue, current.fallback_queue_id);
     await refuseCycle(sql, id, queue.fallback_queue_id);
     const row = await updateQueue(sql, id, queue);
     return { row, output: await readQueue(sql, row, Date.now()) };
@@ -95,7 +95,14 @@ async function lockedQueue(request: FastifyRequest, sql: Sql, id: QueueId): Prom
 }
 
 /** Teams and policy of the same site, fallback of a site the caller is super_manager of: every violation at once. */
-async function checkReferences(request: FastifyRequest, sql: Sql, siteId: SiteId, queue: StoredQueue): Promise<void> {
+async function checkReferences(
+  request: FastifyRequest,
+  sql: Sql,
+  siteId: SiteId,
+  queue: StoredQueue,
+  /** A fallback that stays as it is was somebody else's to set. */
+  kept: QueueId | null = null,
+): Promise<void> {
   const violations: Violation[] = [];
   const { team_ids: teams = [] } = queue.routing_policy;
   const known = await teamsOnSite(sql, siteId, teams);
@@ -109,7 +116,7 @@ async function checkReferences(request: FastifyRequest, sql: Sql, siteId: SiteId
       violations.push({ attribute: '/scheduling_policy_id', detail: 'is not a scheduling policy of the site' });
     }
   }
-  if (queue.fallback_queue_id !== null) {
+  if (queue.fallback_queue_id !== null && queue.fallback_queue_id !== kept) {
     const fallback = await findQueue(sql, accountOf(request), queue.fallback_queue_id);
     if (fallback === null || operatorOf(request).roles.get(fallback.site_id) !== 'super_manager') {
       violations.push({

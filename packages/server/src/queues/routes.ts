@@ -95,7 +95,8 @@ function listRoute(app: App, siteQueues: SiteQueues): void {
     },
     async (request, reply) => {
       const siteIds = [...new Set(request.query.site_ids)];
-      if (request.query.per_page !== undefined) return pageOfQueues(request, siteQueues, siteIds);
+      if (request.query.per_page !== undefined || request.query.page > 1)
+        return pageOfQueues(request, siteQueues, siteIds);
       reply.type(rendered);
       return (await siteQueues.render(accountOf(request), siteIds)) as never;
     },

@@ -38,10 +38,20 @@ async function readMaterial(sql: Sql, siteId: SiteId): Promise<Material> {
   return {
     siteId,
     rows,
-    hours: new Map(policies.map((policy) => [policy.id, compileHours(policy)])),
+    hours: new Map(policies.map((policy) => [policy.id, compiled(policy)])),
     operators,
     counts: new Map(counts.map((count) => [count.id, count])),
   };
+}
+
+/** Compiled policies by id and version: the same ones are asked for with every change of a queue. */
+const compiledPolicies = new BoundedMap<string, CompiledHours>(1_000);
+
+function compiled(policy: Awaited<ReturnType<typeof policiesById>>[number]): CompiledHours {
+  const key = `${policy.id} ${policy.version}`;
+  const known = compiledPolicies.get(key) ?? compileHours(policy);
+  compiledPolicies.set(key, known);
+  return known;
 }
 
 /** A site's queues as they are at an instant, and until when they stay so unless something is changed. */
@@ -89,7 +99,7 @@ function serves({ site_id, team_ids }: AvailableOperator, siteId: SiteId, teams:
 function nextTurn({ hours, operators }: Material, now: number): number {
   const turns = [...hours.values()].map((compiled) => nextChange(compiled, now) ?? Infinity);
   const ends = operators.map(({ expires_at }) => expires_at?.getTime() ?? Infinity).filter((end) => end > now);
-  return Math.min(Infinity, ...turns, ...ends);
+  return [...turns, ...ends].reduce((first, turn) => Math.min(first, turn), Infinity);
 }
 
 function outputOf(row: QueueRow, facts: ReadonlyMap<QueueId, QueueFacts>, count: QueueCount | undefined): QueueOutput {

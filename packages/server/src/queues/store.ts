@@ -112,10 +112,10 @@ export async function usersOfQueue(sql: Sql, id: QueueId): Promise<string[]> {
 export async function policiesById(
   sql: Sql,
   ids: readonly SchedulingPolicyId[],
-): Promise<Pick<PolicyRow, 'id' | 'timezone' | 'business_hours' | 'exceptions'>[]> {
+): Promise<Pick<PolicyRow, 'id' | 'version' | 'timezone' | 'business_hours' | 'exceptions'>[]> {
   if (ids.length === 0) return [];
   return sql<PolicyRow[]>`
-    SELECT id, timezone, business_hours, exceptions FROM scheduling_policies WHERE id = ANY(${[...ids]}::uuid[])`;
+    SELECT id, version, timezone, business_hours, exceptions FROM scheduling_policies WHERE id = ANY(${[...ids]}::uuid[])`;
 }
 
 export interface AvailableOperator {

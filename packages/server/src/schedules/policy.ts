@@ -51,10 +51,25 @@ export const policyUpdate = checked(put({ ...fields, site_id: Type.Optional(uuid
 /** What the schema cannot say, told together with what it can. */
 function hoursRules(given: unknown): ReturnType<typeof hoursViolations> {
   try {
-    return hoursViolations(given as Partial<HoursPolicy>);
+    const policy = given as Partial<HoursPolicy>;
+    return [...hoursViolations(policy), ...tooManyToCompile(policy)];
   } catch {
     return []; // Not shaped as the schema demands: it says so itself.
   }
+}
+
+/** What compiling a policy costs grows with the week's intervals times the exceptions; so many take some milliseconds. */
+const mostCompiled = 100_000;
+
+function tooManyToCompile({
+  business_hours = [],
+  exceptions,
+}: Partial<HoursPolicy>): ReturnType<typeof hoursViolations> {
+  const weekly = business_hours.reduce((sum, hours) => sum + hours.days_of_week.length, 0);
+  const cost = weekly * (exceptions ?? []).length;
+  if (cost <= mostCompiled) return [];
+  const detail = `must be fewer: weekly intervals (${weekly}) times exceptions may be ${mostCompiled} at most`;
+  return [{ attribute: '/exceptions', detail }];
 }
 
 export const policyOutput = output('SchedulingPolicy', {

@@ -1,8 +1,11 @@
+import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { notFound, Refusal } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
-import { newId } from '../../platform/ids.ts';
+import { newId, type OperatorId } from '../../platform/ids.ts';
 import { body, output, timestamp, uuid } from '../../platform/schema.ts';
+import { operatorOf, refuseLimited } from '../access.ts';
+import type { OperatorRow } from '../operators/operator.ts';
 import { operatorToChange } from '../operators/permission.ts';
 import { hashSecret, newSecret } from '../secrets.ts';
 import { deleteApiKey, insertApiKey, listApiKeys } from './store.ts';
@@ -28,11 +31,7 @@ export function apiKeyRoutes(app: App): void {
       },
     },
     async (request, reply) => {
-      const { id: operatorId, account_id: accountId } = await operatorToChange(
-        request,
-        request.params.operator_id,
-        'may',
-      );
+      const { id: operatorId, account_id: accountId } = await keyHolder(request, request.params.operator_id);
       const secret = newSecret('usk');
       const key = { id: newId<string>(), accountId, operatorId, secretHash: await hashSecret(secret) };
       const row = await insertApiKey(request.sql, key, most);
@@ -54,7 +53,7 @@ export function apiKeyRoutes(app: App): void {
       },
     },
     async (request) => {
-      const { id } = await operatorToChange(request, request.params.operator_id, 'may');
+      const { id } = await keyHolder(request, request.params.operator_id);
       return { api_keys: await listApiKeys(request.sql, id) };
     },
   );
@@ -72,9 +71,14 @@ export function apiKeyRoutes(app: App): void {
     },
     async (request, reply) => {
       const { operator_id, key_id } = request.params;
-      const { id } = await operatorToChange(request, operator_id, 'may');
+      const { id } = await keyHolder(request, operator_id);
       if (!(await deleteApiKey(request.sql, id, key_id))) throw notFound('API key', key_id);
       reply.code(204);
     },
   );
+}
+
+async function keyHolder(request: FastifyRequest, id: OperatorId): Promise<OperatorRow> {
+  refuseLimited(operatorOf(request));
+  return operatorToChange(request, id, 'may');
 }

@@ -14,7 +14,7 @@ import {
   type OperatorRow,
   type OperatorUpdate,
 } from './operator.ts';
-import { operatorToChange, requireSuperManager } from './permission.ts';
+import { operatorToChange, operatorToRead, requireSuperManager } from './permission.ts';
 import {
   findOperator,
   insertOperator,
@@ -63,7 +63,9 @@ export async function changeOperator(
   const onlyPresence = given.assignments === undefined && Object.keys(fields).length === 0;
   return write(request.sql, async (sql) => {
     await lockOperator(sql, caller.accountId, id);
-    const current = await operatorToChange(request, id, onlyPresence ? 'may' : 'may not', sql);
+    const current = onlyPresence
+      ? await operatorToRead(request, id, 'manager', sql)
+      : await operatorToChange(request, id, 'may not', sql);
     if (versions !== null && !versions.includes(current.version)) throw preconditionFailed(current.version);
     const assignments = given.assignments && completeAssignments(given.assignments, given.role ?? current.role);
     if (assignments) await checkAssignments(sql, caller, assignments);

@@ -16,9 +16,14 @@ import { findOperator } from './store.ts';
  *
  * An operator without a site is in the hands of anyone who has the role anywhere in the account.
  */
-export async function operatorToRead(request: FastifyRequest, id: OperatorId, least: Role): Promise<OperatorRow> {
+export async function operatorToRead(
+  request: FastifyRequest,
+  id: OperatorId,
+  least: Role,
+  sql: Sql = request.sql,
+): Promise<OperatorRow> {
   const caller = operatorOf(request);
-  const operator = await visibleOperator(request.sql, caller, id);
+  const operator = await visibleOperator(sql, caller, id);
   const enough =
     operator.id === caller.operatorId || sharedRoles(caller, operator).some((role) => atLeast(role, least));
   if (!enough) throw new Refusal('forbidden', `This needs the role ${least} on one of the operator's sites.`);

@@ -90,6 +90,9 @@ export async function replaceAssignments(
 ): Promise<void> {
   const rows = assignments.map(({ site_id, role, team_ids }) => ({ site_id, role, team_ids: [...team_ids] }));
   const given = sql`jsonb_to_recordset(${sql.json(rows)}) AS given (site_id uuid, role text, team_ids uuid[])`;
+  // The teams first, as their deletion does: in the other order the two could wait for each other.
+  const teams = rows.flatMap((row) => row.team_ids);
+  await sql`SELECT 1 FROM teams WHERE id = ANY(${teams}::uuid[]) ORDER BY id FOR KEY SHARE`;
   await sql`
     DELETE FROM operator_assignments
      WHERE operator_id = ${id} AND site_id NOT IN (SELECT given.site_id FROM ${given})`;

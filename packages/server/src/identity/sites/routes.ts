@@ -1,14 +1,15 @@
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
-import type { Sql } from '../../platform/database.ts';
+import { inTransaction, type Sql } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
 import { etag, ifMatch, preconditionFailed } from '../../platform/etag.ts';
 import { rendered, type App } from '../../platform/http.ts';
 import { newId, type SiteId } from '../../platform/ids.ts';
 import { cutPage, nextPage, pageQuery, pageWindow } from '../../platform/paging.ts';
 import { uuid } from '../../platform/schema.ts';
-import { accountOf, operatorOf } from '../access.ts';
+import { operatorOf, refuseLimited } from '../access.ts';
 import type { Directory, KnownSite } from '../directory.ts';
+import { lockOperator } from '../operators/store.ts';
 import { siteDefaults, siteInput, siteOutput, siteUpdate, withDefaults } from './site.ts';
 import { findSite, insertSite, listSites, updateSite } from './store.ts';
 
@@ -62,11 +63,13 @@ export function siteRoutes(app: App, directory: Directory): void {
       },
     },
     async (request, reply) => {
-      const site = await insertSite(request.sql, {
-        id: newId(),
-        accountId: accountOf(request),
-        settings: { ...siteDefaults, ...withDefaults(request.body), name: request.body.name },
-        creator: operatorOf(request).operatorId,
+      const creator = operatorOf(request);
+      refuseLimited(creator);
+      const settings = { ...siteDefaults, ...withDefaults(request.body), name: request.body.name };
+      const site = await inTransaction(request.sql, async (sql) => {
+        // Nobody may replace the creator's assignments between: the site would be left without a super_manager.
+        await lockOperator(sql, creator.accountId, creator.operatorId);
+        return insertSite(sql, { id: newId(), accountId: creator.accountId, settings, creator: creator.operatorId });
       });
       reply.code(201).headers({ location: `/sites/${site.id}`, etag: etag(site.version) });
       return site;

@@ -1,4 +1,4 @@
-import type { Sql } from '../../platform/database.ts';
+import { inTransaction, type Sql } from '../../platform/database.ts';
 import type { AccountId, SiteId, TeamId } from '../../platform/ids.ts';
 import type { TeamRow } from './team.ts';
 
@@ -52,26 +52,28 @@ export async function updateTeam(
   return row ?? null;
 }
 
-/** Removes the team and every membership in it; false where it is not there in an accepted version. */
-export async function deleteTeam(sql: Sql, id: TeamId, versions: readonly number[] | null): Promise<boolean> {
-  const [row] = await sql`
-    WITH team AS (
-           DELETE FROM teams
-            WHERE id = ${id} AND (${versions === null} OR version = ANY(${[...(versions ?? [])]}::integer[]))
-           RETURNING id),
-         members AS (
-           UPDATE visitors v SET team_ids = array_remove(v.team_ids, team.id)
-             FROM team
-            WHERE v.team_ids <> '{}' AND v.team_ids @> ARRAY[team.id])
-    SELECT id FROM team`;
-  return row !== undefined;
+/**
+ * Removes the team and every membership in it; false where it is not there in an accepted version. It is locked first: who
+ * is joining it then has either joined, and is found, or is told that it is gone.
+ */
+export async function deleteTeam(pool: Sql, id: TeamId, versions: readonly number[] | null): Promise<boolean> {
+  return inTransaction(pool, async (sql) => {
+    const [team] = await sql<{ version: number }[]>`SELECT version FROM teams WHERE id = ${id} FOR UPDATE`;
+    if (team === undefined || (versions !== null && !versions.includes(team.version))) return false;
+    await sql`
+      UPDATE visitors
+         SET team_ids = array_remove(team_ids, ${id}), version = version + 1, updated_at = now()
+       WHERE team_ids <> '{}' AND team_ids @> ARRAY[${id}]::uuid[]`;
+    await sql`DELETE FROM teams WHERE id = ${id}`;
+    return true;
+  });
 }
 
-/** Those of the teams that are on the site. */
+/** Those of the teams that are on the site; inside a transaction they stay until it ends. */
 export async function teamsOnSite(sql: Sql, siteId: SiteId, ids: readonly TeamId[]): Promise<ReadonlySet<TeamId>> {
   if (ids.length === 0) return new Set();
   const rows = await sql<
     { id: TeamId }[]
-  >`SELECT id FROM teams WHERE site_id = ${siteId} AND id = ANY(${[...ids]}::uuid[])`;
+  >`SELECT id FROM teams WHERE site_id = ${siteId} AND id = ANY(${[...ids]}::uuid[]) ORDER BY id FOR KEY SHARE`;
   return new Set(rows.map((row) => row.id));
 }

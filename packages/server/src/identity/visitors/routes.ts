@@ -81,10 +81,13 @@ function tokenRoutes(app: App, tokens: Tokens): void {
     async (request) => {
       const { name = null, team_ids: teamIds = [] } = request.body;
       const siteId = siteOfNewVisitor(request, request.body.site_id);
-      await refuseForeignTeams(request.sql, siteId, teamIds);
       const id = newId<VisitorId>();
       const accountId = accountOf(request);
-      await insertVisitor(request.sql, { id, accountId, siteId, name, teamIds });
+      const create = async (sql: Sql): Promise<void> => {
+        await refuseForeignTeams(sql, siteId, teamIds);
+        await insertVisitor(sql, { id, accountId, siteId, name, teamIds });
+      };
+      await (teamIds.length === 0 ? create(request.sql) : inTransaction(request.sql, create));
       return {
         id,
         access_token: await tokens.signVisitor({ accountId, visitorId: id }),
@@ -203,12 +206,12 @@ async function changeVisitor(
   if (given.site_id !== undefined && given.site_id !== siteId) {
     throw invalid([{ attribute: '/site_id', detail: 'cannot be changed here' }]);
   }
-  await refuseForeignTeams(request.sql, siteId, given.team_ids ?? []);
   const versions = ifMatch(request);
   return inTransaction(request.sql, async (sql) => {
     const current = await lockVisitor(sql, accountOf(request), id);
     if (current === null || current.site_id !== siteId) throw notFound('visitor', id);
     if (versions !== null && !versions.includes(current.version)) throw preconditionFailed(current.version);
+    await refuseForeignTeams(sql, siteId, given.team_ids ?? []);
     const merged = mergeVisitor(current, given);
     if ('tooMany' in merged) throw invalid([{ attribute: `/${merged.tooMany}`, detail: 'would become too large' }]);
     return Object.keys(merged.fields).length === 0 ? current : updateVisitor(sql, id, merged.fields);

@@ -107,7 +107,9 @@ function routesOfKind(app: App, kind: ChannelKind): void {
       schema: { tags, summary: `Delete a ${kind} channel`, params: channelParams, response: { 204: Type.Null() } },
     },
     async (request, reply) => {
-      const { id } = await permittedChannel(request, kind, request.params.channel_id);
+      const { id, version } = await permittedChannel(request, kind, request.params.channel_id);
+      const versions = ifMatch(request);
+      if (versions !== null && !versions.includes(version)) throw preconditionFailed(version);
       await deleteChannel(request.sql, kind, id);
       reply.code(204);
     },
