@@ -37,6 +37,9 @@ interface AppParts {
   readonly log: Log;
 }
 
+/** Few and short: a lookup is one indexed row. While the database is away, each is told so at once and not after a pause. */
+const lookupOptions = { max: 4, idle_timeout: 60, connect_timeout: 2, backoff: () => 0 };
+
 /** Failures to authenticate an address may have in a minute, garbage tokens above all. */
 const failuresPerMinute = 300;
 
@@ -45,7 +48,7 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   const app = createApp({ log, sql: database.sql, trustProxy: config.trustProxy });
   const metrics = createMetrics(database.sql, config.databasePoolSize);
   // What a request needs to know in the middle of a transaction comes over connections that no transaction holds.
-  const lookups = connect(database.address, { max: 2 });
+  const lookups = connect(database.address, lookupOptions);
   app.addHook('onClose', async () => lookups.end({ timeout: 1 }));
   const directory = createDirectory(lookups, feed);
   const tokens = new Tokens(new Keyring(lookups, feed));

@@ -45,7 +45,11 @@ export const settings = [
     meaning:
       'A PostgreSQL (15 or newer) of your own, `postgres://user:password@host:port/database`; none is started then',
   },
-  { name: 'USHER_DATABASE_POOL', fallback: '10', meaning: 'Connections to the database, 2 to 200' },
+  {
+    name: 'USHER_DATABASE_POOL',
+    fallback: '10',
+    meaning: 'Connections to the database for requests, 2 to 200; up to 5 more are opened beside them',
+  },
   { name: 'USHER_ADMIN_KEY_ID', fallback: '', meaning: "Id of the first super_manager's API key" },
   {
     name: 'USHER_ADMIN_KEY_SECRET',
