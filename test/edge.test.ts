@@ -259,7 +259,15 @@ test('D7.9 lists are paged, with the address of the next page on the caller’s 
   }
   assert.equal(seen.length, 5);
   assert.equal(new Set(seen).size, 5);
-  for (const query of ['per_page=0', 'per_page=1001', 'page=0', 'page=x', 'page=1.5']) {
+  for (const query of [
+    'per_page=0',
+    'per_page=1001',
+    'page=0',
+    'page=x',
+    'page=1.5',
+    `page=${'9'.repeat(400)}`,
+    'page=Infinity',
+  ]) {
     assertProblem(await call(server, `GET /teams?${query}`, { token: own.admin }), 'invalid_request');
   }
 });

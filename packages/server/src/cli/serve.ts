@@ -8,13 +8,24 @@ export async function serve(config: Config): Promise<void> {
   const asked = signal();
   const server = await startServer(config, log);
   process.stdout.write(welcome(server));
-  const failure = await Promise.race([asked.then(() => null), server.failed.then((reason) => reason)]);
+  const failure = await Promise.race([asked.then(() => null), server.failed.then(databaseEnded), fault()]);
   if (failure !== null) {
-    log.fatal({ reason: failure }, 'the embedded database ended; start Usher again');
+    log.fatal(failure, 'Usher cannot go on; start it again');
     process.exitCode = 1;
   }
   await server.stop();
   await flushed(log);
+}
+
+function databaseEnded(reason: string): object {
+  return { reason: `the embedded database ended: ${reason}` };
+}
+
+/** What nobody caught: a fault of ours, after which nothing is certain but that the database must be stopped. */
+async function fault(): Promise<object> {
+  return new Promise((resolve) => {
+    process.once('uncaughtException', (error) => resolve({ err: error }));
+  });
 }
 
 /** SIGINT and SIGTERM alike. A terminal sends Ctrl-C to every process of the group, so more than one may arrive. */

@@ -62,8 +62,35 @@ export function openDatabase(address: DatabaseAddress, poolSize: number): Databa
 /** Runs `run` in one transaction: the caller's, if it is in one already. */
 export async function inTransaction<T>(sql: Sql, run: (sql: Sql) => Promise<T>): Promise<T> {
   if (!isPool(sql)) return run(sql);
-  // postgres.js types the result for arrays of pending queries, which `run` never returns.
-  return (await sql.begin(run)) as T;
+  let lost = false;
+  const transaction = sql.begin(async (own) => {
+    const outcome = await run(fenced(own, () => lost)).then(
+      (value) => ({ value }),
+      (error: unknown) => ({ error }),
+    );
+    // The driver would now commit or roll back, on a connection that may be another's by this time. It never gets to.
+    if (lost) await new Promise(() => undefined);
+    if ('error' in outcome) throw outcome.error;
+    return outcome.value;
+  });
+  try {
+    // postgres.js types the result for arrays of pending queries, which `run` never returns.
+    return (await transaction) as T;
+  } catch (error) {
+    lost = true;
+    throw error;
+  }
+}
+
+/** Statements of a transaction whose connection is lost must not reach the connection that takes its place. */
+function fenced(sql: Sql, isLost: () => boolean): Sql {
+  return new Proxy(sql, {
+    apply(target, self, args) {
+      if (isLost())
+        throw Object.assign(new Error('the transaction has lost its connection'), { code: 'CONNECTION_CLOSED' });
+      return Reflect.apply(target as unknown as (...given: unknown[]) => unknown, self, args);
+    },
+  });
 }
 
 function isPool(sql: Sql): sql is PoolSql {

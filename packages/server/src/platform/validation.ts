@@ -29,11 +29,11 @@ const options: Options = {
   allErrors: true,
   useDefaults: true,
   strict: false,
-  strictNumbers: true,
   validateFormats: true,
 };
 // A body means what it says; a query or path is text, from which numbers, booleans and lists are made.
-const exact = prepare(new Ajv({ ...options, coerceTypes: false }));
+// `1e400` in a body is no number; in a query, where text becomes one, the ranges refuse it.
+const exact = prepare(new Ajv({ ...options, coerceTypes: false, strictNumbers: true }));
 const coercing = prepare(new Ajv({ ...options, coerceTypes: 'array' }));
 
 function prepare(ajv: Ajv): Ajv {
