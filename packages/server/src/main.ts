@@ -46,11 +46,15 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
       await app.close();
       clearTimeout(cutOff);
     });
-    await app.listen({ host: config.host, port: config.port });
-    // Last of all, and under the lock of the migrations: a key that is made must be shown, whatever else can fail.
+    // After everything that can fail but the listening, and under the lock of the migrations.
     let firstKey: NewKey | null = null;
     await migrate(storage.database, async (sql) => {
       firstKey = await ensureFirstAccount(sql, config.adminKey);
+    });
+    await app.listen({ host: config.host, port: config.port }).catch((error: NodeJS.ErrnoException) => {
+      throw new StartError(`${cannotListen(config.host, config.port, error.code)}${keyInWords(firstKey)}`, {
+        cause: error,
+      });
     });
     return { url: urlOf(app.server.address(), config), place: storage.place, firstKey, failed: storage.died, stop };
   } catch (error) {
@@ -68,6 +72,11 @@ async function refuseTakenPort({ host, port }: Config): Promise<void> {
     );
     probe.listen(port, host, () => probe.close(() => resolve()));
   });
+}
+
+/** A key that was made is shown, even if it is all that was done. */
+function keyInWords(key: NewKey | null): string {
+  return key === null ? '' : ` The first API key, shown this once, is ${key.id} with the secret ${key.secret}.`;
 }
 
 function cannotListen(host: string, port: number, code: string | undefined): string {
