@@ -27,7 +27,9 @@ const hook = registerHooks({
   load(url, context, nextLoad) {
     const loaded = nextLoad(url, context);
     if (!url.endsWith('/postgres/src/connection.js')) return loaded;
-    return { ...loaded, source: mends.reduce(mend, String(loaded.source)) };
+    const source =
+      typeof loaded.source === 'string' ? loaded.source : new TextDecoder().decode(loaded.source ?? undefined);
+    return { ...loaded, source: mends.reduce(mend, source) };
   },
 });
 

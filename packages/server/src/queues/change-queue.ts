@@ -32,7 +32,7 @@ export async function createQueue(request: FastifyRequest, siteId: SiteId, given
   return write(request.sql, async (sql) => {
     await lockQueuesOf(sql, accountId);
     const queue = completeQueue(given, null);
-    await checkReferences(request, sql, siteId, queue);
+    await checkReferences(request, sql, siteId, { queue, kept: null });
     const row = await insertQueue(sql, { id: newId(), accountId, siteId }, queue);
     const born = { status: 'closed', self_status: 'closed', available_properties: { media: [] } } as const;
     return {
@@ -55,7 +55,7 @@ export async function changeQueue(
     }
     if (versions !== null && !versions.includes(current.version)) throw preconditionFailed(current.version);
     const queue = completeQueue(given, current);
-    await checkReferences(request, sql, current.site_id, queue, current.fallback_queue_id);
+    await checkReferences(request, sql, current.site_id, { queue, kept: current.fallback_queue_id });
     await refuseCycle(sql, id, queue.fallback_queue_id);
     const row = await updateQueue(sql, id, queue);
     return { row, output: await readQueue(sql, row, Date.now()) };
@@ -99,9 +99,8 @@ async function checkReferences(
   request: FastifyRequest,
   sql: Sql,
   siteId: SiteId,
-  queue: StoredQueue,
-  /** A fallback that stays as it is was somebody else's to set. */
-  kept: QueueId | null = null,
+  /** A fallback that is `kept` as it was has been somebody else's to set. */
+  { queue, kept }: { queue: StoredQueue; kept: QueueId | null },
 ): Promise<void> {
   const violations: Violation[] = [];
   const { team_ids: teams = [] } = queue.routing_policy;
