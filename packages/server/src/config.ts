@@ -18,6 +18,8 @@ export interface Config {
   readonly rateLimitPerToken: number;
   /** Attempts a minute and address to obtain a token with an API key. */
   readonly rateLimitSignIn: number;
+  /** Whole days for which events are kept. */
+  readonly eventRetentionDays: number;
 }
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -68,6 +70,7 @@ export const settings = [
     fallback: '60',
     meaning: 'Attempts a minute for each address and process to obtain a token with an API key',
   },
+  { name: 'USHER_EVENT_RETENTION_DAYS', fallback: '30', meaning: 'Days for which events are kept, 1 to 3650' },
 ] as const satisfies readonly Setting[];
 
 type SettingName = (typeof settings)[number]['name'];
@@ -91,6 +94,7 @@ export function readConfig(environment: Environment): Config {
     trustProxy: trustProxy(read('USHER_TRUST_PROXY')),
     rateLimitPerToken: wholeNumber('USHER_RATE_LIMIT_PER_TOKEN', read('USHER_RATE_LIMIT_PER_TOKEN'), 1, 1e9),
     rateLimitSignIn: wholeNumber('USHER_RATE_LIMIT_SIGN_IN', read('USHER_RATE_LIMIT_SIGN_IN'), 1, 1e9),
+    eventRetentionDays: wholeNumber('USHER_EVENT_RETENTION_DAYS', read('USHER_EVENT_RETENTION_DAYS'), 1, 3_650),
   });
 }
 

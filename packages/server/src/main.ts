@@ -37,7 +37,7 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     await migrate(storage.database, ensureSigningKey);
     const feed = await openChangeFeed(storage.database.address);
     closers.push(async () => feed.close());
-    const stopHousekeeping = startHousekeeping(storage.database.sql, log);
+    const stopHousekeeping = startHousekeeping(storage.database.sql, config, log);
     closers.push(async () => stopHousekeeping());
 
     const app = await buildApp({ config, database: storage.database, feed, log });

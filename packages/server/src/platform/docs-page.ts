@@ -16,6 +16,9 @@ export function docsPage(api: ApiDocument): string {
         `<section><h2 id="${anchor(tag)}">${escape(tag)}</h2>${members.map(operationArticle).join('')}</section>`,
     )
     .join('');
+  const events = Object.entries(api.webhooks).map(([type, { post }]) => listEvent(type, post, api.components.schemas));
+  const shown = new Set(events.map(({ name }) => name));
+  const schemas = Object.entries(api.components.schemas).filter(([name]) => !shown.has(name));
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -25,11 +28,13 @@ export function docsPage(api: ApiDocument): string {
 </head>
 <body>
 <nav aria-label="Reference"><p class="brand"><a href="#top">${escape(api.info.title)}</a> <small>${escape(api.info.version)}</small></p>${navigation}
+<h2>Events</h2><ul>${events.map(({ type, name }) => `<li><a href="#schema-${escape(name)}">${escape(type)}</a></li>`).join('')}</ul>
 <h2>More</h2><ul><li><a href="#schemas">Schemas</a></li><li><a href="#errors">Errors</a></li><li><a href="/openapi.json">openapi.json</a></li></ul></nav>
 <main id="top"><h1>API reference</h1><p>${escape(api.info.description ?? '')}</p>
 <p>Send a token as <code>Authorization: Bearer …</code>; get one with an API key at <a href="${operationLink('POST', '/operator_authentication/tokens')}">POST /operator_authentication/tokens</a>. Bodies are JSON. Every error is a <a href="#schema-Problem">Problem</a>.</p>
 ${sections}
-<section><h2 id="schemas">Schemas</h2>${Object.entries(api.components.schemas).map(schemaArticle).join('')}</section>
+<section><h2 id="events">Events</h2><p>What a webhook is sent, one request an event, as JSON.</p>${events.map(eventArticle).join('')}</section>
+<section><h2 id="schemas">Schemas</h2>${schemas.map(schemaArticle).join('')}</section>
 <section><h2 id="errors">Errors</h2>${errorTable()}</section>
 </main>
 </body>
@@ -75,8 +80,32 @@ function schemaArticle([name, schema]: [string, unknown]): string {
   return `<article id="schema-${escape(name)}"><h3>${escape(name)}</h3>${schemaView(schema, 'answer')}</article>`;
 }
 
+interface ListedEvent {
+  readonly type: string;
+  readonly summary: string;
+  /** Of its schema, which is shown with the event and not among the others. */
+  readonly name: string;
+  readonly schema: unknown;
+}
+
+function listEvent(
+  type: string,
+  { summary = '', requestBody }: ApiOperation,
+  schemas: ApiDocument['components']['schemas'],
+): ListedEvent {
+  const schema = requestBody?.content['application/json']?.schema;
+  const name = isSchema(schema) ? nameOf(schema) : '';
+  return { type, summary, name, schema: schemas[name] };
+}
+
+function eventArticle({ type, summary, name, schema }: ListedEvent): string {
+  return `<article id="schema-${escape(name)}"><h3><code>${escape(type)}</code></h3><p>${escape(summary)}</p>${schemaView(schema, 'answer')}</article>`;
+}
+
 interface Schema {
   readonly $ref?: string;
+  readonly anyOf?: readonly unknown[];
+  readonly const?: string | number | boolean | null;
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
   readonly format?: string;
@@ -102,15 +131,35 @@ function isSchema(schema: unknown): schema is Schema {
 function schemaView(schema: unknown, of: 'request' | 'answer' = 'request'): string {
   if (!isSchema(schema)) return '';
   if (schema.properties === undefined) return `<p>${typeView(schema)}</p>`;
-  const fields = Object.entries(schema.properties)
-    .filter(([, field]) => !(isSchema(field) && field.readOnly === true && field.type === undefined))
-    .map(([name, field]) => ({
-      name,
-      note: '',
-      required: of === 'request' && (schema.required?.includes(name) ?? false),
-      schema: field,
-    }));
+  const fields = fieldsOf(schema).map((field) => ({ ...field, required: of === 'request' && field.required }));
   return fields.length === 0 ? '<p>An empty object.</p>' : fieldTable(fields);
+}
+
+/** The fields of an object, and after each those of the objects in it, named by their path. */
+function fieldsOf(schema: Schema): Field[] {
+  return [...propertiesOf(schema)]
+    .filter(([, field]) => !(isSchema(field) && field.readOnly === true && field.type === undefined))
+    .flatMap(([name, field]) => {
+      const within = isSchema(field) && isSchema(field.items) ? { path: `${name}[].`, schema: field.items } : null;
+      const { path, schema: inner } = within ?? { path: `${name}.`, schema: field };
+      return [
+        { name, note: '', required: schema.required?.includes(name) ?? false, schema: field },
+        ...(isSchema(inner) ? fieldsOf(inner).map((nested) => ({ ...nested, name: `${path}${nested.name}` })) : []),
+      ];
+    });
+}
+
+/** Of alternatives, all their fields: one that differs between them has alternatives itself. */
+function propertiesOf(schema: Schema): Map<string, unknown> {
+  const fields = new Map<string, unknown>();
+  for (const alternative of (schema.anyOf ?? [schema]).filter(isSchema)) {
+    for (const [name, field] of Object.entries(alternative.properties ?? {})) {
+      const known = fields.get(name);
+      const differs = known !== undefined && JSON.stringify(known) !== JSON.stringify(field);
+      fields.set(name, differs ? { anyOf: [known, field] } : field);
+    }
+  }
+  return fields;
 }
 
 interface Field {
@@ -129,20 +178,21 @@ function fieldTable(fields: readonly Field[]): string {
   return `<table><thead><tr><th>Field</th><th>Type</th><th>Rule</th></tr></thead><tbody>${rows.join('')}</tbody></table>`;
 }
 
+function nameOf({ $ref = '' }: Schema): string {
+  return $ref.split('/').at(-1) ?? '';
+}
+
 function typeView(schema: unknown): string {
   if (!isSchema(schema)) return 'anything';
   if (schema.$ref !== undefined) {
-    const name = schema.$ref.split('/').at(-1) ?? '';
+    const name = nameOf(schema);
     return `<a href="#schema-${escape(name)}">${escape(name)}</a>`;
   }
+  if (schema.anyOf !== undefined) return [...new Set(schema.anyOf.map(typeView))].join(' or ');
+  if (schema.const !== undefined) return `<code>${escape(String(schema.const))}</code>`;
   if (schema.enum !== undefined)
     return schema.enum.map((value) => `<code>${escape(String(value))}</code>`).join(' or ');
   if (schema.items !== undefined) return `list of ${typeView(schema.items)}`;
-  if (schema.properties !== undefined) {
-    return `object (${Object.keys(schema.properties)
-      .map((name) => `<code>${escape(name)}</code>`)
-      .join(', ')})`;
-  }
   return escape(
     [schema.type ?? 'anything']
       .flat()

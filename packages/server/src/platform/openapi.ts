@@ -6,7 +6,7 @@ export interface ApiDocument {
   readonly info: { readonly title: string; readonly description?: string; readonly version: string };
   readonly paths: Readonly<Record<string, Readonly<Record<string, ApiOperation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
-  readonly webhooks: Readonly<Record<string, unknown>>;
+  readonly webhooks: Readonly<Record<string, { readonly post: ApiOperation }>>;
 }
 
 export interface ApiOperation {
@@ -55,15 +55,21 @@ export async function describeRoutes(app: App): Promise<void> {
   });
 }
 
-/** The document of every route there is, with named schemas as components. Call it when all routes are registered. */
+/** The document of every route and webhook there is, with named schemas as components. Call it when all routes are registered. */
 export function apiDocument(app: App, webhooks: ApiDocument['webhooks']): ApiDocument {
   const raw = JSON.parse(JSON.stringify(app.swagger())) as Record<string, unknown> & {
     components: Record<string, unknown>;
   };
   const schemas: Record<string, unknown> = {};
   const paths = hoist(withoutRepeats(raw['paths']), schemas);
+  const hoisted = hoist(JSON.parse(JSON.stringify(webhooks)), schemas);
   const sorted = Object.fromEntries(Object.entries(schemas).toSorted(([a], [b]) => (a < b ? -1 : 1)));
-  return { ...raw, paths, components: { ...raw.components, schemas: sorted }, webhooks } as unknown as ApiDocument;
+  return {
+    ...raw,
+    paths,
+    components: { ...raw.components, schemas: sorted },
+    webhooks: hoisted,
+  } as unknown as ApiDocument;
 }
 
 /** Every schema with a title becomes a component of that name, and a reference where it stood. */

@@ -1,0 +1,36 @@
+/** `apns://<device_token>@<topic>?env=…&content_available=…`, taken apart. */
+export interface ApnsTarget {
+  readonly deviceToken: string;
+  /** The application's bundle id; its case counts. */
+  readonly topic: string;
+  readonly environment: 'sandbox' | 'production';
+  /** Whether the notification is silent. */
+  readonly contentAvailable: boolean;
+}
+
+// Apple's tokens are hexadecimal and of no promised length. Anything that is safe in a path is left for Apple to judge.
+const shape = /^apns:\/\/([\w-]{1,200})@([A-Za-z0-9._-]{1,255})(?:\?([^#]*))?$/i;
+const environments = ['sandbox', 'production'] as const;
+
+/** The target, or everything that is wrong with the URL. */
+export function parseApnsUrl(url: string): ApnsTarget | { readonly faults: readonly string[] } {
+  const [, deviceToken, topic, query = ''] = shape.exec(url) ?? [];
+  if (deviceToken === undefined || topic === undefined) {
+    return { faults: ['must look like apns://<device_token>@<topic>?env=sandbox'] };
+  }
+  const parameters = new URLSearchParams(query);
+  const environment = environments.find((known) => known === parameters.get('env'));
+  const silent = parameters.get('content_available') ?? 'false';
+  const faults = [
+    ...[...new Set(parameters.keys())].flatMap((name) => parameterFaults(name, parameters.getAll(name).length)),
+    ...(environment === undefined ? ['must have the query parameter env, sandbox or production'] : []),
+    ...(['true', 'false'].includes(silent) ? [] : ['must have true or false in the query parameter content_available']),
+  ];
+  if (faults.length > 0 || environment === undefined) return { faults };
+  return { deviceToken, topic, environment, contentAvailable: silent === 'true' };
+}
+
+function parameterFaults(name: string, times: number): string[] {
+  if (name !== 'env' && name !== 'content_available') return [`must not have the query parameter "${name}"`];
+  return times === 1 ? [] : [`must not have the query parameter ${name} more than once`];
+}

@@ -1,0 +1,44 @@
+/** As much of a JSON Schema as says which fields an object has, and in which order. */
+export interface FieldSchema {
+  readonly properties?: Readonly<Record<string, FieldSchema>>;
+  readonly additionalProperties?: unknown;
+  readonly items?: FieldSchema;
+  readonly anyOf?: readonly FieldSchema[];
+}
+
+type Arrange = (value: unknown) => unknown;
+
+/**
+ * A copy of what fits `schema`, with the fields of every object in the schema's order; `null` where there is nothing to
+ * arrange. Fields a schema leaves open come last. The alternatives of an `anyOf` must agree about fields they share.
+ */
+export function fieldOrder(schema: FieldSchema): Arrange | null {
+  const element = schema.items === undefined ? null : fieldOrder(schema.items);
+  if (element !== null) return (value) => (Array.isArray(value) ? value.map(element) : value);
+  const alternatives = (schema.anyOf ?? [schema]).filter(({ properties }) => properties !== undefined);
+  const fields = alternatives.flatMap(({ properties = {} }) =>
+    Object.entries(properties).map(([name, field]) => [name, fieldOrder(field)] as const),
+  );
+  if (fields.length === 0) return null;
+  const order = [...new Map(fields)];
+  const isOpen = alternatives.some(({ additionalProperties }) => additionalProperties !== false);
+  return (value) => (isObject(value) ? arrangeFields(value, order, isOpen) : value);
+}
+
+function arrangeFields(
+  value: Readonly<Record<string, unknown>>,
+  order: readonly (readonly [string, Arrange | null])[],
+  isOpen: boolean,
+): Record<string, unknown> {
+  const copy: Record<string, unknown> = {};
+  for (const [name, arrange] of order) {
+    const field = value[name];
+    if (field !== undefined) copy[name] = arrange === null ? field : arrange(field);
+  }
+  // A field keeps the place of its first mention and the value of its last.
+  return isOpen ? { ...copy, ...value, ...copy } : copy;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Violation } from '../platform/errors.ts';
+import { body } from '../platform/schema.ts';
+import { refusalOfValidation, validatorCompiler } from '../platform/validation.ts';
+import { parseApnsUrl } from './apns-url.ts';
+import { eventTypes } from './catalogue.ts';
+import { attachedWebhooks, subscriptionOf, type WebhookInput } from './subscription.ts';
+
+const schema = body({ webhooks: attachedWebhooks });
+const validate = validatorCompiler({ schema, method: 'POST', url: '/', httpPart: 'body' });
+
+/** As a route that takes webhooks would answer: violations by attribute, none if there is nothing to refuse. */
+function violationsOf(webhooks: unknown): readonly Violation[] {
+  const given: unknown = structuredClone({ webhooks });
+  if (validate(given) === true) return [];
+  return refusalOfValidation('body', validate.errors ?? []).details;
+}
+
+const http = { url: 'https://example.com/hook?a=b', method: 'POST', events: ['engagement.start'] };
+const apns = { url: 'apns://0a1b2c@com.example.App?env=sandbox', events: ['engagement.start'] };
+const deviceless = { events: ['engagement.start'] };
+
+const accepted: Readonly<Record<string, unknown>> = {
+  'an HTTP webhook': http,
+  'every method': ['POST', 'PUT', 'PATCH', 'DELETE'].map((method) => ({ ...http, method })),
+  'http, an upper-case scheme, a port, an address': [
+    'http://example.com',
+    'HTTPS://example.com:8443/',
+    'http://[::1]/',
+  ].map((url) => ({ ...http, url })),
+  'an @ after the authority': { ...http, url: 'https://example.com/@somebody?mail=a@b#c@d' },
+  'every event type, repeated': { ...http, events: [...eventTypes, ...eventTypes] },
+  'headers of any token name': {
+    ...http,
+    headers: { Authorization: 'Bearer a', "x!#$%&'*+-.^_`|~1": '\tü ', 'te-x': '' },
+  },
+  '50 headers': { ...http, headers: Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`x-${n}`, 'v'])) },
+  '8 KiB of headers': { ...http, headers: { 'x-a': 'v'.repeat(8_192 - 3) } },
+  'a URL of 2,048 characters': { ...http, url: `https://example.com/${'a'.repeat(2_048 - 20)}` },
+  'both choices of messages': ['own', 'all'].map((messages) => ({ ...http, messages })),
+  'an APN webhook, with messages': { ...apns, messages: 'all' },
+  'every parameter': ['env=production&content_available=true', 'content_available=false&env=sandbox'].map((query) => ({
+    ...apns,
+    url: `apns://token@topic?${query}`,
+  })),
+  'ten webhooks': Array.from({ length: 10 }, () => http),
+  'no webhooks': [],
+};
+
+for (const [what, given] of Object.entries(accepted)) {
+  test(`accepts ${what}`, () => assert.deepEqual(violationsOf([given].flat()), []));
+}
+
+const reservedHeaders =
+  'Host content-length Content-Type connection transfer-encoding TE trailer upgrade keep-alive proxy-authorization ' +
+  'Proxy-Anything expect webhook-id Webhook-Timestamp webhook-signature';
+
+type Refused = readonly [what: string, given: unknown, attributes: readonly string[]];
+const refused: readonly Refused[] = [
+  ['an empty object', {}, ['/events', '/url']],
+  ['what is no object', 5, ['']],
+  ['an unknown field', { ...http, secret: 'x' }, ['/secret']],
+  ['HTTP without a method', { url: http.url, ...deviceless }, ['/method']],
+  ['a GET', { ...http, method: 'GET' }, ['/method']],
+  ['a method in lower case', { ...http, method: 'post' }, ['/method']],
+  ['no event', { ...http, events: [] }, ['/events']],
+  ['an unknown event type', { ...http, events: ['engagement.start', 'engagement.stop'] }, ['/events/1']],
+  ['an unknown choice of messages', { ...http, messages: 'theirs' }, ['/messages']],
+  ...[
+    '',
+    'example.com',
+    '/path',
+    'http:example.com',
+    'http://',
+    'http://a b/',
+    'ftp://example.com',
+    'javascript:alert(1)',
+  ]
+    .concat(['//example.com', ' https://example.com', 'https://example.com\n', 'https:\\\\example.com', 'http://[::1'])
+    .map((url): Refused => [`the URL ${JSON.stringify(url)}`, { ...http, url }, ['/url']]),
+  ...['http://user@example.com', 'https://user:secret@example.com/', 'http://@example.com', 'http://:@example.com']
+    .concat(['https://a@b@example.com', 'HTTP://u@example.com'])
+    .map((url): Refused => [`user-info in ${url}`, { ...http, url }, ['/url']]),
+  ['a URL too long', { ...http, url: `https://example.com/${'a'.repeat(2_048 - 19)}` }, ['/url']],
+  ...reservedHeaders
+    .split(' ')
+    .map((name): Refused => [`the header ${name}`, { ...http, headers: { [name]: 'x' } }, [`/headers/${name}`]]),
+  ...['', 'a b', 'a:', 'ä', 'a\r\nb', 'x(y)'].map((name): Refused => [
+    `the header name ${JSON.stringify(name)}`,
+    { ...http, headers: { [name]: 'x' } },
+    [`/headers/${name}`],
+  ]),
+  ['a header name with a slash', { ...http, headers: { 'a/b~c': 'x' } }, ['/headers/a~1b~0c']],
+  ...['a\rb', 'a\nb', 'a\0b', 'a\x01b', 'a\x7fb', '€'].map((value): Refused => [
+    `the header value ${JSON.stringify(value)}`,
+    { ...http, headers: { 'x-a': value } },
+    ['/headers/x-a'],
+  ]),
+  ['a header that is no string', { ...http, headers: { 'x-a': 1 } }, ['/headers/x-a']],
+  ['headers that are a list', { ...http, headers: ['x-a'] }, ['/headers']],
+  [
+    '51 headers',
+    { ...http, headers: Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`x-${n}`, 'v'])) },
+    ['/headers'],
+  ],
+  ['more than 8 KiB of headers', { ...http, headers: { 'x-a': 'v'.repeat(8_192 - 2) } }, ['/headers']],
+  ['more than 8 KiB in bytes', { ...http, headers: { 'x-a': 'ü'.repeat(4_096) } }, ['/headers']],
+  ['APN with method and headers', { ...apns, method: 'POST', headers: {} }, ['/headers', '/method']],
+  ['APN with a wrong method too', { ...apns, method: 'GET' }, ['/method']],
+  ...[
+    ['without env', 'apns://token@topic'],
+    ['without env in its query', 'apns://token@topic?content_available=true'],
+    ['with an unknown env', 'apns://token@topic?env=staging'],
+    ['with env in another case', 'apns://token@topic?env=Sandbox'],
+    ['with two envs', 'apns://token@topic?env=sandbox&env=production'],
+    ['with an unknown parameter', 'apns://token@topic?env=sandbox&badge=1'],
+    ['with content_available neither true nor false', 'apns://token@topic?env=sandbox&content_available=1'],
+    ['without a token', 'apns://topic?env=sandbox'],
+    ['with an empty token', 'apns://@topic?env=sandbox'],
+    ['without a topic', 'apns://token@?env=sandbox'],
+    ['with a password', 'apns://token:secret@topic?env=sandbox'],
+    ['with a port', 'apns://token@topic:443?env=sandbox'],
+    ['with a path', 'apns://token@topic/x?env=sandbox'],
+    ['with a fragment', 'apns://token@topic?env=sandbox#x'],
+    ['with a token that leaves its path', 'apns://..%2f@topic?env=sandbox'],
+  ].map(([what, url]): Refused => [`an APN URL ${what}`, { ...apns, url }, ['/url']]),
+];
+
+for (const [what, given, attributes] of refused) {
+  test(`refuses ${what}`, () => {
+    const found = violationsOf([http, given]).map(({ attribute }) => attribute);
+    assert.deepEqual(
+      found.toSorted(),
+      attributes.map((attribute) => `/webhooks/1${attribute}`),
+    );
+  });
+}
+
+test('refuses an eleventh webhook', () => {
+  const found = violationsOf(Array.from({ length: 11 }, () => http));
+  assert.deepEqual(
+    found.map(({ attribute }) => attribute),
+    ['/webhooks'],
+  );
+});
+
+test('tells everything that is wrong with an APN URL at once', () => {
+  const [violation] = violationsOf([{ ...apns, url: 'apns://token@topic?badge=1&content_available=yes' }]);
+  for (const word of ['badge', 'env', 'content_available']) assert.match(violation?.detail ?? '', new RegExp(word));
+});
+
+test('a subscription has no event twice, and everything left out filled in', () => {
+  const events: WebhookInput['events'] = ['engagement.start', 'engagement.end', 'engagement.start'];
+  assert.deepEqual(subscriptionOf({ url: 'https://example.com', method: 'PUT', events }), {
+    kind: 'http',
+    url: 'https://example.com',
+    method: 'PUT',
+    headers: {},
+    events: ['engagement.start', 'engagement.end'],
+    messages: 'own',
+  });
+  assert.deepEqual(subscriptionOf({ url: apns.url, events, messages: 'all' }), {
+    kind: 'apns',
+    url: apns.url,
+    events: ['engagement.start', 'engagement.end'],
+    messages: 'all',
+  });
+});
+
+test('an APN URL is taken apart, the case of its topic kept', () => {
+  assert.deepEqual(parseApnsUrl('apns://0a1B@com.example.App?content_available=true&env=production'), {
+    deviceToken: '0a1B',
+    topic: 'com.example.App',
+    environment: 'production',
+    contentAvailable: true,
+  });
+  assert.deepEqual(parseApnsUrl('apns://0a@app?env=sandbox'), {
+    deviceToken: '0a',
+    topic: 'app',
+    environment: 'sandbox',
+    contentAvailable: false,
+  });
+});

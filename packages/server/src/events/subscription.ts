@@ -1,0 +1,133 @@
+import Type from 'typebox';
+import type { Violation } from '../platform/errors.ts';
+import { checked, list, oneOf } from '../platform/schema.ts';
+import { parseApnsUrl } from './apns-url.ts';
+import { eventTypes, type EventType } from './catalogue.ts';
+import { headerViolations, headerLimits } from './webhook-headers.ts';
+
+/** Where to tell of which events: a webhook as a ticket or request brings it along (D8.1, D8.2, D8.4). */
+
+const longestUrl = 2_048;
+const mostAttached = 10;
+
+const methods = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
+export type WebhookMethod = (typeof methods)[number];
+
+/** Whose messages it hears: those of the side that attached it, or both sides'. */
+const audiences = ['own', 'all'] as const;
+
+interface Subscribed {
+  readonly url: string;
+  /** Without duplicates. */
+  readonly events: readonly EventType[];
+  readonly messages: (typeof audiences)[number];
+}
+
+/** A subscription that has been found good, with everything left out filled in. */
+export type WebhookSubscription =
+  | (Subscribed & {
+      readonly kind: 'http';
+      readonly method: WebhookMethod;
+      readonly headers: Readonly<Record<string, string>>;
+    })
+  | (Subscribed & { readonly kind: 'apns' });
+
+const fields = {
+  url: Type.String({
+    maxLength: longestUrl,
+    description: 'An http or https URL without user-info, or apns://<device_token>@<topic>?env=sandbox|production',
+  }),
+  method: Type.Optional(
+    Type.Unsafe<WebhookMethod>({ ...oneOf(methods), description: 'Required with http and https, not with apns' }),
+  ),
+  headers: Type.Optional(
+    Type.Unsafe<Record<string, string>>({
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      maxProperties: headerLimits.count,
+      description: `With http and https only; ${headerLimits.bytes} bytes in all`,
+    }),
+  ),
+  events: list(oneOf(eventTypes), { minItems: 1 }),
+  messages: Type.Optional(
+    Type.Unsafe<(typeof audiences)[number]>({
+      ...oneOf(audiences),
+      default: 'own',
+      description: 'Messages of the side that attached it, or of both',
+    }),
+  ),
+};
+
+export const webhookInput = checked(
+  Type.Object(fields, { title: 'AttachedWebhook', additionalProperties: false }),
+  webhookViolations,
+);
+export type WebhookInput = Type.Static<typeof webhookInput>;
+
+export const attachedWebhooks = list(webhookInput, { maxItems: mostAttached });
+
+/** Of input that has passed `webhookInput`. */
+export function subscriptionOf({
+  url,
+  method,
+  headers = {},
+  events,
+  messages = 'own',
+}: WebhookInput): WebhookSubscription {
+  const subscribed = { url, events: [...new Set(events)], messages };
+  if (schemeOf(url) === 'apns') return { kind: 'apns', ...subscribed };
+  if (method === undefined) throw new Error('a webhook without a method has passed validation');
+  return { kind: 'http', ...subscribed, method, headers };
+}
+
+/** What the schema cannot say. Fields of the wrong type are the schema's to report. */
+function webhookViolations(value: unknown): Violation[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const given = value as Partial<Record<keyof typeof fields, unknown>>;
+  const headers = headerViolations(given.headers).map(({ attribute, detail }) => ({
+    attribute: `/headers${attribute}`,
+    detail,
+  }));
+  if (typeof given.url !== 'string') return headers;
+  const faults = urlFaults(given.url);
+  // One violation a field is told, so that the faults of a URL are told in one.
+  const url = faults.length === 0 ? [] : [{ attribute: '/url', detail: faults.join(' and ') }];
+  switch (schemeOf(given.url)) {
+    case 'http':
+    case 'https':
+      return [...url, ...headers, ...(given.method === undefined ? [required('/method')] : [])];
+    case 'apns':
+      return [...url, ...(['method', 'headers'] as const).flatMap((name) => (name in given ? [foreign(name)] : []))];
+    default:
+      return [...url, ...headers];
+  }
+}
+
+function required(attribute: string): Violation {
+  return { attribute, detail: 'is required with an http or https URL' };
+}
+
+function foreign(name: string): Violation {
+  return { attribute: `/${name}`, detail: 'is not allowed with an apns URL' };
+}
+
+function schemeOf(url: string): string {
+  return /^([a-z]+):\/\//i.exec(url)?.[1]?.toLowerCase() ?? '';
+}
+
+function urlFaults(url: string): readonly string[] {
+  // The URL parser would drop or turn these in silence, and another receiver of the text might not.
+  if (/[\s\p{Cc}\\]/u.test(url)) return ['must not contain spaces, control characters or backslashes'];
+  switch (schemeOf(url)) {
+    case 'http':
+    case 'https':
+      if (!URL.canParse(url)) return ['must be a URL with a host'];
+      return /^[^:]*:\/\/[^/?#]*@/.test(url) ? ['must not contain a user name or password'] : [];
+    case 'apns': {
+      const target = parseApnsUrl(url);
+      return 'faults' in target ? target.faults : [];
+    }
+    default:
+      return ['must be an http, https or apns URL, protocol included'];
+  }
+}
