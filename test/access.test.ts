@@ -18,6 +18,7 @@ import {
   makeApplicationToken,
   makeOperator,
   makePolicy,
+  makePresent,
   makeQueue,
   makeSite,
   makeTeam,
@@ -25,6 +26,7 @@ import {
   policyFields,
   queueFields,
   type TestAccount,
+  type TestOperator,
 } from './support/world.ts';
 
 /**
@@ -35,7 +37,7 @@ let server: TestServer;
 let account: TestAccount;
 let stranger: TestAccount;
 let otherSite: SiteId;
-let staff: Record<Role | 'elsewhere', string>;
+let staff: Record<Role | 'elsewhere', TestOperator>;
 let applications: Record<'publishable' | 'secret', string>;
 
 before(async () => {
@@ -43,8 +45,8 @@ before(async () => {
   account = await makeAccount(server);
   stranger = await makeAccount(server);
   otherSite = await makeSite(server, account);
-  const on = async (site_id: string, role: Role): Promise<string> =>
-    (await makeOperator(server, account, [{ site_id, role }])).token;
+  const on = async (site_id: string, role: Role): Promise<TestOperator> =>
+    makeOperator(server, account, [{ site_id, role }]);
   staff = {
     operator: await on(account.siteId, 'operator'),
     manager: await on(account.siteId, 'manager'),
@@ -102,8 +104,8 @@ interface Targets {
   readonly visitorToken: string;
 }
 
-/** Makes an id for each parameter of the route's address. */
-async function makeTargets({ url }: DeclaredAccess): Promise<Targets> {
+/** Makes an id for each parameter of the route's address. What only those who take part may touch, the caller takes part in. */
+async function makeTargets({ method, url }: DeclaredAccess, kind: CallerKind): Promise<Targets> {
   const visitor = await makeVisitor(server, account);
   const ids: Record<string, string> = { site_id: account.siteId, visitor_id: visitor.id };
   if (url.includes(':team_id')) ids['team_id'] = await makeTeam(server, account, account.siteId);
@@ -116,16 +118,74 @@ async function makeTargets({ url }: DeclaredAccess): Promise<Targets> {
   if (url.includes(':scheduling_policy_id')) ids['scheduling_policy_id'] = await makePolicy(server, account);
   if (url.includes(':channel_id')) {
     const [, collection = ''] = url.split('/');
-    const body = bodies[`POST /${collection}`]?.();
+    const body = bodies[`POST /${collection}`]?.({}, 'manager');
     const made = await call(server, `POST /${collection}`, { token: account.admin, body: await body });
     ids['channel_id'] = expectStatus(made, 201).body.id;
   }
+  const participant = kind === 'manager' || kind === 'super_manager' ? staff[kind] : staff.operator;
+  Object.assign(ids, await makeRouted(`${method} ${url}`, participant, visitor));
   return { ids, visitorToken: visitor.token };
+}
+
+/** Tickets, requests, engagements and transfers, where the route is about one. */
+async function makeRouted(
+  route: string,
+  operator: TestOperator,
+  visitor: { id: string; token: string },
+): Promise<Record<string, string>> {
+  const ask = async (path: string, token: string, body: Json): Promise<Json> =>
+    expectStatus(await call(server, `POST ${path}`, { token, body: { site_id: account.siteId, ...body } }), 201).body;
+  if (route.includes('queue_tickets')) {
+    const queue = await makeQueue(server, account, { when_unstaffed: 'accept', routing_policy: { media: ['video'] } });
+    if (!route.includes(':ticket_id')) return { queue_id: queue };
+    return { ticket_id: (await ask('/queue_tickets', visitor.token, { media: 'video', queue_id: queue })).id };
+  }
+  const isAbout = (noun: string): boolean => route.includes(noun);
+  if (!isAbout('engagement_requests/') && !isAbout('engagements/:') && !isAbout('transfer_')) return {};
+  await freeEverybody();
+  const request = await ask('/engagement_requests', operator.token, { media: 'text', visitor_id: visitor.id });
+  if (isAbout('engagement_requests/')) return { request_id: request.id };
+  const accepted = await call(server, `PATCH /engagement_requests/${request.id}`, {
+    token: visitor.token,
+    body: { action: 'accept' },
+  });
+  const { engagement_id } = expectStatus(accepted, 200).body;
+  return isAbout('transfer_') ? makeTransfer(route, operator, engagement_id) : { engagement_id };
+}
+
+async function makeTransfer(
+  route: string,
+  operator: TestOperator,
+  engagement_id: string,
+): Promise<Record<string, string>> {
+  const target = await makePresent(server, account, { media: ['text'] });
+  const queue = await makeQueue(server, account, { when_unstaffed: 'accept', routing_policy: { media: ['video'] } });
+  const given = { engagement_id, operator_id: target.id, queue_id: queue };
+  if (!route.includes('/:')) return given;
+  const isTicket = route.includes('transfer_tickets');
+  const { operator_id, queue_id } = given;
+  const body = isTicket ? { engagement_id, queue_id, media: 'video' } : { engagement_id, operator_id };
+  const path = isTicket ? '/transfer_tickets' : '/transfer_requests';
+  const { id } = expectStatus(await call(server, `POST ${path}`, { token: operator.token, body }), 201).body;
+  return { [isTicket ? 'ticket_id' : 'request_id']: id, ...given };
+}
+
+/** Ends what earlier calls have begun, so that operators have room for the next. */
+async function freeEverybody(): Promise<void> {
+  for (const { token } of Object.values(staff)) {
+    const { body: list } = await call(server, `GET /engagements?site_ids[]=${account.siteId}&state=active`, { token });
+    for (const { id, operator_id } of list.engagements ?? [])
+      if (Object.values(staff).some((each) => each.id === operator_id && each.token === token))
+        await call(server, `PATCH /engagements/${id}`, { token, body: { action: 'end' } });
+    const { body: asked } = await call(server, 'GET /engagement_requests?state=pending', { token });
+    for (const { id } of asked.engagement_requests)
+      await call(server, `PATCH /engagement_requests/${id}`, { token, body: { action: 'cancel' } });
+  }
 }
 
 let count = 0;
 /** A valid body for each route that takes one. */
-const bodies: Readonly<Record<string, () => unknown>> = {
+const bodies: Readonly<Record<string, (ids: Targets['ids'], kind: CallerKind) => unknown>> = {
   'POST /operator_authentication/tokens': () => credentials(),
   'POST /sites/tokens': () => credentials(),
   'POST /operators/:operator_id/api_keys': () => ({}),
@@ -160,11 +220,26 @@ const bodies: Readonly<Record<string, () => unknown>> = {
     queue_id: await makeQueue(server, account),
   }),
   'PATCH /digital_channels/:channel_id': () => ({}),
+  'POST /queue_tickets': ({ queue_id }) => ({ site_id: account.siteId, media: 'video', queue_id }),
+  'PATCH /queue_tickets/:ticket_id': () => ({ action: 'cancel' }),
+  'POST /engagement_requests': async (_, kind) => {
+    await freeEverybody();
+    const target = kind === 'visitor' ? await makePresent(server, account, { media: ['text'] }) : await makeVisitor(server, account);
+    return { site_id: account.siteId, media: 'text', operator_id: target.id, visitor_id: target.id };
+  },
+  'PATCH /engagement_requests/:request_id': (_, kind) => ({ action: kind === 'visitor' ? 'accept' : 'cancel' }),
+  'PATCH /engagements/:engagement_id': () => ({ action: 'end' }),
+  'POST /transfer_requests': ({ engagement_id, operator_id }) => ({ engagement_id, operator_id }),
+  'PATCH /transfer_requests/:request_id': () => ({ action: 'cancel' }),
+  'POST /transfer_tickets': ({ engagement_id, queue_id }) => ({ engagement_id, queue_id, media: 'video' }),
+  'PATCH /transfer_tickets/:ticket_id': () => ({ action: 'cancel' }),
 };
 
 /** What a route asks for in its query. */
 const queries: Readonly<Record<string, () => string>> = {
   'GET /queues': () => `?site_ids[]=${account.siteId}`,
+  'GET /engagements': () => `?site_ids[]=${account.siteId}`,
+  'GET /queues/:queue_id/stats': () => '?from=2027-01-01T00:00:00Z&to=2027-01-02T00:00:00Z',
   'GET /queues/scheduling_policies': () => `?site_ids[]=${account.siteId}`,
   'GET /queues/scheduling_policies/:scheduling_policy_id/preview': () =>
     '?from=2027-01-01T00:00:00Z&to=2027-01-02T00:00:00Z',
@@ -190,7 +265,7 @@ async function tokenOf(kind: CallerKind, targets: Targets): Promise<string | und
     case 'stranger':
       return stranger.admin;
     default:
-      return staff[kind];
+      return staff[kind].token;
   }
 }
 
@@ -218,12 +293,15 @@ test('every route refuses and admits exactly whom it declares', async (t) => {
       // Ending a session would end the caller for the routes that follow.
       const ends = name === 'DELETE /operator_authentication/sessions/current';
       for (const kind of kinds) {
-        const targets = await makeTargets(route);
+        const targets = await makeTargets(route, kind);
         const query = queries[name]?.() ?? '';
         const path = route.url.replaceAll(/:(\w+)/g, (_, id: string) => targets.ids[id] ?? 'unknown');
         const wanted = expected(route.access, kind);
         const token = ends && wanted === 'allowed' ? await freshToken() : await tokenOf(kind, targets);
-        const answer = await call(server, `${route.method} ${path}${query}`, { token, body: await bodies[name]?.() });
+        const answer = await call(server, `${route.method} ${path}${query}`, {
+          token,
+          body: await bodies[name]?.(targets.ids, kind),
+        });
         const found = answer.status < 300 ? 'allowed' : answer.status;
         assert.equal(found, wanted, `${kind}: ${JSON.stringify(answer.body)}`);
         if (answer.status === 401) assert.equal(answer.headers.get('www-authenticate'), 'Bearer');

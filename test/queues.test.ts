@@ -8,10 +8,12 @@ import {
   makeAccount,
   makeOperator,
   makePolicy,
+  makePresent,
   makeQueue,
   makeSite,
   makeTeam,
   makeVisitor,
+  offersOf,
   queueFields,
   type TestAccount,
 } from './support/world.ts';
@@ -268,9 +270,11 @@ test('D7.5 a queue goes only when it is empty and nothing is tied to it', async 
     await call(server, `PUT /queues/${user}`, { token: own.admin, body: { ...queueFields, fallback_queue_id: null } }),
     200,
   );
-  const ticket = await enqueue(server, own, id, 'offered');
+  const operator = await makePresent(server, own);
+  const { visitor } = await enqueue(server, own, id);
   assert.equal(expectStatus(await remove(), 409).body.error, 'queue_not_empty');
-  await server.database.sql`DELETE FROM queue_places WHERE ticket_id = ${ticket}`;
+  const [offer] = await offersOf(server, operator);
+  await call(server, `PATCH /engagement_requests/${offer.id}`, { token: visitor.token, body: { action: 'cancel' } });
   const empty = await remove();
   assert.deepEqual([empty.status, empty.body], [204, '']);
   expectStatus(await remove(), 404);

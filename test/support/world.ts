@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createAccount, newKey } from '../../packages/server/src/identity/accounts.ts';
 import type { SiteId } from '../../packages/server/src/platform/ids.ts';
-import { call, type Answer, type TestServer } from './server.ts';
+import { call, type Answer, type Json, type TestServer } from './server.ts';
 
 export interface TestAccount {
   /** Token of the super_manager of every site. */
@@ -109,17 +109,67 @@ export async function makePolicy(
   return expectStatus(await call(server, 'POST /queues/scheduling_policies', { token: admin, body }), 201).body.id;
 }
 
-/** A ticket as routing will write it. */
-export async function enqueue(server: TestServer, who: TestAccount, queue: string, state = 'waiting'): Promise<string> {
-  const visitor = await makeVisitor(server, who);
-  const [row] = await server.database.sql<{ account_id: string }[]>`SELECT account_id FROM queues WHERE id = ${queue}`;
-  const accountId = row?.account_id ?? '';
-  const ticket = randomUUID();
-  await server.database.sql`
-    INSERT INTO queue_tickets (id, account_id, site_id, visitor_id, media, state)
-    VALUES (${ticket}, ${accountId}, ${who.siteId}, ${visitor.id}, 'text', ${state})`;
-  await server.database
-    .sql`INSERT INTO queue_places (account_id, queue_id, ticket_id) VALUES (${accountId}, ${queue}, ${ticket})`;
-  await server.feed.settled();
-  return ticket;
+export interface TestVisitor {
+  readonly id: string;
+  readonly token: string;
+}
+
+/** A new visitor asks for a place in the queues; the answer may be a refusal. */
+export async function askIn(
+  server: TestServer,
+  who: TestAccount,
+  wanted: Readonly<Record<string, unknown>> = {},
+  visitor?: TestVisitor,
+): Promise<Answer & { visitor: TestVisitor }> {
+  const asking = visitor ?? (await makeVisitor(server, who));
+  const body = { site_id: who.siteId, media: 'text', ...wanted };
+  return { ...(await call(server, 'POST /queue_tickets', { token: asking.token, body })), visitor: asking };
+}
+
+/** A new visitor in a queue. */
+export async function enqueue(
+  server: TestServer,
+  who: TestAccount,
+  queue: string,
+  visitor?: TestVisitor,
+): Promise<{ id: string; visitor: TestVisitor }> {
+  const asked = await askIn(server, who, { queue_ids: [queue] }, visitor);
+  return { id: expectStatus(asked, 201).body.id, visitor: asked.visitor };
+}
+
+/** Says that the operator is there. */
+export async function present(
+  server: TestServer,
+  operator: Pick<TestOperator, 'id' | 'token'>,
+  said: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
+  const body = { available: true, ...said };
+  expectStatus(await call(server, `PUT /operators/${operator.id}/presence`, { token: operator.token, body }), 200);
+}
+
+/** An operator of the account's site who is there. */
+export async function makePresent(
+  server: TestServer,
+  who: TestAccount,
+  said: Readonly<Record<string, unknown>> = {},
+): Promise<TestOperator> {
+  const operator = await makeOperator(server, who, [{ site_id: who.siteId, role: 'operator' }]);
+  await present(server, operator, said);
+  return operator;
+}
+
+/** What the operator is being offered. */
+export async function offersOf(server: TestServer, { token }: { readonly token: string }): Promise<Json[]> {
+  return expectStatus(await call(server, 'GET /engagement_requests?state=pending', { token }), 200).body
+    .engagement_requests;
+}
+
+/** Accepts the one offer the operator has; answers the engagement's id. */
+export async function acceptOffer(server: TestServer, operator: { readonly token: string }): Promise<string> {
+  const [offer] = await offersOf(server, operator);
+  const answer = await call(server, `PATCH /engagement_requests/${offer?.id}`, {
+    token: operator.token,
+    body: { action: 'accept' },
+  });
+  return expectStatus(answer, 200).body.engagement_id;
 }

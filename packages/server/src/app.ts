@@ -1,4 +1,5 @@
 import type { Config } from './config.ts';
+import { eventWebhooks } from './events/catalogue.ts';
 import { installAccess } from './identity/access.ts';
 import { apiKeyRoutes } from './identity/api-keys/routes.ts';
 import { applicationTokenRoutes } from './identity/application-tokens/routes.ts';
@@ -24,6 +25,13 @@ import { apiDocument, describeRoutes } from './platform/openapi.ts';
 import { channelRoutes } from './queues/channels/routes.ts';
 import { rankingRoutes } from './queues/rankings/routes.ts';
 import { queueRoutes } from './queues/routes.ts';
+import { presenceRoutes } from './routing/presence/routes.ts';
+import { reportRoutes } from './routing/reports/routes.ts';
+import { ticketRoutes } from './routing/tickets/routes.ts';
+import { Turns } from './routing/turns.ts';
+import { requestRoutes } from './engagements/requests/routes.ts';
+import { engagementRoutes } from './engagements/routes.ts';
+import { transferRoutes } from './engagements/transfers/routes.ts';
 import { SiteQueues } from './queues/site-queues.ts';
 import { policyRoutes } from './schedules/routes.ts';
 import { RateLimit } from './platform/rate-limit.ts';
@@ -51,6 +59,8 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   const lookups = connect(database.address, lookupOptions);
   app.addHook('onClose', async () => lookups.end({ timeout: 1 }));
   const directory = createDirectory(lookups, feed);
+  const siteQueues = new SiteQueues(database.sql, feed);
+  const turns = startTurns({ app, database, feed, log, siteQueues });
   const tokens = new Tokens(new Keyring(lookups, feed));
 
   installRequestLog(app, log, metrics, (request) => request.caller.key);
@@ -76,12 +86,48 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   operatorRoutes(app);
   visitorRoutes(app, tokens);
   policyRoutes(app);
-  queueRoutes(app, new SiteQueues(database.sql, feed));
+  queueRoutes(app, siteQueues);
   rankingRoutes(app);
   channelRoutes(app);
+  ticketRoutes(app, turns);
+  presenceRoutes(app, turns);
+  reportRoutes(app);
+  requestRoutes(app, turns);
+  engagementRoutes(app, turns);
+  transferRoutes(app, turns);
   await healthRoutes(app);
   metricsRoute(app, metrics);
-  docsRoutes(app, () => apiDocument(app, {}));
+  docsRoutes(app, () => apiDocument(app, eventWebhooks()));
   await app.ready();
   return app;
+}
+
+/**
+ * A turn reads and writes by keys alone: with statistics that lag behind a growing table the planner would rather scan it,
+ * and keep to that.
+ */
+const turnOptions = {
+  max: 4,
+  connection: {
+    enable_seqscan: false,
+    enable_hashjoin: false,
+    enable_mergejoin: false,
+    plan_cache_mode: 'force_generic_plan',
+  },
+};
+
+function startTurns({
+  app,
+  database,
+  feed,
+  log,
+  siteQueues,
+}: Omit<AppParts, 'config'> & { app: App; siteQueues: SiteQueues }): Turns {
+  const sql = connect(database.address, turnOptions);
+  const turns = new Turns({ sql, feed, log, onMoved: (accountId) => siteQueues.forget(accountId) });
+  app.addHook('onClose', async () => {
+    await turns.stop();
+    await sql.end({ timeout: 1 });
+  });
+  return turns;
 }

@@ -1,22 +1,39 @@
+import type { Config } from './config.ts';
+import { keepEventPartitions } from './events/store.ts';
 import { dropExpiredRevocations } from './identity/sign-in/store.ts';
 import { dropRetiredKeys } from './identity/signing-keys.ts';
 import type { Sql } from './platform/database.ts';
 import { dropOldIdempotencyKeys } from './platform/idempotency.ts';
 import type { Log } from './platform/log.ts';
+import { dropOldMoves } from './routing/turn-store.ts';
 
 const everyMs = 10 * 60_000;
 
-/** Removes what has expired, now and then. Every process does; removing twice does no harm. */
-export function startHousekeeping(sql: Sql, log: Log): () => void {
+/** Makes room for what comes and removes what has expired, at once and then now and then. Every process may. */
+export function startHousekeeping(sql: Sql, { eventRetentionDays }: Config, log: Log): () => void {
+  const tasks = [
+    async () => keepEventPartitions(sql, eventRetentionDays),
+    async () => dropOldIdempotencyKeys(sql),
+    async () => dropExpiredRevocations(sql),
+    async () => dropRetiredKeys(sql),
+    async () => dropOldMoves(sql),
+  ];
+  let stopped = false;
+  // One that fails does not keep the others from being done.
   const sweep = async (): Promise<void> => {
-    try {
-      await dropOldIdempotencyKeys(sql);
-      await dropExpiredRevocations(sql);
-      await dropRetiredKeys(sql);
-    } catch (error) {
-      log.warn({ err: error }, 'housekeeping failed; it is tried again');
+    for (const task of tasks) {
+      try {
+        if (!stopped) await task();
+      } catch (error) {
+        // Stopping takes the connection away from a sweep under way; the next start does it again.
+        if (!stopped) log.warn({ err: error }, 'housekeeping failed; it is tried again');
+      }
     }
   };
+  void sweep();
   const timer = setInterval(() => void sweep(), everyMs).unref();
-  return () => clearInterval(timer);
+  return () => {
+    stopped = true;
+    clearInterval(timer);
+  };
 }

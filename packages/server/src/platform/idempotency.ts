@@ -5,6 +5,18 @@ import { Refusal } from './errors.ts';
 import type { App } from './http.ts';
 import type { AccountId } from './ids.ts';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /**
+     * For what is made outside the request's own transaction: an id that is the same whenever the request is repeated with
+     * its key, so that it is made once even where the answer was lost. `null` without a key.
+     */
+    repeatableId<T extends string>(): T | null;
+    /** The id itself. */
+    keyedId: string | null;
+  }
+}
+
 /** Whose keys these are: two callers may use the same key without meeting. */
 export interface IdempotencyScope {
   readonly accountId: AccountId;
@@ -27,6 +39,10 @@ interface Answer {
  * An answer may hold a secret that is shown once, so it is stored encrypted under the key, of which we keep only a hash.
  */
 export function installIdempotency(app: App, scopeOf: (request: FastifyRequest) => IdempotencyScope | null): void {
+  app.decorateRequest('keyedId', null);
+  app.decorateRequest('repeatableId', function repeatableId<T extends string>(this: FastifyRequest) {
+    return this.keyedId as T | null;
+  });
   app.addHook('onRoute', (route) => {
     if (route.method !== 'POST') return;
     const { handler } = route;
@@ -64,6 +80,7 @@ async function once({ request, reply, key, scope, run }: Once): Promise<unknown>
       const [claimed] = await claim(sql, scope, keyHash, requestHash);
       if (claimed === undefined) return findAnswer(sql, scope, keyHash);
       request.sql = sql;
+      request.keyedId = idOf(scope, request, keyHash);
       const payload = (await run()) ?? null;
       await storeAnswer(sql, scope, keyHash, seal(key, { status: reply.statusCode, headers: kept(reply), payload }));
       return { payload };
@@ -78,6 +95,15 @@ async function once({ request, reply, key, scope, run }: Once): Promise<unknown>
   } finally {
     request.sql = pool;
   }
+}
+
+/** A UUID v4 by its form, of the key's hash instead of chance. */
+function idOf({ accountId, caller }: IdempotencyScope, request: FastifyRequest, keyHash: Buffer): string {
+  const hash = createHash('sha256').update(`${accountId} ${caller} ${request.url} `).update(keyHash).digest();
+  hash.writeUInt8((hash.readUInt8(6) & 0x0f) | 0x40, 6);
+  hash.writeUInt8((hash.readUInt8(8) & 0x3f) | 0x80, 8);
+  const hex = hash.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join('-');
 }
 
 function hashRequest(request: FastifyRequest): Buffer {

@@ -12,6 +12,10 @@ export type VisitorId = Id<'visitor'>;
 export type QueueId = Id<'queue'>;
 export type SchedulingPolicyId = Id<'scheduling_policy'>;
 export type ApplicationTokenId = Id<'application_token'>;
+export type TicketId = Id<'ticket'>;
+export type RequestId = Id<'engagement_request'>;
+export type EngagementId = Id<'engagement'>;
+export type SubEngagementId = Id<'sub_engagement'>;
 
 /** The interface demands UUID v4 for its ids; `crypto` keeps a pool of random bytes, so this is about 0.1 µs. */
 export function newId<T extends string>(): T {

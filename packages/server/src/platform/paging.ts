@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { Refusal } from './errors.ts';
+import { invalid, Refusal } from './errors.ts';
+import { isUuid } from './ids.ts';
 import { nullable } from './schema.ts';
 
 const mostPerPage = 1_000;
@@ -34,16 +35,52 @@ export function pageWindow({ page, per_page }: Page): { limit: number | null; of
 
 export function cutPage<Row>(request: FastifyRequest, { page, per_page }: Page, rows: readonly Row[]) {
   const more = per_page !== undefined && rows.length > per_page;
-  return { rows: rows.slice(0, per_page), next_page: more ? pageAddress(request, page + 1) : null };
+  return { rows: rows.slice(0, per_page), next_page: more ? pageAddress(request, { page: String(page + 1) }) : null };
 }
 
 const hostShape = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
 /** On the host the caller spoke to, with everything else it asked for. */
-function pageAddress(request: FastifyRequest, page: number): string {
+function pageAddress(request: FastifyRequest, changes: Readonly<Record<string, string>>): string {
   if (!hostShape.test(request.host)) throw new Refusal('malformed_request', 'The Host header is not a host name.');
   const [path = '/', query = ''] = request.url.split('?', 2);
   const parameters = new URLSearchParams(query);
-  parameters.set('page', String(page));
+  for (const [name, value] of Object.entries(changes)) parameters.set(name, value);
   return `${request.protocol}://${request.host}${path}?${parameters.toString()}`;
+}
+
+/** Query parameters of a list that grows at its head: a page goes on where the last one ended, whatever came meanwhile. */
+export const cursorQuery = {
+  cursor: Type.Optional(Type.String({ maxLength: 255, description: 'From next_page of the page before' })),
+  per_page: Type.Integer({ minimum: 1, maximum: mostPerPage, default: 30 }),
+};
+
+/** Where a page ends: the instant and id of its last row. */
+export interface Cursor {
+  readonly at: Date;
+  readonly id: string;
+}
+
+export function readCursor(text: string | undefined): Cursor | null {
+  if (text === undefined) return null;
+  const [ms = '', id = ''] = Buffer.from(text, 'base64url').toString('latin1').split(' ', 2);
+  const at = new Date(Number(ms));
+  if (!/^\d{1,15}$/.test(ms) || Number.isNaN(at.getTime()) || !isUuid(id))
+    throw invalid([{ attribute: '/cursor', detail: 'is not one that next_page has given' }]);
+  return { at, id };
+}
+
+/** `rows` has one more than a page holds if there is a next one. */
+export function cutAtCursor<Row>(
+  request: FastifyRequest,
+  perPage: number,
+  rows: readonly Row[],
+  cursorOf: (row: Row) => Cursor,
+): { rows: Row[]; next_page: string | null } {
+  const page = rows.slice(0, perPage);
+  const last = page.at(-1);
+  if (rows.length <= perPage || last === undefined) return { rows: page, next_page: null };
+  const { at, id } = cursorOf(last);
+  const cursor = Buffer.from(`${at.getTime()} ${id}`, 'latin1').toString('base64url');
+  return { rows: page, next_page: pageAddress(request, { cursor }) };
 }

@@ -24,7 +24,7 @@ export class RowCache<Value> {
   constructor(options: RowCacheOptions<Value>) {
     this.#options = options;
     this.#held = new BoundedMap(options.limit);
-    for (const table of options.tables) options.feed.on(table, (key) => this.#drop(key));
+    for (const table of options.tables) options.feed.on(table, (key) => this.drop(key));
     options.feed.onReset(() => this.clear());
   }
 
@@ -46,7 +46,8 @@ export class RowCache<Value> {
     return value;
   }
 
-  #drop(key: string): void {
+  /** What is held for the key is no longer so. */
+  drop(key: string): void {
     this.#epoch += 1;
     this.#held.delete(key);
   }

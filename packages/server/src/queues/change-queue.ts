@@ -1,3 +1,4 @@
+import { lockAccount } from '../identity/lock-account.ts';
 import type { FastifyRequest } from 'fastify';
 import { accountOf, operatorOf, permit } from '../identity/access.ts';
 import { teamsOnSite } from '../identity/teams/store.ts';
@@ -14,7 +15,6 @@ import {
   fallbackPath,
   findQueue,
   insertQueue,
-  lockQueuesOf,
   updateQueue,
   usersOfQueue,
 } from './store.ts';
@@ -30,7 +30,7 @@ export interface ChangedQueue {
 export async function createQueue(request: FastifyRequest, siteId: SiteId, given: QueueGiven): Promise<ChangedQueue> {
   const accountId = accountOf(request);
   return write(request.sql, async (sql) => {
-    await lockQueuesOf(sql, accountId);
+    await lockAccount(sql, accountId);
     const queue = completeQueue(given, null);
     await checkReferences(request, sql, siteId, { queue, kept: null });
     const row = await insertQueue(sql, { id: newId(), accountId, siteId }, queue);
@@ -87,7 +87,7 @@ function notEmpty(visitors: number): Refusal {
 
 async function lockedQueue(request: FastifyRequest, sql: Sql, id: QueueId): Promise<QueueRow> {
   const accountId = accountOf(request);
-  await lockQueuesOf(sql, accountId);
+  await lockAccount(sql, accountId);
   const queue = await findQueue(sql, accountId, id);
   if (queue === null) throw notFound('queue', id);
   permit(request, queue, 'queue');

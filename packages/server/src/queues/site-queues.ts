@@ -38,7 +38,7 @@ async function readMaterial(sql: Sql, siteId: SiteId): Promise<Material> {
   return {
     siteId,
     rows,
-    hours: new Map(policies.map((policy) => [policy.id, compiled(policy)])),
+    hours: new Map(policies.map((policy) => [policy.id, compiledHours(policy)])),
     operators,
     counts: new Map(counts.map((count) => [count.id, count])),
   };
@@ -47,7 +47,7 @@ async function readMaterial(sql: Sql, siteId: SiteId): Promise<Material> {
 /** Compiled policies by id and version: the same ones are asked for with every change of a queue. */
 const compiledPolicies = new BoundedMap<string, CompiledHours>(1_000);
 
-function compiled(policy: Awaited<ReturnType<typeof policiesById>>[number]): CompiledHours {
+export function compiledHours(policy: Awaited<ReturnType<typeof policiesById>>[number]): CompiledHours {
   const key = `${policy.id} ${policy.version}`;
   const known = compiledPolicies.get(key) ?? compileHours(policy);
   compiledPolicies.set(key, known);
@@ -169,6 +169,11 @@ export class SiteQueues {
   constructor(sql: Sql, feed: ChangeFeed) {
     this.#sql = sql;
     this.#epochs = new RowCache({ feed, tables: ['queues_of_account'], limit: mostAccounts, load: async () => ({}) });
+  }
+
+  /** Something in the account has moved, in this process: others hear of it by the feed, and so would we, but later. */
+  forget(accountId: AccountId): void {
+    this.#epochs.drop(accountId);
   }
 
   /** The whole answer for the sites: kept as bytes, so that nothing is left to do for a site but to send them. */

@@ -38,17 +38,16 @@ export function staffs(taken: readonly Medium[], media: readonly Medium[]): bool
 /** The largest integer the interface can carry exactly: a multiplier may be any finite number. */
 const mostCapacity = Number.MAX_SAFE_INTEGER;
 
-function effectiveCapacity({ capacity_policy: policy, staff }: Pick<QueueFacts, 'capacity_policy' | 'staff'>): number {
-  return policy.type === 'fixed'
-    ? policy.capacity
-    : Math.min(Math.floor(policy.multiplier * staff.length), mostCapacity);
+/** How many visitors may be in a queue with so many operators staffing it. */
+export function effectiveCapacity(policy: CapacityPolicy, staff: number): number {
+  return policy.type === 'fixed' ? policy.capacity : Math.min(Math.floor(policy.multiplier * staff), mostCapacity);
 }
 
 /** D1.2: may a visitor enter now, and if not, why not? The first reason counts. */
 function selfStatus(queue: QueueFacts): QueueStatus {
   if (!queue.open) return 'closed';
   if (queue.staff.length === 0 && queue.when_unstaffed === 'reject') return 'unstaffed';
-  if (queue.visitors >= effectiveCapacity(queue)) return 'full';
+  if (queue.visitors >= effectiveCapacity(queue.capacity_policy, queue.staff.length)) return 'full';
   return 'opened';
 }
 
@@ -60,7 +59,7 @@ export function evaluate(queue: QueueFacts, queues: ReadonlyMap<QueueId, QueueFa
   return {
     self_status: own,
     status: opened.length > 0 ? 'opened' : own,
-    capacity: effectiveCapacity(queue),
+    capacity: effectiveCapacity(queue.capacity_policy, queue.staff.length),
     media: allMedia.filter((medium) => available.has(medium)),
   };
 }

@@ -4,7 +4,7 @@ import type { Medium } from '../platform/schema.ts';
 import type { PolicyRow } from '../schedules/policy.ts';
 import type { QueueRow, StoredQueue } from './queue.ts';
 
-const columns = [
+export const queueColumns = [
   'id',
   'account_id',
   'site_id',
@@ -23,18 +23,10 @@ const columns = [
   'updated_at',
 ] as const;
 
-/**
- * The lock under which queues are tied together or cut apart: creating, changing and deleting them and what refers to
- * them. It is the account's row, so that nothing decided about a chain of queues changes while it is written.
- */
-export async function lockQueuesOf(sql: Sql, accountId: AccountId): Promise<void> {
-  await sql`SELECT 1 FROM accounts WHERE id = ${accountId} FOR NO KEY UPDATE`;
-}
-
 export async function findQueue(sql: Sql, accountId: AccountId, id: QueueId): Promise<QueueRow | null> {
   const [row] = await sql<
     QueueRow[]
-  >`SELECT ${sql(columns)} FROM queues WHERE id = ${id} AND account_id = ${accountId}`;
+  >`SELECT ${sql(queueColumns)} FROM queues WHERE id = ${id} AND account_id = ${accountId}`;
   return row ?? null;
 }
 
@@ -45,7 +37,7 @@ export async function queuesOfSite(sql: Sql, siteId: SiteId): Promise<QueueRow[]
       SELECT id, fallback_queue_id FROM queues WHERE site_id = ${siteId}
       UNION
       SELECT q.id, q.fallback_queue_id FROM queues q JOIN linked ON q.id = linked.fallback_queue_id)
-    SELECT ${sql(columns)} FROM queues WHERE id IN (SELECT id FROM linked) ORDER BY created_at, id`;
+    SELECT ${sql(queueColumns)} FROM queues WHERE id IN (SELECT id FROM linked) ORDER BY created_at, id`;
 }
 
 export async function insertQueue(
@@ -54,7 +46,7 @@ export async function insertQueue(
   queue: StoredQueue,
 ): Promise<QueueRow> {
   const values = { id: place.id, account_id: place.accountId, site_id: place.siteId, ...stored(sql, queue) };
-  const [row] = await sql<QueueRow[]>`INSERT INTO queues ${sql(values)} RETURNING ${sql(columns)}`;
+  const [row] = await sql<QueueRow[]>`INSERT INTO queues ${sql(values)} RETURNING ${sql(queueColumns)}`;
   if (row === undefined) throw new Error('the inserted queue did not come back');
   await replaceTeams(sql, row);
   return row;
@@ -64,7 +56,7 @@ export async function updateQueue(sql: Sql, id: QueueId, queue: StoredQueue): Pr
   const [row] = await sql<QueueRow[]>`
     UPDATE queues SET ${sql(stored(sql, queue))}, version = version + 1, updated_at = now()
      WHERE id = ${id}
-    RETURNING ${sql(columns)}`;
+    RETURNING ${sql(queueColumns)}`;
   if (row === undefined) throw new Error('a locked queue has vanished');
   await replaceTeams(sql, row);
   return row;
@@ -144,16 +136,12 @@ export interface QueueCount {
   readonly average_wait: number;
 }
 
-/** Who is in the queues now, and how long the last hundred waited. Served by the key of queue_places and queue_tickets_engaged. */
+/** Who is in the queues now, and how long the last hundred waited, as the board has written it. */
 export async function countVisitors(sql: Sql, ids: readonly QueueId[]): Promise<QueueCount[]> {
   return sql<QueueCount[]>`
-    SELECT q.id,
-           (SELECT count(*)::integer FROM queue_places p WHERE p.queue_id = q.id) AS visitors,
-           (SELECT coalesce(avg(extract(epoch FROM w.engaged_at - w.enqueued_at)), 0)::float8
-              FROM (SELECT engaged_at, enqueued_at FROM queue_tickets t
-                     WHERE t.engaged_queue_id = q.id AND t.state = 'engaged'
-                     ORDER BY engaged_at DESC LIMIT 100) w) AS average_wait
-      FROM unnest(${[...ids]}::uuid[]) AS q (id)`;
+    SELECT queue_id AS id, visitors, coalesce((SELECT avg(wait) FROM unnest(waits) AS wait), 0)::float8 / 1000 AS average_wait
+      FROM queue_states
+     WHERE queue_id = ANY(${[...ids]}::uuid[])`;
 }
 
 function stored(sql: Sql, queue: StoredQueue) {

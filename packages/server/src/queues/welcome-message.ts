@@ -18,7 +18,7 @@ function violation(detail: string): Violation {
   return { attribute: '', detail };
 }
 
-function parseCard(text: string): Record<string, unknown> | null {
+export function parseCard(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : null;
@@ -44,6 +44,6 @@ function cardFaults({ content, attachment }: Record<string, unknown>): string[] 
     : [...faults, `its attachment.options[${wrong}] must have a text and a value, both strings`];
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

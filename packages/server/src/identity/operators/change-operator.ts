@@ -5,6 +5,7 @@ import { preconditionFailed } from '../../platform/etag.ts';
 import { newId, type AccountId, type OperatorId, type SiteId } from '../../platform/ids.ts';
 import { accountOf, operatorOf } from '../access.ts';
 import type { OperatorCaller } from '../caller.ts';
+import { lockAccount } from '../lock-account.ts';
 import { teamsOnSite } from '../teams/store.ts';
 import {
   completeAssignments,
@@ -40,6 +41,7 @@ export async function createOperator(request: FastifyRequest, given: OperatorInp
     enabled: given.enabled ?? true,
   };
   return write(request.sql, async (sql) => {
+    await lockAccount(sql, accountId);
     await insertOperator(sql, id, accountId, fields);
     await replaceAssignments(sql, accountId, id, assignments);
     return reread(sql, accountId, id);

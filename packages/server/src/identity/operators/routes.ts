@@ -1,16 +1,15 @@
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
-import { Refusal } from '../../platform/errors.ts';
 import { etag, ifMatch } from '../../platform/etag.ts';
 import type { App } from '../../platform/http.ts';
 import { cutPage, nextPage, pageQuery, pageWindow } from '../../platform/paging.ts';
-import { list, media, uuid } from '../../platform/schema.ts';
+import { list, uuid } from '../../platform/schema.ts';
 import { accountOf, operatorOf } from '../access.ts';
 import { requestedSites } from '../requested-sites.ts';
 import { changeOperator, createOperator } from './change-operator.ts';
-import { operatorInput, operatorOutput, operatorUpdate, presenceInput, type OperatorRow } from './operator.ts';
+import { operatorInput, operatorOutput, operatorUpdate, type OperatorRow } from './operator.ts';
 import { operatorToRead } from './permission.ts';
-import { findOperator, listOperators, setPresence } from './store.ts';
+import { listOperators } from './store.ts';
 
 const operatorParams = Type.Object({ operator_id: uuid<'operator'>() });
 const operatorQuery = Type.Object({
@@ -109,32 +108,6 @@ export function operatorRoutes(app: App): void {
       const { operator_id: id } = request.params;
       await changeOperator(request, { id, given: { enabled: false }, versions: ifMatch(request) });
       reply.code(204);
-    },
-  );
-
-  presenceRoute(app);
-}
-
-function presenceRoute(app: App): void {
-  app.put(
-    '/operators/:operator_id/presence',
-    {
-      config: { access: { operator: 'manager', site: 'resource' }, settles: true },
-      schema: {
-        tags,
-        summary: "Set an operator's availability, until changed or for a time; anyone may set their own",
-        params: operatorParams,
-        body: presenceInput,
-        response: { 200: operatorOutput },
-      },
-    },
-    async (request, reply) => {
-      const { available, media: taken, expires_in_sec: expiresInSec = null, reason = null } = request.body;
-      const { id } = await operatorToRead(request, request.params.operator_id, 'manager');
-      await setPresence(request.sql, id, { available, media: taken ?? media, expiresInSec, reason });
-      const operator = await findOperator(request.sql, accountOf(request), id);
-      if (operator === null) throw new Refusal('not_found', 'The operator is gone.');
-      return tagged(reply, operator);
     },
   );
 }

@@ -2,6 +2,7 @@ import type { Sql } from '../../platform/database.ts';
 import type { AccountId, OperatorId, SiteId, TeamId } from '../../platform/ids.ts';
 import type { Medium } from '../../platform/schema.ts';
 import type { Role } from '../caller.ts';
+import { lockAccount } from '../lock-account.ts';
 import type { Assignment, OperatorRow } from './operator.ts';
 
 /** An operator with its assignments; `available` is whether what it last said still holds. */
@@ -72,12 +73,16 @@ export async function updateOperator(sql: Sql, id: OperatorId, fields: OperatorF
   const { name, email, role, max_engagement_count, enabled } = fields;
   await sql`
     UPDATE operators
-       SET ${sql({ name, email, role, max_engagement_count, enabled })}, version = version + 1, updated_at = now()
+       SET ${sql({ name, email, role, max_engagement_count, enabled })}, version = version + 1, updated_at = now(),
+           -- One who is disabled is gone from now on, and not back when enabled again.
+           available = available AND ${enabled},
+           presence_expires_at = CASE WHEN ${enabled} THEN presence_expires_at ELSE least(presence_expires_at, now()) END
      WHERE id = ${id}`;
 }
 
 /** The operator's row, held until the transaction ends: what is decided about it stays true until it is written. */
 export async function lockOperator(sql: Sql, accountId: AccountId, id: OperatorId): Promise<void> {
+  await lockAccount(sql, accountId);
   await sql`SELECT 1 FROM operators WHERE id = ${id} AND account_id = ${accountId} FOR NO KEY UPDATE`;
 }
 

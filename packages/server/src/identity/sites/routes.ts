@@ -7,8 +7,9 @@ import { rendered, type App } from '../../platform/http.ts';
 import { newId, type SiteId } from '../../platform/ids.ts';
 import { cutPage, nextPage, pageQuery, pageWindow } from '../../platform/paging.ts';
 import { uuid } from '../../platform/schema.ts';
-import { operatorOf, refuseLimited } from '../access.ts';
+import { accountOf, operatorOf, refuseLimited } from '../access.ts';
 import type { Directory, KnownSite } from '../directory.ts';
+import { lockAccount } from '../lock-account.ts';
 import { lockOperator } from '../operators/store.ts';
 import { siteDefaults, siteInput, siteOutput, siteUpdate, withDefaults } from './site.ts';
 import { findSite, insertSite, listSites, updateSite } from './store.ts';
@@ -83,7 +84,10 @@ export function siteRoutes(app: App, directory: Directory): void {
       schema: { tags, summary: 'Change a site', params: siteParams, body: siteUpdate, response: { 200: siteOutput } },
     },
     async (request, reply) => {
-      const site = await changeSite(request.sql, request.params.site_id, withDefaults(request.body), ifMatch(request));
+      const site = await inTransaction(request.sql, async (sql) => {
+        await lockAccount(sql, accountOf(request));
+        return changeSite(sql, request.params.site_id, withDefaults(request.body), ifMatch(request));
+      });
       reply.header('etag', etag(site.version));
       return site;
     },

@@ -132,7 +132,7 @@ async function removeTeam(request: FastifyRequest, id: TeamId): Promise<void> {
   const versions = ifMatch(request);
   if (versions !== null && !versions.includes(team.version)) throw preconditionFailed(team.version);
   try {
-    if (!(await deleteTeam(request.sql, id, versions))) await gone(request, id);
+    if (!(await deleteTeam(request.sql, team.account_id, id, versions))) await gone(request, id);
   } catch (error) {
     // Foreign keys of other rooms' tables are RESTRICT: whatever still names the team is told by its constraint.
     if (violatedConstraint(error) === null) throw error;

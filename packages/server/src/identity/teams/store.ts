@@ -1,5 +1,6 @@
 import { inTransaction, type Sql } from '../../platform/database.ts';
 import type { AccountId, SiteId, TeamId } from '../../platform/ids.ts';
+import { lockAccount } from '../lock-account.ts';
 import type { TeamRow } from './team.ts';
 
 export async function findTeam(sql: Sql, accountId: AccountId, id: TeamId): Promise<TeamRow | null> {
@@ -56,8 +57,14 @@ export async function updateTeam(
  * Removes the team and every membership in it; false where it is not there in an accepted version. It is locked first: who
  * is joining it then has either joined, and is found, or is told that it is gone.
  */
-export async function deleteTeam(pool: Sql, id: TeamId, versions: readonly number[] | null): Promise<boolean> {
+export async function deleteTeam(
+  pool: Sql,
+  accountId: AccountId,
+  id: TeamId,
+  versions: readonly number[] | null,
+): Promise<boolean> {
   return inTransaction(pool, async (sql) => {
+    await lockAccount(sql, accountId);
     const [team] = await sql<{ version: number }[]>`SELECT version FROM teams WHERE id = ${id} FOR UPDATE`;
     if (team === undefined || (versions !== null && !versions.includes(team.version))) return false;
     await sql`

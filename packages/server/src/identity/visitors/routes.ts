@@ -9,14 +9,13 @@ import { uuid } from '../../platform/schema.ts';
 import { accountOf, permitted } from '../access.ts';
 import { teamsOnSite } from '../teams/store.ts';
 import { visitorTokenSeconds, type Tokens } from '../tokens.ts';
-import { findVisitor, insertVisitor, lockVisitor, moveVisitor, setVisitorPresence, updateVisitor } from './store.ts';
+import { findVisitor, insertVisitor, lockVisitor, moveVisitor, updateVisitor } from './store.ts';
 import {
   mergeVisitor,
   operatorOnlyFields,
   visitorInput,
   visitorMove,
   visitorOutput,
-  visitorPresence,
   visitorToken,
   visitorUpdate,
   type VisitorRow,
@@ -127,28 +126,6 @@ function tokenRoutes(app: App, tokens: Tokens): void {
 
 /** What only the visitor itself may do. */
 function ownRoutes(app: App): void {
-  app.put(
-    '/visitors/:visitor_id/presence',
-    {
-      config: { access: { visitor: true, site: 'resource' } },
-      schema: {
-        tags,
-        summary: 'Say that the visitor is still there',
-        params: visitorParams,
-        body: visitorPresence,
-        response: { 200: visitorOutput },
-      },
-    },
-    async (request) => {
-      refuseOtherVisitor(request, request.params.visitor_id);
-      permitted(request);
-      return shown(
-        request,
-        await setVisitorPresence(request.sql, request.params.visitor_id, request.body.expires_in_sec),
-      );
-    },
-  );
-
   app.patch(
     '/visitors/:visitor_id',
     {

@@ -77,15 +77,6 @@ export async function moveVisitor(
   return row ?? null;
 }
 
-export async function setVisitorPresence(sql: Sql, id: VisitorId, expiresInSec: number): Promise<VisitorRow> {
-  return one(
-    await sql<VisitorRow[]>`
-      UPDATE visitors SET presence_expires_at = now() + make_interval(secs => ${expiresInSec})
-       WHERE id = ${id}
-      RETURNING ${sql(columns)}`,
-  );
-}
-
 function one(rows: readonly VisitorRow[]): VisitorRow {
   const [row] = rows;
   if (row === undefined) throw new Error('a visitor has vanished');

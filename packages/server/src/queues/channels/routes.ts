@@ -1,3 +1,4 @@
+import { lockAccount } from '../../identity/lock-account.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { accountOf, operatorOf, permit } from '../../identity/access.ts';
@@ -9,7 +10,7 @@ import type { App } from '../../platform/http.ts';
 import { newId, type QueueId, type SiteId } from '../../platform/ids.ts';
 import { cutPage, nextPage, pageQuery, pageWindow } from '../../platform/paging.ts';
 import { list, uuid } from '../../platform/schema.ts';
-import { findQueue, lockQueuesOf } from '../store.ts';
+import { findQueue } from '../store.ts';
 import {
   addressColumns,
   channelInput,
@@ -160,7 +161,7 @@ async function tie(
   const accountId = accountOf(request);
   try {
     return await inTransaction(request.sql, async (sql) => {
-      await lockQueuesOf(sql, accountId);
+      await lockAccount(sql, accountId);
       const queue = queueId === undefined ? undefined : await findQueue(sql, accountId, queueId);
       if (queue !== undefined && queue?.site_id !== siteId) {
         throw invalid([{ attribute: '/queue_id', detail: 'is not a queue of the site' }]);

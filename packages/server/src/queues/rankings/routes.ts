@@ -1,3 +1,4 @@
+import { lockAccount } from '../../identity/lock-account.ts';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { accountOf, permit } from '../../identity/access.ts';
@@ -7,7 +8,7 @@ import type { App } from '../../platform/http.ts';
 import type { QueueId } from '../../platform/ids.ts';
 import { body, list, nullable, output, uuid } from '../../platform/schema.ts';
 import { permittedQueue, queueParams } from '../routes.ts';
-import { findQueue, lockQueuesOf } from '../store.ts';
+import { findQueue } from '../store.ts';
 import { assignedOperators, changeRankings, listRankings, type Ranking } from './store.ts';
 
 const tags = ['Queues'];
@@ -56,7 +57,7 @@ async function applyRanks(
   changes: Type.Static<typeof change>['operators'],
 ): Promise<Ranking[]> {
   return inTransaction(request.sql, async (sql) => {
-    await lockQueuesOf(sql, accountOf(request));
+    await lockAccount(sql, accountOf(request));
     const queue = await findQueue(sql, accountOf(request), id);
     if (queue === null) throw notFound('queue', id);
     permit(request, queue, 'queue');

@@ -1,0 +1,48 @@
+import Type from 'typebox';
+import type { AccountId, EngagementId, OperatorId, SiteId, VisitorId } from '../platform/ids.ts';
+import { media, nullable, oneOf, output, timestamp, uuid } from '../platform/schema.ts';
+
+const subEngagement = output('SubEngagement', {
+  id: uuid<'sub_engagement'>(),
+  operator_id: uuid<'operator'>(),
+  site_id: uuid<'site'>(),
+  started_at: timestamp,
+  ended_at: nullable(timestamp),
+});
+
+export const engagementOutput = output('Engagement', {
+  id: uuid<'engagement'>(),
+  engagement_request_id: uuid<'engagement_request'>(),
+  queue_ticket_id: nullable(uuid<'ticket'>()),
+  queue_id: nullable(uuid<'queue'>()),
+  site_id: uuid<'site'>(),
+  visitor_id: uuid<'visitor'>(),
+  operator_id: uuid<'operator'>(),
+  media: oneOf(media),
+  state: oneOf(['active', 'ended'] as const),
+  end_reason: nullable(
+    oneOf(['visitor_hung_up', 'operator_hung_up', 'visitor_left', 'operator_left', 'error'] as const),
+  ),
+  current_sub_engagement: subEngagement,
+  sub_engagements: Type.Array(subEngagement, { description: 'All of them, oldest first' }),
+  started_at: timestamp,
+  ended_at: nullable(timestamp),
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+
+export type EngagementOutput = Type.Static<typeof engagementOutput>;
+
+export interface EngagementRow extends Omit<EngagementOutput, 'current_sub_engagement'> {
+  readonly id: EngagementId;
+  readonly account_id: AccountId;
+  readonly site_id: SiteId;
+  readonly visitor_id: VisitorId;
+  readonly operator_id: OperatorId;
+}
+
+export function showEngagement({ account_id: _, ...row }: EngagementRow): EngagementOutput {
+  const current = row.sub_engagements.at(-1);
+  if (current === undefined) throw new Error('an engagement has no sub-engagement');
+  return { ...row, current_sub_engagement: current };
+}

@@ -1,0 +1,96 @@
+import Type from 'typebox';
+import type { AccountId } from '../../platform/ids.ts';
+import { body, media, nullable, oneOf, output, timestamp, uuid } from '../../platform/schema.ts';
+import type { FailReason } from '../../routing/board/state.ts';
+import type { RequestView } from '../../routing/board/views.ts';
+import { mediaOptions, message, noteFields, source } from '../../routing/notes.ts';
+
+export const requestInput = body({
+  site_id: uuid<'site'>(),
+  media: oneOf(media),
+  operator_id: Type.Optional(uuid<'operator'>()),
+  visitor_id: Type.Optional(uuid<'visitor'>()),
+  ...noteFields,
+});
+
+/** What a side may do with a request; with `reason: error` it says that its application failed. */
+export const answerInput = body({
+  action: oneOf(['accept', 'decline', 'cancel'] as const),
+  reason: Type.Optional(oneOf(['error'] as const)),
+  message: Type.Optional(nullable(message)),
+});
+
+export type AnswerInput = Type.Static<typeof answerInput>;
+
+export const requestStates = ['pending', 'accepted', 'failed'] as const;
+const failReasons = [
+  'rejected',
+  'timed_out',
+  'visitor_left',
+  'visitor_cancel',
+  'operator_left',
+  'operator_cancel',
+  'error',
+] as const satisfies readonly FailReason[];
+
+export const requestFields = {
+  site_id: uuid<'site'>(),
+  visitor_id: uuid<'visitor'>(),
+  operator_id: uuid<'operator'>(),
+  media: oneOf(media),
+  state: oneOf(requestStates),
+  fail_reason: nullable(oneOf(failReasons)),
+  fail_message: nullable(Type.String()),
+  timeout: Type.Integer({ description: 'Seconds until it times out, from its creation' }),
+  queue_ticket_id: nullable(uuid<'ticket'>()),
+  queue_id: nullable(uuid<'queue'>()),
+  engagement_id: nullable(uuid<'engagement'>()),
+  created_at: timestamp,
+  updated_at: timestamp,
+};
+
+export const requestOutput = output('EngagementRequest', {
+  id: uuid<'engagement_request'>(),
+  origin: oneOf(['queue', 'visitor', 'operator'] as const),
+  platform: Type.String(),
+  source: nullable(source),
+  media_options: Type.Unsafe<Type.Static<typeof mediaOptions> | null>({ ...mediaOptions, type: ['object', 'null'] }),
+  ...requestFields,
+});
+
+export type RequestOutput = Type.Static<typeof requestOutput>;
+
+/** A request as it is stored, whether the board still has it or not. */
+export interface RequestRow extends RequestView {
+  readonly accountId: AccountId;
+}
+
+export function showRequest(request: RequestView): RequestOutput {
+  return {
+    id: request.id,
+    origin: request.kind === 'ticket' ? 'queue' : request.origin,
+    platform: request.notes.platform,
+    source: request.notes.source,
+    media_options: request.notes.mediaOptions as RequestOutput['media_options'],
+    ...showFields(request),
+  };
+}
+
+/** What all requests show, transfers among them. */
+export function showFields(request: RequestView) {
+  return {
+    site_id: request.siteId,
+    visitor_id: request.visitorId,
+    operator_id: request.operatorId,
+    media: request.medium,
+    state: request.state,
+    fail_reason: request.failReason,
+    fail_message: request.failMessage,
+    timeout: Math.round(request.timeoutMs / 1000),
+    queue_ticket_id: request.kind === 'transfer' ? null : request.ticketId,
+    queue_id: request.queueId,
+    engagement_id: request.engagementId,
+    created_at: new Date(request.createdAt),
+    updated_at: new Date(request.endedAt ?? request.createdAt),
+  };
+}

@@ -1,0 +1,214 @@
+import type { FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { accountOf, operatorOf, permitted } from '../../identity/access.ts';
+import { requestedSites } from '../../identity/requested-sites.ts';
+import { invalid, notFound, Refusal } from '../../platform/errors.ts';
+import type { App } from '../../platform/http.ts';
+import { newId, type OperatorId, type RequestId, type VisitorId } from '../../platform/ids.ts';
+import { cursorQuery, cutAtCursor, nextPage, readCursor } from '../../platform/paging.ts';
+import { list, oneOf, uuid } from '../../platform/schema.ts';
+import type { RequestView } from '../../routing/board/views.ts';
+import { notesOf } from '../../routing/notes.ts';
+import type { Turns } from '../../routing/turns.ts';
+import { isSide, partyOf } from '../party.ts';
+import { refuseStranger } from '../permission.ts';
+import {
+  answerInput,
+  requestInput,
+  requestOutput,
+  requestStates,
+  showRequest,
+  type AnswerInput,
+  type RequestRow,
+} from './request.ts';
+import { findRequest, listRequests, type Whose } from './store.ts';
+
+const tags = ['Engagement requests'];
+const requestParams = Type.Object({ request_id: uuid<'engagement_request'>() });
+
+export function requestRoutes(app: App, turns: Turns): void {
+  app.post(
+    '/engagement_requests',
+    {
+      config: { access: { operator: 'operator', visitor: true, site: 'body.site_id' } },
+      schema: {
+        tags,
+        summary: 'Ask an operator, as a visitor; or a visitor, as an operator',
+        body: requestInput,
+        response: { 201: requestOutput },
+      },
+    },
+    async (request, reply) => {
+      const made = showRequest(await ask(request, turns, request.body));
+      reply.code(201).header('location', `/engagement_requests/${made.id}`);
+      return made;
+    },
+  );
+
+  app.get(
+    '/engagement_requests/:request_id',
+    {
+      config: { access: { operator: 'operator', visitor: true, site: 'resource' } },
+      schema: { tags, summary: 'One request', params: requestParams, response: { 200: requestOutput } },
+    },
+    async (request) => showRequest(await permittedRequest(request, request.params.request_id, 'a manager')),
+  );
+
+  app.patch(
+    '/engagement_requests/:request_id',
+    {
+      config: { access: { operator: 'operator', visitor: true, site: 'resource' } },
+      schema: {
+        tags,
+        summary: 'Accept or decline, as the side that was asked; or cancel, as the side that asked',
+        params: requestParams,
+        body: answerInput,
+        response: { 200: requestOutput },
+      },
+    },
+    async (request) => {
+      const answered = await turns.run(accountOf(request), orderOf('answer', request, request.body));
+      permitted(request);
+      return showRequest(answered ?? (await answeredBefore(request, request.params.request_id, request.body)));
+    },
+  );
+
+  listRoute(app, turns);
+}
+
+function listRoute(app: App, turns: Turns): void {
+  app.get(
+    '/engagement_requests',
+    {
+      config: { access: { operator: 'operator', visitor: true, site: 'none' } },
+      schema: {
+        tags,
+        summary: "The caller's requests, newest first; with site_ids all of sites the caller manages",
+        querystring: Type.Object({
+          state: Type.Optional(oneOf(requestStates)),
+          site_ids: Type.Optional(list(uuid<'site'>(), { minItems: 1 })),
+          ...cursorQuery,
+        }),
+        response: { 200: Type.Object({ engagement_requests: Type.Array(requestOutput), next_page: nextPage }) },
+      },
+    },
+    async (request) => {
+      const { state = null, site_ids, cursor, per_page } = request.query;
+      if (state === 'pending' && site_ids === undefined && cursor === undefined) {
+        const pending = await pendingOf(request, turns);
+        if (pending.length <= per_page) return { engagement_requests: pending.map(showRequest), next_page: null };
+      }
+      const found = await listRequests(request.sql, {
+        accountId: accountOf(request),
+        whose: whoseOf(request, site_ids),
+        kinds: ['ticket', 'direct'],
+        state,
+        after: readCursor(cursor),
+        limit: per_page + 1,
+      });
+      const { rows, next_page } = cutAtCursor(request, per_page, found, (row) => ({
+        at: new Date(row.createdAt),
+        id: row.id,
+      }));
+      return { engagement_requests: rows.map(showRequest), next_page };
+    },
+  );
+}
+
+/** What operators ask for all day is on the board. */
+async function pendingOf(request: FastifyRequest, turns: Turns): Promise<RequestView[]> {
+  const { kind, id } = partyOf(request);
+  const order = kind === 'operator' ? { operatorId: id } : { visitorId: id };
+  const requests = await turns.run(accountOf(request), { name: 'lookAtRequests', ...order });
+  return (requests ?? [])
+    .filter((each) => each.kind !== 'transfer')
+    .toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
+}
+
+export function whoseOf(request: FastifyRequest, siteIds: Parameters<typeof requestedSites>[1]): Whose {
+  const { kind, id } = partyOf(request);
+  if (siteIds !== undefined && kind === 'operator')
+    return { siteIds: requestedSites(operatorOf(request), siteIds, 'manager') };
+  return kind === 'operator' ? { operatorId: id } : { visitorId: id };
+}
+
+/** The caller's own side comes from its token; a field that contradicts it is ignored. */
+async function ask(
+  request: FastifyRequest,
+  turns: Turns,
+  given: Type.Static<typeof requestInput>,
+): Promise<RequestView> {
+  const { kind, id } = partyOf(request);
+  const { operatorId, visitorId } = sidesOf(
+    kind === 'operator' ? { ...given, operator_id: id } : { ...given, visitor_id: id },
+  );
+  const keyed = request.repeatableId<RequestId>();
+  const made = await turns.run(accountOf(request), {
+    name: 'requestDirectly',
+    id: keyed ?? newId<RequestId>(),
+    repeatable: keyed !== null,
+    origin: kind,
+    siteId: given.site_id,
+    visitorId,
+    operatorId,
+    medium: given.media,
+    notes: notesOf(given),
+  });
+  if (made !== null) return made;
+  const before = keyed === null ? null : await findRequest(request.sql, accountOf(request), keyed);
+  if (before === null) throw new Error('a request was neither made nor had been');
+  return before;
+}
+
+function sidesOf(given: { operator_id?: OperatorId; visitor_id?: VisitorId }): {
+  operatorId: OperatorId;
+  visitorId: VisitorId;
+} {
+  const { operator_id: operatorId, visitor_id: visitorId } = given;
+  if (operatorId === undefined) throw invalid([{ attribute: '/operator_id', detail: 'is required' }]);
+  if (visitorId === undefined) throw invalid([{ attribute: '/visitor_id', detail: 'is required' }]);
+  return { operatorId, visitorId };
+}
+
+export function orderOf<Name extends 'answer' | 'answerTransfer'>(
+  name: Name,
+  request: FastifyRequest,
+  given: AnswerInput,
+) {
+  const { request_id: requestId } = request.params as { request_id: RequestId };
+  const { action, reason, message = null } = given;
+  if (reason !== undefined && action === 'accept')
+    throw invalid([{ attribute: '/reason', detail: 'does not go with the action accept' }]);
+  if (message !== null && reason === undefined)
+    throw invalid([{ attribute: '/message', detail: 'goes with the reason error alone' }]);
+  return { name, requestId, action, by: partyOf(request), error: reason === undefined ? null : { message } };
+}
+
+/** It is not pending, or not the caller's to answer. Having accepted it before is as good as accepting it. */
+async function answeredBefore(request: FastifyRequest, id: RequestId, { action }: AnswerInput): Promise<RequestRow> {
+  const found = await permittedRequest(request, id, 'nobody else');
+  const asked = partyOf(request).kind !== found.origin;
+  if (action === 'accept' && found.state === 'accepted' && asked) return found;
+  throw requestEnded(found);
+}
+
+export function requestEnded({ id, state, failReason }: RequestView): Refusal {
+  const how = failReason === null ? state : `${state} (${failReason})`;
+  return new Refusal('request_ended', `The request ${id} is ${how}: it can no longer be answered.`, {
+    details: [{ attribute: '/state', detail: state }],
+  });
+}
+
+/** The caller's own; or, to be read, one on a site the caller manages. */
+async function permittedRequest(
+  request: FastifyRequest,
+  id: RequestId,
+  others: 'a manager' | 'nobody else',
+): Promise<RequestRow> {
+  const found = await findRequest(request.sql, accountOf(request), id);
+  if (found === null || found.kind === 'transfer') throw notFound('engagement request', id);
+  if (!isSide(request, found))
+    refuseStranger(request, { noun: 'engagement request', id, siteId: found.siteId, others });
+  permitted(request);
+  return found;
+}

@@ -1,0 +1,50 @@
+import type { Sql } from '../../platform/database.ts';
+import type { AccountId, OperatorId, SiteId, VisitorId } from '../../platform/ids.ts';
+import type { Cursor } from '../../platform/paging.ts';
+import type { Request } from '../../routing/board/state.ts';
+import type { RequestRow } from './request.ts';
+
+const columns = (sql: Sql) => sql`
+  id, account_id AS "accountId", kind, origin, state, fail_reason AS "failReason", fail_message AS "failMessage",
+  site_id AS "siteId", visitor_id AS "visitorId", operator_id AS "operatorId", media AS medium, queue_id AS "queueId",
+  ticket_id AS "ticketId", engagement_id AS "engagementId", timeout_ms AS "timeoutMs", notes,
+  extract(epoch FROM created_at)::float8 * 1000 AS "createdAt",
+  CASE WHEN state <> 'pending' THEN extract(epoch FROM updated_at)::float8 * 1000 END AS "endedAt"`;
+
+export async function findRequest(sql: Sql, accountId: AccountId, id: string): Promise<RequestRow | null> {
+  const [row] = await sql<RequestRow[]>`
+    SELECT ${columns(sql)} FROM engagement_requests WHERE id = ${id} AND account_id = ${accountId}`;
+  return row ?? null;
+}
+
+/** Whose requests: those of a side, or of whole sites. */
+export type Whose =
+  { readonly operatorId: OperatorId } | { readonly visitorId: VisitorId } | { readonly siteIds: readonly SiteId[] };
+
+interface RequestList {
+  readonly accountId: AccountId;
+  readonly whose: Whose;
+  readonly kinds: readonly Request['kind'][];
+  readonly state: Request['state'] | null;
+  readonly after: Cursor | null;
+  readonly limit: number;
+}
+
+/** Newest first. Served by engagement_requests_by_operator, _by_visitor and _by_site. */
+export async function listRequests(sql: Sql, wanted: RequestList): Promise<RequestRow[]> {
+  const { whose, after } = wanted;
+  const theirs =
+    'operatorId' in whose
+      ? sql`operator_id = ${whose.operatorId}`
+      : 'visitorId' in whose
+        ? sql`visitor_id = ${whose.visitorId}`
+        : sql`site_id = ANY(${[...whose.siteIds]}::uuid[])`;
+  const onwards = after === null ? sql`` : sql`AND (created_at, id) < (${after.at}, ${after.id}::uuid)`;
+  return sql<RequestRow[]>`
+    SELECT ${columns(sql)}
+      FROM engagement_requests
+     WHERE account_id = ${wanted.accountId} AND ${theirs} AND kind = ANY(${[...wanted.kinds]}::text[])
+       AND (${wanted.state}::text IS NULL OR state = ${wanted.state}) ${onwards}
+     ORDER BY created_at DESC, id DESC
+     LIMIT ${wanted.limit}`;
+}

@@ -1,0 +1,135 @@
+import type { FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { accountOf, permitted } from '../identity/access.ts';
+import { atLeast } from '../identity/caller.ts';
+import { notFound, Refusal } from '../platform/errors.ts';
+import type { App } from '../platform/http.ts';
+import type { EngagementId } from '../platform/ids.ts';
+import { cursorQuery, cutAtCursor, nextPage, readCursor } from '../platform/paging.ts';
+import { body, list, oneOf, uuid } from '../platform/schema.ts';
+import type { Turns } from '../routing/turns.ts';
+import { engagementOutput, showEngagement, type EngagementRow } from './engagement.ts';
+import { partyOf } from './party.ts';
+import { refuseStranger } from './permission.ts';
+import { findEngagement, listEngagements } from './store.ts';
+
+const tags = ['Engagements'];
+const engagementParams = Type.Object({ engagement_id: uuid<'engagement'>() });
+const date = Type.String({ format: 'date-time' });
+
+export function engagementRoutes(app: App, turns: Turns): void {
+  app.get(
+    '/engagements',
+    {
+      config: { access: { operator: 'operator', visitor: true, site: 'query.site_ids' } },
+      schema: {
+        tags,
+        summary: 'Engagements of the sites, newest first: all for managers, their own for others',
+        querystring: Type.Object({
+          site_ids: list(uuid<'site'>(), { minItems: 1 }),
+          operator_ids: Type.Optional(list(uuid<'operator'>())),
+          visitor_ids: Type.Optional(list(uuid<'visitor'>())),
+          start_date: Type.Optional(date),
+          end_date: Type.Optional(date),
+          state: Type.Optional(oneOf(['active', 'ended'] as const)),
+          ...cursorQuery,
+        }),
+        response: { 200: Type.Object({ engagements: Type.Array(engagementOutput), next_page: nextPage }) },
+      },
+    },
+    async (request) => {
+      const { query, caller } = request;
+      const { kind, id } = partyOf(request);
+      const found = await listEngagements(request.sql, {
+        accountId: accountOf(request),
+        siteIds: query.site_ids,
+        managed: query.site_ids.filter(
+          (site) => caller.kind === 'operator' && atLeast(caller.roles.get(site) ?? 'operator', 'manager'),
+        ),
+        self: kind === 'operator' ? { operatorId: id, visitorId: null } : { operatorId: null, visitorId: id },
+        operatorIds: query.operator_ids ?? null,
+        visitorIds: query.visitor_ids ?? null,
+        from: instantOf(query.start_date),
+        to: instantOf(query.end_date),
+        state: query.state ?? null,
+        after: readCursor(query.cursor),
+        limit: query.per_page + 1,
+      });
+      const { rows, next_page } = cutAtCursor(request, query.per_page, found, (row) => ({
+        at: row.started_at,
+        id: row.id,
+      }));
+      return { engagements: rows.map(showEngagement), next_page };
+    },
+  );
+
+  app.get(
+    '/engagements/:engagement_id',
+    {
+      config: { access: { operator: 'operator', visitor: true, site: 'resource' } },
+      schema: { tags, summary: 'One engagement', params: engagementParams, response: { 200: engagementOutput } },
+    },
+    async (request) => showEngagement(await permittedEngagement(request, request.params.engagement_id, 'a manager')),
+  );
+
+  endRoute(app, turns);
+}
+
+function endRoute(app: App, turns: Turns): void {
+  app.patch(
+    '/engagements/:engagement_id',
+    {
+      config: { access: { operator: 'operator', visitor: true, site: 'resource' } },
+      schema: {
+        tags,
+        summary: 'End an engagement, as one who takes part in it',
+        params: engagementParams,
+        body: body({
+          action: oneOf(['end'] as const),
+          reason: Type.Optional(
+            Type.Unsafe<'error'>({ ...oneOf(['error']), description: "The caller's application failed to start it" }),
+          ),
+        }),
+        response: { 200: Type.Object({ id: uuid<'engagement'>(), sub_engagement_id: uuid<'sub_engagement'>() }) },
+      },
+    },
+    async (request) => {
+      const { engagement_id: engagementId } = request.params;
+      const error = request.body.reason === 'error';
+      const ended = await turns.run(accountOf(request), { name: 'end', engagementId, by: partyOf(request), error });
+      permitted(request);
+      if (ended !== null) return { id: ended.id, sub_engagement_id: ended.subEngagementId };
+      throw engagementEnded(await permittedEngagement(request, engagementId, 'nobody else'));
+    },
+  );
+}
+
+export function engagementEnded({ id, operator_id, end_reason, ended_at }: EngagementRow): Refusal {
+  if (ended_at === null)
+    return new Refusal('forbidden', `The engagement ${id} has passed on to the operator ${operator_id}.`);
+  return new Refusal('engagement_ended', `The engagement ${id} has ended (${end_reason ?? ''}).`, {
+    details: [{ attribute: '/state', detail: 'ended' }],
+  });
+}
+
+/** A date-time by its format may be none by its value: a leap second. */
+function instantOf(text: string | undefined): Date | null {
+  const at = text === undefined ? NaN : Date.parse(text);
+  return Number.isNaN(at) ? null : new Date(at);
+}
+
+/** One the caller takes or took part in; or, to be read, one on a site the caller manages. */
+export async function permittedEngagement(
+  request: FastifyRequest,
+  id: EngagementId,
+  others: 'a manager' | 'nobody else',
+): Promise<EngagementRow> {
+  const found = await findEngagement(request.sql, accountOf(request), id);
+  if (found === null) throw notFound('engagement', id);
+  const { kind, id: side } = partyOf(request);
+  const takesPart =
+    kind === 'visitor' ? found.visitor_id === side : found.sub_engagements.some((sub) => sub.operator_id === side);
+  if (!takesPart) refuseStranger(request, { noun: 'engagement', id, siteId: found.site_id, others });
+  permitted(request);
+  return found;
+}

@@ -1,0 +1,62 @@
+import type { Sql } from '../platform/database.ts';
+import type { AccountId, OperatorId, SiteId, VisitorId } from '../platform/ids.ts';
+import type { Cursor } from '../platform/paging.ts';
+import type { EngagementRow } from './engagement.ts';
+
+const selectEngagement = (sql: Sql) => sql`
+  SELECT e.id, e.account_id, e.request_id AS engagement_request_id, e.ticket_id AS queue_ticket_id, e.queue_id, e.site_id,
+         e.visitor_id, e.operator_id, e.media, CASE WHEN e.ended_at IS NULL THEN 'active' ELSE 'ended' END AS state,
+         e.end_reason, e.started_at, e.ended_at, e.started_at AS created_at, e.updated_at,
+         (SELECT json_agg(json_build_object('id', s.id, 'operator_id', s.operator_id, 'site_id', s.site_id,
+                                            'started_at', s.started_at, 'ended_at', s.ended_at) ORDER BY s.started_at)
+            FROM sub_engagements s WHERE s.engagement_id = e.id) AS sub_engagements
+    FROM engagements e`;
+
+export async function findEngagement(sql: Sql, accountId: AccountId, id: string): Promise<EngagementRow | null> {
+  const [row] = await sql<EngagementRow[]>`${selectEngagement(sql)} WHERE e.id = ${id} AND e.account_id = ${accountId}`;
+  return row === undefined ? null : withDates(row);
+}
+
+interface EngagementList {
+  readonly accountId: AccountId;
+  readonly siteIds: readonly SiteId[];
+  /** On these sites everything is listed, on the others only what the operator had. */
+  readonly managed: readonly SiteId[];
+  readonly self: { readonly operatorId: OperatorId | null; readonly visitorId: VisitorId | null };
+  readonly operatorIds: readonly OperatorId[] | null;
+  readonly visitorIds: readonly VisitorId[] | null;
+  readonly from: Date | null;
+  readonly to: Date | null;
+  readonly state: 'active' | 'ended' | null;
+  readonly after: Cursor | null;
+  readonly limit: number;
+}
+
+/** Newest first. Served by engagements_by_site. */
+export async function listEngagements(sql: Sql, wanted: EngagementList): Promise<EngagementRow[]> {
+  const { self, after } = wanted;
+  const rows = await sql<EngagementRow[]>`
+    ${selectEngagement(sql)}
+     WHERE e.account_id = ${wanted.accountId} AND e.site_id = ANY(${[...wanted.siteIds]}::uuid[])
+       AND (e.site_id = ANY(${[...wanted.managed]}::uuid[]) OR e.visitor_id = ${self.visitorId}
+            OR ${self.operatorId}::uuid IN (SELECT s.operator_id FROM sub_engagements s WHERE s.engagement_id = e.id))
+       AND (${wanted.operatorIds === null} OR e.operator_id = ANY(${[...(wanted.operatorIds ?? [])]}::uuid[]))
+       AND (${wanted.visitorIds === null} OR e.visitor_id = ANY(${[...(wanted.visitorIds ?? [])]}::uuid[]))
+       AND (${wanted.from}::timestamptz IS NULL OR e.started_at >= ${wanted.from})
+       AND (${wanted.to}::timestamptz IS NULL OR e.started_at < ${wanted.to})
+       AND (${wanted.state}::text IS NULL OR (e.ended_at IS NULL) = (${wanted.state} = 'active'))
+       ${after === null ? sql`` : sql`AND (e.started_at, e.id) < (${after.at}, ${after.id}::uuid)`}
+     ORDER BY e.started_at DESC, e.id DESC
+     LIMIT ${wanted.limit}`;
+  return rows.map(withDates);
+}
+
+/** Times inside JSON come as text. */
+function withDates(row: EngagementRow): EngagementRow {
+  const subs = row.sub_engagements.map((sub) => ({
+    ...sub,
+    started_at: new Date(sub.started_at),
+    ended_at: sub.ended_at === null ? null : new Date(sub.ended_at),
+  }));
+  return { ...row, sub_engagements: subs };
+}

@@ -1,0 +1,273 @@
+import type { FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { accountOf, operatorOf, permitted } from '../../identity/access.ts';
+import { invalid, notFound } from '../../platform/errors.ts';
+import type { App } from '../../platform/http.ts';
+import { newId, type EngagementId, type RequestId, type TicketId } from '../../platform/ids.ts';
+import { cursorQuery, cutAtCursor, nextPage, readCursor } from '../../platform/paging.ts';
+import { body, list, oneOf, uuid } from '../../platform/schema.ts';
+import { findQueue } from '../../queues/store.ts';
+import { notesOf } from '../../routing/notes.ts';
+import { ticketEnded } from '../../routing/tickets/routes.ts';
+import { findTicket } from '../../routing/tickets/store.ts';
+import { showNewTicket, showTicket, type TicketRow } from '../../routing/tickets/ticket.ts';
+import type { Turns } from '../../routing/turns.ts';
+import type { EngagementRow } from '../engagement.ts';
+import { refuseStranger } from '../permission.ts';
+import { answerInput, requestStates, type RequestRow } from '../requests/request.ts';
+import { orderOf, requestEnded, whoseOf } from '../requests/routes.ts';
+import { findRequest, listRequests } from '../requests/store.ts';
+import { engagementEnded, permittedEngagement } from '../routes.ts';
+import {
+  showTransferRequest,
+  showTransferTicket,
+  transferRequestInput,
+  transferRequestOutput,
+  transferTicketInput,
+  transferTicketOutput,
+} from './transfer.ts';
+
+const tags = ['Transfers'];
+const requestParams = Type.Object({ request_id: uuid<'engagement_request'>() });
+const ticketParams = Type.Object({ ticket_id: uuid<'ticket'>() });
+const access = { operator: 'operator', site: 'resource' } as const;
+
+/** D5.4. */
+export function transferRoutes(app: App, turns: Turns): void {
+  requestRoutes(app, turns);
+  answerRoutes(app, turns);
+  ticketRoutes(app, turns);
+}
+
+function requestRoutes(app: App, turns: Turns): void {
+  app.post(
+    '/transfer_requests',
+    {
+      config: { access },
+      schema: {
+        tags,
+        summary: 'Ask another operator to take over; the first stays until the other accepts',
+        body: transferRequestInput,
+        response: { 201: transferRequestOutput },
+      },
+    },
+    async (request, reply) => {
+      const given = request.body;
+      const engagement = await transferable(request, given.engagement_id);
+      const keyed = request.repeatableId<RequestId>();
+      const made = await turns.run(engagement.account_id, {
+        name: 'transferToOperator',
+        id: keyed ?? newId<RequestId>(),
+        repeatable: keyed !== null,
+        engagementId: engagement.id,
+        by: operatorOf(request).operatorId,
+        operatorId: given.operator_id,
+        medium: given.media ?? null,
+        notes: notesOf(given),
+      });
+      const shown = showTransferRequest(made ?? (await readRequest(request, keyed)));
+      reply.code(201).header('location', `/transfer_requests/${shown.id}`);
+      return shown;
+    },
+  );
+
+  app.get(
+    '/transfer_requests',
+    {
+      config: { access: { operator: 'operator', site: 'none' } },
+      schema: {
+        tags,
+        summary: 'Transfers the caller was asked to take, newest first; with site_ids all of sites the caller manages',
+        querystring: Type.Object({
+          state: Type.Optional(oneOf(requestStates)),
+          site_ids: Type.Optional(list(uuid<'site'>(), { minItems: 1 })),
+          ...cursorQuery,
+        }),
+        response: { 200: Type.Object({ transfer_requests: Type.Array(transferRequestOutput), next_page: nextPage }) },
+      },
+    },
+    async (request) => {
+      const { state = null, site_ids, cursor, per_page } = request.query;
+      const found = await listRequests(request.sql, {
+        accountId: accountOf(request),
+        whose: whoseOf(request, site_ids),
+        kinds: ['transfer'],
+        state,
+        after: readCursor(cursor),
+        limit: per_page + 1,
+      });
+      const { rows, next_page } = cutAtCursor(request, per_page, found, (row) => ({
+        at: new Date(row.createdAt),
+        id: row.id,
+      }));
+      return { transfer_requests: rows.map(showTransferRequest), next_page };
+    },
+  );
+}
+
+function answerRoutes(app: App, turns: Turns): void {
+  app.get(
+    '/transfer_requests/:request_id',
+    {
+      config: { access },
+      schema: {
+        tags,
+        summary: 'One transfer request',
+        params: requestParams,
+        response: { 200: transferRequestOutput },
+      },
+    },
+    async (request) => showTransferRequest(await permittedTransfer(request, request.params.request_id, 'a manager')),
+  );
+
+  app.patch(
+    '/transfer_requests/:request_id',
+    {
+      config: { access },
+      schema: {
+        tags,
+        summary: 'Accept or decline, as the operator who was asked; or cancel, as the one who has the engagement',
+        params: requestParams,
+        body: answerInput,
+        response: { 200: transferRequestOutput },
+      },
+    },
+    async (request) => {
+      const { request_id: id } = request.params;
+      const answered = await turns.run(accountOf(request), orderOf('answerTransfer', request, request.body));
+      permitted(request);
+      if (answered !== null) return showTransferRequest(answered);
+      const before = await permittedTransfer(request, id, 'nobody else');
+      const isTarget = before.operatorId === operatorOf(request).operatorId;
+      if (request.body.action === 'accept' && before.state === 'accepted' && isTarget)
+        return showTransferRequest(before);
+      throw requestEnded(before);
+    },
+  );
+}
+
+function ticketRoutes(app: App, turns: Turns): void {
+  app.post(
+    '/transfer_tickets',
+    {
+      config: { access },
+      schema: {
+        tags,
+        summary: 'Hand the visitor on to a queue; the first operator stays until another accepts',
+        body: transferTicketInput,
+        response: { 201: transferTicketOutput },
+      },
+    },
+    async (request, reply) => {
+      const given = request.body;
+      const engagement = await transferable(request, given.engagement_id);
+      const queue = await findQueue(request.sql, engagement.account_id, given.queue_id);
+      if (queue === null || !operatorOf(request).roles.has(queue.site_id))
+        throw invalid([{ attribute: '/queue_id', detail: 'is not a queue that this token can see' }]);
+      const keyed = request.repeatableId<TicketId>();
+      const made = await turns.run(engagement.account_id, {
+        name: 'transferToQueue',
+        id: keyed ?? newId<TicketId>(),
+        repeatable: keyed !== null,
+        engagementId: engagement.id,
+        by: operatorOf(request).operatorId,
+        queueId: queue.id,
+        medium: given.media,
+        factsOf: engagement.visitor_id,
+        notes: notesOf(given),
+      });
+      const ticket = made === null ? showTicket(await readTicket(request, keyed), null) : showNewTicket(made);
+      reply.code(201).header('location', `/transfer_tickets/${ticket.id}`);
+      return showTransferTicket(ticket);
+    },
+  );
+
+  app.get(
+    '/transfer_tickets/:ticket_id',
+    {
+      config: { access },
+      schema: { tags, summary: 'One transfer ticket', params: ticketParams, response: { 200: transferTicketOutput } },
+    },
+    async (request) => {
+      const row = await permittedTicket(request, request.params.ticket_id, 'a manager');
+      const view = await turns.run(row.account_id, { name: 'lookAtTicket', ticketId: row.id });
+      return showTransferTicket(showTicket(row, view));
+    },
+  );
+
+  app.patch(
+    '/transfer_tickets/:ticket_id',
+    {
+      config: { access },
+      schema: {
+        tags,
+        summary: 'Cancel a transfer, as the operator who has the engagement',
+        params: ticketParams,
+        body: body({ action: oneOf(['cancel'] as const) }),
+        response: { 200: transferTicketOutput },
+      },
+    },
+    async (request) => {
+      const row = await permittedTicket(request, request.params.ticket_id, 'nobody else');
+      const order = { name: 'cancelTicket', ticketId: row.id, kind: 'transfer', by: 'operator' } as const;
+      const canceled = await turns.run(row.account_id, order);
+      const current = await readTicket(request, row.id);
+      if (canceled === null && current.state !== 'canceled') throw ticketEnded(current);
+      return showTransferTicket(showTicket(current, null));
+    },
+  );
+}
+
+/** An engagement that the caller has now. */
+async function transferable(request: FastifyRequest, id: EngagementId): Promise<EngagementRow> {
+  const engagement = await permittedEngagement(request, id, 'nobody else');
+  if (engagement.ended_at !== null || engagement.operator_id !== operatorOf(request).operatorId)
+    throw engagementEnded(engagement);
+  return engagement;
+}
+
+async function readRequest(request: FastifyRequest, id: RequestId | null): Promise<RequestRow> {
+  const found = id === null ? null : await findRequest(request.sql, accountOf(request), id);
+  if (found?.kind !== 'transfer') throw notFound('transfer request', id ?? '');
+  return found;
+}
+
+/** The operator who was asked, or one who has or had the engagement. */
+async function permittedTransfer(
+  request: FastifyRequest,
+  id: RequestId,
+  others: 'a manager' | 'nobody else',
+): Promise<RequestRow> {
+  const found = await readRequest(request, id);
+  const mine =
+    found.operatorId === operatorOf(request).operatorId || (await hadEngagement(request, found.engagementId));
+  if (!mine) refuseStranger(request, { noun: 'transfer request', id, siteId: found.siteId, others });
+  permitted(request);
+  return found;
+}
+
+async function readTicket(request: FastifyRequest, id: TicketId | null): Promise<TicketRow> {
+  const found = id === null ? null : await findTicket(request.sql, accountOf(request), 'transfer', id);
+  if (found === null) throw notFound('transfer ticket', id ?? '');
+  return found;
+}
+
+async function permittedTicket(
+  request: FastifyRequest,
+  id: TicketId,
+  others: 'a manager' | 'nobody else',
+): Promise<TicketRow> {
+  const found = await readTicket(request, id);
+  if (!(await hadEngagement(request, found.engagement_id)))
+    refuseStranger(request, { noun: 'transfer ticket', id, siteId: found.site_id, others });
+  permitted(request);
+  return found;
+}
+
+async function hadEngagement(request: FastifyRequest, id: EngagementId | null): Promise<boolean> {
+  if (id === null) return false;
+  const { operatorId } = operatorOf(request);
+  const [row] = await request.sql`
+    SELECT 1 FROM sub_engagements WHERE engagement_id = ${id} AND operator_id = ${operatorId} LIMIT 1`;
+  return row !== undefined;
+}

@@ -1,0 +1,111 @@
+import type {
+  EngagementId,
+  OperatorId,
+  QueueId,
+  SiteId,
+  SubEngagementId,
+  TicketId,
+  VisitorId,
+} from '../../platform/ids.ts';
+import type { EventFields, EventType } from '../../events/catalogue.ts';
+import type { Engagement, Operator, Queue, Request, Ticket, TicketState } from './state.ts';
+
+/** What is to be written: each thing once, as it is at the end. A new thing is in `made` as well. */
+export interface Changes {
+  readonly tickets: Set<Ticket>;
+  readonly requests: Set<Request>;
+  readonly engagements: Set<Engagement>;
+  readonly made: Set<Ticket | Request | Engagement>;
+  readonly queues: Set<Queue>;
+  /** Operators made unavailable by the board, or who said something of themselves: with the reason given. */
+  readonly presences: Map<OperatorId, { readonly operator: Operator; readonly reason: string | null }>;
+  readonly visitorLeases: Map<VisitorId, number | null>;
+  readonly visits: Visit[];
+  readonly subEngagements: Map<SubEngagementId, SubEngagement>;
+  readonly messages: WelcomeMessage[];
+  readonly events: Happening[];
+}
+
+/** A visitor has left a queue. */
+export interface Visit {
+  readonly queueId: QueueId;
+  readonly ticketId: TicketId;
+  readonly enqueuedAt: number;
+  readonly enteredAt: number;
+  readonly leftAt: number;
+  /** `moved`: to a fallback queue. `engaged_elsewhere`: another queue of the ticket made the match, or none did. */
+  readonly outcome: Exclude<TicketState, 'waiting' | 'offered'> | 'moved' | 'engaged_elsewhere';
+}
+
+/** A new one, or with `endedAt` one that is over. */
+export interface SubEngagement {
+  readonly id: SubEngagementId;
+  readonly engagementId: EngagementId;
+  readonly operatorId: OperatorId;
+  readonly siteId: SiteId;
+  readonly startedAt: number;
+  readonly endedAt: number | null;
+}
+
+export interface WelcomeMessage {
+  readonly id: string;
+  readonly engagementId: EngagementId;
+  readonly subEngagementId: SubEngagementId;
+  readonly operatorId: OperatorId;
+  readonly content: string;
+  readonly attachment: unknown;
+  readonly at: number;
+}
+
+/** Whom an event is about: for those who may hear of it. */
+export interface About {
+  readonly siteId: SiteId;
+  readonly ticketId: TicketId | null;
+  readonly requestId: string | null;
+  readonly engagementId: EngagementId | null;
+  readonly visitorId: VisitorId;
+  readonly operatorId: OperatorId;
+}
+
+type HappeningOf<Type extends EventType> = {
+  readonly type: Type;
+  readonly id: string;
+  readonly at: number;
+  readonly about: About;
+  readonly fields: EventFields<Type>;
+};
+
+/** An event as the board tells it. */
+export type Happening =
+  | HappeningOf<'engagement.request.failure'>
+  | HappeningOf<'engagement.start'>
+  | HappeningOf<'engagement.end'>
+  | HappeningOf<'engagement.transfer'>
+  | HappeningOf<'engagement.chat.message'>;
+
+export function noChanges(): Changes {
+  return {
+    tickets: new Set(),
+    requests: new Set(),
+    engagements: new Set(),
+    made: new Set(),
+    queues: new Set(),
+    presences: new Map(),
+    visitorLeases: new Map(),
+    visits: [],
+    subEngagements: new Map(),
+    messages: [],
+    events: [],
+  };
+}
+
+export function isEmpty(changes: Changes): boolean {
+  return (
+    changes.tickets.size === 0 &&
+    changes.requests.size === 0 &&
+    changes.engagements.size === 0 &&
+    changes.queues.size === 0 &&
+    changes.presences.size === 0 &&
+    changes.visitorLeases.size === 0
+  );
+}

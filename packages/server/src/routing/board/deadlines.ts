@@ -1,0 +1,109 @@
+/** What falls due. At the same instant they are handled in this order. */
+export const deadlineKinds = [
+  'hours',
+  'operator_lease',
+  'visitor_lease',
+  'operator_grace',
+  'visitor_grace',
+  'offer',
+  'ticket',
+  'refusal',
+  'affinity',
+] as const;
+export type DeadlineKind = (typeof deadlineKinds)[number];
+
+/** Belongs to one thing and is set, moved and cleared with it. */
+export interface Deadline {
+  readonly kind: DeadlineKind;
+  /** Of the thing it belongs to. */
+  readonly id: string;
+  /** Milliseconds since 1970. */
+  at: number;
+  /** Where it stands in the heap; -1 while it is not set. */
+  index: number;
+}
+
+export function newDeadline(kind: DeadlineKind, id: string): Deadline {
+  return { kind, id, at: Infinity, index: -1 };
+}
+
+/** What falls due next, in O(log n): a binary heap whose entries know their place, so that they can be moved. */
+export class Deadlines {
+  readonly #heap: Deadline[] = [];
+
+  /** The next one; `undefined` if nothing will. */
+  get next(): Deadline | undefined {
+    return this.#heap[0];
+  }
+
+  /** Falls due at `at`; `Infinity` or `null`: never. */
+  set(deadline: Deadline, at: number | null): void {
+    if (at === null || at === Infinity) return this.clear(deadline);
+    if (deadline.index === -1) {
+      deadline.at = at;
+      deadline.index = this.#heap.push(deadline) - 1;
+      this.#up(deadline);
+      return undefined;
+    }
+    deadline.at = at;
+    this.#up(deadline);
+    this.#down(deadline);
+    return undefined;
+  }
+
+  /** Never falls due; what was never made never did. */
+  clear(deadline: Deadline | null): void {
+    if (deadline === null) return;
+    const { index } = deadline;
+    if (index === -1) return;
+    deadline.index = -1;
+    deadline.at = Infinity;
+    const last = this.#heap.pop();
+    if (last === undefined || last === deadline) return;
+    this.#place(last, index);
+    this.#up(last);
+    this.#down(last);
+  }
+
+  #place(deadline: Deadline, index: number): void {
+    this.#heap[index] = deadline;
+    deadline.index = index;
+  }
+
+  #up(deadline: Deadline): void {
+    let { index } = deadline;
+    while (index > 0) {
+      const above = (index - 1) >> 1;
+      const parent = this.#heap[above];
+      if (parent === undefined || before(parent, deadline)) break;
+      this.#place(parent, index);
+      index = above;
+    }
+    this.#place(deadline, index);
+  }
+
+  #down(deadline: Deadline): void {
+    let { index } = deadline;
+    for (;;) {
+      const below = this.#earlierChild(index);
+      if (below === undefined || before(deadline, below)) break;
+      const { index: next } = below;
+      this.#place(below, index);
+      index = next;
+    }
+    this.#place(deadline, index);
+  }
+
+  #earlierChild(index: number): Deadline | undefined {
+    const left = this.#heap[2 * index + 1];
+    const right = this.#heap[2 * index + 2];
+    if (left === undefined || right === undefined) return left;
+    return before(right, left) ? right : left;
+  }
+}
+
+function before(a: Deadline, b: Deadline): boolean {
+  if (a.at !== b.at) return a.at < b.at;
+  if (a.kind !== b.kind) return deadlineKinds.indexOf(a.kind) < deadlineKinds.indexOf(b.kind);
+  return a.id < b.id;
+}

@@ -1,0 +1,255 @@
+import { isObject, parseCard } from '../../queues/welcome-message.ts';
+import type { EngagementId, SubEngagementId } from '../../platform/ids.ts';
+import { releaseVisitor, takeOut, type Board } from './board.ts';
+import type { About, Happening } from './changes.ts';
+import { failRequest, occupy, unstandRequest } from './requests.ts';
+import { withOperator } from './staffing.ts';
+import type { EndReason, Engagement, FailReason, Queue, Request } from './state.ts';
+import { endTicket } from './tickets.ts';
+
+/** The request was accepted: what it asked for begins. */
+export function begin(board: Board, request: Request): Engagement {
+  return request.kind === 'transfer' ? completeTransfer(board, request) : startEngagement(board, request);
+}
+
+function startEngagement(board: Board, request: Request): Engagement {
+  const { visitor, operator, siteId, medium, ticket, queue } = request;
+  const engagement: Engagement = {
+    id: board.newId() as EngagementId,
+    endedAt: null,
+    endReason: null,
+    requestId: request.id,
+    ticketId: ticket?.id ?? null,
+    queueId: queue?.settings.id ?? null,
+    visitor,
+    startedAt: board.now,
+    siteId,
+    operator,
+    medium,
+    subEngagementId: board.newId() as SubEngagementId,
+    subStartedAt: board.now,
+    transfer: null,
+  };
+  accept(board, request);
+  standEngagement(board, engagement, 'occupied');
+  request.engagement = engagement;
+  board.changes.engagements.add(engagement);
+  board.changes.made.add(engagement);
+  openSub(board, engagement);
+  if (ticket !== null && queue !== null) leaveForEngagement(board, request, queue);
+  dropOtherWishes(board, engagement);
+  tell(board, engagement, 'engagement.start', {
+    engagement: { ...shape(engagement), current_sub_engagement: sub(engagement) },
+  });
+  if (queue !== null) welcome(board, engagement, queue);
+  return engagement;
+}
+
+function accept(board: Board, request: Request): void {
+  request.state = 'accepted';
+  request.endedAt = board.now;
+  unstandRequest(board, request, 'occupied');
+  withOperator(board, request.operator, () => {
+    request.operator.lastEngagedAt = board.now;
+  });
+  board.changes.requests.add(request);
+}
+
+/** On the board; `free`: it occupies its operator from now on. */
+export function standEngagement(board: Board, engagement: Engagement, was: 'free' | 'occupied'): void {
+  board.engagements.set(engagement.id, engagement);
+  engagement.visitor.engagements.push(engagement);
+  engagement.operator.engagements.add(engagement);
+  if (was === 'free') occupy(board, engagement.operator, engagement.medium, 1);
+}
+
+export function unstandEngagement(board: Board, engagement: Engagement): void {
+  board.engagements.delete(engagement.id);
+  takeOut(engagement.visitor.engagements, engagement);
+  engagement.operator.engagements.delete(engagement);
+  occupy(board, engagement.operator, engagement.medium, -1);
+}
+
+/** So many waits are remembered (D1.7). */
+const mostWaits = 100;
+/** How much the newest interval counts in the pace. */
+const newestShare = 0.1;
+
+function leaveForEngagement(board: Board, { ticket, engagement }: Request, queue: Queue): void {
+  if (ticket === null || engagement === null) return;
+  ticket.request = null;
+  ticket.matchedBy = queue.settings.id;
+  ticket.engagementId = engagement.id;
+  endTicket(board, ticket, 'engaged');
+  const { memory } = queue;
+  if (memory.waits.push(board.now - ticket.enqueuedAt) > mostWaits) memory.waits.shift();
+  if (memory.leftOthersAt !== null) {
+    const interval = board.now - memory.leftOthersAt;
+    memory.paceMs = memory.paceMs === null ? interval : memory.paceMs + newestShare * (interval - memory.paceMs);
+  }
+  memory.leftOthersAt = queue.members.size > 0 ? board.now : null;
+}
+
+/** An engaged visitor waits for nobody else on that site: neither in its queues nor for an answer. */
+function dropOtherWishes(board: Board, { id, visitor, siteId }: Engagement): void {
+  if (visitor.tickets.length + visitor.requests.length === 0) return;
+  for (const ticket of visitor.tickets.slice()) {
+    if (ticket.kind !== 'visitor' || ticket.siteId !== siteId) continue;
+    if (ticket.request !== null) failRequest(board, ticket.request, 'visitor_cancel');
+    ticket.engagementId = id;
+    endTicket(board, ticket, 'engaged');
+  }
+  for (const request of visitor.requests.slice())
+    if (request.kind === 'direct' && request.siteId === siteId) failRequest(board, request, 'visitor_cancel');
+}
+
+/** D5.6. */
+function welcome(board: Board, engagement: Engagement, { settings: { welcomeMessage } }: Queue): void {
+  if (welcomeMessage === null) return;
+  const card = parseCard(welcomeMessage);
+  const content = card === null ? welcomeMessage : String(card['content']);
+  const attachment = card !== null && isObject(card['attachment']) ? cardAttachment(card['attachment']) : null;
+  const id = board.newId();
+  board.changes.messages.push({
+    id,
+    engagementId: engagement.id,
+    subEngagementId: engagement.subEngagementId,
+    operatorId: engagement.operator.settings.id,
+    content,
+    attachment,
+    at: board.now,
+  });
+  tell(board, engagement, 'engagement.chat.message', {
+    message: {
+      timestamp: new Date(board.now).toISOString(),
+      id,
+      engagement_id: engagement.id,
+      sub_engagement_id: engagement.subEngagementId,
+      content,
+      status: 'sent',
+      sender: { type: 'operator' },
+      target: 'visitor',
+      type: 'chat',
+      attachment,
+    },
+    undelivered_messages: false,
+  });
+}
+
+type Card = Extract<Happening, { type: 'engagement.chat.message' }>['fields']['message']['attachment'];
+
+/** The card was validated when the queue was written; what else was in it is not sent. */
+function cardAttachment({ image_url: image, options }: Record<string, unknown>): Card {
+  const given = options as readonly { text: string; value: string }[];
+  return {
+    type: 'single_choice',
+    ...(typeof image === 'string' ? { image_url: image } : {}),
+    options: given.map(({ text, value }) => ({ text, value })),
+  };
+}
+
+/** D5.4: the visitor and the engagement stay, the operator changes. */
+function completeTransfer(board: Board, request: Request): Engagement {
+  const { engagement, ticket, operator, siteId, medium } = request;
+  if (engagement === null) throw new Error('a transfer has no engagement');
+  const previous = sub(engagement);
+  accept(board, request);
+  closeSub(board, engagement);
+  unstandEngagement(board, engagement);
+  engagement.operator = operator;
+  engagement.siteId = siteId;
+  engagement.medium = medium;
+  engagement.subEngagementId = board.newId() as SubEngagementId;
+  engagement.subStartedAt = board.now;
+  engagement.transfer = null;
+  standEngagement(board, engagement, 'occupied');
+  openSub(board, engagement);
+  board.changes.engagements.add(engagement);
+  if (ticket !== null && request.queue !== null) leaveForEngagement(board, request, request.queue);
+  const { id, engagement_request_id, visitor_id } = shape(engagement);
+  tell(board, engagement, 'engagement.transfer', {
+    engagement: {
+      id,
+      engagement_request_id,
+      transfer_request_id: request.id,
+      visitor_id,
+      previous_sub_engagement: previous,
+      current_sub_engagement: sub(engagement),
+    },
+  });
+  return engagement;
+}
+
+/** How a transfer fails that was under way when its engagement ended. */
+const failsAs: Readonly<Record<EndReason, FailReason>> = {
+  visitor_hung_up: 'visitor_cancel',
+  operator_hung_up: 'operator_cancel',
+  visitor_left: 'visitor_left',
+  operator_left: 'operator_left',
+  error: 'error',
+};
+
+export function endEngagement(board: Board, engagement: Engagement, reason: EndReason): void {
+  const { transfer } = engagement;
+  if (transfer !== null) dropTransfer(board, transfer, failsAs[reason]);
+  engagement.endedAt = board.now;
+  engagement.endReason = reason;
+  unstandEngagement(board, engagement);
+  closeSub(board, engagement);
+  board.changes.engagements.add(engagement);
+  tell(board, engagement, 'engagement.end', {
+    engagement: { ...shape(engagement), current_sub_engagement: sub(engagement), end_reason: reason },
+  });
+  releaseVisitor(board, engagement.visitor);
+}
+
+/** Whoever was asked to take over no longer is. */
+export function dropTransfer(board: Board, transfer: NonNullable<Engagement['transfer']>, reason: FailReason): void {
+  if ('seq' in transfer) {
+    if (transfer.request !== null) failRequest(board, transfer.request, reason);
+    endTicket(board, transfer, 'canceled');
+  } else failRequest(board, transfer, reason);
+}
+
+function openSub(board: Board, engagement: Engagement): void {
+  noteSub(board, engagement, null);
+}
+
+function closeSub(board: Board, engagement: Engagement): void {
+  noteSub(board, engagement, board.now);
+}
+
+function noteSub(board: Board, engagement: Engagement, endedAt: number | null): void {
+  const { id: engagementId, subEngagementId: id, operator, siteId, subStartedAt: startedAt } = engagement;
+  const operatorId = operator.settings.id;
+  board.changes.subEngagements.set(id, { id, engagementId, operatorId, siteId, startedAt, endedAt });
+}
+
+function shape({ id, requestId, visitor }: Engagement) {
+  return { id, engagement_request_id: requestId, visitor_id: visitor.id };
+}
+
+function sub({ subEngagementId, operator, siteId }: Engagement) {
+  return { id: subEngagementId, operator_id: operator.settings.id, site_id: siteId };
+}
+
+function aboutOf({ id, requestId, ticketId, visitor, operator, siteId }: Engagement): About {
+  return {
+    siteId,
+    ticketId,
+    requestId,
+    engagementId: id,
+    visitorId: visitor.id,
+    operatorId: operator.settings.id,
+  };
+}
+
+function tell<Type extends Happening['type']>(
+  board: Board,
+  engagement: Engagement,
+  type: Type,
+  fields: Extract<Happening, { type: Type }>['fields'],
+): void {
+  const happening = { type, id: board.newId(), at: board.now, about: aboutOf(engagement), fields };
+  board.changes.events.push(happening as unknown as Happening);
+}

@@ -1,0 +1,138 @@
+import { notFound } from '../../platform/errors.ts';
+import type { OperatorId, VisitorId } from '../../platform/ids.ts';
+import type { Board } from './board.ts';
+import { newDeadline } from './deadlines.ts';
+import { endEngagement } from './engagements.ts';
+import type { MediaSet } from './media.ts';
+import { failRequest } from './requests.ts';
+import { graceMs, resettle } from './staffing.ts';
+import type { FailReason, Operator, OperatorSettings, Request, Visitor } from './state.ts';
+import { endTicket, noteRefusal, waitAgain } from './tickets.ts';
+
+export interface Presence {
+  readonly operatorId: OperatorId;
+  readonly available: boolean;
+  /** `null`: as before. */
+  readonly media: MediaSet | null;
+  /** How long it holds (D5.5); `null`: until changed. */
+  readonly leaseMs: number | null;
+  readonly reason: string | null;
+}
+
+/** What an operator says of itself. */
+export function setPresence(board: Board, { operatorId, available, media, leaseMs, reason }: Presence): void {
+  const operator = board.operators.get(operatorId);
+  if (operator === undefined) throw notFound('operator', operatorId);
+  const leaseUntil = leaseMs === null ? null : board.now + leaseMs;
+  change(board, operator, { available, leaseUntil, media: media ?? operator.settings.media });
+  board.changes.presences.set(operatorId, { operator, reason });
+}
+
+function change(
+  board: Board,
+  operator: Operator,
+  said: Pick<OperatorSettings, 'available' | 'leaseUntil' | 'media'>,
+): void {
+  resettle(board, operator, { ...operator.settings, ...said });
+}
+
+/** D5.2: what a side that is gone was asked, or had asked, comes to nothing. Called for operators no longer available. */
+export function settleAbsent(board: Board): void {
+  for (const operator of board.dirty.absent) {
+    board.dirty.absent.delete(operator);
+    if (operator.present) continue;
+    const { enabled, leaseUntil } = operator.settings;
+    const isLost = ({ createdAt }: Request): boolean =>
+      !enabled || (leaseUntil !== null && leaseUntil <= board.now && createdAt < leaseUntil);
+    for (const request of Array.from(operator.requests))
+      if (isInvited(request) || isLost(request)) giveUp(board, request, 'operator_left');
+  }
+}
+
+/** Whether the operator is the one who was asked. */
+function isInvited({ kind, origin }: Request): boolean {
+  return kind === 'transfer' || origin === 'visitor';
+}
+
+/** The request comes to nothing; a ticket that was offered by it waits again. */
+export function giveUp(board: Board, request: Request, reason: FailReason, message: string | null = null): void {
+  const { ticket, operator } = request;
+  failRequest(board, request, reason, message);
+  if (ticket === null) return;
+  noteRefusal(board, ticket, operator, reason);
+  waitAgain(board, ticket);
+}
+
+/** An operator let an offer time out: where the site wants it so, it is taken for absent. */
+export function missCall(board: Board, operator: Operator): void {
+  if (!operator.settings.available) return;
+  change(board, operator, {
+    available: false,
+    leaseUntil: operator.settings.leaseUntil,
+    media: operator.settings.media,
+  });
+  board.changes.presences.set(operator.settings.id, { operator, reason: 'missed_call' });
+}
+
+/** The operator's lease ran out long enough ago: what it was engaged in before has ended. */
+export function endAfterGrace(board: Board, operator: Operator): void {
+  const { leaseUntil } = operator.settings;
+  if (leaseUntil === null || leaseUntil + graceMs > board.now) return;
+  for (const engagement of Array.from(operator.engagements))
+    if (engagement.subStartedAt < leaseUntil) endEngagement(board, engagement, 'operator_left');
+}
+
+export interface VisitorPresence {
+  readonly visitorId: VisitorId;
+  readonly leaseMs: number;
+}
+
+/** Whether or not the visitor has something on the board, what it says is written. */
+export function setVisitorPresence(board: Board, { visitorId, leaseMs }: VisitorPresence): void {
+  const leaseUntil = board.now + leaseMs;
+  board.changes.visitorLeases.set(visitorId, leaseUntil);
+  const visitor = board.visitors.get(visitorId);
+  if (visitor === undefined) return;
+  visitor.leaseUntil = leaseUntil;
+  lookAtLease(board, visitor);
+}
+
+/**
+ * Sets the clock by a visitor's lease. A lease that had run out before everything the visitor has asked for says nothing:
+ * asking is a sign of life too.
+ */
+export function lookAtLease(board: Board, visitor: Visitor): void {
+  const { leaseUntil: until, tickets, requests, engagements } = visitor;
+  const counts =
+    until !== null &&
+    (tickets.some((ticket) => ticket.enqueuedAt < until) ||
+      requests.some((request) => request.createdAt < until) ||
+      engagements.some((engagement) => engagement.startedAt < until));
+  if (!counts) {
+    board.deadlines.clear(visitor.leaseDeadline);
+    board.deadlines.clear(visitor.graceDeadline);
+    return;
+  }
+  board.deadlines.set((visitor.leaseDeadline ??= newDeadline('visitor_lease', visitor.id)), until);
+  board.deadlines.set((visitor.graceDeadline ??= newDeadline('visitor_grace', visitor.id)), until + graceMs);
+}
+
+/** The visitor is gone: it waits for nothing and nobody any more. */
+export function visitorLeft(board: Board, visitor: Visitor): void {
+  const { leaseUntil } = visitor;
+  if (leaseUntil === null || leaseUntil > board.now) return;
+  for (const ticket of visitor.tickets.slice()) {
+    if (ticket.kind !== 'visitor' || ticket.enqueuedAt >= leaseUntil) continue;
+    if (ticket.request !== null) failRequest(board, ticket.request, 'visitor_left');
+    endTicket(board, ticket, 'visitor_left');
+  }
+  for (const request of visitor.requests.slice())
+    if (request.kind === 'direct' && request.createdAt < leaseUntil) failRequest(board, request, 'visitor_left');
+}
+
+export function endVisitorAfterGrace(board: Board, visitor: Visitor): void {
+  const { leaseUntil } = visitor;
+  if (leaseUntil === null || leaseUntil + graceMs > board.now) return;
+  for (const engagement of visitor.engagements.slice())
+    if (engagement.startedAt < leaseUntil) endEngagement(board, engagement, 'visitor_left');
+}

@@ -1,0 +1,144 @@
+import type { RequestId, SiteId } from '../../platform/ids.ts';
+import type { Medium } from '../../platform/schema.ts';
+import { releaseVisitor, siteOf, takeOut, type Board } from './board.ts';
+import { newDeadline } from './deadlines.ts';
+import { unstand } from './lines.ts';
+import { withOperator } from './staffing.ts';
+import type {
+  Engagement,
+  FailReason,
+  Operator,
+  Place,
+  Queue,
+  Request,
+  RequestNotes,
+  Ticket,
+  Visitor,
+} from './state.ts';
+
+interface NewRequest {
+  readonly id: RequestId;
+  readonly kind: Request['kind'];
+  readonly origin: Request['origin'];
+  readonly siteId: SiteId;
+  readonly visitor: Visitor;
+  readonly operator: Operator;
+  readonly medium: Medium;
+  readonly queue?: Queue;
+  readonly ticket?: Ticket;
+  readonly engagement?: Engagement;
+  readonly timeoutMs: number;
+  readonly notes: RequestNotes;
+}
+
+/** From now on it occupies the operator, as the engagement it may become will. */
+export function openRequest(board: Board, wanted: NewRequest): Request {
+  const { queue = null, ticket = null, engagement = null, ...rest } = wanted;
+  const request: Request = {
+    ...rest,
+    queue,
+    ticket,
+    engagement,
+    state: 'pending',
+    failReason: null,
+    failMessage: null,
+    endedAt: null,
+    createdAt: board.now,
+    deadline: newDeadline('offer', wanted.id),
+  };
+  standRequest(board, request);
+  board.changes.requests.add(request);
+  board.changes.made.add(request);
+  return request;
+}
+
+/** On the board: its clock runs and its operator is occupied. */
+export function standRequest(board: Board, request: Request): void {
+  board.requests.set(request.id, request);
+  request.visitor.requests.push(request);
+  request.operator.requests.add(request);
+  board.deadlines.set(request.deadline, request.createdAt + request.timeoutMs);
+  occupy(board, request.operator, request.medium, 1);
+}
+
+/** Off the board; `occupied` keeps the operator's place for the engagement it becomes. */
+export function unstandRequest(board: Board, request: Request, then: 'free' | 'occupied'): void {
+  board.requests.delete(request.id);
+  takeOut(request.visitor.requests, request);
+  request.operator.requests.delete(request);
+  board.deadlines.clear(request.deadline);
+  if (then === 'free') occupy(board, request.operator, request.medium, -1);
+}
+
+export function occupy(board: Board, operator: Operator, medium: Medium, by: 1 | -1): void {
+  withOperator(board, operator, () => {
+    if (medium === 'text') operator.texts += by;
+    else operator.exclusives += by;
+  });
+}
+
+/** D4.5: an offer is a request that names the operator a queue has found. */
+export function makeOffer(board: Board, ticket: Ticket, { queue }: Place, operator: Operator): void {
+  unstand(board, ticket);
+  const { siteId } = queue.settings;
+  const request = openRequest(board, {
+    id: board.newId() as RequestId,
+    kind: ticket.kind === 'transfer' ? 'transfer' : 'ticket',
+    origin: ticket.kind === 'transfer' ? 'operator' : 'visitor',
+    siteId,
+    visitor: ticket.visitor,
+    operator,
+    medium: ticket.medium,
+    queue,
+    ticket,
+    ...(ticket.engagement === null ? {} : { engagement: ticket.engagement }),
+    timeoutMs: siteOf(board, siteId).reactiveMs,
+    notes: ticket.notes,
+  });
+  ticket.request = request;
+  ticket.state = 'offered';
+  board.changes.tickets.add(ticket);
+}
+
+/**
+ * Ends without becoming anything, and says so (D5.1). What becomes of its ticket is for the caller: it waits again, or
+ * ends too.
+ */
+export function failRequest(board: Board, request: Request, reason: FailReason, message: string | null = null): void {
+  request.state = 'failed';
+  request.failReason = reason;
+  request.failMessage = reason === 'error' ? message : null;
+  request.endedAt = board.now;
+  unstandRequest(board, request, 'free');
+  board.changes.requests.add(request);
+  const { ticket, engagement } = request;
+  if (ticket !== null) ticket.request = null;
+  if (request.kind === 'transfer') {
+    if (ticket === null && engagement !== null) engagement.transfer = null;
+  } else tellFailure(board, request, reason);
+  releaseVisitor(board, request.visitor);
+}
+
+function tellFailure(board: Board, request: Request, reason: FailReason): void {
+  const { id, siteId, visitor, operator, ticket } = request;
+  const named = { id, site_id: siteId, visitor_id: visitor.id, operator_id: operator.settings.id };
+  board.changes.events.push({
+    type: 'engagement.request.failure',
+    id: board.newId(),
+    at: board.now,
+    about: {
+      siteId,
+      ticketId: ticket?.id ?? null,
+      requestId: id,
+      engagementId: null,
+      visitorId: visitor.id,
+      operatorId: operator.settings.id,
+    },
+    fields: {
+      engagement_request:
+        reason === 'error'
+          ? { ...named, fail_reason: reason, fail_message: request.failMessage }
+          : { ...named, fail_reason: reason },
+    },
+  });
+}

@@ -1,0 +1,240 @@
+import type {
+  EngagementId,
+  OperatorId,
+  QueueId,
+  RequestId,
+  SiteId,
+  SubEngagementId,
+  TeamId,
+  TicketId,
+  VisitorId,
+} from '../../platform/ids.ts';
+import type { Medium } from '../../platform/schema.ts';
+import type { CapacityPolicy } from '../../queues/status.ts';
+import type { CompiledHours } from '../../schedules/hours.ts';
+import type { Deadline } from './deadlines.ts';
+import type { MediaSet } from './media.ts';
+import type { OrderedSet } from './ordered-set.ts';
+import type { Pool } from './pools.ts';
+import type { FreeOperators } from './free-operators.ts';
+
+/**
+ * What stands on a board. Instants are epoch milliseconds. Things that have ended are not on it; they are told as changes
+ * and forgotten.
+ */
+
+export interface Site {
+  readonly id: SiteId;
+  /** How long an operator, and a visitor, may think about an offer. */
+  readonly reactiveMs: number;
+  readonly proactiveMs: number;
+  /** Whether an operator who let an offer time out becomes unavailable. */
+  readonly missedMakesUnavailable: boolean;
+  readonly ticketTimeoutMs: number;
+}
+
+/** What is configured of a queue. */
+export interface QueueSettings {
+  readonly id: QueueId;
+  readonly siteId: SiteId;
+  readonly media: MediaSet;
+  /** Empty: every visitor, and every operator of the site. */
+  readonly teams: readonly TeamId[];
+  readonly capacityPolicy: CapacityPolicy;
+  readonly whenUnstaffed: 'accept' | 'reject';
+  readonly rankingEnabled: boolean;
+  /** Ranks 1 to 9: 10 is as good as none. */
+  readonly ranks: ReadonlyMap<OperatorId, number>;
+  readonly affinityMs: number | null;
+  readonly fallbackId: QueueId | null;
+  readonly hours: CompiledHours | null;
+  readonly welcomeMessage: string | null;
+}
+
+/** What keeps visitors from waiting in a queue, as the board last acted on it (D3.5). */
+export type Standing = 'opened' | 'closed' | 'unstaffed';
+
+/** What is remembered of a queue besides who is in it. */
+export interface QueueMemory {
+  standing: Standing;
+  /** How long the last hundred who left it for an engagement had waited, oldest first. */
+  waits: number[];
+  /** Milliseconds between two who leave it for an engagement while others wait, smoothed; `null` while unknown. */
+  paceMs: number | null;
+  /** When the last left it for an engagement while others stayed behind; `null` where nobody did. */
+  leftOthersAt: number | null;
+}
+
+export interface Queue {
+  settings: QueueSettings;
+  readonly memory: QueueMemory;
+  open: boolean;
+  readonly hoursDeadline: Deadline;
+  /** Who staffs it. */
+  pool: Pool;
+  /** Those of its staff with a rank who can take something now, best first. */
+  ranked: FreeOperators;
+  /** Everyone in it: waiting in it or under offer (D2.2). */
+  readonly members: Set<Ticket>;
+  /** Those who wait, in order. */
+  readonly line: OrderedSet<Ticket>;
+}
+
+/** What is configured of an operator, and what it last said of itself. */
+export interface OperatorSettings {
+  readonly id: OperatorId;
+  readonly enabled: boolean;
+  /** The sites it is assigned to, and its teams there. */
+  readonly sites: ReadonlyMap<SiteId, ReadonlySet<TeamId>>;
+  readonly maxEngagements: number;
+  readonly available: boolean;
+  readonly media: MediaSet;
+  /** Until when that holds; `null`: until changed. */
+  readonly leaseUntil: number | null;
+}
+
+export interface Operator {
+  settings: OperatorSettings;
+  /** Available now: enabled, said so, and the lease has not run out. */
+  present: boolean;
+  /** Engagements and pending requests, by what they occupy (D4.4). */
+  texts: number;
+  exclusives: number;
+  /** When it last began an engagement; 0: never. */
+  lastEngagedAt: number;
+  readonly leaseDeadline: Deadline;
+  readonly graceDeadline: Deadline;
+  pools: Pool[];
+  /** Queues in which it has a rank that counts. */
+  ranked: Queue[];
+  /** Whether it stands among the free of its pools. */
+  free: boolean;
+  /** Tickets that a queue keeps for it (D4.3), longest waiting first. */
+  readonly held: OrderedSet<Ticket>;
+  readonly requests: Set<Request>;
+  readonly engagements: Set<Engagement>;
+}
+
+/** A ticket in one queue. */
+export interface Place {
+  readonly queue: Queue;
+  /** Who may serve it there: the queue's staff, or those of them in the teams the ticket names. */
+  readonly pool: Pool;
+  readonly enteredAt: number;
+  /** Kept for the operator who last engaged the visitor. */
+  held: boolean;
+}
+
+export type TicketState = 'waiting' | 'offered' | 'engaged' | 'canceled' | 'visitor_left' | 'unstaffed' | 'expired';
+
+export interface Ticket {
+  readonly id: TicketId;
+  state: TicketState;
+  /** When it was no longer waiting or under offer, and what became of it. */
+  endedAt: number | null;
+  engagementId: EngagementId | null;
+  /** The queue that made the match. */
+  matchedBy: QueueId | null;
+  /** Order of first enqueue in the account: the waiting time, without ties. */
+  readonly seq: number;
+  /** `transfer`: an engaged visitor is to be handed on to a queue. */
+  readonly kind: 'visitor' | 'transfer';
+  readonly siteId: SiteId;
+  readonly visitor: Visitor;
+  readonly medium: Medium;
+  readonly enqueuedAt: number;
+  /** What was asked for, to tell a repeated request from another. */
+  readonly criteria: string;
+  readonly visitorTeams: readonly TeamId[];
+  /** Only operators of these teams; empty: any. */
+  readonly narrowedTo: readonly TeamId[];
+  /** Of a transfer: the engagement, and its operator, who must not be offered it. */
+  readonly engagement: Engagement | null;
+  readonly neverTo: OperatorId | null;
+  /** The operator who last engaged the visitor, while queues are to wait for them. */
+  preferred: OperatorId | null;
+  /** Who declined or missed it, and until when they are spared. */
+  refusals: Map<OperatorId, number> | null;
+  places: Place[];
+  request: Request | null;
+  /** Where it stands to be found by operators; set while it waits. */
+  inPools: Pool[];
+  heldBy: Operator | null;
+  /** What it carries and the board does not look into: an offer of it carries the same. */
+  readonly notes: RequestNotes;
+  readonly expiryDeadline: Deadline;
+  /** Few tickets are refused or kept for somebody: made when one is. */
+  refusalDeadline: Deadline | null;
+  affinityDeadline: Deadline | null;
+}
+
+/** What a request carries and the board does not look into. */
+export interface RequestNotes {
+  readonly source: string | null;
+  readonly platform: string;
+  readonly mediaOptions: unknown;
+  readonly message: string | null;
+  readonly webhooks: unknown;
+}
+
+/** D5.2. */
+export type FailReason =
+  'rejected' | 'timed_out' | 'visitor_left' | 'visitor_cancel' | 'operator_left' | 'operator_cancel' | 'error';
+
+export interface Request {
+  readonly id: RequestId;
+  state: 'pending' | 'accepted' | 'failed';
+  failReason: FailReason | null;
+  failMessage: string | null;
+  endedAt: number | null;
+  /** What it comes of: a ticket's turn, a direct request, or a transfer (of which a ticket may be waiting too). */
+  readonly kind: 'ticket' | 'direct' | 'transfer';
+  /** Who asked. Of a transfer it is the operator, even where a queue found the other one. */
+  readonly origin: 'visitor' | 'operator';
+  readonly siteId: SiteId;
+  readonly visitor: Visitor;
+  readonly operator: Operator;
+  readonly medium: Medium;
+  readonly queue: Queue | null;
+  readonly ticket: Ticket | null;
+  /** The engagement to be transferred, or the one it has become. */
+  engagement: Engagement | null;
+  readonly createdAt: number;
+  readonly timeoutMs: number;
+  readonly notes: RequestNotes;
+  readonly deadline: Deadline;
+}
+
+/** D5.3. */
+export type EndReason = 'visitor_hung_up' | 'operator_hung_up' | 'visitor_left' | 'operator_left' | 'error';
+
+export interface Engagement {
+  readonly id: EngagementId;
+  endedAt: number | null;
+  endReason: EndReason | null;
+  readonly requestId: RequestId;
+  readonly ticketId: TicketId | null;
+  readonly queueId: QueueId | null;
+  readonly visitor: Visitor;
+  readonly startedAt: number;
+  siteId: SiteId;
+  operator: Operator;
+  medium: Medium;
+  subEngagementId: SubEngagementId;
+  subStartedAt: number;
+  /** A transfer that is under way. */
+  transfer: Request | Ticket | null;
+}
+
+/** A visitor with something on the board. There may be a hundred thousand of them, so they are kept small. */
+export interface Visitor {
+  readonly id: VisitorId;
+  /** Until when it said it would be there; `null`: it never said. */
+  leaseUntil: number | null;
+  /** Made when it says something. */
+  leaseDeadline: Deadline | null;
+  graceDeadline: Deadline | null;
+  readonly tickets: Ticket[];
+  readonly requests: Request[];
+  readonly engagements: Engagement[];
+}

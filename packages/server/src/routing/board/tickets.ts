@@ -1,0 +1,95 @@
+import { releaseVisitor, takeOut, type Board } from './board.ts';
+import type { Visit } from './changes.ts';
+import { newDeadline } from './deadlines.ts';
+import { leavePlace, stand, unstand } from './lines.ts';
+import { reroute } from './reroute.ts';
+import type { FailReason, Operator, Ticket, TicketState } from './state.ts';
+
+/** So long a refused ticket is not offered to the same operator again (D4.5). */
+const spareMs = 60_000;
+
+/** As much of a ticket as its maker must say. */
+type NewTicket = Omit<
+  Ticket,
+  | 'state' | 'endedAt' | 'engagementId' | 'matchedBy' | 'places' | 'request' | 'inPools' | 'heldBy' | 'refusals'
+  | 'expiryDeadline' | 'refusalDeadline' | 'affinityDeadline'
+>; // prettier-ignore
+
+export function newTicket(given: NewTicket): Ticket {
+  return {
+    ...given,
+    state: 'waiting',
+    endedAt: null,
+    engagementId: null,
+    matchedBy: null,
+    refusals: null,
+    places: [],
+    request: null,
+    inPools: [],
+    heldBy: null,
+    expiryDeadline: newDeadline('ticket', given.id),
+    refusalDeadline: null,
+    affinityDeadline: null,
+  };
+}
+
+/** On the board; its places are filled by now. */
+export function standTicket(board: Board, ticket: Ticket, expiresAt: number): void {
+  board.tickets.set(ticket.id, ticket);
+  ticket.visitor.tickets.push(ticket);
+  board.deadlines.set(ticket.expiryDeadline, expiresAt);
+  if (ticket.state === 'waiting') stand(board, ticket);
+}
+
+/** Off the board, whatever became of it. */
+export function unstandTicket(board: Board, ticket: Ticket): void {
+  if (ticket.state === 'waiting') unstand(board, ticket);
+  board.tickets.delete(ticket.id);
+  takeOut(ticket.visitor.tickets, ticket);
+  board.deadlines.clear(ticket.expiryDeadline);
+}
+
+/** No longer waiting or under offer. A request that offered it must have ended before. */
+export function endTicket(board: Board, ticket: Ticket, state: Exclude<TicketState, 'waiting' | 'offered'>): void {
+  unstandTicket(board, ticket);
+  // What it shows is where it was; who is in a queue is counted there.
+  const { places } = ticket;
+  for (const place of places) leavePlace(board, ticket, place, outcomeOf(ticket, place, state));
+  ticket.places = places;
+  ticket.state = state;
+  ticket.endedAt = board.now;
+  if (ticket.kind === 'transfer' && ticket.engagement !== null && state !== 'engaged')
+    ticket.engagement.transfer = null;
+  board.changes.tickets.add(ticket);
+  releaseVisitor(board, ticket.visitor);
+}
+
+function outcomeOf(ticket: Ticket, { queue }: Ticket['places'][number], state: Visit['outcome']): Visit['outcome'] {
+  return state === 'engaged' && ticket.matchedBy !== queue.settings.id ? 'engaged_elsewhere' : state;
+}
+
+/** The offer came to nothing: it goes back with its place (D4.5), to where it may still wait. */
+export function waitAgain(board: Board, ticket: Ticket): void {
+  ticket.state = 'waiting';
+  board.changes.tickets.add(ticket);
+  if (ticket.expiryDeadline.index === -1) return endOverdue(board, ticket);
+  stand(board, ticket);
+  for (const place of ticket.places.slice()) {
+    if (ticket.state !== 'waiting' || place.queue.memory.standing === 'opened') continue;
+    reroute(board, ticket, place, (ended) => endTicket(board, ended, 'unstaffed'));
+  }
+  return undefined;
+}
+
+/** Its time ran out while it was under offer. */
+function endOverdue(board: Board, ticket: Ticket): void {
+  stand(board, ticket);
+  endTicket(board, ticket, 'expired');
+}
+
+/** The operator would not have it, or did not answer: it is spared for a while, and no queue waits for it any more. */
+export function noteRefusal(board: Board, ticket: Ticket, operator: Operator, reason: FailReason): void {
+  if (reason !== 'rejected' && reason !== 'timed_out' && reason !== 'error') return;
+  (ticket.refusals ??= new Map()).set(operator.settings.id, board.now + spareMs);
+  if (ticket.preferred === operator.settings.id) ticket.preferred = null;
+}

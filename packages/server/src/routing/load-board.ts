@@ -1,0 +1,276 @@
+import { randomUUID } from 'node:crypto';
+import type { Sql } from '../platform/database.ts';
+import type { AccountId, OperatorId, QueueId, SchedulingPolicyId, SiteId, TeamId, VisitorId } from '../platform/ids.ts';
+import type { Medium } from '../platform/schema.ts';
+import { mediaOf, type QueueRow } from '../queues/queue.ts';
+import { compiledHours } from '../queues/site-queues.ts';
+import { policiesById, queueColumns } from '../queues/store.ts';
+import { newBoard, type Board } from './board/board.ts';
+import { mediaSet } from './board/media.ts';
+import {
+  putEngagement,
+  putQueueMemory,
+  putRequest,
+  putSite,
+  putTicket,
+  putVisitorLease,
+  type StoredEngagement,
+  type StoredRequest,
+  type StoredTicket,
+} from './board/rows.ts';
+import { dropOperator, dropQueue, putOperator, putQueue } from './board/staffing.ts';
+import type { QueueMemory, Standing } from './board/state.ts';
+
+/** What moved, by kind: the ids of rows. */
+export interface Things {
+  readonly sites?: readonly string[];
+  readonly queues?: readonly string[];
+  /** Queues with another count or memory, but configured as before. */
+  readonly queue_states?: readonly string[];
+  readonly policies?: readonly string[];
+  readonly operators?: readonly string[];
+  readonly visitors?: readonly string[];
+  readonly tickets?: readonly string[];
+  readonly requests?: readonly string[];
+  readonly engagements?: readonly string[];
+}
+
+/** The account's board as it is stored: everything active. Read under the lock of the account's row. */
+export async function loadBoard(sql: Sql, accountId: AccountId, now: number): Promise<Board> {
+  const board = newBoard(() => randomUUID());
+  board.now = now;
+  await put(board, sql, accountId, null);
+  // Whatever waits is looked at: what is configured may have moved while nobody had the board.
+  for (const queue of board.queues.values()) board.dirty.queues.add(queue);
+  return board;
+}
+
+/** Brings a board up to date with what other processes, or changes of what is configured, have moved. */
+export async function catchUp(board: Board, sql: Sql, accountId: AccountId, moved: readonly Things[]): Promise<void> {
+  const all = (kind: keyof Things): string[] => [...new Set(moved.flatMap((things) => things[kind] ?? []))];
+  await put(board, sql, accountId, {
+    sites: all('sites'),
+    queues: all('queues'),
+    queue_states: all('queue_states'),
+    policies: all('policies'),
+    operators: all('operators'),
+    visitors: all('visitors'),
+    tickets: all('tickets'),
+    requests: all('requests'),
+    engagements: all('engagements'),
+  });
+}
+
+/** `null`: everything. The statements are sent together; what they bring is put in the order it depends on each other. */
+async function put(board: Board, sql: Sql, accountId: AccountId, things: Required<Things> | null): Promise<void> {
+  const skip = (kind: keyof Things): boolean => things !== null && things[kind].length === 0;
+  const ids = (kind: keyof Things): readonly string[] | null => things?.[kind] ?? null;
+  const queueIds = things === null ? null : await queuesMoved(sql, things);
+  const [sites, queues, states, operators, visitors, engagements, tickets, requests] = await Promise.all([
+    skip('sites') ? [] : readSites(sql, accountId, ids('sites')),
+    queueIds?.length === 0 ? [] : readQueues(sql, accountId, queueIds),
+    skip('queue_states') ? [] : readStates(sql, ids('queue_states') ?? []),
+    skip('operators') ? [] : readOperators(sql, accountId, ids('operators')),
+    skip('visitors') ? [] : readLeases(sql, ids('visitors') ?? []),
+    skip('engagements') ? [] : readEngagements(sql, accountId, ids('engagements')),
+    skip('tickets') ? [] : readTickets(sql, accountId, ids('tickets')),
+    skip('requests') ? [] : readRequests(sql, accountId, ids('requests')),
+  ]);
+  for (const site of sites) putSite(board, site);
+  await putQueues(board, sql, queues, queueIds ?? []);
+  for (const { queue_id, ...memory } of states) putQueueMemory(board, queue_id, memory);
+  for (const row of operators) putOperator(board, settingsOf(row), row.last_engaged_at ?? 0);
+  dropGone(board, ids('operators') ?? [], operators);
+  for (const row of engagements) putEngagement(board, row);
+  for (const row of tickets) putTicket(board, row);
+  for (const row of requests) putRequest(board, row);
+  for (const { id, lease_until } of visitors) putVisitorLease(board, id, lease_until);
+}
+
+async function queuesMoved(sql: Sql, { queues, policies }: Required<Things>): Promise<readonly string[]> {
+  if (policies.length === 0) return queues;
+  const rows = await sql<{ id: string }[]>`
+    SELECT id FROM queues WHERE scheduling_policy_id = ANY(${[...policies]}::uuid[])`;
+  return [...new Set([...queues, ...rows.map((row) => row.id)])];
+}
+
+async function readSites(sql: Sql, accountId: AccountId, ids: readonly string[] | null) {
+  const rows = await sql<
+    { id: SiteId; reactive: number; proactive: number; missed: boolean; timeout: number }[]
+  >`SELECT id, reactive_call_timeout AS reactive, proactive_call_timeout AS proactive,
+           missed_call_unavailability_enabled AS missed, queue_ticket_timeout_sec AS timeout
+      FROM sites
+     WHERE account_id = ${accountId} AND (${ids === null} OR id = ANY(${[...(ids ?? [])]}::uuid[]))`;
+  return rows.map((row) => ({
+    id: row.id,
+    reactiveMs: row.reactive * 1000,
+    proactiveMs: row.proactive * 1000,
+    missedMakesUnavailable: row.missed,
+    ticketTimeoutMs: row.timeout * 1000,
+  }));
+}
+
+type StoredQueue = QueueRow & { ranks: Record<OperatorId, number> } & StoredMemory;
+
+interface StoredMemory {
+  readonly standing: Standing | null;
+  readonly waits: number[] | null;
+  readonly pace_ms: number | null;
+  readonly left_others_at: number | null;
+}
+
+const memoryColumns = (sql: Sql) => sql`
+  s.standing, s.waits::float8[] AS waits, s.pace_ms, extract(epoch FROM s.left_others_at)::float8 * 1000 AS left_others_at`;
+
+async function readQueues(sql: Sql, accountId: AccountId, ids: readonly string[] | null): Promise<StoredQueue[]> {
+  return sql<StoredQueue[]>`
+    SELECT ${sql(queueColumns.map((column) => `q.${column}`))}, ${memoryColumns(sql)},
+           coalesce((SELECT jsonb_object_agg(r.operator_id, r.rank) FROM queue_rankings r WHERE r.queue_id = q.id), '{}') AS ranks
+      FROM queues q
+      LEFT JOIN queue_states s ON s.queue_id = q.id
+     WHERE q.account_id = ${accountId} AND (${ids === null} OR q.id = ANY(${[...(ids ?? [])]}::uuid[]))`;
+}
+
+async function readStates(sql: Sql, ids: readonly string[]) {
+  const rows = await sql<(StoredMemory & { queue_id: QueueId })[]>`
+    SELECT s.queue_id, ${memoryColumns(sql)} FROM queue_states s WHERE s.queue_id = ANY(${[...ids]}::uuid[])`;
+  return rows.map((row) => ({ queue_id: row.queue_id, ...memoryOf(row) }));
+}
+
+function memoryOf({ standing, waits, pace_ms, left_others_at }: StoredMemory): QueueMemory {
+  return { standing: standing ?? 'opened', waits: waits ?? [], paceMs: pace_ms, leftOthersAt: left_others_at };
+}
+
+async function putQueues(
+  board: Board,
+  sql: Sql,
+  rows: readonly StoredQueue[],
+  asked: readonly string[],
+): Promise<void> {
+  const policyIds = [...new Set(rows.flatMap((row) => row.scheduling_policy_id ?? []))];
+  const policies = await policiesById(sql, policyIds);
+  const hours = new Map(policies.map((policy) => [policy.id, compiledHours(policy)]));
+  for (const row of rows) {
+    const hoursOf = (id: SchedulingPolicyId | null) => (id === null ? null : (hours.get(id) ?? null));
+    putQueue(
+      board,
+      {
+        id: row.id,
+        siteId: row.site_id,
+        media: mediaSet(mediaOf(row)),
+        teams: row.routing_policy.team_ids ?? [],
+        capacityPolicy: row.capacity_policy,
+        whenUnstaffed: row.when_unstaffed,
+        rankingEnabled: row.operator_ranking_enabled,
+        ranks: new Map(Object.entries(row.ranks).filter(([, rank]) => rank < 10) as [OperatorId, number][]),
+        affinityMs: row.operator_affinity === null ? null : row.operator_affinity.time_window_sec * 1000,
+        fallbackId: row.fallback_queue_id,
+        hours: hoursOf(row.scheduling_policy_id),
+        welcomeMessage: row.welcome_message,
+      },
+      memoryOf(row),
+    );
+  }
+  const found = new Set<string>(rows.map((row) => row.id));
+  for (const id of asked) {
+    const queue = found.has(id) ? undefined : board.queues.get(id as QueueId);
+    if (queue !== undefined) dropQueue(board, queue);
+  }
+}
+
+interface StoredOperator {
+  readonly id: OperatorId;
+  readonly enabled: boolean;
+  readonly max_engagement_count: number;
+  readonly available: boolean;
+  readonly media: Medium[];
+  readonly lease_until: number | null;
+  readonly sites: Record<SiteId, TeamId[]>;
+  readonly last_engaged_at: number | null;
+}
+
+/** Those who can be routed to, and those who have something to lose when they cannot any more. */
+async function readOperators(sql: Sql, accountId: AccountId, ids: readonly string[] | null): Promise<StoredOperator[]> {
+  return sql<StoredOperator[]>`
+    SELECT o.id, o.enabled, o.max_engagement_count, o.available, o.media,
+           extract(epoch FROM o.presence_expires_at)::float8 * 1000 AS lease_until,
+           coalesce((SELECT jsonb_object_agg(a.site_id,
+                              ARRAY(SELECT t.team_id FROM operator_teams t
+                                     WHERE t.operator_id = o.id AND t.site_id = a.site_id))
+                       FROM operator_assignments a WHERE a.operator_id = o.id), '{}') AS sites,
+           (SELECT extract(epoch FROM max(e.started_at))::float8 * 1000
+              FROM sub_engagements e WHERE e.operator_id = o.id) AS last_engaged_at
+      FROM operators o
+     WHERE o.account_id = ${accountId} AND (${ids === null} OR o.id = ANY(${[...(ids ?? [])]}::uuid[]))`;
+}
+
+function settingsOf(row: StoredOperator) {
+  return {
+    id: row.id,
+    enabled: row.enabled,
+    sites: new Map(Object.entries(row.sites).map(([site, teams]) => [site as SiteId, new Set(teams)])),
+    maxEngagements: row.max_engagement_count,
+    available: row.available,
+    media: mediaSet(row.media),
+    leaseUntil: row.lease_until,
+  };
+}
+
+function dropGone(board: Board, asked: readonly string[], rows: readonly StoredOperator[]): void {
+  const found = new Set<string>(rows.map((row) => row.id));
+  for (const id of asked) if (!found.has(id)) dropOperator(board, id as OperatorId);
+}
+
+async function readLeases(sql: Sql, ids: readonly string[]): Promise<{ id: VisitorId; lease_until: number | null }[]> {
+  return sql<{ id: VisitorId; lease_until: number | null }[]>`
+    SELECT id, extract(epoch FROM presence_expires_at)::float8 * 1000 AS lease_until
+      FROM visitors WHERE id = ANY(${[...ids]}::uuid[])`;
+}
+
+const visitorColumns = (sql: Sql) => sql`
+  v.id AS visitor_id, v.team_ids AS visitor_teams,
+  extract(epoch FROM v.presence_expires_at)::float8 * 1000 AS lease_until`;
+
+async function readEngagements(
+  sql: Sql,
+  accountId: AccountId,
+  ids: readonly string[] | null,
+): Promise<StoredEngagement[]> {
+  const which = ids === null
+    ? sql`e.account_id = ${accountId} AND e.ended_at IS NULL`
+    : sql`e.id = ANY(${[...ids]}::uuid[])`; // prettier-ignore
+  return sql<StoredEngagement[]>`
+    SELECT e.id, e.request_id, e.ticket_id, e.queue_id, e.site_id, e.operator_id, e.media, e.sub_engagement_id,
+           extract(epoch FROM e.sub_started_at)::float8 * 1000 AS sub_started_at,
+           extract(epoch FROM e.started_at)::float8 * 1000 AS started_at,
+           extract(epoch FROM e.ended_at)::float8 * 1000 AS ended_at, ${visitorColumns(sql)}
+      FROM engagements e JOIN visitors v ON v.id = e.visitor_id
+     WHERE ${which}`;
+}
+
+async function readTickets(sql: Sql, accountId: AccountId, ids: readonly string[] | null): Promise<StoredTicket[]> {
+  const which = ids === null
+    ? sql`t.account_id = ${accountId} AND t.state IN ('waiting', 'offered')`
+    : sql`t.id = ANY(${[...ids]}::uuid[])`; // prettier-ignore
+  return sql<StoredTicket[]>`
+    SELECT t.id, t.seq::float8 AS seq, t.kind, t.site_id, t.media, t.state, t.criteria, t.narrowed_to, t.engagement_id,
+           t.never_to, t.preferred_operator_id, t.refusals, t.queue_ids, t.notes,
+           ARRAY(SELECT extract(epoch FROM at)::float8 * 1000 FROM unnest(t.entered_at) WITH ORDINALITY AS u (at, n) ORDER BY n)
+             AS entered_at,
+           extract(epoch FROM t.enqueued_at)::float8 * 1000 AS enqueued_at, ${visitorColumns(sql)}
+      FROM queue_tickets t JOIN visitors v ON v.id = t.visitor_id
+     WHERE ${which}
+     ORDER BY t.seq`;
+}
+
+async function readRequests(sql: Sql, accountId: AccountId, ids: readonly string[] | null): Promise<StoredRequest[]> {
+  const which = ids === null
+    ? sql`r.account_id = ${accountId} AND r.state = 'pending'`
+    : sql`r.id = ANY(${[...ids]}::uuid[])`; // prettier-ignore
+  return sql<StoredRequest[]>`
+    SELECT r.id, r.kind, r.origin, r.state, r.site_id, r.operator_id, r.media, r.queue_id, r.ticket_id, r.engagement_id,
+           r.timeout_ms, r.notes, extract(epoch FROM r.created_at)::float8 * 1000 AS created_at, ${visitorColumns(sql)}
+      FROM engagement_requests r JOIN visitors v ON v.id = r.visitor_id
+     WHERE ${which}
+     ORDER BY r.created_at, r.id`;
+}

@@ -1,0 +1,40 @@
+import Type from 'typebox';
+import { attachedWebhooks } from '../events/subscription.ts';
+import { body, description, nullable } from '../platform/schema.ts';
+import type { RequestNotes } from './board/state.ts';
+
+export const source = Type.String({
+  maxLength: 255,
+  description: 'Where the request came from, in words of the caller',
+});
+export const mediaOptions = body({
+  phone_number: Type.Optional(nullable(Type.String({ pattern: String.raw`^\+?[0-9 ().-]{3,32}$` }))),
+  one_way: Type.Optional(Type.Boolean({ description: 'Only the operator is seen' })),
+});
+export const message = description;
+
+/** What tickets, requests and transfers may carry. */
+export const noteFields = {
+  source: Type.Optional(nullable(source)),
+  media_options: Type.Optional(
+    Type.Unsafe<Type.Static<typeof mediaOptions> | null>({ ...mediaOptions, type: ['object', 'null'] }),
+  ),
+  webhooks: Type.Optional(attachedWebhooks),
+};
+
+interface Given {
+  readonly source?: string | null | undefined;
+  readonly media_options?: unknown;
+  readonly message?: string | null | undefined;
+  readonly webhooks?: unknown;
+}
+
+export function notesOf(given: Given): RequestNotes {
+  return {
+    source: given.source ?? null,
+    platform: 'web',
+    mediaOptions: given.media_options ?? null,
+    message: given.message ?? null,
+    webhooks: given.webhooks ?? [],
+  };
+}

@@ -1,0 +1,72 @@
+import Type from 'typebox';
+import { accountOf, permitted } from '../../identity/access.ts';
+import { operatorOutput, presenceInput } from '../../identity/operators/operator.ts';
+import { operatorToRead } from '../../identity/operators/permission.ts';
+import { findOperator } from '../../identity/operators/store.ts';
+import { findVisitor } from '../../identity/visitors/store.ts';
+import { visitorOutput, visitorPresence } from '../../identity/visitors/visitor.ts';
+import { notFound } from '../../platform/errors.ts';
+import { etag } from '../../platform/etag.ts';
+import type { App } from '../../platform/http.ts';
+import { media, uuid } from '../../platform/schema.ts';
+import { mediaSet } from '../board/media.ts';
+import type { Turns } from '../turns.ts';
+
+/** D5.5: presence is a lease, and part of what a turn decides on. */
+export function presenceRoutes(app: App, turns: Turns): void {
+  app.put(
+    '/operators/:operator_id/presence',
+    {
+      config: { access: { operator: 'manager', site: 'resource' } },
+      schema: {
+        tags: ['Operators'],
+        summary: "Set an operator's availability, until changed or for a time; anyone may set their own",
+        params: Type.Object({ operator_id: uuid<'operator'>() }),
+        body: presenceInput,
+        response: { 200: operatorOutput },
+      },
+    },
+    async (request, reply) => {
+      const { available, media: taken = media, expires_in_sec: seconds = null, reason = null } = request.body;
+      const { id, account_id } = await operatorToRead(request, request.params.operator_id, 'manager');
+      const leaseMs = seconds === null ? null : seconds * 1000;
+      await turns.run(account_id, {
+        name: 'setPresence',
+        operatorId: id,
+        available,
+        media: mediaSet(taken),
+        leaseMs,
+        reason,
+      });
+      const operator = await findOperator(request.sql, account_id, id);
+      if (operator === null) throw notFound('operator', id);
+      reply.header('etag', etag(operator.version));
+      return operator;
+    },
+  );
+
+  app.put(
+    '/visitors/:visitor_id/presence',
+    {
+      config: { access: { visitor: true, site: 'resource' } },
+      schema: {
+        tags: ['Visitors'],
+        summary: 'Say that the visitor is still there',
+        params: Type.Object({ visitor_id: uuid<'visitor'>() }),
+        body: visitorPresence,
+        response: { 200: visitorOutput },
+      },
+    },
+    async (request) => {
+      const { visitor_id: id } = request.params;
+      if (request.caller.kind !== 'visitor' || request.caller.visitorId !== id) throw notFound('visitor', id);
+      permitted(request);
+      const leaseMs = request.body.expires_in_sec * 1000;
+      await turns.run(accountOf(request), { name: 'setVisitorPresence', visitorId: id, leaseMs });
+      const visitor = await findVisitor(request.sql, accountOf(request), id);
+      if (visitor === null) throw notFound('visitor', id);
+      // What operators note about a visitor is not for the visitor.
+      return { ...visitor, note: null };
+    },
+  );
+}

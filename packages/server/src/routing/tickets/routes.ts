@@ -1,0 +1,165 @@
+import type { FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { accountOf, permit, permitted } from '../../identity/access.ts';
+import { notFound, Refusal } from '../../platform/errors.ts';
+import type { App } from '../../platform/http.ts';
+import { newId, type TicketId, type VisitorId } from '../../platform/ids.ts';
+import { cutPage, nextPage, pageQuery, pageWindow } from '../../platform/paging.ts';
+import { body, oneOf, uuid } from '../../platform/schema.ts';
+import { permittedQueue, queueParams } from '../../queues/routes.ts';
+import { notesOf } from '../notes.ts';
+import type { Turns } from '../turns.ts';
+import { findTicket, ticketsInQueue } from './store.ts';
+import { showNewTicket, showTicket, ticketInput, ticketOutput, type TicketOutput, type TicketRow } from './ticket.ts';
+
+const tags = ['Queue tickets'];
+const ticketParams = Type.Object({ ticket_id: uuid<'ticket'>() });
+
+export function ticketRoutes(app: App, turns: Turns): void {
+  app.post(
+    '/queue_tickets',
+    {
+      config: { access: { visitor: true, site: 'body.site_id' } },
+      schema: {
+        tags,
+        summary: 'Enqueue: wait for an operator',
+        description:
+          'Without queue_ids, queue_id or team_ids every queue of the site is a candidate. team_ids narrows to operators of these teams. The same criteria again answer 200 with the active ticket.',
+        body: ticketInput,
+        response: { 200: ticketOutput, 201: ticketOutput },
+      },
+    },
+    async (request, reply) => {
+      const { ticket, created } = await enqueue(request, turns, request.body);
+      reply.code(created ? 201 : 200).header('location', `/queue_tickets/${ticket.id}`);
+      return ticket;
+    },
+  );
+
+  app.get(
+    '/queue_tickets/:ticket_id',
+    {
+      config: { access: { operator: 'operator', visitor: true, site: 'resource' } },
+      schema: { tags, summary: 'One ticket', params: ticketParams, response: { 200: ticketOutput } },
+    },
+    async (request) => {
+      const row = await permittedTicket(request, request.params.ticket_id);
+      return withPosition(turns, row);
+    },
+  );
+
+  app.patch(
+    '/queue_tickets/:ticket_id',
+    {
+      config: { access: { operator: 'manager', visitor: true, site: 'resource' } },
+      schema: {
+        tags,
+        summary: 'Cancel a ticket',
+        params: ticketParams,
+        body: body({ action: oneOf(['cancel'] as const) }),
+        response: { 200: ticketOutput },
+      },
+    },
+    async (request) => {
+      const row = await permittedTicket(request, request.params.ticket_id);
+      const by = request.caller.kind === 'visitor' ? 'visitor' : 'operator';
+      const canceled = await turns.run(row.account_id, { name: 'cancelTicket', ticketId: row.id, kind: 'visitor', by });
+      const current = await readTicket(request, row.id);
+      if (canceled === null && current.state !== 'canceled') throw ticketEnded(current);
+      return showTicket(current, null);
+    },
+  );
+
+  lineRoute(app);
+}
+
+/** Who waits, in order. */
+function lineRoute(app: App): void {
+  app.get(
+    '/queues/:queue_id/tickets',
+    {
+      config: { access: { operator: 'manager', site: 'resource' } },
+      schema: {
+        tags,
+        summary: 'Who is in a queue, in order',
+        params: queueParams,
+        querystring: Type.Object(pageQuery),
+        response: { 200: Type.Object({ queue_tickets: Type.Array(ticketOutput), next_page: nextPage }) },
+      },
+    },
+    async (request) => {
+      const queue = await permittedQueue(request, request.params.queue_id);
+      const window = pageWindow(request.query);
+      const found = await ticketsInQueue(request.sql, { accountId: queue.account_id, queueId: queue.id, ...window });
+      const { rows, next_page } = cutPage(request, request.query, found);
+      return {
+        queue_tickets: rows.map(({ position, ...row }) => ({ ...showTicket(row, null), position })),
+        next_page,
+      };
+    },
+  );
+}
+
+async function enqueue(
+  request: FastifyRequest,
+  turns: Turns,
+  given: Type.Static<typeof ticketInput>,
+): Promise<{ ticket: TicketOutput; created: boolean }> {
+  const { queue_id, queue_ids = queue_id === undefined ? null : [queue_id] } = given;
+  const answer = await turns.run(accountOf(request), {
+    name: 'enqueue',
+    id: request.repeatableId<TicketId>() ?? newId<TicketId>(),
+    repeatable: request.repeatableId() !== null,
+    siteId: given.site_id,
+    visitorId: visitorOf(request),
+    medium: given.media,
+    queueIds: queue_ids === null ? null : [...new Set(queue_ids)],
+    narrowedTo: [...new Set(given.team_ids)],
+    notes: notesOf(given),
+  });
+  if (answer === null) return { ticket: await repeated(request, turns), created: true };
+  if (answer.created) return { ticket: showNewTicket(answer.ticket), created: true };
+  return { ticket: showTicket(await readTicket(request, answer.ticket.id), answer.ticket), created: false };
+}
+
+/** The same request made it before, and its answer was lost. */
+async function repeated(request: FastifyRequest, turns: Turns): Promise<TicketOutput> {
+  const id = request.repeatableId<TicketId>();
+  if (id === null) throw new Error('a ticket with a new id exists already');
+  return withPosition(turns, await readTicket(request, id));
+}
+
+function visitorOf({ caller }: FastifyRequest): VisitorId {
+  if (caller.kind !== 'visitor') throw new Error('the route is for visitors alone');
+  return caller.visitorId;
+}
+
+/** The visitor's own, or one on a site where the caller has the role. */
+async function permittedTicket(request: FastifyRequest, id: TicketId): Promise<TicketRow> {
+  const row = await readTicket(request, id);
+  const { caller } = request;
+  if (caller.kind !== 'visitor') permit(request, row, 'ticket');
+  else if (caller.visitorId !== row.visitor_id) throw notFound('ticket', id);
+  permitted(request);
+  return row;
+}
+
+async function readTicket(request: FastifyRequest, id: TicketId): Promise<TicketRow> {
+  const row = await findTicket(request.sql, accountOf(request), 'visitor', id);
+  if (row === null) throw notFound('ticket', id);
+  return row;
+}
+
+/** As the board has it: between reading the row and looking there it may have moved on, so the board's word counts. */
+async function withPosition(turns: Turns, row: TicketRow): Promise<TicketOutput> {
+  if (row.state !== 'waiting' && row.state !== 'offered') return showTicket(row, null);
+  const view = await turns.run(row.account_id, { name: 'lookAtTicket', ticketId: row.id });
+  if (view === null) return showTicket(row, null);
+  return showTicket({ ...row, state: view.state, queue_ids: [...view.queueIds] }, view);
+}
+
+export function ticketEnded({ id, state }: Pick<TicketRow, 'id' | 'state'>): Refusal {
+  return new Refusal('ticket_ended', `The ticket ${id} is ${state}: it can no longer be canceled.`, {
+    details: [{ attribute: '/state', detail: state }],
+  });
+}

@@ -1,0 +1,96 @@
+import Type from 'typebox';
+import type { Violation } from '../../platform/errors.ts';
+import type { AccountId, EngagementId, QueueId, SiteId, TicketId, VisitorId } from '../../platform/ids.ts';
+import {
+  body,
+  checked,
+  list,
+  media,
+  nullable,
+  oneOf,
+  output,
+  timestamp,
+  uuid,
+  type Medium,
+} from '../../platform/schema.ts';
+import type { TicketState } from '../board/state.ts';
+import type { TicketView } from '../board/views.ts';
+import { noteFields } from '../notes.ts';
+
+export const ticketInput = checked(
+  body({
+    site_id: uuid<'site'>(),
+    media: oneOf(media),
+    queue_ids: Type.Optional(list(uuid<'queue'>(), { minItems: 1 })),
+    queue_id: Type.Optional(uuid<'queue'>()),
+    team_ids: Type.Optional(list(uuid<'team'>(), { minItems: 1 })),
+    ...noteFields,
+  }),
+  oneWayToChoose,
+);
+
+/** D3.1: queues, or one queue, or the teams of operators; or nothing. */
+function oneWayToChoose(given: unknown): Violation[] {
+  if (typeof given !== 'object' || given === null) return [];
+  const ways = ['queue_ids', 'queue_id', 'team_ids'].filter((field) => field in given);
+  return ways.slice(1).map((field) => ({ attribute: `/${field}`, detail: `does not go with ${ways[0] ?? ''}` }));
+}
+
+const states = ['waiting', 'offered', 'engaged', 'canceled', 'visitor_left', 'unstaffed', 'expired'] as const;
+
+export const ticketOutput = output('QueueTicket', {
+  id: uuid<'ticket'>(),
+  site_id: uuid<'site'>(),
+  visitor_id: uuid<'visitor'>(),
+  media: oneOf(media),
+  queue_ids: Type.Array(uuid<'queue'>(), { description: 'The queues it is in, or was in when it ended' }),
+  state: oneOf(states),
+  position: nullable(Type.Integer({ description: '1 = next; null once it no longer waits' })),
+  estimated_wait_sec: nullable(Type.Integer({ description: 'null where unknown' })),
+  engagement_id: nullable(uuid<'engagement'>()),
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+
+export type TicketOutput = Type.Static<typeof ticketOutput>;
+
+export interface TicketRow {
+  readonly id: TicketId;
+  readonly account_id: AccountId;
+  readonly site_id: SiteId;
+  readonly visitor_id: VisitorId;
+  readonly media: Medium;
+  readonly queue_ids: QueueId[];
+  readonly state: TicketState;
+  readonly engagement_id: EngagementId | null;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+/** Where it stands is known to the board alone, and only while it is on it. */
+export function showTicket(row: TicketRow, view: TicketView | null): TicketOutput {
+  const { account_id: _, ...shown } = row;
+  return { ...shown, position: view?.position ?? null, estimated_wait_sec: seconds(view?.estimatedWaitMs ?? null) };
+}
+
+/** One that has just been made. */
+export function showNewTicket(view: TicketView): TicketOutput {
+  const at = new Date(view.enqueuedAt);
+  return {
+    id: view.id,
+    site_id: view.siteId,
+    visitor_id: view.visitorId,
+    media: view.medium,
+    queue_ids: [...view.queueIds],
+    state: view.state,
+    position: view.position,
+    estimated_wait_sec: seconds(view.estimatedWaitMs),
+    engagement_id: view.engagementId,
+    created_at: at,
+    updated_at: at,
+  };
+}
+
+function seconds(ms: number | null): number | null {
+  return ms === null ? null : Math.ceil(ms / 1000);
+}

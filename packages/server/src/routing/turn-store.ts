@@ -1,0 +1,78 @@
+import type { Sql } from '../platform/database.ts';
+import type { AccountId, OperatorId, SiteId, TeamId, VisitorId } from '../platform/ids.ts';
+import type { VisitorFacts } from './board/enqueue.ts';
+import type { Things } from './load-board.ts';
+
+export interface LockedAccount {
+  readonly accountId: AccountId;
+  readonly version: number;
+  /** The number of the last ticket. */
+  readonly seq: number;
+  readonly turnedAt: number | null;
+  readonly nextDueAt: number | null;
+  /** The database's clock. */
+  readonly now: number;
+}
+
+/**
+ * The account's row, held until the turn is written. With `onlyIfDue` it is left to others where nothing is due, or where
+ * somebody has it: they will do what is due. Says to the triggers that this is a turn.
+ */
+export async function lockForTurn(sql: Sql, accountId: AccountId, onlyIfDue: boolean): Promise<LockedAccount | null> {
+  const [row] = await sql<LockedAccount[]>`
+    SELECT id AS "accountId", board_version::float8 AS version, last_seq::float8 AS seq,
+           extract(epoch FROM turned_at)::float8 * 1000 AS "turnedAt",
+           extract(epoch FROM next_due_at)::float8 * 1000 AS "nextDueAt",
+           extract(epoch FROM clock_timestamp())::float8 * 1000 AS now,
+           set_config('usher.turn', 'on', true)
+      FROM accounts
+     WHERE id = ${accountId} ${onlyIfDue ? sql`AND next_due_at <= clock_timestamp()` : sql``}
+       FOR NO KEY UPDATE ${onlyIfDue ? sql`SKIP LOCKED` : sql``}`;
+  return row ?? null;
+}
+
+/** Served by engagements_by_visitor. Not asked where nobody is concerned. */
+export async function visitorFacts(
+  sql: Sql,
+  accountId: AccountId,
+  ids: readonly VisitorId[],
+): Promise<ReadonlyMap<VisitorId, VisitorFacts>> {
+  if (ids.length === 0) return new Map();
+  const rows = await sql<
+    { id: VisitorId; siteId: SiteId; teams: TeamId[]; leaseUntil: number | null; lastOperatorId: OperatorId | null }[]
+  >`SELECT v.id, v.site_id AS "siteId", v.team_ids AS teams,
+           extract(epoch FROM v.presence_expires_at)::float8 * 1000 AS "leaseUntil",
+           (SELECT e.operator_id FROM engagements e WHERE e.visitor_id = v.id ORDER BY e.started_at DESC LIMIT 1)
+             AS "lastOperatorId"
+      FROM visitors v
+     WHERE v.id = ANY(${[...ids]}::uuid[]) AND v.account_id = ${accountId}`;
+  return new Map(rows.map(({ id, ...facts }) => [id, facts]));
+}
+
+/** Those of the ids that are a ticket's or a request's already. */
+export async function existingIds(sql: Sql, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await sql<{ id: string }[]>`
+    SELECT id FROM queue_tickets WHERE id = ANY(${[...ids]}::uuid[])
+    UNION ALL
+    SELECT id FROM engagement_requests WHERE id = ANY(${[...ids]}::uuid[])`;
+  return new Set(rows.map((row) => row.id));
+}
+
+export async function movesSince(sql: Sql, accountId: AccountId, version: number): Promise<Things[]> {
+  const rows = await sql<{ things: Things }[]>`
+    SELECT things FROM board_moves WHERE account_id = ${accountId} AND version > ${version} ORDER BY version`;
+  return rows.map((row) => row.things);
+}
+
+/** Accounts on whose boards something has fallen due. Served by accounts_due. */
+export async function dueAccounts(sql: Sql, limit: number): Promise<AccountId[]> {
+  const rows = await sql<{ id: AccountId }[]>`
+    SELECT id FROM accounts WHERE next_due_at <= clock_timestamp() ORDER BY next_due_at LIMIT ${limit}`;
+  return rows.map((row) => row.id);
+}
+
+/** What processes that were away for longer read everything for. */
+export async function dropOldMoves(sql: Sql): Promise<void> {
+  await sql`DELETE FROM board_moves WHERE moved_at < now() - interval '1 hour'`;
+}

@@ -1,0 +1,169 @@
+import { inTransaction, type Sql } from '../platform/database.ts';
+import { Refusal } from '../platform/errors.ts';
+import type { AccountId, VisitorId } from '../platform/ids.ts';
+import { nextDue, takeChanges, type Board } from './board/board.ts';
+import { isEmpty } from './board/changes.ts';
+import { apply, type Command, type CommandName, type Commands } from './board/commands.ts';
+import type { VisitorFacts } from './board/enqueue.ts';
+import { advance } from './board/time.ts';
+import { catchUp, loadBoard } from './load-board.ts';
+import { existingIds, lockForTurn, movesSince, visitorFacts, type LockedAccount } from './turn-store.ts';
+import { writeNextDue, writeTurn } from './write-turn.ts';
+
+/** What is asked of a board, before the database has told what it knows of the visitor. */
+export type Order<Name extends CommandName = CommandName> = {
+  [Each in Name]: { readonly name: Each } & Omit<Commands[Each]['given'], 'facts'> & {
+      /** The visitor of whom the board must be told, where the command does not name it. */
+      readonly factsOf?: VisitorId;
+      /** The id was made of an idempotency key: what it names may exist already. */
+      readonly repeatable?: boolean;
+    };
+}[Name];
+
+export interface Job {
+  readonly order: Order;
+  readonly done: (answer: unknown) => void;
+  readonly failed: (error: unknown) => void;
+}
+
+/** A board and the version of the account that it shows. */
+export interface Held {
+  readonly board: Board;
+  readonly version: number;
+}
+
+export interface TurnOutcome {
+  /** The board as it is now; `null`: the account has none, or the turn was not needed. */
+  readonly held: Held | null;
+  /** What to call once the turn is known to have been written. */
+  readonly answers: readonly (() => void)[];
+  /** Milliseconds until the next thing falls due, as the database's clock has it. */
+  readonly dueInMs: number | null;
+  /** Whether anything was written that others may have in memory. */
+  readonly moved: boolean;
+}
+
+/**
+ * One turn: the orders are carried out on the account's board and written, in one transaction under the account's row.
+ *
+ *   lock      the row, and in the same breath read what must be known of the visitors concerned;
+ *   catch up  if the row's version is not the board's: read what moved since, or everything;
+ *   apply     each order, at the database's time;
+ *   write     all changes and events in one statement, with the new version.
+ *
+ * The board given is used up: it comes back in the outcome, and where the transaction fails it shows what never was.
+ */
+export async function takeTurn(
+  pool: Sql,
+  accountId: AccountId,
+  held: Held | null,
+  jobs: readonly Job[],
+): Promise<TurnOutcome> {
+  const onlyIfDue = jobs.every(({ order }) => order.name === 'tick');
+  return inTransaction(pool, async (sql) => {
+    // Sent together; the second waits for the lock of the first.
+    const [locked, facts, existing] = await Promise.all([
+      lockForTurn(sql, accountId, onlyIfDue),
+      visitorFacts(sql, accountId, visitorsOf(jobs)),
+      existingIds(sql, repeatable(jobs)),
+    ]);
+    if (locked === null)
+      return { held: null, answers: jobs.map((job) => () => job.done(null)), dueInMs: null, moved: false };
+    const now = Math.max(Math.floor(locked.now), locked.turnedAt ?? 0);
+    const board = await currentBoard(sql, accountId, held, { ...locked, now });
+    advance(board, now);
+    const answers = jobs.map((job) => carryOut(board, job, now, { facts, existing }));
+    return write(sql, board, { ...locked, now }, answers);
+  });
+}
+
+async function currentBoard(
+  sql: Sql,
+  accountId: AccountId,
+  held: Held | null,
+  { version, seq, now }: LockedAccount,
+): Promise<Board> {
+  const board = held === null ? null : await caughtUp(sql, accountId, held, version);
+  const current = board ?? (await loadBoard(sql, accountId, now));
+  current.seq = Math.max(current.seq, seq);
+  return current;
+}
+
+/** `null`: it cannot be told what moved. */
+async function caughtUp(
+  sql: Sql,
+  accountId: AccountId,
+  { board, version }: Held,
+  stored: number,
+): Promise<Board | null> {
+  if (version === stored) return board;
+  const moves = await movesSince(sql, accountId, version);
+  if (moves.length !== stored - version) return null;
+  await catchUp(board, sql, accountId, moves);
+  return board;
+}
+
+interface Known {
+  readonly facts: ReadonlyMap<VisitorId, VisitorFacts>;
+  readonly existing: ReadonlySet<string>;
+}
+
+/** Refusals are answers too: they are told once it is certain that what led to them is written. */
+function carryOut(board: Board, { order, done, failed }: Job, now: number, { facts, existing }: Known): () => void {
+  if ('id' in order && existing.has(order.id)) return () => done(null);
+  try {
+    const visitorId = visitorOf(order);
+    const known = visitorId === undefined ? undefined : facts.get(visitorId);
+    if (visitorId !== undefined && known === undefined)
+      throw new Refusal('not_found', `There is no visitor ${visitorId}.`);
+    const answer = apply(board, { ...order, ...(known === undefined ? {} : { facts: known }) } as Command, now);
+    return () => done(answer);
+  } catch (error) {
+    if (error instanceof Refusal) return () => failed(error);
+    throw error;
+  }
+}
+
+async function write(
+  sql: Sql,
+  board: Board,
+  { accountId, version, seq, now, nextDueAt }: LockedAccount,
+  answers: readonly (() => void)[],
+): Promise<TurnOutcome> {
+  const changes = takeChanges(board);
+  const due = nextDue(board);
+  const mark = { accountId, version: version + 1, seq: board.seq, now, nextDueAt: dueToStore(nextDueAt, due, now) };
+  const dueInMs = due === null ? null : Math.max(0, due - now);
+  if (isEmpty(changes) && board.seq === seq) {
+    if (mark.nextDueAt !== nextDueAt) await writeNextDue(sql, mark);
+    return { held: { board, version }, answers, dueInMs, moved: false };
+  }
+  await writeTurn(sql, mark, changes);
+  return { held: { board, version: mark.version }, answers, dueInMs, moved: true };
+}
+
+/** Waking up too early costs a look, so what is stored is only moved when it would be too late, or has passed. */
+function dueToStore(stored: number | null, due: number | null, now: number): number | null {
+  if (stored === null || due === null) return stored !== null && stored > now ? stored : due;
+  return due < stored || stored <= now ? due : stored;
+}
+
+function visitorOf(order: Order): VisitorId | undefined {
+  switch (order.name) {
+    case 'enqueue':
+    case 'requestDirectly':
+      return order.visitorId;
+    case 'transferToQueue':
+      return order.factsOf;
+    default:
+      return undefined;
+  }
+}
+
+function visitorsOf(jobs: readonly Job[]): VisitorId[] {
+  return [...new Set(jobs.flatMap(({ order }) => visitorOf(order) ?? []))];
+}
+
+function repeatable(jobs: readonly Job[]): string[] {
+  return jobs.flatMap(({ order }) => (order.repeatable === true && 'id' in order ? [order.id] : []));
+}

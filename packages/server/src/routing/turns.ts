@@ -1,0 +1,222 @@
+import type { ChangeFeed } from '../platform/change-feed.ts';
+import { databaseErrorCode, isDatabaseUnavailable, type Sql } from '../platform/database.ts';
+import type { AccountId } from '../platform/ids.ts';
+import type { Log } from '../platform/log.ts';
+import { weightOf } from './board/board.ts';
+import type { CommandName, Commands } from './board/commands.ts';
+import { takeTurn, type Held, type Job, type Order, type TurnOutcome } from './turn.ts';
+import { dueAccounts } from './turn-store.ts';
+
+interface TurnsOptions {
+  /** Connections of their own: a request may hold one of the others while it waits for its turn. */
+  readonly sql: Sql;
+  readonly feed: ChangeFeed;
+  readonly log: Log;
+  /** Something of the account was written by this process. */
+  readonly onMoved: (accountId: AccountId) => void;
+  readonly limits?: Partial<TurnLimits>;
+}
+
+interface TurnLimits {
+  /** Orders one turn carries out at most; the rest are in the next. */
+  readonly ordersInTurn: number;
+  /** Orders that may wait for an account; more are told to come back. */
+  readonly ordersWaiting: number;
+  /** Boards kept in memory, and how many things are on them together. */
+  readonly boards: number;
+  readonly things: number;
+  /** A board that nobody asked anything of for so long is let go. */
+  readonly idleMs: number;
+}
+
+const defaultLimits: TurnLimits = {
+  ordersInTurn: 1_000,
+  ordersWaiting: 20_000,
+  boards: 1_000,
+  things: 2_000_000,
+  idleMs: 10 * 60_000,
+};
+
+/** Every process looks so often for accounts on whose boards something is due that nobody has seen to. */
+const pollMs = 1_000;
+const accountsInPoll = 100;
+/** A timer cannot be set further ahead than this. */
+const longestTimerMs = 2 ** 31 - 1;
+
+/** What a process has of one account: its board, what waits for the next turn, and when it must look by itself. */
+interface Lane {
+  readonly accountId: AccountId;
+  held: Held | null;
+  /** Not to be trusted: a turn with it is under way. */
+  busy: boolean;
+  waiting: Job[];
+  timer: NodeJS.Timeout | null;
+  usedAt: number;
+  weight: number;
+}
+
+/**
+ * The boards of this process, and whose turn it is. Orders for an account gather while its last turn is under way; the
+ * next takes them all. Nothing here lasts: another process, or this one after a crash, reads the same from the database.
+ */
+export class Turns {
+  readonly #options: TurnsOptions;
+  readonly #limits: TurnLimits;
+  readonly #lanes = new Map<AccountId, Lane>();
+  readonly #poll: NodeJS.Timeout;
+  /** On all boards together. */
+  #things = 0;
+  #stopped = false;
+  readonly #running = new Set<Promise<void>>();
+
+  constructor(options: TurnsOptions) {
+    this.#options = options;
+    this.#limits = { ...defaultLimits, ...options.limits };
+    // A change of what is configured makes the account due; this only makes it sooner than the poll.
+    options.feed.on('boards', (id) => this.#tick(id as AccountId));
+    this.#poll = setInterval(() => void this.#seeToDue(), pollMs).unref();
+  }
+
+  /** Carries out the order in the account's next turn; resolves once it is written. */
+  async run<Name extends CommandName>(accountId: AccountId, order: Order<Name>): Promise<Commands[Name]['answer']> {
+    return new Promise((resolve, reject) => {
+      const lane = this.#lane(accountId);
+      if (this.#stopped || lane.waiting.length >= this.#limits.ordersWaiting) {
+        reject(Object.assign(new Error('no more orders are taken'), { code: 'CONNECTION_ENDED' }));
+        return;
+      }
+      lane.waiting.push({ order: order as Order, done: resolve as (answer: unknown) => void, failed: reject });
+      this.#go(lane);
+    });
+  }
+
+  /** How many boards are held, and how many orders wait. */
+  get load(): { readonly boards: number; readonly waiting: number } {
+    let boards = 0;
+    let waiting = 0;
+    for (const lane of this.#lanes.values()) {
+      boards += Number(lane.held !== null);
+      waiting += lane.waiting.length;
+    }
+    return { boards, waiting };
+  }
+
+  /** Takes nothing more and finishes what it has. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearInterval(this.#poll);
+    for (const lane of this.#lanes.values()) if (lane.timer !== null) clearTimeout(lane.timer);
+    await Promise.all(this.#running);
+  }
+
+  #lane(accountId: AccountId): Lane {
+    const known = this.#lanes.get(accountId);
+    if (known !== undefined) return known;
+    const lane: Lane = { accountId, held: null, busy: false, waiting: [], timer: null, usedAt: Date.now(), weight: 0 };
+    this.#lanes.set(accountId, lane);
+    return lane;
+  }
+
+  #go(lane: Lane): void {
+    if (lane.busy) return;
+    lane.busy = true;
+    const run = this.#runLane(lane).finally(() => this.#running.delete(run));
+    this.#running.add(run);
+  }
+
+  async #runLane(lane: Lane): Promise<void> {
+    // What else comes in with the same packets goes into the same turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (lane.waiting.length > 0) await this.#turn(lane, lane.waiting.splice(0, this.#limits.ordersInTurn));
+    lane.busy = false;
+    lane.usedAt = Date.now();
+    if (lane.held === null) this.#forget(lane);
+    else if (this.#lanes.size > this.#limits.boards || this.#things > this.#limits.things) this.#letGo();
+  }
+
+  async #turn(lane: Lane, jobs: readonly Job[]): Promise<void> {
+    const { held } = lane;
+    // Until the turn is known to be written, the board shows what may never have been.
+    lane.held = null;
+    try {
+      const outcome = await takeTurn(this.#options.sql, lane.accountId, held, jobs);
+      this.#conclude(lane, held, outcome);
+    } catch (error) {
+      await this.#recover(lane, jobs, error);
+    }
+  }
+
+  #conclude(lane: Lane, before: Held | null, { held, answers, dueInMs, moved }: TurnOutcome): void {
+    lane.held = held ?? before;
+    this.#weigh(lane, lane.held === null ? 0 : weightOf(lane.held.board));
+    if (moved) this.#options.onMoved(lane.accountId);
+    if (held !== null) this.#setTimer(lane, dueInMs);
+    for (const answer of answers) answer();
+  }
+
+  /**
+   * Nothing of the turn was written, or nobody knows. A lost deadlock is tried again; a fault of ours is, one order at a
+   * time, so that only the one that has it fails.
+   */
+  async #recover(lane: Lane, jobs: readonly Job[], error: unknown): Promise<void> {
+    const code = databaseErrorCode(error);
+    if (code === '40P01' || code === '40001') {
+      lane.waiting.unshift(...jobs);
+      return;
+    }
+    if (!isDatabaseUnavailable(error)) this.#options.log.error({ err: error, orders: jobs.length }, 'a turn failed');
+    if (isDatabaseUnavailable(error) || jobs.length === 1) {
+      for (const job of jobs) job.failed(error);
+      return;
+    }
+    for (const job of jobs) await this.#turn(lane, [job]);
+  }
+
+  #setTimer(lane: Lane, dueInMs: number | null): void {
+    if (lane.timer !== null) clearTimeout(lane.timer);
+    lane.timer = null;
+    if (dueInMs === null || this.#stopped) return;
+    lane.timer = setTimeout(() => this.#tick(lane.accountId), Math.min(dueInMs + 2, longestTimerMs)).unref();
+  }
+
+  #tick(accountId: AccountId): void {
+    if (this.#stopped) return;
+    const lane = this.#lane(accountId);
+    // One that waits already will see to it.
+    if (lane.waiting.length > 0) return;
+    this.run(accountId, { name: 'tick' }).catch((error: unknown) => {
+      if (!isDatabaseUnavailable(error)) this.#options.log.error({ err: error }, 'what was due could not be done');
+    });
+  }
+
+  async #seeToDue(): Promise<void> {
+    try {
+      for (const id of await dueAccounts(this.#options.sql, accountsInPoll)) this.#tick(id);
+    } catch (error) {
+      if (!isDatabaseUnavailable(error)) this.#options.log.warn({ err: error }, 'the poll for due accounts failed');
+    }
+    this.#letGo();
+  }
+
+  /** Boards that nobody uses, and the ones used longest ago where there are too many or they are too large. */
+  #letGo(): void {
+    const idle = [...this.#lanes.values()].filter((lane) => !lane.busy).toSorted((a, b) => a.usedAt - b.usedAt);
+    for (const lane of idle) {
+      const isOld = Date.now() - lane.usedAt > this.#limits.idleMs;
+      if (!isOld && this.#lanes.size <= this.#limits.boards && this.#things <= this.#limits.things) break;
+      this.#forget(lane);
+    }
+  }
+
+  /** What it knew to be due others, and the poll, see to. */
+  #forget(lane: Lane): void {
+    if (lane.timer !== null) clearTimeout(lane.timer);
+    this.#weigh(lane, 0);
+    this.#lanes.delete(lane.accountId);
+  }
+
+  #weigh(lane: Lane, weight: number): void {
+    this.#things += weight - lane.weight;
+    lane.weight = weight;
+  }
+}
