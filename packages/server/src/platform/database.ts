@@ -1,5 +1,5 @@
 import type { ISql, Options, Sql as PoolSql } from 'postgres';
-import postgres from './postgres.ts';
+import postgres, { type Abandonable } from './postgres.ts';
 
 /** What a statement needs: the pool, or the one connection of a transaction. Stores take it as their first argument. */
 export type Sql = ISql;
@@ -19,6 +19,9 @@ export interface Database {
 /** No statement of ours runs longer; a lock that is waited for longer than this is a fault to report, not to sit out. */
 const statementTimeoutMs = 15_000;
 const connectTimeoutSec = 5;
+
+/** What lasts longer has lost its server without hearing of it, or is a fault of ours; it must not hold its locks for ever. */
+const longestTransactionMs = 20_000;
 
 type ClientOptions = Options<Record<never, never>>;
 
@@ -59,35 +62,53 @@ export function openDatabase(address: DatabaseAddress, poolSize: number): Databa
   };
 }
 
-/** Runs `run` in one transaction: the caller's, if it is in one already. */
-export async function inTransaction<T>(sql: Sql, run: (sql: Sql) => Promise<T>): Promise<T> {
+/**
+ * Runs `run` in one transaction: the caller's, if it is in one already. BEGIN and COMMIT are a round trip each; statements
+ * that do not await one another share one, once the connection has prepared them.
+ *
+ * It rejects if the connection is lost at any moment, the COMMIT included, whose outcome is then unknown: nothing is tried
+ * again here. Once it has settled, `run` can change nothing any more, and has settled too unless it took `longestMs`.
+ */
+export async function inTransaction<T>(
+  sql: Sql,
+  run: (sql: Sql) => Promise<T>,
+  longestMs = longestTransactionMs,
+): Promise<T> {
   if (!isPool(sql)) return run(sql);
-  let lost = false;
-  const transaction = sql.begin(async (own) => {
-    const outcome = await run(fenced(own, () => lost)).then(
-      (value) => ({ value }),
-      (error: unknown) => ({ error }),
-    );
-    // The driver would now commit or roll back, on a connection that may be another's by this time. It never gets to.
-    if (lost) await new Promise(() => undefined);
-    if ('error' in outcome) throw outcome.error;
-    return outcome.value;
-  });
+  const late = Promise.withResolvers<void>();
+  let deadline: NodeJS.Timeout | undefined;
+  let running: Promise<T> | undefined;
+  let isOver = false;
   try {
+    const transaction = sql.begin(async (own) => {
+      deadline = setTimeout(() => {
+        (own as typeof own & Abandonable).abandon();
+        late.resolve();
+      }, longestMs);
+      running = run(fenced(own, () => isOver)).finally(() => {
+        isOver = true;
+      });
+      return running;
+    });
     // postgres.js types the result for arrays of pending queries, which `run` never returns.
     return (await transaction) as T;
-  } catch (error) {
-    lost = true;
-    throw error;
+  } finally {
+    // A lost connection rejects at once, with `run` still at work; its statements are all rejected, so it ends soon. Were it
+    // left alone, it could go on with whatever its caller does next (`request.sql` is the pool again by then).
+    isOver = true;
+    await Promise.race([Promise.allSettled([running]), late.promise]);
+    clearTimeout(deadline);
   }
 }
 
-/** Statements of a transaction whose connection is lost must not reach the connection that takes its place. */
-function fenced(sql: Sql, isLost: () => boolean): Sql {
+/**
+ * A statement that comes after `run` has settled, from a branch of it that nobody awaited, must not run outside of the
+ * transaction. That none reaches another connection after a loss is the driver's part (`postgres.ts`).
+ */
+function fenced(sql: Sql, isOver: () => boolean): Sql {
   return new Proxy(sql, {
     apply(target, self, args) {
-      if (isLost())
-        throw Object.assign(new Error('the transaction has lost its connection'), { code: 'CONNECTION_CLOSED' });
+      if (isOver()) throw Object.assign(new Error('the transaction is over'), { code: 'CONNECTION_CLOSED' });
       return Reflect.apply(target as unknown as (...given: unknown[]) => unknown, self, args);
     },
   });
