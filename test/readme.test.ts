@@ -31,12 +31,15 @@ test('the tour of the README works as it is written', async () => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
-    assert.equal(answers.length, 6, stdout);
-    const [sites, operator, visitor, queue, queues, mistake] = answers;
+    assert.equal(answers.length, 10, stdout);
+    const [sites, operator, visitor, queue, queues, ticket, me, accepted, engagements, mistake] = answers;
     assert.equal(sites.sites[0].id, account.siteId);
     assert.equal(operator.assignments[0].team_ids.length, 1);
     assert.ok(visitor.access_token);
     assert.deepEqual([queue.status, queues.queues[0].status], ['closed', 'opened']);
+    assert.deepEqual([ticket.state, ticket.position, me.available], ['waiting', 1, true]);
+    assert.equal(accepted.queue_ticket_id, ticket.id);
+    assert.equal(engagements.engagements[0].id, accepted.engagement_id);
     assert.deepEqual(
       mistake.details.map(({ attribute }: { attribute: string }) => attribute),
       ['/site_id', '/colour', '/name'],

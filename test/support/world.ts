@@ -3,6 +3,9 @@ import { createAccount, newKey } from '../../packages/server/src/identity/accoun
 import type { SiteId } from '../../packages/server/src/platform/ids.ts';
 import { call, type Answer, type Json, type TestServer } from './server.ts';
 
+/** A server, in this process or another, and its database. */
+export type Reached = Pick<TestServer, 'url' | 'database'>;
+
 export interface TestAccount {
   /** Token of the super_manager of every site. */
   readonly admin: string;
@@ -12,7 +15,7 @@ export interface TestAccount {
 }
 
 /** An account as the first start makes one, signed in. */
-export async function makeAccount(server: TestServer): Promise<TestAccount> {
+export async function makeAccount(server: Reached): Promise<TestAccount> {
   const key = newKey();
   const { siteId } = await createAccount(server.database.sql, { accountName: 'Test', email: 'admin@test', key });
   const admin = await signIn(server, key);
@@ -20,7 +23,7 @@ export async function makeAccount(server: TestServer): Promise<TestAccount> {
   return { admin, adminId: session.body.operator_id, key, siteId };
 }
 
-export async function signIn(server: TestServer, key: { id: string; secret: string }): Promise<string> {
+export async function signIn(server: Reached, key: { id: string; secret: string }): Promise<string> {
   const answer = await call(server, 'POST /operator_authentication/tokens', {
     body: { api_key_id: key.id, api_key_secret: key.secret },
   });
@@ -33,11 +36,11 @@ export function expectStatus(answer: Answer, status: number): Answer {
   return answer;
 }
 
-export async function makeSite(server: TestServer, { admin }: TestAccount, name = 'Another site'): Promise<SiteId> {
+export async function makeSite(server: Reached, { admin }: TestAccount, name = 'Another site'): Promise<SiteId> {
   return expectStatus(await call(server, 'POST /sites', { token: admin, body: { name } }), 201).body.id;
 }
 
-export async function makeTeam(server: TestServer, { admin }: TestAccount, siteId: SiteId): Promise<string> {
+export async function makeTeam(server: Reached, { admin }: TestAccount, siteId: SiteId): Promise<string> {
   const body = { site_id: siteId, name: 'Team' };
   return expectStatus(await call(server, 'POST /teams', { token: admin, body }), 201).body.id;
 }
@@ -50,7 +53,7 @@ export interface TestOperator {
 
 /** An operator with these roles, signed in with a key of its own. */
 export async function makeOperator(
-  server: TestServer,
+  server: Reached,
   { admin }: TestAccount,
   assignments: readonly { site_id: string; role: string; team_ids?: string[] }[],
 ): Promise<TestOperator> {
@@ -62,7 +65,7 @@ export async function makeOperator(
 
 /** Text to send in the Authorization header. */
 export async function makeApplicationToken(
-  server: TestServer,
+  server: Reached,
   { admin, siteId }: TestAccount,
   kind: 'secret' | 'publishable',
 ): Promise<{ id: string; header: string }> {
@@ -72,7 +75,7 @@ export async function makeApplicationToken(
 }
 
 export async function makeVisitor(
-  server: TestServer,
+  server: Reached,
   { admin, siteId }: TestAccount,
   site: SiteId = siteId,
 ): Promise<{ id: string; token: string }> {
@@ -85,7 +88,7 @@ export async function makeVisitor(
 export const queueFields = { name: 'Queue', capacity_policy: { type: 'fixed', capacity: 10 }, routing_policy: {} };
 
 export async function makeQueue(
-  server: TestServer,
+  server: Reached,
   { admin, siteId }: TestAccount,
   fields: Readonly<Record<string, unknown>> = {},
 ): Promise<string> {
@@ -101,7 +104,7 @@ export const policyFields = {
 };
 
 export async function makePolicy(
-  server: TestServer,
+  server: Reached,
   { admin, siteId }: TestAccount,
   fields: Readonly<Record<string, unknown>> = {},
 ): Promise<string> {
@@ -116,7 +119,7 @@ export interface TestVisitor {
 
 /** A new visitor asks for a place in the queues; the answer may be a refusal. */
 export async function askIn(
-  server: TestServer,
+  server: Reached,
   who: TestAccount,
   wanted: Readonly<Record<string, unknown>> = {},
   visitor?: TestVisitor,
@@ -128,7 +131,7 @@ export async function askIn(
 
 /** A new visitor in a queue. */
 export async function enqueue(
-  server: TestServer,
+  server: Reached,
   who: TestAccount,
   queue: string,
   visitor?: TestVisitor,
@@ -139,7 +142,7 @@ export async function enqueue(
 
 /** Says that the operator is there. */
 export async function present(
-  server: TestServer,
+  server: Reached,
   operator: Pick<TestOperator, 'id' | 'token'>,
   said: Readonly<Record<string, unknown>> = {},
 ): Promise<void> {
@@ -149,7 +152,7 @@ export async function present(
 
 /** An operator of the account's site who is there. */
 export async function makePresent(
-  server: TestServer,
+  server: Reached,
   who: TestAccount,
   said: Readonly<Record<string, unknown>> = {},
 ): Promise<TestOperator> {
@@ -159,13 +162,13 @@ export async function makePresent(
 }
 
 /** What the operator is being offered. */
-export async function offersOf(server: TestServer, { token }: { readonly token: string }): Promise<Json[]> {
+export async function offersOf(server: Reached, { token }: { readonly token: string }): Promise<Json[]> {
   return expectStatus(await call(server, 'GET /engagement_requests?state=pending', { token }), 200).body
     .engagement_requests;
 }
 
 /** Accepts the one offer the operator has; answers the engagement's id. */
-export async function acceptOffer(server: TestServer, operator: { readonly token: string }): Promise<string> {
+export async function acceptOffer(server: Reached, operator: { readonly token: string }): Promise<string> {
   const [offer] = await offersOf(server, operator);
   const answer = await call(server, `PATCH /engagement_requests/${offer?.id}`, {
     token: operator.token,

@@ -52,17 +52,22 @@ CREATE TABLE queue_tickets (
   -- The queues it is in, or was in when it ended, and since when.
   queue_ids             uuid[]           NOT NULL,
   entered_at            timestamptz(3)[] NOT NULL,
+  -- The request that offers it now.
+  request_id            uuid,
   engagement_id         uuid,
   engaged_queue_id      uuid,
   -- What the caller gave and the board does not look into: source, media_options, message, webhooks.
   notes                 json             NOT NULL,
   enqueued_at           timestamptz(3)   NOT NULL,
   ended_at              timestamptz(3),
-  updated_at            timestamptz(3)   NOT NULL
+  updated_at            timestamptz(3)   NOT NULL,
+  CHECK ((ended_at IS NULL) = (state IN ('waiting', 'offered')))
 ) WITH (fillfactor = 80);
+-- Active is what has not ended. Not said of the state, which changes more often: a row whose indexed columns stay as they
+-- are is updated in place, without a new entry in each of its indexes.
 CREATE UNIQUE INDEX queue_tickets_one_active ON queue_tickets (site_id, visitor_id)
-  WHERE kind = 'visitor' AND state IN ('waiting', 'offered');
-CREATE INDEX queue_tickets_active ON queue_tickets (account_id, seq) WHERE state IN ('waiting', 'offered');
+  WHERE kind = 'visitor' AND ended_at IS NULL;
+CREATE INDEX queue_tickets_active ON queue_tickets (account_id, seq) WHERE ended_at IS NULL;
 
 -- A visitor has left a queue: what reports are made of.
 CREATE TABLE queue_visits (
@@ -111,7 +116,8 @@ CREATE TABLE engagement_requests (
   updated_at    timestamptz(3) NOT NULL,
   CHECK ((state = 'failed') = (fail_reason IS NOT NULL))
 ) WITH (fillfactor = 80);
-CREATE INDEX engagement_requests_pending ON engagement_requests (account_id) WHERE state = 'pending';
+-- Pending offers are found by their tickets; of the others, which are few, the newest are looked through.
+CREATE INDEX engagement_requests_direct ON engagement_requests (account_id, created_at) WHERE kind <> 'ticket';
 CREATE INDEX engagement_requests_by_operator ON engagement_requests (operator_id, created_at);
 CREATE INDEX engagement_requests_by_visitor ON engagement_requests (visitor_id, created_at);
 CREATE INDEX engagement_requests_by_site ON engagement_requests (site_id, created_at);
@@ -135,13 +141,20 @@ CREATE TABLE engagements (
   updated_at        timestamptz(3) NOT NULL,
   CHECK ((ended_at IS NULL) = (end_reason IS NULL))
 ) WITH (fillfactor = 80);
-CREATE INDEX engagements_active ON engagements (account_id) WHERE ended_at IS NULL;
 CREATE INDEX engagements_by_site ON engagements (site_id, started_at, id);
 -- Also: who last engaged the visitor (D4.3).
 CREATE INDEX engagements_by_visitor ON engagements (visitor_id, started_at);
-CREATE INDEX engagements_by_operator ON engagements (operator_id, started_at, id);
+-- Also: how long an operator has been without a new engagement (D4.2).
+CREATE INDEX engagements_by_operator ON engagements (operator_id, sub_started_at);
 
--- Who had an engagement, from when to when.
+-- Those that go on. A table of its own, because an index of the others would make ending one cost as much as making it.
+CREATE TABLE active_engagements (
+  account_id    uuid NOT NULL,
+  engagement_id uuid NOT NULL,
+  PRIMARY KEY (account_id, engagement_id)
+);
+
+-- Who had an engagement before it was transferred, from when to when. The current one is in the engagement.
 CREATE TABLE sub_engagements (
   id            uuid           PRIMARY KEY,
   account_id    uuid           NOT NULL,
@@ -149,10 +162,9 @@ CREATE TABLE sub_engagements (
   operator_id   uuid           NOT NULL,
   site_id       uuid           NOT NULL,
   started_at    timestamptz(3) NOT NULL,
-  ended_at      timestamptz(3)
-) WITH (fillfactor = 80);
+  ended_at      timestamptz(3) NOT NULL
+);
 CREATE INDEX sub_engagements_by_engagement ON sub_engagements (engagement_id, started_at);
--- Also: how long an operator has been without a new engagement (D4.2).
 CREATE INDEX sub_engagements_by_operator ON sub_engagements (operator_id, started_at);
 
 CREATE TABLE chat_messages (

@@ -109,9 +109,9 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
 const turnOptions = {
   max: 4,
   connection: {
-    enable_seqscan: false,
-    enable_hashjoin: false,
-    enable_mergejoin: false,
+    enable_seqscan: 'off',
+    enable_hashjoin: 'off',
+    enable_mergejoin: 'off',
     plan_cache_mode: 'force_generic_plan',
   },
 };

@@ -33,7 +33,7 @@ export const engagementOutput = output('Engagement', {
 
 export type EngagementOutput = Type.Static<typeof engagementOutput>;
 
-export interface EngagementRow extends Omit<EngagementOutput, 'current_sub_engagement'> {
+export interface EngagementRow extends EngagementOutput {
   readonly id: EngagementId;
   readonly account_id: AccountId;
   readonly site_id: SiteId;
@@ -42,7 +42,5 @@ export interface EngagementRow extends Omit<EngagementOutput, 'current_sub_engag
 }
 
 export function showEngagement({ account_id: _, ...row }: EngagementRow): EngagementOutput {
-  const current = row.sub_engagements.at(-1);
-  if (current === undefined) throw new Error('an engagement has no sub-engagement');
-  return { ...row, current_sub_engagement: current };
+  return row;
 }

@@ -7,9 +7,12 @@ const selectEngagement = (sql: Sql) => sql`
   SELECT e.id, e.account_id, e.request_id AS engagement_request_id, e.ticket_id AS queue_ticket_id, e.queue_id, e.site_id,
          e.visitor_id, e.operator_id, e.media, CASE WHEN e.ended_at IS NULL THEN 'active' ELSE 'ended' END AS state,
          e.end_reason, e.started_at, e.ended_at, e.started_at AS created_at, e.updated_at,
-         (SELECT json_agg(json_build_object('id', s.id, 'operator_id', s.operator_id, 'site_id', s.site_id,
-                                            'started_at', s.started_at, 'ended_at', s.ended_at) ORDER BY s.started_at)
-            FROM sub_engagements s WHERE s.engagement_id = e.id) AS sub_engagements
+         json_build_object('id', e.sub_engagement_id, 'operator_id', e.operator_id, 'site_id', e.site_id,
+                           'started_at', e.sub_started_at, 'ended_at', e.ended_at) AS current_sub_engagement,
+         coalesce((SELECT json_agg(json_build_object('id', s.id, 'operator_id', s.operator_id, 'site_id', s.site_id,
+                                                     'started_at', s.started_at, 'ended_at', s.ended_at)
+                                   ORDER BY s.started_at)
+                     FROM sub_engagements s WHERE s.engagement_id = e.id), '[]') AS sub_engagements
     FROM engagements e`;
 
 export async function findEngagement(sql: Sql, accountId: AccountId, id: string): Promise<EngagementRow | null> {
@@ -39,6 +42,7 @@ export async function listEngagements(sql: Sql, wanted: EngagementList): Promise
     ${selectEngagement(sql)}
      WHERE e.account_id = ${wanted.accountId} AND e.site_id = ANY(${[...wanted.siteIds]}::uuid[])
        AND (e.site_id = ANY(${[...wanted.managed]}::uuid[]) OR e.visitor_id = ${self.visitorId}
+            OR e.operator_id = ${self.operatorId}
             OR ${self.operatorId}::uuid IN (SELECT s.operator_id FROM sub_engagements s WHERE s.engagement_id = e.id))
        AND (${wanted.operatorIds === null} OR e.operator_id = ANY(${[...(wanted.operatorIds ?? [])]}::uuid[]))
        AND (${wanted.visitorIds === null} OR e.visitor_id = ANY(${[...(wanted.visitorIds ?? [])]}::uuid[]))
@@ -51,12 +55,13 @@ export async function listEngagements(sql: Sql, wanted: EngagementList): Promise
   return rows.map(withDates);
 }
 
-/** Times inside JSON come as text. */
+/** Those before and the current one, their times, which come as text inside JSON, as dates. */
 function withDates(row: EngagementRow): EngagementRow {
-  const subs = row.sub_engagements.map((sub) => ({
+  const dated = (sub: EngagementRow['current_sub_engagement']) => ({
     ...sub,
     started_at: new Date(sub.started_at),
     ended_at: sub.ended_at === null ? null : new Date(sub.ended_at),
-  }));
-  return { ...row, sub_engagements: subs };
+  });
+  const current = dated(row.current_sub_engagement);
+  return { ...row, current_sub_engagement: current, sub_engagements: [...row.sub_engagements.map(dated), current] };
 }

@@ -198,8 +198,9 @@ async function readOperators(sql: Sql, accountId: AccountId, ids: readonly strin
                               ARRAY(SELECT t.team_id FROM operator_teams t
                                      WHERE t.operator_id = o.id AND t.site_id = a.site_id))
                        FROM operator_assignments a WHERE a.operator_id = o.id), '{}') AS sites,
-           (SELECT extract(epoch FROM max(e.started_at))::float8 * 1000
-              FROM sub_engagements e WHERE e.operator_id = o.id) AS last_engaged_at
+           extract(epoch FROM greatest((SELECT max(e.sub_started_at) FROM engagements e WHERE e.operator_id = o.id),
+                                       (SELECT max(s.started_at) FROM sub_engagements s WHERE s.operator_id = o.id)))::float8
+             * 1000 AS last_engaged_at
       FROM operators o
      WHERE o.account_id = ${accountId} AND (${ids === null} OR o.id = ANY(${[...(ids ?? [])]}::uuid[]))`;
 }
@@ -237,7 +238,7 @@ async function readEngagements(
   ids: readonly string[] | null,
 ): Promise<StoredEngagement[]> {
   const which = ids === null
-    ? sql`e.account_id = ${accountId} AND e.ended_at IS NULL`
+    ? sql`e.id IN (SELECT engagement_id FROM active_engagements WHERE account_id = ${accountId})`
     : sql`e.id = ANY(${[...ids]}::uuid[])`; // prettier-ignore
   return sql<StoredEngagement[]>`
     SELECT e.id, e.request_id, e.ticket_id, e.queue_id, e.site_id, e.operator_id, e.media, e.sub_engagement_id,
@@ -250,7 +251,7 @@ async function readEngagements(
 
 async function readTickets(sql: Sql, accountId: AccountId, ids: readonly string[] | null): Promise<StoredTicket[]> {
   const which = ids === null
-    ? sql`t.account_id = ${accountId} AND t.state IN ('waiting', 'offered')`
+    ? sql`t.account_id = ${accountId} AND t.ended_at IS NULL`
     : sql`t.id = ANY(${[...ids]}::uuid[])`; // prettier-ignore
   return sql<StoredTicket[]>`
     SELECT t.id, t.seq::float8 AS seq, t.kind, t.site_id, t.media, t.state, t.criteria, t.narrowed_to, t.engagement_id,
@@ -263,9 +264,17 @@ async function readTickets(sql: Sql, accountId: AccountId, ids: readonly string[
      ORDER BY t.seq`;
 }
 
+/** No request is pending for longer: a site's time-outs are an hour at most, and nobody may have looked for a while. */
+const longestRequest = '1 day';
+
 async function readRequests(sql: Sql, accountId: AccountId, ids: readonly string[] | null): Promise<StoredRequest[]> {
   const which = ids === null
-    ? sql`r.account_id = ${accountId} AND r.state = 'pending'`
+    ? sql`
+      r.state = 'pending' AND r.id IN (
+        SELECT request_id FROM queue_tickets WHERE account_id = ${accountId} AND ended_at IS NULL
+        UNION ALL
+        SELECT id FROM engagement_requests
+         WHERE account_id = ${accountId} AND kind <> 'ticket' AND created_at > now() - ${longestRequest}::interval)`
     : sql`r.id = ANY(${[...ids]}::uuid[])`; // prettier-ignore
   return sql<StoredRequest[]>`
     SELECT r.id, r.kind, r.origin, r.state, r.site_id, r.operator_id, r.media, r.queue_id, r.ticket_id, r.engagement_id,

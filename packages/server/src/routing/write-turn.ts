@@ -27,24 +27,24 @@ export async function writeTurn(sql: Sql, mark: TurnMark, changes: Changes): Pro
     WITH turn AS (SELECT ${accountId}::uuid AS account_id, ${at}::timestamptz AS at),
          new_tickets AS (
            INSERT INTO queue_tickets (id, account_id, site_id, visitor_id, seq, kind, media, state, criteria, narrowed_to,
-                                      never_to, preferred_operator_id, refusals, queue_ids, entered_at, engagement_id,
+                                      never_to, preferred_operator_id, refusals, queue_ids, entered_at, request_id, engagement_id,
                                       engaged_queue_id, notes, enqueued_at, ended_at, updated_at)
            SELECT id, turn.account_id, site_id, visitor_id, seq, kind, media, state, criteria, narrowed_to, never_to,
-                  preferred_operator_id, refusals, queue_ids, entered_at, engagement_id, engaged_queue_id, notes,
+                  preferred_operator_id, refusals, queue_ids, entered_at, request_id, engagement_id, engaged_queue_id, notes,
                   enqueued_at, ended_at, turn.at
              FROM turn, json_to_recordset(${rows.newTickets}::text::json) AS t (
                     id uuid, site_id uuid, visitor_id uuid, seq bigint, kind text, media text, state text, criteria text,
                     narrowed_to uuid[], never_to uuid, preferred_operator_id uuid, refusals jsonb, queue_ids uuid[],
-                    entered_at timestamptz[], engagement_id uuid, engaged_queue_id uuid, notes json,
+                    entered_at timestamptz[], request_id uuid, engagement_id uuid, engaged_queue_id uuid, notes json,
                     enqueued_at timestamptz, ended_at timestamptz)),
          old_tickets AS (
            UPDATE queue_tickets q
               SET state = t.state, preferred_operator_id = t.preferred_operator_id, refusals = t.refusals,
-                  queue_ids = t.queue_ids, entered_at = t.entered_at, engagement_id = t.engagement_id,
+                  queue_ids = t.queue_ids, entered_at = t.entered_at, request_id = t.request_id, engagement_id = t.engagement_id,
                   engaged_queue_id = t.engaged_queue_id, ended_at = t.ended_at, updated_at = turn.at
              FROM turn, json_to_recordset(${rows.oldTickets}::text::json) AS t (
                     id uuid, state text, preferred_operator_id uuid, refusals jsonb, queue_ids uuid[],
-                    entered_at timestamptz[], engagement_id uuid, engaged_queue_id uuid, ended_at timestamptz)
+                    entered_at timestamptz[], request_id uuid, engagement_id uuid, engaged_queue_id uuid, ended_at timestamptz)
             WHERE q.id = t.id),
          new_requests AS (
            INSERT INTO engagement_requests (id, account_id, site_id, kind, origin, visitor_id, operator_id, media, queue_id,
@@ -81,13 +81,19 @@ export async function writeTurn(sql: Sql, mark: TurnMark, changes: Changes): Pro
                     id uuid, site_id uuid, operator_id uuid, sub_engagement_id uuid, sub_started_at timestamptz, media text,
                     end_reason text, ended_at timestamptz)
             WHERE o.id = e.id),
+         begun AS (
+           INSERT INTO active_engagements (account_id, engagement_id)
+           SELECT turn.account_id, id FROM turn, json_to_recordset(${rows.newEngagements}::text::json) AS e (id uuid, ended_at text)
+            WHERE e.ended_at IS NULL),
+         ended AS (
+           DELETE FROM active_engagements a
+            USING turn, json_to_recordset(${rows.oldEngagements}::text::json) AS e (id uuid, ended_at text)
+            WHERE a.account_id = turn.account_id AND a.engagement_id = e.id AND e.ended_at IS NOT NULL),
          subs AS (
-           INSERT INTO sub_engagements AS s (id, account_id, engagement_id, operator_id, site_id, started_at, ended_at)
-           SELECT id, turn.account_id, "engagementId", "operatorId", "siteId", started_at, ended_at
+           INSERT INTO sub_engagements (id, account_id, engagement_id, operator_id, site_id, started_at, ended_at)
+           SELECT id, turn.account_id, engagement_id, operator_id, site_id, started_at, turn.at
              FROM turn, json_to_recordset(${rows.subEngagements}::text::json) AS e (
-                    id uuid, "engagementId" uuid, "operatorId" uuid, "siteId" uuid, started_at timestamptz,
-                    ended_at timestamptz)
-           ON CONFLICT (id) DO UPDATE SET ended_at = excluded.ended_at),
+                    id uuid, engagement_id uuid, operator_id uuid, site_id uuid, started_at timestamptz)),
          states AS (
            INSERT INTO queue_states AS s (queue_id, account_id, visitors, standing, waits, pace_ms, left_others_at)
            SELECT queue_id, turn.account_id, visitors, standing, waits, pace_ms, left_others_at
@@ -164,13 +170,7 @@ function rowsOf(changes: Changes, at: Date) {
     oldRequests: JSON.stringify(oldRequests.map(requestRow)),
     newEngagements: JSON.stringify(newEngagements.map(newEngagementRow)),
     oldEngagements: JSON.stringify(oldEngagements.map(engagementRow)),
-    subEngagements: JSON.stringify(
-      [...changes.subEngagements.values()].map(({ startedAt, endedAt, ...sub }) => ({
-        ...sub,
-        started_at: new Date(startedAt),
-        ended_at: instant(endedAt),
-      })),
-    ),
+    subEngagements: JSON.stringify(changes.subEngagements.map(subEngagementRow)),
     queues: JSON.stringify([...changes.queues].map(queueRow)),
     visits: JSON.stringify(changes.visits.map(visitRow)),
     presences: JSON.stringify([...changes.presences].map(presenceRow)),
@@ -219,6 +219,7 @@ function ticketRow(ticket: Ticket) {
     refusals: Object.fromEntries(ticket.refusals ?? []),
     queue_ids: ticket.places.map(({ queue }) => queue.settings.id),
     entered_at: ticket.places.map(({ enteredAt }) => new Date(enteredAt)),
+    request_id: ticket.request?.id ?? null,
     engagement_id: ticket.engagementId ?? ticket.engagement?.id ?? null,
     engaged_queue_id: ticket.matchedBy,
     ended_at: instant(ticket.endedAt),
@@ -273,6 +274,16 @@ function newEngagementRow(engagement: Engagement) {
     ticket_id: engagement.ticketId,
     queue_id: engagement.queueId,
     started_at: new Date(engagement.startedAt),
+  };
+}
+
+function subEngagementRow({ id, engagementId, operatorId, siteId, startedAt }: Changes['subEngagements'][number]) {
+  return {
+    id,
+    engagement_id: engagementId,
+    operator_id: operatorId,
+    site_id: siteId,
+    started_at: new Date(startedAt),
   };
 }
 

@@ -18,6 +18,7 @@ import { answerInput, requestStates, type RequestRow } from '../requests/request
 import { orderOf, requestEnded, whoseOf } from '../requests/routes.ts';
 import { findRequest, listRequests } from '../requests/store.ts';
 import { engagementEnded, permittedEngagement } from '../routes.ts';
+import { findEngagement } from '../store.ts';
 import {
   showTransferRequest,
   showTransferTicket,
@@ -267,7 +268,6 @@ async function permittedTicket(
 async function hadEngagement(request: FastifyRequest, id: EngagementId | null): Promise<boolean> {
   if (id === null) return false;
   const { operatorId } = operatorOf(request);
-  const [row] = await request.sql`
-    SELECT 1 FROM sub_engagements WHERE engagement_id = ${id} AND operator_id = ${operatorId} LIMIT 1`;
-  return row !== undefined;
+  const engagement = await findEngagement(request.sql, accountOf(request), id);
+  return engagement?.sub_engagements.some((sub) => sub.operator_id === operatorId) ?? false;
 }

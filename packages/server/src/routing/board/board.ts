@@ -112,6 +112,14 @@ export function releaseVisitor(board: Board, visitor: Visitor): void {
   board.visitors.delete(visitor.id);
 }
 
+/** A few things in the order they began: the same in every process, in whichever order it came to know of them. */
+export function byAge<Thing extends { readonly id: string }>(
+  things: Iterable<Thing>,
+  beganAt: (thing: Thing) => number,
+): Thing[] {
+  return [...things].toSorted((a, b) => beganAt(a) - beganAt(b) || (a.id < b.id ? -1 : 1));
+}
+
 /** Takes an item out of a short list. */
 export function takeOut<Item>(list: Item[], item: Item): void {
   const index = list.indexOf(item);

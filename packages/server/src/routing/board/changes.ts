@@ -21,7 +21,7 @@ export interface Changes {
   readonly presences: Map<OperatorId, { readonly operator: Operator; readonly reason: string | null }>;
   readonly visitorLeases: Map<VisitorId, number | null>;
   readonly visits: Visit[];
-  readonly subEngagements: Map<SubEngagementId, SubEngagement>;
+  readonly subEngagements: SubEngagement[];
   readonly messages: WelcomeMessage[];
   readonly events: Happening[];
 }
@@ -37,14 +37,13 @@ export interface Visit {
   readonly outcome: Exclude<TicketState, 'waiting' | 'offered'> | 'moved' | 'engaged_elsewhere';
 }
 
-/** A new one, or with `endedAt` one that is over. */
+/** One that is over, because its engagement was transferred: the current one is part of the engagement. */
 export interface SubEngagement {
   readonly id: SubEngagementId;
   readonly engagementId: EngagementId;
   readonly operatorId: OperatorId;
   readonly siteId: SiteId;
   readonly startedAt: number;
-  readonly endedAt: number | null;
 }
 
 export interface WelcomeMessage {
@@ -93,7 +92,7 @@ export function noChanges(): Changes {
     presences: new Map(),
     visitorLeases: new Map(),
     visits: [],
-    subEngagements: new Map(),
+    subEngagements: [],
     messages: [],
     events: [],
   };

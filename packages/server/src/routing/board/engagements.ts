@@ -1,6 +1,6 @@
 import { isObject, parseCard } from '../../queues/welcome-message.ts';
 import type { EngagementId, SubEngagementId } from '../../platform/ids.ts';
-import { releaseVisitor, takeOut, type Board } from './board.ts';
+import { byAge, releaseVisitor, takeOut, type Board } from './board.ts';
 import type { About, Happening } from './changes.ts';
 import { failRequest, occupy, unstandRequest } from './requests.ts';
 import { withOperator } from './staffing.ts';
@@ -35,7 +35,6 @@ function startEngagement(board: Board, request: Request): Engagement {
   request.engagement = engagement;
   board.changes.engagements.add(engagement);
   board.changes.made.add(engagement);
-  openSub(board, engagement);
   if (ticket !== null && queue !== null) leaveForEngagement(board, request, queue);
   dropOtherWishes(board, engagement);
   tell(board, engagement, 'engagement.start', {
@@ -93,13 +92,13 @@ function leaveForEngagement(board: Board, { ticket, engagement }: Request, queue
 /** An engaged visitor waits for nobody else on that site: neither in its queues nor for an answer. */
 function dropOtherWishes(board: Board, { id, visitor, siteId }: Engagement): void {
   if (visitor.tickets.length + visitor.requests.length === 0) return;
-  for (const ticket of visitor.tickets.slice()) {
+  for (const ticket of byAge(visitor.tickets, ({ seq }) => seq)) {
     if (ticket.kind !== 'visitor' || ticket.siteId !== siteId) continue;
     if (ticket.request !== null) failRequest(board, ticket.request, 'visitor_cancel');
     ticket.engagementId = id;
     endTicket(board, ticket, 'engaged');
   }
-  for (const request of visitor.requests.slice())
+  for (const request of byAge(visitor.requests, ({ createdAt }) => createdAt))
     if (request.kind === 'direct' && request.siteId === siteId) failRequest(board, request, 'visitor_cancel');
 }
 
@@ -163,7 +162,6 @@ function completeTransfer(board: Board, request: Request): Engagement {
   engagement.subStartedAt = board.now;
   engagement.transfer = null;
   standEngagement(board, engagement, 'occupied');
-  openSub(board, engagement);
   board.changes.engagements.add(engagement);
   if (ticket !== null && request.queue !== null) leaveForEngagement(board, request, request.queue);
   const { id, engagement_request_id, visitor_id } = shape(engagement);
@@ -195,7 +193,6 @@ export function endEngagement(board: Board, engagement: Engagement, reason: EndR
   engagement.endedAt = board.now;
   engagement.endReason = reason;
   unstandEngagement(board, engagement);
-  closeSub(board, engagement);
   board.changes.engagements.add(engagement);
   tell(board, engagement, 'engagement.end', {
     engagement: { ...shape(engagement), current_sub_engagement: sub(engagement), end_reason: reason },
@@ -211,18 +208,10 @@ export function dropTransfer(board: Board, transfer: NonNullable<Engagement['tra
   } else failRequest(board, transfer, reason);
 }
 
-function openSub(board: Board, engagement: Engagement): void {
-  noteSub(board, engagement, null);
-}
-
+/** The operator is about to be another. */
 function closeSub(board: Board, engagement: Engagement): void {
-  noteSub(board, engagement, board.now);
-}
-
-function noteSub(board: Board, engagement: Engagement, endedAt: number | null): void {
   const { id: engagementId, subEngagementId: id, operator, siteId, subStartedAt: startedAt } = engagement;
-  const operatorId = operator.settings.id;
-  board.changes.subEngagements.set(id, { id, engagementId, operatorId, siteId, startedAt, endedAt });
+  board.changes.subEngagements.push({ id, engagementId, operatorId: operator.settings.id, siteId, startedAt });
 }
 
 function shape({ id, requestId, visitor }: Engagement) {

@@ -2,7 +2,7 @@ import { invalid, Refusal, type Violation } from '../../platform/errors.ts';
 import type { OperatorId, QueueId, SiteId, TeamId, TicketId, VisitorId } from '../../platform/ids.ts';
 import type { Medium } from '../../platform/schema.ts';
 import { resolve } from './admission.ts';
-import { siteOf, visitorOf, type Board } from './board.ts';
+import { visitorOf, type Board } from './board.ts';
 import { addPlace } from './lines.ts';
 import { lookAtLease } from './presence.ts';
 import type { Queue, RequestNotes, Ticket, Visitor } from './state.ts';
@@ -73,7 +73,7 @@ export function enqueue(board: Board, command: Enqueue): { ticket: Ticket; creat
 export function place(board: Board, ticket: Ticket, queues: readonly Queue[]): void {
   board.changes.made.add(ticket);
   for (const queue of queues) addPlace(board, ticket, queue);
-  standTicket(board, ticket, board.now + siteOf(board, ticket.siteId).ticketTimeoutMs);
+  standTicket(board, ticket);
   lookAtLease(board, ticket.visitor);
 }
 

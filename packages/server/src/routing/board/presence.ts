@@ -1,6 +1,6 @@
 import { notFound } from '../../platform/errors.ts';
 import type { OperatorId, VisitorId } from '../../platform/ids.ts';
-import type { Board } from './board.ts';
+import { byAge, type Board } from './board.ts';
 import { newDeadline } from './deadlines.ts';
 import { endEngagement } from './engagements.ts';
 import type { MediaSet } from './media.ts';
@@ -38,13 +38,14 @@ function change(
 
 /** D5.2: what a side that is gone was asked, or had asked, comes to nothing. Called for operators no longer available. */
 export function settleAbsent(board: Board): void {
-  for (const operator of board.dirty.absent) {
-    board.dirty.absent.delete(operator);
+  const absent = [...board.dirty.absent].toSorted((a, b) => (a.settings.id < b.settings.id ? -1 : 1));
+  board.dirty.absent.clear();
+  for (const operator of absent) {
     if (operator.present) continue;
     const { enabled, leaseUntil } = operator.settings;
     const isLost = ({ createdAt }: Request): boolean =>
       !enabled || (leaseUntil !== null && leaseUntil <= board.now && createdAt < leaseUntil);
-    for (const request of Array.from(operator.requests))
+    for (const request of byAge(operator.requests, ({ createdAt }) => createdAt))
       if (isInvited(request) || isLost(request)) giveUp(board, request, 'operator_left');
   }
 }
@@ -78,7 +79,7 @@ export function missCall(board: Board, operator: Operator): void {
 export function endAfterGrace(board: Board, operator: Operator): void {
   const { leaseUntil } = operator.settings;
   if (leaseUntil === null || leaseUntil + graceMs > board.now) return;
-  for (const engagement of Array.from(operator.engagements))
+  for (const engagement of byAge(operator.engagements, ({ startedAt }) => startedAt))
     if (engagement.subStartedAt < leaseUntil) endEngagement(board, engagement, 'operator_left');
 }
 
@@ -121,18 +122,18 @@ export function lookAtLease(board: Board, visitor: Visitor): void {
 export function visitorLeft(board: Board, visitor: Visitor): void {
   const { leaseUntil } = visitor;
   if (leaseUntil === null || leaseUntil > board.now) return;
-  for (const ticket of visitor.tickets.slice()) {
+  for (const ticket of byAge(visitor.tickets, ({ seq }) => seq)) {
     if (ticket.kind !== 'visitor' || ticket.enqueuedAt >= leaseUntil) continue;
     if (ticket.request !== null) failRequest(board, ticket.request, 'visitor_left');
     endTicket(board, ticket, 'visitor_left');
   }
-  for (const request of visitor.requests.slice())
+  for (const request of byAge(visitor.requests, ({ createdAt }) => createdAt))
     if (request.kind === 'direct' && request.createdAt < leaseUntil) failRequest(board, request, 'visitor_left');
 }
 
 export function endVisitorAfterGrace(board: Board, visitor: Visitor): void {
   const { leaseUntil } = visitor;
   if (leaseUntil === null || leaseUntil + graceMs > board.now) return;
-  for (const engagement of visitor.engagements.slice())
+  for (const engagement of byAge(visitor.engagements, ({ startedAt }) => startedAt))
     if (engagement.startedAt < leaseUntil) endEngagement(board, engagement, 'visitor_left');
 }

@@ -10,13 +10,14 @@ import type {
   VisitorId,
 } from '../../platform/ids.ts';
 import type { Medium } from '../../platform/schema.ts';
-import { releaseVisitor, siteOf, visitorOf, type Board } from './board.ts';
+import { releaseVisitor, visitorOf, type Board } from './board.ts';
 import { newDeadline } from './deadlines.ts';
 import { standEngagement, unstandEngagement } from './engagements.ts';
 import { unstand } from './lines.ts';
 import { servantsOf } from './pooling.ts';
 import { lookAtLease } from './presence.ts';
 import { standRequest, unstandRequest } from './requests.ts';
+import { withOperator } from './staffing.ts';
 import type {
   Engagement,
   Operator,
@@ -28,7 +29,7 @@ import type {
   TicketState,
   Visitor,
 } from './state.ts';
-import { newTicket, standTicket, unstandTicket } from './tickets.ts';
+import { expiresAt, newTicket, standTicket, unstandTicket } from './tickets.ts';
 
 /**
  * What is stored, put on a board: all of it when the board is loaded, or what another process has changed since. Nothing
@@ -38,8 +39,7 @@ import { newTicket, standTicket, unstandTicket } from './tickets.ts';
 export function putSite(board: Board, site: Site): void {
   board.sites.set(site.id, site);
   for (const ticket of board.tickets.values())
-    if (ticket.siteId === site.id && ticket.expiryDeadline.index !== -1)
-      board.deadlines.set(ticket.expiryDeadline, ticket.enqueuedAt + site.ticketTimeoutMs);
+    if (ticket.siteId === site.id) board.deadlines.set(ticket.expiryDeadline, expiresAt(board, ticket));
 }
 
 export interface StoredEngagement {
@@ -61,6 +61,7 @@ export interface StoredEngagement {
 export function putEngagement(board: Board, row: StoredEngagement): void {
   const known = board.engagements.get(row.id);
   if (known !== undefined) unstandEngagement(board, known);
+  noteStart(board, row);
   if (row.ended_at !== null) {
     if (known !== undefined) releaseVisitor(board, known.visitor);
     return;
@@ -78,6 +79,15 @@ export function putEngagement(board: Board, row: StoredEngagement): void {
     known === undefined ? newEngagement(row, visitor, current) : Object.assign(known, current);
   standEngagement(board, engagement, 'free');
   lookAtLease(board, visitor);
+}
+
+/** D4.2: who began one in another process has begun one, even if it is over by now. */
+function noteStart(board: Board, { operator_id, sub_started_at }: StoredEngagement): void {
+  const operator = board.operators.get(operator_id);
+  if (operator === undefined || operator.lastEngagedAt >= sub_started_at) return;
+  withOperator(board, operator, () => {
+    operator.lastEngagedAt = sub_started_at;
+  });
 }
 
 function newEngagement(
@@ -143,7 +153,7 @@ export function putTicket(board: Board, row: StoredTicket): void {
   ticket.refusals = refusals.length === 0 ? null : new Map(refusals);
   for (const [index, id] of row.queue_ids.entries())
     takePlace(board, ticket, id, row.entered_at[index] ?? row.enqueued_at);
-  standTicket(board, ticket, row.enqueued_at + siteOf(board, row.site_id).ticketTimeoutMs);
+  standTicket(board, ticket);
   if (ticket.engagement !== null) ticket.engagement.transfer = ticket;
   board.seq = Math.max(board.seq, row.seq);
   lookAtLease(board, ticket.visitor);

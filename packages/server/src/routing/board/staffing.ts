@@ -70,7 +70,7 @@ export function putOperator(board: Board, settings: OperatorSettings, lastEngage
   withOperator(board, operator, () => {
     operator.lastEngagedAt = Math.max(operator.lastEngagedAt, lastEngagedAt);
   });
-  for (const ticket of board.wanting.get(settings.id) ?? []) restand(board, ticket);
+  restandThoseWanting(board, settings.id);
   return operator;
 }
 
@@ -124,7 +124,7 @@ export function dropOperator(board: Board, id: OperatorId): void {
   board.deadlines.clear(operator.graceDeadline);
   board.operators.delete(id);
   board.dirty.operators.delete(operator);
-  for (const ticket of board.wanting.get(id) ?? []) restand(board, ticket);
+  restandThoseWanting(board, id);
 }
 
 /** As configured: new on the board, or instead of what was known. */
@@ -202,6 +202,11 @@ export function dropQueue(board: Board, queue: Queue): void {
   for (const operator of board.operators.values()) operator.ranked = operator.ranked.filter((each) => each !== queue);
   board.queues.delete(queue.settings.id);
   board.dirty.queues.delete(queue);
+}
+
+/** Of a copy: who stands anew is put into the set again, and a walk over the set itself would never end. */
+function restandThoseWanting(board: Board, id: OperatorId): void {
+  for (const ticket of Array.from(board.wanting.get(id) ?? [])) restand(board, ticket);
 }
 
 /** What it waits for may have changed. */

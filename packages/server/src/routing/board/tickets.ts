@@ -1,4 +1,4 @@
-import { releaseVisitor, takeOut, type Board } from './board.ts';
+import { releaseVisitor, siteOf, takeOut, type Board } from './board.ts';
 import type { Visit } from './changes.ts';
 import { newDeadline } from './deadlines.ts';
 import { leavePlace, stand, unstand } from './lines.ts';
@@ -33,11 +33,16 @@ export function newTicket(given: NewTicket): Ticket {
   };
 }
 
+/** D3.6: by the site's setting as it is now. */
+export function expiresAt(board: Board, { enqueuedAt, siteId }: Ticket): number {
+  return enqueuedAt + siteOf(board, siteId).ticketTimeoutMs;
+}
+
 /** On the board; its places are filled by now. */
-export function standTicket(board: Board, ticket: Ticket, expiresAt: number): void {
+export function standTicket(board: Board, ticket: Ticket): void {
   board.tickets.set(ticket.id, ticket);
   ticket.visitor.tickets.push(ticket);
-  board.deadlines.set(ticket.expiryDeadline, expiresAt);
+  board.deadlines.set(ticket.expiryDeadline, expiresAt(board, ticket));
   if (ticket.state === 'waiting') stand(board, ticket);
 }
 
@@ -72,7 +77,7 @@ function outcomeOf(ticket: Ticket, { queue }: Ticket['places'][number], state: V
 export function waitAgain(board: Board, ticket: Ticket): void {
   ticket.state = 'waiting';
   board.changes.tickets.add(ticket);
-  if (ticket.expiryDeadline.index === -1) return endOverdue(board, ticket);
+  if (expiresAt(board, ticket) <= board.now) return endOverdue(board, ticket);
   stand(board, ticket);
   for (const place of ticket.places.slice()) {
     if (ticket.state !== 'waiting' || place.queue.memory.standing === 'opened') continue;

@@ -36,7 +36,7 @@ export async function queueStats(sql: Sql, { queueId, from, to, serviceLevelSec 
            SELECT count(*)::integer AS count
              FROM queue_tickets t, unnest(t.queue_ids, t.entered_at) AS place (queue_id, entered_at)
             WHERE t.account_id = (SELECT account_id FROM queues WHERE id = ${queueId})
-              AND t.state IN ('waiting', 'offered') AND place.queue_id = ${queueId}
+              AND t.ended_at IS NULL AND place.queue_id = ${queueId}
               AND place.entered_at >= ${from} AND place.entered_at < ${to})
     SELECT (count(*) + (SELECT count FROM here))::integer AS arrivals,
            (SELECT count FROM here) AS waiting,

@@ -34,7 +34,7 @@ export async function ticketsInQueue(
            CASE WHEN state = 'waiting'
                 THEN count(*) FILTER (WHERE state = 'waiting') OVER (ORDER BY seq)::integer END AS position
       FROM queue_tickets
-     WHERE account_id = ${accountId} AND state IN ('waiting', 'offered') AND ${queueId} = ANY(queue_ids)
+     WHERE account_id = ${accountId} AND ended_at IS NULL AND ${queueId} = ANY(queue_ids)
      ORDER BY seq
      LIMIT ${limit} OFFSET ${offset}`;
 }

@@ -1,0 +1,59 @@
+import { connect, type Socket } from 'node:net';
+
+/**
+ * One kept-alive connection that sends a request and waits for its answer. The load generator shares two cores with the
+ * server and its database: what it costs itself must be little.
+ */
+export class RawClient {
+  readonly #socket: Socket;
+  readonly #host: string;
+  #buffer: Buffer = Buffer.alloc(0);
+  #answered: ((answer: { status: number; body: string }) => void) | null = null;
+  #failed: ((error: Error) => void) | null = null;
+
+  constructor(url: string) {
+    const { hostname, port, host } = new URL(url);
+    this.#host = host;
+    this.#socket = connect(Number(port), hostname).setNoDelay(true);
+    this.#socket.on('data', (bytes: Buffer) => this.#read(bytes));
+    this.#socket.on('error', (error) => this.#failed?.(error));
+    this.#socket.on('close', () => this.#failed?.(new Error('the server closed the connection')));
+  }
+
+  async send(method: string, path: string, token: string, body?: unknown): Promise<{ status: number; body: string }> {
+    const text = body === undefined ? '' : JSON.stringify(body);
+    const type =
+      body === undefined ? '' : `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\n`;
+    return new Promise((resolve, reject) => {
+      this.#answered = resolve;
+      this.#failed = reject;
+      this.#socket.write(
+        `${method} ${path} HTTP/1.1\r\nhost: ${this.#host}\r\nauthorization: Bearer ${token}\r\n${type}\r\n${text}`,
+      );
+    });
+  }
+
+  /** Sends it and takes the answer as JSON; any other status is a fault. */
+  async json<T>(expected: number, ...request: Parameters<RawClient['send']>): Promise<T> {
+    const { status, body } = await this.send(...request);
+    if (status !== expected) throw new Error(`${request[0]} ${request[1]} was answered ${status}: ${body}`);
+    return JSON.parse(body) as T;
+  }
+
+  close(): void {
+    this.#failed = null;
+    this.#socket.destroy();
+  }
+
+  #read(bytes: Buffer): void {
+    this.#buffer = this.#buffer.length === 0 ? bytes : Buffer.concat([this.#buffer, bytes]);
+    const end = this.#buffer.indexOf('\r\n\r\n');
+    if (end === -1) return;
+    const head = this.#buffer.toString('latin1', 0, end);
+    const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
+    if (this.#buffer.length < end + 4 + length) return;
+    const body = this.#buffer.toString('utf8', end + 4, end + 4 + length);
+    this.#buffer = this.#buffer.subarray(end + 4 + length);
+    this.#answered?.({ status: Number(head.slice(9, 12)), body });
+  }
+}

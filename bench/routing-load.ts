@@ -1,0 +1,137 @@
+import { RawClient } from './raw-client.ts';
+import type { Session } from './usher.ts';
+import { call } from './usher.ts';
+
+export interface Person {
+  readonly id: string;
+  readonly token: string;
+}
+
+export interface Floor {
+  readonly session: Session;
+  readonly siteId: string;
+  readonly queueId: string;
+  readonly operators: readonly Person[];
+  readonly visitors: readonly Person[];
+}
+
+async function post(
+  session: Session,
+  path: string,
+  status: number,
+  body: unknown = {},
+): Promise<Record<string, string>> {
+  const answer = await call(session, { method: 'POST', path, status, body: JSON.stringify(body) });
+  return JSON.parse(answer.body) as Record<string, string>;
+}
+
+/** A queue, operators who are there, and visitors who will come. */
+export async function openFloor(
+  session: Session,
+  siteId: string,
+  { operators, visitors }: { readonly operators: number; readonly visitors: number },
+): Promise<Floor> {
+  const queue = await post(session, '/queues', 201, {
+    site_id: siteId,
+    name: 'Bench',
+    capacity_policy: { type: 'fixed', capacity: 1_000_000 },
+    routing_policy: {},
+    when_unstaffed: 'accept',
+  });
+  const made: Person[] = [];
+  for (let n = 0; n < operators; n += 1) made.push(await makeOperator(session, siteId, n));
+  const guests: Person[] = [];
+  for (let n = 0; n < visitors; n += 1) {
+    const { id = '', access_token: token = '' } = await post(session, '/visitors', 200, { site_id: siteId });
+    guests.push({ id, token });
+  }
+  return { session, siteId, queueId: queue['id'] ?? '', operators: made, visitors: guests };
+}
+
+async function makeOperator(session: Session, siteId: string, n: number): Promise<Person> {
+  const email = `bench-${n}-${Math.random()}@bench`;
+  const { id = '' } = await post(session, '/operators', 201, {
+    name: 'Bench',
+    email,
+    assignments: [{ site_id: siteId }],
+  });
+  const key = await post(session, `/operators/${id}/api_keys`, 201);
+  const body = { api_key_id: key['id'], api_key_secret: key['secret'] };
+  const { token = '' } = await post(session, '/operator_authentication/tokens', 200, body);
+  return { id, token };
+}
+
+interface Offer {
+  readonly id: string;
+  readonly visitor_id: string;
+}
+
+/**
+ * Visitors come, operators take them, end the engagement and take the next: there are more visitors than operators, so
+ * somebody always waits. Answers complete engagements a second.
+ */
+export async function engagementsPerSecond(floor: Floor, seconds: number): Promise<number> {
+  const { url } = floor.session;
+  let over = false;
+  let complete = 0;
+  const waiting = new Map<string, () => void>();
+  const visit = async ({ id, token }: Person): Promise<void> => {
+    const client = new RawClient(url);
+    const wanted = { site_id: floor.siteId, media: 'text', queue_id: floor.queueId };
+    while (!over) {
+      const served = new Promise<void>((resolve) => waiting.set(id, resolve));
+      await client.json(201, 'POST', '/queue_tickets', token, wanted);
+      await served;
+    }
+    client.close();
+  };
+  const serve = async ({ id, token }: Person): Promise<void> => {
+    const client = new RawClient(url);
+    await client.json(200, 'PUT', `/operators/${id}/presence`, token, { available: true });
+    while (!over) {
+      const pending = await client.json<{ engagement_requests: Offer[] }>(
+        200,
+        'GET',
+        '/engagement_requests?state=pending',
+        token,
+      );
+      const [offer] = pending.engagement_requests;
+      if (offer === undefined) {
+        await new Promise((resolve) => setTimeout(resolve, 2));
+        continue;
+      }
+      const path = `/engagement_requests/${offer.id}`;
+      const { engagement_id } = await client.json<{ engagement_id: string }>(200, 'PATCH', path, token, {
+        action: 'accept',
+      });
+      await client.json(200, 'PATCH', `/engagements/${engagement_id}`, token, { action: 'end' });
+      complete += 1;
+      waiting.get(offer.visitor_id)?.();
+    }
+    await client.json(200, 'PUT', `/operators/${id}/presence`, token, { available: false });
+    client.close();
+  };
+  const began = performance.now();
+  const visits = floor.visitors.map(visit);
+  const shifts = floor.operators.map(serve);
+  await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+  over = true;
+  const rate = complete / ((performance.now() - began) / 1000);
+  await Promise.all(shifts);
+  await leave(floor, waiting);
+  await Promise.all(visits);
+  return rate;
+}
+
+/** Those still waiting go home. */
+async function leave(floor: Floor, waiting: ReadonlyMap<string, () => void>): Promise<void> {
+  const client = new RawClient(floor.session.url);
+  const wanted = { site_id: floor.siteId, media: 'text', queue_id: floor.queueId };
+  for (const { id, token } of floor.visitors) {
+    const { body } = await client.send('POST', '/queue_tickets', token, wanted);
+    const ticket = JSON.parse(body) as { id: string };
+    await client.send('PATCH', `/queue_tickets/${ticket.id}`, token, { action: 'cancel' });
+    waiting.get(id)?.();
+  }
+  client.close();
+}

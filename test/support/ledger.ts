@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import type { Sql } from '../../packages/server/src/platform/database.ts';
+import { call, type Answer } from './server.ts';
+import {
+  makeOperator,
+  makeQueue,
+  makeVisitor,
+  offersOf,
+  present,
+  type Reached,
+  type TestAccount,
+  type TestOperator,
+  type TestVisitor,
+} from './world.ts';
+
+/** A day at the desk, and an exact account of it. */
+export interface Day {
+  readonly account: TestAccount;
+  readonly queue: string;
+  readonly operators: readonly TestOperator[];
+  readonly visitors: readonly TestVisitor[];
+  /** Tickets that were acknowledged, by visitor. */
+  readonly acknowledged: Map<string, string>;
+}
+
+export async function openDay(server: Reached, account: TestAccount, visitors: number): Promise<Day> {
+  const queue = await makeQueue(server, account, {
+    when_unstaffed: 'accept',
+    capacity_policy: { type: 'fixed', capacity: 1_000 },
+  });
+  const assigned = [{ site_id: account.siteId, role: 'operator' }];
+  const operators = [await makeOperator(server, account, assigned), await makeOperator(server, account, assigned)];
+  for (const operator of operators) await present(server, operator);
+  const made: TestVisitor[] = [];
+  while (made.length < visitors) made.push(await makeVisitor(server, account));
+  return { account, queue, operators, visitors: made, acknowledged: new Map() };
+}
+
+/** A request that may find nobody there, or be cut off: that is no answer. */
+async function attempt(server: Reached, request: string, options: Parameters<typeof call>[2]): Promise<Answer | null> {
+  try {
+    return await call(server, request, options);
+  } catch {
+    return null;
+  }
+}
+
+/** Again, until somebody says whether it was done: what is repeated must be as good as done once. */
+async function insist(reach: () => Reached, request: string, options: Parameters<typeof call>[2]): Promise<Answer> {
+  for (let tries = 0; tries < 1_000; tries += 1) {
+    const answer = await attempt(reach(), request, options);
+    if (answer !== null && answer.status !== 503) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  throw new Error(`nobody answered ${request}`);
+}
+
+/** Visitors come until each was told that it has a ticket: with a key, because it may have been served before it was told. */
+export async function comeUntilTold(day: Day, reach: () => Reached): Promise<void> {
+  await Promise.all(
+    day.visitors.map(async ({ id, token }) => {
+      const body = { site_id: day.account.siteId, media: 'text', queue_id: day.queue };
+      const answer = await insist(reach, 'POST /queue_tickets', { token, body, headers: { 'idempotency-key': id } });
+      assert.equal(answer.status, 201, JSON.stringify(answer.body));
+      day.acknowledged.set(id, answer.body.id);
+    }),
+  );
+}
+
+/** Operators take whom they are offered and end, until everybody has been served. */
+export async function serveAll(day: Day, reach: () => Reached): Promise<void> {
+  const served = new Set<string>();
+  const shift = async (operator: TestOperator): Promise<void> => {
+    const { token } = operator;
+    const deadline = performance.now() + 60_000;
+    while (served.size < day.visitors.length) {
+      if (performance.now() > deadline) throw new Error(`only ${served.size} were served`);
+      const [offer] = await offersOf(reach(), operator).catch(() => []);
+      if (offer === undefined) {
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        continue;
+      }
+      const accepted = await insist(reach, `PATCH /engagement_requests/${offer.id}`, {
+        token,
+        body: { action: 'accept' },
+      });
+      if (accepted.status !== 200) continue;
+      const path = `PATCH /engagements/${accepted.body.engagement_id}`;
+      const ended = await insist(reach, path, { token, body: { action: 'end' } });
+      assert.ok(ended.status === 200 || ended.status === 409, JSON.stringify(ended.body));
+      served.add(offer.visitor_id);
+    }
+  };
+  await Promise.all(day.operators.map(shift));
+}
+
+/** Every acknowledged ticket has ended in one engagement, in order, once; every change has its event, every event its change. */
+export async function audit(day: Day, sql: Sql): Promise<void> {
+  const tickets = await sql<{ id: string; visitor_id: string; state: string; seq: number; started: Date }[]>`
+    SELECT t.id, t.visitor_id, t.state, t.seq::float8 AS seq, e.started_at AS started
+      FROM queue_tickets t LEFT JOIN engagements e ON e.ticket_id = t.id ORDER BY t.seq`;
+  assert.equal(tickets.length, day.visitors.length, 'one ticket a visitor');
+  for (const { id, visitor_id, state } of tickets) {
+    assert.equal(day.acknowledged.get(visitor_id), id);
+    assert.equal(state, 'engaged');
+  }
+  const offered = await sql<{ seq: number }[]>`
+    SELECT t.seq::float8 AS seq FROM engagement_requests r JOIN queue_tickets t ON t.id = r.ticket_id
+     WHERE r.state = 'accepted' ORDER BY r.created_at, t.seq`;
+  assert.deepEqual(
+    offered.map(({ seq }) => seq),
+    tickets.map(({ seq }) => seq),
+    'offered in the order they came',
+  );
+  const [count] = await sql<Record<string, number>[]>`
+    SELECT (SELECT count(*) FROM engagements)::integer AS engagements,
+           (SELECT count(DISTINCT visitor_id) FROM engagements)::integer AS visitors,
+           (SELECT count(*) FROM engagements WHERE ended_at IS NULL)::integer AS unended,
+           (SELECT count(*) FROM active_engagements)::integer AS active,
+           (SELECT count(*) FROM engagement_requests WHERE state = 'pending')::integer AS pending,
+           (SELECT count(*) FROM events WHERE type = 'engagement.start')::integer AS started,
+           (SELECT count(*) FROM events WHERE type = 'engagement.end')::integer AS ended,
+           (SELECT count(*) FROM events WHERE type = 'engagement.request.failure')::integer AS failures,
+           (SELECT count(*) FROM engagement_requests WHERE state = 'failed')::integer AS failed,
+           (SELECT visitors FROM queue_states WHERE queue_id = ${day.queue}) AS waiting`;
+  const all = day.visitors.length;
+  assert.ok(count);
+  const { failures, failed, ...rest } = count;
+  assert.deepEqual(rest, {
+    engagements: all,
+    visitors: all,
+    unended: 0,
+    active: 0,
+    pending: 0,
+    started: all,
+    ended: all,
+    waiting: 0,
+  });
+  assert.equal(failures, failed);
+}
