@@ -16,6 +16,7 @@ const programs = {
   usher: ['packages/server/bin/usher.mjs'],
   test: ['scripts/test.ts'],
   bench: ['bench/run.ts'],
+  prove: ['scripts/prove.ts'],
   openapi: ['scripts/openapi.ts'],
 };
 

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomFillSync } from 'node:crypto';
 
 declare const brand: unique symbol;
 /** A string that has been shown to be the id of that kind of thing; costs nothing at run time. */
@@ -17,9 +17,32 @@ export type RequestId = Id<'engagement_request'>;
 export type EngagementId = Id<'engagement'>;
 export type SubEngagementId = Id<'sub_engagement'>;
 
-/** The interface demands UUID v4 for its ids; `crypto` keeps a pool of random bytes, so this is about 0.1 µs. */
+const pool = Buffer.alloc(16 * 1_024);
+let used = pool.length;
+const text = Buffer.from('xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx');
+/** Where each of the 16 bytes stands in the text. */
+const places = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34] as const;
+const digits = Buffer.from('0123456789abcdef');
+
+/**
+ * A UUID v4, as the interface demands for its ids. As `crypto.randomUUID`, from a pool of random bytes, but written in one
+ * piece: that one is put together of twenty strings, which stay with it for as long as it lives, and ids live long.
+ */
 export function newId<T extends string>(): T {
-  return randomUUID() as string as T;
+  if (used === pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  pool.writeUInt8((pool.readUInt8(used + 6) & 0x0f) | 0x40, used + 6);
+  pool.writeUInt8((pool.readUInt8(used + 8) & 0x3f) | 0x80, used + 8);
+  for (let index = 0; index < 16; index += 1) {
+    const byte = pool[used + index] ?? 0;
+    const place = places[index] ?? 0;
+    text[place] = digits[byte >> 4] ?? 0;
+    text[place + 1] = digits[byte & 15] ?? 0;
+  }
+  used += 16;
+  return text.toString('latin1') as string as T;
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

@@ -1,6 +1,14 @@
-import { randomUUID } from 'node:crypto';
 import type { Sql } from '../platform/database.ts';
-import type { AccountId, OperatorId, QueueId, SchedulingPolicyId, SiteId, TeamId, VisitorId } from '../platform/ids.ts';
+import {
+  newId,
+  type AccountId,
+  type OperatorId,
+  type QueueId,
+  type SchedulingPolicyId,
+  type SiteId,
+  type TeamId,
+  type VisitorId,
+} from '../platform/ids.ts';
 import type { Medium } from '../platform/schema.ts';
 import { mediaOf, type QueueRow } from '../queues/queue.ts';
 import { compiledHours } from '../queues/site-queues.ts';
@@ -37,7 +45,7 @@ export interface Things {
 
 /** The account's board as it is stored: everything active. Read under the lock of the account's row. */
 export async function loadBoard(sql: Sql, accountId: AccountId, now: number): Promise<Board> {
-  const board = newBoard(() => randomUUID());
+  const board = newBoard(newId);
   board.now = now;
   await put(board, sql, accountId, null);
   // Whatever waits is looked at: what is configured may have moved while nobody had the board.

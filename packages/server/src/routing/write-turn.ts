@@ -83,12 +83,10 @@ export async function writeTurn(sql: Sql, mark: TurnMark, changes: Changes): Pro
             WHERE o.id = e.id),
          begun AS (
            INSERT INTO active_engagements (account_id, engagement_id)
-           SELECT turn.account_id, id FROM turn, json_to_recordset(${rows.newEngagements}::text::json) AS e (id uuid, ended_at text)
-            WHERE e.ended_at IS NULL),
+           SELECT turn.account_id, id FROM turn, unnest(${rows.begun}::uuid[]) AS id),
          ended AS (
-           DELETE FROM active_engagements a
-            USING turn, json_to_recordset(${rows.oldEngagements}::text::json) AS e (id uuid, ended_at text)
-            WHERE a.account_id = turn.account_id AND a.engagement_id = e.id AND e.ended_at IS NOT NULL),
+           DELETE FROM active_engagements
+            WHERE account_id = ${accountId} AND engagement_id = ANY(${rows.ended}::uuid[])),
          subs AS (
            INSERT INTO sub_engagements (id, account_id, engagement_id, operator_id, site_id, started_at, ended_at)
            SELECT id, turn.account_id, engagement_id, operator_id, site_id, started_at, turn.at
@@ -116,8 +114,8 @@ export async function writeTurn(sql: Sql, mark: TurnMark, changes: Changes): Pro
             WHERE o.id = p.id),
          leases AS (
            UPDATE visitors v SET presence_expires_at = l.expires_at
-             FROM turn, json_to_recordset(${rows.visitors}::text::json) AS l (id uuid, expires_at timestamptz)
-            WHERE v.id = l.id AND v.account_id = turn.account_id),
+             FROM json_to_recordset(${rows.visitors}::text::json) AS l (id uuid, expires_at timestamptz)
+            WHERE v.id = l.id),
          messages AS (
            INSERT INTO chat_messages (account_id, engagement_id, sub_engagement_id, id, sender_type, sender_id, target, type,
                                       content, attachment, status, created_at)
@@ -151,7 +149,7 @@ export async function writeNextDue(sql: Sql, { accountId, nextDueAt }: TurnMark)
 }
 
 function rowsOf(changes: Changes, at: Date) {
-  const isNew = (thing: Ticket | Request | Engagement): boolean => changes.made.has(thing);
+  const isNew = (thing: Ticket | Request | Engagement): boolean => thing.madeIn === changes;
   const [newTickets, oldTickets] = parted(changes.tickets, isNew);
   const [newRequests, oldRequests] = parted(changes.requests, isNew);
   const [newEngagements, oldEngagements] = parted(changes.engagements, isNew);
@@ -170,6 +168,8 @@ function rowsOf(changes: Changes, at: Date) {
     oldRequests: JSON.stringify(oldRequests.map(requestRow)),
     newEngagements: JSON.stringify(newEngagements.map(newEngagementRow)),
     oldEngagements: JSON.stringify(oldEngagements.map(engagementRow)),
+    begun: idsOf(newEngagements.filter(({ endedAt }) => endedAt === null)),
+    ended: idsOf(oldEngagements.filter(({ endedAt }) => endedAt !== null)),
     subEngagements: JSON.stringify(changes.subEngagements.map(subEngagementRow)),
     queues: JSON.stringify([...changes.queues].map(queueRow)),
     visits: JSON.stringify(changes.visits.map(visitRow)),
@@ -287,10 +287,10 @@ function subEngagementRow({ id, engagementId, operatorId, siteId, startedAt }: C
   };
 }
 
-function queueRow({ settings, members, memory }: Queue) {
+function queueRow({ settings, visitors, memory }: Queue) {
   return {
     queue_id: settings.id,
-    visitors: members.size,
+    visitors,
     standing: memory.standing,
     waits: memory.waits,
     pace_ms: memory.paceMs,

@@ -42,7 +42,7 @@ function obstacleOf(board: Board, queue: Queue, applicant: Applicant): Obstacle 
   const standing = standingOf(queue);
   if (standing !== 'opened') return standing === 'closed' ? 'queue_closed' : 'queue_unstaffed';
   const staff = staffOf(queue.pool, media);
-  if (queue.members.size >= effectiveCapacity(capacityPolicy, staff)) return 'queue_full';
+  if (queue.visitors >= effectiveCapacity(capacityPolicy, staff)) return 'queue_full';
   const servants = servantsOf(board, queue, applicant.narrowedTo);
   return isServed(servants, media, applicant.medium, whenUnstaffed) ? null : 'queue_unstaffed';
 }

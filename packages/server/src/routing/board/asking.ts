@@ -149,6 +149,7 @@ export function transferToQueue(board: Board, command: TransferToQueue): Ticket 
     neverTo: engagement.operator.settings.id,
     preferred: null,
     notes: command.notes,
+    madeIn: board.changes,
   });
   engagement.transfer = ticket;
   place(board, ticket, queues);

@@ -1,6 +1,7 @@
 import type { EngagementId, OperatorId, QueueId, RequestId, SiteId, TicketId, VisitorId } from '../../platform/ids.ts';
 import { noChanges, type Changes } from './changes.ts';
 import { Deadlines } from './deadlines.ts';
+import { Marked } from './marked.ts';
 import type { Pool } from './pools.ts';
 import type { Engagement, Operator, Queue, Request, Site, Ticket, Visitor } from './state.ts';
 
@@ -34,8 +35,8 @@ export interface Board {
   readonly dirty: {
     readonly queues: Set<Queue>;
     /** Operators who can take something now. */
-    readonly operators: Set<Operator>;
-    readonly tickets: Set<Ticket>;
+    readonly operators: Marked<Operator>;
+    readonly tickets: Marked<Ticket>;
     /** Operators who are not available any more. */
     readonly absent: Set<Operator>;
   };
@@ -58,7 +59,7 @@ export function newBoard(newId: () => string): Board {
     deadlines: new Deadlines(),
     seq: 0,
     now: 0,
-    dirty: { queues: new Set(), operators: new Set(), tickets: new Set(), absent: new Set() },
+    dirty: { queues: new Set(), operators: new Marked(), tickets: new Marked(), absent: new Set() },
     changes: noChanges(),
     newId,
   };
@@ -96,9 +97,9 @@ export function visitorOf(board: Board, id: VisitorId, leaseUntil: number | null
     leaseUntil,
     leaseDeadline: null,
     graceDeadline: null,
-    tickets: [],
-    requests: [],
-    engagements: [],
+    tickets: none,
+    requests: none,
+    engagements: none,
   };
   board.visitors.set(id, visitor);
   return visitor;
@@ -120,8 +121,14 @@ export function byAge<Thing extends { readonly id: string }>(
   return [...things].toSorted((a, b) => beganAt(a) - beganAt(b) || (a.id < b.id ? -1 : 1));
 }
 
-/** Takes an item out of a short list. */
-export function takeOut<Item>(list: Item[], item: Item): void {
-  const index = list.indexOf(item);
-  if (index !== -1) list.splice(index, 1);
+/** Short lists are made anew with every change: most are empty, and an array that has once been added to is a large one. */
+export const none: readonly never[] = [];
+
+export function including<Item>(list: readonly Item[], item: Item): readonly Item[] {
+  return list.length === 0 ? [item] : [...list, item];
+}
+
+export function without<Item>(list: readonly Item[], item: Item): readonly Item[] {
+  const left = list.filter((each) => each !== item);
+  return left.length === 0 ? none : left;
 }

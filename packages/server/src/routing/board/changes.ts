@@ -8,15 +8,15 @@ import type {
   VisitorId,
 } from '../../platform/ids.ts';
 import type { EventFields, EventType } from '../../events/catalogue.ts';
+import { Noted } from './marked.ts';
 import type { Engagement, Operator, Queue, Request, Ticket, TicketState } from './state.ts';
 
-/** What is to be written: each thing once, as it is at the end. A new thing is in `made` as well. */
+/** What is to be written: each thing once, as it is at the end. A new thing says that it was made in these. */
 export interface Changes {
-  readonly tickets: Set<Ticket>;
-  readonly requests: Set<Request>;
-  readonly engagements: Set<Engagement>;
-  readonly made: Set<Ticket | Request | Engagement>;
-  readonly queues: Set<Queue>;
+  readonly tickets: Noted<Ticket>;
+  readonly requests: Noted<Request>;
+  readonly engagements: Noted<Engagement>;
+  readonly queues: Noted<Queue>;
   /** Operators made unavailable by the board, or who said something of themselves: with the reason given. */
   readonly presences: Map<OperatorId, { readonly operator: Operator; readonly reason: string | null }>;
   readonly visitorLeases: Map<VisitorId, number | null>;
@@ -84,11 +84,10 @@ export type Happening =
 
 export function noChanges(): Changes {
   return {
-    tickets: new Set(),
-    requests: new Set(),
-    engagements: new Set(),
-    made: new Set(),
-    queues: new Set(),
+    tickets: new Noted(),
+    requests: new Noted(),
+    engagements: new Noted(),
+    queues: new Noted(),
     presences: new Map(),
     visitorLeases: new Map(),
     visits: [],

@@ -1,6 +1,6 @@
 import { isObject, parseCard } from '../../queues/welcome-message.ts';
 import type { EngagementId, SubEngagementId } from '../../platform/ids.ts';
-import { byAge, releaseVisitor, takeOut, type Board } from './board.ts';
+import { byAge, including, releaseVisitor, without, type Board } from './board.ts';
 import type { About, Happening } from './changes.ts';
 import { failRequest, occupy, unstandRequest } from './requests.ts';
 import { withOperator } from './staffing.ts';
@@ -29,12 +29,13 @@ function startEngagement(board: Board, request: Request): Engagement {
     subEngagementId: board.newId() as SubEngagementId,
     subStartedAt: board.now,
     transfer: null,
+    notedIn: null,
+    madeIn: board.changes,
   };
   accept(board, request);
   standEngagement(board, engagement, 'occupied');
   request.engagement = engagement;
   board.changes.engagements.add(engagement);
-  board.changes.made.add(engagement);
   if (ticket !== null && queue !== null) leaveForEngagement(board, request, queue);
   dropOtherWishes(board, engagement);
   tell(board, engagement, 'engagement.start', {
@@ -57,15 +58,15 @@ function accept(board: Board, request: Request): void {
 /** On the board; `free`: it occupies its operator from now on. */
 export function standEngagement(board: Board, engagement: Engagement, was: 'free' | 'occupied'): void {
   board.engagements.set(engagement.id, engagement);
-  engagement.visitor.engagements.push(engagement);
-  engagement.operator.engagements.add(engagement);
+  engagement.visitor.engagements = including(engagement.visitor.engagements, engagement);
+  engagement.operator.engagements = including(engagement.operator.engagements, engagement);
   if (was === 'free') occupy(board, engagement.operator, engagement.medium, 1);
 }
 
 export function unstandEngagement(board: Board, engagement: Engagement): void {
   board.engagements.delete(engagement.id);
-  takeOut(engagement.visitor.engagements, engagement);
-  engagement.operator.engagements.delete(engagement);
+  engagement.visitor.engagements = without(engagement.visitor.engagements, engagement);
+  engagement.operator.engagements = without(engagement.operator.engagements, engagement);
   occupy(board, engagement.operator, engagement.medium, -1);
 }
 
@@ -86,7 +87,7 @@ function leaveForEngagement(board: Board, { ticket, engagement }: Request, queue
     const interval = board.now - memory.leftOthersAt;
     memory.paceMs = memory.paceMs === null ? interval : memory.paceMs + newestShare * (interval - memory.paceMs);
   }
-  memory.leftOthersAt = queue.members.size > 0 ? board.now : null;
+  memory.leftOthersAt = queue.visitors > 0 ? board.now : null;
 }
 
 /** An engaged visitor waits for nobody else on that site: neither in its queues nor for an answer. */

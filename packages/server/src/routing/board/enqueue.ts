@@ -64,6 +64,7 @@ export function enqueue(board: Board, command: Enqueue): { ticket: Ticket; creat
     neverTo: null,
     preferred: command.facts.lastOperatorId,
     notes: command.notes,
+    madeIn: board.changes,
   });
   place(board, ticket, queues);
   return { ticket, created: true };
@@ -71,7 +72,6 @@ export function enqueue(board: Board, command: Enqueue): { ticket: Ticket; creat
 
 /** Into the queues that take it; from now on it waits. */
 export function place(board: Board, ticket: Ticket, queues: readonly Queue[]): void {
-  board.changes.made.add(ticket);
   for (const queue of queues) addPlace(board, ticket, queue);
   standTicket(board, ticket);
   lookAtLease(board, ticket.visitor);

@@ -1,4 +1,4 @@
-import type { Board } from './board.ts';
+import { including, none, without, type Board } from './board.ts';
 import type { Visit } from './changes.ts';
 import { belongs } from './pools.ts';
 import { newDeadline } from './deadlines.ts';
@@ -12,18 +12,18 @@ import type { Place, Queue, Ticket } from './state.ts';
 
 export function addPlace(board: Board, ticket: Ticket, queue: Queue): void {
   const pool = servantsOf(board, queue, ticket.narrowedTo);
-  ticket.places.push({ queue, pool, enteredAt: board.now, held: false });
+  ticket.places = including(ticket.places, { queue, pool, enteredAt: board.now, held: false });
   pool.places += 1;
-  queue.members.add(ticket);
+  queue.visitors += 1;
   board.changes.queues.add(queue);
   board.changes.tickets.add(ticket);
 }
 
 export function leavePlace(board: Board, ticket: Ticket, place: Place, outcome: Visit['outcome']): void {
   const { queue, pool, enteredAt } = place;
-  ticket.places = ticket.places.filter((each) => each !== place);
+  ticket.places = without(ticket.places, place);
   pool.places -= 1;
-  queue.members.delete(ticket);
+  queue.visitors -= 1;
   board.changes.queues.add(queue);
   board.changes.tickets.add(ticket);
   board.changes.visits.push({
@@ -44,7 +44,7 @@ export function stand(board: Board, ticket: Ticket): void {
     place.held = until !== null;
     place.queue.line.add(ticket);
     if (until !== null) heldUntil = Math.min(heldUntil, until);
-    else if (!ticket.inPools.includes(place.pool)) ticket.inPools.push(place.pool);
+    else if (!ticket.inPools.includes(place.pool)) ticket.inPools = including(ticket.inPools, place.pool);
   }
   for (const pool of ticket.inPools) pool.waiting[ticket.medium].add(ticket);
   if (ticket.preferred !== null) want(board, ticket, heldUntil);
@@ -77,7 +77,7 @@ function want(board: Board, ticket: Ticket, heldUntil: number): void {
 export function unstand(board: Board, ticket: Ticket): void {
   for (const { queue } of ticket.places) queue.line.delete(ticket);
   for (const pool of ticket.inPools) pool.waiting[ticket.medium].delete(ticket);
-  ticket.inPools = [];
+  ticket.inPools = none;
   ticket.heldBy?.held.delete(ticket);
   ticket.heldBy = null;
   if (ticket.preferred !== null) {
@@ -85,7 +85,7 @@ export function unstand(board: Board, ticket: Ticket): void {
     wanting?.delete(ticket);
     if (wanting?.size === 0) board.wanting.delete(ticket.preferred);
   }
-  board.refused.delete(ticket);
+  if (ticket.refusals !== null) board.refused.delete(ticket);
   board.deadlines.clear(ticket.affinityDeadline);
   board.deadlines.clear(ticket.refusalDeadline);
   board.dirty.tickets.delete(ticket);

@@ -11,10 +11,28 @@ import type { Operator, Place, Ticket } from './state.ts';
  * operator for it. Called when only what is dirty can have made that true, so only that is looked at.
  */
 export function match(board: Board): void {
-  const { dirty } = board;
-  const tickets = [...dirty.tickets].toSorted((a, b) => a.seq - b.seq);
+  const { tickets, operators } = board.dirty;
+  if (tickets.size + operators.size === 1) matchOne(board);
+  else matchAll(board);
+  tickets.clear();
+  operators.clear();
+}
+
+/** As it mostly is: one ticket has come, or one operator has become free. */
+function matchOne(board: Board): void {
+  const ticket = board.dirty.tickets.first();
+  if (ticket !== undefined) return offerToBest(board, ticket);
+  const operator = board.dirty.operators.first();
+  if (operator === undefined) return undefined;
+  for (let oldest = oldestFor(board, operator); oldest !== undefined; oldest = oldestFor(board, operator))
+    offerToBest(board, oldest);
+  return undefined;
+}
+
+function matchAll(board: Board): void {
+  const tickets = [...board.dirty.tickets].toSorted((a, b) => a.seq - b.seq);
   const claims = new OrderedSet<Claim>(compareClaims);
-  for (const operator of dirty.operators) claim(board, claims, operator);
+  for (const operator of board.dirty.operators) claim(board, claims, operator);
   let index = 0;
   for (;;) {
     const ticket = tickets[index];
@@ -31,8 +49,6 @@ export function match(board: Board): void {
       claim(board, claims, first.operator);
     }
   }
-  dirty.tickets.clear();
-  dirty.operators.clear();
 }
 
 /** The ticket an operator would get. */
@@ -61,16 +77,25 @@ function offerToBest(board: Board, ticket: Ticket): void {
 /** D4.1: the longest waiting ticket that the operator could be offered now. */
 function oldestFor(board: Board, operator: Operator): Ticket | undefined {
   if (!operator.free) return undefined;
-  const isFor = (ticket: Ticket): boolean => !isSpared(board, ticket, operator);
-  let oldest = operator.held.firstWhere((ticket) => canTake(operator, ticket.medium) && isFor(ticket));
+  let oldest: Ticket | undefined;
+  if (operator.held.size > 0)
+    oldest = operator.held.firstWhere(
+      (ticket) => canTake(operator, ticket.medium) && !isSpared(board, ticket, operator),
+    );
   for (const medium of everyMedium) {
     if (!canTake(operator, medium)) continue;
     for (const { waiting } of operator.pools) {
-      const head = waiting[medium].firstWhere(isFor);
+      const head = headFor(board, waiting[medium], operator);
       if (head !== undefined && (oldest === undefined || head.seq < oldest.seq)) oldest = head;
     }
   }
   return oldest;
+}
+
+function headFor(board: Board, line: OrderedSet<Ticket>, operator: Operator): Ticket | undefined {
+  const first = line.first();
+  if (first === undefined || !isSpared(board, first, operator)) return first;
+  return line.firstWhere((ticket) => !isSpared(board, ticket, operator));
 }
 
 interface Choice {

@@ -1,6 +1,6 @@
 import type { RequestId, SiteId } from '../../platform/ids.ts';
 import type { Medium } from '../../platform/schema.ts';
-import { releaseVisitor, siteOf, takeOut, type Board } from './board.ts';
+import { including, releaseVisitor, siteOf, without, type Board } from './board.ts';
 import { newDeadline } from './deadlines.ts';
 import { unstand } from './lines.ts';
 import { withOperator } from './staffing.ts';
@@ -26,37 +26,45 @@ interface NewRequest {
   readonly medium: Medium;
   readonly queue?: Queue;
   readonly ticket?: Ticket;
-  readonly engagement?: Engagement;
+  readonly engagement?: Engagement | null;
   readonly timeoutMs: number;
   readonly notes: RequestNotes;
 }
 
 /** From now on it occupies the operator, as the engagement it may become will. */
 export function openRequest(board: Board, wanted: NewRequest): Request {
-  const { queue = null, ticket = null, engagement = null, ...rest } = wanted;
   const request: Request = {
-    ...rest,
-    queue,
-    ticket,
-    engagement,
+    id: wanted.id,
+    kind: wanted.kind,
+    origin: wanted.origin,
+    siteId: wanted.siteId,
+    visitor: wanted.visitor,
+    operator: wanted.operator,
+    medium: wanted.medium,
+    queue: wanted.queue ?? null,
+    ticket: wanted.ticket ?? null,
+    engagement: wanted.engagement ?? null,
+    timeoutMs: wanted.timeoutMs,
+    notes: wanted.notes,
     state: 'pending',
     failReason: null,
     failMessage: null,
     endedAt: null,
     createdAt: board.now,
     deadline: newDeadline('offer', wanted.id),
+    notedIn: null,
+    madeIn: board.changes,
   };
   standRequest(board, request);
   board.changes.requests.add(request);
-  board.changes.made.add(request);
   return request;
 }
 
 /** On the board: its clock runs and its operator is occupied. */
 export function standRequest(board: Board, request: Request): void {
   board.requests.set(request.id, request);
-  request.visitor.requests.push(request);
-  request.operator.requests.add(request);
+  request.visitor.requests = including(request.visitor.requests, request);
+  request.operator.requests = including(request.operator.requests, request);
   board.deadlines.set(request.deadline, request.createdAt + request.timeoutMs);
   occupy(board, request.operator, request.medium, 1);
 }
@@ -64,8 +72,8 @@ export function standRequest(board: Board, request: Request): void {
 /** Off the board; `occupied` keeps the operator's place for the engagement it becomes. */
 export function unstandRequest(board: Board, request: Request, then: 'free' | 'occupied'): void {
   board.requests.delete(request.id);
-  takeOut(request.visitor.requests, request);
-  request.operator.requests.delete(request);
+  request.visitor.requests = without(request.visitor.requests, request);
+  request.operator.requests = without(request.operator.requests, request);
   board.deadlines.clear(request.deadline);
   if (then === 'free') occupy(board, request.operator, request.medium, -1);
 }
@@ -91,7 +99,7 @@ export function makeOffer(board: Board, ticket: Ticket, { queue }: Place, operat
     medium: ticket.medium,
     queue,
     ticket,
-    ...(ticket.engagement === null ? {} : { engagement: ticket.engagement }),
+    engagement: ticket.engagement,
     timeoutMs: siteOf(board, siteId).reactiveMs,
     notes: ticket.notes,
   });

@@ -10,7 +10,7 @@ import type {
   VisitorId,
 } from '../../platform/ids.ts';
 import type { Medium } from '../../platform/schema.ts';
-import { releaseVisitor, visitorOf, type Board } from './board.ts';
+import { including, none, releaseVisitor, visitorOf, type Board } from './board.ts';
 import { newDeadline } from './deadlines.ts';
 import { standEngagement, unstandEngagement } from './engagements.ts';
 import { unstand } from './lines.ts';
@@ -105,6 +105,8 @@ function newEngagement(
     visitor,
     startedAt: row.started_at,
     transfer: null,
+    notedIn: null,
+    madeIn: null,
     ...current,
   };
 }
@@ -175,6 +177,7 @@ function ticketOf(board: Board, row: StoredTicket): Ticket {
     neverTo: row.never_to,
     preferred: row.preferred_operator_id,
     notes: row.notes,
+    madeIn: null,
   });
 }
 
@@ -188,19 +191,19 @@ function takePlace(board: Board, ticket: Ticket, id: QueueId, enteredAt: number)
   const queue = board.queues.get(id);
   if (queue === undefined) throw new Error(`the board has no queue ${id}`);
   const pool = servantsOf(board, queue, ticket.narrowedTo);
-  ticket.places.push({ queue, pool, enteredAt, held: false });
+  ticket.places = including(ticket.places, { queue, pool, enteredAt, held: false });
   pool.places += 1;
-  queue.members.add(ticket);
+  queue.visitors += 1;
 }
 
 /** Out of its lines and queues, to be put anew or not at all. */
 function takeOff(board: Board, ticket: Ticket): void {
   if (ticket.state === 'waiting') unstand(board, ticket);
   for (const { queue, pool } of ticket.places) {
-    queue.members.delete(ticket);
+    queue.visitors -= 1;
     pool.places -= 1;
   }
-  ticket.places = [];
+  ticket.places = none;
   ticket.state = 'offered';
   unstandTicket(board, ticket);
 }
@@ -259,6 +262,8 @@ function addRequest(board: Board, row: StoredRequest): void {
     timeoutMs: row.timeout_ms,
     notes: row.notes,
     deadline: newDeadline('offer', row.id),
+    notedIn: null,
+    madeIn: null,
   };
   if (ticket !== null) ticket.request = request;
   else if (engagement !== null) engagement.transfer = request;

@@ -1,6 +1,6 @@
 import type { OperatorId } from '../../platform/ids.ts';
 import { isOpen, nextChange } from '../../schedules/hours.ts';
-import type { Board } from './board.ts';
+import { none, type Board } from './board.ts';
 import { newDeadline } from './deadlines.ts';
 import { canTakeAnything, compareOperators, FreeOperators } from './free-operators.ts';
 import { stand, unstand } from './lines.ts';
@@ -108,8 +108,9 @@ function newOperator(settings: OperatorSettings): Operator {
     ranked: [],
     free: false,
     held: new OrderedSet((a, b) => a.seq - b.seq),
-    requests: new Set(),
-    engagements: new Set(),
+    requests: none,
+    engagements: none,
+    markedIn: null,
   };
 }
 
@@ -133,7 +134,8 @@ export function putQueue(board: Board, settings: QueueSettings, memory: QueueMem
   const pool = poolOf(board, settings.siteId, settings.teams, []);
   const queue = known ?? newQueue(board, settings, memory, pool);
   const same = queue.pool === pool && queue.settings.affinityMs === settings.affinityMs;
-  const standing = same ? [] : [...queue.members].filter((ticket) => ticket.state === 'waiting');
+  const members = same ? [] : [...board.tickets.values()].filter((ticket) => isIn(ticket, queue));
+  const standing = members.filter((ticket) => ticket.state === 'waiting');
   for (const ticket of standing) unstand(board, ticket);
   queue.settings = settings;
   Object.assign(queue.memory, memory);
@@ -141,11 +143,15 @@ export function putQueue(board: Board, settings: QueueSettings, memory: QueueMem
   pool.queues.add(queue);
   queue.pool = pool;
   rankAnew(board, queue);
-  if (!same) for (const ticket of queue.members) repool(board, queue, ticket);
+  for (const ticket of members) repool(board, queue, ticket);
   for (const ticket of standing) stand(board, ticket);
   setOpen(board, queue);
   board.dirty.queues.add(queue);
   return queue;
+}
+
+function isIn({ places }: Ticket, queue: Queue): boolean {
+  return places.some((place) => place.queue === queue);
 }
 
 function newQueue(board: Board, settings: QueueSettings, memory: QueueMemory, pool: Pool): Queue {
@@ -156,7 +162,8 @@ function newQueue(board: Board, settings: QueueSettings, memory: QueueMemory, po
     hoursDeadline: newDeadline('hours', settings.id),
     pool,
     ranked: new FreeOperators(compareOperators),
-    members: new Set(),
+    visitors: 0,
+    notedIn: null,
     line: new OrderedSet((a, b) => a.seq - b.seq),
   };
   board.queues.set(settings.id, queue);

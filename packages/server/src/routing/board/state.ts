@@ -66,6 +66,7 @@ export interface QueueMemory {
 }
 
 export interface Queue {
+  notedIn: object | null;
   settings: QueueSettings;
   readonly memory: QueueMemory;
   open: boolean;
@@ -74,8 +75,8 @@ export interface Queue {
   pool: Pool;
   /** Those of its staff with a rank who can take something now, best first. */
   ranked: FreeOperators;
-  /** Everyone in it: waiting in it or under offer (D2.2). */
-  readonly members: Set<Ticket>;
+  /** How many are in it: waiting in it or under offer (D2.2). */
+  visitors: number;
   /** Those who wait, in order. */
   readonly line: OrderedSet<Ticket>;
 }
@@ -111,8 +112,16 @@ export interface Operator {
   free: boolean;
   /** Tickets that a queue keeps for it (D4.3), longest waiting first. */
   readonly held: OrderedSet<Ticket>;
-  readonly requests: Set<Request>;
-  readonly engagements: Set<Engagement>;
+  requests: readonly Request[];
+  engagements: readonly Engagement[];
+  markedIn: object | null;
+}
+
+/** What is written when it changes. */
+interface Changing {
+  /** The changes it is noted in, and those it was made in: `null` for what was stored already. */
+  notedIn: object | null;
+  readonly madeIn: object | null;
 }
 
 /** A ticket in one queue. */
@@ -127,8 +136,9 @@ export interface Place {
 
 export type TicketState = 'waiting' | 'offered' | 'engaged' | 'canceled' | 'visitor_left' | 'unstaffed' | 'expired';
 
-export interface Ticket {
+export interface Ticket extends Changing {
   readonly id: TicketId;
+  markedIn: object | null;
   state: TicketState;
   /** When it was no longer waiting or under offer, and what became of it. */
   endedAt: number | null;
@@ -155,10 +165,10 @@ export interface Ticket {
   preferred: OperatorId | null;
   /** Who declined or missed it, and until when they are spared. */
   refusals: Map<OperatorId, number> | null;
-  places: Place[];
+  places: readonly Place[];
   request: Request | null;
   /** Where it stands to be found by operators; set while it waits. */
-  inPools: Pool[];
+  inPools: readonly Pool[];
   heldBy: Operator | null;
   /** What it carries and the board does not look into: an offer of it carries the same. */
   readonly notes: RequestNotes;
@@ -181,7 +191,7 @@ export interface RequestNotes {
 export type FailReason =
   'rejected' | 'timed_out' | 'visitor_left' | 'visitor_cancel' | 'operator_left' | 'operator_cancel' | 'error';
 
-export interface Request {
+export interface Request extends Changing {
   readonly id: RequestId;
   state: 'pending' | 'accepted' | 'failed';
   failReason: FailReason | null;
@@ -208,7 +218,7 @@ export interface Request {
 /** D5.3. */
 export type EndReason = 'visitor_hung_up' | 'operator_hung_up' | 'visitor_left' | 'operator_left' | 'error';
 
-export interface Engagement {
+export interface Engagement extends Changing {
   readonly id: EngagementId;
   endedAt: number | null;
   endReason: EndReason | null;
@@ -234,7 +244,7 @@ export interface Visitor {
   /** Made when it says something. */
   leaseDeadline: Deadline | null;
   graceDeadline: Deadline | null;
-  readonly tickets: Ticket[];
-  readonly requests: Request[];
-  readonly engagements: Engagement[];
+  tickets: readonly Ticket[];
+  requests: readonly Request[];
+  engagements: readonly Engagement[];
 }

@@ -1,4 +1,4 @@
-import { releaseVisitor, siteOf, takeOut, type Board } from './board.ts';
+import { including, none, releaseVisitor, siteOf, without, type Board } from './board.ts';
 import type { Visit } from './changes.ts';
 import { newDeadline } from './deadlines.ts';
 import { leavePlace, stand, unstand } from './lines.ts';
@@ -11,21 +11,38 @@ const spareMs = 60_000;
 /** As much of a ticket as its maker must say. */
 type NewTicket = Omit<
   Ticket,
-  | 'state' | 'endedAt' | 'engagementId' | 'matchedBy' | 'places' | 'request' | 'inPools' | 'heldBy' | 'refusals'
+  | 'state' | 'notedIn' | 'markedIn' | 'endedAt' | 'engagementId' | 'matchedBy' | 'places' | 'request' | 'inPools' | 'heldBy' | 'refusals'
   | 'expiryDeadline' | 'refusalDeadline' | 'affinityDeadline'
 >; // prettier-ignore
 
 export function newTicket(given: NewTicket): Ticket {
+  // Field by field: a spread costs more than everything else about a ticket, and there may be many.
   return {
-    ...given,
+    id: given.id,
+    seq: given.seq,
+    kind: given.kind,
+    siteId: given.siteId,
+    visitor: given.visitor,
+    medium: given.medium,
+    enqueuedAt: given.enqueuedAt,
+    criteria: given.criteria,
+    visitorTeams: given.visitorTeams,
+    narrowedTo: given.narrowedTo,
+    engagement: given.engagement,
+    neverTo: given.neverTo,
+    preferred: given.preferred,
+    notes: given.notes,
+    madeIn: given.madeIn,
+    notedIn: null,
+    markedIn: null,
     state: 'waiting',
     endedAt: null,
     engagementId: null,
     matchedBy: null,
     refusals: null,
-    places: [],
+    places: none,
     request: null,
-    inPools: [],
+    inPools: none,
     heldBy: null,
     expiryDeadline: newDeadline('ticket', given.id),
     refusalDeadline: null,
@@ -41,7 +58,7 @@ export function expiresAt(board: Board, { enqueuedAt, siteId }: Ticket): number 
 /** On the board; its places are filled by now. */
 export function standTicket(board: Board, ticket: Ticket): void {
   board.tickets.set(ticket.id, ticket);
-  ticket.visitor.tickets.push(ticket);
+  ticket.visitor.tickets = including(ticket.visitor.tickets, ticket);
   board.deadlines.set(ticket.expiryDeadline, expiresAt(board, ticket));
   if (ticket.state === 'waiting') stand(board, ticket);
 }
@@ -50,7 +67,7 @@ export function standTicket(board: Board, ticket: Ticket): void {
 export function unstandTicket(board: Board, ticket: Ticket): void {
   if (ticket.state === 'waiting') unstand(board, ticket);
   board.tickets.delete(ticket.id);
-  takeOut(ticket.visitor.tickets, ticket);
+  ticket.visitor.tickets = without(ticket.visitor.tickets, ticket);
   board.deadlines.clear(ticket.expiryDeadline);
 }
 

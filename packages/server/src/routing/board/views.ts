@@ -10,7 +10,7 @@ import type {
 } from '../../platform/ids.ts';
 import type { Medium } from '../../platform/schema.ts';
 import { staffFor } from './pools.ts';
-import type { EndReason, Engagement, FailReason, Request, RequestNotes, Ticket, TicketState } from './state.ts';
+import type { EndReason, Engagement, FailReason, Place, Request, RequestNotes, Ticket, TicketState } from './state.ts';
 
 /** Things as they were when a command had been carried out: what is answered must not change with the next. */
 
@@ -30,36 +30,36 @@ export interface TicketView {
 }
 
 export function viewTicket(ticket: Ticket): TicketView {
+  let position: number | null = null;
+  let estimate: number | null = ticket.state === 'offered' ? 0 : null;
+  const queueIds: QueueId[] = [];
+  for (const place of ticket.places) {
+    queueIds.push(place.queue.settings.id);
+    if (ticket.state !== 'waiting') continue;
+    const inQueue = place.queue.line.rank(ticket) + 1;
+    const wait = waitFrom(ticket, place, inQueue);
+    if (position === null || inQueue < position) position = inQueue;
+    if (wait !== null && (estimate === null || wait < estimate)) estimate = wait;
+  }
   return {
     id: ticket.id,
     state: ticket.state,
     siteId: ticket.siteId,
     visitorId: ticket.visitor.id,
     medium: ticket.medium,
-    queueIds: ticket.places.map(({ queue }) => queue.settings.id),
-    position: positionOf(ticket),
-    estimatedWaitMs: estimateOf(ticket),
+    queueIds,
+    position,
+    estimatedWaitMs: estimate,
     engagementId: ticket.engagementId ?? ticket.engagement?.id ?? null,
     requestId: ticket.request?.id ?? null,
     enqueuedAt: ticket.enqueuedAt,
   };
 }
 
-/** The best of its queues. */
-function positionOf(ticket: Ticket): number | null {
-  if (ticket.state !== 'waiting') return null;
-  return Math.min(...ticket.places.map(({ queue }) => queue.line.rank(ticket))) + 1;
-}
-
 /** As many steps as its position, each as long as they lately took; unknown where nobody is there or nobody has left yet. */
-function estimateOf(ticket: Ticket): number | null {
-  if (ticket.state === 'offered') return 0;
-  if (ticket.state !== 'waiting') return null;
-  const estimates = ticket.places.flatMap(({ queue, pool }) => {
-    const { paceMs } = queue.memory;
-    return paceMs === null || staffFor(pool, ticket.medium) === 0 ? [] : [(queue.line.rank(ticket) + 1) * paceMs];
-  });
-  return estimates.length === 0 ? null : Math.min(...estimates);
+function waitFrom({ medium }: Ticket, { queue, pool }: Place, position: number): number | null {
+  const { paceMs } = queue.memory;
+  return paceMs === null || staffFor(pool, medium) === 0 ? null : position * paceMs;
 }
 
 export interface RequestView {

@@ -1,0 +1,141 @@
+import { newBoard, takeChanges, type Board } from '../packages/server/src/routing/board/board.ts';
+import { apply, type Command } from '../packages/server/src/routing/board/commands.ts';
+import { putSite } from '../packages/server/src/routing/board/rows.ts';
+import { putOperator, putQueue } from '../packages/server/src/routing/board/staffing.ts';
+import {
+  newId,
+  type EngagementId,
+  type OperatorId,
+  type QueueId,
+  type RequestId,
+  type SiteId,
+  type TeamId,
+  type TicketId,
+  type VisitorId,
+} from '../packages/server/src/platform/ids.ts';
+
+/** How large the account is that the board is of. */
+export interface Size {
+  readonly operators: number;
+  readonly queues: number;
+  readonly waiting: number;
+}
+
+const teams = 50;
+/** As many commands as a turn under load gathers: then what changed is taken, as a turn does. */
+const commandsInTurn = 100;
+const notes = { source: null, platform: 'web', mediaOptions: null, message: null, webhooks: [] };
+const now = Date.UTC(2027, 0, 4, 12);
+
+/** A floor on which every operator is engaged and so many visitors wait. */
+interface Floor {
+  readonly board: Board;
+  readonly siteId: SiteId;
+  readonly queues: readonly { readonly id: QueueId; readonly team: TeamId }[];
+  /** What each operator is engaged in. */
+  readonly engagements: { operator: OperatorId; engagement: EngagementId }[];
+}
+
+function openFloor({ operators, queues, waiting }: Size): Floor {
+  const board = newBoard(newId);
+  board.now = now;
+  const siteId = newId<SiteId>();
+  const teamIds = Array.from({ length: teams }, () => newId<TeamId>());
+  const teamOf = (n: number): TeamId => teamIds[n % teams] ?? newId();
+  putSite(board, {
+    id: siteId,
+    reactiveMs: 30_000,
+    proactiveMs: 15_000,
+    missedMakesUnavailable: true,
+    ticketTimeoutMs: 14_400_000,
+  });
+  const made = Array.from({ length: queues }, (_, n) => ({ id: newId<QueueId>(), team: teamOf(n) }));
+  for (const queue of made) {
+    putQueue(
+      board,
+      {
+        id: queue.id,
+        siteId,
+        media: 15,
+        teams: [queue.team],
+        capacityPolicy: { type: 'fixed', capacity: 1_000_000 },
+        whenUnstaffed: 'accept',
+        rankingEnabled: false,
+        ranks: new Map(),
+        affinityMs: null,
+        fallbackId: null,
+        hours: null,
+        welcomeMessage: null,
+      },
+      { standing: 'opened', waits: [], paceMs: null, leftOthersAt: null },
+    );
+  }
+  for (let n = 0; n < operators; n += 1) {
+    const sites = new Map([[siteId, new Set([teamOf(n), teamOf(n * 7 + 1)])]]);
+    const said = { enabled: true, available: true, media: 15, leaseUntil: null, maxEngagements: 1 };
+    putOperator(board, { id: newId<OperatorId>(), sites, ...said }, 0);
+  }
+  const floor: Floor = { board, siteId, queues: made, engagements: [] };
+  for (let n = 0; n < operators + waiting; n += 1) apply(board, arrival(floor, n), now);
+  for (const request of [...board.requests.values()])
+    take(floor, request.id, request.operator.settings.id, floor.engagements.length);
+  takeChanges(board);
+  return floor;
+}
+
+function arrival({ siteId, queues }: Floor, n: number): Command<'enqueue'> {
+  const queue = queues[(n * 31) % queues.length];
+  if (queue === undefined) throw new Error('there are no queues');
+  return {
+    name: 'enqueue',
+    id: newId<TicketId>(),
+    siteId,
+    visitorId: newId<VisitorId>(),
+    medium: 'text',
+    queueIds: [queue.id],
+    narrowedTo: [],
+    facts: { siteId, teams: [queue.team], leaseUntil: null, lastOperatorId: null },
+    notes,
+  };
+}
+
+function take({ board, engagements }: Floor, requestId: RequestId, operator: OperatorId, at: number): void {
+  const accept = {
+    name: 'answer',
+    requestId,
+    action: 'accept',
+    by: { kind: 'operator', id: operator },
+    error: null,
+  } as const;
+  const { engagementId } = apply(board, accept, now) ?? {};
+  if (!engagementId) throw new Error('an offer was not there to be accepted');
+  engagements[at] = { operator, engagement: engagementId };
+}
+
+/** An operator ends, is offered the longest waiting and accepts; a visitor comes. Processor time for each command, in µs. */
+export function boardCommandMicros(size: Size): () => number {
+  const floor = openFloor(size);
+  const { board, engagements } = floor;
+  let arrivals = 0;
+  return () => {
+    const before = process.threadCpuUsage();
+    let commands = 0;
+    while (commands < 150_000) {
+      for (let n = 0; n < commandsInTurn; n += 3) {
+        const at = (arrivals * 7_919) % engagements.length;
+        const { operator, engagement } = engagements[at] ?? {};
+        if (operator === undefined || engagement === undefined) throw new Error('nobody is engaged');
+        const by = { kind: 'operator', id: operator } as const;
+        apply(board, { name: 'end', engagementId: engagement, by, error: false }, now);
+        const [offer] = apply(board, { name: 'lookAtRequests', operatorId: operator }, now);
+        if (offer === undefined) throw new Error('somebody waits and the operator is free');
+        take(floor, offer.id, operator, at);
+        apply(board, arrival(floor, (arrivals += 1)), now);
+        commands += 4;
+      }
+      takeChanges(board);
+    }
+    const { user, system } = process.threadCpuUsage(before);
+    return (user + system) / commands;
+  };
+}

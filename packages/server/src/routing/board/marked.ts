@@ -1,0 +1,71 @@
+/**
+ * Things to come back to, each once. Like a set, but the mark is on the thing: nothing is hashed, and emptying it costs
+ * nothing. A thing may be marked in one of these at a time.
+ */
+export class Marked<Thing extends { markedIn: object | null }> {
+  readonly #things: Thing[] = [];
+  /** So many of the things are from this round; the rest of the array waits for the next. */
+  #used = 0;
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(thing: Thing): void {
+    if (thing.markedIn === this) return;
+    thing.markedIn = this;
+    this.#things[this.#used] = thing;
+    this.#used += 1;
+    this.#size += 1;
+  }
+
+  /** It need not be come back to. */
+  delete(thing: Thing): void {
+    if (thing.markedIn !== this) return;
+    thing.markedIn = null;
+    this.#size -= 1;
+  }
+
+  clear(): void {
+    for (const thing of this) thing.markedIn = null;
+    this.#used = 0;
+    this.#size = 0;
+    // A few stay for the next round; an array that was once long would hold on to what is long gone.
+    if (this.#things.length > 8) this.#things.length = 8;
+  }
+
+  first(): Thing | undefined {
+    for (let index = 0; index < this.#used; index += 1) {
+      const thing = this.#things[index];
+      if (thing?.markedIn === this) return thing;
+    }
+    return undefined;
+  }
+
+  *[Symbol.iterator](): Generator<Thing> {
+    for (let index = 0; index < this.#used; index += 1) {
+      const thing = this.#things[index];
+      if (thing?.markedIn === this) yield thing;
+    }
+  }
+}
+
+/** Things that have changed, each once, in the order they first did: as above, and only ever added to. */
+export class Noted<Thing extends { notedIn: object | null }> {
+  readonly #things: Thing[] = [];
+
+  get size(): number {
+    return this.#things.length;
+  }
+
+  add(thing: Thing): void {
+    if (thing.notedIn === this) return;
+    thing.notedIn = this;
+    this.#things.push(thing);
+  }
+
+  [Symbol.iterator](): ArrayIterator<Thing> {
+    return this.#things[Symbol.iterator]();
+  }
+}

@@ -1,0 +1,18 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+/**
+ * `npm run prove -- [seed]`: the long form of what `npm test` checks of the board in short: tens of thousands of random
+ * lives against the reference, each time others unless a seed is given, and theory with narrow intervals. Takes minutes.
+ */
+const board = 'packages/server/src/routing/board';
+const [seed = String(Date.now() % 2 ** 31)] = process.argv.slice(2);
+if (!/^\d+$/.test(seed)) throw new Error('the seed must be a number');
+console.log(`The seed is ${seed}: npm run prove -- ${seed} does the same again.`);
+const files = [`${board}/model.test.ts`, `${board}/theory.test.ts`];
+const child = spawn(process.execPath, ['--test', ...files], {
+  stdio: 'inherit',
+  env: { ...process.env, PROVE: seed },
+});
+const [code] = (await once(child, 'exit')) as [number | null];
+process.exitCode = code ?? 1;
