@@ -77,7 +77,7 @@ function openFloor({ operators, queues, waiting }: Size): Floor {
   }
   const floor: Floor = { board, siteId, queues: made, engagements: [] };
   for (let n = 0; n < operators + waiting; n += 1) apply(board, arrival(floor, n), now);
-  for (const request of [...board.requests.values()])
+  for (const request of Array.from(board.requests.values()))
     take(floor, request.id, request.operator.settings.id, floor.engagements.length);
   takeChanges(board);
   return floor;

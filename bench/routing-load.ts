@@ -2,7 +2,7 @@ import { RawClient } from './raw-client.ts';
 import type { Session } from './usher.ts';
 import { call } from './usher.ts';
 
-export interface Person {
+interface Person {
   readonly id: string;
   readonly token: string;
 }
@@ -72,13 +72,13 @@ interface Offer {
  */
 export async function engagementsPerSecond(floor: Floor, seconds: number): Promise<number> {
   const { url } = floor.session;
-  let over = false;
+  const over = new AbortController();
   let complete = 0;
   const waiting = new Map<string, () => void>();
   const visit = async ({ id, token }: Person): Promise<void> => {
     const client = new RawClient(url);
     const wanted = { site_id: floor.siteId, media: 'text', queue_id: floor.queueId };
-    while (!over) {
+    while (!over.signal.aborted) {
       const served = new Promise<void>((resolve) => waiting.set(id, resolve));
       await client.json(201, 'POST', '/queue_tickets', token, wanted);
       await served;
@@ -88,7 +88,7 @@ export async function engagementsPerSecond(floor: Floor, seconds: number): Promi
   const serve = async ({ id, token }: Person): Promise<void> => {
     const client = new RawClient(url);
     await client.json(200, 'PUT', `/operators/${id}/presence`, token, { available: true });
-    while (!over) {
+    while (!over.signal.aborted) {
       const pending = await client.json<{ engagement_requests: Offer[] }>(
         200,
         'GET',
@@ -115,7 +115,7 @@ export async function engagementsPerSecond(floor: Floor, seconds: number): Promi
   const visits = floor.visitors.map(visit);
   const shifts = floor.operators.map(serve);
   await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
-  over = true;
+  over.abort();
   const rate = complete / ((performance.now() - began) / 1000);
   await Promise.all(shifts);
   await leave(floor, waiting);

@@ -2,11 +2,12 @@ import { api } from './api.ts';
 import { run, type Entry } from './harness.ts';
 import { hours } from './hours.ts';
 import { queues } from './queues.ts';
+import { routing } from './routing.ts';
 import { merge, readResults, thisMachine, writeResults, type Outcomes } from './results.ts';
 import { table } from './table.ts';
 
 /** `npm run bench -- [name…]`: measures the named entries, or all of them, and keeps what came of it in results.json. */
-const entries: readonly Entry[] = [api, hours, queues];
+const entries: readonly Entry[] = [api, hours, queues, routing];
 const resultsFile = new URL('results.json', import.meta.url);
 
 class Interrupted extends Error {}

@@ -37,6 +37,7 @@ export async function startUsher(scope: AsyncDisposableStack, folder: string): P
       USHER_ADMIN_KEY_ID: key.id,
       USHER_ADMIN_KEY_SECRET: key.secret,
       USHER_RATE_LIMIT_PER_TOKEN: '1000000000',
+      USHER_RATE_LIMIT_SIGN_IN: '1000000000',
       USHER_LOG_LEVEL: 'info',
     },
     stdio: ['ignore', log, log],

@@ -224,7 +224,8 @@ const bodies: Readonly<Record<string, (ids: Targets['ids'], kind: CallerKind) =>
   'PATCH /queue_tickets/:ticket_id': () => ({ action: 'cancel' }),
   'POST /engagement_requests': async (_, kind) => {
     await freeEverybody();
-    const target = kind === 'visitor' ? await makePresent(server, account, { media: ['text'] }) : await makeVisitor(server, account);
+    const target =
+      kind === 'visitor' ? await makePresent(server, account, { media: ['text'] }) : await makeVisitor(server, account);
     return { site_id: account.siteId, media: 'text', operator_id: target.id, visitor_id: target.id };
   },
   'PATCH /engagement_requests/:request_id': (_, kind) => ({ action: kind === 'visitor' ? 'accept' : 'cancel' }),

@@ -31,7 +31,7 @@ export const engagementOutput = output('Engagement', {
   updated_at: timestamp,
 });
 
-export type EngagementOutput = Type.Static<typeof engagementOutput>;
+type EngagementOutput = Type.Static<typeof engagementOutput>;
 
 export interface EngagementRow extends EngagementOutput {
   readonly id: EngagementId;
@@ -39,8 +39,4 @@ export interface EngagementRow extends EngagementOutput {
   readonly site_id: SiteId;
   readonly visitor_id: VisitorId;
   readonly operator_id: OperatorId;
-}
-
-export function showEngagement({ account_id: _, ...row }: EngagementRow): EngagementOutput {
-  return row;
 }

@@ -8,7 +8,7 @@ import type { EngagementId } from '../platform/ids.ts';
 import { cursorQuery, cutAtCursor, nextPage, readCursor } from '../platform/paging.ts';
 import { body, list, oneOf, uuid } from '../platform/schema.ts';
 import type { Turns } from '../routing/turns.ts';
-import { engagementOutput, showEngagement, type EngagementRow } from './engagement.ts';
+import { engagementOutput, type EngagementRow } from './engagement.ts';
 import { partyOf } from './party.ts';
 import { refuseStranger } from './permission.ts';
 import { findEngagement, listEngagements } from './store.ts';
@@ -59,7 +59,7 @@ export function engagementRoutes(app: App, turns: Turns): void {
         at: row.started_at,
         id: row.id,
       }));
-      return { engagements: rows.map(showEngagement), next_page };
+      return { engagements: rows, next_page };
     },
   );
 
@@ -69,7 +69,7 @@ export function engagementRoutes(app: App, turns: Turns): void {
       config: { access: { operator: 'operator', visitor: true, site: 'resource' } },
       schema: { tags, summary: 'One engagement', params: engagementParams, response: { 200: engagementOutput } },
     },
-    async (request) => showEngagement(await permittedEngagement(request, request.params.engagement_id, 'a manager')),
+    async (request) => permittedEngagement(request, request.params.engagement_id, 'a manager'),
   );
 
   endRoute(app, turns);

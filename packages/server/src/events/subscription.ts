@@ -58,7 +58,7 @@ const fields = {
   ),
 };
 
-export const webhookInput = checked(
+const webhookInput = checked(
   Type.Object(fields, { title: 'AttachedWebhook', additionalProperties: false }),
   webhookViolations,
 );

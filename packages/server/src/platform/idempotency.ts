@@ -11,8 +11,6 @@ declare module 'fastify' {
      * For what is made outside the request's own transaction: an id that is the same whenever the request is repeated with
      * its key, so that it is made once even where the answer was lost. `null` without a key.
      */
-    repeatableId<T extends string>(): T | null;
-    /** The id itself. */
     keyedId: string | null;
   }
 }
@@ -40,9 +38,6 @@ interface Answer {
  */
 export function installIdempotency(app: App, scopeOf: (request: FastifyRequest) => IdempotencyScope | null): void {
   app.decorateRequest('keyedId', null);
-  app.decorateRequest('repeatableId', function repeatableId<T extends string>(this: FastifyRequest) {
-    return this.keyedId as T | null;
-  });
   app.addHook('onRoute', (route) => {
     if (route.method !== 'POST') return;
     const { handler } = route;

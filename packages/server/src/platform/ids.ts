@@ -42,7 +42,7 @@ export function newId<T extends string>(): T {
     text[place + 1] = digits[byte & 15] ?? 0;
   }
   used += 16;
-  return text.toString('latin1') as string as T;
+  return text.toString('latin1') as T;
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

@@ -1,10 +1,7 @@
-import { makeEvent } from '../events/catalogue.ts';
 import type { Sql } from '../platform/database.ts';
 import type { AccountId } from '../platform/ids.ts';
-import type { Changes, Happening } from './board/changes.ts';
-import { mediaList } from './board/media.ts';
-import type { Engagement, Queue, Request, Ticket } from './board/state.ts';
-import type { Things } from './load-board.ts';
+import type { Changes } from './board/changes.ts';
+import { instant, rowsOf, type TurnRows } from './turn-rows.ts';
 
 /** What a turn leaves on the account's row. */
 export interface TurnMark {
@@ -25,6 +22,32 @@ export async function writeTurn(sql: Sql, mark: TurnMark, changes: Changes): Pro
   const rows = rowsOf(changes, at);
   await sql`
     WITH turn AS (SELECT ${accountId}::uuid AS account_id, ${at}::timestamptz AS at),
+         ${ticketWrites(sql, rows)},
+         ${requestWrites(sql, rows)},
+         ${engagementWrites(sql, rows, accountId)},
+         ${queueWrites(sql, rows)},
+         ${presenceWrites(sql, rows)},
+         ${messageAndEventWrites(sql, rows)},
+         moved AS (
+           INSERT INTO board_moves (account_id, version, things)
+           SELECT turn.account_id, ${mark.version}::bigint, ${rows.things}::text::jsonb FROM turn),
+         turned AS (
+           UPDATE accounts
+              SET board_version = ${mark.version}, last_seq = ${mark.seq}, turned_at = turn.at,
+                  next_due_at = ${instant(mark.nextDueAt)}
+             FROM turn
+            WHERE id = turn.account_id)
+    SELECT pg_notify('usher_changes', 'queues_of_account:' || turn.account_id) FROM turn WHERE ${rows.movesQueues}`;
+}
+
+/** A turn that changed nothing but found out when the next thing falls due. */
+export async function writeNextDue(sql: Sql, { accountId, nextDueAt }: TurnMark): Promise<void> {
+  await sql`
+    UPDATE accounts SET next_due_at = ${instant(nextDueAt)} WHERE id = ${accountId}`;
+}
+
+function ticketWrites(sql: Sql, rows: TurnRows) {
+  return sql`
          new_tickets AS (
            INSERT INTO queue_tickets (id, account_id, site_id, visitor_id, seq, kind, media, state, criteria, narrowed_to,
                                       never_to, preferred_operator_id, refusals, queue_ids, entered_at, request_id, engagement_id,
@@ -45,7 +68,11 @@ export async function writeTurn(sql: Sql, mark: TurnMark, changes: Changes): Pro
              FROM turn, json_to_recordset(${rows.oldTickets}::text::json) AS t (
                     id uuid, state text, preferred_operator_id uuid, refusals jsonb, queue_ids uuid[],
                     entered_at timestamptz[], request_id uuid, engagement_id uuid, engaged_queue_id uuid, ended_at timestamptz)
-            WHERE q.id = t.id),
+            WHERE q.id = t.id)`;
+}
+
+function requestWrites(sql: Sql, rows: TurnRows) {
+  return sql`
          new_requests AS (
            INSERT INTO engagement_requests (id, account_id, site_id, kind, origin, visitor_id, operator_id, media, queue_id,
                                             ticket_id, engagement_id, state, fail_reason, fail_message, timeout_ms, notes,
@@ -62,7 +89,11 @@ export async function writeTurn(sql: Sql, mark: TurnMark, changes: Changes): Pro
                   engagement_id = r.engagement_id, updated_at = turn.at
              FROM turn, json_to_recordset(${rows.oldRequests}::text::json) AS r (
                     id uuid, state text, fail_reason text, fail_message text, engagement_id uuid)
-            WHERE e.id = r.id),
+            WHERE e.id = r.id)`;
+}
+
+function engagementWrites(sql: Sql, rows: TurnRows, accountId: AccountId) {
+  return sql`
          new_engagements AS (
            INSERT INTO engagements (id, account_id, site_id, visitor_id, operator_id, sub_engagement_id, sub_started_at, media,
                                     request_id, ticket_id, queue_id, end_reason, started_at, ended_at, updated_at)
@@ -91,7 +122,11 @@ export async function writeTurn(sql: Sql, mark: TurnMark, changes: Changes): Pro
            INSERT INTO sub_engagements (id, account_id, engagement_id, operator_id, site_id, started_at, ended_at)
            SELECT id, turn.account_id, engagement_id, operator_id, site_id, started_at, turn.at
              FROM turn, json_to_recordset(${rows.subEngagements}::text::json) AS e (
-                    id uuid, engagement_id uuid, operator_id uuid, site_id uuid, started_at timestamptz)),
+                    id uuid, engagement_id uuid, operator_id uuid, site_id uuid, started_at timestamptz))`;
+}
+
+function queueWrites(sql: Sql, rows: TurnRows) {
+  return sql`
          states AS (
            INSERT INTO queue_states AS s (queue_id, account_id, visitors, standing, waits, pace_ms, left_others_at)
            SELECT queue_id, turn.account_id, visitors, standing, waits, pace_ms, left_others_at
@@ -104,7 +139,11 @@ export async function writeTurn(sql: Sql, mark: TurnMark, changes: Changes): Pro
            INSERT INTO queue_visits (account_id, queue_id, ticket_id, enqueued_at, entered_at, left_at, outcome)
            SELECT turn.account_id, queue_id, ticket_id, enqueued_at, entered_at, turn.at, outcome
              FROM turn, json_to_recordset(${rows.visits}::text::json) AS v (
-                    queue_id uuid, ticket_id uuid, enqueued_at timestamptz, entered_at timestamptz, outcome text)),
+                    queue_id uuid, ticket_id uuid, enqueued_at timestamptz, entered_at timestamptz, outcome text))`;
+}
+
+function presenceWrites(sql: Sql, rows: TurnRows) {
+  return sql`
          presences AS (
            UPDATE operators o
               SET available = p.available, media = p.media, presence_expires_at = p.expires_at, presence_reason = p.reason,
@@ -115,7 +154,11 @@ export async function writeTurn(sql: Sql, mark: TurnMark, changes: Changes): Pro
          leases AS (
            UPDATE visitors v SET presence_expires_at = l.expires_at
              FROM json_to_recordset(${rows.visitors}::text::json) AS l (id uuid, expires_at timestamptz)
-            WHERE v.id = l.id),
+            WHERE v.id = l.id)`;
+}
+
+function messageAndEventWrites(sql: Sql, rows: TurnRows) {
+  return sql`
          messages AS (
            INSERT INTO chat_messages (account_id, engagement_id, sub_engagement_id, id, sender_type, sender_id, target, type,
                                       content, attachment, status, created_at)
@@ -129,221 +172,5 @@ export async function writeTurn(sql: Sql, mark: TurnMark, changes: Changes): Pro
            SELECT turn.account_id, id, type, site_id, ticket_id, request_id, engagement_id, visitor_id, operator_id, turn.at, payload
              FROM turn, json_to_recordset(${rows.events}::text::json) AS e (
                     id uuid, type text, site_id uuid, ticket_id uuid, request_id uuid, engagement_id uuid, visitor_id uuid,
-                    operator_id uuid, payload json)),
-         moved AS (
-           INSERT INTO board_moves (account_id, version, things)
-           SELECT turn.account_id, ${mark.version}::bigint, ${rows.things}::text::jsonb FROM turn),
-         turned AS (
-           UPDATE accounts
-              SET board_version = ${mark.version}, last_seq = ${mark.seq}, turned_at = turn.at,
-                  next_due_at = ${instant(mark.nextDueAt)}
-             FROM turn
-            WHERE id = turn.account_id)
-    SELECT pg_notify('usher_changes', 'queues_of_account:' || turn.account_id) FROM turn WHERE ${rows.movesQueues}`;
-}
-
-/** A turn that changed nothing but found out when the next thing falls due. */
-export async function writeNextDue(sql: Sql, { accountId, nextDueAt }: TurnMark): Promise<void> {
-  await sql`
-    UPDATE accounts SET next_due_at = ${instant(nextDueAt)} WHERE id = ${accountId}`;
-}
-
-function rowsOf(changes: Changes, at: Date) {
-  const isNew = (thing: Ticket | Request | Engagement): boolean => thing.madeIn === changes;
-  const [newTickets, oldTickets] = parted(changes.tickets, isNew);
-  const [newRequests, oldRequests] = parted(changes.requests, isNew);
-  const [newEngagements, oldEngagements] = parted(changes.engagements, isNew);
-  const things: Things = {
-    tickets: idsOf(changes.tickets),
-    requests: idsOf(changes.requests),
-    engagements: idsOf(changes.engagements),
-    operators: [...changes.presences.keys()],
-    visitors: [...changes.visitorLeases.keys()],
-    queue_states: [...changes.queues].map((queue) => queue.settings.id),
-  };
-  return {
-    newTickets: JSON.stringify(newTickets.map((ticket) => ({ ...fixedOf(ticket), ...ticketRow(ticket) }))),
-    oldTickets: JSON.stringify(oldTickets.map(ticketRow)),
-    newRequests: JSON.stringify(newRequests.map(newRequestRow)),
-    oldRequests: JSON.stringify(oldRequests.map(requestRow)),
-    newEngagements: JSON.stringify(newEngagements.map(newEngagementRow)),
-    oldEngagements: JSON.stringify(oldEngagements.map(engagementRow)),
-    begun: idsOf(newEngagements.filter(({ endedAt }) => endedAt === null)),
-    ended: idsOf(oldEngagements.filter(({ endedAt }) => endedAt !== null)),
-    subEngagements: JSON.stringify(changes.subEngagements.map(subEngagementRow)),
-    queues: JSON.stringify([...changes.queues].map(queueRow)),
-    visits: JSON.stringify(changes.visits.map(visitRow)),
-    presences: JSON.stringify([...changes.presences].map(presenceRow)),
-    visitors: JSON.stringify([...changes.visitorLeases].map(([id, until]) => ({ id, expires_at: instant(until) }))),
-    messages: JSON.stringify(changes.messages.map(messageRow)),
-    events: JSON.stringify(changes.events.map((happening) => eventRow(happening, at))),
-    things: JSON.stringify(things),
-    movesQueues: changes.queues.size > 0 || changes.presences.size > 0,
-  };
-}
-
-function parted<Thing>(things: Iterable<Thing>, isNew: (thing: Thing) => boolean): [Thing[], Thing[]] {
-  const parts: [Thing[], Thing[]] = [[], []];
-  for (const thing of things) parts[isNew(thing) ? 0 : 1].push(thing);
-  return parts;
-}
-
-function idsOf(things: Iterable<{ readonly id: string }>): string[] {
-  return [...things].map((thing) => thing.id);
-}
-
-function instant(at: number | null): Date | null {
-  return at === null ? null : new Date(at);
-}
-
-function fixedOf(ticket: Ticket) {
-  return {
-    site_id: ticket.siteId,
-    visitor_id: ticket.visitor.id,
-    seq: ticket.seq,
-    kind: ticket.kind,
-    media: ticket.medium,
-    criteria: ticket.criteria,
-    narrowed_to: ticket.narrowedTo,
-    never_to: ticket.neverTo,
-    notes: ticket.notes,
-    enqueued_at: new Date(ticket.enqueuedAt),
-  };
-}
-
-function ticketRow(ticket: Ticket) {
-  return {
-    id: ticket.id,
-    state: ticket.state,
-    preferred_operator_id: ticket.preferred,
-    refusals: Object.fromEntries(ticket.refusals ?? []),
-    queue_ids: ticket.places.map(({ queue }) => queue.settings.id),
-    entered_at: ticket.places.map(({ enteredAt }) => new Date(enteredAt)),
-    request_id: ticket.request?.id ?? null,
-    engagement_id: ticket.engagementId ?? ticket.engagement?.id ?? null,
-    engaged_queue_id: ticket.matchedBy,
-    ended_at: instant(ticket.endedAt),
-  };
-}
-
-function requestRow(request: Request) {
-  return {
-    id: request.id,
-    state: request.state,
-    fail_reason: request.failReason,
-    fail_message: request.failMessage,
-    engagement_id: request.engagement?.id ?? null,
-  };
-}
-
-function newRequestRow(request: Request) {
-  return {
-    ...requestRow(request),
-    site_id: request.siteId,
-    kind: request.kind,
-    origin: request.origin,
-    visitor_id: request.visitor.id,
-    operator_id: request.operator.settings.id,
-    media: request.medium,
-    queue_id: request.queue?.settings.id ?? null,
-    ticket_id: request.ticket?.id ?? null,
-    timeout_ms: request.timeoutMs,
-    notes: request.notes,
-    created_at: new Date(request.createdAt),
-  };
-}
-
-function engagementRow(engagement: Engagement) {
-  return {
-    id: engagement.id,
-    site_id: engagement.siteId,
-    operator_id: engagement.operator.settings.id,
-    sub_engagement_id: engagement.subEngagementId,
-    sub_started_at: new Date(engagement.subStartedAt),
-    media: engagement.medium,
-    end_reason: engagement.endReason,
-    ended_at: instant(engagement.endedAt),
-  };
-}
-
-function newEngagementRow(engagement: Engagement) {
-  return {
-    ...engagementRow(engagement),
-    visitor_id: engagement.visitor.id,
-    request_id: engagement.requestId,
-    ticket_id: engagement.ticketId,
-    queue_id: engagement.queueId,
-    started_at: new Date(engagement.startedAt),
-  };
-}
-
-function subEngagementRow({ id, engagementId, operatorId, siteId, startedAt }: Changes['subEngagements'][number]) {
-  return {
-    id,
-    engagement_id: engagementId,
-    operator_id: operatorId,
-    site_id: siteId,
-    started_at: new Date(startedAt),
-  };
-}
-
-function queueRow({ settings, visitors, memory }: Queue) {
-  return {
-    queue_id: settings.id,
-    visitors,
-    standing: memory.standing,
-    waits: memory.waits,
-    pace_ms: memory.paceMs,
-    left_others_at: instant(memory.leftOthersAt),
-  };
-}
-
-function visitRow({ queueId, ticketId, enqueuedAt, enteredAt, outcome }: Changes['visits'][number]) {
-  return {
-    queue_id: queueId,
-    ticket_id: ticketId,
-    enqueued_at: new Date(enqueuedAt),
-    entered_at: new Date(enteredAt),
-    outcome,
-  };
-}
-
-function presenceRow([id, { operator, reason }]: [
-  string,
-  { operator: { settings: PresenceSettings }; reason: string | null },
-]) {
-  const { available, media, leaseUntil } = operator.settings;
-  return { id, available, media: mediaList(media), expires_at: instant(leaseUntil), reason };
-}
-
-interface PresenceSettings {
-  readonly available: boolean;
-  readonly media: number;
-  readonly leaseUntil: number | null;
-}
-
-function messageRow(message: Changes['messages'][number]) {
-  return {
-    id: message.id,
-    engagement_id: message.engagementId,
-    sub_engagement_id: message.subEngagementId,
-    sender_id: message.operatorId,
-    content: message.content,
-    attachment: message.attachment,
-  };
-}
-
-/** Checked against its schema: an event that does not fit the catalogue is not written, nor is what caused it. */
-function eventRow({ type, id, about, fields }: Happening, at: Date) {
-  return {
-    id,
-    type,
-    site_id: about.siteId,
-    ticket_id: about.ticketId,
-    request_id: about.requestId,
-    engagement_id: about.engagementId,
-    visitor_id: about.visitorId,
-    operator_id: about.operatorId,
-    payload: makeEvent(type, { id, at }, fields as never),
-  };
+                    operator_id uuid, payload json))`;
 }

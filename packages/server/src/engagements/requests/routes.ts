@@ -142,7 +142,7 @@ async function ask(
   const { operatorId, visitorId } = sidesOf(
     kind === 'operator' ? { ...given, operator_id: id } : { ...given, visitor_id: id },
   );
-  const keyed = request.repeatableId<RequestId>();
+  const keyed = request.keyedId as RequestId | null;
   const made = await turns.run(accountOf(request), {
     name: 'requestDirectly',
     id: keyed ?? newId<RequestId>(),

@@ -55,7 +55,7 @@ function requestRoutes(app: App, turns: Turns): void {
     async (request, reply) => {
       const given = request.body;
       const engagement = await transferable(request, given.engagement_id);
-      const keyed = request.repeatableId<RequestId>();
+      const keyed = request.keyedId as RequestId | null;
       const made = await turns.run(engagement.account_id, {
         name: 'transferToOperator',
         id: keyed ?? newId<RequestId>(),
@@ -165,7 +165,7 @@ function ticketRoutes(app: App, turns: Turns): void {
       const queue = await findQueue(request.sql, engagement.account_id, given.queue_id);
       if (queue === null || !operatorOf(request).roles.has(queue.site_id))
         throw invalid([{ attribute: '/queue_id', detail: 'is not a queue that this token can see' }]);
-      const keyed = request.repeatableId<TicketId>();
+      const keyed = request.keyedId as TicketId | null;
       const made = await turns.run(engagement.account_id, {
         name: 'transferToQueue',
         id: keyed ?? newId<TicketId>(),

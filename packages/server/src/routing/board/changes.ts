@@ -38,7 +38,7 @@ export interface Visit {
 }
 
 /** One that is over, because its engagement was transferred: the current one is part of the engagement. */
-export interface SubEngagement {
+interface SubEngagement {
   readonly id: SubEngagementId;
   readonly engagementId: EngagementId;
   readonly operatorId: OperatorId;
@@ -46,7 +46,7 @@ export interface SubEngagement {
   readonly startedAt: number;
 }
 
-export interface WelcomeMessage {
+interface WelcomeMessage {
   readonly id: string;
   readonly engagementId: EngagementId;
   readonly subEngagementId: SubEngagementId;

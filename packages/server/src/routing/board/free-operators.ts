@@ -11,7 +11,7 @@ export function compareOperators(a: Operator, b: Operator): number {
 }
 
 /** Active engagements, and requests that may become one at any moment. */
-export function loadOf(operator: Operator): number {
+function loadOf(operator: Operator): number {
   return operator.texts + operator.exclusives;
 }
 

@@ -105,7 +105,7 @@ interface Choice {
 }
 
 /** D4.2: the best of all who could be offered the ticket now, and the queue they would serve it from. */
-export function bestFor(board: Board, ticket: Ticket): Choice | null {
+function bestFor(board: Board, ticket: Ticket): Choice | null {
   let best: Choice | null = null;
   for (const place of ticket.places) {
     const operator = place.held ? keptFor(board, ticket, place) : freeFor(board, ticket, place);

@@ -105,11 +105,12 @@ async function enqueue(
   turns: Turns,
   given: Type.Static<typeof ticketInput>,
 ): Promise<{ ticket: TicketOutput; created: boolean }> {
+  const keyed = request.keyedId as TicketId | null;
   const { queue_id, queue_ids = queue_id === undefined ? null : [queue_id] } = given;
   const answer = await turns.run(accountOf(request), {
     name: 'enqueue',
-    id: request.repeatableId<TicketId>() ?? newId<TicketId>(),
-    repeatable: request.repeatableId() !== null,
+    id: keyed ?? newId<TicketId>(),
+    repeatable: keyed !== null,
     siteId: given.site_id,
     visitorId: visitorOf(request),
     medium: given.media,
@@ -117,16 +118,12 @@ async function enqueue(
     narrowedTo: [...new Set(given.team_ids)],
     notes: notesOf(given),
   });
-  if (answer === null) return { ticket: await repeated(request, turns), created: true };
+  // The same request made it before, and its answer was lost.
+  if (answer === null && keyed !== null)
+    return { ticket: await withPosition(turns, await readTicket(request, keyed)), created: true };
+  if (answer === null) throw new Error('a ticket with a new id exists already');
   if (answer.created) return { ticket: showNewTicket(answer.ticket), created: true };
   return { ticket: showTicket(await readTicket(request, answer.ticket.id), answer.ticket), created: false };
-}
-
-/** The same request made it before, and its answer was lost. */
-async function repeated(request: FastifyRequest, turns: Turns): Promise<TicketOutput> {
-  const id = request.repeatableId<TicketId>();
-  if (id === null) throw new Error('a ticket with a new id exists already');
-  return withPosition(turns, await readTicket(request, id));
 }
 
 function visitorOf({ caller }: FastifyRequest): VisitorId {

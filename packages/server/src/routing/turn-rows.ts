@@ -1,0 +1,208 @@
+import { makeEvent } from '../events/catalogue.ts';
+import type { Changes, Happening } from './board/changes.ts';
+import { mediaList } from './board/media.ts';
+import type { Engagement, Queue, Request, Ticket } from './board/state.ts';
+import type { Things } from './load-board.ts';
+
+/** What a turn has changed as rows: JSON, one text a table, and ids where they are enough. */
+export type TurnRows = ReturnType<typeof rowsOf>;
+
+export function rowsOf(changes: Changes, at: Date) {
+  const isNew = (thing: Ticket | Request | Engagement): boolean => thing.madeIn === changes;
+  const [newTickets, oldTickets] = parted(changes.tickets, isNew);
+  const [newRequests, oldRequests] = parted(changes.requests, isNew);
+  const [newEngagements, oldEngagements] = parted(changes.engagements, isNew);
+  const things: Things = {
+    tickets: idsOf(changes.tickets),
+    requests: idsOf(changes.requests),
+    engagements: idsOf(changes.engagements),
+    operators: [...changes.presences.keys()],
+    visitors: [...changes.visitorLeases.keys()],
+    queue_states: [...changes.queues].map((queue) => queue.settings.id),
+  };
+  return {
+    newTickets: JSON.stringify(newTickets.map((ticket) => ({ ...fixedOf(ticket), ...ticketRow(ticket) }))),
+    oldTickets: JSON.stringify(oldTickets.map(ticketRow)),
+    newRequests: JSON.stringify(newRequests.map(newRequestRow)),
+    oldRequests: JSON.stringify(oldRequests.map(requestRow)),
+    newEngagements: JSON.stringify(newEngagements.map(newEngagementRow)),
+    oldEngagements: JSON.stringify(oldEngagements.map(engagementRow)),
+    begun: idsOf(newEngagements.filter(({ endedAt }) => endedAt === null)),
+    ended: idsOf(oldEngagements.filter(({ endedAt }) => endedAt !== null)),
+    subEngagements: JSON.stringify(changes.subEngagements.map(subEngagementRow)),
+    queues: JSON.stringify([...changes.queues].map(queueRow)),
+    visits: JSON.stringify(changes.visits.map(visitRow)),
+    presences: JSON.stringify([...changes.presences].map(presenceRow)),
+    visitors: JSON.stringify([...changes.visitorLeases].map(([id, until]) => ({ id, expires_at: instant(until) }))),
+    messages: JSON.stringify(changes.messages.map(messageRow)),
+    events: JSON.stringify(changes.events.map((happening) => eventRow(happening, at))),
+    things: JSON.stringify(things),
+    movesQueues: changes.queues.size > 0 || changes.presences.size > 0,
+  };
+}
+
+function parted<Thing>(things: Iterable<Thing>, isNew: (thing: Thing) => boolean): [Thing[], Thing[]] {
+  const parts: [Thing[], Thing[]] = [[], []];
+  for (const thing of things) parts[isNew(thing) ? 0 : 1].push(thing);
+  return parts;
+}
+
+function idsOf(things: Iterable<{ readonly id: string }>): string[] {
+  return [...things].map((thing) => thing.id);
+}
+
+export function instant(at: number | null): Date | null {
+  return at === null ? null : new Date(at);
+}
+
+function fixedOf(ticket: Ticket) {
+  return {
+    site_id: ticket.siteId,
+    visitor_id: ticket.visitor.id,
+    seq: ticket.seq,
+    kind: ticket.kind,
+    media: ticket.medium,
+    criteria: ticket.criteria,
+    narrowed_to: ticket.narrowedTo,
+    never_to: ticket.neverTo,
+    notes: ticket.notes,
+    enqueued_at: new Date(ticket.enqueuedAt),
+  };
+}
+
+function ticketRow(ticket: Ticket) {
+  return {
+    id: ticket.id,
+    state: ticket.state,
+    preferred_operator_id: ticket.preferred,
+    refusals: Object.fromEntries(ticket.refusals ?? []),
+    queue_ids: ticket.places.map(({ queue }) => queue.settings.id),
+    entered_at: ticket.places.map(({ enteredAt }) => new Date(enteredAt)),
+    request_id: ticket.request?.id ?? null,
+    engagement_id: ticket.engagementId ?? ticket.engagement?.id ?? null,
+    engaged_queue_id: ticket.matchedBy,
+    ended_at: instant(ticket.endedAt),
+  };
+}
+
+function requestRow(request: Request) {
+  return {
+    id: request.id,
+    state: request.state,
+    fail_reason: request.failReason,
+    fail_message: request.failMessage,
+    engagement_id: request.engagement?.id ?? null,
+  };
+}
+
+function newRequestRow(request: Request) {
+  return {
+    ...requestRow(request),
+    site_id: request.siteId,
+    kind: request.kind,
+    origin: request.origin,
+    visitor_id: request.visitor.id,
+    operator_id: request.operator.settings.id,
+    media: request.medium,
+    queue_id: request.queue?.settings.id ?? null,
+    ticket_id: request.ticket?.id ?? null,
+    timeout_ms: request.timeoutMs,
+    notes: request.notes,
+    created_at: new Date(request.createdAt),
+  };
+}
+
+function engagementRow(engagement: Engagement) {
+  return {
+    id: engagement.id,
+    site_id: engagement.siteId,
+    operator_id: engagement.operator.settings.id,
+    sub_engagement_id: engagement.subEngagementId,
+    sub_started_at: new Date(engagement.subStartedAt),
+    media: engagement.medium,
+    end_reason: engagement.endReason,
+    ended_at: instant(engagement.endedAt),
+  };
+}
+
+function newEngagementRow(engagement: Engagement) {
+  return {
+    ...engagementRow(engagement),
+    visitor_id: engagement.visitor.id,
+    request_id: engagement.requestId,
+    ticket_id: engagement.ticketId,
+    queue_id: engagement.queueId,
+    started_at: new Date(engagement.startedAt),
+  };
+}
+
+function subEngagementRow({ id, engagementId, operatorId, siteId, startedAt }: Changes['subEngagements'][number]) {
+  return {
+    id,
+    engagement_id: engagementId,
+    operator_id: operatorId,
+    site_id: siteId,
+    started_at: new Date(startedAt),
+  };
+}
+
+function queueRow({ settings, visitors, memory }: Queue) {
+  return {
+    queue_id: settings.id,
+    visitors,
+    standing: memory.standing,
+    waits: memory.waits,
+    pace_ms: memory.paceMs,
+    left_others_at: instant(memory.leftOthersAt),
+  };
+}
+
+function visitRow({ queueId, ticketId, enqueuedAt, enteredAt, outcome }: Changes['visits'][number]) {
+  return {
+    queue_id: queueId,
+    ticket_id: ticketId,
+    enqueued_at: new Date(enqueuedAt),
+    entered_at: new Date(enteredAt),
+    outcome,
+  };
+}
+
+function presenceRow([id, { operator, reason }]: [
+  string,
+  { operator: { settings: PresenceSettings }; reason: string | null },
+]) {
+  const { available, media, leaseUntil } = operator.settings;
+  return { id, available, media: mediaList(media), expires_at: instant(leaseUntil), reason };
+}
+
+interface PresenceSettings {
+  readonly available: boolean;
+  readonly media: number;
+  readonly leaseUntil: number | null;
+}
+
+function messageRow(message: Changes['messages'][number]) {
+  return {
+    id: message.id,
+    engagement_id: message.engagementId,
+    sub_engagement_id: message.subEngagementId,
+    sender_id: message.operatorId,
+    content: message.content,
+    attachment: message.attachment,
+  };
+}
+
+/** Checked against its schema: an event that does not fit the catalogue is not written, nor is what caused it. */
+function eventRow({ type, id, about, fields }: Happening, at: Date) {
+  return {
+    id,
+    type,
+    site_id: about.siteId,
+    ticket_id: about.ticketId,
+    request_id: about.requestId,
+    engagement_id: about.engagementId,
+    visitor_id: about.visitorId,
+    operator_id: about.operatorId,
+    payload: makeEvent(type, { id, at }, fields as never),
+  };
+}
