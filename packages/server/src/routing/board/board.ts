@@ -1,6 +1,7 @@
 import type { EngagementId, OperatorId, QueueId, RequestId, SiteId, TicketId, VisitorId } from '../../platform/ids.ts';
 import { noChanges, type Changes } from './changes.ts';
 import { Deadlines } from './deadlines.ts';
+import type { ExpiryLine } from './expiry.ts';
 import { Marked } from './marked.ts';
 import type { Pool } from './pools.ts';
 import type { Engagement, Operator, Queue, Request, Site, Ticket, Visitor } from './state.ts';
@@ -26,6 +27,7 @@ export interface Board {
   readonly refused: Set<Ticket>;
   /** Waiting tickets by the operator they would rather have (D4.3). */
   readonly wanting: Map<OperatorId, Set<Ticket>>;
+  readonly expiries: Map<SiteId, ExpiryLine>;
   readonly deadlines: Deadlines;
   /** The number of the last ticket. */
   seq: number;
@@ -56,6 +58,7 @@ export function newBoard(newId: () => string): Board {
     pools: new Map(),
     refused: new Set(),
     wanting: new Map(),
+    expiries: new Map(),
     deadlines: new Deadlines(),
     seq: 0,
     now: 0,

@@ -7,6 +7,8 @@ export class Marked<Thing extends { markedIn: object | null }> {
   /** So many of the things are from this round; the rest of the array waits for the next. */
   #used = 0;
   #size = 0;
+  /** The mark of what is listed still, but was deleted: added again, it is not listed twice. */
+  readonly #struck = {};
 
   get size(): number {
     return this.#size;
@@ -14,21 +16,26 @@ export class Marked<Thing extends { markedIn: object | null }> {
 
   add(thing: Thing): void {
     if (thing.markedIn === this) return;
+    if (thing.markedIn !== this.#struck) {
+      this.#things[this.#used] = thing;
+      this.#used += 1;
+    }
     thing.markedIn = this;
-    this.#things[this.#used] = thing;
-    this.#used += 1;
     this.#size += 1;
   }
 
   /** It need not be come back to. */
   delete(thing: Thing): void {
     if (thing.markedIn !== this) return;
-    thing.markedIn = null;
+    thing.markedIn = this.#struck;
     this.#size -= 1;
   }
 
   clear(): void {
-    for (const thing of this) thing.markedIn = null;
+    for (let index = 0; index < this.#used; index += 1) {
+      const thing = this.#things[index];
+      if (thing !== undefined) thing.markedIn = null;
+    }
     this.#used = 0;
     this.#size = 0;
     // A few stay for the next round; an array that was once long would hold on to what is long gone.

@@ -162,7 +162,9 @@ function duesOfVisitor(world: World, id: string, leaseUntil: number): Due[] {
 /** D3.6: one under offer is let be, and ends when the offer comes to nothing. */
 function dueOfTicket(world: World, ticket: Ticket): Due[] {
   if (ticket.state !== 'waiting') return [];
-  return [{ at: expiresAt(world, ticket), kind: 6, id: ticket.id, happen: () => endTicket(world, ticket, 'expired') }];
+  // Of one site in the order they came.
+  const id = `${ticket.siteId} ${String(world.tickets.indexOf(ticket)).padStart(9, '0')}`;
+  return [{ at: expiresAt(world, ticket), kind: 6, id, happen: () => endTicket(world, ticket, 'expired') }];
 }
 
 /** D4.5: the one who was asked and did not answer may be taken for absent. */

@@ -13,6 +13,7 @@ import type { Medium } from '../../platform/schema.ts';
 import { including, none, releaseVisitor, visitorOf, type Board } from './board.ts';
 import { newDeadline } from './deadlines.ts';
 import { standEngagement, unstandEngagement } from './engagements.ts';
+import { resetExpiry } from './expiry.ts';
 import { unstand } from './lines.ts';
 import { servantsOf } from './pooling.ts';
 import { lookAtLease } from './presence.ts';
@@ -29,7 +30,7 @@ import type {
   TicketState,
   Visitor,
 } from './state.ts';
-import { expiresAt, newTicket, standTicket, unstandTicket } from './tickets.ts';
+import { newTicket, standTicket, unstandTicket } from './tickets.ts';
 
 /**
  * What is stored, put on a board: all of it when the board is loaded, or what another process has changed since. Nothing
@@ -38,8 +39,7 @@ import { expiresAt, newTicket, standTicket, unstandTicket } from './tickets.ts';
 
 export function putSite(board: Board, site: Site): void {
   board.sites.set(site.id, site);
-  for (const ticket of board.tickets.values())
-    if (ticket.siteId === site.id) board.deadlines.set(ticket.expiryDeadline, expiresAt(board, ticket));
+  resetExpiry(board, site.id);
 }
 
 export interface StoredEngagement {

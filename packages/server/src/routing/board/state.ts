@@ -172,7 +172,8 @@ export interface Ticket extends Changing {
   heldBy: Operator | null;
   /** What it carries and the board does not look into: an offer of it carries the same. */
   readonly notes: RequestNotes;
-  readonly expiryDeadline: Deadline;
+  /** Whether it stands in the line of those that may expire. */
+  expires: boolean;
   /** Few tickets are refused or kept for somebody: made when one is. */
   refusalDeadline: Deadline | null;
   affinityDeadline: Deadline | null;

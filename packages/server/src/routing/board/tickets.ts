@@ -1,6 +1,6 @@
-import { including, none, releaseVisitor, siteOf, without, type Board } from './board.ts';
+import { including, none, releaseVisitor, without, type Board } from './board.ts';
 import type { Visit } from './changes.ts';
-import { newDeadline } from './deadlines.ts';
+import { expiresAt, joinExpiry, leaveExpiry } from './expiry.ts';
 import { leavePlace, stand, unstand } from './lines.ts';
 import { reroute } from './reroute.ts';
 import type { FailReason, Operator, Ticket, TicketState } from './state.ts';
@@ -12,7 +12,7 @@ const spareMs = 60_000;
 type NewTicket = Omit<
   Ticket,
   | 'state' | 'notedIn' | 'markedIn' | 'endedAt' | 'engagementId' | 'matchedBy' | 'places' | 'request' | 'inPools' | 'heldBy' | 'refusals'
-  | 'expiryDeadline' | 'refusalDeadline' | 'affinityDeadline'
+  | 'expires' | 'refusalDeadline' | 'affinityDeadline'
 >; // prettier-ignore
 
 export function newTicket(given: NewTicket): Ticket {
@@ -44,22 +44,17 @@ export function newTicket(given: NewTicket): Ticket {
     request: null,
     inPools: none,
     heldBy: null,
-    expiryDeadline: newDeadline('ticket', given.id),
+    expires: false,
     refusalDeadline: null,
     affinityDeadline: null,
   };
-}
-
-/** D3.6: by the site's setting as it is now. */
-export function expiresAt(board: Board, { enqueuedAt, siteId }: Ticket): number {
-  return enqueuedAt + siteOf(board, siteId).ticketTimeoutMs;
 }
 
 /** On the board; its places are filled by now. */
 export function standTicket(board: Board, ticket: Ticket): void {
   board.tickets.set(ticket.id, ticket);
   ticket.visitor.tickets = including(ticket.visitor.tickets, ticket);
-  board.deadlines.set(ticket.expiryDeadline, expiresAt(board, ticket));
+  joinExpiry(board, ticket);
   if (ticket.state === 'waiting') stand(board, ticket);
 }
 
@@ -68,7 +63,7 @@ export function unstandTicket(board: Board, ticket: Ticket): void {
   if (ticket.state === 'waiting') unstand(board, ticket);
   board.tickets.delete(ticket.id);
   ticket.visitor.tickets = without(ticket.visitor.tickets, ticket);
-  board.deadlines.clear(ticket.expiryDeadline);
+  leaveExpiry(board, ticket);
 }
 
 /** No longer waiting or under offer. A request that offered it must have ended before. */

@@ -1,6 +1,7 @@
-import type { OperatorId, QueueId, RequestId, TicketId, VisitorId } from '../../platform/ids.ts';
+import type { OperatorId, QueueId, RequestId, SiteId, TicketId, VisitorId } from '../../platform/ids.ts';
 import { siteOf, type Board } from './board.ts';
 import type { Deadline } from './deadlines.ts';
+import { takeExpired } from './expiry.ts';
 import { dropSpentRefusals } from './lines.ts';
 import { match } from './matching.ts';
 import { endAfterGrace, endVisitorAfterGrace, giveUp, missCall, settleAbsent, visitorLeft } from './presence.ts';
@@ -16,13 +17,14 @@ import { endTicket } from './tickets.ts';
 export function advance(board: Board, now: number): void {
   board.now = Math.max(board.now, now);
   for (let due = board.deadlines.next; due !== undefined && due.at <= board.now; due = board.deadlines.next) {
+    const { at } = due;
     board.deadlines.clear(due);
-    happen(board, due);
+    happen(board, due, at);
   }
   settle(board);
 }
 
-function happen(board: Board, { kind, id }: Deadline): void {
+function happen(board: Board, { kind, id }: Deadline, at: number): void {
   switch (kind) {
     case 'hours':
       return onThing(board.queues.get(id as QueueId), (queue) => setOpen(board, queue));
@@ -37,7 +39,8 @@ function happen(board: Board, { kind, id }: Deadline): void {
     case 'offer':
       return onThing(board.requests.get(id as RequestId), (request) => timeOut(board, request));
     case 'ticket':
-      return onThing(board.tickets.get(id as TicketId), (ticket) => expire(board, ticket));
+      for (const ticket of takeExpired(board, id as SiteId, at)) expire(board, ticket);
+      return undefined;
     case 'refusal':
       return onThing(board.tickets.get(id as TicketId), (ticket) => {
         dropSpentRefusals(board, ticket);

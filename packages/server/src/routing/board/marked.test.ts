@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { Marked, Noted } from './marked.ts';
+
+const things = () => Array.from({ length: 8 }, (_, id) => ({ id, markedIn: null, notedIn: null }));
+const change = fc.record({ which: fc.nat({ max: 7 }), what: fc.constantFrom('add', 'add', 'add', 'delete', 'clear') });
+
+test('what is marked is a set: each thing once, however often it is added and taken away', () => {
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 60 }), (changes) => {
+      const all = things();
+      const marked = new Marked<(typeof all)[number]>();
+      const set = new Set<number>();
+      for (const { which, what } of changes) {
+        const thing = all[which];
+        assert(thing !== undefined);
+        if (what === 'clear') marked.clear();
+        else marked[what](thing);
+        if (what === 'clear') set.clear();
+        else set[what](which);
+        const found = Array.from(marked, ({ id }) => id);
+        assert.deepEqual([found.toSorted(), marked.size], [[...set].toSorted(), set.size]);
+        assert.equal(marked.first()?.id, found[0]);
+      }
+    }),
+    { numRuns: 300, seed: 1 },
+  );
+});
+
+test('what is noted is noted once, in the order it came, and anew in the next changes', () => {
+  const [one, two] = things();
+  assert(one !== undefined && two !== undefined);
+  const [first, second] = [new Noted<typeof one>(), new Noted<typeof one>()];
+  for (const thing of [two, one, two]) first.add(thing);
+  second.add(one);
+  assert.deepEqual([[...first], [...second], first.size], [[two, one], [one], 2]);
+});
