@@ -35,7 +35,7 @@ export async function openFloor(
     site_id: siteId,
     name: 'Bench',
     capacity_policy: { type: 'fixed', capacity: 1_000_000 },
-    routing_policy: {},
+    routing_policy: { media: ['text'] },
     when_unstaffed: 'accept',
   });
   const made: Person[] = [];

@@ -138,7 +138,7 @@ async function p99OfOffers(floor: Floor): Promise<number> {
     const began = performance.now();
     await client.json(200, 'PATCH', `/engagements/${engagement_id}`, token, { action: 'end' });
     took.push(performance.now() - began);
-    await line.json(201, 'POST', '/queue_tickets', tokens.get(offer.visitor_id) ?? '', wanted);
+    await client.json(201, 'POST', '/queue_tickets', tokens.get(offer.visitor_id) ?? '', wanted);
     desk.free = true;
   };
   const running: Promise<void>[] = [];

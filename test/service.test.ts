@@ -54,6 +54,9 @@ test('/metrics tells of requests, the database and the process', async () => {
   assert.match(body, /usher_http_request_duration_seconds_count\{method="GET",route="\/healthz",status="200"\} [1-9]/);
   assert.match(body, /route="unknown",status="404"/);
   assert.match(body, /usher_database_up 1/);
+  assert.match(body, /^usher_boards \d/m);
+  assert.match(body, /^usher_orders_waiting 0$/m);
+  assert.match(body, /^usher_turn_duration_seconds_count \d/m);
   assert.match(body, /usher_database_connections\{state="(active|idle)"\} [1-9]/);
   assert.match(body, /process_resident_memory_bytes \d+/);
 });

@@ -20,7 +20,8 @@ import { healthRoutes } from './platform/health.ts';
 import { createApp, type App } from './platform/http.ts';
 import { installIdempotency } from './platform/idempotency.ts';
 import type { Log } from './platform/log.ts';
-import { createMetrics, metricsRoute } from './platform/metrics.ts';
+import type { AccountId } from './platform/ids.ts';
+import { createMetrics, metricsRoute, type Metrics } from './platform/metrics.ts';
 import { apiDocument, describeRoutes } from './platform/openapi.ts';
 import { channelRoutes } from './queues/channels/routes.ts';
 import { rankingRoutes } from './queues/rankings/routes.ts';
@@ -28,6 +29,7 @@ import { queueRoutes } from './queues/routes.ts';
 import { presenceRoutes } from './routing/presence/routes.ts';
 import { reportRoutes } from './routing/reports/routes.ts';
 import { ticketRoutes } from './routing/tickets/routes.ts';
+import { countTurns, watchTurns } from './routing/turn-metrics.ts';
 import { Turns } from './routing/turns.ts';
 import { requestRoutes } from './engagements/requests/routes.ts';
 import { engagementRoutes } from './engagements/routes.ts';
@@ -60,7 +62,7 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   app.addHook('onClose', async () => lookups.end({ timeout: 1 }));
   const directory = createDirectory(lookups, feed);
   const siteQueues = new SiteQueues(database.sql, feed);
-  const turns = startTurns({ app, database, feed, log, siteQueues });
+  const turns = startTurns({ app, database, feed, log, siteQueues, metrics });
   const tokens = new Tokens(new Keyring(lookups, feed));
 
   installRequestLog(app, log, metrics, (request) => request.caller.key);
@@ -116,15 +118,13 @@ const turnOptions = {
   },
 };
 
-function startTurns({
-  app,
-  database,
-  feed,
-  log,
-  siteQueues,
-}: Omit<AppParts, 'config'> & { app: App; siteQueues: SiteQueues }): Turns {
+type TurnParts = Omit<AppParts, 'config'> & { app: App; siteQueues: SiteQueues; metrics: Metrics };
+
+function startTurns({ app, database, feed, log, siteQueues, metrics }: TurnParts): Turns {
   const sql = connect(database.address, turnOptions);
-  const turns = new Turns({ sql, feed, log, onMoved: (accountId) => siteQueues.forget(accountId) });
+  const onMoved = (accountId: AccountId): void => siteQueues.forget(accountId);
+  const turns = new Turns({ sql, feed, log, onMoved, onTurn: countTurns(metrics.registry) });
+  watchTurns(metrics.registry, turns);
   app.addHook('onClose', async () => {
     await turns.stop();
     await sql.end({ timeout: 1 });

@@ -136,7 +136,8 @@ async function readQueues(sql: Sql, accountId: AccountId, ids: readonly string[]
            coalesce((SELECT jsonb_object_agg(r.operator_id, r.rank) FROM queue_rankings r WHERE r.queue_id = q.id), '{}') AS ranks
       FROM queues q
       LEFT JOIN queue_states s ON s.queue_id = q.id
-     WHERE q.account_id = ${accountId} AND (${ids === null} OR q.id = ANY(${[...(ids ?? [])]}::uuid[]))`;
+     WHERE q.account_id = ${accountId} AND (${ids === null} OR q.id = ANY(${[...(ids ?? [])]}::uuid[]))
+     ORDER BY q.created_at, q.id`;
 }
 
 async function readStates(sql: Sql, ids: readonly string[]) {

@@ -4,6 +4,7 @@ import type { AccountId } from '../platform/ids.ts';
 import type { Log } from '../platform/log.ts';
 import { weightOf } from './board/board.ts';
 import type { CommandName, Commands } from './board/commands.ts';
+import type { TurnTold } from './turn-metrics.ts';
 import { takeTurn, type Held, type Job, type Order, type TurnOutcome } from './turn.ts';
 import { dueAccounts } from './turn-store.ts';
 
@@ -14,6 +15,7 @@ interface TurnsOptions {
   readonly log: Log;
   /** Something of the account was written by this process. */
   readonly onMoved: (accountId: AccountId) => void;
+  readonly onTurn?: (turn: TurnTold) => void;
   readonly limits?: Partial<TurnLimits>;
 }
 
@@ -90,15 +92,15 @@ export class Turns {
     });
   }
 
-  /** How many boards are held, and how many orders wait. */
-  get load(): { readonly boards: number; readonly waiting: number } {
+  /** How many boards are held, how many things are on them, and how many orders wait. */
+  get load(): { readonly boards: number; readonly things: number; readonly waiting: number } {
     let boards = 0;
     let waiting = 0;
     for (const lane of this.#lanes.values()) {
       boards += Number(lane.held !== null);
       waiting += lane.waiting.length;
     }
-    return { boards, waiting };
+    return { boards, things: this.#things, waiting };
   }
 
   /** Takes nothing more and finishes what it has. */
@@ -138,8 +140,10 @@ export class Turns {
     const { held } = lane;
     // Until the turn is known to be written, the board shows what may never have been.
     lane.held = null;
+    const began = performance.now();
     try {
       const outcome = await takeTurn(this.#options.sql, lane.accountId, held, jobs);
+      this.#options.onTurn?.({ seconds: (performance.now() - began) / 1000, orders: jobs.length });
       this.#conclude(lane, held, outcome);
     } catch (error) {
       await this.#recover(lane, jobs, error);

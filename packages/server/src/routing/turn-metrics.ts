@@ -1,0 +1,45 @@
+import { Gauge, Histogram, type Registry } from 'prom-client';
+import type { Turns } from './turns.ts';
+
+/** What a turn was like. */
+export interface TurnTold {
+  readonly seconds: number;
+  readonly orders: number;
+}
+
+/** How long turns take and how much they carry; what to call with each. */
+export function countTurns(registry: Registry): (turn: TurnTold) => void {
+  const duration = new Histogram({
+    name: 'usher_turn_duration_seconds',
+    help: 'Time from the beginning of a turn to its commit',
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
+    registers: [registry],
+  });
+  const orders = new Histogram({
+    name: 'usher_turn_orders',
+    help: 'Orders carried out in a turn',
+    buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
+    registers: [registry],
+  });
+  return (turn) => {
+    duration.observe(turn.seconds);
+    orders.observe(turn.orders);
+  };
+}
+
+/** What is held and what waits, asked when the metrics are. */
+export function watchTurns(registry: Registry, turns: Turns): void {
+  const gauge = (name: string, help: string, read: (load: Turns['load']) => number): void => {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read(turns.load));
+      },
+    });
+  };
+  gauge('usher_boards', 'Boards this process holds in memory', ({ boards }) => boards);
+  gauge('usher_board_things', 'Queues, operators, tickets, requests and engagements on them', ({ things }) => things);
+  gauge('usher_orders_waiting', 'Orders that wait for a turn', ({ waiting }) => waiting);
+}
