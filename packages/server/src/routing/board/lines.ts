@@ -47,7 +47,7 @@ export function stand(board: Board, ticket: Ticket): void {
     else if (!ticket.inPools.includes(place.pool)) ticket.inPools = including(ticket.inPools, place.pool);
   }
   for (const pool of ticket.inPools) pool.waiting[ticket.medium].add(ticket);
-  if (ticket.preferred !== null) want(board, ticket, heldUntil);
+  if (ticket.preferred !== null && ticket.places.some(keepsPlaces)) want(board, ticket, heldUntil);
   if (ticket.refusals !== null) dropSpentRefusals(board, ticket);
   board.dirty.tickets.add(ticket);
 }
@@ -60,6 +60,11 @@ function holdOf(board: Board, ticket: Ticket, { queue, pool }: Place): number | 
   const operator = board.operators.get(ticket.preferred);
   const couldServe = operator !== undefined && operator.settings.enabled && belongs(pool, operator.settings);
   return couldServe && until > board.now ? until : null;
+}
+
+/** Whether the queue waits for the operators whom its visitors know. */
+function keepsPlaces({ queue }: Place): boolean {
+  return queue.settings.affinityMs !== null;
 }
 
 /** Stands with the operator it would rather have: to be found if it is held, to be looked at when they change. */

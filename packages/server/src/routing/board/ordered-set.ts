@@ -14,6 +14,8 @@ interface Node<Item> {
 export class OrderedSet<Item> {
   readonly #compare: (a: Item, b: Item) => number;
   #root: Node<Item> | null = null;
+  /** Kept at hand: it is what is asked for most. */
+  #first: Item | undefined = undefined;
   #state = 0x2545f491;
 
   constructor(compare: (a: Item, b: Item) => number) {
@@ -26,19 +28,20 @@ export class OrderedSet<Item> {
 
   add(item: Item): void {
     this.#root = this.#insert(this.#root, leaf(item, this.#priority()));
+    if (this.#first === undefined || this.#compare(item, this.#first) < 0) this.#first = item;
   }
 
   /** Whether it was there. */
   delete(item: Item): boolean {
     const before = this.size;
     this.#root = this.#remove(this.#root, item);
-    return this.size < before;
+    if (this.size === before) return false;
+    if (this.#first !== undefined && this.#compare(item, this.#first) === 0) this.#first = leftmost(this.#root);
+    return true;
   }
 
   first(): Item | undefined {
-    let node = this.#root;
-    while (node?.left) node = node.left;
-    return node?.item;
+    return this.#first;
   }
 
   /** The first in order that will do. */
@@ -117,6 +120,12 @@ export class OrderedSet<Item> {
     else node.right = this.#remove(node.right, item);
     return resized(node);
   }
+}
+
+function leftmost<Item>(root: Node<Item> | null): Item | undefined {
+  let node = root;
+  while (node?.left) node = node.left;
+  return node?.item;
 }
 
 function leaf<Item>(item: Item, priority: number): Node<Item> {
