@@ -20,7 +20,6 @@ import { healthRoutes } from './platform/health.ts';
 import { createApp, type App } from './platform/http.ts';
 import { installIdempotency } from './platform/idempotency.ts';
 import type { Log } from './platform/log.ts';
-import type { AccountId } from './platform/ids.ts';
 import { createMetrics, metricsRoute, type Metrics } from './platform/metrics.ts';
 import { apiDocument, describeRoutes } from './platform/openapi.ts';
 import { channelRoutes } from './queues/channels/routes.ts';
@@ -122,8 +121,13 @@ type TurnParts = Omit<AppParts, 'config'> & { app: App; siteQueues: SiteQueues; 
 
 function startTurns({ app, database, feed, log, siteQueues, metrics }: TurnParts): Turns {
   const sql = connect(database.address, turnOptions);
-  const onMoved = (accountId: AccountId): void => siteQueues.forget(accountId);
-  const turns = new Turns({ sql, feed, log, onMoved, onTurn: countTurns(metrics.registry) });
+  const turns = new Turns({
+    sql,
+    feed,
+    log,
+    onMoved: (accountId, what) => siteQueues.forget(accountId, what),
+    onTurn: countTurns(metrics.registry),
+  });
   watchTurns(metrics.registry, turns);
   app.addHook('onClose', async () => {
     await turns.stop();

@@ -1,19 +1,26 @@
 import type { FastifyRequest } from 'fastify';
+import type { SiteId } from '../platform/ids.ts';
 import type { Party } from '../routing/board/answering.ts';
 
 /** The side the caller is, for routes of operators and visitors. */
 export function partyOf({ caller }: FastifyRequest): Party {
-  if (caller.kind === 'operator') return { kind: 'operator', id: caller.operatorId };
+  if (caller.kind === 'operator') {
+    const { operatorId: id, limited, roles } = caller;
+    return limited ? { kind: 'operator', id, onlyOn: new Set(roles.keys()) } : { kind: 'operator', id };
+  }
   if (caller.kind === 'visitor') return { kind: 'visitor', id: caller.visitorId };
   throw new Error('the route is for operators and visitors');
 }
 
+interface Sides {
+  readonly visitorId: string;
+  readonly operatorId: string;
+  readonly siteId: SiteId;
+}
+
 /** Whether the caller is that visitor or that operator. */
-export function isSide(
-  { caller }: FastifyRequest,
-  { visitorId, operatorId }: { readonly visitorId: string; readonly operatorId: string },
-): boolean {
-  return caller.kind === 'operator'
-    ? caller.operatorId === operatorId
-    : caller.kind === 'visitor' && caller.visitorId === visitorId;
+export function isSide({ caller }: FastifyRequest, { visitorId, operatorId, siteId }: Sides): boolean {
+  if (caller.kind === 'operator')
+    return caller.operatorId === operatorId && (!caller.limited || caller.roles.has(siteId));
+  return caller.kind === 'visitor' && caller.visitorId === visitorId;
 }

@@ -7,9 +7,10 @@ import type { App } from '../platform/http.ts';
 import type { EngagementId } from '../platform/ids.ts';
 import { cursorQuery, cutAtCursor, nextPage, readCursor } from '../platform/paging.ts';
 import { body, list, oneOf, uuid } from '../platform/schema.ts';
+import { instantOf } from '../routing/instant.ts';
 import type { Turns } from '../routing/turns.ts';
 import { engagementOutput, type EngagementRow } from './engagement.ts';
-import { partyOf } from './party.ts';
+import { isSide, partyOf } from './party.ts';
 import { refuseStranger } from './permission.ts';
 import { findEngagement, listEngagements } from './store.ts';
 
@@ -49,8 +50,8 @@ export function engagementRoutes(app: App, turns: Turns): void {
         self: kind === 'operator' ? { operatorId: id, visitorId: null } : { operatorId: null, visitorId: id },
         operatorIds: query.operator_ids ?? null,
         visitorIds: query.visitor_ids ?? null,
-        from: instantOf(query.start_date),
-        to: instantOf(query.end_date),
+        from: query.start_date === undefined ? null : instantOf(query.start_date, '/start_date'),
+        to: query.end_date === undefined ? null : instantOf(query.end_date, '/end_date'),
         state: query.state ?? null,
         after: readCursor(query.cursor),
         limit: query.per_page + 1,
@@ -112,10 +113,12 @@ export function engagementEnded({ id, operator_id, end_reason, ended_at }: Engag
   });
 }
 
-/** A date-time by its format may be none by its value: a leap second. */
-function instantOf(text: string | undefined): Date | null {
-  const at = text === undefined ? NaN : Date.parse(text);
-  return Number.isNaN(at) ? null : new Date(at);
+/** Whether the caller takes or took part. */
+export function tookPart(
+  request: FastifyRequest,
+  { visitor_id: visitorId, sub_engagements: subs }: EngagementRow,
+): boolean {
+  return subs.some((sub) => isSide(request, { visitorId, operatorId: sub.operator_id, siteId: sub.site_id }));
 }
 
 /** One the caller takes or took part in; or, to be read, one on a site the caller manages. */
@@ -126,10 +129,7 @@ export async function permittedEngagement(
 ): Promise<EngagementRow> {
   const found = await findEngagement(request.sql, accountOf(request), id);
   if (found === null) throw notFound('engagement', id);
-  const { kind, id: side } = partyOf(request);
-  const takesPart =
-    kind === 'visitor' ? found.visitor_id === side : found.sub_engagements.some((sub) => sub.operator_id === side);
-  if (!takesPart) refuseStranger(request, { noun: 'engagement', id, siteId: found.site_id, others });
+  if (!tookPart(request, found)) refuseStranger(request, { noun: 'engagement', id, siteId: found.site_id, others });
   permitted(request);
   return found;
 }

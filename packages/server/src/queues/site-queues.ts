@@ -15,33 +15,34 @@ import {
   type QueueCount,
 } from './store.ts';
 
-/** What was read of a site's queues and of all their status follows from, but for the time. */
+/** What was read of a site's queues and of all their status follows from, but for who waits in them, and the time. */
 interface Material {
   readonly siteId: SiteId;
   readonly rows: readonly QueueRow[];
   readonly hours: ReadonlyMap<SchedulingPolicyId, CompiledHours>;
   readonly operators: readonly AvailableOperator[];
-  readonly counts: ReadonlyMap<QueueId, QueueCount>;
 }
+
+type Counts = ReadonlyMap<QueueId, QueueCount>;
 
 async function readMaterial(sql: Sql, siteId: SiteId): Promise<Material> {
   const rows = await queuesOfSite(sql, siteId);
   const policyIds = new Set(rows.flatMap((row) => row.scheduling_policy_id ?? []));
-  const [policies, operators, counts] = await Promise.all([
+  const [policies, operators] = await Promise.all([
     policiesById(sql, [...policyIds]),
     availableOperators(sql, [...new Set(rows.map((row) => row.site_id))]),
-    countVisitors(
-      sql,
-      rows.map((row) => row.id),
-    ),
   ]);
   return {
     siteId,
     rows,
     hours: new Map(policies.map((policy) => [policy.id, compiledHours(policy)])),
     operators,
-    counts: new Map(counts.map((count) => [count.id, count])),
   };
+}
+
+async function readCounts(sql: Sql, { rows }: Material): Promise<Counts> {
+  const ids = rows.map((row) => row.id);
+  return new Map((await countVisitors(sql, ids)).map((count) => [count.id, count]));
 }
 
 /** Compiled policies by id and version: the same ones are asked for with every change of a queue. */
@@ -54,21 +55,24 @@ export function compiledHours(policy: Awaited<ReturnType<typeof policiesById>>[n
   return known;
 }
 
-/** A site's queues as they are at an instant, and until when they stay so unless something is changed. */
-interface Snapshot {
-  readonly queues: QueueOutput[];
+/** What is true of the queues until an instant, unless something is changed; who waits in them is not among it. */
+interface Setting {
+  readonly facts: ReadonlyMap<QueueId, Omit<QueueFacts, 'visitors'>>;
   readonly validUntil: number;
 }
 
-function takeSnapshot(material: Material, now: number): Snapshot {
+function settingAt(material: Material, now: number): Setting {
   const facts = new Map(material.rows.map((row) => [row.id, factsOf(material, row, now)]));
-  const queues = material.rows
-    .filter((row) => row.site_id === material.siteId)
-    .map((row) => outputOf(row, facts, material.counts.get(row.id)));
-  return { queues, validUntil: nextTurn(material, now) };
+  return { facts, validUntil: nextTurn(material, now) };
 }
 
-function factsOf({ hours, operators, counts }: Material, row: QueueRow, now: number): QueueFacts {
+function evaluateAll({ siteId, rows }: Material, { facts: standing }: Setting, counts: Counts): QueueOutput[] {
+  const facts = new Map<QueueId, QueueFacts>();
+  for (const [id, fact] of standing) facts.set(id, { ...fact, visitors: counts.get(id)?.visitors ?? 0 });
+  return rows.filter((row) => row.site_id === siteId).map((row) => outputOf(row, facts, counts.get(row.id)));
+}
+
+function factsOf({ hours, operators }: Material, row: QueueRow, now: number): Omit<QueueFacts, 'visitors'> {
   const compiled = row.scheduling_policy_id === null ? undefined : hours.get(row.scheduling_policy_id);
   const media = mediaOf(row);
   const { team_ids: teams = [] } = row.routing_policy;
@@ -83,7 +87,6 @@ function factsOf({ hours, operators, counts }: Material, row: QueueRow, now: num
     when_unstaffed: row.when_unstaffed,
     media,
     staff: staff.map((operator) => operator.media),
-    visitors: counts.get(row.id)?.visitors ?? 0,
   };
 }
 
@@ -136,17 +139,22 @@ export async function readQueue(
   { id, site_id }: Pick<QueueRow, 'id' | 'site_id'>,
   now: number,
 ): Promise<QueueOutput> {
-  const { queues } = takeSnapshot(await readMaterial(sql, site_id), now);
+  const material = await readMaterial(sql, site_id);
+  const queues = evaluateAll(material, settingAt(material, now), await readCounts(sql, material));
   const found = queues.find((queue) => queue.id === id);
   if (found === undefined) throw new Error('a queue has vanished');
   return found;
 }
 
 interface Held {
+  /** Of what is configured and who is there, and of who waits. */
   readonly epoch: object;
+  countsEpoch: object;
   readonly material: Material;
-  snapshot: Snapshot;
-  /** The snapshot as JSON, without the brackets around it. */
+  setting: Setting;
+  counts: Counts;
+  queues: QueueOutput[];
+  /** The queues as JSON, without the brackets around them. */
   json: string;
   /** The bytes of the answer that has this site alone. */
   answer: Buffer;
@@ -157,23 +165,28 @@ const mostSites = 1_000;
 const mostAccounts = 10_000;
 
 /**
- * Sites' queues kept in memory, rendered. What is held of a site is good while its account's epoch lasts: any change that
- * can move a status ends it (`queues_of_account` on the change feed), and so does a feed that is deaf. In between only time
- * passes, and a snapshot says until when it stands.
+ * Sites' queues kept in memory, rendered. What is held of a site is good while two epochs of its account last: any change
+ * of what is configured or of who is there ends the one (`queues_of_account` on the change feed), any change of who waits
+ * the other (`queue_counts`), and a deaf feed both. In between only time passes, and a setting says until when it stands.
+ * Visitors come and go all the time, so what that does not change is not read or worked out again.
  */
 export class SiteQueues {
   readonly #sql: Sql;
   readonly #epochs: RowCache<object>;
+  readonly #countsEpochs: RowCache<object>;
   readonly #held = new BoundedMap<SiteId, Held>(mostSites);
 
   constructor(sql: Sql, feed: ChangeFeed) {
     this.#sql = sql;
-    this.#epochs = new RowCache({ feed, tables: ['queues_of_account'], limit: mostAccounts, load: async () => ({}) });
+    const load = async (): Promise<object> => ({});
+    this.#epochs = new RowCache({ feed, tables: ['queues_of_account'], limit: mostAccounts, load });
+    this.#countsEpochs = new RowCache({ feed, tables: ['queue_counts'], limit: mostAccounts, load });
   }
 
   /** Something in the account has moved, in this process: others hear of it by the feed, and so would we, but later. */
-  forget(accountId: AccountId): void {
-    this.#epochs.drop(accountId);
+  forget(accountId: AccountId, what: 'who waits' | 'who is there'): void {
+    this.#countsEpochs.drop(accountId);
+    if (what === 'who is there') this.#epochs.drop(accountId);
   }
 
   /** The whole answer for the sites: kept as bytes, so that nothing is left to do for a site but to send them. */
@@ -185,25 +198,37 @@ export class SiteQueues {
   }
 
   async list(accountId: AccountId, siteId: SiteId, now = Date.now()): Promise<readonly QueueOutput[]> {
-    return (await this.#current(accountId, siteId, now)).snapshot.queues;
+    return (await this.#current(accountId, siteId, now)).queues;
   }
 
   async #current(accountId: AccountId, siteId: SiteId, now: number): Promise<Held> {
-    const epoch = await this.#epochs.get(accountId);
+    // Looked at without waiting where they are known, as they mostly are.
+    const epoch = this.#epochs.peek(accountId) ?? (await this.#epochs.get(accountId));
+    const countsEpoch = this.#countsEpochs.peek(accountId) ?? (await this.#countsEpochs.get(accountId));
     const held = this.#held.get(siteId);
-    if (held?.epoch === epoch) return now < held.snapshot.validUntil ? held : refresh(held, now);
+    if (held?.epoch !== epoch) return this.#read(siteId, { epoch, countsEpoch }, now);
+    if (held.countsEpoch !== countsEpoch) {
+      held.counts = await readCounts(this.#sql, held.material);
+      held.countsEpoch = countsEpoch;
+    } else if (now < held.setting.validUntil) return held;
+    if (now >= held.setting.validUntil) held.setting = settingAt(held.material, now);
+    return rendered(held);
+  }
+
+  async #read(siteId: SiteId, epochs: Pick<Held, 'epoch' | 'countsEpoch'>, now: number): Promise<Held> {
     const material = await readMaterial(this.#sql, siteId);
-    const blank: Held = { epoch, material, snapshot: { queues: [], validUntil: 0 }, json: '', answer: wrap('') };
-    const fresh = refresh(blank, now);
+    const counts = await readCounts(this.#sql, material);
+    const setting = settingAt(material, now);
+    const held = rendered({ ...epochs, material, setting, counts, queues: [], json: '', answer: wrap('') });
     this.#held.delete(siteId);
-    this.#held.set(siteId, fresh);
-    return fresh;
+    this.#held.set(siteId, held);
+    return held;
   }
 }
 
-function refresh(held: Held, now: number): Held {
-  held.snapshot = takeSnapshot(held.material, now);
-  held.json = held.snapshot.queues.map((queue) => JSON.stringify(queue)).join(',');
+function rendered(held: Held): Held {
+  held.queues = evaluateAll(held.material, held.setting, held.counts);
+  held.json = held.queues.map((queue) => JSON.stringify(queue)).join(',');
   held.answer = wrap(held.json);
   return held;
 }

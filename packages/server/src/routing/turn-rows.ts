@@ -37,8 +37,14 @@ export function rowsOf(changes: Changes, at: Date) {
     messages: JSON.stringify(changes.messages.map(messageRow)),
     events: JSON.stringify(changes.events.map((happening) => eventRow(happening, at))),
     things: JSON.stringify(things),
-    movesQueues: changes.queues.size > 0 || changes.presences.size > 0,
+    moved: whatMoved(changes),
   };
+}
+
+/** What others keep in memory of queues, and must read again; `null`: nothing. */
+export function whatMoved(changes: Changes): 'who waits' | 'who is there' | null {
+  if (changes.presences.size > 0) return 'who is there';
+  return changes.queues.size > 0 ? 'who waits' : null;
 }
 
 function parted<Thing>(things: Iterable<Thing>, isNew: (thing: Thing) => boolean): [Thing[], Thing[]] {

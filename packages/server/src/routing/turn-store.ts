@@ -49,14 +49,19 @@ export async function visitorFacts(
   return new Map(rows.map(({ id, ...facts }) => [id, facts]));
 }
 
-/** Those of the ids that are a ticket's or a request's already. */
-export async function existingIds(sql: Sql, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  if (ids.length === 0) return new Set();
-  const rows = await sql<{ id: string }[]>`
-    SELECT id FROM queue_tickets WHERE id = ANY(${[...ids]}::uuid[])
+/**
+ * Those of the ids that are a ticket's or a request's already: of today, so that the request is the same again; or of a day
+ * that is over (D7.7), so that the key was used anew and only its id is taken.
+ */
+export async function existingIds(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, 'same' | 'taken'>> {
+  if (ids.length === 0) return new Map();
+  const rows = await sql<{ id: string; recent: boolean }[]>`
+    SELECT id, enqueued_at > now() - interval '24 hours' AS recent
+      FROM queue_tickets WHERE id = ANY(${[...ids]}::uuid[])
     UNION ALL
-    SELECT id FROM engagement_requests WHERE id = ANY(${[...ids]}::uuid[])`;
-  return new Set(rows.map((row) => row.id));
+    SELECT id, created_at > now() - interval '24 hours'
+      FROM engagement_requests WHERE id = ANY(${[...ids]}::uuid[])`;
+  return new Map(rows.map(({ id, recent }) => [id, recent ? 'same' : 'taken']));
 }
 
 export async function movesSince(sql: Sql, accountId: AccountId, version: number): Promise<Things[]> {

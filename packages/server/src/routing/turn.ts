@@ -1,6 +1,6 @@
 import { inTransaction, type Sql } from '../platform/database.ts';
 import { Refusal } from '../platform/errors.ts';
-import type { AccountId, VisitorId } from '../platform/ids.ts';
+import { newId, type AccountId, type VisitorId } from '../platform/ids.ts';
 import { nextDue, takeChanges, type Board } from './board/board.ts';
 import { isEmpty } from './board/changes.ts';
 import { apply, type Command, type CommandName, type Commands } from './board/commands.ts';
@@ -8,6 +8,7 @@ import type { VisitorFacts } from './board/enqueue.ts';
 import { advance } from './board/time.ts';
 import { catchUp, loadBoard } from './load-board.ts';
 import { existingIds, lockForTurn, movesSince, visitorFacts, type LockedAccount } from './turn-store.ts';
+import { whatMoved } from './turn-rows.ts';
 import { writeNextDue, writeTurn } from './write-turn.ts';
 
 /** What is asked of a board, before the database has told what it knows of the visitor. */
@@ -39,8 +40,8 @@ export interface TurnOutcome {
   readonly answers: readonly (() => void)[];
   /** Milliseconds until the next thing falls due, as the database's clock has it. */
   readonly dueInMs: number | null;
-  /** Whether anything was written that others may have in memory. */
-  readonly moved: boolean;
+  /** What was written that others may have in memory. */
+  readonly moved: ReturnType<typeof whatMoved>;
 }
 
 /**
@@ -68,7 +69,7 @@ export async function takeTurn(
       existingIds(sql, repeatable(jobs)),
     ]);
     if (locked === null)
-      return { held: null, answers: jobs.map((job) => () => job.done(null)), dueInMs: null, moved: false };
+      return { held: null, answers: jobs.map((job) => () => job.done(null)), dueInMs: null, moved: null };
     const now = Math.max(Math.floor(locked.now), locked.turnedAt ?? 0);
     const board = await currentBoard(sql, accountId, held, { ...locked, now });
     advance(board, now);
@@ -105,18 +106,21 @@ async function caughtUp(
 
 interface Known {
   readonly facts: ReadonlyMap<VisitorId, VisitorFacts>;
-  readonly existing: ReadonlySet<string>;
+  readonly existing: ReadonlyMap<string, 'same' | 'taken'>;
 }
 
 /** Refusals are answers too: they are told once it is certain that what led to them is written. */
-function carryOut(board: Board, { order, done, failed }: Job, now: number, { facts, existing }: Known): () => void {
-  if ('id' in order && existing.has(order.id)) return () => done(null);
+function carryOut(board: Board, job: Job, now: number, { facts, existing }: Known): () => void {
+  const { done, failed } = job;
+  const known = 'id' in job.order ? existing.get(job.order.id) : undefined;
+  if (known === 'same') return () => done(null);
+  const order = known === 'taken' ? ({ ...job.order, id: newId() } as Order) : job.order;
   try {
     const visitorId = visitorOf(order);
-    const known = visitorId === undefined ? undefined : facts.get(visitorId);
-    if (visitorId !== undefined && known === undefined)
+    const told = visitorId === undefined ? undefined : facts.get(visitorId);
+    if (visitorId !== undefined && told === undefined)
       throw new Refusal('not_found', `There is no visitor ${visitorId}.`);
-    const answer = apply(board, { ...order, ...(known === undefined ? {} : { facts: known }) } as Command, now);
+    const answer = apply(board, { ...order, ...(told === undefined ? {} : { facts: told }) } as Command, now);
     return () => done(answer);
   } catch (error) {
     if (error instanceof Refusal) return () => failed(error);
@@ -136,10 +140,10 @@ async function write(
   const dueInMs = due === null ? null : Math.max(0, due - now);
   if (isEmpty(changes) && board.seq === seq) {
     if (mark.nextDueAt !== nextDueAt) await writeNextDue(sql, mark);
-    return { held: { board, version }, answers, dueInMs, moved: false };
+    return { held: { board, version }, answers, dueInMs, moved: null };
   }
   await writeTurn(sql, mark, changes);
-  return { held: { board, version: mark.version }, answers, dueInMs, moved: true };
+  return { held: { board, version: mark.version }, answers, dueInMs, moved: whatMoved(changes) };
 }
 
 /** Waking up too early costs a look, so what is stored is only moved when it would be too late, or has passed. */

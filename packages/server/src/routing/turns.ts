@@ -14,7 +14,7 @@ interface TurnsOptions {
   readonly feed: ChangeFeed;
   readonly log: Log;
   /** Something of the account was written by this process. */
-  readonly onMoved: (accountId: AccountId) => void;
+  readonly onMoved: (accountId: AccountId, what: NonNullable<TurnOutcome['moved']>) => void;
   readonly onTurn?: (turn: TurnTold) => void;
   readonly limits?: Partial<TurnLimits>;
 }
@@ -153,7 +153,7 @@ export class Turns {
   #conclude(lane: Lane, before: Held | null, { held, answers, dueInMs, moved }: TurnOutcome): void {
     lane.held = held ?? before;
     this.#weigh(lane, lane.held === null ? 0 : weightOf(lane.held.board));
-    if (moved) this.#options.onMoved(lane.accountId);
+    if (moved !== null) this.#options.onMoved(lane.accountId, moved);
     if (held !== null) this.#setTimer(lane, dueInMs);
     for (const answer of answers) answer();
   }

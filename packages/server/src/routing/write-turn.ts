@@ -20,6 +20,7 @@ export async function writeTurn(sql: Sql, mark: TurnMark, changes: Changes): Pro
   const { accountId } = mark;
   const at = new Date(mark.now);
   const rows = rowsOf(changes, at);
+  const topic = rows.moved === 'who is there' ? 'queues_of_account' : 'queue_counts';
   await sql`
     WITH turn AS (SELECT ${accountId}::uuid AS account_id, ${at}::timestamptz AS at),
          ${ticketWrites(sql, rows)},
@@ -37,7 +38,7 @@ export async function writeTurn(sql: Sql, mark: TurnMark, changes: Changes): Pro
                   next_due_at = ${instant(mark.nextDueAt)}
              FROM turn
             WHERE id = turn.account_id)
-    SELECT pg_notify('usher_changes', 'queues_of_account:' || turn.account_id) FROM turn WHERE ${rows.movesQueues}`;
+    SELECT pg_notify('usher_changes', ${topic}::text || ':' || turn.account_id) FROM turn WHERE ${rows.moved !== null}`;
 }
 
 /** A turn that changed nothing but found out when the next thing falls due. */

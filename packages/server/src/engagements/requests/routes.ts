@@ -121,15 +121,15 @@ async function pendingOf(request: FastifyRequest, turns: Turns): Promise<Request
   const order = kind === 'operator' ? { operatorId: id } : { visitorId: id };
   const requests = await turns.run(accountOf(request), { name: 'lookAtRequests', ...order });
   return (requests ?? [])
-    .filter((each) => each.kind !== 'transfer')
+    .filter((each) => each.kind !== 'transfer' && isSide(request, each))
     .toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
 }
 
 export function whoseOf(request: FastifyRequest, siteIds: Parameters<typeof requestedSites>[1]): Whose {
-  const { kind, id } = partyOf(request);
-  if (siteIds !== undefined && kind === 'operator')
-    return { siteIds: requestedSites(operatorOf(request), siteIds, 'manager') };
-  return kind === 'operator' ? { operatorId: id } : { visitorId: id };
+  const party = partyOf(request);
+  if (party.kind === 'visitor') return { visitorId: party.id };
+  if (siteIds !== undefined) return { siteIds: requestedSites(operatorOf(request), siteIds, 'manager') };
+  return { operatorId: party.id, onlyOn: party.onlyOn === undefined ? null : [...party.onlyOn] };
 }
 
 /** The caller's own side comes from its token; a field that contradicts it is ignored. */

@@ -17,9 +17,11 @@ export async function findRequest(sql: Sql, accountId: AccountId, id: string): P
   return row ?? null;
 }
 
-/** Whose requests: those of a side, or of whole sites. */
+/** Whose requests: those of a side, for an operator perhaps on some sites alone, or of whole sites. */
 export type Whose =
-  { readonly operatorId: OperatorId } | { readonly visitorId: VisitorId } | { readonly siteIds: readonly SiteId[] };
+  | { readonly operatorId: OperatorId; readonly onlyOn: readonly SiteId[] | null }
+  | { readonly visitorId: VisitorId }
+  | { readonly siteIds: readonly SiteId[] };
 
 interface RequestList {
   readonly accountId: AccountId;
@@ -35,7 +37,8 @@ export async function listRequests(sql: Sql, wanted: RequestList): Promise<Reque
   const { whose, after } = wanted;
   const theirs =
     'operatorId' in whose
-      ? sql`operator_id = ${whose.operatorId}`
+      ? sql`operator_id = ${whose.operatorId}
+            AND (${whose.onlyOn === null} OR site_id = ANY(${[...(whose.onlyOn ?? [])]}::uuid[]))`
       : 'visitorId' in whose
         ? sql`visitor_id = ${whose.visitorId}`
         : sql`site_id = ANY(${[...whose.siteIds]}::uuid[])`;

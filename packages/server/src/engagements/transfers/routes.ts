@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { accountOf, operatorOf, permitted } from '../../identity/access.ts';
-import { invalid, notFound } from '../../platform/errors.ts';
+import { invalid, notFound, Refusal } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
 import { newId, type EngagementId, type RequestId, type TicketId } from '../../platform/ids.ts';
 import { cursorQuery, cutAtCursor, nextPage, readCursor } from '../../platform/paging.ts';
@@ -17,7 +17,8 @@ import { refuseStranger } from '../permission.ts';
 import { answerInput, requestStates, type RequestRow } from '../requests/request.ts';
 import { orderOf, requestEnded, whoseOf } from '../requests/routes.ts';
 import { findRequest, listRequests } from '../requests/store.ts';
-import { engagementEnded, permittedEngagement } from '../routes.ts';
+import { isSide } from '../party.ts';
+import { engagementEnded, permittedEngagement, tookPart } from '../routes.ts';
 import { findEngagement } from '../store.ts';
 import {
   showTransferRequest,
@@ -56,16 +57,18 @@ function requestRoutes(app: App, turns: Turns): void {
       const given = request.body;
       const engagement = await transferable(request, given.engagement_id);
       const keyed = request.keyedId as RequestId | null;
-      const made = await turns.run(engagement.account_id, {
-        name: 'transferToOperator',
-        id: keyed ?? newId<RequestId>(),
-        repeatable: keyed !== null,
-        engagementId: engagement.id,
-        by: operatorOf(request).operatorId,
-        operatorId: given.operator_id,
-        medium: given.media ?? null,
-        notes: notesOf(given),
-      });
+      const made = await turns
+        .run(engagement.account_id, {
+          name: 'transferToOperator',
+          id: keyed ?? newId<RequestId>(),
+          repeatable: keyed !== null,
+          engagementId: engagement.id,
+          by: operatorOf(request).operatorId,
+          operatorId: given.operator_id,
+          medium: given.media ?? null,
+          notes: notesOf(given),
+        })
+        .catch(unlessEnded(request, engagement.id));
       const shown = showTransferRequest(made ?? (await readRequest(request, keyed)));
       reply.code(201).header('location', `/transfer_requests/${shown.id}`);
       return shown;
@@ -139,8 +142,7 @@ function answerRoutes(app: App, turns: Turns): void {
       permitted(request);
       if (answered !== null) return showTransferRequest(answered);
       const before = await permittedTransfer(request, id, 'nobody else');
-      const isTarget = before.operatorId === operatorOf(request).operatorId;
-      if (request.body.action === 'accept' && before.state === 'accepted' && isTarget)
+      if (request.body.action === 'accept' && before.state === 'accepted' && isSide(request, before))
         return showTransferRequest(before);
       throw requestEnded(before);
     },
@@ -166,17 +168,19 @@ function ticketRoutes(app: App, turns: Turns): void {
       if (queue === null || !operatorOf(request).roles.has(queue.site_id))
         throw invalid([{ attribute: '/queue_id', detail: 'is not a queue that this token can see' }]);
       const keyed = request.keyedId as TicketId | null;
-      const made = await turns.run(engagement.account_id, {
-        name: 'transferToQueue',
-        id: keyed ?? newId<TicketId>(),
-        repeatable: keyed !== null,
-        engagementId: engagement.id,
-        by: operatorOf(request).operatorId,
-        queueId: queue.id,
-        medium: given.media,
-        factsOf: engagement.visitor_id,
-        notes: notesOf(given),
-      });
+      const made = await turns
+        .run(engagement.account_id, {
+          name: 'transferToQueue',
+          id: keyed ?? newId<TicketId>(),
+          repeatable: keyed !== null,
+          engagementId: engagement.id,
+          by: operatorOf(request).operatorId,
+          queueId: queue.id,
+          medium: given.media,
+          factsOf: engagement.visitor_id,
+          notes: notesOf(given),
+        })
+        .catch(unlessEnded(request, engagement.id));
       const ticket = made === null ? showTicket(await readTicket(request, keyed), null) : showNewTicket(made);
       reply.code(201).header('location', `/transfer_tickets/${ticket.id}`);
       return showTransferTicket(ticket);
@@ -210,6 +214,9 @@ function ticketRoutes(app: App, turns: Turns): void {
     },
     async (request) => {
       const row = await permittedTicket(request, request.params.ticket_id, 'nobody else');
+      // Who had the engagement before may look, but it is no longer theirs to hand on, or not.
+      if (row.engagement_id !== null && (row.state === 'waiting' || row.state === 'offered'))
+        await transferable(request, row.engagement_id);
       const order = { name: 'cancelTicket', ticketId: row.id, kind: 'transfer', by: 'operator' } as const;
       const canceled = await turns.run(row.account_id, order);
       const current = await readTicket(request, row.id);
@@ -227,6 +234,14 @@ async function transferable(request: FastifyRequest, id: EngagementId): Promise<
   return engagement;
 }
 
+/** It may have ended, or passed on, between looking and the turn: that says more than that the board has none. */
+function unlessEnded(request: FastifyRequest, id: EngagementId) {
+  return async (error: unknown): Promise<never> => {
+    if (error instanceof Refusal && error.code === 'not_found') await transferable(request, id);
+    throw error;
+  };
+}
+
 async function readRequest(request: FastifyRequest, id: RequestId | null): Promise<RequestRow> {
   const found = id === null ? null : await findRequest(request.sql, accountOf(request), id);
   if (found?.kind !== 'transfer') throw notFound('transfer request', id ?? '');
@@ -240,9 +255,8 @@ async function permittedTransfer(
   others: 'a manager' | 'nobody else',
 ): Promise<RequestRow> {
   const found = await readRequest(request, id);
-  const mine =
-    found.operatorId === operatorOf(request).operatorId || (await hadEngagement(request, found.engagementId));
-  if (!mine) refuseStranger(request, { noun: 'transfer request', id, siteId: found.siteId, others });
+  if (!isSide(request, found) && !(await hadEngagement(request, found.engagementId)))
+    refuseStranger(request, { noun: 'transfer request', id, siteId: found.siteId, others });
   permitted(request);
   return found;
 }
@@ -267,7 +281,6 @@ async function permittedTicket(
 
 async function hadEngagement(request: FastifyRequest, id: EngagementId | null): Promise<boolean> {
   if (id === null) return false;
-  const { operatorId } = operatorOf(request);
   const engagement = await findEngagement(request.sql, accountOf(request), id);
-  return engagement?.sub_engagements.some((sub) => sub.operator_id === operatorId) ?? false;
+  return engagement !== null && tookPart(request, engagement);
 }

@@ -1,5 +1,5 @@
 import { Refusal } from '../../platform/errors.ts';
-import type { EngagementId, OperatorId, RequestId, TicketId, VisitorId } from '../../platform/ids.ts';
+import type { EngagementId, OperatorId, RequestId, SiteId, TicketId, VisitorId } from '../../platform/ids.ts';
 import type { Board } from './board.ts';
 import { begin, dropTransfer, endEngagement } from './engagements.ts';
 import { giveUp } from './presence.ts';
@@ -7,9 +7,10 @@ import { failRequest } from './requests.ts';
 import type { Engagement, Request, Ticket } from './state.ts';
 import { endTicket } from './tickets.ts';
 
-/** Who acts. */
+/** Who acts. An operator's token may have been obtained for some sites: with it, what is on others is not the caller's. */
 export type Party =
-  { readonly kind: 'operator'; readonly id: OperatorId } | { readonly kind: 'visitor'; readonly id: VisitorId };
+  | { readonly kind: 'operator'; readonly id: OperatorId; readonly onlyOn?: ReadonlySet<SiteId> }
+  | { readonly kind: 'visitor'; readonly id: VisitorId };
 
 export interface Answer {
   readonly requestId: RequestId;
@@ -43,8 +44,9 @@ function refuseUnless(may: boolean, why: string): void {
   if (!may) throw new Refusal('forbidden', why);
 }
 
-function isParty({ operator, visitor }: Request, { kind, id }: Party): boolean {
-  return kind === 'visitor' ? visitor.id === id : operator.settings.id === id;
+function isParty({ operator, visitor, siteId }: Request | Engagement, by: Party): boolean {
+  if (by.kind === 'visitor') return visitor.id === by.id;
+  return operator.settings.id === by.id && by.onlyOn?.has(siteId) !== false;
 }
 
 function cancel(board: Board, request: Request, by: Party, error: Answer['error']): void {
@@ -59,7 +61,7 @@ export function answerTransfer(board: Board, { requestId, action, by, error }: A
   if (request === undefined || request.kind !== 'transfer') return elsewhere;
   // The visitor is in it, but it is the operators' affair.
   const isTarget = by.kind === 'operator' && isParty(request, by);
-  const isHolder = request.engagement?.operator.settings.id === by.id;
+  const isHolder = by.kind === 'operator' && request.engagement !== null && isParty(request.engagement, by);
   if (!isTarget && !isHolder) return elsewhere;
   if (action === 'cancel') {
     refuseUnless(isHolder, 'Only the operator who has the engagement may cancel. The other may decline.');
@@ -96,11 +98,7 @@ export interface EndEngagement {
 
 export function end(board: Board, { engagementId, by, error }: EndEngagement): Engagement | Elsewhere {
   const engagement = board.engagements.get(engagementId);
-  if (engagement === undefined || !takesPart(engagement, by)) return elsewhere;
+  if (engagement === undefined || !isParty(engagement, by)) return elsewhere;
   endEngagement(board, engagement, error ? 'error' : by.kind === 'visitor' ? 'visitor_hung_up' : 'operator_hung_up');
   return engagement;
-}
-
-function takesPart({ visitor, operator }: Engagement, { kind, id }: Party): boolean {
-  return kind === 'visitor' ? visitor.id === id : operator.settings.id === id;
 }

@@ -39,7 +39,7 @@ export interface Board {
     /** Operators who can take something now. */
     readonly operators: Marked<Operator>;
     readonly tickets: Marked<Ticket>;
-    /** Operators who are not available any more. */
+    /** Operators who are not available any more, or whose sites are others. */
     readonly absent: Set<Operator>;
   };
   changes: Changes;

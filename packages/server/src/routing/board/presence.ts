@@ -36,17 +36,18 @@ function change(
   resettle(board, operator, { ...operator.settings, ...said });
 }
 
-/** D5.2: what a side that is gone was asked, or had asked, comes to nothing. Called for operators no longer available. */
+/** D5.2: what a side that is gone was asked, or had asked, comes to nothing: for operators no longer available, or there. */
 export function settleAbsent(board: Board): void {
   const absent = [...board.dirty.absent].toSorted((a, b) => (a.settings.id < b.settings.id ? -1 : 1));
   board.dirty.absent.clear();
   for (const operator of absent) {
-    if (operator.present) continue;
-    const { enabled, leaseUntil } = operator.settings;
+    const { enabled, leaseUntil, sites } = operator.settings;
     const isLost = ({ createdAt }: Request): boolean =>
       !enabled || (leaseUntil !== null && leaseUntil <= board.now && createdAt < leaseUntil);
-    for (const request of byAge(operator.requests, ({ createdAt }) => createdAt))
-      if (isInvited(request) || isLost(request)) giveUp(board, request, 'operator_left');
+    for (const request of byAge(operator.requests, ({ createdAt }) => createdAt)) {
+      const isAbsent = !operator.present && (isInvited(request) || isLost(request));
+      if (isAbsent || !sites.has(request.siteId)) giveUp(board, request, 'operator_left');
+    }
   }
 }
 

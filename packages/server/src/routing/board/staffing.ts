@@ -81,7 +81,10 @@ export function resettle(board: Board, operator: Operator, settings: OperatorSet
     operator.settings = settings;
     operator.present = false;
     board.operators.set(settings.id, operator);
-    if (moved) findPlaces(board, operator);
+    if (!moved) return;
+    findPlaces(board, operator);
+    // It may have been asked something on a site that it has left.
+    board.dirty.absent.add(operator);
   });
   setPresent(board, operator);
 }

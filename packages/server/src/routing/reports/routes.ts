@@ -3,6 +3,7 @@ import { invalid } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
 import { nullable, output, timestamp, uuid } from '../../platform/schema.ts';
 import { permittedQueue, queueParams } from '../../queues/routes.ts';
+import { instantOf } from '../instant.ts';
 import { averageWait, queueStats } from './store.ts';
 
 const count = (description: string) => Type.Integer({ description });
@@ -48,10 +49,9 @@ export function reportRoutes(app: App): void {
     },
     async (request) => {
       const queue = await permittedQueue(request, request.params.queue_id);
-      const from = new Date(request.query.from);
-      const to = new Date(request.query.to);
-      // A leap second is a date-time by its format and none by its value: NaN, which is in no order.
-      if (!(from <= to && to.getTime() - from.getTime() <= longestMs))
+      const from = instantOf(request.query.from, '/from');
+      const to = instantOf(request.query.to, '/to');
+      if (from > to || to.getTime() - from.getTime() > longestMs)
         throw invalid([{ attribute: '/to', detail: 'must not be before from, nor more than 366 days after it' }]);
       const { service_level_sec: serviceLevelSec } = request.query;
       const stats = await queueStats(request.sql, { queueId: queue.id, from, to, serviceLevelSec });

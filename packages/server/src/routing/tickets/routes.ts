@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { accountOf, permit, permitted } from '../../identity/access.ts';
-import { notFound, Refusal } from '../../platform/errors.ts';
+import { teamsOnSite } from '../../identity/teams/store.ts';
+import { invalid, notFound, Refusal } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
 import { newId, type TicketId, type VisitorId } from '../../platform/ids.ts';
 import { cutPage, nextPage, pageQuery, pageWindow } from '../../platform/paging.ts';
@@ -105,6 +106,7 @@ async function enqueue(
   turns: Turns,
   given: Type.Static<typeof ticketInput>,
 ): Promise<{ ticket: TicketOutput; created: boolean }> {
+  await requireTeams(request, given);
   const keyed = request.keyedId as TicketId | null;
   const { queue_id, queue_ids = queue_id === undefined ? null : [queue_id] } = given;
   const answer = await turns.run(accountOf(request), {
@@ -124,6 +126,18 @@ async function enqueue(
   if (answer === null) throw new Error('a ticket with a new id exists already');
   if (answer.created) return { ticket: showNewTicket(answer.ticket), created: true };
   return { ticket: showTicket(await readTicket(request, answer.ticket.id), answer.ticket), created: false };
+}
+
+/** Nobody would ever serve a ticket for a team that is not there. */
+async function requireTeams(
+  request: FastifyRequest,
+  { site_id, team_ids = [] }: Type.Static<typeof ticketInput>,
+): Promise<void> {
+  if (team_ids.length === 0) return;
+  const known = await teamsOnSite(request.sql, site_id, team_ids);
+  const unknown = team_ids.flatMap((team, index) => (known.has(team) ? [] : [index]));
+  if (unknown.length > 0)
+    throw invalid(unknown.map((index) => ({ attribute: `/team_ids/${index}`, detail: 'is not a team of the site' })));
 }
 
 function visitorOf({ caller }: FastifyRequest): VisitorId {
