@@ -30,6 +30,7 @@ export const routing: Entry = {
       freeToOffer(floor),
       grows('an enqueue with 100,000 waiting against 100', many, small),
       grows('an enqueue with 10,000 operators against 100', staffed, small),
+      grows('catching up with another process, 100,000 waiting against 100', many, small, 'two'),
     ];
   },
 };
@@ -165,6 +166,8 @@ async function p99OfOffers(floor: Floor): Promise<number> {
 
 interface Standing {
   readonly floor: Floor;
+  /** Another process on the same database. */
+  readonly otherUrl: string;
 }
 
 /** A server in whose one queue so many wait already, for so many operators who are all busy elsewhere. */
@@ -204,30 +207,37 @@ async function startWithWaiting(
   } finally {
     await sql.end();
   }
-  return { floor };
+  const url = `postgres://${user}@localhost/${database}?host=${encodeURIComponent(directory)}`;
+  const other = await startUsher(scope, temporaryFolder(scope), url);
+  return { floor, otherUrl: other.url };
 }
 
 /** Rates of enqueueing one after the other, from medians: the large account must be as fast within a factor of 1.3. */
-function grows(name: string, large: Standing, small: Standing): Comparison {
+function grows(name: string, large: Standing, small: Standing, by: 'one' | 'two' = 'one'): Comparison {
   return {
     name,
     unit: 'enqueues/s',
-    ours: async () => 1000 / (await medianEnqueueMs(large)),
-    peer: async () => 1000 / (await medianEnqueueMs(small)),
+    ours: async () => 1000 / (await medianEnqueueMs(large, by)),
+    peer: async () => 1000 / (await medianEnqueueMs(small, by)),
     atLeast: 1 / 1.3,
   };
 }
 
-async function medianEnqueueMs({ floor }: Standing): Promise<number> {
-  const client = new RawClient(floor.session.url);
+/** With two processes they take turns, so that each must catch up with what the other did: an enqueue and a cancel. */
+async function medianEnqueueMs({ floor, otherUrl }: Standing, by: 'one' | 'two'): Promise<number> {
+  const clients = [
+    new RawClient(floor.session.url),
+    new RawClient(by === 'one' ? floor.session.url : otherUrl),
+  ] as const;
   const wanted = { site_id: floor.siteId, media: 'text', queue_id: floor.queueId };
   const took: number[] = [];
-  for (const { token } of floor.visitors) {
+  for (const [n, { token }] of floor.visitors.entries()) {
+    const client = clients[n % 2 === 0 ? 0 : 1];
     const began = performance.now();
     const { id } = await client.json<{ id: string }>(201, 'POST', '/queue_tickets', token, wanted);
     took.push(performance.now() - began);
     await client.json(200, 'PATCH', `/queue_tickets/${id}`, token, { action: 'cancel' });
   }
-  client.close();
+  for (const client of clients) client.close();
   return median(took);
 }

@@ -19,8 +19,8 @@ const readyPatienceMs = 60_000;
 const pollMs = 5;
 const callPatienceMs = 10_000;
 
-/** Keeps its data in `folder`: one that was used before gives a second start. */
-export async function startUsher(scope: AsyncDisposableStack, folder: string): Promise<Usher> {
+/** Keeps its data in `folder`: one that was used before gives a second start. With a URL it joins that database instead. */
+export async function startUsher(scope: AsyncDisposableStack, folder: string, databaseUrl?: string): Promise<Usher> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const dataDir = join(folder, 'data');
@@ -34,6 +34,7 @@ export async function startUsher(scope: AsyncDisposableStack, folder: string): P
     env: {
       PORT: String(port),
       USHER_DATA_DIR: dataDir,
+      ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
       USHER_ADMIN_KEY_ID: key.id,
       USHER_ADMIN_KEY_SECRET: key.secret,
       USHER_RATE_LIMIT_PER_TOKEN: '1000000000',

@@ -60,6 +60,7 @@ export function configureOperator(world: World, settings: OperatorSettings): voi
   if (known === undefined) world.operators.push(operator);
   operator.settings = settings;
   lookAtPresence(world, operator);
+  world.gone.add(operator);
 }
 
 /** The answer is the thing that was made or acted on; `null` where there is no such thing for the caller. */
@@ -193,12 +194,15 @@ function settle(world: World): void {
 }
 
 function leave(world: World, operator: Operator): void {
-  if (operator.present) return;
-  const { enabled, leaseUntil } = operator.settings;
+  const { enabled, leaseUntil, sites } = operator.settings;
   const isLost = (createdAt: number): boolean =>
     !enabled || (leaseUntil !== null && leaseUntil <= world.now && createdAt < leaseUntil);
   for (const request of pending(world).filter((each) => each.operator === operator))
-    if (wasAsked(request) || isLost(request.createdAt)) giveUp(world, request, 'operator_left');
+    if (
+      !Array.from(sites.keys()).some((id) => id === request.siteId) ||
+      (!operator.present && (wasAsked(request) || isLost(request.createdAt)))
+    )
+      giveUp(world, request, 'operator_left');
 }
 
 function enqueue(world: World, command: Command<'enqueue'>): Ticket {
