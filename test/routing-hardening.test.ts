@@ -7,6 +7,7 @@ import {
   enqueue,
   expectStatus,
   makeAccount,
+  makeOperator,
   makePresent,
   makeQueue,
   makeSite,
@@ -234,4 +235,31 @@ test('a process that reads everything anew answers as the one that did it all', 
   assert.equal(first.queue, first.line.queue_tickets.length);
   await using fresh = await startTestServer({}, server.database.address);
   assert.deepEqual(await read(fresh), first);
+});
+
+test('D3.4 who is engaged by the fallback of another site waits for nobody else on its own', async () => {
+  await anew();
+  const far = await makeSite(server, account);
+  const fallback = await makeQueue(server, account, { site_id: far, when_unstaffed: 'accept' });
+  const near = await makeQueue(server, account, { fallback_queue_id: fallback });
+  const { visitor } = await enqueue(server, account, near);
+  const operator = await makeOperator(server, account, [{ site_id: far, role: 'operator' }]);
+  await present(server, operator);
+  const engagement = await acceptOffer(server, operator);
+  const again = await askIn(server, account, { queue_ids: [queue] }, visitor);
+  assert.equal(expectStatus(again, 409).body.error, 'already_engaged');
+  const list = await call(server, `GET /engagements?site_ids[]=${account.siteId}`, { token: visitor.token });
+  assert.deepEqual(
+    list.body.engagements.map(({ id, site_id }: Json) => [id, site_id]),
+    [[engagement, far]],
+  );
+});
+
+test('a cursor of no instant is refused', async () => {
+  await anew();
+  for (const ms of ['253402300800000', '999999999999999', '-1']) {
+    const cursor = Buffer.from(`${ms} ${account.siteId}`).toString('base64url');
+    const answer = await call(server, `GET /engagement_requests?cursor=${cursor}`, { token: account.admin });
+    assert.equal(expectStatus(answer, 422).body.details[0].attribute, '/cursor');
+  }
 });

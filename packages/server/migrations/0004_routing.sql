@@ -125,6 +125,8 @@ CREATE INDEX engagement_requests_by_site ON engagement_requests (site_id, create
 CREATE TABLE engagements (
   id                uuid           PRIMARY KEY,
   account_id        uuid           NOT NULL,
+  -- Where the visitor asked; by fallback or transfer it may be served on another site.
+  asked_on_site_id  uuid           NOT NULL,
   -- Of the current sub-engagement, as are the operator and the medium.
   site_id           uuid           NOT NULL,
   visitor_id        uuid           NOT NULL,

@@ -35,15 +35,12 @@ interface EngagementList {
   readonly limit: number;
 }
 
-/** Newest first. Served by engagements_by_site. */
+/** Newest first. Served by engagements_by_site and _by_visitor. */
 export async function listEngagements(sql: Sql, wanted: EngagementList): Promise<EngagementRow[]> {
-  const { self, after } = wanted;
+  const { after } = wanted;
   const rows = await sql<EngagementRow[]>`
     ${selectEngagement(sql)}
-     WHERE e.account_id = ${wanted.accountId} AND e.site_id = ANY(${[...wanted.siteIds]}::uuid[])
-       AND (e.site_id = ANY(${[...wanted.managed]}::uuid[]) OR e.visitor_id = ${self.visitorId}
-            OR e.operator_id = ${self.operatorId}
-            OR ${self.operatorId}::uuid IN (SELECT s.operator_id FROM sub_engagements s WHERE s.engagement_id = e.id))
+     WHERE e.account_id = ${wanted.accountId} AND ${visibleTo(sql, wanted)}
        AND (${wanted.operatorIds === null} OR e.operator_id = ANY(${[...(wanted.operatorIds ?? [])]}::uuid[]))
        AND (${wanted.visitorIds === null} OR e.visitor_id = ANY(${[...(wanted.visitorIds ?? [])]}::uuid[]))
        AND (${wanted.from}::timestamptz IS NULL OR e.started_at >= ${wanted.from})
@@ -53,6 +50,17 @@ export async function listEngagements(sql: Sql, wanted: EngagementList): Promise
      ORDER BY e.started_at DESC, e.id DESC
      LIMIT ${wanted.limit}`;
   return rows.map(withDates);
+}
+
+/** Visitors see their own, also where another site serves what they asked for on theirs. */
+function visibleTo(sql: Sql, { siteIds, managed, self }: Pick<EngagementList, 'siteIds' | 'managed' | 'self'>) {
+  const sites = [...siteIds];
+  if (self.visitorId !== null)
+    return sql`e.visitor_id = ${self.visitorId}
+       AND (e.site_id = ANY(${sites}::uuid[]) OR e.asked_on_site_id = ANY(${sites}::uuid[]))`;
+  return sql`e.site_id = ANY(${sites}::uuid[])
+       AND (e.site_id = ANY(${[...managed]}::uuid[]) OR e.operator_id = ${self.operatorId}
+            OR ${self.operatorId}::uuid IN (SELECT s.operator_id FROM sub_engagements s WHERE s.engagement_id = e.id))`;
 }
 
 /** Those before and the current one, their times, which come as text inside JSON, as dates. */

@@ -134,6 +134,7 @@ function engagementRow(engagement: Engagement) {
 function newEngagementRow(engagement: Engagement) {
   return {
     ...engagementRow(engagement),
+    asked_on_site_id: engagement.askedOn,
     visitor_id: engagement.visitor.id,
     request_id: engagement.requestId,
     ticket_id: engagement.ticketId,

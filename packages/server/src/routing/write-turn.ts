@@ -96,12 +96,12 @@ function requestWrites(sql: Sql, rows: TurnRows) {
 function engagementWrites(sql: Sql, rows: TurnRows, accountId: AccountId) {
   return sql`
          new_engagements AS (
-           INSERT INTO engagements (id, account_id, site_id, visitor_id, operator_id, sub_engagement_id, sub_started_at, media,
+           INSERT INTO engagements (id, account_id, asked_on_site_id, site_id, visitor_id, operator_id, sub_engagement_id, sub_started_at, media,
                                     request_id, ticket_id, queue_id, end_reason, started_at, ended_at, updated_at)
-           SELECT id, turn.account_id, site_id, visitor_id, operator_id, sub_engagement_id, sub_started_at, media, request_id,
+           SELECT id, turn.account_id, asked_on_site_id, site_id, visitor_id, operator_id, sub_engagement_id, sub_started_at, media, request_id,
                   ticket_id, queue_id, end_reason, started_at, ended_at, turn.at
              FROM turn, json_to_recordset(${rows.newEngagements}::text::json) AS e (
-                    id uuid, site_id uuid, visitor_id uuid, operator_id uuid, sub_engagement_id uuid,
+                    id uuid, asked_on_site_id uuid, site_id uuid, visitor_id uuid, operator_id uuid, sub_engagement_id uuid,
                     sub_started_at timestamptz, media text, request_id uuid, ticket_id uuid, queue_id uuid, end_reason text,
                     started_at timestamptz, ended_at timestamptz)),
          old_engagements AS (

@@ -1,5 +1,5 @@
 import { isObject, parseCard } from '../../queues/welcome-message.ts';
-import type { EngagementId, SubEngagementId } from '../../platform/ids.ts';
+import type { EngagementId, SiteId, SubEngagementId } from '../../platform/ids.ts';
 import { byAge, including, releaseVisitor, without, type Board } from './board.ts';
 import type { About, Happening } from './changes.ts';
 import { failRequest, occupy, unstandRequest } from './requests.ts';
@@ -23,6 +23,7 @@ function startEngagement(board: Board, request: Request): Engagement {
     queueId: queue?.settings.id ?? null,
     visitor,
     startedAt: board.now,
+    askedOn: ticket?.siteId ?? siteId,
     siteId,
     operator,
     medium,
@@ -90,17 +91,23 @@ function leaveForEngagement(board: Board, { ticket, engagement }: Request, queue
   memory.leftOthersAt = queue.visitors > 0 ? board.now : null;
 }
 
+/** Whether it keeps the visitor from asking for more on the site: it is there, or was asked for there. */
+export function isOn({ siteId, askedOn }: Engagement, site: SiteId): boolean {
+  return siteId === site || askedOn === site;
+}
+
 /** An engaged visitor waits for nobody else on that site: neither in its queues nor for an answer. */
-function dropOtherWishes(board: Board, { id, visitor, siteId }: Engagement): void {
+function dropOtherWishes(board: Board, engagement: Engagement): void {
+  const { id, visitor } = engagement;
   if (visitor.tickets.length + visitor.requests.length === 0) return;
   for (const ticket of byAge(visitor.tickets, ({ seq }) => seq)) {
-    if (ticket.kind !== 'visitor' || ticket.siteId !== siteId) continue;
+    if (ticket.kind !== 'visitor' || !isOn(engagement, ticket.siteId)) continue;
     if (ticket.request !== null) failRequest(board, ticket.request, 'visitor_cancel');
     ticket.engagementId = id;
     endTicket(board, ticket, 'engaged');
   }
   for (const request of byAge(visitor.requests, ({ createdAt }) => createdAt))
-    if (request.kind === 'direct' && request.siteId === siteId) failRequest(board, request, 'visitor_cancel');
+    if (request.kind === 'direct' && isOn(engagement, request.siteId)) failRequest(board, request, 'visitor_cancel');
 }
 
 /** D5.6. */

@@ -3,6 +3,7 @@ import type { OperatorId, QueueId, SiteId, TeamId, TicketId, VisitorId } from '.
 import type { Medium } from '../../platform/schema.ts';
 import { resolve } from './admission.ts';
 import { visitorOf, type Board } from './board.ts';
+import { isOn } from './engagements.ts';
 import { addPlace } from './lines.ts';
 import { lookAtLease } from './presence.ts';
 import type { Queue, RequestNotes, Ticket, Visitor } from './state.ts';
@@ -90,7 +91,7 @@ function activeTicket(visitor: Visitor, siteId: SiteId): Ticket | undefined {
 }
 
 export function refuseEngaged(visitor: Visitor, siteId: SiteId): void {
-  const engagement = visitor.engagements.find((each) => each.siteId === siteId);
+  const engagement = visitor.engagements.find((each) => isOn(each, siteId));
   if (engagement === undefined) return;
   throw new Refusal('already_engaged', `The visitor is in the engagement ${engagement.id} on this site. End it first.`);
 }

@@ -207,6 +207,7 @@ function engagementRow(engagement: Engagement): EngagementRow {
     queue_id: engagement.queueId,
     visitor_id: engagement.visitor.id,
     lease_until: null,
+    asked_on_site_id: engagement.askedOn,
     site_id: engagement.siteId,
     operator_id: engagement.operator.settings.id,
     media: engagement.medium,

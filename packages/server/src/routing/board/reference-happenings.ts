@@ -146,6 +146,7 @@ export function start(world: World, request: Request): void {
     subId: world.newId(),
     subStartedAt: world.now,
     siteId,
+    askedOn: request.ticket?.siteId ?? siteId,
     operator,
     medium,
     transfer: null,
@@ -155,14 +156,15 @@ export function start(world: World, request: Request): void {
   world.engagements.push(engagement);
   request.engagement = engagement;
   engage(world, request, engagement);
+  const sites = [siteId, engagement.askedOn];
   for (const ticket of activeTickets(world)) {
-    if (ticket.visitorId !== visitorId || ticket.siteId !== siteId || ticket.kind !== 'visitor') continue;
+    if (ticket.visitorId !== visitorId || !sites.includes(ticket.siteId) || ticket.kind !== 'visitor') continue;
     if (ticket.request !== null) fail(world, ticket.request, 'visitor_cancel');
     ticket.engagementId = engagement.id;
     endTicket(world, ticket, 'engaged');
   }
   for (const other of pending(world))
-    if (other.visitorId === visitorId && other.siteId === siteId && other.kind === 'direct')
+    if (other.visitorId === visitorId && sites.includes(other.siteId) && other.kind === 'direct')
       fail(world, other, 'visitor_cancel');
   tell(world, engagement, 'engagement.start', { ...named(engagement), current_sub_engagement: sub(engagement) });
   const content = queue?.settings.welcomeMessage ?? null;

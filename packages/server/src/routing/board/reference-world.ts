@@ -98,6 +98,7 @@ export interface Engagement {
   subId: string;
   subStartedAt: number;
   siteId: string;
+  readonly askedOn: string;
   operator: Operator;
   medium: Medium;
   transfer: Request | Ticket | null;

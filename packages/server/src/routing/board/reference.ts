@@ -259,7 +259,7 @@ function stand(
 }
 
 function refuseEngaged(world: World, visitorId: string, siteId: string): void {
-  if (ongoing(world).some((each) => each.visitorId === visitorId && each.siteId === siteId))
+  if (ongoing(world).some((each) => each.visitorId === visitorId && [each.siteId, each.askedOn].includes(siteId)))
     throw new No('already_engaged');
 }
 

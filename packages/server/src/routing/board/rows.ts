@@ -49,6 +49,7 @@ export interface StoredEngagement {
   readonly queue_id: QueueId | null;
   readonly visitor_id: VisitorId;
   readonly lease_until: number | null;
+  readonly asked_on_site_id: SiteId;
   readonly site_id: SiteId;
   readonly operator_id: OperatorId;
   readonly media: Medium;
@@ -104,6 +105,7 @@ function newEngagement(
     queueId: row.queue_id,
     visitor,
     startedAt: row.started_at,
+    askedOn: row.asked_on_site_id,
     transfer: null,
     notedIn: null,
     madeIn: null,

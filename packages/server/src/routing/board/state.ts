@@ -228,6 +228,8 @@ export interface Engagement extends Changing {
   readonly queueId: QueueId | null;
   readonly visitor: Visitor;
   readonly startedAt: number;
+  /** The site on which the visitor asked: by fallback another may serve it. */
+  readonly askedOn: SiteId;
   siteId: SiteId;
   operator: Operator;
   medium: Medium;
