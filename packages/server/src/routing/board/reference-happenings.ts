@@ -156,15 +156,15 @@ export function start(world: World, request: Request): void {
   world.engagements.push(engagement);
   request.engagement = engagement;
   engage(world, request, engagement);
-  const sites = [siteId, engagement.askedOn];
+  const sites = new Set([siteId, engagement.askedOn]);
   for (const ticket of activeTickets(world)) {
-    if (ticket.visitorId !== visitorId || !sites.includes(ticket.siteId) || ticket.kind !== 'visitor') continue;
+    if (ticket.visitorId !== visitorId || !sites.has(ticket.siteId) || ticket.kind !== 'visitor') continue;
     if (ticket.request !== null) fail(world, ticket.request, 'visitor_cancel');
     ticket.engagementId = engagement.id;
     endTicket(world, ticket, 'engaged');
   }
   for (const other of pending(world))
-    if (other.visitorId === visitorId && sites.includes(other.siteId) && other.kind === 'direct')
+    if (other.visitorId === visitorId && sites.has(other.siteId) && other.kind === 'direct')
       fail(world, other, 'visitor_cancel');
   tell(world, engagement, 'engagement.start', { ...named(engagement), current_sub_engagement: sub(engagement) });
   const content = queue?.settings.welcomeMessage ?? null;
