@@ -263,3 +263,23 @@ test('a cursor of no instant is refused', async () => {
     assert.equal(expectStatus(answer, 422).body.details[0].attribute, '/cursor');
   }
 });
+
+test('what was pending when everything stopped is not forgotten, however long it was stopped', async () => {
+  const first = await startTestServer();
+  const own = await makeAccount(first);
+  const operator = await makePresent(first, own);
+  const visitor = await makeVisitor(first, own);
+  const body = { site_id: own.siteId, media: 'text', operator_id: operator.id };
+  const asked = await call(first, 'POST /engagement_requests', { token: visitor.token, body });
+  const { id } = expectStatus(asked, 201).body;
+  const { address } = first.database;
+  await first[Symbol.asyncDispose]();
+  await using second = await startTestServer({}, address);
+  // Three days pass.
+  await second.database.sql`
+    UPDATE engagement_requests SET created_at = created_at - interval '3 days'`;
+  await second.database.sql`
+    UPDATE accounts SET turned_at = turned_at - interval '3 days', next_due_at = next_due_at - interval '3 days'`;
+  const read = async () => call(second, `GET /engagement_requests/${id}`, { token: visitor.token });
+  await until(async () => (await read()).body.fail_reason === 'timed_out');
+});

@@ -7,7 +7,7 @@ import type { App } from '../platform/http.ts';
 import type { EngagementId } from '../platform/ids.ts';
 import { cursorQuery, cutAtCursor, nextPage, readCursor } from '../platform/paging.ts';
 import { body, list, oneOf, uuid } from '../platform/schema.ts';
-import { instantOf } from '../routing/instant.ts';
+import { instantOf } from '../platform/instant.ts';
 import type { Turns } from '../routing/turns.ts';
 import { engagementOutput, type EngagementRow } from './engagement.ts';
 import { isSide, partyOf } from './party.ts';

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { invalid, Refusal } from './errors.ts';
 import { isUuid } from './ids.ts';
+import { latest } from './instant.ts';
 import { nullable } from './schema.ts';
 
 const mostPerPage = 1_000;
@@ -61,14 +62,11 @@ export interface Cursor {
   readonly id: string;
 }
 
-/** The end of the year 9999: what is later is written in a way that PostgreSQL does not read. */
-const latestMs = 253_402_300_799_999;
-
 export function readCursor(text: string | undefined): Cursor | null {
   if (text === undefined) return null;
   const [ms = '', id = ''] = Buffer.from(text, 'base64url').toString('latin1').split(' ', 2);
   const at = new Date(Number(ms));
-  if (!/^\d{1,15}$/.test(ms) || !(at.getTime() <= latestMs) || !isUuid(id))
+  if (!/^\d{1,15}$/.test(ms) || !(at.getTime() <= latest) || !isUuid(id))
     throw invalid([{ attribute: '/cursor', detail: 'is not one that next_page has given' }]);
   return { at, id };
 }

@@ -48,8 +48,6 @@ export async function loadBoard(sql: Sql, accountId: AccountId, now: number): Pr
   const board = newBoard(newId);
   board.now = now;
   await put(board, sql, accountId, null);
-  // Whatever waits is looked at: what is configured may have moved while nobody had the board.
-  for (const queue of board.queues.values()) board.dirty.queues.add(queue);
   return board;
 }
 
@@ -198,7 +196,7 @@ interface StoredOperator {
   readonly last_engaged_at: number | null;
 }
 
-/** Those who can be routed to, and those who have something to lose when they cannot any more. */
+/** All of them: one who is disabled may still have an engagement to lose. */
 async function readOperators(sql: Sql, accountId: AccountId, ids: readonly string[] | null): Promise<StoredOperator[]> {
   return sql<StoredOperator[]>`
     SELECT o.id, o.enabled, o.max_engagement_count, o.available, o.media,
@@ -274,8 +272,11 @@ async function readTickets(sql: Sql, accountId: AccountId, ids: readonly string[
      ORDER BY t.seq`;
 }
 
-/** No request is pending for longer: a site's time-outs are an hour at most, and nobody may have looked for a while. */
-const longestRequest = '1 day';
+/**
+ * What is pending was so after the last turn, which ended all that had timed out by then: it is not older than that turn by
+ * more than the longest time-out of a site, which is an hour. However long nobody has looked since.
+ */
+const longestRequest = '2 hours';
 
 async function readRequests(sql: Sql, accountId: AccountId, ids: readonly string[] | null): Promise<StoredRequest[]> {
   const which = ids === null
@@ -284,7 +285,8 @@ async function readRequests(sql: Sql, accountId: AccountId, ids: readonly string
         SELECT request_id FROM queue_tickets WHERE account_id = ${accountId} AND ended_at IS NULL
         UNION ALL
         SELECT id FROM engagement_requests
-         WHERE account_id = ${accountId} AND kind <> 'ticket' AND created_at > now() - ${longestRequest}::interval)`
+         WHERE account_id = ${accountId} AND kind <> 'ticket'
+           AND created_at > (SELECT turned_at FROM accounts WHERE id = ${accountId}) - ${longestRequest}::interval)`
     : sql`r.id = ANY(${[...ids]}::uuid[])`; // prettier-ignore
   return sql<StoredRequest[]>`
     SELECT r.id, r.kind, r.origin, r.state, r.site_id, r.operator_id, r.media, r.queue_id, r.ticket_id, r.engagement_id,

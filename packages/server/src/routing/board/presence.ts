@@ -52,7 +52,7 @@ export function settleAbsent(board: Board): void {
 }
 
 /** Whether the operator is the one who was asked. */
-function isInvited({ kind, origin }: Request): boolean {
+export function isInvited({ kind, origin }: Request): boolean {
   return kind === 'transfer' || origin === 'visitor';
 }
 

@@ -4,7 +4,15 @@ import type { Deadline } from './deadlines.ts';
 import { takeExpired } from './expiry.ts';
 import { dropSpentRefusals } from './lines.ts';
 import { match } from './matching.ts';
-import { endAfterGrace, endVisitorAfterGrace, giveUp, missCall, settleAbsent, visitorLeft } from './presence.ts';
+import {
+  endAfterGrace,
+  endVisitorAfterGrace,
+  giveUp,
+  isInvited,
+  missCall,
+  settleAbsent,
+  visitorLeft,
+} from './presence.ts';
 import { settleStandings } from './reroute.ts';
 import { restand, setOpen, setPresent } from './staffing.ts';
 import type { Request, Ticket } from './state.ts';
@@ -56,10 +64,9 @@ function onThing<Thing>(thing: Thing | undefined, act: (thing: Thing) => void): 
 }
 
 function timeOut(board: Board, request: Request): void {
-  const { operator, kind, origin, siteId } = request;
+  const { operator, siteId } = request;
   giveUp(board, request, 'timed_out');
-  const wasAsked = kind === 'transfer' || origin === 'visitor';
-  if (wasAsked && siteOf(board, siteId).missedMakesUnavailable) missCall(board, operator);
+  if (isInvited(request) && siteOf(board, siteId).missedMakesUnavailable) missCall(board, operator);
 }
 
 /** D3.6. One under offer is let be: if the offer comes to nothing, it ends then. */

@@ -3,7 +3,7 @@ import { invalid } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
 import { nullable, output, timestamp, uuid } from '../../platform/schema.ts';
 import { permittedQueue, queueParams } from '../../queues/routes.ts';
-import { instantOf } from '../instant.ts';
+import { instantOf } from '../../platform/instant.ts';
 import { averageWait, queueStats } from './store.ts';
 
 const count = (description: string) => Type.Integer({ description });

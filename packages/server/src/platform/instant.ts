@@ -1,7 +1,8 @@
-import { invalid } from '../platform/errors.ts';
+import { invalid } from './errors.ts';
 
 const earliest = Date.parse('0001-01-01T00:00:00Z');
-const latest = Date.parse('9999-12-31T23:59:59.999Z');
+/** The end of the year 9999: what is later is written in a way that PostgreSQL does not read. */
+export const latest = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**
  * A date-time by its format may be none by its value: a leap second; or, the year 0 and, by its offset, the year 10000, one
