@@ -4,6 +4,7 @@ import { call, startTestServer, type Json, type TestServer } from './support/ser
 import {
   acceptOffer,
   enqueue,
+  eventsOf,
   expectStatus,
   makeAccount,
   makeOperator,
@@ -21,18 +22,6 @@ before(async () => {
   server = await startTestServer();
 });
 after(async () => server[Symbol.asyncDispose]());
-
-/** Every event of the account so far, oldest first, without what differs from run to run. */
-async function eventsOf({ adminId }: TestAccount): Promise<Json[]> {
-  const rows = await server.database.sql<{ payload: Json }[]>`
-    SELECT payload FROM events
-     WHERE account_id = (SELECT account_id FROM operators WHERE id = ${adminId}) ORDER BY seq`;
-  return rows.map(({ payload: { event_id, dispatched_at, ...rest } }) => {
-    assert.match(event_id, /^[0-9a-f-]{36}$/);
-    assert.match(dispatched_at, /^\d{4}-\d\d-\d\dT[\d:]+\.\d{3}Z$/);
-    return rest;
-  });
-}
 
 async function patch(path: string, who: { token: string }, body: Json) {
   return call(server, `PATCH ${path}`, { token: who.token, body });
@@ -85,7 +74,7 @@ test('D5.4 a transfer to an operator: the first stays until the second accepts',
   );
   assert.equal((await patch(`/engagements/${engagement}`, first, { action: 'end' })).status, 403);
   expectStatus(await patch(`/engagements/${engagement}`, second, { action: 'end', reason: 'error' }), 200);
-  const events = await eventsOf(own);
+  const events = await eventsOf(server, own);
   assert.deepEqual(
     events.map(({ event_type }) => event_type),
     ['engagement.start', 'engagement.transfer', 'engagement.end'],
@@ -131,7 +120,7 @@ test('D5.4 a transfer to a queue, also on another site', async () => {
   expectStatus(await patch(`/transfer_requests/${offer.id}`, second, { action: 'accept' }), 200);
   const { body: now } = await call(server, `GET /engagements/${engagement}`, { token: visitor.token });
   assert.deepEqual([now.operator_id, now.site_id, now.state], [second.id, otherSite, 'active']);
-  assert.equal((await eventsOf(own)).at(-1).engagement.transfer_request_id, offer.id);
+  assert.equal((await eventsOf(server, own)).at(-1).engagement.transfer_request_id, offer.id);
 });
 
 test('engagements are listed by cursor: all for managers, their own for others', async () => {

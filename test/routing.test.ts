@@ -5,6 +5,7 @@ import {
   acceptOffer,
   askIn,
   enqueue,
+  eventsOf,
   expectStatus,
   makeAccount,
   makePresent,
@@ -22,18 +23,6 @@ before(async () => {
   server = await startTestServer();
 });
 after(async () => server[Symbol.asyncDispose]());
-
-/** Every event of the account so far, oldest first, without what differs from run to run. */
-async function eventsOf({ adminId }: TestAccount): Promise<Json[]> {
-  const rows = await server.database.sql<{ payload: Json }[]>`
-    SELECT payload FROM events
-     WHERE account_id = (SELECT account_id FROM operators WHERE id = ${adminId}) ORDER BY seq`;
-  return rows.map(({ payload: { event_id, dispatched_at, ...rest } }) => {
-    assert.match(event_id, /^[0-9a-f-]{36}$/);
-    assert.match(dispatched_at, /^\d{4}-\d\d-\d\dT[\d:]+\.\d{3}Z$/);
-    return rest;
-  });
-}
 
 async function patch(path: string, who: { token: string }, body: Json) {
   return call(server, `PATCH ${path}`, { token: who.token, body });
@@ -95,7 +84,7 @@ test('a visitor waits, is offered, engaged and ends; each step is told', async (
 
   const sub = { id: ended.sub_engagement_id, operator_id: operator.id, site_id: account.siteId };
   const about = { id: engagement.id, engagement_request_id: offer.id, visitor_id: asked.visitor.id };
-  const events = await eventsOf(account);
+  const events = await eventsOf(server, account);
   assert.deepEqual(
     events.filter((event) => event.event_type !== 'engagement.chat.message'),
     [
@@ -218,7 +207,10 @@ test('D4.5 a declined offer goes on to another operator, a canceled ticket ends 
   assert.equal(canceled.state, 'canceled');
   expectStatus(await patch(`/queue_tickets/${id}`, visitor, { action: 'cancel' }), 200);
   assert.deepEqual(
-    (await eventsOf(own)).map(({ event_type, engagement_request }) => [event_type, engagement_request.fail_reason]),
+    (await eventsOf(server, own)).map(({ event_type, engagement_request }) => [
+      event_type,
+      engagement_request.fail_reason,
+    ]),
     [
       ['engagement.request.failure', 'rejected'],
       ['engagement.request.failure', 'visitor_cancel'],
@@ -236,7 +228,7 @@ test('D4.5 an offer times out: the ticket goes on, and the operator who missed i
   await until(async () => (await offersOf(server, two)).some((offer) => offer.queue_ticket_id === id));
   const missed = await call(server, `GET /operators/${one.id}`, { token: own.admin });
   assert.deepEqual([missed.body.available, missed.body.presence_reason], [false, 'missed_call']);
-  assert.equal((await eventsOf(own))[0].engagement_request.fail_reason, 'timed_out');
+  assert.equal((await eventsOf(server, own))[0].engagement_request.fail_reason, 'timed_out');
 });
 
 test('direct requests in both directions, with every way out', async () => {
@@ -288,7 +280,7 @@ test('direct requests in both directions, with every way out', async () => {
       ['operator_left', null],
     ],
   );
-  const told = (await eventsOf(own)).map(({ engagement_request }) => engagement_request);
+  const told = (await eventsOf(server, own)).map(({ engagement_request }) => engagement_request);
   assert.deepEqual(
     told.map(({ fail_reason }) => fail_reason),
     fails.map(({ fail_reason }) => fail_reason),

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { createAccount, newKey } from '../../packages/server/src/identity/accounts.ts';
 import type { SiteId } from '../../packages/server/src/platform/ids.ts';
@@ -175,4 +176,16 @@ export async function acceptOffer(server: Reached, operator: { readonly token: s
     body: { action: 'accept' },
   });
   return expectStatus(answer, 200).body.engagement_id;
+}
+
+/** Every event of the account so far, oldest first, without what differs from run to run. */
+export async function eventsOf(server: Reached, { adminId }: TestAccount): Promise<Json[]> {
+  const rows = await server.database.sql<{ payload: Json }[]>`
+    SELECT payload FROM events
+     WHERE account_id = (SELECT account_id FROM operators WHERE id = ${adminId}) ORDER BY seq`;
+  return rows.map(({ payload: { event_id, dispatched_at, ...rest } }) => {
+    assert.match(event_id, /^[0-9a-f-]{36}$/);
+    assert.match(dispatched_at, /^\d{4}-\d\d-\d\dT[\d:]+\.\d{3}Z$/);
+    return rest;
+  });
 }
