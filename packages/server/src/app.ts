@@ -1,5 +1,6 @@
 import type { Config } from './config.ts';
 import { eventWebhooks } from './events/catalogue.ts';
+import { Hints } from './events/hints.ts';
 import { installAccess } from './identity/access.ts';
 import { apiKeyRoutes } from './identity/api-keys/routes.ts';
 import { applicationTokenRoutes } from './identity/application-tokens/routes.ts';
@@ -61,10 +62,13 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   app.addHook('onClose', async () => lookups.end({ timeout: 1 }));
   const directory = createDirectory(lookups, feed);
   const siteQueues = new SiteQueues(database.sql, feed);
-  const turns = startTurns({ app, database, feed, log, siteQueues, metrics });
+  const hints = new Hints(lookups, feed, log);
+  app.addHook('onClose', async () => hints.stop());
+  const turns = startTurns({ app, database, feed, log, siteQueues, hints, metrics });
   const tokens = new Tokens(new Keyring(lookups, feed));
 
   installRequestLog(app, log, metrics, (request) => request.caller.key);
+  hintAfterChanges(app, hints);
   installCors(app, directory);
   installAccess(app, {
     authenticator: new Authenticator(tokens, directory),
@@ -117,15 +121,24 @@ const turnOptions = {
   },
 };
 
-type TurnParts = Omit<AppParts, 'config'> & { app: App; siteQueues: SiteQueues; metrics: Metrics };
+/** Whatever a request has changed is committed by the time it is answered. What nobody asked for says so itself. */
+function hintAfterChanges(app: App, hints: Hints): void {
+  app.addHook('onResponse', ({ method, caller }, reply, done) => {
+    if (method !== 'GET' && caller.kind !== 'nobody' && reply.statusCode < 400) hints.tell(caller.accountId);
+    done();
+  });
+}
 
-function startTurns({ app, database, feed, log, siteQueues, metrics }: TurnParts): Turns {
+type TurnParts = Omit<AppParts, 'config'> & { app: App; siteQueues: SiteQueues; hints: Hints; metrics: Metrics };
+
+function startTurns({ app, database, feed, log, siteQueues, hints, metrics }: TurnParts): Turns {
   const sql = connect(database.address, turnOptions);
   const turns = new Turns({
     sql,
     feed,
     log,
     onMoved: (accountId, what) => siteQueues.forget(accountId, what),
+    onWritten: (accountId) => hints.tell(accountId),
     onTurn: countTurns(metrics.registry),
   });
   watchTurns(metrics.registry, turns);

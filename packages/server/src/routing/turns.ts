@@ -15,6 +15,8 @@ interface TurnsOptions {
   readonly log: Log;
   /** Something of the account was written by this process. */
   readonly onMoved: (accountId: AccountId, what: NonNullable<TurnOutcome['moved']>) => void;
+  /** A turn of this process was written, whatever it changed. */
+  readonly onWritten?: (accountId: AccountId) => void;
   readonly onTurn?: (turn: TurnTold) => void;
   readonly limits?: Partial<TurnLimits>;
 }
@@ -154,6 +156,7 @@ export class Turns {
     lane.held = held ?? before;
     this.#weigh(lane, lane.held === null ? 0 : weightOf(lane.held.board));
     if (moved !== null) this.#options.onMoved(lane.accountId, moved);
+    if (held !== null && held.version !== before?.version) this.#options.onWritten?.(lane.accountId);
     if (held !== null) this.#setTimer(lane, dueInMs);
     for (const answer of answers) answer();
   }

@@ -112,7 +112,8 @@ function engagementWrites(sql: Sql, rows: TurnRows, accountId: AccountId) {
              FROM turn, json_to_recordset(${rows.oldEngagements}::text::json) AS e (
                     id uuid, site_id uuid, operator_id uuid, sub_engagement_id uuid, sub_started_at timestamptz, media text,
                     end_reason text, ended_at timestamptz)
-            WHERE o.id = e.id),
+            WHERE o.id = e.id
+           RETURNING 1),
          begun AS (
            INSERT INTO active_engagements (account_id, engagement_id)
            SELECT turn.account_id, id FROM turn, unnest(${rows.begun}::uuid[]) AS id),
@@ -173,5 +174,7 @@ function messageAndEventWrites(sql: Sql, rows: TurnRows) {
            SELECT turn.account_id, id, type, site_id, ticket_id, request_id, engagement_id, visitor_id, operator_id, turn.at, payload
              FROM turn, json_to_recordset(${rows.events}::text::json) AS e (
                     id uuid, type text, site_id uuid, ticket_id uuid, request_id uuid, engagement_id uuid, visitor_id uuid,
-                    operator_id uuid, payload json))`;
+                    operator_id uuid, payload json)
+            -- Not before the rows of their engagements are ours: a message that came before the end is told before it.
+            WHERE (SELECT count(*) FROM old_engagements) >= 0)`;
 }

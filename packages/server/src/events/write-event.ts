@@ -1,0 +1,37 @@
+import type { Sql } from '../platform/database.ts';
+import { newId, type AccountId } from '../platform/ids.ts';
+import { makeEvent, type EventFields, type EventType } from './catalogue.ts';
+
+/** Whom an event is about, as far as it is about somebody: that decides who may hear of it. */
+interface About {
+  readonly siteId?: string | null;
+  readonly ticketId?: string | null;
+  readonly requestId?: string | null;
+  readonly engagementId?: string | null;
+  readonly visitorId?: string | null;
+  readonly operatorId?: string | null;
+}
+
+interface NewEvent<T extends EventType> {
+  readonly accountId: AccountId;
+  readonly type: T;
+  readonly about: About;
+  readonly fields: EventFields<T>;
+  readonly at?: Date;
+}
+
+/**
+ * Writes an event that no turn tells, in the transaction of the change it tells of. Where it is about an engagement, that
+ * transaction holds the engagement's row.
+ */
+export async function writeEvent<T extends EventType>(sql: Sql, event: NewEvent<T>): Promise<void> {
+  const { accountId, type, about, fields, at = new Date() } = event;
+  const id = newId();
+  const payload = JSON.stringify(makeEvent(type, { id, at }, fields));
+  await sql`
+    INSERT INTO events (account_id, id, type, site_id, ticket_id, request_id, engagement_id, visitor_id, operator_id,
+                        occurred_at, payload)
+    VALUES (${accountId}, ${id}, ${type}, ${about.siteId ?? null}, ${about.ticketId ?? null}, ${about.requestId ?? null},
+            ${about.engagementId ?? null}, ${about.visitorId ?? null}, ${about.operatorId ?? null}, ${at},
+            ${payload}::text::json)`;
+}
