@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { importJWK, SignJWT, type JWK } from 'jose';
 import pino from 'pino';
@@ -123,7 +124,7 @@ async function makeTargets({ method, url }: DeclaredAccess, kind: CallerKind): P
     ids['channel_id'] = expectStatus(made, 201).body.id;
   }
   const participant = kind === 'manager' || kind === 'super_manager' ? staff[kind] : staff.operator;
-  Object.assign(ids, await makeRouted(`${method} ${url}`, participant, visitor));
+  Object.assign(ids, await makeRouted(`${method} ${url}`, participant, visitor, kind));
   return { ids, visitorToken: visitor.token };
 }
 
@@ -132,6 +133,7 @@ async function makeRouted(
   route: string,
   operator: TestOperator,
   visitor: { id: string; token: string },
+  kind: CallerKind,
 ): Promise<Record<string, string>> {
   const ask = async (path: string, token: string, body: Json): Promise<Json> =>
     expectStatus(await call(server, `POST ${path}`, { token, body: { site_id: account.siteId, ...body } }), 201).body;
@@ -150,7 +152,26 @@ async function makeRouted(
     body: { action: 'accept' },
   });
   const { engagement_id } = expectStatus(accepted, 200).body;
-  return isAbout('transfer_') ? makeTransfer(route, operator, engagement_id) : { engagement_id };
+  if (isAbout('transfer_')) return makeTransfer(route, operator, engagement_id);
+  return { engagement_id, ...(await makeInside(route, engagement_id, kind === 'visitor' ? operator : visitor)) };
+}
+
+/** Something of an engagement that the caller may answer, as it comes from the other side. */
+async function makeInside(
+  route: string,
+  engagement: string,
+  other: { readonly token: string },
+): Promise<Record<string, string>> {
+  const message_id = randomUUID();
+  const base = `/engagements/${engagement}`;
+  if (route.startsWith('PATCH') && route.includes(':message_id')) {
+    const body = { content: 'Hello' };
+    expectStatus(await call(server, `PUT ${base}/chat_messages/${message_id}`, { token: other.token, body }), 200);
+  }
+  if (!route.includes(':upgrade_id')) return { message_id };
+  const body = { audio: 'two_way', video: null };
+  const upgrade = await call(server, `POST ${base}/media_upgrade_requests`, { token: other.token, body });
+  return { upgrade_id: expectStatus(upgrade, 201).body.id };
 }
 
 async function makeTransfer(
@@ -230,6 +251,13 @@ const bodies: Readonly<Record<string, (ids: Targets['ids'], kind: CallerKind) =>
   },
   'PATCH /engagement_requests/:request_id': (_, kind) => ({ action: kind === 'visitor' ? 'accept' : 'cancel' }),
   'PATCH /engagements/:engagement_id': () => ({ action: 'end' }),
+  'PUT /engagements/:engagement_id/chat_messages/:message_id': () => ({ content: 'Hello' }),
+  'PATCH /engagements/:engagement_id/chat_messages/:message_id': () => ({ status: 'delivered' }),
+  'PUT /engagements/:engagement_id/typing_indicator': () => ({ typing: true }),
+  'POST /engagements/:engagement_id/system_messages': () => ({ content: 'News' }),
+  'POST /engagements/:engagement_id/media_upgrade_requests': () => ({ audio: 'two_way', video: null }),
+  'PATCH /engagements/:engagement_id/media_upgrade_requests/:upgrade_id': () => ({ action: 'decline' }),
+  'POST /engagements/:engagement_id/events': () => ({ message: 'cart_opened' }),
   'POST /transfer_requests': ({ engagement_id, operator_id }) => ({ engagement_id, operator_id }),
   'PATCH /transfer_requests/:request_id': () => ({ action: 'cancel' }),
   'POST /transfer_tickets': ({ engagement_id, queue_id }) => ({ engagement_id, queue_id, media: 'video' }),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { makeEvent, type EventType } from '../../packages/server/src/events/catalogue.ts';
 import { createAccount, newKey } from '../../packages/server/src/identity/accounts.ts';
 import type { SiteId } from '../../packages/server/src/platform/ids.ts';
 import { call, type Answer, type Json, type TestServer } from './server.ts';
@@ -183,9 +184,18 @@ export async function eventsOf(server: Reached, { adminId }: TestAccount): Promi
   const rows = await server.database.sql<{ payload: Json }[]>`
     SELECT payload FROM events
      WHERE account_id = (SELECT account_id FROM operators WHERE id = ${adminId}) ORDER BY seq`;
-  return rows.map(({ payload: { event_id, dispatched_at, ...rest } }) => {
+  return rows.map(({ payload }) => {
+    const { event_id, dispatched_at, ...rest } = payload;
     assert.match(event_id, /^[0-9a-f-]{36}$/);
     assert.match(dispatched_at, /^\d{4}-\d\d-\d\dT[\d:]+\.\d{3}Z$/);
+    assertInCatalogue(payload);
     return rest;
   });
+}
+
+/** Whoever has written it: it fits its schema, and its fields stand in the document's order. */
+function assertInCatalogue(payload: Json): void {
+  const { event_type, event_id, dispatched_at, ...fields } = payload;
+  const made = makeEvent(event_type as EventType, { id: event_id, at: new Date(dispatched_at) }, fields);
+  assert.equal(JSON.stringify(payload), JSON.stringify(made));
 }

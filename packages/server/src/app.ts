@@ -32,8 +32,13 @@ import { ticketRoutes } from './routing/tickets/routes.ts';
 import { countTurns, watchTurns } from './routing/turn-metrics.ts';
 import { Turns } from './routing/turns.ts';
 import { requestRoutes } from './engagements/requests/routes.ts';
+import { mediaUpgradeRoutes } from './engagements/media-upgrades/routes.ts';
+import { messageRoutes } from './engagements/messages/routes.ts';
+import { systemMessageRoutes } from './engagements/messages/system-message.ts';
 import { engagementRoutes } from './engagements/routes.ts';
 import { transferRoutes } from './engagements/transfers/routes.ts';
+import { typingRoutes } from './engagements/typing/routes.ts';
+import { visitorEventRoutes } from './engagements/visitor-events.ts';
 import { SiteQueues } from './queues/site-queues.ts';
 import { policyRoutes } from './schedules/routes.ts';
 import { RateLimit } from './platform/rate-limit.ts';
@@ -100,6 +105,11 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   requestRoutes(app, turns);
   engagementRoutes(app, turns);
   transferRoutes(app, turns);
+  messageRoutes(app);
+  systemMessageRoutes(app);
+  typingRoutes(app, hints);
+  mediaUpgradeRoutes(app, turns);
+  visitorEventRoutes(app);
   await healthRoutes(app);
   metricsRoute(app, metrics);
   docsRoutes(app, () => apiDocument(app, eventWebhooks()));
@@ -123,8 +133,9 @@ const turnOptions = {
 
 /** Whatever a request has changed is committed by the time it is answered. What nobody asked for says so itself. */
 function hintAfterChanges(app: App, hints: Hints): void {
-  app.addHook('onResponse', ({ method, caller }, reply, done) => {
-    if (method !== 'GET' && caller.kind !== 'nobody' && reply.statusCode < 400) hints.tell(caller.accountId);
+  app.addHook('onResponse', ({ method, caller, routeOptions }, reply, done) => {
+    const changed = method !== 'GET' && reply.statusCode < 400 && routeOptions.config.changesNothing !== true;
+    if (changed && caller.kind !== 'nobody') hints.tell(caller.accountId);
     done();
   });
 }

@@ -2,16 +2,36 @@ import type { ChangeFeed } from '../platform/change-feed.ts';
 import { isDatabaseUnavailable, type Sql } from '../platform/database.ts';
 import { newId, type AccountId } from '../platform/ids.ts';
 import type { Log } from '../platform/log.ts';
+import type { EventPayload, EventType } from './catalogue.ts';
+import type { About } from './write-event.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route stores nothing that anybody would look for, whatever its method. */
+    changesNothing?: true;
+  }
+}
 
 /** The first hint goes at once; those that follow within this time go together after it. */
 const batchMs = 20;
-/** So many accounts are named in one statement; the others go with the next. */
-const accountsInBatch = 500;
+/** So many accounts, and as many whispers, go in one statement; the others with the next. */
+const inBatch = 500;
+
+/** Longer ones stay in this process: a notification has 8,000 bytes. */
+const longestWhisper = 7_500;
+/** So many may wait to be passed on; the oldest are dropped first. */
+const mostWhispers = 10_000;
+
+/** Something to be heard now or never: it is not in the log. */
+export interface Whisper {
+  readonly about: About;
+  readonly payload: EventPayload<EventType>;
+}
 
 /**
  * Says that something of an account has been committed: to this process at once, to the others by NOTIFY, gathered and
  * outside of the transactions that did it (PostgreSQL lets transactions that notify commit one at a time). A hint may be
- * lost, and costs nothing but time then: whoever follows the log also looks by itself.
+ * lost, and costs nothing but time then: whoever follows the log also looks by itself. What is whispered may be lost too.
  */
 export class Hints {
   readonly #sql: Sql;
@@ -19,8 +39,11 @@ export class Hints {
   /** Ours come back to us too, and we have heard them. */
   readonly #name = newId();
   readonly #listeners: ((accountId: AccountId) => void)[] = [];
+  readonly #hearers: ((accountId: AccountId, whisper: Whisper) => void)[] = [];
   readonly #waiting = new Set<AccountId>();
+  #whispers: string[] = [];
   #timer: NodeJS.Timeout | null = null;
+  #sending = false;
 
   constructor(sql: Sql, feed: ChangeFeed, log: Log) {
     this.#sql = sql;
@@ -29,6 +52,10 @@ export class Hints {
       const [id = '', by] = told.split(' ');
       if (by !== this.#name) this.#hear(id as AccountId);
     });
+    feed.on('whisper', (told) => {
+      const { by, accountId, ...whisper } = JSON.parse(told) as Whisper & { by: string; accountId: AccountId };
+      if (by !== this.#name) this.#overhear(accountId, whisper);
+    });
   }
 
   /** Calls `heard` for every account of which something was committed, in whichever process. */
@@ -36,13 +63,24 @@ export class Hints {
     this.#listeners.push(heard);
   }
 
+  onWhisper(heard: (accountId: AccountId, whisper: Whisper) => void): void {
+    this.#hearers.push(heard);
+  }
+
   /** To be called after the commit. */
   tell(accountId: AccountId): void {
     this.#hear(accountId);
     this.#waiting.add(accountId);
-    if (this.#timer !== null) return;
-    this.#timer = setTimeout(() => this.#again(), batchMs).unref();
-    void this.#send();
+    this.#sendSoon();
+  }
+
+  /** To those who listen now, here and in other processes, in the order it was said. */
+  whisper(accountId: AccountId, whisper: Whisper): void {
+    this.#overhear(accountId, whisper);
+    const text = `whisper:${JSON.stringify({ by: this.#name, accountId, ...whisper })}`;
+    if (Buffer.byteLength(text) > longestWhisper) return;
+    if (this.#whispers.push(text) > mostWhispers) this.#whispers.shift();
+    this.#sendSoon();
   }
 
   stop(): void {
@@ -53,22 +91,34 @@ export class Hints {
     for (const heard of this.#listeners) heard(accountId);
   }
 
+  #overhear(accountId: AccountId, whisper: Whisper): void {
+    for (const heard of this.#hearers) heard(accountId, whisper);
+  }
+
+  #sendSoon(): void {
+    if (this.#timer !== null) return;
+    this.#timer = setTimeout(() => this.#again(), batchMs).unref();
+    // One statement at a time, or what was whispered could overtake itself.
+    if (!this.#sending) void this.#send();
+  }
+
   #again(): void {
     this.#timer = null;
-    if (this.#waiting.size === 0) return;
-    this.#timer = setTimeout(() => this.#again(), batchMs).unref();
-    void this.#send();
+    if (this.#waiting.size > 0 || this.#whispers.length > 0) this.#sendSoon();
   }
 
   async #send(): Promise<void> {
-    const accounts = [...this.#waiting].slice(0, accountsInBatch);
+    const accounts = [...this.#waiting].slice(0, inBatch);
     for (const account of accounts) this.#waiting.delete(account);
+    const notes = [...accounts.map((id) => `told:${id} ${this.#name}`), ...this.#whispers.splice(0, inBatch)];
     const sql = this.#sql;
+    this.#sending = true;
     try {
-      await sql`SELECT pg_notify('usher_changes', 'told:' || id || ' ' || ${this.#name}::text)
-                        FROM unnest(${accounts}::uuid[]) AS id`;
+      await sql`SELECT pg_notify('usher_changes', note) FROM unnest(${notes}::text[]) AS note`;
     } catch (error) {
       if (!isDatabaseUnavailable(error)) this.#log.warn({ err: error }, 'a hint could not be sent');
+    } finally {
+      this.#sending = false;
     }
   }
 }

@@ -3,7 +3,7 @@ import { newId, type AccountId } from '../platform/ids.ts';
 import { makeEvent, type EventFields, type EventType } from './catalogue.ts';
 
 /** Whom an event is about, as far as it is about somebody: that decides who may hear of it. */
-interface About {
+export interface About {
   readonly siteId?: string | null;
   readonly ticketId?: string | null;
   readonly requestId?: string | null;

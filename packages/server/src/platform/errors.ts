@@ -28,6 +28,7 @@ export const errors = {
   operator_unavailable: { status: 409, title: 'The operator cannot take this now' },
   request_ended: { status: 409, title: 'The request is no longer pending' },
   engagement_ended: { status: 409, title: 'The engagement has ended' },
+  message_conflict: { status: 409, title: 'Another message has this id' },
   transfer_pending: { status: 409, title: 'A transfer of the engagement is under way already' },
   team_in_use: { status: 409, title: 'The team is in use' },
   last_super_manager: { status: 409, title: 'A site must keep at least one enabled super_manager' },

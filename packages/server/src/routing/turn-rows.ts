@@ -25,8 +25,12 @@ export function rowsOf(changes: Changes, at: Date) {
     oldTickets: JSON.stringify(oldTickets.map(ticketRow)),
     newRequests: JSON.stringify(newRequests.map(newRequestRow)),
     oldRequests: JSON.stringify(oldRequests.map(requestRow)),
-    newEngagements: JSON.stringify(newEngagements.map(newEngagementRow)),
-    oldEngagements: JSON.stringify(oldEngagements.map(engagementRow)),
+    newEngagements: JSON.stringify(
+      newEngagements.map((each) => ({ ...newEngagementRow(each), ...toldIn(changes, each) })),
+    ),
+    oldEngagements: JSON.stringify(
+      oldEngagements.map((each) => ({ ...engagementRow(each), ...toldIn(changes, each) })),
+    ),
     begun: idsOf(newEngagements.filter(({ endedAt }) => endedAt === null)),
     ended: idsOf(oldEngagements.filter(({ endedAt }) => endedAt !== null)),
     subEngagements: JSON.stringify(changes.subEngagements.map(subEngagementRow)),
@@ -35,6 +39,7 @@ export function rowsOf(changes: Changes, at: Date) {
     presences: JSON.stringify([...changes.presences].map(presenceRow)),
     visitors: JSON.stringify([...changes.visitorLeases].map(([id, until]) => ({ id, expires_at: instant(until) }))),
     messages: JSON.stringify(changes.messages.map(messageRow)),
+    upgrades: changes.upgrades,
     events: JSON.stringify(changes.events.map((happening) => eventRow(happening, at))),
     things: JSON.stringify(things),
     moved: whatMoved(changes),
@@ -188,12 +193,20 @@ interface PresenceSettings {
   readonly leaseUntil: number | null;
 }
 
+/** How many messages of the turn each side of an engagement has yet to acknowledge. */
+function toldIn({ messages }: Changes, { id }: Engagement) {
+  const told = messages.filter(({ engagementId }) => engagementId === id);
+  const news = told.filter(({ sender }) => sender.type === 'system').length;
+  return { to_visitor: told.length - news, to_operator: news };
+}
+
 function messageRow(message: Changes['messages'][number]) {
   return {
     id: message.id,
     engagement_id: message.engagementId,
     sub_engagement_id: message.subEngagementId,
-    sender_id: message.operatorId,
+    sender_type: message.sender.type,
+    sender_id: message.sender.id,
     content: message.content,
     attachment: message.attachment,
   };

@@ -1,6 +1,7 @@
 import type { Sql } from '../platform/database.ts';
 import type { AccountId, OperatorId, SiteId, TeamId, VisitorId } from '../platform/ids.ts';
 import type { VisitorFacts } from './board/enqueue.ts';
+import type { MediaUpgrade } from './board/upgrading.ts';
 import type { Things } from './load-board.ts';
 
 export interface LockedAccount {
@@ -62,6 +63,26 @@ export async function existingIds(sql: Sql, ids: readonly string[]): Promise<Rea
     SELECT id, created_at > now() - interval '24 hours'
       FROM engagement_requests WHERE id = ANY(${[...ids]}::uuid[])`;
   return new Map(rows.map(({ id, recent }) => [id, recent ? 'same' : 'taken']));
+}
+
+/**
+ * Media upgrades that somebody accepts. Their engagements' rows are ours from now on, which is what keeps anybody from
+ * answering them otherwise.
+ */
+export async function mediaUpgrades(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, MediaUpgrade>> {
+  if (ids.length === 0) return new Map();
+  await sql`
+    SELECT 1 FROM engagements
+     WHERE id IN (SELECT engagement_id FROM media_upgrade_requests WHERE id = ANY(${[...ids]}::uuid[]))
+     ORDER BY id
+       FOR NO KEY UPDATE`;
+  const rows = await sql<MediaUpgrade[]>`
+    SELECT u.id, u.sub_engagement_id AS "subEngagementId", u.audio, u.video, u.target, u.state = 'pending' AS pending,
+           e.undelivered_to_operator > 0 AS undelivered
+      FROM media_upgrade_requests u
+      JOIN engagements e ON e.id = u.engagement_id
+     WHERE u.id = ANY(${[...ids]}::uuid[])`;
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 export async function movesSince(sql: Sql, accountId: AccountId, version: number): Promise<Things[]> {

@@ -6,14 +6,15 @@ import { isEmpty } from './board/changes.ts';
 import { apply, type Command, type CommandName, type Commands } from './board/commands.ts';
 import type { VisitorFacts } from './board/enqueue.ts';
 import { advance } from './board/time.ts';
+import type { MediaUpgrade } from './board/upgrading.ts';
 import { catchUp, loadBoard } from './load-board.ts';
-import { existingIds, lockForTurn, movesSince, visitorFacts, type LockedAccount } from './turn-store.ts';
+import { existingIds, lockForTurn, mediaUpgrades, movesSince, visitorFacts, type LockedAccount } from './turn-store.ts';
 import { whatMoved } from './turn-rows.ts';
 import { writeNextDue, writeTurn } from './write-turn.ts';
 
 /** What is asked of a board, before the database has told what it knows of the visitor. */
 export type Order<Name extends CommandName = CommandName> = {
-  [Each in Name]: { readonly name: Each } & Omit<Commands[Each]['given'], 'facts'> & {
+  [Each in Name]: { readonly name: Each } & Omit<Commands[Each]['given'], 'facts' | 'upgrade'> & {
       /** The visitor of whom the board must be told, where the command does not name it. */
       readonly factsOf?: VisitorId;
       /** The id was made of an idempotency key: what it names may exist already. */
@@ -63,17 +64,18 @@ export async function takeTurn(
   const onlyIfDue = jobs.every(({ order }) => order.name === 'tick');
   return inTransaction(pool, async (sql) => {
     // Sent together; the second waits for the lock of the first.
-    const [locked, facts, existing] = await Promise.all([
+    const [locked, facts, existing, upgrades] = await Promise.all([
       lockForTurn(sql, accountId, onlyIfDue),
       visitorFacts(sql, accountId, visitorsOf(jobs)),
       existingIds(sql, repeatable(jobs)),
+      mediaUpgrades(sql, upgradesOf(jobs)),
     ]);
     if (locked === null)
       return { held: null, answers: jobs.map((job) => () => job.done(null)), dueInMs: null, moved: null };
     const now = Math.max(Math.floor(locked.now), locked.turnedAt ?? 0);
     const board = await currentBoard(sql, accountId, held, { ...locked, now });
     advance(board, now);
-    const answers = jobs.map((job) => carryOut(board, job, now, { facts, existing }));
+    const answers = jobs.map((job) => carryOut(board, job, now, { facts, existing, upgrades }));
     return write(sql, board, { ...locked, now }, answers);
   });
 }
@@ -107,10 +109,11 @@ async function caughtUp(
 interface Known {
   readonly facts: ReadonlyMap<VisitorId, VisitorFacts>;
   readonly existing: ReadonlyMap<string, 'same' | 'taken'>;
+  readonly upgrades: ReadonlyMap<string, MediaUpgrade>;
 }
 
 /** Refusals are answers too: they are told once it is certain that what led to them is written. */
-function carryOut(board: Board, job: Job, now: number, { facts, existing }: Known): () => void {
+function carryOut(board: Board, job: Job, now: number, { facts, existing, upgrades }: Known): () => void {
   const { done, failed } = job;
   const known = 'id' in job.order ? existing.get(job.order.id) : undefined;
   if (known === 'same') return () => done(null);
@@ -120,7 +123,12 @@ function carryOut(board: Board, job: Job, now: number, { facts, existing }: Know
     const told = visitorId === undefined ? undefined : facts.get(visitorId);
     if (visitorId !== undefined && told === undefined)
       throw new Refusal('not_found', `There is no visitor ${visitorId}.`);
-    const answer = apply(board, { ...order, ...(told === undefined ? {} : { facts: told }) } as Command, now);
+    const upgrade = order.name === 'acceptUpgrade' ? { upgrade: upgrades.get(order.upgradeId) } : {};
+    const answer = apply(
+      board,
+      { ...order, ...upgrade, ...(told === undefined ? {} : { facts: told }) } as Command,
+      now,
+    );
     return () => done(answer);
   } catch (error) {
     if (error instanceof Refusal) return () => failed(error);
@@ -166,6 +174,10 @@ function visitorOf(order: Order): VisitorId | undefined {
 
 function visitorsOf(jobs: readonly Job[]): VisitorId[] {
   return [...new Set(jobs.flatMap(({ order }) => visitorOf(order) ?? []))];
+}
+
+function upgradesOf(jobs: readonly Job[]): string[] {
+  return jobs.flatMap(({ order }) => (order.name === 'acceptUpgrade' ? [order.upgradeId] : []));
 }
 
 function repeatable(jobs: readonly Job[]): string[] {

@@ -97,21 +97,23 @@ function engagementWrites(sql: Sql, rows: TurnRows, accountId: AccountId) {
   return sql`
          new_engagements AS (
            INSERT INTO engagements (id, account_id, asked_on_site_id, site_id, visitor_id, operator_id, sub_engagement_id, sub_started_at, media,
-                                    request_id, ticket_id, queue_id, end_reason, started_at, ended_at, updated_at)
+                                    request_id, ticket_id, queue_id, end_reason, started_at, ended_at, updated_at,
+                                    undelivered_to_visitor, undelivered_to_operator)
            SELECT id, turn.account_id, asked_on_site_id, site_id, visitor_id, operator_id, sub_engagement_id, sub_started_at, media, request_id,
-                  ticket_id, queue_id, end_reason, started_at, ended_at, turn.at
+                  ticket_id, queue_id, end_reason, started_at, ended_at, turn.at, to_visitor, to_operator
              FROM turn, json_to_recordset(${rows.newEngagements}::text::json) AS e (
                     id uuid, asked_on_site_id uuid, site_id uuid, visitor_id uuid, operator_id uuid, sub_engagement_id uuid,
                     sub_started_at timestamptz, media text, request_id uuid, ticket_id uuid, queue_id uuid, end_reason text,
-                    started_at timestamptz, ended_at timestamptz)),
+                    started_at timestamptz, ended_at timestamptz, to_visitor integer, to_operator integer)),
          old_engagements AS (
            UPDATE engagements o
               SET site_id = e.site_id, operator_id = e.operator_id, sub_engagement_id = e.sub_engagement_id,
                   sub_started_at = e.sub_started_at, media = e.media, end_reason = e.end_reason, ended_at = e.ended_at,
-                  updated_at = turn.at
+                  updated_at = turn.at, undelivered_to_visitor = undelivered_to_visitor + to_visitor,
+                  undelivered_to_operator = undelivered_to_operator + to_operator
              FROM turn, json_to_recordset(${rows.oldEngagements}::text::json) AS e (
                     id uuid, site_id uuid, operator_id uuid, sub_engagement_id uuid, sub_started_at timestamptz, media text,
-                    end_reason text, ended_at timestamptz)
+                    end_reason text, ended_at timestamptz, to_visitor integer, to_operator integer)
             WHERE o.id = e.id
            RETURNING 1),
          begun AS (
@@ -164,10 +166,17 @@ function messageAndEventWrites(sql: Sql, rows: TurnRows) {
          messages AS (
            INSERT INTO chat_messages (account_id, engagement_id, sub_engagement_id, id, sender_type, sender_id, target, type,
                                       content, attachment, status, created_at)
-           SELECT turn.account_id, engagement_id, sub_engagement_id, id, 'operator', sender_id, 'visitor', 'chat', content,
-                  attachment, 'sent', turn.at
+           SELECT turn.account_id, engagement_id, sub_engagement_id, id, sender_type, sender_id,
+                  CASE sender_type WHEN 'operator' THEN 'visitor' ELSE 'operator' END,
+                  CASE sender_type WHEN 'operator' THEN 'chat' ELSE 'system_message' END, content, attachment, 'sent', turn.at
              FROM turn, json_to_recordset(${rows.messages}::text::json) AS m (
-                    id uuid, engagement_id uuid, sub_engagement_id uuid, sender_id uuid, content text, attachment json)),
+                    id uuid, engagement_id uuid, sub_engagement_id uuid, sender_type text, sender_id uuid, content text,
+                    attachment json)),
+         upgraded AS (
+           UPDATE media_upgrade_requests u
+              SET state = 'accepted', updated_at = turn.at
+             FROM turn
+            WHERE u.id = ANY(${rows.upgrades}::uuid[])),
          told AS (
            INSERT INTO events (account_id, id, type, site_id, ticket_id, request_id, engagement_id, visitor_id, operator_id,
                                occurred_at, payload)

@@ -44,7 +44,7 @@ function refuseUnless(may: boolean, why: string): void {
   if (!may) throw new Refusal('forbidden', why);
 }
 
-function isParty({ operator, visitor, siteId }: Request | Engagement, by: Party): boolean {
+export function isParty({ operator, visitor, siteId }: Request | Engagement, by: Party): boolean {
   if (by.kind === 'visitor') return visitor.id === by.id;
   return operator.settings.id === by.id && by.onlyOn?.has(siteId) !== false;
 }

@@ -22,7 +22,9 @@ export interface Changes {
   readonly visitorLeases: Map<VisitorId, number | null>;
   readonly visits: Visit[];
   readonly subEngagements: SubEngagement[];
-  readonly messages: WelcomeMessage[];
+  readonly messages: BoardMessage[];
+  /** Media upgrades that were accepted. */
+  readonly upgrades: string[];
   readonly events: Happening[];
 }
 
@@ -46,11 +48,13 @@ interface SubEngagement {
   readonly startedAt: number;
 }
 
-interface WelcomeMessage {
+/** What is said by the service itself: a welcome in the operator's name, or news of the system for the operator. */
+interface BoardMessage {
   readonly id: string;
   readonly engagementId: EngagementId;
   readonly subEngagementId: SubEngagementId;
-  readonly operatorId: OperatorId;
+  readonly sender:
+    { readonly type: 'operator'; readonly id: OperatorId } | { readonly type: 'system'; readonly id: null };
   readonly content: string;
   readonly attachment: unknown;
   readonly at: number;
@@ -80,7 +84,8 @@ export type Happening =
   | HappeningOf<'engagement.start'>
   | HappeningOf<'engagement.end'>
   | HappeningOf<'engagement.transfer'>
-  | HappeningOf<'engagement.chat.message'>;
+  | HappeningOf<'engagement.chat.message'>
+  | HappeningOf<'engagement.chat.system_message'>;
 
 export function noChanges(): Changes {
   return {
@@ -93,6 +98,7 @@ export function noChanges(): Changes {
     visits: [],
     subEngagements: [],
     messages: [],
+    upgrades: [],
     events: [],
   };
 }

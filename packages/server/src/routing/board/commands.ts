@@ -21,6 +21,7 @@ import type { Board } from './board.ts';
 import { enqueue, type Enqueue } from './enqueue.ts';
 import { setPresence, setVisitorPresence, type Presence, type VisitorPresence } from './presence.ts';
 import { advance, settle } from './time.ts';
+import { acceptUpgrade, type AcceptUpgrade } from './upgrading.ts';
 import {
   viewEngagement,
   viewRequest,
@@ -40,6 +41,7 @@ export interface Commands {
   transferToQueue: { given: TransferToQueue; answer: TicketView };
   answerTransfer: { given: Answer; answer: RequestView | null };
   end: { given: EndEngagement; answer: EngagementView | null };
+  acceptUpgrade: { given: AcceptUpgrade; answer: EngagementView | null };
   setPresence: { given: Presence; answer: null };
   setVisitorPresence: { given: VisitorPresence; answer: null };
   tick: { given: Record<never, never>; answer: null };
@@ -92,6 +94,8 @@ function carryOut(board: Board, command: Command): () => Commands[CommandName]['
       return viewed(answerTransfer(board, command), viewRequest);
     case 'end':
       return viewed(end(board, command), viewEngagement);
+    case 'acceptUpgrade':
+      return viewed(acceptUpgrade(board, command), viewEngagement);
     case 'setPresence':
       setPresence(board, command);
       return () => null;

@@ -121,7 +121,7 @@ function welcome(board: Board, engagement: Engagement, { settings: { welcomeMess
     id,
     engagementId: engagement.id,
     subEngagementId: engagement.subEngagementId,
-    operatorId: engagement.operator.settings.id,
+    sender: { type: 'operator', id: engagement.operator.settings.id },
     content,
     attachment,
     at: board.now,
@@ -241,7 +241,8 @@ function aboutOf({ id, requestId, ticketId, visitor, operator, siteId }: Engagem
   };
 }
 
-function tell<Type extends Happening['type']>(
+/** An event about the engagement. */
+export function tell<Type extends Happening['type']>(
   board: Board,
   engagement: Engagement,
   type: Type,

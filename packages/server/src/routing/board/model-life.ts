@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { OperatorId, QueueId, SiteId, TeamId, VisitorId } from '../../platform/ids.ts';
 import { media, type Medium } from '../../platform/schema.ts';
+import type { Party } from './answering.ts';
 import type { QueueSettings } from './state.ts';
 import { hoursOf } from './testing.ts';
 
@@ -112,6 +113,14 @@ const transferToOperator = fc.record({
 });
 const transferToQueue = fc.record({ do: fc.constant('transferToQueue'), which, rightly, queue: which, medium });
 const end = fc.record({ do: fc.constant('end'), which, rightly, by: side, error: fc.boolean() });
+const acceptUpgrade = fc.record({
+  do: fc.constant('acceptUpgrade'),
+  which,
+  rightly,
+  by: side,
+  pending: rightly,
+  video: fc.boolean(),
+});
 const setPresence = fc.record({
   do: fc.constant('setPresence'),
   operator: which,
@@ -129,6 +138,7 @@ const action = fc.oneof(
   { weight: 5, arbitrary: transferToOperator },
   { weight: 4, arbitrary: transferToQueue },
   { weight: 3, arbitrary: end },
+  { weight: 2, arbitrary: acceptUpgrade },
   { weight: 6, arbitrary: setPresence },
   { weight: 2, arbitrary: setVisitorPresence },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('tick') }) },
@@ -167,3 +177,15 @@ export type Action<Kind extends Step['action']['do'] = Step['action']['do']> = E
 >;
 export type OperatorWish = Made<typeof operator>;
 export type SiteWish = Made<typeof site>;
+
+export function nth<Item>(items: readonly Item[], which: number): Item {
+  return items[which % Math.max(items.length, 1)] as Item;
+}
+
+export function operatorParty(id: OperatorId | undefined): Party {
+  return { kind: 'operator', id: id ?? ('none' as OperatorId) };
+}
+
+export function visitorParty(id: VisitorId | undefined): Party {
+  return { kind: 'visitor', id: id ?? ('none' as VisitorId) };
+}

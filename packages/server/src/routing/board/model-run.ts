@@ -2,14 +2,24 @@ import assert from 'node:assert/strict';
 import { makeEvent } from '../../events/catalogue.ts';
 import { Refusal } from '../../platform/errors.ts';
 import type { EngagementId, OperatorId, QueueId, RequestId, SiteId, TicketId, VisitorId } from '../../platform/ids.ts';
-import type { Party } from './answering.ts';
 import { newBoard, nextDue as boardDue, takeChanges, type Board } from './board.ts';
 import type { Changes } from './changes.ts';
 import { apply, type Command } from './commands.ts';
-import { names, type Action, type Life, type OperatorWish, type SiteWish, type Step } from './model-life.ts';
+import {
+  names,
+  nth,
+  operatorParty,
+  visitorParty,
+  type Action,
+  type Life,
+  type OperatorWish,
+  type SiteWish,
+  type Step,
+} from './model-life.ts';
 import { assertSound, seenIn, seenOn } from './model-views.ts';
-import { act, configureOperator, configureQueue, nextDue, No } from './reference.ts';
-import { loadOf, newWorld, nextMatch, visitorsIn, type World } from './reference-world.ts';
+import { upgrading } from './model-upgrade.ts';
+import { act, configureOperator, configureQueue, nextDue } from './reference.ts';
+import { loadOf, newWorld, No, nextMatch, visitorsIn, type World } from './reference-world.ts';
 import { dropOperator, dropQueue } from './staffing.ts';
 import type { QueueSettings } from './state.ts';
 import { Ledger, noRows, type Rows } from './model-ledger.ts';
@@ -68,6 +78,8 @@ export class Run {
       case 'transferToQueue':
       case 'end':
         return this.#dealing(action);
+      case 'acceptUpgrade':
+        return upgrading(this.#board, action);
       case 'setPresence': {
         const { available, media } = action;
         const operatorId = this.#operatorId(action.operator);
@@ -336,18 +348,6 @@ export class Run {
     assert.equal(nextMatch(this.#world), undefined, 'the board sleeps while somebody could be offered');
     this.#world.now = this.#now;
   }
-}
-
-function nth<Item>(items: readonly Item[], which: number): Item {
-  return items[which % Math.max(items.length, 1)] as Item;
-}
-
-function operatorParty(id: OperatorId | undefined): Party {
-  return { kind: 'operator', id: id ?? ('none' as OperatorId) };
-}
-
-function visitorParty(id: VisitorId | undefined): Party {
-  return { kind: 'visitor', id: id ?? ('none' as VisitorId) };
 }
 
 /** What was answered: the thing's id, or the code of a refusal. Everything else about the thing is seen elsewhere. */

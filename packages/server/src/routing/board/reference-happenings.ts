@@ -232,11 +232,11 @@ function sub({ subId, operator, siteId }: Engagement) {
   return { id: subId, operator_id: operator.id, site_id: siteId };
 }
 
-function tell(world: World, engagement: Engagement, type: string, told: object): void {
+export function tell(world: World, engagement: Engagement, type: string, told: object): void {
   const { id, request, visitorId, siteId, operator } = engagement;
   const whom = { engagementId: id, visitorId, operatorId: operator.id };
   const about = { siteId, ticketId: request.ticket?.id ?? null, requestId: request.id, ...whom };
-  world.events.push({ type, about, fields: type === 'engagement.chat.message' ? told : { engagement: told } });
+  world.events.push({ type, about, fields: type.startsWith('engagement.chat.') ? told : { engagement: told } });
 }
 
 /** D5.6. */

@@ -1,4 +1,5 @@
 import { media, type Medium } from '../../platform/schema.ts';
+import type { Party } from './answering.ts';
 import type {
   EndReason,
   FailReason,
@@ -326,3 +327,13 @@ export function loadOf(world: World, operator: Operator): Medium[] {
     .filter((each) => each.operator === operator)
     .map(({ medium }) => medium);
 }
+
+export function isParty(
+  { visitorId, operator }: Pick<Request, 'visitorId' | 'operator'>,
+  { kind, id }: Party,
+): boolean {
+  return kind === 'visitor' ? visitorId === id : operator.id === id;
+}
+
+/** A refusal; the message is its code. */
+export class No extends Error {}

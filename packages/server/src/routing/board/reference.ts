@@ -1,4 +1,3 @@
-import type { Party } from './answering.ts';
 import type { Command } from './commands.ts';
 import {
   expiresAt,
@@ -15,13 +14,16 @@ import {
   endEngagement,
   dropTransfer,
 } from './reference-happenings.ts';
+import { acceptUpgrade } from './reference-upgrade.ts';
 import {
   activeTickets,
   chainOf,
   codes,
   hasRoom,
   lineOf,
+  isParty,
   nextMatch,
+  No,
   obstacleOf,
   ongoing,
   pending,
@@ -39,9 +41,6 @@ import {
 import type { OperatorSettings, QueueSettings } from './state.ts';
 
 /** What may be asked of the plain world, what falls due in it, and what follows: the naive counterpart of `commands.ts`. */
-
-/** A refusal; the message is its code. */
-export class No extends Error {}
 
 const graceMs = 30_000;
 
@@ -91,6 +90,8 @@ function carryOut(world: World, command: Command): { readonly id: string } | nul
       return answerTransfer(world, command);
     case 'end':
       return end(world, command);
+    case 'acceptUpgrade':
+      return acceptUpgrade(world, command);
     case 'setPresence':
       return setPresence(world, command);
     case 'setVisitorPresence':
@@ -338,10 +339,6 @@ function transferToQueue(world: World, command: Command<'transferToQueue'>): Tic
   }); // prettier-ignore
   engagement.transfer = ticket;
   return ticket;
-}
-
-function isParty({ visitorId, operator }: Pick<Request, 'visitorId' | 'operator'>, { kind, id }: Party): boolean {
-  return kind === 'visitor' ? visitorId === id : operator.id === id;
 }
 
 function answer(world: World, { requestId, action, by, error }: Command<'answer'>): Request | null {

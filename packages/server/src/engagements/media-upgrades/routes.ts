@@ -1,0 +1,179 @@
+import type { FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { writeEvent } from '../../events/write-event.ts';
+import { accountOf, permitted } from '../../identity/access.ts';
+import { inTransaction } from '../../platform/database.ts';
+import { notFound, Refusal } from '../../platform/errors.ts';
+import type { App } from '../../platform/http.ts';
+import { newId, type EngagementId } from '../../platform/ids.ts';
+import { uuid } from '../../platform/schema.ts';
+import { inWords } from '../../routing/board/upgrading.ts';
+import type { Turns } from '../../routing/turns.ts';
+import { sendSystemMessage } from '../messages/system-message.ts';
+import { partyOf } from '../party.ts';
+import { engagementEnded, permittedEngagement } from '../routes.ts';
+import { lockEngaged } from '../taking-part.ts';
+import { upgradeAnswer, upgradeInput, upgradeOutput, type UpgradeRow } from './media-upgrade.ts';
+import { closeUpgrade, findUpgrade, listUpgrades, replaceUpgrade } from './store.ts';
+
+const tags = ['Media upgrades'];
+const access = { operator: 'operator', visitor: true, site: 'resource' } as const;
+const engagementParams = Type.Object({ engagement_id: uuid<'engagement'>() });
+const upgradeParams = Type.Object({ engagement_id: uuid<'engagement'>(), upgrade_id: uuid<'media_upgrade_request'>() });
+
+export function mediaUpgradeRoutes(app: App, turns: Turns): void {
+  app.post(
+    '/engagements/:engagement_id/media_upgrade_requests',
+    {
+      config: { access },
+      schema: {
+        tags,
+        summary: 'Ask the other side for audio or video; what was asked for before and is not answered is called off',
+        params: engagementParams,
+        body: upgradeInput,
+        response: { 201: upgradeOutput },
+      },
+    },
+    async (request, reply) => {
+      const asked = await ask(request, request.params.engagement_id, request.body);
+      reply.code(201).header('location', `/engagements/${asked.engagement_id}/media_upgrade_requests/${asked.id}`);
+      return asked;
+    },
+  );
+
+  app.patch(
+    '/engagements/:engagement_id/media_upgrade_requests/:upgrade_id',
+    {
+      config: { access },
+      schema: {
+        tags,
+        summary: 'Accept or decline, as the side that was asked; or cancel, as the side that asked',
+        params: upgradeParams,
+        body: upgradeAnswer,
+        response: { 200: upgradeOutput },
+      },
+    },
+    async (request) => {
+      const { engagement_id: engagementId, upgrade_id: upgradeId } = request.params;
+      const { action } = request.body;
+      if (action !== 'accept') return close(request, action);
+      const by = partyOf(request);
+      const accepted = await turns.run(accountOf(request), { name: 'acceptUpgrade', engagementId, upgradeId, by });
+      if (accepted === null) return answered(request, 'accepted');
+      permitted(request);
+      return foundUpgrade(request);
+    },
+  );
+
+  readRoutes(app);
+}
+
+function readRoutes(app: App): void {
+  app.get(
+    '/engagements/:engagement_id/media_upgrade_requests',
+    {
+      config: { access },
+      schema: {
+        tags,
+        summary: 'What was asked for, newest first, a hundred at most',
+        params: engagementParams,
+        response: { 200: Type.Object({ media_upgrade_requests: Type.Array(upgradeOutput) }) },
+      },
+    },
+    async (request) => {
+      const { id, account_id } = await permittedEngagement(request, request.params.engagement_id, 'a manager');
+      return { media_upgrade_requests: await listUpgrades(request.sql, account_id, id) };
+    },
+  );
+
+  app.get(
+    '/engagements/:engagement_id/media_upgrade_requests/:upgrade_id',
+    {
+      config: { access },
+      schema: { tags, summary: 'One request', params: upgradeParams, response: { 200: upgradeOutput } },
+    },
+    async (request) => {
+      await permittedEngagement(request, request.params.engagement_id, 'a manager');
+      return foundUpgrade(request);
+    },
+  );
+}
+
+type Asked = Pick<UpgradeRow, 'audio' | 'video'>;
+
+async function ask(request: FastifyRequest, engagementId: EngagementId, asked: Asked): Promise<UpgradeRow> {
+  const accountId = accountOf(request);
+  const by = partyOf(request);
+  const target = by.kind === 'visitor' ? 'operator' : 'visitor';
+  const made = await inTransaction(request.sql, async (sql) => {
+    const engaged = await lockEngaged(sql, accountId, engagementId, by);
+    if (engaged === null) return null;
+    const { subEngagementId, ...about } = engaged;
+    const given = { id: newId(), accountId, engagementId, subEngagementId, ...asked, target } as const;
+    const upgrade = await replaceUpgrade(sql, given);
+    const named = { engagement_id: engagementId, sub_engagement_id: subEngagementId };
+    await writeEvent(sql, {
+      accountId,
+      type: 'engagement.media_upgrade_request',
+      about: { ...about, engagementId },
+      fields: { media_upgrade_request: { id: upgrade.id, ...asked, target, ...named } },
+    });
+    await sendSystemMessage(sql, { accountId, engagementId, content: `The ${by.kind} asked for ${inWords(asked)}.` });
+    return upgrade;
+  });
+  permitted(request);
+  return made ?? refuseOutsider(request, engagementId);
+}
+
+/** Declines or cancels. */
+async function close(request: FastifyRequest, action: 'decline' | 'cancel'): Promise<UpgradeRow> {
+  const { engagement_id: engagementId, upgrade_id: id } = request.params as Names;
+  const accountId = accountOf(request);
+  const by = partyOf(request);
+  const state = action === 'decline' ? 'declined' : 'canceled';
+  const closed = await inTransaction(request.sql, async (sql) => {
+    const engaged = await lockEngaged(sql, accountId, engagementId, by);
+    const upgrade = engaged === null ? null : await findUpgrade(sql, accountId, engagementId, id);
+    if (upgrade?.state !== 'pending') return false;
+    refuseUnless((upgrade.target === by.kind) === (action === 'decline'), action);
+    await closeUpgrade(sql, id, state);
+    await sendSystemMessage(sql, { accountId, engagementId, content: `The ${by.kind} ${state} ${inWords(upgrade)}.` });
+    return true;
+  });
+  if (!closed) return answered(request, state);
+  permitted(request);
+  return foundUpgrade(request);
+}
+
+function refuseUnless(may: boolean, action: 'decline' | 'cancel'): void {
+  if (may) return;
+  const why =
+    action === 'decline' ? 'was asked may decline. The other may cancel.' : 'asked may cancel. The other may decline.';
+  throw new Refusal('forbidden', `Only the side that ${why}`);
+}
+
+interface Names {
+  readonly engagement_id: EngagementId;
+  readonly upgrade_id: string;
+}
+
+async function foundUpgrade(request: FastifyRequest): Promise<UpgradeRow> {
+  const { engagement_id, upgrade_id } = request.params as Names;
+  const found = await findUpgrade(request.sql, accountOf(request), engagement_id, upgrade_id);
+  if (found === null) throw notFound('media upgrade request', upgrade_id);
+  return found;
+}
+
+/** The same answer again is no news; any other comes too late. */
+async function answered(request: FastifyRequest, wanted: UpgradeRow['state']): Promise<UpgradeRow> {
+  const { engagement_id } = request.params as Names;
+  const engagement = await permittedEngagement(request, engagement_id, 'nobody else');
+  const found = await foundUpgrade(request);
+  if (found.state === wanted) return found;
+  if (found.state === 'pending') throw engagementEnded(engagement);
+  throw new Refusal('request_ended', `The request ${found.id} is no longer pending: it was ${found.state}.`);
+}
+
+async function refuseOutsider(request: FastifyRequest, id: EngagementId): Promise<never> {
+  throw engagementEnded(await permittedEngagement(request, id, 'nobody else'));
+}

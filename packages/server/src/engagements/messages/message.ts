@@ -1,0 +1,133 @@
+import Type from 'typebox';
+import { fieldOrder, type FieldSchema } from '../../events/field-order.ts';
+import type { AccountId, EngagementId } from '../../platform/ids.ts';
+import type { Violation } from '../../platform/errors.ts';
+import { body, checked, list, nullable, oneOf, output, timestamp, uuid } from '../../platform/schema.ts';
+
+/** Code points (D7.6). */
+const longestContent = 10_000;
+/** Characters of metadata as JSON: it goes with the events, which have a limit of their own. */
+const longestMetadata = 16_384;
+const mostOptions = 100;
+const mostFiles = 20;
+
+const text = Type.String({ minLength: 1, maxLength: 1_000 });
+
+const singleChoice = Type.Object(
+  {
+    type: Type.Literal('single_choice'),
+    image_url: Type.Optional(Type.String({ maxLength: 2_048 })),
+    options: list(body({ text, value: text }), { minItems: 1, maxItems: mostOptions }),
+  },
+  { additionalProperties: false },
+);
+const singleChoiceResponse = Type.Object(
+  { type: Type.Literal('single_choice_response'), selected_option: text },
+  { additionalProperties: false },
+);
+const chosenFiles = Type.Object(
+  { type: Type.Literal('files'), files: list(body({ id: uuid<'file'>() }), { minItems: 1, maxItems: mostFiles }) },
+  { additionalProperties: false },
+);
+
+/**
+ * One of the shapes, or null. Which it is, its `type` says; so what is wrong with it is told of that shape alone and not of
+ * all of them.
+ */
+function attachment<T extends Type.TSchema>(shapes: readonly T[]) {
+  const types = shapes.map(
+    (shape) => (shape as unknown as { properties: { type: { const: string } } }).properties.type,
+  );
+  return Type.Unsafe<Type.Static<T> | null>({
+    type: ['object', 'null'],
+    required: ['type'],
+    properties: { type: { type: 'string', enum: types.map((type) => type.const) } },
+    allOf: shapes.map((shape, index) => ({
+      if: { type: 'object', required: ['type'], properties: { type: types[index] } },
+      // oxlint-disable-next-line unicorn/no-thenable -- the word of JSON Schema; nobody awaits one.
+      then: shape,
+    })),
+  });
+}
+
+/** With its fields in the document's order: events carry it as it is stored. */
+const order = fieldOrder({ anyOf: [singleChoice, singleChoiceResponse] as unknown as readonly FieldSchema[] });
+
+export function arrangeAttachment(given: unknown): unknown {
+  return given === null || order === null ? given : order(given);
+}
+
+const content = Type.String({ maxLength: longestContent });
+
+function metadataViolations(value: unknown): Violation[] {
+  if (typeof value !== 'object' || value === null || JSON.stringify(value).length <= longestMetadata) return [];
+  return [{ attribute: '', detail: `must not be longer than ${longestMetadata} characters as JSON` }];
+}
+
+const anyObject = Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'] });
+
+export const messageInput = checked(
+  body({
+    content,
+    attachment: Type.Optional(attachment([singleChoice, singleChoiceResponse, chosenFiles])),
+    metadata: Type.Optional(checked(anyObject, metadataViolations)),
+  }),
+  (value) => contentViolations(value, ['files']),
+);
+
+/** Empty only where something else is sent. */
+function contentViolations(value: unknown, without: readonly string[]): Violation[] {
+  const { content: given, attachment: sent } = value as { content?: unknown; attachment?: { type?: string } | null };
+  if (given !== '' || without.includes(sent?.type ?? '')) return [];
+  return [{ attribute: '/content', detail: 'must not be empty, but with files' }];
+}
+
+export type MessageInput = Type.Static<typeof messageInput>;
+
+const promptOrSuggestion = Type.Unsafe<({ type: 'prompt' | 'suggestion' } & Record<string, unknown>) | null>({
+  type: ['object', 'null'],
+  required: ['type'],
+  properties: { type: oneOf(['prompt', 'suggestion']) },
+  description: 'Whatever else the sender adds is passed on',
+});
+
+export const systemMessageInput = checked(
+  body({
+    sender: Type.Optional(oneOf(['system', 'omniguide'] as const)),
+    content,
+    type: Type.Optional(oneOf(['system_message', 'visitor_authentication'] as const)),
+    attachment: Type.Optional(attachment([singleChoice, singleChoiceResponse])),
+    metadata: Type.Optional(checked(promptOrSuggestion, metadataViolations)),
+  }),
+  (value) => contentViolations(value, []),
+);
+
+/** As it was sent: of files what they are and where. */
+const sentAttachment = Type.Unsafe<Record<string, unknown> | null>({
+  type: ['object', 'null'],
+  additionalProperties: true,
+});
+
+export const messageOutput = output('ChatMessage', {
+  id: uuid<'chat_message'>(),
+  engagement_id: uuid<'engagement'>(),
+  sub_engagement_id: uuid<'sub_engagement'>(),
+  timestamp: Type.Unsafe<Date>({ ...timestamp, description: 'When the server received it' }),
+  content: Type.String(),
+  status: oneOf(['sent', 'delivered'] as const),
+  sender: body({
+    type: oneOf(['visitor', 'operator', 'system', 'omniguide'] as const),
+    id: nullable(Type.String({ format: 'uuid' })),
+  }),
+  target: oneOf(['visitor', 'operator'] as const),
+  type: oneOf(['chat', 'system_message', 'visitor_authentication'] as const),
+  attachment: sentAttachment,
+  metadata: sentAttachment,
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+
+export interface MessageRow extends Type.Static<typeof messageOutput> {
+  readonly account_id: AccountId;
+  readonly engagement_id: EngagementId;
+}

@@ -1,0 +1,152 @@
+import { Readable } from 'node:stream';
+import { isDeepStrictEqual } from 'node:util';
+import type { FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { accountOf, permitted } from '../../identity/access.ts';
+import { violatedConstraint } from '../../platform/database.ts';
+import { invalid, notFound, Refusal } from '../../platform/errors.ts';
+import { rendered, type App } from '../../platform/http.ts';
+import type { EngagementId } from '../../platform/ids.ts';
+import { body, oneOf, uuid } from '../../platform/schema.ts';
+import { partyOf } from '../party.ts';
+import { engagementEnded, permittedEngagement } from '../routes.ts';
+import { messageInput, messageOutput, type MessageInput, type MessageRow } from './message.ts';
+import { acknowledgeMessage, findMessage, putMessage, transcript } from './store.ts';
+
+const tags = ['Messages'];
+const access = { operator: 'operator', visitor: true, site: 'resource' } as const;
+const engagementParams = Type.Object({ engagement_id: uuid<'engagement'>() });
+const messageParams = Type.Object({ engagement_id: uuid<'engagement'>(), message_id: uuid<'chat_message'>() });
+
+export function messageRoutes(app: App): void {
+  app.put(
+    '/engagements/:engagement_id/chat_messages/:message_id',
+    {
+      config: { access },
+      schema: {
+        tags,
+        summary: 'Send a message, under an id (UUID v4) that the sender has made: sent again it is the same message',
+        params: messageParams,
+        body: messageInput,
+        response: { 200: messageOutput },
+      },
+    },
+    async (request) => send(request, request.params, request.body),
+  );
+
+  app.patch(
+    '/engagements/:engagement_id/chat_messages/:message_id',
+    {
+      config: { access },
+      schema: {
+        tags,
+        summary: 'Say that a message has arrived, as the side it was sent to',
+        params: messageParams,
+        body: body({ status: oneOf(['delivered'] as const) }),
+        response: { 200: messageOutput },
+      },
+    },
+    async (request) => acknowledge(request, request.params),
+  );
+
+  app.get(
+    '/engagements/:engagement_id/chat_transcript',
+    {
+      config: { access },
+      schema: {
+        tags,
+        summary: 'Every message, oldest first; visitors are not shown those of the system',
+        params: engagementParams,
+        response: { 200: Type.Unsafe<Readable>(Type.Array(messageOutput)) },
+      },
+    },
+    async (request, reply) => {
+      const { id } = await permittedEngagement(request, request.params.engagement_id, 'a manager');
+      const seenBy = request.caller.kind === 'visitor' ? 'visitor' : 'staff';
+      reply.type(rendered);
+      return Readable.from(jsonArray(transcript(request.sql, id, seenBy)));
+    },
+  );
+}
+
+async function* jsonArray(batches: AsyncIterable<readonly MessageRow[]>): AsyncGenerator<string> {
+  let before = '[';
+  for await (const rows of batches) {
+    if (rows.length === 0) continue;
+    yield `${before}${rows.map((row) => JSON.stringify(shown(row))).join(',')}`;
+    before = ',';
+  }
+  yield before === '[' ? '[]' : ']';
+}
+
+/** Without what is kept for us. */
+function shown({ account_id: _account, seq: _seq, ...message }: MessageRow & { readonly seq?: string }): object {
+  return message;
+}
+
+interface Names {
+  readonly engagement_id: EngagementId;
+  readonly message_id: string;
+}
+
+const versionFour = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab]/;
+
+async function send(request: FastifyRequest, names: Names, input: MessageInput): Promise<MessageRow> {
+  const { engagement_id: engagementId, message_id: id } = names;
+  if (!versionFour.test(id)) throw invalid([{ attribute: '/message_id', detail: 'must be a UUID of version 4' }]);
+  const { content, attachment = null, metadata = null } = input;
+  const message = {
+    accountId: accountOf(request),
+    engagementId,
+    id,
+    from: partyOf(request),
+    type: 'chat',
+    content,
+    attachment,
+    metadata,
+    chosen: attachment?.type === 'single_choice_response' ? attachment.selected_option : null,
+  } as const;
+  const sent = await putMessage(request.sql, message).catch((error: unknown) => {
+    if (violatedConstraint(error) === 'chat_messages_pkey') return null;
+    throw error;
+  });
+  if (sent === null) return sentBefore(request, names, input);
+  permitted(request);
+  return sent;
+}
+
+/** The same message again is answered as it was; or it is told why it cannot be sent. */
+async function sentBefore(request: FastifyRequest, names: Names, input: MessageInput): Promise<MessageRow> {
+  const { engagement_id: engagementId, message_id: id } = names;
+  const engagement = await permittedEngagement(request, engagementId, 'nobody else');
+  const { account_id: accountId } = engagement;
+  const known = await findMessage(request.sql, { accountId, engagementId, id });
+  const { kind, id: senderId } = partyOf(request);
+  if (known !== null) {
+    if (known.sender.type === kind && known.sender.id === senderId && isSame(known, input)) return known;
+    throw new Refusal('message_conflict', `The engagement has another message ${id}. Send this one under a new id.`);
+  }
+  const { ended_at, operator_id, visitor_id } = engagement;
+  if (ended_at !== null || (senderId !== operator_id && senderId !== visitor_id)) throw engagementEnded(engagement);
+  throw invalid([{ attribute: '/attachment/selected_option', detail: 'is none of the options that were offered' }]);
+}
+
+function isSame(known: MessageRow, { content, attachment = null, metadata = null }: MessageInput): boolean {
+  return isDeepStrictEqual([known.content, known.attachment, known.metadata], [content, attachment, metadata]);
+}
+
+async function acknowledge(request: FastifyRequest, { engagement_id, message_id: id }: Names): Promise<MessageRow> {
+  const { sql } = request;
+  const named = { accountId: accountOf(request), engagementId: engagement_id, id };
+  const by = partyOf(request);
+  const acknowledged = await acknowledgeMessage(sql, { ...named, by });
+  permitted(request);
+  if (acknowledged !== null) return acknowledged;
+  const engagement = await permittedEngagement(request, engagement_id, 'nobody else');
+  const known = await findMessage(sql, named);
+  if (known === null) throw notFound('message', id);
+  if (known.target !== by.kind)
+    throw new Refusal('forbidden', 'Only the side a message was sent to may say that it has arrived.');
+  if (known.status === 'delivered') return known;
+  throw engagementEnded(engagement);
+}

@@ -1,0 +1,173 @@
+import { newId, type AccountId, type EngagementId } from '../../platform/ids.ts';
+import type { Sql } from '../../platform/database.ts';
+import type { Party } from '../../routing/board/answering.ts';
+import { instant, takesPart } from '../taking-part.ts';
+import { arrangeAttachment, type MessageRow } from './message.ts';
+
+type Side = Party['kind'];
+
+const columns = (sql: Sql) => sql`
+  account_id, id, engagement_id, sub_engagement_id, created_at AS timestamp, content, status,
+  json_build_object('type', sender_type, 'id', sender_id) AS sender, target, type, attachment, metadata, created_at,
+  coalesce(delivered_at, created_at) AS updated_at`;
+
+/** The messages to that side which it has not acknowledged. */
+const undelivered = (sql: Sql, to: Side) =>
+  to === 'visitor' ? sql`undelivered_to_visitor` : sql`undelivered_to_operator`;
+
+export interface NewMessage {
+  readonly accountId: AccountId;
+  readonly engagementId: EngagementId;
+  readonly id: string;
+  readonly from: Party | { readonly kind: 'system' | 'omniguide' };
+  readonly type: MessageRow['type'];
+  readonly content: string;
+  readonly attachment: unknown;
+  readonly metadata: unknown;
+  /** Of a response: what was chosen, which must have been offered to that side. */
+  readonly chosen: string | null;
+}
+
+/**
+ * Writes the message and its event in one statement, which begins by taking the engagement's row: so it is one that goes
+ * on and the sender has part in, also if it ends or passes on at this very moment. `null`: it is not, or what was chosen
+ * was not offered. A message with that id there already is a unique violation, and nothing is changed.
+ */
+export async function putMessage(sql: Sql, message: NewMessage): Promise<MessageRow | null> {
+  const { accountId, engagementId, id, from, type, content, chosen } = message;
+  const isChat = from.kind === 'visitor' || from.kind === 'operator';
+  const target: Side = from.kind === 'operator' ? 'visitor' : 'operator';
+  const event = type === 'chat' ? 'engagement.chat.message' : 'engagement.chat.system_message';
+  const eventId = newId();
+  const [row] = await sql<MessageRow[]>`
+    WITH engaged AS (
+           UPDATE engagements e
+              SET ${undelivered(sql, target)} = ${undelivered(sql, target)} + 1
+            WHERE e.id = ${engagementId} AND e.account_id = ${accountId}
+              AND ${isChat ? takesPart(sql, from) : sql`e.ended_at IS NULL`}
+              ${chosen === null ? sql`` : sql`AND ${wasOffered(sql, message, chosen)}`}
+           RETURNING sub_engagement_id AS sub_id, site_id, visitor_id, operator_id, ticket_id, request_id,
+                     ${undelivered(sql, target)} > 1 AS undelivered,
+                     date_trunc('milliseconds', clock_timestamp()) AS at),
+         sent AS (
+           INSERT INTO chat_messages (account_id, engagement_id, sub_engagement_id, id, sender_type, sender_id, target,
+                                      type, content, attachment, metadata, status, created_at)
+           SELECT ${accountId}, ${engagementId}, sub_id, ${id}, ${from.kind}, ${isChat ? from.id : null}, ${target}, ${type},
+                  ${content}, ${json(arrangeAttachment(message.attachment))}::text::json, ${json(message.metadata)}::text::json, 'sent', at
+             FROM engaged
+           RETURNING ${columns(sql)}),
+         told AS (
+           INSERT INTO events (account_id, id, type, site_id, ticket_id, request_id, engagement_id, visitor_id, operator_id,
+                               occurred_at, payload)
+           SELECT account_id, ${eventId}, ${event}, site_id, ticket_id, request_id, engagement_id, visitor_id, operator_id,
+                  at, json_build_object(
+                        'event_type', ${event}::text, 'event_id', ${eventId}::text, 'dispatched_at', ${instant(sql, sql`at`)},
+                        'message', ${toldMessage(sql, type)}, 'undelivered_messages', undelivered)
+             FROM engaged, sent)
+    SELECT * FROM sent`;
+  return row ?? null;
+}
+
+function json(value: unknown): string | null {
+  return value === null || value === undefined ? null : JSON.stringify(value);
+}
+
+/** Cards are few: served by chat_messages_choices. */
+function wasOffered(sql: Sql, { engagementId, from }: NewMessage, chosen: string) {
+  return sql`EXISTS (
+             SELECT 1
+               FROM chat_messages c, json_array_elements(c.attachment -> 'options') AS option
+              WHERE c.engagement_id = ${engagementId} AND c.attachment ->> 'type' = 'single_choice'
+                AND c.target = ${from.kind} AND option ->> 'value' = ${chosen})`;
+}
+
+/**
+ * The message as its events tell it, put together here because only here it is known what they tell; a test holds them to
+ * the catalogue. Files are told with the message, not with the news that it has arrived.
+ */
+function toldMessage(sql: Sql, type: MessageRow['type']) {
+  const metadata = type === 'chat' ? sql`` : sql`, 'metadata', metadata`;
+  return sql`json_build_object(
+                          'timestamp', ${instant(sql, sql`timestamp`)}, 'id', id, 'engagement_id', engagement_id,
+                          'sub_engagement_id', sub_engagement_id, 'content', content, 'status', status,
+                          'sender', json_build_object('type', sender ->> 'type'), 'target', target, 'type', type,
+                          'attachment', CASE WHEN status = 'sent' OR attachment ->> 'type' <> 'files' THEN attachment END
+                          ${metadata})`;
+}
+
+interface Acknowledged {
+  readonly accountId: AccountId;
+  readonly engagementId: EngagementId;
+  readonly id: string;
+  readonly by: Party;
+}
+
+/**
+ * The recipient has it: told once, to whom it concerns. `null` where there is nothing to acknowledge: it was already, or it
+ * is not the caller's to say. That a message of the system has arrived is no event.
+ */
+export async function acknowledgeMessage(sql: Sql, { accountId, engagementId, id, by }: Acknowledged) {
+  const event = 'engagement.chat.message_status';
+  const eventId = newId();
+  const [row] = await sql<MessageRow[]>`
+    WITH engaged AS (
+           SELECT e.id AS engaged_id, e.site_id, e.visitor_id, e.operator_id, e.ticket_id, e.request_id
+             FROM engagements e
+            WHERE e.id = ${engagementId} AND e.account_id = ${accountId} AND ${takesPart(sql, by)}
+              FOR NO KEY UPDATE),
+         delivered AS (
+           UPDATE chat_messages
+              SET status = 'delivered', delivered_at = date_trunc('milliseconds', clock_timestamp())
+             FROM engaged
+            WHERE engagement_id = engaged_id AND id = ${id} AND target = ${by.kind} AND status = 'sent'
+           RETURNING ${columns(sql)}),
+         counted AS (
+           UPDATE engagements e
+              SET ${undelivered(sql, by.kind)} = ${undelivered(sql, by.kind)} - 1
+             FROM delivered
+            WHERE e.id = delivered.engagement_id),
+         told AS (
+           INSERT INTO events (account_id, id, type, site_id, ticket_id, request_id, engagement_id, visitor_id, operator_id,
+                               occurred_at, payload)
+           SELECT account_id, ${eventId}, ${event}, site_id, ticket_id, request_id, engagement_id, visitor_id, operator_id,
+                  updated_at, json_build_object(
+                        'event_type', ${event}::text, 'event_id', ${eventId}::text,
+                        'dispatched_at', ${instant(sql, sql`updated_at`)}, 'message', ${toldMessage(sql, 'chat')})
+             FROM engaged, delivered
+            WHERE type = 'chat')
+    SELECT * FROM delivered`;
+  return row ?? null;
+}
+
+export async function findMessage(
+  sql: Sql,
+  { accountId, engagementId, id }: Pick<NewMessage, 'accountId' | 'engagementId' | 'id'>,
+): Promise<MessageRow | null> {
+  const [row] = await sql<MessageRow[]>`
+    SELECT ${columns(sql)} FROM chat_messages
+     WHERE engagement_id = ${engagementId} AND id = ${id} AND account_id = ${accountId}`;
+  return row ?? null;
+}
+
+/** Read so many at a time: an engagement may have any number of them. */
+const messagesInBatch = 500;
+
+/** Oldest first, a batch at a time. Served by chat_messages_in_order. */
+export async function* transcript(
+  sql: Sql,
+  engagementId: EngagementId,
+  seenBy: 'visitor' | 'staff',
+): AsyncGenerator<readonly MessageRow[]> {
+  let after = '0';
+  for (;;) {
+    const rows = await sql<(MessageRow & { seq?: string })[]>`
+      SELECT ${columns(sql)}, seq FROM chat_messages
+       WHERE engagement_id = ${engagementId} AND seq > ${after}
+         ${seenBy === 'staff' ? sql`` : sql`AND sender_type IN ('visitor', 'operator')`}
+       ORDER BY seq
+       LIMIT ${messagesInBatch}`;
+    after = rows.at(-1)?.seq ?? after;
+    yield rows;
+    if (rows.length < messagesInBatch) return;
+  }
+}

@@ -1,0 +1,67 @@
+import Type from 'typebox';
+import { permit } from '../../identity/access.ts';
+import type { Sql } from '../../platform/database.ts';
+import { notFound } from '../../platform/errors.ts';
+import type { App } from '../../platform/http.ts';
+import { newId, type AccountId, type EngagementId } from '../../platform/ids.ts';
+import { uuid } from '../../platform/schema.ts';
+import { accountOf } from '../../identity/access.ts';
+import { engagementEnded } from '../routes.ts';
+import { findEngagement } from '../store.ts';
+import { messageOutput, systemMessageInput, type MessageRow } from './message.ts';
+import { putMessage } from './store.ts';
+
+interface SystemMessage {
+  readonly accountId: AccountId;
+  readonly engagementId: EngagementId;
+  /** `omniguide`: prompts and suggestions of an assistant. */
+  readonly sender?: 'system' | 'omniguide';
+  readonly type?: 'system_message' | 'visitor_authentication';
+  readonly content: string;
+  readonly attachment?: unknown;
+  readonly metadata?: unknown;
+}
+
+/** To the operator. `null` where the engagement is over: then there is nobody to tell. */
+export async function sendSystemMessage(sql: Sql, given: SystemMessage): Promise<MessageRow | null> {
+  const { accountId, engagementId, sender = 'system', type = 'system_message', content } = given;
+  return putMessage(sql, {
+    accountId,
+    engagementId,
+    id: newId(),
+    from: { kind: sender },
+    type,
+    content,
+    attachment: given.attachment ?? null,
+    metadata: given.metadata ?? null,
+    chosen: null,
+  });
+}
+
+export function systemMessageRoutes(app: App): void {
+  app.post(
+    '/engagements/:engagement_id/system_messages',
+    {
+      config: { access: { operator: 'manager', site: 'resource' } },
+      schema: {
+        tags: ['Messages'],
+        summary: 'Tell the operator something, as the system or as an assistant',
+        params: Type.Object({ engagement_id: uuid<'engagement'>() }),
+        body: systemMessageInput,
+        response: { 201: messageOutput },
+      },
+    },
+    async (request, reply) => {
+      const { engagement_id: engagementId } = request.params;
+      const accountId = accountOf(request);
+      const engagement = await findEngagement(request.sql, accountId, engagementId);
+      if (engagement === null) throw notFound('engagement', engagementId);
+      permit(request, engagement, 'engagement');
+      const sent = await sendSystemMessage(request.sql, { accountId, engagementId, ...request.body });
+      if (sent === null)
+        throw engagementEnded((await findEngagement(request.sql, accountId, engagementId)) ?? engagement);
+      reply.code(201);
+      return sent;
+    },
+  );
+}

@@ -1,0 +1,95 @@
+import { Refusal } from '../../platform/errors.ts';
+import type { EngagementId, SubEngagementId } from '../../platform/ids.ts';
+import type { Medium } from '../../platform/schema.ts';
+import { elsewhere, isParty, type Party } from './answering.ts';
+import type { Board } from './board.ts';
+import { tell } from './engagements.ts';
+import { occupy } from './requests.ts';
+import type { Engagement } from './state.ts';
+
+/** A media upgrade that was asked for, as it is stored: the board does not keep it. */
+export interface MediaUpgrade {
+  readonly id: string;
+  readonly subEngagementId: SubEngagementId;
+  readonly audio: 'two_way' | null;
+  readonly video: 'one_way' | 'two_way' | null;
+  readonly target: Party['kind'];
+  readonly pending: boolean;
+  /** Whether the operator has not acknowledged all that was sent to it. */
+  readonly undelivered: boolean;
+}
+
+export interface AcceptUpgrade {
+  readonly engagementId: EngagementId;
+  readonly upgradeId: string;
+  readonly by: Party;
+  /** `undefined`: the engagement has no such request. */
+  readonly upgrade?: MediaUpgrade | undefined;
+}
+
+/** The engagement goes on by the new medium, and occupies its operator as that does (D4.4). */
+export function acceptUpgrade(
+  board: Board,
+  { engagementId, upgrade, by }: AcceptUpgrade,
+): Engagement | typeof elsewhere {
+  const engagement = board.engagements.get(engagementId);
+  if (engagement === undefined || !isParty(engagement, by) || upgrade === undefined) return elsewhere;
+  // What is stored does not know yet what this turn has done.
+  const isPending = upgrade.pending && !board.changes.upgrades.includes(upgrade.id);
+  if (!isPending || upgrade.subEngagementId !== engagement.subEngagementId) return elsewhere;
+  if (upgrade.target !== by.kind) throw new Refusal('forbidden', 'Only the side that was asked may accept.');
+  const medium: Medium = upgrade.video === null ? 'audio' : 'video';
+  requireAlone(engagement);
+  occupy(board, engagement.operator, engagement.medium, -1);
+  engagement.medium = medium;
+  occupy(board, engagement.operator, medium, 1);
+  board.changes.engagements.add(engagement);
+  board.changes.upgrades.push(upgrade.id);
+  announce(board, engagement, `The ${by.kind} accepted ${inWords(upgrade)}.`, upgrade.undelivered);
+  return engagement;
+}
+
+export function inWords({ audio, video }: Pick<MediaUpgrade, 'audio' | 'video'>): string {
+  const seen = { one_way: 'one-way video', two_way: 'two-way video' };
+  return [audio === null ? [] : ['audio'], video === null ? [] : [seen[video]]].flat().join(' and ');
+}
+
+/** Whatever is not text needs an operator with nothing else (D4.4); other texts, and offers of them, must end first. */
+function requireAlone({ operator, medium }: Engagement): void {
+  if (medium !== 'text' || operator.texts + operator.exclusives === 1) return;
+  throw new Refusal(
+    'operator_unavailable',
+    `The operator ${operator.settings.id} has other engagements or offers. They must end before this one can have audio or video.`,
+  );
+}
+
+/** A message of the system to the operator. */
+function announce(board: Board, engagement: Engagement, content: string, undelivered: boolean): void {
+  const id = board.newId();
+  const { id: engagementId, subEngagementId } = engagement;
+  board.changes.messages.push({
+    id,
+    engagementId,
+    subEngagementId,
+    sender: { type: 'system', id: null },
+    content,
+    attachment: null,
+    at: board.now,
+  });
+  tell(board, engagement, 'engagement.chat.system_message', {
+    message: {
+      timestamp: new Date(board.now).toISOString(),
+      id,
+      engagement_id: engagementId,
+      sub_engagement_id: subEngagementId,
+      content,
+      status: 'sent',
+      sender: { type: 'system' },
+      target: 'operator',
+      type: 'system_message',
+      attachment: null,
+      metadata: null,
+    },
+    undelivered_messages: undelivered,
+  });
+}
