@@ -14,6 +14,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   queues: ['schedules', 'events', 'identity', 'platform', 'config'],
   routing: ['queues', 'schedules', 'events', 'identity', 'platform', 'config'],
   engagements: ['routing', 'queues', 'schedules', 'events', 'identity', 'platform', 'config'],
+  feed: ['engagements', 'routing', 'queues', 'schedules', 'events', 'identity', 'platform', 'config'],
   webhooks: ['events', 'identity', 'platform', 'config'],
 };
 

@@ -60,3 +60,8 @@ export async function transcript({ server, id }: Engaged, who: Who): Promise<Jso
 export function ofType(events: readonly Json[], type: string): Json[] {
   return events.filter(({ event_type }) => event_type === type);
 }
+
+/** Says it, and answers its id. */
+export async function said(chat: Engaged, who: Who, content: string): Promise<string> {
+  return expectStatus(await say(chat, who, content), 200).body.id;
+}

@@ -4,9 +4,13 @@ import { Hints } from './events/hints.ts';
 import { installAccess } from './identity/access.ts';
 import { apiKeyRoutes } from './identity/api-keys/routes.ts';
 import { applicationTokenRoutes } from './identity/application-tokens/routes.ts';
+import { countDropped, watchFeeds } from './feed/feed-metrics.ts';
+import { Feeds } from './feed/feeds.ts';
+import { PresenceHolder } from './feed/presence-holder.ts';
+import { feedRoutes } from './feed/routes.ts';
 import { Authenticator } from './identity/authenticate.ts';
 import { installCors } from './identity/cors.ts';
-import { createDirectory } from './identity/directory.ts';
+import { createDirectory, type Directory } from './identity/directory.ts';
 import { operatorRoutes } from './identity/operators/routes.ts';
 import { signInRoutes } from './identity/sign-in/routes.ts';
 import { Keyring } from './identity/signing-keys.ts';
@@ -72,11 +76,13 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   const turns = startTurns({ app, database, feed, log, siteQueues, hints, metrics });
   const tokens = new Tokens(new Keyring(lookups, feed));
 
+  const authenticator = new Authenticator(tokens, directory);
+
   installRequestLog(app, log, metrics, (request) => request.caller.key);
   hintAfterChanges(app, hints);
   installCors(app, directory);
   installAccess(app, {
-    authenticator: new Authenticator(tokens, directory),
+    authenticator,
     perToken: new RateLimit(config.rateLimitPerToken),
     failures: new RateLimit(failuresPerMinute),
   });
@@ -110,6 +116,7 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   typingRoutes(app, hints);
   mediaUpgradeRoutes(app, turns);
   visitorEventRoutes(app);
+  startFeeds({ app, database, feed, log, siteQueues, hints, metrics, turns, authenticator, directory });
   await healthRoutes(app);
   metricsRoute(app, metrics);
   docsRoutes(app, () => apiDocument(app, eventWebhooks()));
@@ -130,6 +137,30 @@ const turnOptions = {
     plan_cache_mode: 'force_generic_plan',
   },
 };
+
+/** Which of an account's events are new is asked of an index by its account; nothing is gained by planning that anew. */
+const feedOptions = { max: 3, connection: { plan_cache_mode: 'force_generic_plan' } };
+
+type FeedParts = TurnParts & {
+  turns: Turns;
+  authenticator: Authenticator;
+  directory: Directory;
+};
+
+function startFeeds({ app, database, feed, metrics, ...parts }: FeedParts): void {
+  const { turns, log, directory } = parts;
+  const sql = connect(database.address, feedOptions);
+  const feeds = new Feeds({ sql, ...parts, changes: feed, onDropped: countDropped(metrics.registry) });
+  watchFeeds(metrics.registry, feeds);
+  const holder = new PresenceHolder(turns, log);
+  // Before the server waits for its connections to end.
+  app.addHook('preClose', async () => {
+    holder.stop();
+    feeds.stop();
+  });
+  app.addHook('onClose', async () => sql.end({ timeout: 1 }));
+  feedRoutes(app, { feeds, holder, directory, log });
+}
 
 /** Whatever a request has changed is committed by the time it is answered. What nobody asked for says so itself. */
 function hintAfterChanges(app: App, hints: Hints): void {

@@ -20,6 +20,25 @@ export async function findEngagement(sql: Sql, accountId: AccountId, id: string)
   return row === undefined ? null : withDates(row);
 }
 
+/** Those that the sides have part in, or that are on the sites. */
+export async function engagementsById(
+  sql: Sql,
+  accountId: AccountId,
+  ids: readonly string[],
+  wanted: {
+    readonly visitors: readonly string[];
+    readonly operators: readonly string[];
+    readonly sites: readonly string[];
+  },
+): Promise<EngagementRow[]> {
+  const rows = await sql<EngagementRow[]>`
+    ${selectEngagement(sql)}
+     WHERE e.id = ANY(${[...ids]}::uuid[]) AND e.account_id = ${accountId}
+       AND (e.visitor_id = ANY(${[...wanted.visitors]}::uuid[]) OR e.operator_id = ANY(${[...wanted.operators]}::uuid[])
+            OR e.site_id = ANY(${[...wanted.sites]}::uuid[]))`;
+  return rows.map(withDates);
+}
+
 interface EngagementList {
   readonly accountId: AccountId;
   readonly siteIds: readonly SiteId[];

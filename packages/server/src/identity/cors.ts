@@ -28,10 +28,9 @@ export function installCors(app: App, directory: Directory): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     const { origin } = request.headers;
     if (origin === undefined || request.method === 'OPTIONS') return done(null, payload);
-    mayRead(directory, request.caller, origin).then(
-      (allowed) => {
-        reply.header('vary', 'Origin');
-        if (allowed) reply.headers({ 'access-control-allow-origin': origin, 'access-control-expose-headers': exposed });
+    crossOriginHeaders(directory, request).then(
+      (headers) => {
+        reply.headers(headers);
         done(null, payload);
       },
       // The database is gone: the answer stands, the browser may not show it.
@@ -52,6 +51,17 @@ function allowPreflight(request: FastifyRequest, reply: FastifyReply, origin: st
 
 function unknownOrigin(origin: string): Refusal {
   return new Refusal('forbidden', `No site lets ${origin} in. Add it to the allowed_origins of a site.`);
+}
+
+/** For an answer that is not sent the usual way, too. */
+export async function crossOriginHeaders(
+  directory: Directory,
+  { headers: { origin }, caller }: FastifyRequest,
+): Promise<Record<string, string>> {
+  if (origin === undefined) return {};
+  const allowed = await mayRead(directory, caller, origin);
+  const readable = { 'access-control-allow-origin': origin, 'access-control-expose-headers': exposed };
+  return { vary: 'Origin', ...(allowed ? readable : {}) };
 }
 
 async function mayRead(directory: Directory, caller: Caller | undefined, origin: string): Promise<boolean> {

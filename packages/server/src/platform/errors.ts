@@ -40,6 +40,7 @@ export const errors = {
   rate_limited: { status: 429, title: 'Too many requests' },
   headers_too_large: { status: 431, title: 'The headers are too large' },
   internal_error: { status: 500, title: 'Something went wrong inside Usher' },
+  too_busy: { status: 503, title: 'This process has as much to do as it can' },
   database_unavailable: { status: 503, title: 'The database does not answer' },
 } as const satisfies Record<string, { status: number; title: string }>;
 

@@ -151,7 +151,7 @@ interface Held {
   readonly epoch: object;
   countsEpoch: object;
   readonly material: Material;
-  setting: Setting;
+  readonly setting: Setting;
   counts: Counts;
   queues: QueueOutput[];
   /** The queues as JSON, without the brackets around them. */
@@ -206,12 +206,12 @@ export class SiteQueues {
     const epoch = this.#epochs.peek(accountId) ?? (await this.#epochs.get(accountId));
     const countsEpoch = this.#countsEpochs.peek(accountId) ?? (await this.#countsEpochs.get(accountId));
     const held = this.#held.get(siteId);
-    if (held?.epoch !== epoch) return this.#read(siteId, { epoch, countsEpoch }, now);
+    // What an operator said may have been renewed since, which nobody announces.
+    if (held?.epoch !== epoch || now >= held.setting.validUntil) return this.#read(siteId, { epoch, countsEpoch }, now);
     if (held.countsEpoch !== countsEpoch) {
       held.counts = await readCounts(this.#sql, held.material);
       held.countsEpoch = countsEpoch;
     } else if (now < held.setting.validUntil) return held;
-    if (now >= held.setting.validUntil) held.setting = settingAt(held.material, now);
     return rendered(held);
   }
 

@@ -37,6 +37,8 @@ export interface Things {
   readonly queue_states?: readonly string[];
   readonly policies?: readonly string[];
   readonly operators?: readonly string[];
+  /** Operators whose lease was renewed: to those who look at presence nothing has changed. */
+  readonly leases?: readonly string[];
   readonly visitors?: readonly string[];
   readonly tickets?: readonly string[];
   readonly requests?: readonly string[];
@@ -59,7 +61,8 @@ export async function catchUp(board: Board, sql: Sql, accountId: AccountId, move
     queues: all('queues'),
     queue_states: all('queue_states'),
     policies: all('policies'),
-    operators: all('operators'),
+    operators: [...new Set([...all('operators'), ...all('leases')])],
+    leases: [],
     visitors: all('visitors'),
     tickets: all('tickets'),
     requests: all('requests'),

@@ -1,7 +1,7 @@
 import { makeEvent } from '../events/catalogue.ts';
 import type { Changes, Happening } from './board/changes.ts';
 import { mediaList } from './board/media.ts';
-import type { Engagement, Queue, Request, Ticket } from './board/state.ts';
+import type { Engagement, Operator, Queue, Request, Ticket } from './board/state.ts';
 import type { Things } from './load-board.ts';
 
 /** What a turn has changed as rows: JSON, one text a table, and ids where they are enough. */
@@ -16,7 +16,8 @@ export function rowsOf(changes: Changes, at: Date) {
     tickets: idsOf(changes.tickets),
     requests: idsOf(changes.requests),
     engagements: idsOf(changes.engagements),
-    operators: [...changes.presences.keys()],
+    operators: [...changes.presences.keys(), ...operatorIds(changes.lapsed)],
+    leases: operatorIds(changes.renewals),
     visitors: [...changes.visitorLeases.keys()],
     queue_states: [...changes.queues].map((queue) => queue.settings.id),
   };
@@ -36,7 +37,9 @@ export function rowsOf(changes: Changes, at: Date) {
     subEngagements: JSON.stringify(changes.subEngagements.map(subEngagementRow)),
     queues: JSON.stringify([...changes.queues].map(queueRow)),
     visits: JSON.stringify(changes.visits.map(visitRow)),
+    said: [...changes.presences.keys()],
     presences: JSON.stringify([...changes.presences].map(presenceRow)),
+    renewals: JSON.stringify([...changes.renewals].map(renewalRow)),
     visitors: JSON.stringify([...changes.visitorLeases].map(([id, until]) => ({ id, expires_at: instant(until) }))),
     messages: JSON.stringify(changes.messages.map(messageRow)),
     upgrades: changes.upgrades,
@@ -48,7 +51,7 @@ export function rowsOf(changes: Changes, at: Date) {
 
 /** What others keep in memory of queues, and must read again; `null`: nothing. */
 export function whatMoved(changes: Changes): 'who waits' | 'who is there' | null {
-  if (changes.presences.size > 0) return 'who is there';
+  if (changes.presences.size + changes.lapsed.size > 0) return 'who is there';
   return changes.queues.size > 0 ? 'who waits' : null;
 }
 
@@ -56,6 +59,10 @@ function parted<Thing>(things: Iterable<Thing>, isNew: (thing: Thing) => boolean
   const parts: [Thing[], Thing[]] = [[], []];
   for (const thing of things) parts[isNew(thing) ? 0 : 1].push(thing);
   return parts;
+}
+
+function operatorIds(operators: ReadonlySet<Operator>): string[] {
+  return idsOf([...operators].map(({ settings }) => settings));
 }
 
 function idsOf(things: Iterable<{ readonly id: string }>): string[] {
@@ -177,6 +184,10 @@ function visitRow({ queueId, ticketId, enqueuedAt, enteredAt, outcome }: Changes
     entered_at: new Date(enteredAt),
     outcome,
   };
+}
+
+function renewalRow({ settings: { id, leaseUntil } }: Operator) {
+  return { id, expires_at: instant(leaseUntil) };
 }
 
 function presenceRow([id, { operator, reason }]: [

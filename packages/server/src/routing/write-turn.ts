@@ -1,6 +1,7 @@
 import type { Sql } from '../platform/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { Changes } from './board/changes.ts';
+import { toldUpgrades } from './told-upgrades.ts';
 import { instant, rowsOf, type TurnRows } from './turn-rows.ts';
 
 /** What a turn leaves on the account's row. */
@@ -155,6 +156,10 @@ function presenceWrites(sql: Sql, rows: TurnRows) {
              FROM turn, json_to_recordset(${rows.presences}::text::json) AS p (
                     id uuid, available boolean, media text[], expires_at timestamptz, reason text)
             WHERE o.id = p.id),
+         renewals AS (
+           UPDATE operators o SET presence_expires_at = r.expires_at
+             FROM json_to_recordset(${rows.renewals}::text::json) AS r (id uuid, expires_at timestamptz)
+            WHERE o.id = r.id AND o.id <> ALL(${rows.said}::uuid[])),
          leases AS (
            UPDATE visitors v SET presence_expires_at = l.expires_at
              FROM json_to_recordset(${rows.visitors}::text::json) AS l (id uuid, expires_at timestamptz)
@@ -176,7 +181,9 @@ function messageAndEventWrites(sql: Sql, rows: TurnRows) {
            UPDATE media_upgrade_requests u
               SET state = 'accepted', updated_at = turn.at
              FROM turn
-            WHERE u.id = ANY(${rows.upgrades}::uuid[])),
+            WHERE u.id = ANY(${rows.upgrades}::uuid[])
+           RETURNING u.*),
+         told_upgrades AS (${toldUpgrades(sql)}),
          told AS (
            INSERT INTO events (account_id, id, type, site_id, ticket_id, request_id, engagement_id, visitor_id, operator_id,
                                occurred_at, payload)

@@ -1,5 +1,6 @@
 import type { Sql } from '../../platform/database.ts';
 import type { AccountId, EngagementId } from '../../platform/ids.ts';
+import { toldUpgrades } from '../../routing/told-upgrades.ts';
 import type { UpgradeRow } from './media-upgrade.ts';
 
 /** One that was not answered when its engagement ended or passed on has been called off with it. */
@@ -20,8 +21,11 @@ interface NewUpgrade extends Pick<UpgradeRow, 'audio' | 'video' | 'target'> {
 export async function replaceUpgrade(sql: Sql, upgrade: NewUpgrade): Promise<UpgradeRow> {
   const { id, accountId, engagementId, subEngagementId, audio, video, target } = upgrade;
   await sql`
-    UPDATE media_upgrade_requests SET state = 'canceled', updated_at = now()
-     WHERE engagement_id = ${engagementId} AND state = 'pending'`;
+    WITH upgraded AS (
+           UPDATE media_upgrade_requests SET state = 'canceled', updated_at = now()
+            WHERE engagement_id = ${engagementId} AND state = 'pending'
+           RETURNING *)
+    ${toldUpgrades(sql)}`;
   const [row] = await sql<UpgradeRow[]>`
     INSERT INTO media_upgrade_requests (id, account_id, engagement_id, sub_engagement_id, audio, video, target, created_at,
                                         updated_at)
@@ -58,5 +62,9 @@ export async function findUpgrade(
 /** Of one that is pending, under the engagement's lock. */
 export async function closeUpgrade(sql: Sql, id: string, state: 'declined' | 'canceled'): Promise<void> {
   await sql`
-    UPDATE media_upgrade_requests SET state = ${state}, updated_at = now() WHERE id = ${id} AND state = 'pending'`;
+    WITH upgraded AS (
+           UPDATE media_upgrade_requests SET state = ${state}, updated_at = now()
+            WHERE id = ${id} AND state = 'pending'
+           RETURNING *)
+    ${toldUpgrades(sql)}`;
 }

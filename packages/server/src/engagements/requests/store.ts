@@ -17,6 +17,31 @@ export async function findRequest(sql: Sql, accountId: AccountId, id: string): P
   return row ?? null;
 }
 
+/** Whom a reader of many wants to see: those sides, and all of those sites. */
+interface Wanted {
+  readonly visitors: readonly string[];
+  readonly operators: readonly string[];
+  readonly sites: readonly string[];
+}
+
+/** Those that the sides have part in, or that are on the sites; of a transfer also whose engagement it is. */
+export async function requestsById(
+  sql: Sql,
+  accountId: AccountId,
+  ids: readonly string[],
+  wanted: Wanted,
+): Promise<(RequestRow & { readonly holder: { readonly id: string; readonly siteId: string } | null })[]> {
+  return sql<(RequestRow & { holder: { id: string; siteId: string } | null })[]>`
+    SELECT ${columns(sql)},
+           CASE WHEN kind = 'transfer' THEN
+             (SELECT json_build_object('id', e.operator_id, 'siteId', e.site_id) FROM engagements e
+               WHERE e.id = engagement_requests.engagement_id) END AS holder
+      FROM engagement_requests
+     WHERE id = ANY(${[...ids]}::uuid[]) AND account_id = ${accountId}
+       AND (visitor_id = ANY(${[...wanted.visitors]}::uuid[]) OR operator_id = ANY(${[...wanted.operators]}::uuid[])
+            OR site_id = ANY(${[...wanted.sites]}::uuid[]) OR kind = 'transfer')`;
+}
+
 /** Whose requests: those of a side, for an operator perhaps on some sites alone, or of whole sites. */
 export type Whose =
   | { readonly operatorId: OperatorId; readonly onlyOn: readonly SiteId[] | null }

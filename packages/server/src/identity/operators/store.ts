@@ -26,6 +26,11 @@ export async function findOperator(sql: Sql, accountId: AccountId, id: OperatorI
   return row ?? null;
 }
 
+export async function operatorsById(sql: Sql, accountId: AccountId, ids: readonly string[]): Promise<OperatorRow[]> {
+  return sql<OperatorRow[]>`
+    ${selectOperator(sql)} WHERE o.id = ANY(${[...ids]}::uuid[]) AND o.account_id = ${accountId}`;
+}
+
 interface OperatorList {
   readonly accountId: AccountId;
   readonly siteIds: readonly SiteId[];

@@ -19,6 +19,10 @@ export interface Changes {
   readonly queues: Noted<Queue>;
   /** Operators made unavailable by the board, or who said something of themselves: with the reason given. */
   readonly presences: Map<OperatorId, { readonly operator: Operator; readonly reason: string | null }>;
+  /** Operators whose lease goes on: nothing else of their presence has changed. */
+  readonly renewals: Set<Operator>;
+  /** Operators whose lease ran out: nothing is written of them, but others must hear of it. */
+  readonly lapsed: Set<Operator>;
   readonly visitorLeases: Map<VisitorId, number | null>;
   readonly visits: Visit[];
   readonly subEngagements: SubEngagement[];
@@ -94,6 +98,8 @@ export function noChanges(): Changes {
     engagements: new Noted(),
     queues: new Noted(),
     presences: new Map(),
+    renewals: new Set(),
+    lapsed: new Set(),
     visitorLeases: new Map(),
     visits: [],
     subEngagements: [],
@@ -110,6 +116,8 @@ export function isEmpty(changes: Changes): boolean {
     changes.engagements.size === 0 &&
     changes.queues.size === 0 &&
     changes.presences.size === 0 &&
+    changes.renewals.size === 0 &&
+    changes.lapsed.size === 0 &&
     changes.visitorLeases.size === 0
   );
 }

@@ -19,7 +19,14 @@ import {
 } from './asking.ts';
 import type { Board } from './board.ts';
 import { enqueue, type Enqueue } from './enqueue.ts';
-import { setPresence, setVisitorPresence, type Presence, type VisitorPresence } from './presence.ts';
+import {
+  renewPresence,
+  setPresence,
+  setVisitorPresence,
+  type Presence,
+  type Renewal,
+  type VisitorPresence,
+} from './presence.ts';
 import { advance, settle } from './time.ts';
 import { acceptUpgrade, type AcceptUpgrade } from './upgrading.ts';
 import {
@@ -44,9 +51,11 @@ export interface Commands {
   acceptUpgrade: { given: AcceptUpgrade; answer: EngagementView | null };
   setPresence: { given: Presence; answer: null };
   setVisitorPresence: { given: VisitorPresence; answer: null };
+  renewPresence: { given: Renewal; answer: null };
   tick: { given: Record<never, never>; answer: null };
   /** Nothing changes: how things stand. */
   lookAtTicket: { given: { readonly ticketId: TicketId }; answer: TicketView | null };
+  lookAtTickets: { given: { readonly ticketIds: readonly TicketId[] }; answer: readonly TicketView[] };
   lookAtRequests: {
     given: { readonly operatorId?: OperatorId; readonly visitorId?: VisitorId };
     answer: readonly RequestView[];
@@ -102,12 +111,17 @@ function carryOut(board: Board, command: Command): () => Commands[CommandName]['
     case 'setVisitorPresence':
       setVisitorPresence(board, command);
       return () => null;
+    case 'renewPresence':
+      renewPresence(board, command);
+      return () => null;
     case 'tick':
       return () => null;
     case 'lookAtTicket': {
       const ticket = board.tickets.get(command.ticketId);
       return () => (ticket === undefined ? null : viewTicket(ticket));
     }
+    case 'lookAtTickets':
+      return () => command.ticketIds.flatMap((id) => board.tickets.get(id) ?? []).map(viewTicket);
     case 'lookAtRequests':
       return () => pending(board, command);
   }

@@ -99,6 +99,33 @@ export function setVisitorPresence(board: Board, { visitorId, leaseMs }: Visitor
   lookAtLease(board, visitor);
 }
 
+export interface Renewal {
+  readonly operatorIds: readonly OperatorId[];
+  readonly visitorIds: readonly VisitorId[];
+  readonly leaseMs: number;
+}
+
+/**
+ * They are still there. It makes nobody available who is not: what an operator said and has run out stays so. Visitors with
+ * nothing on the board have nothing to lose, and no lease to write.
+ */
+export function renewPresence(board: Board, { operatorIds, visitorIds, leaseMs }: Renewal): void {
+  const until = board.now + leaseMs;
+  for (const id of operatorIds) {
+    const operator = board.operators.get(id);
+    if (operator === undefined) continue;
+    const { available, leaseUntil, media } = operator.settings;
+    if (!available || leaseUntil === null || leaseUntil <= board.now || leaseUntil >= until) continue;
+    change(board, operator, { available, leaseUntil: until, media });
+    board.changes.renewals.add(operator);
+  }
+  for (const id of visitorIds) {
+    const leaseUntil = board.visitors.get(id)?.leaseUntil;
+    if (leaseUntil === null || (leaseUntil !== undefined && leaseUntil < until))
+      setVisitorPresence(board, { visitorId: id, leaseMs });
+  }
+}
+
 /**
  * Sets the clock by a visitor's lease. A lease that had run out before everything the visitor has asked for says nothing:
  * asking is a sign of life too.

@@ -37,7 +37,11 @@ function happen(board: Board, { kind, id }: Deadline, at: number): void {
     case 'hours':
       return onThing(board.queues.get(id as QueueId), (queue) => setOpen(board, queue));
     case 'operator_lease':
-      return onThing(board.operators.get(id as OperatorId), (operator) => setPresent(board, operator));
+      return onThing(board.operators.get(id as OperatorId), (operator) => {
+        const wasPresent = operator.present;
+        setPresent(board, operator);
+        if (wasPresent && !operator.present) board.changes.lapsed.add(operator);
+      });
     case 'operator_grace':
       return onThing(board.operators.get(id as OperatorId), (operator) => endAfterGrace(board, operator));
     case 'visitor_lease':

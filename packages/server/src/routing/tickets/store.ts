@@ -1,5 +1,5 @@
 import type { Sql } from '../../platform/database.ts';
-import type { AccountId, QueueId } from '../../platform/ids.ts';
+import type { AccountId, QueueId, TicketId } from '../../platform/ids.ts';
 import type { Ticket } from '../board/state.ts';
 import type { TicketRow } from './ticket.ts';
 
@@ -15,6 +15,38 @@ export async function findTicket(
   const [row] = await sql<TicketRow[]>`
     SELECT ${columns(sql)} FROM queue_tickets WHERE id = ${id} AND account_id = ${accountId} AND kind = ${kind}`;
   return row ?? null;
+}
+
+/** Those of the visitors, or on the sites, or, of transfers, of the operators who hand a visitor on. */
+export async function ticketsById(
+  sql: Sql,
+  accountId: AccountId,
+  ids: readonly string[],
+  wanted: {
+    readonly visitors: readonly string[];
+    readonly operators: readonly string[];
+    readonly sites: readonly string[];
+  },
+): Promise<(TicketRow & { readonly kind: Ticket['kind']; readonly holder: string | null })[]> {
+  return sql<(TicketRow & { kind: Ticket['kind']; holder: string | null })[]>`
+    SELECT ${columns(sql)}, kind, never_to AS holder
+      FROM queue_tickets
+     WHERE id = ANY(${[...ids]}::uuid[]) AND account_id = ${accountId}
+       AND (visitor_id = ANY(${[...wanted.visitors]}::uuid[]) OR never_to = ANY(${[...wanted.operators]}::uuid[])
+            OR site_id = ANY(${[...wanted.sites]}::uuid[]))`;
+}
+
+/** The visitor's ticket that waits or is offered; of several sites' the newest. Served by queue_tickets_active. */
+export async function activeTicketsOf(
+  sql: Sql,
+  accountId: AccountId,
+  visitorIds: readonly string[],
+): Promise<{ readonly id: TicketId; readonly visitorId: string }[]> {
+  return sql<{ id: TicketId; visitorId: string }[]>`
+    SELECT id, visitor_id AS "visitorId"
+      FROM queue_tickets
+     WHERE account_id = ${accountId} AND ended_at IS NULL AND kind = 'visitor'
+       AND visitor_id = ANY(${[...visitorIds]}::uuid[])`;
 }
 
 interface Line {

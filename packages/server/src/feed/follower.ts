@@ -1,0 +1,196 @@
+import type { Whisper } from '../events/hints.ts';
+import { isDatabaseUnavailable, type Sql } from '../platform/database.ts';
+import type { AccountId } from '../platform/ids.ts';
+import type { Log } from '../platform/log.ts';
+import type { SiteQueues } from '../queues/site-queues.ts';
+import type { Turns } from '../routing/turns.ts';
+import type { Key } from './audience.ts';
+import { eventItem, inBatch, written, type Item } from './items.ts';
+import { readBatch, readPosition } from './log.ts';
+import { idOf, type Position } from './position.ts';
+import { QueueStates } from './queue-states.ts';
+import { statesOf } from './states.ts';
+import type { Stream } from './stream.ts';
+import { TicketPositions } from './ticket-positions.ts';
+import { wantedBy } from './wanted.ts';
+
+export interface FollowerParts {
+  readonly sql: Sql;
+  readonly turns: Turns;
+  readonly siteQueues: SiteQueues;
+  readonly log: Log;
+}
+
+/** One that has not been able to read for so long lets its readers go: they come back and read what they missed in parts. */
+const longestSilenceMs = 10_000;
+
+/**
+ * Follows what happens in one account, for those who read its feed in this process: reads the log from where it was each
+ * time somebody hints that there is more, and deals it out. Whatever it has read, every one of its streams has been sent.
+ */
+export class Follower {
+  readonly accountId: AccountId;
+  readonly streams = new Set<Stream>();
+  /** Streams about to be added: it is needed. */
+  joining = 0;
+  readonly #parts: FollowerParts;
+  readonly #readers = new Map<Key, Set<Stream>>();
+  readonly #queues: QueueStates;
+  readonly #tickets: TicketPositions;
+  #position: Position;
+  #reading = false;
+  #again = false;
+  #readAt = Date.now();
+  #waiting: (() => void)[] = [];
+
+  static async begin(parts: FollowerParts, accountId: AccountId): Promise<Follower> {
+    return new Follower(parts, accountId, await readPosition(parts.sql, accountId));
+  }
+
+  private constructor(parts: FollowerParts, accountId: AccountId, position: Position) {
+    this.#parts = parts;
+    this.accountId = accountId;
+    this.#position = position;
+    const deal = (items: readonly Item[]): void => this.#dealNow(items);
+    this.#queues = new QueueStates(parts, accountId, deal);
+    this.#tickets = new TicketPositions(parts, accountId, deal);
+  }
+
+  get position(): Position {
+    return this.#position;
+  }
+
+  /** Resolves once everything that changes from now on is told to it. */
+  async add(stream: Stream): Promise<void> {
+    this.streams.add(stream);
+    this.#enter(stream);
+    await this.#queues.begin(sitesOf(stream));
+  }
+
+  remove(stream: Stream): void {
+    this.streams.delete(stream);
+    this.#leave(stream);
+    if (this.streams.size === 0) this.stop();
+  }
+
+  /** The caller may see something else than before. */
+  reenter(stream: Stream, change: () => void): void {
+    this.#leave(stream);
+    change();
+    this.#enter(stream);
+  }
+
+  stop(): void {
+    this.#queues.stop();
+    this.#tickets.stop();
+  }
+
+  /** There may be more in the log. */
+  look(): void {
+    this.#again = true;
+    if (!this.#reading) void this.#read();
+  }
+
+  /** Resolves once it has read what was committed before the call; where the database is away, once that is known. */
+  async fresh(): Promise<void> {
+    const reading = Promise.withResolvers<void>();
+    this.#waiting.push(reading.resolve);
+    this.look();
+    return reading.promise;
+  }
+
+  hear(whisper: Whisper): void {
+    this.#dealNow([eventItem({ type: whisper.payload.event_type, ...whisper })]);
+  }
+
+  #enter(stream: Stream): void {
+    for (const key of stream.keys) {
+      const readers = this.#readers.get(key) ?? new Set();
+      readers.add(stream);
+      this.#readers.set(key, readers);
+    }
+    const { caller } = stream;
+    if (caller.kind === 'visitor') this.#tickets.watch(caller.visitorId);
+    for (const site of sitesOf(stream)) this.#queues.watch(site);
+  }
+
+  #leave(stream: Stream): void {
+    for (const key of stream.keys) {
+      const readers = this.#readers.get(key);
+      readers?.delete(stream);
+      if (readers?.size === 0) this.#readers.delete(key);
+    }
+    const { caller } = stream;
+    if (caller.kind === 'visitor') this.#tickets.unwatch(caller.visitorId);
+    for (const site of sitesOf(stream)) this.#queues.unwatch(site);
+  }
+
+  async #read(): Promise<void> {
+    this.#reading = true;
+    while (this.#again) {
+      this.#again = false;
+      const waiting = this.#waiting.splice(0);
+      try {
+        await this.#readOn();
+        this.#readAt = Date.now();
+      } catch (error) {
+        if (!isDatabaseUnavailable(error)) this.#parts.log.error({ err: error }, 'the feed could not be read');
+        if (Date.now() - this.#readAt > longestSilenceMs) this.closeAll();
+      }
+      for (const done of waiting) done();
+    }
+    this.#reading = false;
+  }
+
+  async #readOn(): Promise<void> {
+    const { sql } = this.#parts;
+    const from = this.#position;
+    const { events, moved, position: to } = await readBatch(sql, this.accountId, from);
+    const wanted = wantedBy(this.streams);
+    const states = moved === null ? [] : await statesOf(this.#parts, this.accountId, moved, wanted);
+    const told = events.map((event) => ({ ...eventItem(event), seq: event.seq }));
+    this.#deal(inBatch({ from, to }, told, states));
+    this.#position = to;
+    // Nobody can say what moved: whoever looks at things must look at all of them.
+    if (moved === null) this.#sayReset(to);
+    else if (moved.length > 0) this.#tickets.look(moved);
+    if (moved === null || moved.length > 0) this.#queues.look();
+  }
+
+  #sayReset(to: Position): void {
+    const text = written(idOf(to), 'feed.reset', { reason: 'moves_unknown' });
+    for (const stream of this.streams) stream.send(text);
+  }
+
+  /** What is not in the log: it is as true as what has been read so far. */
+  #dealNow(items: readonly Item[]): void {
+    const id = idOf(this.#position);
+    this.#deal(items.map((item) => ({ item, id })));
+  }
+
+  #deal(items: Iterable<{ readonly item: Item; readonly id: string }>): void {
+    const texts = new Map<Stream, string>();
+    for (const { item, id } of items) {
+      const readers = this.#readersOf(item);
+      if (readers.size === 0) continue;
+      const text = written(id, item.type, item.data);
+      for (const stream of readers) texts.set(stream, (texts.get(stream) ?? '') + text);
+    }
+    for (const [stream, text] of texts) stream.send(text);
+  }
+
+  #readersOf({ keys }: Item): ReadonlySet<Stream> {
+    const found = keys.flatMap((key) => this.#readers.get(key) ?? []);
+    const [only = new Set<Stream>()] = found;
+    return found.length < 2 ? only : new Set(found.flatMap((readers) => [...readers]));
+  }
+
+  closeAll(): void {
+    for (const stream of this.streams) stream.close();
+  }
+}
+
+function sitesOf({ caller }: Stream): readonly string[] {
+  if (caller.kind === 'operator') return [...caller.roles.keys()];
+  return caller.kind === 'visitor' ? [caller.siteId] : [];
+}

@@ -1,0 +1,40 @@
+import type { About } from '../events/write-event.ts';
+import { opensTo, opensToPrevious, type Key } from './audience.ts';
+import type { Logged } from './log.ts';
+import { idOf, type Position } from './position.ts';
+
+/** Something on the feed, and who may see it. */
+export interface Item {
+  readonly type: string;
+  readonly data: unknown;
+  readonly keys: readonly Key[];
+}
+
+export function eventItem({ type, about, payload }: Pick<Logged, 'type' | 'payload'> & { about: About }): Item {
+  const keys = opensTo(type, about);
+  return { type, data: payload, keys: type === 'engagement.transfer' ? [...keys, ...opensToPrevious(payload)] : keys };
+}
+
+/** As Server-Sent Events have it. JSON has no line breaks, so the data is one line. */
+export function written(id: string, type: string, data: unknown): string {
+  return `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+/**
+ * Items of a batch with the id of each: what has been seen once it has been read. Within a batch that is where it began and
+ * how far in it one is; things are shown after all events, and only with the last of them the whole batch has been seen.
+ */
+export function* inBatch(
+  { from, to }: { readonly from: Position; readonly to: Position },
+  events: readonly (Item & { readonly seq: number })[],
+  states: readonly Item[],
+): Generator<{ readonly item: Item; readonly id: string }> {
+  const last = events.at(-1)?.seq ?? from.midway?.seq ?? 0;
+  const midway = (seq: number): string =>
+    idOf({ seen: from.seen, version: from.version, at: from.at, midway: { upTo: to.seen, seq } });
+  const whole = idOf(to);
+  for (const [index, item] of events.entries())
+    yield { item, id: index === events.length - 1 && states.length === 0 ? whole : midway(item.seq) };
+  const lastEvent = midway(last);
+  for (const [index, item] of states.entries()) yield { item, id: index === states.length - 1 ? whole : lastEvent };
+}

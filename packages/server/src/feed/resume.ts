@@ -1,0 +1,68 @@
+import { databaseErrorCode } from '../platform/database.ts';
+import type { AccountId } from '../platform/ids.ts';
+import type { FollowerParts } from './follower.ts';
+import { wantedBy } from './wanted.ts';
+import { eventItem, written, type Item } from './items.ts';
+import { eventsNamed, missedEvents, movesBetween } from './log.ts';
+import { idOf, type Position } from './position.ts';
+import { statesOf } from './states.ts';
+import type { Stream } from './stream.ts';
+
+/** Whoever was away for longer looks at everything anew. What moved is known for an hour. */
+const longestAwayMs = 30 * 60_000;
+/** Events read and sent at a time. */
+const eventsAtOnce = 500;
+/** Text is no snapshot, or one with numbers out of range: somebody has made up an id. */
+const notASnapshot = new Set(['22P02', '22003', '22023']);
+
+interface Missed {
+  readonly accountId: AccountId;
+  readonly stream: Stream;
+  readonly from: Position;
+  /** From here on the stream is sent what happens. */
+  readonly upTo: Position;
+}
+
+/** Sends what a reader has missed, as fast as it reads. `false`: that is not known; it must look at everything anew. */
+export async function sendMissed(parts: FollowerParts, missed: Missed): Promise<boolean> {
+  const { from, upTo } = missed;
+  // One from later than now is of another database, or nobody's.
+  const awayMs = upTo.at - from.at;
+  if (awayMs < 0 || awayMs > longestAwayMs || from.version > upTo.version) return false;
+  try {
+    return await sendAll(parts, missed);
+  } catch (error) {
+    if (notASnapshot.has(databaseErrorCode(error) ?? '')) return false;
+    throw error;
+  }
+}
+
+async function sendAll(parts: FollowerParts, { accountId, stream, from, upTo }: Missed): Promise<boolean> {
+  const { sql } = parts;
+  const wanted = wantedBy([stream]);
+  const moved = await movesBetween(sql, accountId, from.version, upTo.version);
+  if (moved === null) return false;
+  const midway = (seq: number): string =>
+    idOf({ seen: from.seen, version: from.version, at: from.at, midway: { upTo: upTo.seen, seq } });
+  const { xids, seqs } = await missedEvents(sql, accountId, { from, upTo, wanted });
+  for (let at = 0; at < seqs.length && !stream.closed; at += eventsAtOnce) {
+    const part = [at, at + eventsAtOnce] as const;
+    const events = await eventsNamed(sql, accountId, xids.slice(...part), seqs.slice(...part));
+    const texts = events.map((event) => textFor(stream, eventItem(event), midway(event.seq)));
+    await stream.sendMissed(texts.join(''));
+  }
+  const afterEvents = midway(seqs.at(-1) ?? from.midway?.seq ?? 0);
+  const states = await statesOf(parts, accountId, moved, wanted);
+  for (let at = 0; at < states.length && !stream.closed; at += eventsAtOnce)
+    await stream.sendMissed(
+      states
+        .slice(at, at + eventsAtOnce)
+        .map((item) => textFor(stream, item, afterEvents))
+        .join(''),
+    );
+  return true;
+}
+
+function textFor({ keys }: Stream, item: Item, id: string): string {
+  return item.keys.some((key) => keys.includes(key)) ? written(id, item.type, item.data) : '';
+}

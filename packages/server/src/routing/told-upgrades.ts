@@ -1,0 +1,18 @@
+import type { Sql } from '../platform/database.ts';
+
+/**
+ * How media upgrades stand now, for the live feed alone: the interface has no event for it, so no webhook is sent it. To be
+ * put into a statement that has changed them and calls them `upgraded`.
+ */
+export function toldUpgrades(sql: Sql) {
+  return sql`
+    INSERT INTO events (account_id, id, type, site_id, ticket_id, request_id, engagement_id, visitor_id, operator_id,
+                        occurred_at, payload)
+    SELECT u.account_id, gen_random_uuid(), 'media_upgrade_request.state', e.site_id, e.ticket_id, e.request_id, e.id,
+           e.visitor_id, e.operator_id, u.updated_at,
+           json_build_object('id', u.id, 'engagement_id', u.engagement_id, 'sub_engagement_id', u.sub_engagement_id,
+                             'audio', u.audio, 'video', u.video, 'target', u.target, 'state', u.state,
+                             'created_at', u.created_at, 'updated_at', u.updated_at)
+      FROM upgraded u
+      JOIN engagements e ON e.id = u.engagement_id`;
+}
