@@ -131,7 +131,7 @@ function idleMemory(restart: () => Promise<Usher>): Limit {
 }
 
 /** Of the Node process alone; PostgreSQL's memory is its own setting. */
-function residentMegabytes(pid: number): number {
+export function residentMegabytes(pid: number): number {
   const status = `/proc/${pid}/status`;
   const kibibytes = existsSync(status)
     ? /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(status, 'utf8'))?.[1]

@@ -1,14 +1,13 @@
-import { appendFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { connect } from '../packages/server/src/platform/database.ts';
 import { firstSite, socketOf } from './api.ts';
+import { startCounting, statementsDuring } from './counting.ts';
 import type { Comparison, Entry, Limit } from './harness.ts';
 import { median } from './harness.ts';
 import { temporaryFolder } from './processes.ts';
 import { RawClient } from './raw-client.ts';
 import { boardCommandMicros } from './routing-board.ts';
 import { engagementsPerSecond, openFloor, type Floor } from './routing-load.ts';
-import { signIn, startUsher, type Session, type Usher } from './usher.ts';
+import { signIn, startUsher, type Usher } from './usher.ts';
 
 const operators = 100;
 const visitors = 400;
@@ -56,48 +55,15 @@ function completeEngagements(floor: Floor): Limit {
   };
 }
 
-/** A server whose database counts statements. */
-async function startCounting(scope: AsyncDisposableStack): Promise<{ usher: Usher; session: Session; siteId: string }> {
-  const folder = temporaryFolder(scope);
-  const first = await startUsher(scope, folder);
-  await first.stop();
-  appendFileSync(
-    join(first.dataDir, 'postgres', 'postgresql.conf'),
-    "shared_preload_libraries = 'pg_stat_statements'\n",
-  );
-  const usher = await startUsher(scope, folder);
-  const session = await signIn(usher);
-  return { usher, session, siteId: await firstSite(session) };
-}
-
 function statementsPerCommand(usher: Usher, floor: Floor): Limit {
   return {
     name: 'SQL statements for a command at full load',
     unit: 'statements',
     async measure() {
-      const { socketDirectory: directory, user, database } = socketOf(usher);
-      const sql = connect({ kind: 'socket', directory, user, database }, { max: 1 });
-      try {
-        await sql`CREATE EXTENSION IF NOT EXISTS pg_stat_statements`;
-        let counted = { statements: 0, engagements: 0 };
-        const count = async (): Promise<typeof counted> => {
-          const [row] = await sql<(typeof counted)[]>`
-            SELECT (SELECT coalesce(sum(calls), 0)::integer FROM pg_stat_statements) AS statements,
-                   (SELECT count(*)::integer FROM engagements) AS engagements`;
-          return row ?? counted;
-        };
-        // In the middle of the load: neither its beginning nor its end is full.
-        const load = engagementsPerSecond(floor, loadSeconds);
-        await new Promise((resolve) => setTimeout(resolve, 1_000));
-        const before = await count();
-        await new Promise((resolve) => setTimeout(resolve, (loadSeconds - 2) * 1_000));
-        counted = await count();
-        await load;
-        // Enqueue, accept and end; what operators look at besides is not counted as a command.
-        return (counted.statements - before.statements) / ((counted.engagements - before.engagements) * 3);
-      } finally {
-        await sql.end();
-      }
+      const load = async (): Promise<number> => engagementsPerSecond(floor, loadSeconds);
+      const each = await statementsDuring(usher, load, { count: 'engagements', seconds: loadSeconds });
+      // Enqueue, accept and end; what operators look at besides is not counted as a command.
+      return each / 3;
     },
     atMost: 0.3,
   };

@@ -1,4 +1,6 @@
 import { api } from './api.ts';
+import { chat } from './chat.ts';
+import { feed } from './feed.ts';
 import { run, type Entry } from './harness.ts';
 import { hours } from './hours.ts';
 import { queues } from './queues.ts';
@@ -7,7 +9,7 @@ import { merge, readResults, thisMachine, writeResults, type Outcomes } from './
 import { table } from './table.ts';
 
 /** `npm run bench -- [name…]`: measures the named entries, or all of them, and keeps what came of it in results.json. */
-const entries: readonly Entry[] = [api, hours, queues, routing];
+const entries: readonly Entry[] = [api, hours, queues, routing, chat, feed];
 const resultsFile = new URL('results.json', import.meta.url);
 
 class Interrupted extends Error {}

@@ -1,0 +1,36 @@
+import fastify from 'fastify';
+import { connect } from '../packages/server/src/platform/database.ts';
+
+/** The peer of messages: Fastify with one route that does nothing but the INSERT of a message, and answers it. */
+export interface BareChat {
+  readonly socketDirectory: string;
+  readonly user: string;
+  readonly database: string;
+  readonly poolSize: number;
+  readonly accountId: string;
+}
+
+process.once('message', (chat) => void serve(chat as BareChat));
+process.once('disconnect', () => process.exit());
+
+interface Sent {
+  readonly Params: { readonly engagement_id: string; readonly message_id: string };
+  readonly Body: { readonly content: string };
+}
+
+async function serve({ socketDirectory, user, database, poolSize, accountId }: BareChat): Promise<void> {
+  const sql = connect({ kind: 'socket', directory: socketDirectory, user, database }, { max: poolSize });
+  const app = fastify();
+  app.put<Sent>('/engagements/:engagement_id/chat_messages/:message_id', async ({ params, body }) => {
+    const { engagement_id, message_id } = params;
+    const [row] = await sql`
+      INSERT INTO chat_messages (account_id, engagement_id, sub_engagement_id, id, sender_type, sender_id, target, type,
+                                 content, status, created_at)
+      VALUES (${accountId}, ${engagement_id}, ${engagement_id}, ${message_id}, 'visitor', ${engagement_id}, 'operator',
+              'chat', ${body.content}, 'sent', now())
+      RETURNING id, engagement_id, sub_engagement_id, sender_type, sender_id, target, type, content, attachment, metadata,
+                status, created_at`;
+    return row;
+  });
+  process.send?.(await app.listen({ host: '127.0.0.1', port: 0 }));
+}

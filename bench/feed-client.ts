@@ -1,0 +1,34 @@
+import { connect, type Socket } from 'node:net';
+
+/** Reads a feed, and how long ago each message said it was sent. Nothing else of it is looked at: there are many of these. */
+export class FeedClient {
+  readonly opened: Promise<void>;
+  /** Milliseconds from sending to arrival. */
+  readonly took: number[] = [];
+  readonly #socket: Socket;
+  #rest = '';
+
+  constructor(url: string, token: string) {
+    const { hostname, port, host } = new URL(url);
+    this.#socket = connect(Number(port), hostname).setNoDelay(true);
+    this.#socket.write(`GET /feed HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${token}\r\n\r\n`);
+    this.opened = new Promise((resolve, reject) => {
+      this.#socket.on('error', reject);
+      this.#socket.on('close', () => reject(new Error('the feed was closed')));
+      this.#socket.on('data', (bytes: Buffer) => {
+        const now = performance.now();
+        const text = this.#rest + bytes.toString('latin1');
+        if (text.includes('event: feed.open')) resolve();
+        const end = text.lastIndexOf('\n\n') + 1;
+        this.#rest = text.slice(end);
+        for (const [, at] of text.slice(0, end).matchAll(/"content" ?: ?"sent at ([\d.]+)"/g))
+          this.took.push(now - Number(at));
+      });
+    });
+    this.opened.catch(() => undefined);
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+}

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { firstSite, residentMegabytes, socketOf } from './api.ts';
+import { openChats, type Chat } from './chat-load.ts';
+import { FeedClient } from './feed-client.ts';
+import type { Entry, Limit } from './harness.ts';
+import { temporaryFolder } from './processes.ts';
+import { RawClient } from './raw-client.ts';
+import { openFloor } from './routing-load.ts';
+import { signIn, startUsher, type Usher } from './usher.ts';
+
+const feeds = 2_000;
+const chatting = 100;
+const messagesPerSecond = 200;
+const seconds = 5;
+
+/** What an open feed costs, and how long a message is under way to it. */
+export const feed: Entry = {
+  name: 'feed',
+  async prepare(scope) {
+    const usher = await startUsher(scope, temporaryFolder(scope));
+    const session = await signIn(usher);
+    const siteId = await firstSite(session);
+    const { chats } = await openChats(session, siteId, chatting);
+    const { socketDirectory, user, database } = socketOf(usher);
+    const address = `postgres://${user}@localhost/${database}?host=${encodeURIComponent(socketDirectory)}`;
+    const other = await startUsher(scope, temporaryFolder(scope), address);
+    const crowd = await startUsher(scope, temporaryFolder(scope));
+    const crowded = await signIn(crowd);
+    const floor = await openFloor(crowded, await firstSite(crowded), { operators: 0, visitors: feeds });
+    const tokens = floor.visitors.map(({ token }) => token);
+    return [
+      memory(crowd, tokens),
+      latency('one process', { chats, from: usher, to: usher }),
+      latency('two processes', { chats, from: usher, to: other }),
+    ];
+  },
+};
+
+/** Open feeds against none, in the same process. */
+function memory(usher: Usher, tokens: readonly string[]): Limit {
+  return {
+    name: `memory of an open feed, ${feeds} of them`,
+    unit: 'KB',
+    async measure() {
+      await sleep(2_000);
+      const before = residentMegabytes(usher.pid);
+      const clients = tokens.map((token) => new FeedClient(usher.url, token));
+      await Promise.all(clients.map(async (client) => client.opened));
+      await sleep(3_000);
+      const after = residentMegabytes(usher.pid);
+      for (const client of clients) client.close();
+      return ((after - before) * 1000) / feeds;
+    },
+    atMost: 40,
+  };
+}
+
+interface Route {
+  readonly chats: readonly Chat[];
+  /** Where messages are sent, and where the other side listens. */
+  readonly from: Usher;
+  readonly to: Usher;
+}
+
+function latency(name: string, { chats, from, to }: Route): Limit {
+  return {
+    name: `from sending a message to seeing it, ${name}, p99 at ${messagesPerSecond} a second`,
+    unit: 'ms',
+    async measure() {
+      const listening = chats.map(({ operatorToken }) => new FeedClient(to.url, operatorToken));
+      await Promise.all(listening.map(async (client) => client.opened));
+      const senders = chats.map(() => new RawClient(from.url));
+      const total = messagesPerSecond * seconds;
+      const began = performance.now();
+      const sending: Promise<unknown>[] = [];
+      for (let n = 0; n < total; n += 1) {
+        await sleep(Math.max(0, began + (n * 1000) / messagesPerSecond - performance.now()));
+        const chat = chats[n % chats.length];
+        const content = `sent at ${performance.now()}`;
+        const path = `/engagements/${chat?.id ?? ''}/chat_messages/${randomUUID()}`;
+        const sender = senders[n % senders.length];
+        if (sender !== undefined) sending.push(sender.json(200, 'PUT', path, chat?.visitorToken ?? '', { content }));
+      }
+      await Promise.all(sending);
+      await sleep(500);
+      const took = listening.flatMap((client) => client.took);
+      for (const client of [...listening, ...senders]) client.close();
+      if (took.length !== total) throw new Error(`${took.length} of ${total} messages arrived`);
+      return took.toSorted((a, b) => a - b)[Math.floor(total * 0.99)] ?? Infinity;
+    },
+    atMost: 50,
+  };
+}
