@@ -20,7 +20,13 @@ export interface Config {
   readonly rateLimitSignIn: number;
   /** Whole days for which events are kept. */
   readonly eventRetentionDays: number;
+  readonly scanner: ScannerChoice;
 }
+
+/** Who says whether uploaded files are clean. `unset`: nobody has chosen, and nothing is taken in. */
+export type ScannerChoice =
+  | { readonly kind: 'none' | 'manual' | 'unset' }
+  | { readonly kind: 'clamd'; readonly host: string; readonly port: number };
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -71,6 +77,12 @@ export const settings = [
     meaning: 'Attempts a minute for each address and process to obtain a token with an API key',
   },
   { name: 'USHER_EVENT_RETENTION_DAYS', fallback: '30', meaning: 'Days for which events are kept, 1 to 3650' },
+  {
+    name: 'USHER_SCANNER',
+    fallback: '',
+    meaning:
+      'Who scans uploaded files: `clamd://host:3310`, `manual` or `none`. Unset, it is `none` with the embedded database; with your own, uploads are refused until you choose',
+  },
 ] as const satisfies readonly Setting[];
 
 type SettingName = (typeof settings)[number]['name'];
@@ -95,6 +107,7 @@ export function readConfig(environment: Environment): Config {
     rateLimitPerToken: wholeNumber('USHER_RATE_LIMIT_PER_TOKEN', read('USHER_RATE_LIMIT_PER_TOKEN'), 1, 1e9),
     rateLimitSignIn: wholeNumber('USHER_RATE_LIMIT_SIGN_IN', read('USHER_RATE_LIMIT_SIGN_IN'), 1, 1e9),
     eventRetentionDays: wholeNumber('USHER_EVENT_RETENTION_DAYS', read('USHER_EVENT_RETENTION_DAYS'), 1, 3_650),
+    scanner: scanner(read('USHER_SCANNER'), read('DATABASE_URL') === ''),
   });
 }
 
@@ -141,6 +154,19 @@ function adminKey(id: string, secret: string): Config['adminKey'] {
     throw new SettingError('USHER_ADMIN_KEY_SECRET must be 16 to 256 characters long.');
   }
   return Object.freeze({ id, secret });
+}
+
+function scanner(value: string, embedded: boolean): ScannerChoice {
+  if (value === '') return { kind: embedded ? 'none' : 'unset' };
+  if (value === 'none' || value === 'manual') return { kind: value };
+  const url = URL.canParse(value) ? new URL(value) : null;
+  const more =
+    url === null ? '' : `${url.username}${url.password}${url.pathname.replace('/', '')}${url.search}${url.hash}`;
+  if (url?.protocol !== 'clamd:' || url.hostname === '' || more !== '') {
+    throw new SettingError(`USHER_SCANNER must be clamd://host:3310, manual or none, not "${value}".`);
+  }
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  return { kind: 'clamd', host, port: url.port === '' ? 3_310 : Number(url.port) };
 }
 
 const proxyGroups = ['loopback', 'linklocal', 'uniquelocal'];
