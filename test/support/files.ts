@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { call, type Answer, type Json } from './server.ts';
 import {
@@ -85,3 +86,39 @@ export const png = Uint8Array.from(
   ),
 );
 export const gif = Uint8Array.from(Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64'));
+
+/** An upload that comes as slowly as the test likes. */
+export interface SlowUpload {
+  /** Sends a piece of the file; resolves when it is on its way. */
+  write(piece: string | Uint8Array): Promise<void>;
+  /** Sends what belongs after the file. */
+  end(): void;
+  /** Is gone without a word. */
+  cut(): void;
+  readonly answer: Promise<{ status: number; body: Json }>;
+}
+
+export function slowUpload(server: { url: string }, { path, visitor }: Talk, name = 'slow.txt'): SlowUpload {
+  const request = httpRequest(`${server.url}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${visitor.token}`, 'content-type': 'multipart/form-data; boundary=edge' },
+  });
+  const answer = new Promise<{ status: number; body: Json }>((resolve, reject) => {
+    request.on('error', reject);
+    request.on('response', (response) => {
+      response.setEncoding('utf8');
+      let text = '';
+      response.on('data', (piece: string) => (text += piece));
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) }));
+      response.on('error', reject);
+    });
+  });
+  answer.catch(() => undefined);
+  request.write(`--edge\r\ncontent-disposition: form-data; name="content"; filename="${name}"\r\n\r\n`);
+  return {
+    write: async (piece) => new Promise((resolve) => request.write(piece, () => resolve())),
+    end: () => void request.end('\r\n--edge--\r\n'),
+    cut: () => void request.destroy(),
+    answer,
+  };
+}

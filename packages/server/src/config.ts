@@ -81,7 +81,7 @@ export const settings = [
     name: 'USHER_SCANNER',
     fallback: '',
     meaning:
-      'Who scans uploaded files: `clamd://host:3310`, `manual` or `none`. Unset, it is `none` with the embedded database; with your own, uploads are refused until you choose',
+      'Who scans uploads: `clamd://host:3310`, `manual`, `none`; unset, `none` if embedded, else they are refused',
   },
 ] as const satisfies readonly Setting[];
 

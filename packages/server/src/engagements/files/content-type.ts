@@ -11,7 +11,7 @@ export interface Seen {
   readonly text: string | null;
 }
 
-export const unknownType = 'application/octet-stream';
+const unknownType = 'application/octet-stream';
 
 /** Formats that may be text from beginning to end, and are known by how they begin. */
 const textual = new Set(['application/pdf', 'application/postscript', 'application/rtf', 'text/rtf']);

@@ -8,7 +8,7 @@ export const mostFilesInEngagement = 100;
 const scanResults = ['clean', 'infected'] as const;
 export type ScanResult = (typeof scanResults)[number];
 
-export const sides = ['visitor', 'operator'] as const;
+const sides = ['visitor', 'operator'] as const;
 export type Side = (typeof sides)[number];
 
 export const fileOutput = output('File', {

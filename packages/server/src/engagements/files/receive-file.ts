@@ -15,7 +15,7 @@ import { TextWatch } from './text-watch.ts';
 /** Telling a type by its bytes reads a little of the file here and there. */
 const sniffing = { maxBufferSize: 1024 * 1024, timeoutMs: 5_000 } as const;
 
-export const contentField = 'content';
+const contentField = 'content';
 
 export interface ReceivedFile {
   readonly name: string;
