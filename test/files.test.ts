@@ -3,6 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { readConfig } from '../packages/server/src/config.ts';
 import { FileDisk } from '../packages/server/src/engagements/files/disk.ts';
 import { cleanFiles } from '../packages/server/src/engagements/files/store.ts';
 import { sweepFiles } from '../packages/server/src/engagements/files/sweep.ts';
@@ -260,6 +261,17 @@ test('results are not taken where nobody scans by hand; with no scanner chosen n
   const other = await startTalk(unset);
   assert.equal(expectStatus(await send(unset, other, fileForm('x')), 503).body.error, 'no_scanner');
   assert.deepEqual(onDisk(unset.dataDir), []);
+});
+
+test('USHER_SCANNER: what is chosen; and what holds if nothing is, by the database', () => {
+  const chosen = (environment: Record<string, string>) => readConfig(environment).scanner;
+  const DATABASE_URL = 'postgres://u@h/d';
+  assert.deepEqual(chosen({}), { kind: 'none' });
+  assert.deepEqual(chosen({ DATABASE_URL }), { kind: 'unset' });
+  assert.deepEqual(chosen({ DATABASE_URL, USHER_SCANNER: 'none' }), { kind: 'none' });
+  assert.deepEqual(chosen({ USHER_SCANNER: 'manual' }), { kind: 'manual' });
+  assert.deepEqual(chosen({ USHER_SCANNER: 'clamd://scan.local' }), { kind: 'clamd', host: 'scan.local', port: 3310 });
+  assert.deepEqual(chosen({ USHER_SCANNER: 'clamd://[::1]:99' }), { kind: 'clamd', host: '::1', port: 99 });
 });
 
 test('for messages: the files of a side in an engagement, and no others', async () => {
