@@ -13,6 +13,7 @@ import { createApp } from '../packages/server/src/platform/http.ts';
 import { RateLimit } from '../packages/server/src/platform/rate-limit.ts';
 import type { SiteId } from '../packages/server/src/platform/ids.ts';
 import { call, startTestServer, type Answer, type Json, type TestServer } from './support/server.ts';
+import { fileForm } from './support/files.ts';
 import {
   expectStatus,
   makeAccount,
@@ -42,7 +43,7 @@ let staff: Record<Role | 'elsewhere', TestOperator>;
 let applications: Record<'publishable' | 'secret', string>;
 
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ scanner: { kind: 'manual' } });
   account = await makeAccount(server);
   stranger = await makeAccount(server);
   otherSite = await makeSite(server, account);
@@ -143,7 +144,7 @@ async function makeRouted(
     return { ticket_id: (await ask('/queue_tickets', visitor.token, { media: 'video', queue_id: queue })).id };
   }
   const isAbout = (noun: string): boolean => route.includes(noun);
-  if (!isAbout('engagement_requests/') && !isAbout('engagements/:') && !isAbout('transfer_')) return {};
+  if (!['engagement_requests/', 'engagements/:', 'transfer_', '/files/:'].some(isAbout)) return {};
   await freeEverybody();
   const request = await ask('/engagement_requests', operator.token, { media: 'text', visitor_id: visitor.id });
   if (isAbout('engagement_requests/')) return { request_id: request.id };
@@ -153,6 +154,7 @@ async function makeRouted(
   });
   const { engagement_id } = expectStatus(accepted, 200).body;
   if (isAbout('transfer_')) return makeTransfer(route, operator, engagement_id);
+  if (isAbout(':file_id')) return { engagement_id, file_id: await makeFile(route, visitor.token, engagement_id) };
   return { engagement_id, ...(await makeInside(route, engagement_id, kind === 'visitor' ? operator : visitor)) };
 }
 
@@ -172,6 +174,16 @@ async function makeInside(
   const body = { audio: 'two_way', video: null };
   const upgrade = await call(server, `POST ${base}/media_upgrade_requests`, { token: other.token, body });
   return { upgrade_id: expectStatus(upgrade, 201).body.id };
+}
+
+/** A file; where it is to be downloaded, one that was found clean. */
+async function makeFile(route: string, token: string, engagement: string): Promise<string> {
+  const sent = await call(server, `POST /engagements/${engagement}/files`, { token, body: fileForm('Hello') });
+  const { file_id } = expectStatus(sent, 200).body;
+  if (route.startsWith('PUT')) return file_id;
+  const path = `PUT /files/${file_id}/security_scan`;
+  expectStatus(await call(server, path, { token: account.admin, body: { result: 'clean' } }), 200);
+  return file_id;
 }
 
 async function makeTransfer(
@@ -258,6 +270,8 @@ const bodies: Readonly<Record<string, (ids: Targets['ids'], kind: CallerKind) =>
   'POST /engagements/:engagement_id/media_upgrade_requests': () => ({ audio: 'two_way', video: null }),
   'PATCH /engagements/:engagement_id/media_upgrade_requests/:upgrade_id': () => ({ action: 'decline' }),
   'POST /engagements/:engagement_id/events': () => ({ message: 'cart_opened' }),
+  'POST /engagements/:engagement_id/files': () => fileForm('Hello'),
+  'PUT /files/:file_id/security_scan': () => ({ result: 'clean' }),
   'POST /transfer_requests': ({ engagement_id, operator_id }) => ({ engagement_id, operator_id }),
   'PATCH /transfer_requests/:request_id': () => ({ action: 'cancel' }),
   'POST /transfer_tickets': ({ engagement_id, queue_id }) => ({ engagement_id, queue_id, media: 'video' }),

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { acknowledge, end, engage, ofType, say, transcript, type Who } from './support/chat.ts';
+import { acknowledge, end, engage, ofType, say, transcript, type Engaged, type Who } from './support/chat.ts';
+import { fileForm } from './support/files.ts';
 import { call, startTestServer, type Answer, type Json, type TestServer } from './support/server.ts';
 import { eventsOf, expectStatus, makeAccount, makeOperator, makePresent, makeVisitor } from './support/world.ts';
 
@@ -330,4 +331,70 @@ test('system messages: to the operator alone, by managers', async () => {
   );
   await end(chat);
   assert.equal(expectStatus(await post(admin, { content: 'x' }), 409).body.error, 'engagement_ended');
+});
+
+async function upload(chat: Engaged, who: Who, text: string, name = 'note.txt'): Promise<string> {
+  const body = fileForm(text, name);
+  const sent = await call(chat.server, `POST /engagements/${chat.id}/files`, { token: who.token, body });
+  return expectStatus(sent, 200).body.file_id;
+}
+
+const attached = (...ids: readonly string[]): Json => ({
+  content: '',
+  attachment: { type: 'files', files: ids.map((id) => ({ id })) },
+});
+
+test('files: sent by whoever uploaded them, once they are clean', async () => {
+  const scanning = await startTestServer({ scanner: { kind: 'manual' } }, server.database.address);
+  const chat = await engage(scanning);
+  const { own, visitor, operator, id } = chat;
+  const first = await upload(chat, visitor, 'one', 'one.txt');
+  const second = await upload(chat, visitor, 'two', 'zwei ü.txt');
+  const scan = async (file: string, result: string): Promise<Answer> =>
+    call(server, `PUT /files/${file}/security_scan`, { token: own.admin, body: { result } });
+  const pending = expectStatus(await say(chat, visitor, attached(first, second)), 409).body;
+  assert.equal(pending.error, 'file_not_clean');
+  assert.deepEqual(
+    pending.details.map(({ attribute, detail }: Json) => [attribute, detail]),
+    [
+      ['/attachment/files/0/id', 'pending'],
+      ['/attachment/files/1/id', 'pending'],
+    ],
+  );
+  for (const file of [first, second])
+    expectStatus(
+      await call(scanning, `PUT /files/${file}/security_scan`, { token: own.admin, body: { result: 'clean' } }),
+      200,
+    );
+  assert.equal((await scan(first, 'clean')).status, 409, 'this process does not scan by hand');
+  const messageId = randomUUID();
+  const sent = expectStatus(await say(chat, visitor, attached(second, first), messageId), 200).body;
+  const file = (fileId: string, name: string): Json => ({
+    url: `/engagements/${id}/files/${fileId}`,
+    name,
+    content_type: 'text/plain',
+    deleted: false,
+  });
+  const expected = { type: 'files', files: [file(second, 'zwei ü.txt'), file(first, 'one.txt')] };
+  assert.deepEqual(sent.attachment, expected);
+  const again = await say(chat, visitor, attached(second, first), messageId);
+  assert.deepEqual(expectStatus(again, 200).body, sent);
+  assert.equal((await say(chat, visitor, attached(first, second), messageId)).status, 409);
+  assert.equal((await say(chat, visitor, attached(first, first))).status, 422);
+  expectStatus(await acknowledge(chat, operator, messageId), 200);
+  const events = await eventsOf(server, own);
+  const [told] = ofType(events, 'engagement.chat.message');
+  assert.deepEqual(told.message.attachment, expected);
+  assert.equal(ofType(events, 'engagement.chat.message_status')[0].message.attachment, null);
+
+  // Others' files, those of another engagement, and what was found infected.
+  const foreign = expectStatus(await say(chat, operator, attached(first, randomUUID())), 422).body;
+  assert.equal(foreign.details.length, 2);
+  const other = await engage(scanning);
+  assert.equal((await say(other, other.visitor, attached(first))).status, 422);
+  const bad = await upload(chat, visitor, 'bad');
+  const infected = { token: own.admin, body: { result: 'infected' } };
+  expectStatus(await call(scanning, `PUT /files/${bad}/security_scan`, infected), 200);
+  assert.equal(expectStatus(await say(chat, visitor, attached(bad)), 409).body.details[0].detail, 'infected');
+  await scanning[Symbol.asyncDispose]();
 });

@@ -7,6 +7,7 @@ import type { Reached } from './world.ts';
 export interface Cluster {
   readonly database: Database;
   readonly nodes: UsherProcess[];
+  readonly dataDir: string;
   /** One more process, on the database itself or by another way to it. */
   start(url?: string): Promise<UsherProcess>;
   /** A process as tests address servers. */
@@ -19,7 +20,7 @@ export function urlOf(address: DatabaseAddress): string {
   return `postgres://${address.user}@localhost/${address.database}?host=${encodeURIComponent(address.directory)}`;
 }
 
-export async function startCluster(count: number): Promise<Cluster> {
+export async function startCluster(count: number, more: Readonly<Record<string, string>> = {}): Promise<Cluster> {
   const address = await cloneDatabase();
   const database = openDatabase(address, 4);
   const directory = temporaryDirectory();
@@ -31,6 +32,7 @@ export async function startCluster(count: number): Promise<Cluster> {
       USHER_ADMIN_KEY_SECRET: 'known-to-the-test-alone',
       USHER_RATE_LIMIT_PER_TOKEN: '1000000000',
       USHER_RATE_LIMIT_SIGN_IN: '1000000000',
+      ...more,
     };
     const node = await launch({ dataDir: directory.path, environment });
     nodes.push(node);
@@ -40,6 +42,7 @@ export async function startCluster(count: number): Promise<Cluster> {
   return {
     database,
     nodes,
+    dataDir: directory.path,
     start,
     reach: ({ url }) => ({ url, database }),
     async [Symbol.asyncDispose]() {

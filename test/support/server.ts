@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { buildApp } from '../../packages/server/src/app.ts';
 import { readConfig, type Config } from '../../packages/server/src/config.ts';
@@ -14,12 +17,15 @@ export interface TestServer {
   readonly feed: ChangeFeed;
   /** Every line logged so far. */
   readonly logged: string[];
+  /** Where its files are; it goes with the server unless it was given. */
+  readonly dataDir: string;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** The real app on a real port and a database of its own; give an address to put a second process beside a first. */
 export async function startTestServer(overrides: Partial<Config> = {}, address?: DatabaseAddress): Promise<TestServer> {
-  const config: Config = { ...readConfig({}), rateLimitPerToken: 1e9, rateLimitSignIn: 1e9, ...overrides };
+  const dataDir = overrides.dataDir ?? mkdtempSync(join(tmpdir(), 'usher-test-data-'));
+  const config: Config = { ...readConfig({}), rateLimitPerToken: 1e9, rateLimitSignIn: 1e9, ...overrides, dataDir };
   const logged: string[] = [];
   const sink = new Writable({
     write(chunk, _encoding, done) {
@@ -40,11 +46,13 @@ export async function startTestServer(overrides: Partial<Config> = {}, address?:
     database,
     feed,
     logged,
+    dataDir,
     async [Symbol.asyncDispose]() {
       app.server.closeAllConnections();
       await app.close();
       await feed.close();
       await database.close(1_000);
+      if (overrides.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
     },
   };
 }
@@ -74,10 +82,12 @@ export async function call(server: { url: string }, request: string, options: Ca
     redirect: 'manual',
     headers: {
       ...(token === undefined ? {} : { authorization: token.includes(' ') ? token : `Bearer ${token}` }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(body === undefined || body instanceof FormData ? {} : { 'content-type': 'application/json' }),
       ...headers,
     },
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(body === undefined
+      ? {}
+      : { body: typeof body === 'string' || body instanceof FormData ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
   const type = response.headers.get('content-type') ?? '';

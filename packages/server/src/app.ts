@@ -35,6 +35,9 @@ import { reportRoutes } from './routing/reports/routes.ts';
 import { ticketRoutes } from './routing/tickets/routes.ts';
 import { countTurns, watchTurns } from './routing/turn-metrics.ts';
 import { Turns } from './routing/turns.ts';
+import { FileDisk } from './engagements/files/disk.ts';
+import { openFilesRoom } from './engagements/files/room.ts';
+import { fileRoutes } from './engagements/files/routes.ts';
 import { requestRoutes } from './engagements/requests/routes.ts';
 import { mediaUpgradeRoutes } from './engagements/media-upgrades/routes.ts';
 import { messageRoutes } from './engagements/messages/routes.ts';
@@ -74,6 +77,8 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   const hints = new Hints(lookups, feed, log);
   app.addHook('onClose', async () => hints.stop());
   const turns = startTurns({ app, database, feed, log, siteQueues, hints, metrics });
+  const disk = new FileDisk(config.dataDir, log);
+  const files = openFilesRoom({ app, sql: database.sql, disk, scanner: config.scanner, hints, log, metrics });
   const tokens = new Tokens(new Keyring(lookups, feed));
 
   const authenticator = new Authenticator(tokens, directory);
@@ -111,12 +116,13 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   requestRoutes(app, turns);
   engagementRoutes(app, turns);
   transferRoutes(app, turns);
-  messageRoutes(app);
+  messageRoutes(app, config.publicUrl);
   systemMessageRoutes(app);
   typingRoutes(app, hints);
   mediaUpgradeRoutes(app, turns);
   visitorEventRoutes(app);
   startFeeds({ app, database, feed, log, siteQueues, hints, metrics, turns, authenticator, directory });
+  fileRoutes(app, files);
   await healthRoutes(app);
   metricsRoute(app, metrics);
   docsRoutes(app, () => apiDocument(app, eventWebhooks()));

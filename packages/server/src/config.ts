@@ -18,9 +18,17 @@ export interface Config {
   readonly rateLimitPerToken: number;
   /** Attempts a minute and address to obtain a token with an API key. */
   readonly rateLimitSignIn: number;
+  /** Goes before paths in links; empty: the links are relative to the address of the API. */
+  readonly publicUrl: string;
   /** Whole days for which events are kept. */
   readonly eventRetentionDays: number;
+  readonly scanner: ScannerChoice;
 }
+
+/** Who says whether uploaded files are clean. `unset`: nobody has chosen, and nothing is taken in. */
+export type ScannerChoice =
+  | { readonly kind: 'none' | 'manual' | 'unset' }
+  | { readonly kind: 'clamd'; readonly host: string; readonly port: number };
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -70,7 +78,18 @@ export const settings = [
     fallback: '60',
     meaning: 'Attempts a minute for each address and process to obtain a token with an API key',
   },
+  {
+    name: 'USHER_PUBLIC_URL',
+    fallback: '',
+    meaning: 'Address by which others reach Usher, put before links in messages and events; without one they are paths',
+  },
   { name: 'USHER_EVENT_RETENTION_DAYS', fallback: '30', meaning: 'Days for which events are kept, 1 to 3650' },
+  {
+    name: 'USHER_SCANNER',
+    fallback: '',
+    meaning:
+      'Who scans uploads: `clamd://host:3310`, `manual`, `none`; unset, `none` if embedded, else they are refused',
+  },
 ] as const satisfies readonly Setting[];
 
 type SettingName = (typeof settings)[number]['name'];
@@ -94,7 +113,9 @@ export function readConfig(environment: Environment): Config {
     trustProxy: trustProxy(read('USHER_TRUST_PROXY')),
     rateLimitPerToken: wholeNumber('USHER_RATE_LIMIT_PER_TOKEN', read('USHER_RATE_LIMIT_PER_TOKEN'), 1, 1e9),
     rateLimitSignIn: wholeNumber('USHER_RATE_LIMIT_SIGN_IN', read('USHER_RATE_LIMIT_SIGN_IN'), 1, 1e9),
+    publicUrl: publicUrl(read('USHER_PUBLIC_URL')),
     eventRetentionDays: wholeNumber('USHER_EVENT_RETENTION_DAYS', read('USHER_EVENT_RETENTION_DAYS'), 1, 3_650),
+    scanner: scanner(read('USHER_SCANNER'), read('DATABASE_URL') === ''),
   });
 }
 
@@ -129,6 +150,15 @@ function databaseUrl(value: string): string | null {
   return value;
 }
 
+function publicUrl(value: string): string {
+  if (value === '') return '';
+  const url = URL.canParse(value) ? new URL(value) : null;
+  const isPlain =
+    url !== null && ['http:', 'https:'].includes(url.protocol) && url.username === '' && url.search === '';
+  if (!isPlain || url.hash !== '') throw new SettingError('USHER_PUBLIC_URL must look like https://usher.example.com.');
+  return url.href.replace(/\/$/, '');
+}
+
 function adminKey(id: string, secret: string): Config['adminKey'] {
   if (id === '' && secret === '') return null;
   if (id === '' || secret === '') {
@@ -141,6 +171,19 @@ function adminKey(id: string, secret: string): Config['adminKey'] {
     throw new SettingError('USHER_ADMIN_KEY_SECRET must be 16 to 256 characters long.');
   }
   return Object.freeze({ id, secret });
+}
+
+function scanner(value: string, embedded: boolean): ScannerChoice {
+  if (value === '') return { kind: embedded ? 'none' : 'unset' };
+  if (value === 'none' || value === 'manual') return { kind: value };
+  const url = URL.canParse(value) ? new URL(value) : null;
+  const more =
+    url === null ? '' : `${url.username}${url.password}${url.pathname.replace('/', '')}${url.search}${url.hash}`;
+  if (url?.protocol !== 'clamd:' || url.hostname === '' || more !== '') {
+    throw new SettingError(`USHER_SCANNER must be clamd://host:3310, manual or none, not "${value}".`);
+  }
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  return { kind: 'clamd', host, port: url.port === '' ? 3_310 : Number(url.port) };
 }
 
 const proxyGroups = ['loopback', 'linklocal', 'uniquelocal'];

@@ -1,4 +1,6 @@
 import type { Config } from './config.ts';
+import { FileDisk } from './engagements/files/disk.ts';
+import { sweepFiles } from './engagements/files/sweep.ts';
 import { keepEventPartitions } from './events/store.ts';
 import { dropExpiredRevocations } from './identity/sign-in/store.ts';
 import { dropRetiredKeys } from './identity/signing-keys.ts';
@@ -10,13 +12,15 @@ import { dropOldMoves } from './routing/turn-store.ts';
 const everyMs = 10 * 60_000;
 
 /** Makes room for what comes and removes what has expired, at once and then now and then. Every process may. */
-export function startHousekeeping(sql: Sql, { eventRetentionDays }: Config, log: Log): () => void {
+export function startHousekeeping(sql: Sql, { eventRetentionDays, dataDir }: Config, log: Log): () => void {
+  const disk = new FileDisk(dataDir, log);
   const tasks = [
     async () => keepEventPartitions(sql, eventRetentionDays),
     async () => dropOldIdempotencyKeys(sql),
     async () => dropExpiredRevocations(sql),
     async () => dropRetiredKeys(sql),
     async () => dropOldMoves(sql),
+    async () => sweepFiles(sql, disk),
   ];
   let stopped = false;
   // One that fails does not keep the others from being done.

@@ -54,7 +54,7 @@ function navigationEntry({ path, method }: Listed): string {
 
 function operationArticle({ path, method, operation }: Listed): string {
   const { parameters = [], requestBody, responses } = operation;
-  const body = requestBody?.content['application/json']?.schema;
+  const body = onlySchema(requestBody?.content);
   return `<article id="${anchor(`${method} ${path}`)}">
 <h3><span class="method ${method}">${method}</span> <code>${escape(path)}</code></h3>
 <p>${escape(operation.summary ?? '')}${operation.description === undefined ? '' : `. ${escape(operation.description)}`}</p>
@@ -63,11 +63,14 @@ ${parameters.length === 0 ? '' : `<h4>Parameters</h4>${fieldTable(parameters.map
 ${body === undefined ? '' : `<h4>Body</h4>${schemaView(body)}`}
 ${Object.entries(responses)
   .filter(([status]) => status.startsWith('2'))
-  .map(
-    ([status, { content }]) => `<h4>Answer ${escape(status)}</h4>${answerView(content?.['application/json']?.schema)}`,
-  )
+  .map(([status, { content }]) => `<h4>Answer ${escape(status)}</h4>${answerView(onlySchema(content))}`)
   .join('')}
 </article>`;
+}
+
+/** A body has one content type: JSON, but where it is a file. */
+function onlySchema(content: Readonly<Record<string, { schema: unknown }>> = {}): unknown {
+  return Object.values(content)[0]?.schema;
 }
 
 function answerView(schema: unknown): string {

@@ -32,6 +32,9 @@ export const errors = {
   transfer_pending: { status: 409, title: 'A transfer of the engagement is under way already' },
   team_in_use: { status: 409, title: 'The team is in use' },
   last_super_manager: { status: 409, title: 'A site must keep at least one enabled super_manager' },
+  file_not_clean: { status: 409, title: 'The file has not been found clean' },
+  already_scanned: { status: 409, title: 'The file has another scan result already' },
+  scan_not_manual: { status: 409, title: 'Files are not scanned by hand here' },
   precondition_failed: { status: 412, title: 'The resource has changed since it was read' },
   body_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The body has an unsupported content type' },
@@ -42,6 +45,10 @@ export const errors = {
   internal_error: { status: 500, title: 'Something went wrong inside Usher' },
   too_busy: { status: 503, title: 'This process has as much to do as it can' },
   database_unavailable: { status: 503, title: 'The database does not answer' },
+  no_scanner: { status: 503, title: 'Nobody has chosen how files are scanned' },
+  storage_full: { status: 503, title: 'There is no room for files' },
+  storage_unavailable: { status: 503, title: 'Files cannot be stored or read at the moment' },
+  file_elsewhere: { status: 503, title: "The file's bytes are not on this machine" },
 } as const satisfies Record<string, { status: number; title: string }>;
 
 export type ErrorCode = keyof typeof errors;

@@ -16,12 +16,13 @@ import type { Static, TSchema } from 'typebox';
 import type { Sql } from './database.ts';
 import { Refusal } from './errors.ts';
 import type { Log } from './log.ts';
+import { isReceiving } from './multipart.ts';
 import { problemOf, problemSchema, problemType, refusalOf } from './problem.ts';
 import { dataHeaders } from './security-headers.ts';
 import { refuseUnsafe, validatorCompiler } from './validation.ts';
 
 /** Handlers' parameters are typed by the route's own TypeBox schemas. */
-interface TypeBoxProvider extends FastifyTypeProvider {
+export interface TypeBoxProvider extends FastifyTypeProvider {
   validator: this['schema'] extends TSchema ? Static<this['schema']> : unknown;
   serializer: this['schema'] extends TSchema ? Static<this['schema']> : unknown;
 }
@@ -168,6 +169,7 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
 
 /** What Node could not read as HTTP has no request and no reply: the answer is written to the socket itself. */
 function answerUnparsable(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isReceiving(socket)) return;
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy(error);
   const refusal = unparsable(error.code);
   const body = JSON.stringify(problemOf(refusal, `${idPrefix}-${(idCount += 1)}`));

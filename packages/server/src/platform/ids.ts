@@ -15,6 +15,7 @@ export type ApplicationTokenId = Id<'application_token'>;
 export type TicketId = Id<'ticket'>;
 export type RequestId = Id<'engagement_request'>;
 export type EngagementId = Id<'engagement'>;
+export type FileId = Id<'file'>;
 export type SubEngagementId = Id<'sub_engagement'>;
 
 const pool = Buffer.alloc(16 * 1_024);

@@ -26,7 +26,10 @@ const singleChoiceResponse = Type.Object(
   { additionalProperties: false },
 );
 const chosenFiles = Type.Object(
-  { type: Type.Literal('files'), files: list(body({ id: uuid<'file'>() }), { minItems: 1, maxItems: mostFiles }) },
+  {
+    type: Type.Literal('files'),
+    files: list(body({ id: uuid<'file'>() }), { minItems: 1, maxItems: mostFiles, uniqueItems: true }),
+  },
   { additionalProperties: false },
 );
 
@@ -51,7 +54,9 @@ function attachment<T extends Type.TSchema>(shapes: readonly T[]) {
 }
 
 /** With its fields in the document's order: events carry it as it is stored. */
-const order = fieldOrder({ anyOf: [singleChoice, singleChoiceResponse] as unknown as readonly FieldSchema[] });
+const order = fieldOrder({
+  anyOf: [singleChoice, singleChoiceResponse, chosenFiles] as unknown as readonly FieldSchema[],
+});
 
 export function arrangeAttachment(given: unknown): unknown {
   return given === null || order === null ? given : order(given);

@@ -6,8 +6,9 @@ import { accountOf, permitted } from '../../identity/access.ts';
 import { violatedConstraint } from '../../platform/database.ts';
 import { invalid, notFound, Refusal } from '../../platform/errors.ts';
 import { rendered, type App } from '../../platform/http.ts';
-import type { EngagementId } from '../../platform/ids.ts';
+import type { EngagementId, FileId } from '../../platform/ids.ts';
 import { body, oneOf, uuid } from '../../platform/schema.ts';
+import { cleanFiles } from '../files/store.ts';
 import { partyOf } from '../party.ts';
 import { engagementEnded, permittedEngagement } from '../routes.ts';
 import { messageInput, messageOutput, type MessageInput, type MessageRow } from './message.ts';
@@ -18,7 +19,11 @@ const access = { operator: 'operator', visitor: true, site: 'resource' } as cons
 const engagementParams = Type.Object({ engagement_id: uuid<'engagement'>() });
 const messageParams = Type.Object({ engagement_id: uuid<'engagement'>(), message_id: uuid<'chat_message'>() });
 
-export function messageRoutes(app: App): void {
+/**
+ * `publicUrl` goes before the paths of files. Not the address that the sender has used: whoever reads the message sends a
+ * token there, and a sender could name any host.
+ */
+export function messageRoutes(app: App, publicUrl: string): void {
   app.put(
     '/engagements/:engagement_id/chat_messages/:message_id',
     {
@@ -31,7 +36,7 @@ export function messageRoutes(app: App): void {
         response: { 200: messageOutput },
       },
     },
-    async (request) => send(request, request.params, request.body),
+    async (request) => send(request, request.params, request.body, publicUrl),
   );
 
   app.patch(
@@ -91,7 +96,18 @@ interface Names {
 
 const versionFour = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab]/;
 
-async function send(request: FastifyRequest, names: Names, input: MessageInput): Promise<MessageRow> {
+type FilesAttachment = Extract<MessageInput['attachment'], { type: 'files' }>;
+
+function idsOf({ files }: FilesAttachment): string[] {
+  return files.map(({ id }) => id);
+}
+
+async function send(
+  request: FastifyRequest,
+  names: Names,
+  input: MessageInput,
+  publicUrl: string,
+): Promise<MessageRow> {
   const { engagement_id: engagementId, message_id: id } = names;
   if (!versionFour.test(id)) throw invalid([{ attribute: '/message_id', detail: 'must be a UUID of version 4' }]);
   const { content, attachment = null, metadata = null } = input;
@@ -105,6 +121,10 @@ async function send(request: FastifyRequest, names: Names, input: MessageInput):
     attachment,
     metadata,
     chosen: attachment?.type === 'single_choice_response' ? attachment.selected_option : null,
+    files:
+      attachment?.type === 'files'
+        ? { ids: idsOf(attachment), url: `${publicUrl}/engagements/${engagementId}/files/` }
+        : null,
   } as const;
   const sent = await putMessage(request.sql, message).catch((error: unknown) => {
     if (violatedConstraint(error) === 'chat_messages_pkey') return null;
@@ -128,10 +148,37 @@ async function sentBefore(request: FastifyRequest, names: Names, input: MessageI
   }
   const { ended_at, operator_id, visitor_id } = engagement;
   if (ended_at !== null || (senderId !== operator_id && senderId !== visitor_id)) throw engagementEnded(engagement);
+  if (input.attachment?.type === 'files') return refuseFiles(request, names, idsOf(input.attachment));
   throw invalid([{ attribute: '/attachment/selected_option', detail: 'is none of the options that were offered' }]);
 }
 
+/** Says what is wrong with each of them. */
+async function refuseFiles(
+  request: FastifyRequest,
+  { engagement_id: engagementId }: Names,
+  ids: readonly string[],
+): Promise<never> {
+  const { kind: sender } = partyOf(request);
+  const known = new Map((await cleanFiles(request.sql, { engagementId, ids, sender })).map((file) => [file.id, file]));
+  const at = (index: number): string => `/attachment/files/${index}/id`;
+  const foreign = ids.flatMap((id, index) => (known.has(id as FileId) ? [] : [index]));
+  if (foreign.length > 0)
+    throw invalid(
+      foreign.map((index) => ({ attribute: at(index), detail: 'is not a file of the sender in this engagement' })),
+    );
+  const details = ids.map((id, index) => ({ attribute: at(index), detail: known.get(id as FileId)?.state ?? '' }));
+  const unclean = details.filter(({ detail }) => detail !== 'clean');
+  throw new Refusal('file_not_clean', 'Only files that were found clean can be sent.', { details: unclean });
+}
+
+/** Of files their ids are compared, which their addresses end with. */
 function isSame(known: MessageRow, { content, attachment = null, metadata = null }: MessageInput): boolean {
+  if (attachment?.type === 'files') {
+    const { type, files = [] } = (known.attachment ?? {}) as { type?: string; files?: { url: string }[] };
+    const ids = files.map(({ url }) => url.slice(-'00000000-0000-4000-8000-000000000000'.length));
+    const isSameText = isDeepStrictEqual([known.content, known.metadata], [content, metadata]);
+    return type === 'files' && isSameText && isDeepStrictEqual(ids, idsOf(attachment));
+  }
   return isDeepStrictEqual([known.content, known.attachment, known.metadata], [content, attachment, metadata]);
 }
 

@@ -26,15 +26,17 @@ export interface NewMessage {
   readonly metadata: unknown;
   /** Of a response: what was chosen, which must have been offered to that side. */
   readonly chosen: string | null;
+  /** Of files: which, clean ones that this side has uploaded; and where they are found, but for their ids. */
+  readonly files: { readonly ids: readonly string[]; readonly url: string } | null;
 }
 
 /**
  * Writes the message and its event in one statement, which begins by taking the engagement's row: so it is one that goes
  * on and the sender has part in, also if it ends or passes on at this very moment. `null`: it is not, or what was chosen
- * was not offered. A message with that id there already is a unique violation, and nothing is changed.
+ * was not offered, or a file cannot be sent. A message with that id there already is a unique violation, and nothing is changed.
  */
 export async function putMessage(sql: Sql, message: NewMessage): Promise<MessageRow | null> {
-  const { accountId, engagementId, id, from, type, content, chosen } = message;
+  const { accountId, engagementId, id, from, type, content, chosen, files } = message;
   const isChat = from.kind === 'visitor' || from.kind === 'operator';
   const target: Side = from.kind === 'operator' ? 'visitor' : 'operator';
   const event = type === 'chat' ? 'engagement.chat.message' : 'engagement.chat.system_message';
@@ -46,6 +48,7 @@ export async function putMessage(sql: Sql, message: NewMessage): Promise<Message
             WHERE e.id = ${engagementId} AND e.account_id = ${accountId}
               AND ${isChat ? takesPart(sql, from) : sql`e.ended_at IS NULL`}
               ${chosen === null ? sql`` : sql`AND ${wasOffered(sql, message, chosen)}`}
+              ${files === null ? sql`` : sql`AND ${areClean(sql, message, files.ids)}`}
            RETURNING sub_engagement_id AS sub_id, site_id, visitor_id, operator_id, ticket_id, request_id,
                      ${undelivered(sql, target)} > 1 AS undelivered,
                      date_trunc('milliseconds', clock_timestamp()) AS at),
@@ -53,7 +56,7 @@ export async function putMessage(sql: Sql, message: NewMessage): Promise<Message
            INSERT INTO chat_messages (account_id, engagement_id, sub_engagement_id, id, sender_type, sender_id, target,
                                       type, content, attachment, metadata, status, created_at)
            SELECT ${accountId}, ${engagementId}, sub_id, ${id}, ${from.kind}, ${isChat ? from.id : null}, ${target}, ${type},
-                  ${content}, ${json(arrangeAttachment(message.attachment))}::text::json, ${json(message.metadata)}::text::json, 'sent', at
+                  ${content}, ${files === null ? given(sql, message.attachment) : filesSent(sql, files)}, ${json(message.metadata)}::text::json, 'sent', at
              FROM engaged
            RETURNING ${columns(sql)}),
          told AS (
@@ -70,6 +73,29 @@ export async function putMessage(sql: Sql, message: NewMessage): Promise<Message
 
 function json(value: unknown): string | null {
   return value === null || value === undefined ? null : JSON.stringify(value);
+}
+
+function given(sql: Sql, attachment: unknown) {
+  return sql`${json(arrangeAttachment(attachment))}::text::json`;
+}
+
+/** What is clean stays so. */
+function areClean(sql: Sql, { engagementId, from }: NewMessage, ids: readonly string[]) {
+  return sql`${ids.length} = (
+             SELECT count(*)
+               FROM files f
+              WHERE f.id = ANY(${[...ids]}::uuid[]) AND f.engagement_id = ${engagementId} AND f.uploaded_by = ${from.kind}
+                AND f.state = 'clean')`;
+}
+
+/** As the document has them, in the order they were given. */
+function filesSent(sql: Sql, { ids, url }: NonNullable<NewMessage['files']>) {
+  return sql`(
+                    SELECT json_build_object('type', 'files', 'files', json_agg(json_build_object(
+                             'url', ${url}::text || f.id, 'name', f.name, 'content_type', f.content_type, 'deleted', false)
+                             ORDER BY array_position(${[...ids]}::uuid[], f.id)))
+                      FROM files f
+                     WHERE f.id = ANY(${[...ids]}::uuid[]))`;
 }
 
 /** Cards are few: served by chat_messages_choices. */

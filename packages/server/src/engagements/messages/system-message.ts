@@ -35,6 +35,7 @@ export async function sendSystemMessage(sql: Sql, given: SystemMessage): Promise
     attachment: given.attachment ?? null,
     metadata: given.metadata ?? null,
     chosen: null,
+    files: null,
   });
 }
 

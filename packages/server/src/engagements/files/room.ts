@@ -1,0 +1,46 @@
+import type { ScannerChoice } from '../../config.ts';
+import type { Hints } from '../../events/hints.ts';
+import type { Sql } from '../../platform/database.ts';
+import type { App } from '../../platform/http.ts';
+import type { Log } from '../../platform/log.ts';
+import type { Metrics } from '../../platform/metrics.ts';
+import { scanWithClamd } from './clamd.ts';
+import type { FileDisk } from './disk.ts';
+import { countScans, watchPending, type ScanTold } from './scan-metrics.ts';
+import { Scans } from './scans.ts';
+
+/** What the routes of files share. */
+export interface FilesRoom {
+  readonly disk: FileDisk;
+  readonly scanner: ScannerChoice;
+  /** A file has come in. */
+  readonly onStored: () => void;
+  readonly onScan: (told: ScanTold) => void;
+}
+
+interface RoomParts {
+  readonly app: App;
+  readonly sql: Sql;
+  readonly disk: FileDisk;
+  readonly scanner: ScannerChoice;
+  readonly hints: Hints;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/** Begins to scan, where that is a program's work; it ends with the app. */
+export function openFilesRoom({ app, sql, disk, scanner, hints, log, metrics }: RoomParts): FilesRoom {
+  const onScan = countScans(metrics.registry);
+  watchPending(metrics.registry, sql);
+  if (scanner.kind !== 'clamd') return { disk, scanner, onStored: () => undefined, onScan };
+  const scans = new Scans({
+    sql,
+    disk,
+    log,
+    scan: async (bytes, signal) => scanWithClamd(scanner, bytes, signal),
+    onResult: (accountId) => hints.tell(accountId),
+    onScan,
+  });
+  app.addHook('onClose', async () => scans.stop());
+  return { disk, scanner, onStored: () => scans.wake(), onScan };
+}

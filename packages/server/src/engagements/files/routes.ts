@@ -1,0 +1,122 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { accountOf, permit } from '../../identity/access.ts';
+import { notFound, Refusal } from '../../platform/errors.ts';
+import type { App } from '../../platform/http.ts';
+import { uuid } from '../../platform/schema.ts';
+import { permittedEngagement } from '../routes.ts';
+import { attachment } from './file-name.ts';
+import { fileOutput, scanInput, type FileRow } from './file.ts';
+import type { FilesRoom } from './room.ts';
+import { settleScan } from './settle-scan.ts';
+import { findFile, listFiles } from './store.ts';
+import { uploadRoute } from './upload-route.ts';
+
+const tags = ['Files'];
+const engagementParams = { engagement_id: uuid<'engagement'>() };
+const fileParams = { file_id: uuid<'file'>() };
+const takesPart = { operator: 'operator', visitor: true, site: 'resource' } as const;
+const bytesOfFile = { content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } } };
+
+export function fileRoutes(app: App, room: FilesRoom): void {
+  uploadRoute(app, room);
+
+  app.get(
+    '/engagements/:engagement_id/files',
+    {
+      config: { access: takesPart },
+      schema: {
+        tags,
+        summary: 'The files of an engagement and how their scans stand, oldest first',
+        params: Type.Object(engagementParams),
+        response: { 200: Type.Object({ files: Type.Array(fileOutput) }) },
+      },
+    },
+    async (request) => {
+      const { id } = await permittedEngagement(request, request.params.engagement_id, 'a manager');
+      return { files: await listFiles(request.sql, id) };
+    },
+  );
+
+  app.get(
+    '/engagements/:engagement_id/files/:file_id',
+    {
+      config: { access: takesPart },
+      schema: {
+        tags,
+        summary: 'The bytes of a file that was found clean, with its own content type, to be saved and not shown',
+        params: Type.Object({ ...engagementParams, ...fileParams }),
+        response: { 200: bytesOfFile },
+      },
+    },
+    async (request, reply) => {
+      const { engagement_id: engagementId, file_id: id } = request.params;
+      await permittedEngagement(request, engagementId, 'a manager');
+      const file = await findFile(request.sql, accountOf(request), id);
+      if (file === null || file.engagement_id !== engagementId) throw notFound('file', id);
+      return bytesOf(file, room, request, reply);
+    },
+  );
+
+  scanRoute(app, room);
+}
+
+async function bytesOf(file: FileRow, { disk }: FilesRoom, { method }: FastifyRequest, reply: FastifyReply) {
+  if (file.state !== 'clean')
+    throw new Refusal('file_not_clean', `The file ${file.id} is ${file.state}: ${inWords[file.state]}.`, {
+      details: [{ attribute: '/state', detail: file.state }],
+    });
+  const stored = await disk.open(file.id);
+  if (stored === null)
+    throw new Refusal(
+      'file_elsewhere',
+      'The file is not in the USHER_DATA_DIR of this process. All of them must share it.',
+    );
+  reply.headers({
+    'content-type': file.content_type.startsWith('text/') ? `${file.content_type}; charset=utf-8` : file.content_type,
+    'content-length': file.bytes,
+    'content-disposition': attachment(file.name),
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+    'cache-control': 'private, no-store',
+    etag: `"${file.sha256.toString('hex')}"`,
+  });
+  if (method !== 'HEAD') return stored.createReadStream();
+  await stored.close();
+  // Of text its length would be told, which is none.
+  return Readable.from([]);
+}
+
+const inWords = { pending: 'its scan is not over', infected: 'it is never given out' } as const;
+
+function scanRoute(app: App, { disk, scanner, onScan }: FilesRoom): void {
+  app.put(
+    '/files/:file_id/security_scan',
+    {
+      config: { access: { operator: 'super_manager', site: 'resource' } },
+      schema: {
+        tags,
+        summary: 'Say what scanning a file has shown, where USHER_SCANNER is manual',
+        params: Type.Object(fileParams),
+        body: scanInput,
+        response: { 200: fileOutput },
+      },
+    },
+    async (request) => {
+      const { file_id: id } = request.params;
+      const { result } = request.body;
+      const file = await findFile(request.sql, accountOf(request), id);
+      if (file === null) throw notFound('file', id);
+      permit(request, file, 'file');
+      if (scanner.kind !== 'manual')
+        throw new Refusal('scan_not_manual', `USHER_SCANNER is ${scanner.kind}: results are not taken from callers.`);
+      const settled = await settleScan(request.sql, disk, { id, engagementId: file.engagement_id, result });
+      if (settled !== null) onScan(result);
+      const now = await findFile(request.sql, accountOf(request), id);
+      if (now?.state === result) return now;
+      throw new Refusal('already_scanned', `The file ${id} was found ${now?.state ?? 'otherwise'} before.`, {
+        details: [{ attribute: '/result', detail: `is ${now?.state ?? 'another'} already` }],
+      });
+    },
+  );
+}

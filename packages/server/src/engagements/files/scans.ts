@@ -1,0 +1,130 @@
+import { isDatabaseUnavailable, type Sql } from '../../platform/database.ts';
+import type { AccountId, FileId } from '../../platform/ids.ts';
+import type { Log } from '../../platform/log.ts';
+import { ScanFault, type Verdict } from './clamd.ts';
+import type { FileDisk } from './disk.ts';
+import type { ScanTold } from './scan-metrics.ts';
+import { settleScan } from './settle-scan.ts';
+import { claimDueFiles, postponeScan, type DueFile } from './store.ts';
+
+const atOnce = 4;
+/** Longer than a scan may take: who has not come back by then is taken for dead, and another process scans. */
+const leaseMs = 150_000;
+/** How often one looks for what others have left, or what falls due again. What comes in here is scanned at once. */
+const lookMs = 1_000;
+const firstRetryMs = 1_000;
+const longestRetryMs = 60_000;
+
+interface ScanParts {
+  readonly sql: Sql;
+  readonly disk: FileDisk;
+  readonly log: Log;
+  readonly scan: (bytes: AsyncIterable<Buffer>, signal: AbortSignal) => Promise<Verdict>;
+  /** Called after the commit of a result. */
+  readonly onResult: (accountId: AccountId) => void;
+  readonly onScan: (told: ScanTold) => void;
+}
+
+/**
+ * Scans what is pending, in the background. Any number of processes may: a file is claimed for the length of a lease, and
+ * its result written by whoever is first. What cannot be scanned stays pending, for as long as it takes.
+ */
+export class Scans {
+  readonly #parts: ScanParts;
+  readonly #stopped = new AbortController();
+  readonly #running = new Set<Promise<void>>();
+  #looking: Promise<void> | null = null;
+  /** Something has come in since the last look began. */
+  #again = false;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(parts: ScanParts) {
+    this.#parts = parts;
+    this.#timer = setInterval(() => this.wake(), lookMs).unref();
+    this.wake();
+  }
+
+  /** Something may be due. */
+  wake(): void {
+    this.#again = true;
+    if (this.#looking !== null || this.#stopped.signal.aborted) return;
+    this.#looking = this.#look().finally(() => {
+      this.#looking = null;
+      if (this.#again && this.#running.size < atOnce) this.wake();
+    });
+  }
+
+  /** Gives back what it was scanning, so that another process need not wait for the lease. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#stopped.abort();
+    await this.#looking;
+    await Promise.all(this.#running);
+  }
+
+  async #look(): Promise<void> {
+    this.#again = false;
+    const room = atOnce - this.#running.size;
+    if (room === 0) return;
+    try {
+      const due = await claimDueFiles(this.#parts.sql, room, leaseMs);
+      for (const file of due) this.#begin(file);
+    } catch (error) {
+      if (!isDatabaseUnavailable(error)) this.#parts.log.error({ err: error }, 'files to scan could not be claimed');
+    }
+  }
+
+  #begin(file: DueFile): void {
+    const running = this.#scan(file).finally(() => {
+      this.#running.delete(running);
+      // There is room again, and more may be waiting for it.
+      this.wake();
+    });
+    this.#running.add(running);
+  }
+
+  async #scan({ id, engagement_id: engagementId, scan_attempts: attempts }: DueFile): Promise<void> {
+    const { sql, disk, log, onResult, onScan } = this.#parts;
+    try {
+      const verdict = await this.#verdictOn(id);
+      const accountId = await settleScan(sql, disk, { id, engagementId, result: verdict.result });
+      if (accountId === null) return;
+      onResult(accountId);
+      onScan(verdict.result);
+      if (verdict.result === 'infected')
+        log.warn({ file_id: id, signature: verdict.signature }, 'an uploaded file is infected');
+    } catch (error) {
+      const isStopped = this.#stopped.signal.aborted;
+      if (!isStopped) {
+        onScan('failed');
+        const reason = error instanceof ScanFault ? { reason: error.message } : { err: error };
+        log.warn({ file_id: id, attempts, ...reason }, 'a file could not be scanned; it is tried again');
+      }
+      await this.#postpone(id, isStopped ? 0 : retryMs(attempts));
+    }
+  }
+
+  async #verdictOn(id: FileId): Promise<Verdict> {
+    const file = await this.#parts.disk.open(id);
+    if (file === null) throw new ScanFault('its bytes are not in the USHER_DATA_DIR of this process');
+    const bytes = file.createReadStream();
+    try {
+      return await this.#parts.scan(bytes, this.#stopped.signal);
+    } finally {
+      bytes.destroy();
+    }
+  }
+
+  /** If this fails too, the lease runs out by itself. */
+  async #postpone(id: FileId, delayMs: number): Promise<void> {
+    try {
+      await postponeScan(this.#parts.sql, id, delayMs);
+    } catch (error) {
+      if (!isDatabaseUnavailable(error)) this.#parts.log.error({ err: error }, 'a scan could not be postponed');
+    }
+  }
+}
+
+function retryMs(attempts: number): number {
+  return Math.min(firstRetryMs * 2 ** Math.min(attempts - 1, 10), longestRetryMs);
+}

@@ -1,0 +1,147 @@
+import type { Sql } from '../../platform/database.ts';
+import type { AccountId, EngagementId, FileId, OperatorId, SiteId, VisitorId } from '../../platform/ids.ts';
+import type { FileRow, ScanResult, Side } from './file.ts';
+
+const columns = (sql: Sql) => sql`
+  f.id, f.account_id, f.engagement_id, f.uploaded_by, f.uploader_id, f.name, f.content_type, f.bytes, f.sha256, f.state,
+  f.created_at, f.scanned_at`;
+
+interface LockedEngagement {
+  readonly account_id: AccountId;
+  readonly site_id: SiteId;
+  readonly visitor_id: VisitorId;
+  readonly operator_id: OperatorId;
+  readonly ended_at: Date | null;
+}
+
+/** Under its row the events of an engagement are in order, and it does not end meanwhile. */
+export async function lockEngagement(sql: Sql, id: EngagementId): Promise<LockedEngagement | null> {
+  const [row] = await sql<LockedEngagement[]>`
+    SELECT account_id, site_id, visitor_id, operator_id, ended_at FROM engagements WHERE id = ${id} FOR NO KEY UPDATE`;
+  return row ?? null;
+}
+
+export interface NewFile {
+  readonly id: FileId;
+  readonly accountId: AccountId;
+  readonly engagementId: EngagementId;
+  readonly uploadedBy: Side;
+  readonly uploaderId: string;
+  readonly name: string;
+  readonly contentType: string;
+  readonly bytes: number;
+  readonly sha256: Buffer;
+  readonly state: 'pending' | 'clean';
+}
+
+/** Nothing is inserted, and `false` answered, where the engagement has `most` files already; its row is locked. */
+export async function insertFile(sql: Sql, file: NewFile, most: number): Promise<boolean> {
+  const rows = await sql`
+    INSERT INTO files (id, account_id, engagement_id, uploaded_by, uploader_id, name, content_type, bytes, sha256, state,
+                       scan_due_at, created_at)
+    SELECT ${file.id}, ${file.accountId}, ${file.engagementId}, ${file.uploadedBy}, ${file.uploaderId}, ${file.name},
+           ${file.contentType}, ${file.bytes}, ${file.sha256}, ${file.state}, now(), now()
+     WHERE (SELECT count(*) FROM files WHERE engagement_id = ${file.engagementId}) < ${most}
+    RETURNING 1`;
+  return rows.length === 1;
+}
+
+export async function countFiles(sql: Sql, engagementId: EngagementId): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    SELECT count(*)::integer AS count FROM files WHERE engagement_id = ${engagementId}`;
+  return row?.count ?? 0;
+}
+
+export async function findFile(sql: Sql, accountId: AccountId, id: FileId): Promise<FileRow | null> {
+  const [row] = await sql<FileRow[]>`
+    SELECT ${columns(sql)}, e.site_id
+      FROM files f
+      JOIN engagements e ON e.id = f.engagement_id
+     WHERE f.id = ${id} AND f.account_id = ${accountId}`;
+  return row ?? null;
+}
+
+/** Oldest first. Served by files_by_engagement; an engagement has few. */
+export async function listFiles(sql: Sql, engagementId: EngagementId): Promise<FileRow[]> {
+  return sql<FileRow[]>`
+    SELECT ${columns(sql)}, e.site_id
+      FROM files f
+      JOIN engagements e ON e.id = f.engagement_id
+     WHERE f.engagement_id = ${engagementId}
+     ORDER BY f.created_at, f.id`;
+}
+
+interface Attachable {
+  readonly engagementId: string;
+  readonly ids: readonly string[];
+  readonly sender: Side;
+}
+
+/**
+ * For a message with files: of these ids, those that the sender's side has uploaded in the engagement. What is missing is
+ * foreign or unknown; what is there may be sent if its `state` is `clean`, which it then remains.
+ */
+export async function cleanFiles(sql: Sql, { engagementId, ids, sender }: Attachable) {
+  return sql<Pick<FileRow, 'id' | 'name' | 'content_type' | 'state' | 'uploaded_by'>[]>`
+    SELECT id, name, content_type, state, uploaded_by
+      FROM files
+     WHERE id = ANY(${[...ids]}::uuid[]) AND engagement_id = ${engagementId} AND uploaded_by = ${sender}`;
+}
+
+export interface DueFile {
+  readonly id: FileId;
+  readonly engagement_id: EngagementId;
+  readonly scan_attempts: number;
+}
+
+/** Up to `most` files that nobody is scanning, now this caller's for `leaseMs`. Served by files_pending. */
+export async function claimDueFiles(sql: Sql, most: number, leaseMs: number): Promise<DueFile[]> {
+  return sql<DueFile[]>`
+    UPDATE files
+       SET scan_due_at = now() + ${leaseMs} * interval '1 millisecond', scan_attempts = scan_attempts + 1
+     WHERE id IN (SELECT id FROM files
+                   WHERE state = 'pending' AND scan_due_at <= now()
+                   ORDER BY scan_due_at
+                   LIMIT ${most}
+                     FOR UPDATE SKIP LOCKED)
+    RETURNING id, engagement_id, scan_attempts`;
+}
+
+export async function postponeScan(sql: Sql, id: FileId, delayMs: number): Promise<void> {
+  await sql`
+    UPDATE files SET scan_due_at = now() + ${delayMs} * interval '1 millisecond' WHERE id = ${id} AND state = 'pending'`;
+}
+
+/** `false` where it has a result already. */
+export async function writeScanResult(sql: Sql, id: FileId, result: ScanResult): Promise<boolean> {
+  const rows = await sql`
+    UPDATE files SET state = ${result}, scanned_at = now() WHERE id = ${id} AND state = 'pending' RETURNING 1`;
+  return rows.length === 1;
+}
+
+export async function markRemoved(sql: Sql, id: FileId): Promise<void> {
+  await sql`UPDATE files SET stored = false WHERE id = ${id} AND state = 'infected'`;
+}
+
+/** Infected ones whose bytes may still be there. Served by files_to_remove. */
+export async function listToRemove(sql: Sql, most: number): Promise<FileId[]> {
+  const rows = await sql<{ id: FileId }[]>`
+    SELECT id FROM files WHERE state = 'infected' AND stored ORDER BY id LIMIT ${most}`;
+  return rows.map(({ id }) => id);
+}
+
+/** Which of these have a row. */
+export async function knownFiles(sql: Sql, ids: readonly FileId[]): Promise<Set<FileId>> {
+  const rows = await sql<{ id: FileId }[]>`SELECT id FROM files WHERE id = ANY(${[...ids]}::uuid[])`;
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** How many wait to be scanned, and for how long the one that has waited longest. */
+export async function measurePending(sql: Sql): Promise<{ count: number; oldestSec: number }> {
+  const [row] = await sql<{ count: number; oldestSec: number }[]>`
+    SELECT count(*)::integer AS count,
+           coalesce(extract(epoch FROM now() - min(created_at)), 0)::double precision AS "oldestSec"
+      FROM files
+     WHERE state = 'pending'`;
+  return row ?? { count: 0, oldestSec: 0 };
+}
