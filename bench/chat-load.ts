@@ -44,12 +44,12 @@ const content = 'Good morning, I would like to know where my order is.';
 
 /** Each chat on a connection of its own, one message after the other. Answers messages a second. */
 export async function messagesPerSecond(url: string, chats: readonly Chat[], seconds: number): Promise<number> {
-  let over = false;
+  const over = new AbortController();
   let sent = 0;
   const began = performance.now();
   const talk = async ({ id, visitorToken }: Chat): Promise<void> => {
     const client = new RawClient(url);
-    while (!over) {
+    while (!over.signal.aborted) {
       await client.json(200, 'PUT', `/engagements/${id}/chat_messages/${randomUUID()}`, visitorToken, { content });
       sent += 1;
     }
@@ -58,7 +58,7 @@ export async function messagesPerSecond(url: string, chats: readonly Chat[], sec
   const talks = chats.map(talk);
   await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
   const rate = sent / ((performance.now() - began) / 1000);
-  over = true;
+  over.abort();
   await Promise.all(talks);
   return rate;
 }
