@@ -20,6 +20,8 @@ export interface Config {
   readonly rateLimitSignIn: number;
   /** Whole days for which events are kept. */
   readonly eventRetentionDays: number;
+  /** Networks, not public ones, that webhooks and identity providers may be in. */
+  readonly webhookAllowCidrs: readonly string[];
 }
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -71,6 +73,12 @@ export const settings = [
     meaning: 'Attempts a minute for each address and process to obtain a token with an API key',
   },
   { name: 'USHER_EVENT_RETENTION_DAYS', fallback: '30', meaning: 'Days for which events are kept, 1 to 3650' },
+  {
+    name: 'USHER_WEBHOOK_ALLOW_CIDRS',
+    fallback: '',
+    meaning:
+      'Networks, comma-separated, that webhooks and identity providers may be in although they are not public, such as `10.1.0.0/16`; loopback while nothing is set and the database is the embedded one',
+  },
 ] as const satisfies readonly Setting[];
 
 type SettingName = (typeof settings)[number]['name'];
@@ -95,6 +103,7 @@ export function readConfig(environment: Environment): Config {
     rateLimitPerToken: wholeNumber('USHER_RATE_LIMIT_PER_TOKEN', read('USHER_RATE_LIMIT_PER_TOKEN'), 1, 1e9),
     rateLimitSignIn: wholeNumber('USHER_RATE_LIMIT_SIGN_IN', read('USHER_RATE_LIMIT_SIGN_IN'), 1, 1e9),
     eventRetentionDays: wholeNumber('USHER_EVENT_RETENTION_DAYS', read('USHER_EVENT_RETENTION_DAYS'), 1, 3_650),
+    webhookAllowCidrs: allowCidrs(read('USHER_WEBHOOK_ALLOW_CIDRS'), read('DATABASE_URL') === ''),
   });
 }
 
@@ -153,6 +162,16 @@ function trustProxy(value: string): Config['trustProxy'] {
   if (wrong === undefined) return proxies;
   const kinds = `IP addresses, networks such as 10.0.0.0/8, or ${proxyGroups.join(', ')}`;
   throw new SettingError(`USHER_TRUST_PROXY must be true, false or a list of ${kinds}, not "${wrong}".`);
+}
+
+function allowCidrs(value: string, isEmbedded: boolean): readonly string[] {
+  if (value === '') return isEmbedded ? ['127.0.0.0/8', '::1/128'] : [];
+  const networks = value.split(',').map((each) => each.trim());
+  const wrong = networks.find((each) => !isNetwork(each));
+  if (wrong === undefined) return networks;
+  throw new SettingError(
+    `USHER_WEBHOOK_ALLOW_CIDRS must be a list of networks such as 10.0.0.0/8 or fd00::/8, not "${wrong}".`,
+  );
 }
 
 function isNetwork(text: string): boolean {
