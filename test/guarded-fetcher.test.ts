@@ -140,7 +140,10 @@ test('whoever is slow, endless, too large or not there is given up on', { timeou
   assert.equal((await ask('/100000')).body.length, 100_000);
   assert.equal(await failure(ask('/100001')), 'answer_too_large');
 
-  const garbage = createTcpServer((socket) => void socket.resume().end('this is no HTTP\r\n\r\n')).listen(0, '127.0.0.1');
+  const garbage = createTcpServer((socket) => void socket.resume().end('this is no HTTP\r\n\r\n')).listen(
+    0,
+    '127.0.0.1',
+  );
   await once(garbage, 'listening');
   const { port: garbagePort } = garbage.address() as { port: number };
   assert.equal(await failure(own.fetch(new URL(`http://127.0.0.1:${garbagePort}/`))), 'unreachable');

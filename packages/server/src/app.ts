@@ -9,14 +9,17 @@ import { installCors } from './identity/cors.ts';
 import { createDirectory } from './identity/directory.ts';
 import { operatorRoutes } from './identity/operators/routes.ts';
 import { signInRoutes } from './identity/sign-in/routes.ts';
+import { Sealer } from './identity/sealer.ts';
 import { Keyring } from './identity/signing-keys.ts';
 import { siteRoutes } from './identity/sites/routes.ts';
 import { teamRoutes } from './identity/teams/routes.ts';
 import { Tokens } from './identity/tokens.ts';
 import { visitorRoutes } from './identity/visitors/routes.ts';
+import { AddressGuard } from './platform/address-guard.ts';
 import type { ChangeFeed } from './platform/change-feed.ts';
 import { connect, type Database } from './platform/database.ts';
 import { docsRoutes } from './platform/docs.ts';
+import { GuardedFetcher } from './platform/guarded-fetcher.ts';
 import { healthRoutes } from './platform/health.ts';
 import { createApp, type App } from './platform/http.ts';
 import { installIdempotency } from './platform/idempotency.ts';
@@ -33,6 +36,11 @@ import { countTurns, watchTurns } from './routing/turn-metrics.ts';
 import { Turns } from './routing/turns.ts';
 import { requestRoutes } from './engagements/requests/routes.ts';
 import { engagementRoutes } from './engagements/routes.ts';
+import { sipDomainRoutes } from './engagements/sip-domains/routes.ts';
+import { Authentications } from './engagements/visitor-authentication/authentications.ts';
+import type { TellEngagement } from './engagements/visitor-authentication/conclude-request.ts';
+import { providerRoutes } from './engagements/visitor-authentication/providers/routes.ts';
+import { authenticationRequestRoutes } from './engagements/visitor-authentication/requests/routes.ts';
 import { transferRoutes } from './engagements/transfers/routes.ts';
 import { SiteQueues } from './queues/site-queues.ts';
 import { policyRoutes } from './schedules/routes.ts';
@@ -66,6 +74,9 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   app.addHook('onClose', async () => hints.stop());
   const turns = startTurns({ app, database, feed, log, siteQueues, hints, metrics });
   const tokens = new Tokens(new Keyring(lookups, feed));
+  const sealer = new Sealer(lookups);
+  const guard = new AddressGuard(config.webhookAllowCidrs);
+  const authentications = startAuthentications({ app, database, log, hints, tokens, sealer, guard });
 
   installRequestLog(app, log, metrics, (request) => request.caller.key);
   hintAfterChanges(app, hints);
@@ -100,6 +111,9 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   requestRoutes(app, turns);
   engagementRoutes(app, turns);
   transferRoutes(app, turns);
+  providerRoutes(app, { guard, sealer });
+  authenticationRequestRoutes(app, { sealer, authentications });
+  sipDomainRoutes(app);
   await healthRoutes(app);
   metricsRoute(app, metrics);
   docsRoutes(app, () => apiDocument(app, eventWebhooks()));
@@ -147,4 +161,32 @@ function startTurns({ app, database, feed, log, siteQueues, hints, metrics }: Tu
     await sql.end({ timeout: 1 });
   });
   return turns;
+}
+
+/**
+ * NOT CONNECTED YET: what is to be said to the operator of each engagement that a visitor who has authenticated is in. It is
+ * called in the transaction that writes the event, which holds the engagement's row; a system message of the type
+ * `visitor_authentication` is to be sent here.
+ */
+const tellOfAuthentication: TellEngagement = async () => undefined;
+
+interface AuthenticationParts extends Pick<AppParts, 'database' | 'log'> {
+  readonly app: App;
+  readonly hints: Hints;
+  readonly tokens: Tokens;
+  readonly sealer: Sealer;
+  readonly guard: AddressGuard;
+}
+
+function startAuthentications({ app, database, log, hints, guard, ...parts }: AuthenticationParts): Authentications {
+  const authentications = new Authentications({
+    sql: database.sql,
+    log,
+    ...parts,
+    fetcher: new GuardedFetcher({ guard, plainHttp: 'to allowed ranges' }),
+    tell: tellOfAuthentication,
+    onDecided: (accountId) => hints.tell(accountId),
+  });
+  app.addHook('onClose', async () => authentications.stop());
+  return authentications;
 }

@@ -77,7 +77,7 @@ export const settings = [
     name: 'USHER_WEBHOOK_ALLOW_CIDRS',
     fallback: '',
     meaning:
-      'Networks, comma-separated, that webhooks and identity providers may be in although they are not public, such as `10.1.0.0/16`; loopback while nothing is set and the database is the embedded one',
+      'Networks, not public ones, that Usher may call, as `10.1.0.0/16,::1`; with the embedded database loopback',
   },
 ] as const satisfies readonly Setting[];
 

@@ -1,4 +1,6 @@
 import type { Config } from './config.ts';
+import { dropOldAuthentications } from './engagements/visitor-authentication/requests/store.ts';
+import { dropExpiredSecrets } from './events/event-secrets.ts';
 import { keepEventPartitions } from './events/store.ts';
 import { dropExpiredRevocations } from './identity/sign-in/store.ts';
 import { dropRetiredKeys } from './identity/signing-keys.ts';
@@ -17,6 +19,8 @@ export function startHousekeeping(sql: Sql, { eventRetentionDays }: Config, log:
     async () => dropExpiredRevocations(sql),
     async () => dropRetiredKeys(sql),
     async () => dropOldMoves(sql),
+    async () => dropExpiredSecrets(sql),
+    async () => dropOldAuthentications(sql),
   ];
   let stopped = false;
   // One that fails does not keep the others from being done.

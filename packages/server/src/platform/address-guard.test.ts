@@ -108,7 +108,9 @@ test('a name with one bad address is as bad as that', async () => {
 
 test('a name that does not resolve when it is registered is not held against it; nor is one that takes too long', async (t) => {
   const url = new URL('https://idp.example/');
-  assert.equal(await new AddressGuard([], unreachable).complaint(url), null);
+  const deaf = new AddressGuard([], unreachable);
+  assert.equal(await deaf.complaint(url), null);
+  assert.match((await deaf.complaint(url, { onlyAllowed: true })) ?? '', /cannot be resolved/);
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const waiting = new AddressGuard([], async () => new Promise(() => undefined)).complaint(url);
   t.mock.timers.tick(3_000);

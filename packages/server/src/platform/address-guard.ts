@@ -78,22 +78,21 @@ export class AddressGuard {
     };
   }
 
-  /** Why the URL may not be registered; `null` if it may. A name that cannot be resolved now may. */
+  /**
+   * Why the URL may not be registered; `null` if it may. A name that cannot be resolved now may, unless it has to be in an
+   * allowed range.
+   */
   async complaint(url: URL, { onlyAllowed = false } = {}): Promise<string | null> {
     const hostname = bareHost(url);
     if (isIP(hostname) !== 0) return this.permits(hostname, onlyAllowed) ? null : refused;
-    const found = this.addresses(hostname, onlyAllowed);
-    const late = Promise.withResolvers<null>();
-    const timer = setTimeout(() => late.resolve(null), registrationLookupMs);
-    try {
-      await Promise.race([found, late.promise]);
-      return null;
-    } catch (error) {
-      return error instanceof ForbiddenAddress ? error.message : null;
-    } finally {
-      clearTimeout(timer);
-      found.catch(() => undefined);
-    }
+    const unresolved = onlyAllowed ? `${hostname} cannot be resolved` : null;
+    const found = this.addresses(hostname, onlyAllowed).then(
+      () => null,
+      (error: unknown) => (error instanceof ForbiddenAddress ? error.message : unresolved),
+    );
+    const late = Promise.withResolvers<string | null>();
+    const timer = setTimeout(() => late.resolve(unresolved), registrationLookupMs);
+    return Promise.race([found, late.promise]).finally(() => clearTimeout(timer));
   }
 }
 

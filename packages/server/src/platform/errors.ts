@@ -29,6 +29,8 @@ export const errors = {
   request_ended: { status: 409, title: 'The request is no longer pending' },
   engagement_ended: { status: 409, title: 'The engagement has ended' },
   transfer_pending: { status: 409, title: 'A transfer of the engagement is under way already' },
+  provider_name_taken: { status: 409, title: 'Another identity provider of the site has this name' },
+  domain_taken: { status: 409, title: 'The SIP domain is taken' },
   team_in_use: { status: 409, title: 'The team is in use' },
   last_super_manager: { status: 409, title: 'A site must keep at least one enabled super_manager' },
   precondition_failed: { status: 412, title: 'The resource has changed since it was read' },
