@@ -100,6 +100,8 @@ test('wrong settings are one line each, and touch nothing', async (t) => {
     [{ DATABASE_URL: 'mysql://root:hunter2@x/y' }, /DATABASE_URL must look like postgres:/],
     [{ USHER_TRUST_PROXY: 'banana' }, /USHER_TRUST_PROXY must be true, false or a list of .*, not "banana"/],
     [{ USHER_TRUST_PROXY: '10.0.0.0/33' }, /USHER_TRUST_PROXY must be/],
+    [{ USHER_WEBHOOK_ALLOW_CIDRS: '10.0.0.0/8, banana' }, /USHER_WEBHOOK_ALLOW_CIDRS must be .*, not "banana"/],
+    [{ USHER_WEBHOOK_ALLOW_CIDRS: '::1/129' }, /USHER_WEBHOOK_ALLOW_CIDRS must be/],
     [{ USHER_DATABASE_POOL: '1' }, /USHER_DATABASE_POOL must be/],
     [{ HOST: '203.0.113.7' }, /Cannot listen on 203\.0\.113\.7/],
   ];

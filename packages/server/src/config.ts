@@ -167,7 +167,7 @@ function trustProxy(value: string): Config['trustProxy'] {
 function allowCidrs(value: string, isEmbedded: boolean): readonly string[] {
   if (value === '') return isEmbedded ? ['127.0.0.0/8', '::1/128'] : [];
   const networks = value.split(',').map((each) => each.trim());
-  const wrong = networks.find((each) => !isNetwork(each));
+  const wrong = networks.find((each) => !isNetwork(each) || each.includes('%'));
   if (wrong === undefined) return networks;
   throw new SettingError(
     `USHER_WEBHOOK_ALLOW_CIDRS must be a list of networks such as 10.0.0.0/8 or fd00::/8, not "${wrong}".`,

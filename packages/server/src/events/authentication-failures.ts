@@ -1,5 +1,5 @@
 /** Why a visitor is not who it says it is, or cannot be told to be. The code is stable; more may come. */
-export const authenticationFailures = {
+const authenticationFailures = {
   malformed_token: 'the ID token is none',
   unsigned: 'the ID token is not signed',
   algorithm_not_allowed: 'it is signed by an algorithm that is not asymmetric, or not known',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { readConfig } from '../config.ts';
 import { AddressGuard, bareHost, ForbiddenAddress } from './address-guard.ts';
 
 const forbidden = [
@@ -53,6 +54,18 @@ test('ranges that the settings allow, and nothing beside them', () => {
   };
   for (const [standing, addresses] of Object.entries(standings))
     for (const address of addresses) assert.equal(guard.standing(address), standing, address);
+});
+
+test('by default nothing is allowed but, with the embedded database, loopback; a setting replaces that', () => {
+  const DATABASE_URL = 'postgres://user@db.example/usher';
+  const allowed = (environment: Record<string, string>): string[] => {
+    const guard = new AddressGuard(readConfig(environment).webhookAllowCidrs);
+    return ['127.0.0.2', '::1', '10.1.2.3', 'fd00:ec2::254'].filter((address) => guard.permits(address));
+  };
+  assert.deepEqual(allowed({}), ['127.0.0.2', '::1']);
+  assert.deepEqual(allowed({ DATABASE_URL }), []);
+  assert.deepEqual(allowed({ USHER_WEBHOOK_ALLOW_CIDRS: '10.0.0.0/8, ::1' }), ['::1', '10.1.2.3']);
+  assert.deepEqual(allowed({ DATABASE_URL, USHER_WEBHOOK_ALLOW_CIDRS: '127.0.0.2' }), ['127.0.0.2']);
 });
 
 test('IPv4 in any spelling is a plain address in a parsed URL', async () => {

@@ -36,6 +36,7 @@ interface FetchOptions {
 
 export interface FetchAnswer {
   readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Buffer;
 }
 
@@ -79,7 +80,7 @@ export class GuardedFetcher {
         headersTimeout: totalMs,
         bodyTimeout: totalMs,
       });
-      return { status: answer.statusCode, body: await readUpTo(answer.body, answerBytes) };
+      return { status: answer.statusCode, headers: answer.headers, body: await readUpTo(answer.body, answerBytes) };
     } catch (error) {
       if (error instanceof FetchFailed) throw error;
       throw new FetchFailed(reasonOf(error, signal), error);

@@ -36,8 +36,8 @@ export function authenticationRequestRoutes(app: App, { sealer, authentications 
         response: { 202: Type.Object({ id: uuid<'authentication_request'>() }) },
       },
       // The request is committed by now, whichever transaction it was in.
-      onResponse: (_request, _reply, done) => {
-        authentications.look();
+      onResponse: (_request, reply, done) => {
+        if (reply.statusCode === 202) authentications.look();
         done();
       },
     },
