@@ -193,6 +193,45 @@ test('what a provider says is remembered; new keys are found; unknown ones do no
   assert.equal(openid.asked.filter((path) => path === discovery).length, 1);
 });
 
+test('a provider that cannot be heard keeps nobody waiting in line for it', async () => {
+  const openid = await start();
+  openid.instead.set(discovery, (_request, response) => void response.writeHead(503).end());
+  const provider_id = await register(server, own, openid);
+  const visitors = await Promise.all(Array.from({ length: 30 }, async () => makeVisitor(server, own)));
+  const began = performance.now();
+  const body = { provider_id, id_token: 'a.b.c' };
+  const outcomes = await Promise.all(visitors.map(async (visitor) => authenticate(server, visitor, body)));
+  assert.deepEqual([...new Set(outcomes)], ['provider_unreachable']);
+  assert.ok(openid.asked.length <= 1 + (performance.now() - began) / 2_000, String(openid.asked.length));
+  openid.instead.delete(discovery);
+  const [first] = visitors;
+  assert.ok(first !== undefined);
+  await until(
+    async () => (await authenticate(server, first, { provider_id, id_token: 'a.b.c' })) === 'malformed_token',
+  );
+});
+
+test('an account whose providers are all slow holds up no other', async () => {
+  const account = await makeAccount(server);
+  const slow = await Promise.all(Array.from({ length: 9 }, async () => start()));
+  const held = slow.map((openid) => hold(openid, discovery));
+  for (const openid of slow) {
+    const provider_id = await register(server, account, openid);
+    const visitor = await makeVisitor(server, account);
+    for (let count = 0; count < 4; count += 1) await ask(server, visitor, { provider_id, id_token: 'a.b.c' });
+  }
+  const quick = await start();
+  const provider_id = await register(server, own, quick);
+  const body = { provider_id, id_token: await quick.idToken() };
+  assert.equal(await authenticate(server, await makeVisitor(server, own), body), 'succeeded');
+  const waiting = held.filter((each) => each.waiting() > 0).length;
+  assert.equal(waiting, 4);
+  for (const each of held) each.release();
+  const { sql } = server.database;
+  const pending = async () => sql`SELECT 1 FROM visitor_authentication_requests WHERE state = 'pending'`;
+  await until(async () => (await pending()).length === 0);
+});
+
 interface Deciding {
   readonly tell: TellEngagement;
   readonly decided: string[];

@@ -13,8 +13,9 @@ import { findProvider } from './providers/store.ts';
 import { proofPurpose, type Proof, type TakenRequest } from './requests/request.ts';
 import { replaceProof, returnRequest, takeRequest } from './requests/store.ts';
 
-/** Requests that a process decides at once, and of them those of one provider: a slow one must not hold up the others. */
+/** Requests that a process decides at once; and of them, those of one account and provider: slow ones hold up no others. */
 const atOnce = 32;
+const atOnceOfAccount = 16;
 const atOnceOfProvider = 4;
 /**
  * Longer than deciding takes at most: four fetches (the provider, the code, its keys, its keys again) of 10 s, and a
@@ -49,8 +50,8 @@ export class Authentications {
   readonly #options: AuthenticationsOptions;
   readonly #client: OpenidClient;
   readonly #poll: NodeJS.Timeout;
-  /** What is being decided, and by which provider. */
-  readonly #running = new Map<Promise<void>, string>();
+  /** What is being decided. */
+  readonly #running = new Map<Promise<void>, TakenRequest>();
   #looking: Promise<void> | null = null;
   #again = false;
   #stopped = false;
@@ -87,21 +88,22 @@ export class Authentications {
     while (this.#again && !this.#stopped) {
       this.#again = false;
       while (this.#running.size < atOnce && !this.#stopped) {
-        const taken = await takeRequest(this.#options.sql, { leaseSec, notOf: this.#busyProviders() });
+        const taken = await takeRequest(this.#options.sql, leaseSec, this.#busy());
         if (taken === null) break;
         const running = this.#decide(taken).finally(() => {
           this.#running.delete(running);
           this.look();
         });
-        this.#running.set(running, taken.providerId);
+        this.#running.set(running, taken);
       }
     }
   }
 
-  #busyProviders(): string[] {
-    const counts = new Map<string, number>();
-    for (const provider of this.#running.values()) counts.set(provider, (counts.get(provider) ?? 0) + 1);
-    return [...counts].filter(([, count]) => count >= atOnceOfProvider).map(([provider]) => provider);
+  #busy(): { readonly accounts: string[]; readonly providers: string[] } {
+    const running = [...this.#running.values()];
+    const accounts = running.map(({ accountId }) => accountId);
+    const providers = running.map(({ providerId }) => providerId);
+    return { accounts: oftenIn(accounts, atOnceOfAccount), providers: oftenIn(providers, atOnceOfProvider) };
   }
 
   /** Never rejects: what cannot be written now is taken again when its time is over. */
@@ -177,4 +179,10 @@ export class Authentications {
     await replaceProof(this.#options.sql, request.id, seal(JSON.stringify(got), proofPurpose(request.id)));
     return idToken;
   }
+}
+
+/** Those that are in the list so often or more. */
+function oftenIn(ids: readonly string[], least: number): string[] {
+  const counts = Map.groupBy(ids, (id) => id);
+  return [...counts].filter(([, same]) => same.length >= least).map(([id]) => id);
 }

@@ -22,11 +22,18 @@ interface OpenidLimits {
   /** Providers whose words are remembered. */
   readonly providers: number;
   readonly rememberMs: number;
+  /** So long a provider that could not be heard is not asked again: those who wait for it are told soon. */
+  readonly rememberFailureMs: number;
   /** A token with an unknown key has the keys fetched again, but not sooner than this after the last time. */
   readonly keyCooldownMs: number;
 }
 
-const defaultLimits: OpenidLimits = { providers: 1_000, rememberMs: 10 * 60_000, keyCooldownMs: 5_000 };
+const defaultLimits: OpenidLimits = {
+  providers: 1_000,
+  rememberMs: 10 * 60_000,
+  rememberFailureMs: 2_000,
+  keyCooldownMs: 5_000,
+};
 
 /** What a provider says of itself, and its keys. */
 interface Metadata {
@@ -42,7 +49,7 @@ interface Metadata {
 export class OpenidClient {
   readonly #fetcher: GuardedFetcher;
   readonly #limits: OpenidLimits;
-  readonly #known: BoundedMap<string, { readonly until: number; readonly metadata: Promise<Metadata> }>;
+  readonly #known: BoundedMap<string, { until: number; readonly metadata: Promise<Metadata> }>;
 
   constructor(fetcher: GuardedFetcher, limits: Partial<OpenidLimits> = {}) {
     this.#fetcher = fetcher;
@@ -78,7 +85,7 @@ export class OpenidClient {
     return token;
   }
 
-  /** What cannot be had is not remembered; those who ask at the same time wait for the same answer. */
+  /** Those who ask at the same time wait for the same answer. */
   async #metadata(provider: OpenidProvider): Promise<Metadata> {
     const known = this.#known.get(provider.id);
     if (known !== undefined && known.until > Date.now()) return known.metadata;
@@ -87,7 +94,7 @@ export class OpenidClient {
     this.#known.delete(provider.id);
     this.#known.set(provider.id, entry);
     metadata.catch(() => {
-      if (this.#known.get(provider.id) === entry) this.#known.delete(provider.id);
+      entry.until = Date.now() + this.#limits.rememberFailureMs;
     });
     return metadata;
   }

@@ -44,17 +44,20 @@ export async function findRequest(
   return row ?? null;
 }
 
-/** Takes the oldest request that nobody has, or has had for too long; none of the providers named. */
+/** Takes the oldest request that nobody has, or has had for too long; none of the accounts and providers that are busy. */
 export async function takeRequest(
   sql: Sql,
-  { leaseSec, notOf }: { leaseSec: number; notOf: readonly string[] },
+  leaseSec: number,
+  busy: { readonly accounts: readonly string[]; readonly providers: readonly string[] },
 ): Promise<TakenRequest | null> {
   const [row] = await sql<TakenRequest[]>`
     UPDATE visitor_authentication_requests
        SET taken_until = now() + make_interval(secs => ${leaseSec}), attempts = attempts + 1
      WHERE id = (SELECT id
                    FROM visitor_authentication_requests
-                  WHERE state = 'pending' AND taken_until <= now() AND provider_id <> ALL(${[...notOf]}::uuid[])
+                  WHERE state = 'pending' AND taken_until <= now()
+                    AND account_id <> ALL(${[...busy.accounts]}::uuid[])
+                    AND provider_id <> ALL(${[...busy.providers]}::uuid[])
                   ORDER BY taken_until, created_at
                   LIMIT 1
                   FOR UPDATE SKIP LOCKED)
