@@ -21,11 +21,13 @@ import {
   makeOperator,
   makePolicy,
   makePresent,
+  makeProvider,
   makeQueue,
   makeSite,
   makeTeam,
   makeVisitor,
   policyFields,
+  providerFields,
   queueFields,
   type TestAccount,
   type TestOperator,
@@ -123,6 +125,21 @@ async function makeTargets({ method, url }: DeclaredAccess, kind: CallerKind): P
     const body = bodies[`POST /${collection}`]?.({}, 'manager');
     const made = await call(server, `POST /${collection}`, { token: account.admin, body: await body });
     ids['channel_id'] = expectStatus(made, 201).body.id;
+  }
+  if (url.includes('visitor_authentication')) {
+    // A site may have so many of them only.
+    await server.database.sql`DELETE FROM visitor_authentication_providers`;
+    ids['provider_id'] = await makeProvider(server, account);
+  }
+  if (url.includes(':authentication_request_id')) {
+    const body = { provider_id: ids['provider_id'], id_token: 'none' };
+    const made = await call(server, 'POST /visitor_authentication/requests', { token: visitor.token, body });
+    ids['authentication_request_id'] = expectStatus(made, 202).body.id;
+  }
+  if (url.includes(':sip_domain_id')) {
+    const body = bodies['POST /sip_domains']?.({}, 'manager');
+    const made = await call(server, 'POST /sip_domains', { token: account.admin, body });
+    ids['sip_domain_id'] = expectStatus(made, 201).body.id;
   }
   const participant = kind === 'manager' || kind === 'super_manager' ? staff[kind] : staff.operator;
   Object.assign(ids, await makeRouted(`${method} ${url}`, participant, visitor, kind));
@@ -276,6 +293,9 @@ const bodies: Readonly<Record<string, (ids: Targets['ids'], kind: CallerKind) =>
   'PATCH /transfer_requests/:request_id': () => ({ action: 'cancel' }),
   'POST /transfer_tickets': ({ engagement_id, queue_id }) => ({ engagement_id, queue_id, media: 'video' }),
   'PATCH /transfer_tickets/:ticket_id': () => ({ action: 'cancel' }),
+  'POST /sites/:site_id/visitor_authentication_providers': () => providerFields(),
+  'POST /visitor_authentication/requests': ({ provider_id }) => ({ provider_id, id_token: 'none' }),
+  'POST /sip_domains': () => ({ site_id: account.siteId, domain: `sip${(count += 1)}.example.com` }),
 };
 
 /** What a route asks for in its query. */

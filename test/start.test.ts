@@ -103,6 +103,8 @@ test('wrong settings are one line each, and touch nothing', async (t) => {
     [{ USHER_SCANNER: 'http://clamd:3310' }, /USHER_SCANNER must be clamd:\/\/host:3310, manual or none, not "http/],
     [{ USHER_SCANNER: 'clamd://' }, /USHER_SCANNER must be/],
     [{ USHER_SCANNER: 'clamd://host:3310/path' }, /USHER_SCANNER must be/],
+    [{ USHER_WEBHOOK_ALLOW_CIDRS: '10.0.0.0/8, banana' }, /USHER_WEBHOOK_ALLOW_CIDRS must be .*, not "banana"/],
+    [{ USHER_WEBHOOK_ALLOW_CIDRS: '::1/129' }, /USHER_WEBHOOK_ALLOW_CIDRS must be/],
     [{ USHER_DATABASE_POOL: '1' }, /USHER_DATABASE_POOL must be/],
     [{ HOST: '203.0.113.7' }, /Cannot listen on 203\.0\.113\.7/],
   ];

@@ -114,6 +114,21 @@ export async function makePolicy(
   return expectStatus(await call(server, 'POST /queues/scheduling_policies', { token: admin, body }), 201).body.id;
 }
 
+/** The fields an identity provider cannot do without; nobody answers at its address. */
+export function providerFields(): Readonly<Record<string, unknown>> {
+  return { name: `Provider ${randomUUID()}`, type: 'openid_connect', issuer: 'http://127.0.0.1:9', client_id: 'usher' };
+}
+
+export async function makeProvider(
+  server: Reached,
+  { admin, siteId }: TestAccount,
+  fields: Readonly<Record<string, unknown>> = {},
+): Promise<string> {
+  const path = `/sites/${siteId}/visitor_authentication_providers`;
+  const answer = await call(server, `POST ${path}`, { token: admin, body: { ...providerFields(), ...fields } });
+  return expectStatus(answer, 201).body.id;
+}
+
 export interface TestVisitor {
   readonly id: string;
   readonly token: string;

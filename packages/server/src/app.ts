@@ -1,11 +1,13 @@
 import type { Config } from './config.ts';
 import { eventWebhooks } from './events/catalogue.ts';
+import { revealEvent } from './events/event-secrets.ts';
 import { Hints } from './events/hints.ts';
 import { installAccess } from './identity/access.ts';
 import { apiKeyRoutes } from './identity/api-keys/routes.ts';
 import { applicationTokenRoutes } from './identity/application-tokens/routes.ts';
 import { countDropped, watchFeeds } from './feed/feed-metrics.ts';
 import { Feeds } from './feed/feeds.ts';
+import type { Reveal } from './feed/items.ts';
 import { PresenceHolder } from './feed/presence-holder.ts';
 import { feedRoutes } from './feed/routes.ts';
 import { Authenticator } from './identity/authenticate.ts';
@@ -13,14 +15,17 @@ import { installCors } from './identity/cors.ts';
 import { createDirectory, type Directory } from './identity/directory.ts';
 import { operatorRoutes } from './identity/operators/routes.ts';
 import { signInRoutes } from './identity/sign-in/routes.ts';
+import { Sealer } from './identity/sealer.ts';
 import { Keyring } from './identity/signing-keys.ts';
 import { siteRoutes } from './identity/sites/routes.ts';
 import { teamRoutes } from './identity/teams/routes.ts';
 import { Tokens } from './identity/tokens.ts';
 import { visitorRoutes } from './identity/visitors/routes.ts';
+import { AddressGuard } from './platform/address-guard.ts';
 import type { ChangeFeed } from './platform/change-feed.ts';
 import { connect, type Database } from './platform/database.ts';
 import { docsRoutes } from './platform/docs.ts';
+import { GuardedFetcher } from './platform/guarded-fetcher.ts';
 import { healthRoutes } from './platform/health.ts';
 import { createApp, type App } from './platform/http.ts';
 import { installIdempotency } from './platform/idempotency.ts';
@@ -41,8 +46,13 @@ import { fileRoutes } from './engagements/files/routes.ts';
 import { requestRoutes } from './engagements/requests/routes.ts';
 import { mediaUpgradeRoutes } from './engagements/media-upgrades/routes.ts';
 import { messageRoutes } from './engagements/messages/routes.ts';
-import { systemMessageRoutes } from './engagements/messages/system-message.ts';
+import { sendSystemMessage, systemMessageRoutes } from './engagements/messages/system-message.ts';
 import { engagementRoutes } from './engagements/routes.ts';
+import { sipDomainRoutes } from './engagements/sip-domains/routes.ts';
+import { Authentications } from './engagements/visitor-authentication/authentications.ts';
+import type { TellEngagement } from './engagements/visitor-authentication/conclude-request.ts';
+import { providerRoutes } from './engagements/visitor-authentication/providers/routes.ts';
+import { authenticationRequestRoutes } from './engagements/visitor-authentication/requests/routes.ts';
 import { transferRoutes } from './engagements/transfers/routes.ts';
 import { typingRoutes } from './engagements/typing/routes.ts';
 import { visitorEventRoutes } from './engagements/visitor-events.ts';
@@ -80,6 +90,9 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   const disk = new FileDisk(config.dataDir, log);
   const files = openFilesRoom({ app, sql: database.sql, disk, scanner: config.scanner, hints, log, metrics });
   const tokens = new Tokens(new Keyring(lookups, feed));
+  const sealer = new Sealer(lookups);
+  const guard = new AddressGuard(config.webhookAllowCidrs);
+  const authentications = startAuthentications({ app, database, log, hints, tokens, sealer, guard });
 
   const authenticator = new Authenticator(tokens, directory);
 
@@ -121,8 +134,11 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   typingRoutes(app, hints);
   mediaUpgradeRoutes(app, turns);
   visitorEventRoutes(app);
-  startFeeds({ app, database, feed, log, siteQueues, hints, metrics, turns, authenticator, directory });
+  startFeeds({ app, database, feed, log, siteQueues, hints, metrics, turns, authenticator, directory, sealer });
   fileRoutes(app, files);
+  providerRoutes(app, { guard, sealer });
+  authenticationRequestRoutes(app, { sealer, authentications });
+  sipDomainRoutes(app);
   await healthRoutes(app);
   metricsRoute(app, metrics);
   docsRoutes(app, () => apiDocument(app, eventWebhooks()));
@@ -151,12 +167,14 @@ type FeedParts = TurnParts & {
   turns: Turns;
   authenticator: Authenticator;
   directory: Directory;
+  sealer: Sealer;
 };
 
 function startFeeds({ app, database, feed, metrics, ...parts }: FeedParts): void {
-  const { turns, log, directory } = parts;
+  const { turns, log, directory, sealer } = parts;
   const sql = connect(database.address, feedOptions);
-  const feeds = new Feeds({ sql, ...parts, changes: feed, onDropped: countDropped(metrics.registry) });
+  const reveal: Reveal = async (event) => revealEvent(sql, sealer, event);
+  const feeds = new Feeds({ sql, ...parts, reveal, changes: feed, onDropped: countDropped(metrics.registry) });
   watchFeeds(metrics.registry, feeds);
   const holder = new PresenceHolder(turns, log);
   // Before the server waits for its connections to end.
@@ -195,4 +213,30 @@ function startTurns({ app, database, feed, log, siteQueues, hints, metrics }: Tu
     await sql.end({ timeout: 1 });
   });
   return turns;
+}
+
+/** The operator hears that the visitor is who it says, in the transaction that decides so. */
+const tellOfAuthentication: TellEngagement = async (sql, told) => {
+  await sendSystemMessage(sql, { ...told, type: 'visitor_authentication' });
+};
+
+interface AuthenticationParts extends Pick<AppParts, 'database' | 'log'> {
+  readonly app: App;
+  readonly hints: Hints;
+  readonly tokens: Tokens;
+  readonly sealer: Sealer;
+  readonly guard: AddressGuard;
+}
+
+function startAuthentications({ app, database, log, hints, guard, ...parts }: AuthenticationParts): Authentications {
+  const authentications = new Authentications({
+    sql: database.sql,
+    log,
+    ...parts,
+    fetcher: new GuardedFetcher({ guard, plainHttp: 'to allowed ranges' }),
+    tell: tellOfAuthentication,
+    onDecided: (accountId) => hints.tell(accountId),
+  });
+  app.addHook('onClose', async () => authentications.stop());
+  return authentications;
 }

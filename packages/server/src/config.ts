@@ -23,6 +23,8 @@ export interface Config {
   /** Whole days for which events are kept. */
   readonly eventRetentionDays: number;
   readonly scanner: ScannerChoice;
+  /** Networks, not public ones, that webhooks and identity providers may be in. */
+  readonly webhookAllowCidrs: readonly string[];
 }
 
 /** Who says whether uploaded files are clean. `unset`: nobody has chosen, and nothing is taken in. */
@@ -90,6 +92,12 @@ export const settings = [
     meaning:
       'Who scans uploads: `clamd://host:3310`, `manual`, `none`; unset, `none` if embedded, else they are refused',
   },
+  {
+    name: 'USHER_WEBHOOK_ALLOW_CIDRS',
+    fallback: '',
+    meaning:
+      'Networks, not public ones, that Usher may call, as `10.1.0.0/16,::1`; with the embedded database loopback',
+  },
 ] as const satisfies readonly Setting[];
 
 type SettingName = (typeof settings)[number]['name'];
@@ -116,6 +124,7 @@ export function readConfig(environment: Environment): Config {
     publicUrl: publicUrl(read('USHER_PUBLIC_URL')),
     eventRetentionDays: wholeNumber('USHER_EVENT_RETENTION_DAYS', read('USHER_EVENT_RETENTION_DAYS'), 1, 3_650),
     scanner: scanner(read('USHER_SCANNER'), read('DATABASE_URL') === ''),
+    webhookAllowCidrs: allowCidrs(read('USHER_WEBHOOK_ALLOW_CIDRS'), read('DATABASE_URL') === ''),
   });
 }
 
@@ -196,6 +205,16 @@ function trustProxy(value: string): Config['trustProxy'] {
   if (wrong === undefined) return proxies;
   const kinds = `IP addresses, networks such as 10.0.0.0/8, or ${proxyGroups.join(', ')}`;
   throw new SettingError(`USHER_TRUST_PROXY must be true, false or a list of ${kinds}, not "${wrong}".`);
+}
+
+function allowCidrs(value: string, isEmbedded: boolean): readonly string[] {
+  if (value === '') return isEmbedded ? ['127.0.0.0/8', '::1/128'] : [];
+  const networks = value.split(',').map((each) => each.trim());
+  const wrong = networks.find((each) => !isNetwork(each) || each.includes('%'));
+  if (wrong === undefined) return networks;
+  throw new SettingError(
+    `USHER_WEBHOOK_ALLOW_CIDRS must be a list of networks such as 10.0.0.0/8 or fd00::/8, not "${wrong}".`,
+  );
 }
 
 function isNetwork(text: string): boolean {

@@ -1,6 +1,8 @@
 import type { Config } from './config.ts';
 import { FileDisk } from './engagements/files/disk.ts';
 import { sweepFiles } from './engagements/files/sweep.ts';
+import { dropOldAuthentications } from './engagements/visitor-authentication/requests/store.ts';
+import { dropExpiredSecrets } from './events/event-secrets.ts';
 import { keepEventPartitions } from './events/store.ts';
 import { dropExpiredRevocations } from './identity/sign-in/store.ts';
 import { dropRetiredKeys } from './identity/signing-keys.ts';
@@ -21,6 +23,8 @@ export function startHousekeeping(sql: Sql, { eventRetentionDays, dataDir }: Con
     async () => dropRetiredKeys(sql),
     async () => dropOldMoves(sql),
     async () => sweepFiles(sql, disk),
+    async () => dropExpiredSecrets(sql),
+    async () => dropOldAuthentications(sql),
   ];
   let stopped = false;
   // One that fails does not keep the others from being done.

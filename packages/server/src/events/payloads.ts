@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { body, nullable, oneOf } from '../platform/schema.ts';
+import { authenticationFailuresInWords } from './authentication-failures.ts';
 import { deliveredMessage, sentMessage, systemMessage } from './chat-message.ts';
 import { id, instant, subEngagement } from './vocabulary.ts';
 
@@ -141,7 +142,7 @@ export const payloads = {
       authentication_response: body({
         authentication_request_id: id,
         visitor_id: id,
-        access_token: Type.String(),
+        access_token: Type.String({ description: 'A new token of the visitor; empty once it is a day old' }),
         name: attribute,
         preferred_name: attribute,
         email: attribute,
@@ -154,7 +155,12 @@ export const payloads = {
   'visitor.authentication.failure': event(
     'visitor.authentication.failure',
     { title: 'VisitorAuthenticationFailureEvent', trigger: 'A visitor authentication request failed' },
-    { authentication_response: body({ fail_reason: Type.String(), authentication_request_id: id }) },
+    {
+      authentication_response: body({
+        fail_reason: Type.String({ description: authenticationFailuresInWords }),
+        authentication_request_id: id,
+      }),
+    },
   ),
   'sip_domain.delete': event(
     'sip_domain.delete',

@@ -1,5 +1,6 @@
 import type { Sql } from '../platform/database.ts';
 import { newId, type AccountId } from '../platform/ids.ts';
+import { keepSecret, type EventSecret } from './event-secrets.ts';
 import { makeEvent, type EventFields, type EventType } from './catalogue.ts';
 
 /** Whom an event is about, as far as it is about somebody: that decides who may hear of it. */
@@ -18,6 +19,8 @@ interface NewEvent<T extends EventType> {
   readonly about: About;
   readonly fields: EventFields<T>;
   readonly at?: Date;
+  /** What the log must not hold. The fields leave it empty. */
+  readonly secret?: EventSecret;
 }
 
 /**
@@ -25,8 +28,8 @@ interface NewEvent<T extends EventType> {
  * transaction holds the engagement's row.
  */
 export async function writeEvent<T extends EventType>(sql: Sql, event: NewEvent<T>): Promise<void> {
-  const { accountId, type, about, fields, at = new Date() } = event;
-  const id = newId();
+  const { accountId, type, about, fields, at = new Date(), secret } = event;
+  const id = newId<string>();
   const payload = JSON.stringify(makeEvent(type, { id, at }, fields));
   await sql`
     INSERT INTO events (account_id, id, type, site_id, ticket_id, request_id, engagement_id, visitor_id, operator_id,
@@ -34,4 +37,5 @@ export async function writeEvent<T extends EventType>(sql: Sql, event: NewEvent<
     VALUES (${accountId}, ${id}, ${type}, ${about.siteId ?? null}, ${about.ticketId ?? null}, ${about.requestId ?? null},
             ${about.engagementId ?? null}, ${about.visitorId ?? null}, ${about.operatorId ?? null}, ${at},
             ${payload}::text::json)`;
+  if (secret !== undefined) await keepSecret(sql, { accountId, eventId: id, secret });
 }

@@ -5,7 +5,7 @@ import type { Log } from '../platform/log.ts';
 import type { SiteQueues } from '../queues/site-queues.ts';
 import type { Turns } from '../routing/turns.ts';
 import type { Key } from './audience.ts';
-import { eventItem, inBatch, written, type Item } from './items.ts';
+import { eventItem, eventItems, inBatch, written, type Item, type Reveal } from './items.ts';
 import { readBatch, readPosition } from './log.ts';
 import { idOf, type Position } from './position.ts';
 import { QueueStates } from './queue-states.ts';
@@ -19,6 +19,7 @@ export interface FollowerParts {
   readonly turns: Turns;
   readonly siteQueues: SiteQueues;
   readonly log: Log;
+  readonly reveal: Reveal;
 }
 
 /** One that has not been able to read for so long lets its readers go: they come back and read what they missed in parts. */
@@ -148,8 +149,8 @@ export class Follower {
     const { events, moved, position: to } = await readBatch(sql, this.accountId, from);
     const wanted = wantedBy(this.streams);
     const states = moved === null ? [] : await statesOf(this.#parts, this.accountId, moved, wanted);
-    const told = events.map((event) => ({ ...eventItem(event), seq: event.seq }));
-    this.#deal(inBatch({ from, to }, told, states));
+    const told = await Promise.all(events.map(async (event) => eventItems(event, this.#parts.reveal)));
+    this.#deal(inBatch({ from, to }, told.flat(), states));
     this.#position = to;
     // Nobody can say what moved: whoever looks at things must look at all of them.
     if (moved === null) this.#sayReset(to);

@@ -1,4 +1,4 @@
-import type { About } from '../events/write-event.ts';
+import { hasSecrets, type StoredEvent } from '../events/event-secrets.ts';
 import { opensTo, opensToPrevious, type Key } from './audience.ts';
 import type { Logged } from './log.ts';
 import { idOf, type Position } from './position.ts';
@@ -10,9 +10,25 @@ export interface Item {
   readonly keys: readonly Key[];
 }
 
-export function eventItem({ type, about, payload }: Pick<Logged, 'type' | 'payload'> & { about: About }): Item {
+export function eventItem({ type, about, payload }: Pick<Logged, 'type' | 'about' | 'payload'>): Item {
   const keys = opensTo(type, about);
   return { type, data: payload, keys: type === 'engagement.transfer' ? [...keys, ...opensToPrevious(payload)] : keys };
+}
+
+/** Gives an event the secrets that its visitor alone is told. */
+export type Reveal = (event: StoredEvent) => Promise<object>;
+
+/** An event of the log: what is secret in it goes to the visitor it is about, and is left out for everybody else. */
+export async function eventItems(event: Logged, reveal: Reveal): Promise<(Item & { readonly seq: number })[]> {
+  const { id, seq, type, about, payload } = event;
+  const item = { ...eventItem(event), seq };
+  if (!hasSecrets(type)) return [item];
+  const own = opensTo(type, { visitorId: about.visitorId ?? null });
+  const others = item.keys.filter((key) => !own.includes(key));
+  return [
+    { ...item, data: await reveal({ id, type, payload: payload as object }), keys: own },
+    { ...item, keys: others },
+  ];
 }
 
 /** As Server-Sent Events have it. JSON has no line breaks, so the data is one line. */

@@ -2,7 +2,7 @@ import { databaseErrorCode } from '../platform/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { FollowerParts } from './follower.ts';
 import { wantedBy } from './wanted.ts';
-import { eventItem, written, type Item } from './items.ts';
+import { eventItems, written, type Item } from './items.ts';
 import { eventsNamed, missedEvents, movesBetween } from './log.ts';
 import { idOf, type Position } from './position.ts';
 import { statesOf } from './states.ts';
@@ -48,7 +48,8 @@ async function sendAll(parts: FollowerParts, { accountId, stream, from, upTo }: 
   for (let at = 0; at < seqs.length && !stream.closed; at += eventsAtOnce) {
     const part = [at, at + eventsAtOnce] as const;
     const events = await eventsNamed(sql, accountId, xids.slice(...part), seqs.slice(...part));
-    const texts = events.map((event) => textFor(stream, eventItem(event), midway(event.seq)));
+    const items = await Promise.all(events.map(async (event) => eventItems(event, parts.reveal)));
+    const texts = items.flat().map((item) => textFor(stream, item, midway(item.seq)));
     await stream.sendMissed(texts.join(''));
   }
   const afterEvents = midway(seqs.at(-1) ?? from.midway?.seq ?? 0);

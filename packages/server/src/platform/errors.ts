@@ -30,6 +30,8 @@ export const errors = {
   engagement_ended: { status: 409, title: 'The engagement has ended' },
   message_conflict: { status: 409, title: 'Another message has this id' },
   transfer_pending: { status: 409, title: 'A transfer of the engagement is under way already' },
+  provider_name_taken: { status: 409, title: 'Another identity provider of the site has this name' },
+  domain_taken: { status: 409, title: 'The SIP domain is taken' },
   team_in_use: { status: 409, title: 'The team is in use' },
   last_super_manager: { status: 409, title: 'A site must keep at least one enabled super_manager' },
   file_not_clean: { status: 409, title: 'The file has not been found clean' },

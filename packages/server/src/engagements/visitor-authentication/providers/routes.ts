@@ -1,0 +1,116 @@
+import type { FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { accountOf } from '../../../identity/access.ts';
+import type { Sealer } from '../../../identity/sealer.ts';
+import type { AddressGuard } from '../../../platform/address-guard.ts';
+import { violatedConstraint } from '../../../platform/database.ts';
+import { invalid, notFound, Refusal } from '../../../platform/errors.ts';
+import type { App } from '../../../platform/http.ts';
+import { newId, type SiteId } from '../../../platform/ids.ts';
+import { uuid } from '../../../platform/schema.ts';
+import { clientSecretPurpose, providerInput, providerOutput, type ProviderId, type ProviderRow } from './provider.ts';
+import { deleteProvider, findProvider, insertProvider, listProviders } from './store.ts';
+
+const most = 20;
+const tags = ['Visitor authentication'];
+const siteParams = Type.Object({ site_id: uuid<'site'>() });
+const providerParams = Type.Object({ site_id: uuid<'site'>(), provider_id: uuid<'visitor_authentication_provider'>() });
+const access = { operator: 'super_manager', site: 'params.site_id' } as const;
+
+/** The identity providers by which the visitors of a site may prove who they are. */
+export function providerRoutes(app: App, { guard, sealer }: { guard: AddressGuard; sealer: Sealer }): void {
+  app.post(
+    '/sites/:site_id/visitor_authentication_providers',
+    {
+      config: { access },
+      schema: {
+        tags,
+        summary: 'Let visitors of a site authenticate by an identity provider',
+        params: siteParams,
+        body: providerInput,
+        response: { 201: providerOutput },
+      },
+      // Not in the handler: a name is resolved, which is not to be waited for in a transaction.
+      preHandler: async (request) => refuseAddress(guard, request.body.issuer),
+    },
+    async (request, reply) => {
+      const { site_id: siteId } = request.params;
+      const row = await addProvider(request, siteId, sealer);
+      reply.code(201).header('location', `/sites/${siteId}/visitor_authentication_providers/${row.id}`);
+      return row;
+    },
+  );
+
+  app.get(
+    '/sites/:site_id/visitor_authentication_providers',
+    {
+      config: { access },
+      schema: {
+        tags,
+        summary: 'Identity providers of a site',
+        params: siteParams,
+        response: { 200: Type.Object({ visitor_authentication_providers: Type.Array(providerOutput) }) },
+      },
+    },
+    async (request) => ({
+      visitor_authentication_providers: await listProviders(request.sql, request.params.site_id),
+    }),
+  );
+
+  app.get(
+    '/sites/:site_id/visitor_authentication_providers/:provider_id',
+    {
+      config: { access },
+      schema: { tags, summary: 'One identity provider', params: providerParams, response: { 200: providerOutput } },
+    },
+    async (request) => {
+      const { site_id: siteId, provider_id: id } = request.params;
+      const found = await findProvider(request.sql, siteId, id);
+      if (found === null) throw notFound('visitor authentication provider', id);
+      return found;
+    },
+  );
+
+  app.delete(
+    '/sites/:site_id/visitor_authentication_providers/:provider_id',
+    {
+      config: { access },
+      schema: {
+        tags,
+        summary: 'Delete an identity provider; requests by it that are pending fail',
+        params: providerParams,
+        response: { 204: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      const { site_id: siteId, provider_id: id } = request.params;
+      if (!(await deleteProvider(request.sql, siteId, id))) throw notFound('visitor authentication provider', id);
+      reply.code(204);
+    },
+  );
+}
+
+/** Plain http would show the client's secret to everybody on the way, so it must be one of our own networks. */
+async function refuseAddress(guard: AddressGuard, issuer: string): Promise<void> {
+  const url = new URL(issuer);
+  const onlyAllowed = url.protocol === 'http:';
+  const complaint = await guard.complaint(url, { onlyAllowed });
+  if (complaint === null) return;
+  const detail = onlyAllowed ? `must be https: over http, ${complaint}` : complaint;
+  throw invalid([{ attribute: '/issuer', detail }]);
+}
+
+async function addProvider(request: FastifyRequest, siteId: SiteId, sealer: Sealer): Promise<ProviderRow> {
+  const { client_secret: secret, redirect_uris = [], ...given } = request.body as Type.Static<typeof providerInput>;
+  const id = newId<ProviderId>();
+  const sealed = secret === undefined ? null : (await sealer.seal())(secret, clientSecretPurpose(id));
+  const ids = { id, account_id: accountOf(request), site_id: siteId };
+  try {
+    const row = await insertProvider(request.sql, { ...ids, ...given, client_secret: sealed, redirect_uris }, most);
+    if (row === null) throw new Refusal('too_many', `A site has ${most} identity providers at most. Delete one first.`);
+    return row;
+  } catch (error) {
+    if (violatedConstraint(error) !== 'visitor_authentication_providers_name') throw error;
+    throw new Refusal('provider_name_taken', `Another identity provider of the site is called ${given.name}.`);
+  }
+}

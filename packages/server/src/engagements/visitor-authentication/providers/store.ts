@@ -1,0 +1,44 @@
+import { inTransaction, type Sql } from '../../../platform/database.ts';
+import type { SiteId } from '../../../platform/ids.ts';
+import type { ProviderId, ProviderRow } from './provider.ts';
+
+const select = (sql: Sql) => sql`
+  SELECT id, account_id, site_id, name, type, issuer, client_id, client_secret, client_secret IS NOT NULL AS has_client_secret,
+         redirect_uris, created_at
+    FROM visitor_authentication_providers`;
+
+/** Of that site, whoever asks has to do with it. */
+export async function findProvider(sql: Sql, siteId: SiteId, id: ProviderId): Promise<ProviderRow | null> {
+  const [row] = await sql<ProviderRow[]>`${select(sql)} WHERE id = ${id} AND site_id = ${siteId}`;
+  return row ?? null;
+}
+
+export async function listProviders(sql: Sql, siteId: SiteId): Promise<ProviderRow[]> {
+  return sql<ProviderRow[]>`${select(sql)} WHERE site_id = ${siteId} ORDER BY created_at, id`;
+}
+
+/** `null` where the site already has as many as it may. The lock on its row makes that exact. */
+export async function insertProvider(
+  pool: Sql,
+  provider: Omit<ProviderRow, 'has_client_secret' | 'created_at'>,
+  most: number,
+): Promise<ProviderRow | null> {
+  const { id, account_id, site_id, name, type, issuer, client_id, client_secret, redirect_uris } = provider;
+  return inTransaction(pool, async (sql) => {
+    await sql`SELECT 1 FROM sites WHERE id = ${site_id} FOR NO KEY UPDATE`;
+    const [row] = await sql`
+      INSERT INTO visitor_authentication_providers
+             (id, account_id, site_id, name, type, issuer, client_id, client_secret, redirect_uris)
+      SELECT ${id}, ${account_id}, ${site_id}, ${name}, ${type}, ${issuer}, ${client_id}, ${client_secret},
+             ${[...redirect_uris]}::text[]
+       WHERE (SELECT count(*) FROM visitor_authentication_providers WHERE site_id = ${site_id}) < ${most}
+      RETURNING id`;
+    return row === undefined ? null : findProvider(sql, site_id, id);
+  });
+}
+
+export async function deleteProvider(sql: Sql, siteId: SiteId, id: ProviderId): Promise<boolean> {
+  const [row] = await sql`
+    DELETE FROM visitor_authentication_providers WHERE id = ${id} AND site_id = ${siteId} RETURNING id`;
+  return row !== undefined;
+}

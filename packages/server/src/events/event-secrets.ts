@@ -1,0 +1,67 @@
+import type { Seal, Sealer } from '../identity/sealer.ts';
+import type { Sql } from '../platform/database.ts';
+import type { AccountId } from '../platform/ids.ts';
+import type { EventType } from './catalogue.ts';
+
+/** Fields of a payload, as deep as they lie in it. */
+interface SecretFields {
+  readonly [field: string]: string | SecretFields;
+}
+
+export interface EventSecret {
+  /** What the payload leaves empty; these take the place of what it has there. */
+  readonly fields: SecretFields;
+  readonly seal: Seal;
+  readonly lastsSec: number;
+}
+
+export interface StoredEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly payload: object;
+}
+
+/** The types whose events may have secrets: others are not looked up. */
+const typesWithSecrets: ReadonlySet<string> = new Set<EventType>(['visitor.authentication.success']);
+
+const purposeOf = (eventId: string): string => `secrets of the event ${eventId}`;
+
+export async function keepSecret(
+  sql: Sql,
+  { accountId, eventId, secret }: { accountId: AccountId; eventId: string; secret: EventSecret },
+): Promise<void> {
+  const sealed = secret.seal(JSON.stringify(secret.fields), purposeOf(eventId));
+  await sql`
+    INSERT INTO event_secrets (event_id, account_id, sealed, expires_at)
+    VALUES (${eventId}, ${accountId}, ${sealed}, now() + make_interval(secs => ${secret.lastsSec}))`;
+}
+
+export function hasSecrets(type: string): boolean {
+  return typesWithSecrets.has(type);
+}
+
+/**
+ * The payload with its secrets, for those it is meant for: the visitor's own feed, and webhooks. Everybody else is given
+ * the payload as it is stored. So is whoever asks after the secrets have expired.
+ */
+export async function revealEvent(sql: Sql, sealer: Sealer, { id, type, payload }: StoredEvent): Promise<object> {
+  if (!hasSecrets(type)) return payload;
+  const [row] = await sql<{ sealed: Buffer }[]>`
+    SELECT sealed FROM event_secrets WHERE event_id = ${id} AND expires_at > now()`;
+  if (row === undefined) return payload;
+  return merged(payload, JSON.parse(await sealer.open(row.sealed, purposeOf(id))) as SecretFields);
+}
+
+/** Fields keep the places they have in the payload. */
+function merged(payload: object, secrets: SecretFields): object {
+  const fields = Object.entries(secrets).map(([name, secret]) => {
+    const present: unknown = Reflect.get(payload, name);
+    const isNested = typeof secret === 'object' && typeof present === 'object' && present !== null;
+    return [name, isNested ? merged(present, secret) : secret] as const;
+  });
+  return { ...payload, ...Object.fromEntries(fields) };
+}
+
+export async function dropExpiredSecrets(sql: Sql): Promise<void> {
+  await sql`DELETE FROM event_secrets WHERE expires_at <= now()`;
+}

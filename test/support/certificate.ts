@@ -1,0 +1,19 @@
+/** A certificate for localhost and 127.0.0.1 that it has signed itself, and its key: for tests, and known to everybody. */
+export const selfSigned = {
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBmzCCAUGgAwIBAgIUerrTxifsFKBIkQvm0FUzpMP1UD4wCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTExNTA4NTcxM1oYDzIxMjYxMDIy
+MDg1NzEzWjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAASLNXI9nbxowyZq3G2ALxQJmDkNAoNR2t4/8tTfQjyStv4bCGzKaJag
+j6cLsgbljp7s5PFr8KMmdtSpDJ0hyI4Go28wbTAdBgNVHQ4EFgQUGjhveS9CPaz5
+in2ZE40sfQhgDFowHwYDVR0jBBgwFoAUGjhveS9CPaz5in2ZE40sfQhgDFowDwYD
+VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARgglsb2NhbGhvc3SHBH8AAAEwCgYIKoZI
+zj0EAwIDSAAwRQIhAMoe3JCKktCFCK437wD9vxm/oYQ8q80plEIagHUIDEXrAiAJ
+FLM+ydbsCceAYjPvUBX8BvwxUNZydHC+pE+MD1TZ5A==
+-----END CERTIFICATE-----`,
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg5UiN+HTHN3jjxEX/
+b308Jgjk1Fe8jow7GRbZ2Iwp5cyhRANCAASLNXI9nbxowyZq3G2ALxQJmDkNAoNR
+2t4/8tTfQjyStv4bCGzKaJagj6cLsgbljp7s5PFr8KMmdtSpDJ0hyI4G
+-----END PRIVATE KEY-----`,
+};
