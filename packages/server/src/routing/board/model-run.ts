@@ -9,7 +9,7 @@ import { apply, type Command } from './commands.ts';
 import { names, type Action, type Life, type OperatorWish, type SiteWish, type Step } from './model-life.ts';
 import { assertSound, seenIn, seenOn } from './model-views.ts';
 import { act, configureOperator, configureQueue, nextDue, No } from './reference.ts';
-import { loadOf, newWorld, nextMatch, visitorsIn, type World } from './reference-world.ts';
+import { loadOf, newWorld, nextMatch, pending, visitorsIn, type World } from './reference-world.ts';
 import { dropOperator, dropQueue } from './staffing.ts';
 import type { QueueSettings } from './state.ts';
 import { Ledger, noRows, type Rows } from './model-ledger.ts';
@@ -109,6 +109,7 @@ export class Run {
       const operatorId = this.#operatorId(action.operator);
       const facts = this.#factsOf(visitorId, nth(names.sites, action.on), null);
       const { origin } = action;
+      const byPhone = action.byPhone && origin === 'operator';
       return {
         name: 'requestDirectly',
         id: id as RequestId,
@@ -116,9 +117,9 @@ export class Run {
         siteId,
         visitorId,
         operatorId,
-        medium,
+        medium: byPhone ? 'text' : medium,
         facts,
-        notes,
+        notes: byPhone ? { ...notes, platform: 'sms' } : notes,
       };
     }
     const queueIds = action.queues?.map((which) => this.#queueId(which, siteId)) ?? null;
@@ -264,6 +265,7 @@ export class Run {
   #dropOperator(which: number): void {
     const operator = nth(this.#world.operators, which);
     if (operator === undefined || loadOf(this.#world, operator).length > 0) return;
+    if (pending(this.#world).some((request) => request.operator === operator)) return;
     this.#world.operators.splice(this.#world.operators.indexOf(operator), 1);
     this.#ledger.operators.delete(operator.settings.id);
     this.#dropped.add(operator.settings.id);
@@ -287,7 +289,7 @@ export class Run {
     this.#world.events = [];
     this.#world.visits = [];
     for (const { type, id, at, fields } of changes.events) makeEvent(type, { id, at: new Date(at) }, fields);
-    assertSound(this.#board, command);
+    assertSound(this.#board, this.#ledger, command);
     this.#assertAwake(command);
   }
 
