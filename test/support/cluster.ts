@@ -19,7 +19,7 @@ export function urlOf(address: DatabaseAddress): string {
   return `postgres://${address.user}@localhost/${address.database}?host=${encodeURIComponent(address.directory)}`;
 }
 
-export async function startCluster(count: number): Promise<Cluster> {
+export async function startCluster(count: number, more: Readonly<Record<string, string>> = {}): Promise<Cluster> {
   const address = await cloneDatabase();
   const database = openDatabase(address, 4);
   const directory = temporaryDirectory();
@@ -31,6 +31,7 @@ export async function startCluster(count: number): Promise<Cluster> {
       USHER_ADMIN_KEY_SECRET: 'known-to-the-test-alone',
       USHER_RATE_LIMIT_PER_TOKEN: '1000000000',
       USHER_RATE_LIMIT_SIGN_IN: '1000000000',
+      ...more,
     };
     const node = await launch({ dataDir: directory.path, environment });
     nodes.push(node);

@@ -33,6 +33,10 @@ import { countTurns, watchTurns } from './routing/turn-metrics.ts';
 import { Turns } from './routing/turns.ts';
 import { requestRoutes } from './engagements/requests/routes.ts';
 import { engagementRoutes } from './engagements/routes.ts';
+import { carrierRoutes } from './engagements/sms/carrier-routes.ts';
+import { plainChat } from './engagements/sms/plain-chat.ts';
+import { smsRoutes } from './engagements/sms/routes.ts';
+import { startSms, type SmsService } from './engagements/sms/service.ts';
 import { transferRoutes } from './engagements/transfers/routes.ts';
 import { SiteQueues } from './queues/site-queues.ts';
 import { policyRoutes } from './schedules/routes.ts';
@@ -65,6 +69,7 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   const hints = new Hints(lookups, feed, log);
   app.addHook('onClose', async () => hints.stop());
   const turns = startTurns({ app, database, feed, log, siteQueues, hints, metrics });
+  const sms = openSms({ app, config, database, feed, log, hints, metrics, turns });
   const tokens = new Tokens(new Keyring(lookups, feed));
 
   installRequestLog(app, log, metrics, (request) => request.caller.key);
@@ -100,6 +105,8 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   requestRoutes(app, turns);
   engagementRoutes(app, turns);
   transferRoutes(app, turns);
+  smsRoutes(app, sms);
+  if (sms !== null) await carrierRoutes(app, sms);
   await healthRoutes(app);
   metricsRoute(app, metrics);
   docsRoutes(app, () => apiDocument(app, eventWebhooks()));
@@ -147,4 +154,30 @@ function startTurns({ app, database, feed, log, siteQueues, hints, metrics }: Tu
     await sql.end({ timeout: 1 });
   });
   return turns;
+}
+
+/** For preparing, sending and taking SMS. None is held while another is waited for. */
+const smsOptions = { max: 3, idle_timeout: 60 };
+
+type SmsParts = AppParts & { app: App; hints: Hints; metrics: Metrics; turns: Turns };
+
+/** `null`: no carrier is set up. Closed before the turns are, whom it asks. */
+function openSms({ app, config, database, feed, log, hints, metrics, turns }: SmsParts): SmsService | null {
+  if (config.twilio === null) return null;
+  const sql = connect(database.address, smsOptions);
+  const sms = startSms({
+    settings: config.twilio,
+    sql,
+    turns,
+    chat: plainChat,
+    feed,
+    log,
+    registry: metrics.registry,
+    tell: (accountId) => hints.tell(accountId),
+  });
+  app.addHook('onClose', async () => {
+    await sms.stop();
+    await sql.end({ timeout: 1 });
+  });
+  return sms;
 }

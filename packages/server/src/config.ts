@@ -20,6 +20,13 @@ export interface Config {
   readonly rateLimitSignIn: number;
   /** Whole days for which events are kept. */
   readonly eventRetentionDays: number;
+  /** The carrier for SMS, and where it finds us; `null`: there is none. URLs have no slash at the end. */
+  readonly twilio: {
+    readonly baseUrl: string;
+    readonly accountSid: string;
+    readonly authToken: string;
+    readonly publicUrl: string;
+  } | null;
 }
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -71,6 +78,19 @@ export const settings = [
     meaning: 'Attempts a minute for each address and process to obtain a token with an API key',
   },
   { name: 'USHER_EVENT_RETENTION_DAYS', fallback: '30', meaning: 'Days for which events are kept, 1 to 3650' },
+  {
+    name: 'USHER_TWILIO_BASE_URL',
+    fallback: '',
+    meaning: 'The carrier for SMS, `https://api.twilio.com` or what speaks as it does; all four or none',
+  },
+  { name: 'USHER_TWILIO_ACCOUNT_SID', fallback: '', meaning: 'Your account with the carrier' },
+  { name: 'USHER_TWILIO_AUTH_TOKEN', fallback: '', meaning: 'Its token, which also signs what the carrier sends' },
+  {
+    name: 'USHER_TWILIO_PUBLIC_URL',
+    fallback: '',
+    meaning:
+      'Where the carrier reaches Usher, `https://usher.example.com`; receipts and replies come to `/carriers/twilio/`',
+  },
 ] as const satisfies readonly Setting[];
 
 type SettingName = (typeof settings)[number]['name'];
@@ -95,6 +115,7 @@ export function readConfig(environment: Environment): Config {
     rateLimitPerToken: wholeNumber('USHER_RATE_LIMIT_PER_TOKEN', read('USHER_RATE_LIMIT_PER_TOKEN'), 1, 1e9),
     rateLimitSignIn: wholeNumber('USHER_RATE_LIMIT_SIGN_IN', read('USHER_RATE_LIMIT_SIGN_IN'), 1, 1e9),
     eventRetentionDays: wholeNumber('USHER_EVENT_RETENTION_DAYS', read('USHER_EVENT_RETENTION_DAYS'), 1, 3_650),
+    twilio: twilio(read),
   });
 }
 
@@ -141,6 +162,41 @@ function adminKey(id: string, secret: string): Config['adminKey'] {
     throw new SettingError('USHER_ADMIN_KEY_SECRET must be 16 to 256 characters long.');
   }
   return Object.freeze({ id, secret });
+}
+
+/** Values are never repeated in the messages: one of them is a secret, and they are easily mixed up. */
+function twilio(read: (name: SettingName) => string): Config['twilio'] {
+  const names = [
+    'USHER_TWILIO_BASE_URL',
+    'USHER_TWILIO_ACCOUNT_SID',
+    'USHER_TWILIO_AUTH_TOKEN',
+    'USHER_TWILIO_PUBLIC_URL',
+  ] as const;
+  const missing = names.filter((name) => read(name) === '');
+  if (missing.length === names.length) return null;
+  if (missing.length > 0)
+    throw new SettingError(`${names.join(', ')} go together: set all or none. Missing: ${missing.join(', ')}.`);
+  const accountSid = read('USHER_TWILIO_ACCOUNT_SID');
+  const authToken = read('USHER_TWILIO_AUTH_TOKEN');
+  if (!/^[A-Za-z0-9]{2,64}$/.test(accountSid))
+    throw new SettingError('USHER_TWILIO_ACCOUNT_SID must be 2 to 64 letters and digits.');
+  if (!/^[\x21-\x7e]{1,256}$/.test(authToken))
+    throw new SettingError('USHER_TWILIO_AUTH_TOKEN must be 1 to 256 visible ASCII characters.');
+  const url = (name: 'USHER_TWILIO_BASE_URL' | 'USHER_TWILIO_PUBLIC_URL'): string => plainUrl(name, read(name));
+  return Object.freeze({
+    baseUrl: url('USHER_TWILIO_BASE_URL'),
+    accountSid,
+    authToken,
+    publicUrl: url('USHER_TWILIO_PUBLIC_URL'),
+  });
+}
+
+function plainUrl(name: SettingName, value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : null;
+  const isPlain = url !== null && `${url.username}${url.password}${url.search}${url.hash}` === '';
+  if (!isPlain || !['http:', 'https:'].includes(url.protocol))
+    throw new SettingError(`${name} must be an http or https URL without credentials, query or fragment.`);
+  return url.href.replace(/\/+$/, '');
 }
 
 const proxyGroups = ['loopback', 'linklocal', 'uniquelocal'];

@@ -39,6 +39,7 @@ export const errors = {
   rate_limited: { status: 429, title: 'Too many requests' },
   headers_too_large: { status: 431, title: 'The headers are too large' },
   internal_error: { status: 500, title: 'Something went wrong inside Usher' },
+  no_carrier: { status: 503, title: 'No carrier for SMS is set up' },
   database_unavailable: { status: 503, title: 'The database does not answer' },
 } as const satisfies Record<string, { status: number; title: string }>;
 
