@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../../packages/server/src/config.ts';
+import { call, type Answer, type Json } from './server.ts';
+import type { TestAccount } from './world.ts';
 
 /** Where the carrier believes Usher to be: behind a proxy that takes the path away. */
 export const publicUrl = 'https://usher.test/behind/a/proxy';
@@ -149,4 +151,21 @@ export async function startCarrier(): Promise<TestCarrier> {
       server.closeAllConnections();
     },
   };
+}
+
+let numbers = 0;
+/** A phone number that nobody else has. */
+export function newNumber(): string {
+  return `+1555${String((numbers += 1)).padStart(7, '0')}`;
+}
+
+export async function askBySms(
+  usher: Usher,
+  { siteId }: TestAccount,
+  { token }: { readonly token: string },
+  { headers = {}, ...given }: Json = {},
+): Promise<Answer> {
+  const numbered = { from_number: newNumber(), to_number: newNumber() };
+  const body = { site_id: siteId, ...numbered, message: 'Hello?', ...given };
+  return call(usher, 'POST /outbound_sms', { token, body, headers });
 }
