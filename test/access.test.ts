@@ -11,6 +11,7 @@ import { Tokens } from '../packages/server/src/identity/tokens.ts';
 import { createApp } from '../packages/server/src/platform/http.ts';
 import { RateLimit } from '../packages/server/src/platform/rate-limit.ts';
 import type { SiteId } from '../packages/server/src/platform/ids.ts';
+import { newNumber, signedForm, startCarrier, type TestCarrier } from './support/carrier.ts';
 import { call, startTestServer, type Json, type TestServer } from './support/server.ts';
 import {
   expectStatus,
@@ -33,6 +34,7 @@ import {
  * Every route × every kind of caller. What is expected follows from what the route declares; the route is asked with a
  * request that would succeed, so that a refusal is a refusal of the caller.
  */
+let carrier: TestCarrier;
 let server: TestServer;
 let account: TestAccount;
 let stranger: TestAccount;
@@ -41,7 +43,8 @@ let staff: Record<Role | 'elsewhere', TestOperator>;
 let applications: Record<'publishable' | 'secret', string>;
 
 before(async () => {
-  server = await startTestServer();
+  carrier = await startCarrier();
+  server = await startTestServer({ twilio: carrier.settings });
   account = await makeAccount(server);
   stranger = await makeAccount(server);
   otherSite = await makeSite(server, account);
@@ -58,7 +61,10 @@ before(async () => {
     secret: (await makeApplicationToken(server, account, 'secret')).header,
   };
 });
-after(async () => server[Symbol.asyncDispose]());
+after(async () => {
+  await server[Symbol.asyncDispose]();
+  await carrier[Symbol.asyncDispose]();
+});
 
 type CallerKind =
   'nobody' | 'garbage' | 'expired' | 'visitor' | 'publishable' | 'secret' | Role | 'elsewhere' | 'stranger';
@@ -234,6 +240,20 @@ const bodies: Readonly<Record<string, (ids: Targets['ids'], kind: CallerKind) =>
   'PATCH /transfer_requests/:request_id': () => ({ action: 'cancel' }),
   'POST /transfer_tickets': ({ engagement_id, queue_id }) => ({ engagement_id, queue_id, media: 'video' }),
   'PATCH /transfer_tickets/:ticket_id': () => ({ action: 'cancel' }),
+  'POST /outbound_sms': () => ({
+    site_id: account.siteId,
+    from_number: newNumber(),
+    to_number: newNumber(),
+    message: 'Hello?',
+  }),
+  'POST /carriers/twilio/status': () => signedForm('status').body,
+  'POST /carriers/twilio/inbound': () => signedForm('inbound').body,
+};
+
+/** What a route is shown beside the token, or instead of one. */
+const headers: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'POST /carriers/twilio/status': signedForm('status').headers,
+  'POST /carriers/twilio/inbound': signedForm('inbound').headers,
 };
 
 /** What a route asks for in its query. */
@@ -302,6 +322,7 @@ test('every route refuses and admits exactly whom it declares', async (t) => {
         const answer = await call(server, `${route.method} ${path}${query}`, {
           token,
           body: await bodies[name]?.(targets.ids, kind),
+          headers: headers[name] ?? {},
         });
         const found = answer.status < 300 ? 'allowed' : answer.status;
         assert.equal(found, wanted, `${kind}: ${JSON.stringify(answer.body)}`);

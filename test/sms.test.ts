@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { queueSmsOf } from '../packages/server/src/engagements/sms/queue-sms.ts';
+import { queueSmsOf, smsOfChatMessage } from '../packages/server/src/engagements/sms/queue-sms.ts';
 import { inTransaction } from '../packages/server/src/platform/database.ts';
 import type { AccountId, EngagementId } from '../packages/server/src/platform/ids.ts';
 import {
@@ -94,17 +94,19 @@ async function say(talk: Conversation, engagementId: EngagementId, content: stri
   >`SELECT account_id FROM engagements WHERE id = ${engagementId}`;
   assert.ok(account);
   const accountId = account.account_id;
+  const sms = { accountId, engagementId, chatMessageId, content };
   await inTransaction(sql, async (own) => {
     await own`SELECT 1 FROM engagements WHERE id = ${engagementId} FOR NO KEY UPDATE`;
     await own`
+      WITH sms AS (${smsOfChatMessage(own, sms)})
       INSERT INTO chat_messages (account_id, engagement_id, sub_engagement_id, id, sender_type, sender_id, target, type, content,
                                  status, created_at)
       SELECT account_id, id, sub_engagement_id, ${chatMessageId}, 'operator', ${talk.operator.id}, 'visitor', 'chat', ${content},
              'sent', now()
         FROM engagements WHERE id = ${engagementId}`;
-    await queueSmsOf(own, { accountId, engagementId, chatMessageId, content });
-    await queueSmsOf(own, { accountId, engagementId, chatMessageId, content });
   });
+  // Again, as a message that is put again would.
+  await inTransaction(sql, async (own) => queueSmsOf(own, sms));
   return chatMessageId;
 }
 
@@ -274,10 +276,8 @@ test('replies at once make one engagement with every message once, however often
   await until(async () => (await transcript(engagement)).length === 6);
   for (const { sid, text } of replies) await carrier.reply(server, talk.sms, text, { MessageSid: sid });
   const messages = await transcript(engagement);
-  assert.deepEqual(
-    messages.map(({ content }) => content).toSorted(),
-    replies.map(({ text }) => text),
-  );
+  assert.equal(messages.length, 6);
+  assert.deepEqual(new Set(messages.map(({ content }) => content)), new Set(replies.map(({ text }) => text)));
   const types = await typesOf(talk);
   assert.equal(types.filter((type) => type === 'engagement.start').length, 1);
   assert.equal(types.filter((type) => type === 'engagement.chat.message').length, 6);

@@ -21,7 +21,7 @@ export interface Carried {
 }
 
 /** How it treats a request to send: it answers something, never does, or cuts the connection, having taken the SMS or not. */
-export type Mood =
+type Mood =
   | { readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
   | 'hang'
   | 'reset'
@@ -39,8 +39,6 @@ export interface TestCarrier {
   asked: number;
   /** How the next requests are treated, one each; after them it behaves. */
   readonly moods: Mood[];
-  /** Cuts the connections that it lets hang. */
-  cutHanging(): void;
   hanging(): number;
   /** Tells Usher what became of an SMS; `bySid` leaves the address bare, as it would be if set in the carrier's console. */
   report(usher: Usher, sms: Carried, status: string, more?: Report): Promise<Response>;
@@ -61,6 +59,13 @@ export function newSid(prefix = 'SM'): string {
 export function signatureOf(url: string, fields: Readonly<Record<string, string>>, token = authToken): string {
   const text = Object.keys(fields).toSorted().map((name) => `${name}${fields[name]}`).join(''); // prettier-ignore
   return createHmac('sha1', token).update(`${url}${text}`).digest('base64');
+}
+
+/** A receipt or a reply about nothing, to be sent by hand. */
+export function signedForm(route: 'status' | 'inbound'): { body: string; headers: Record<string, string> } {
+  const signature = signatureOf(`${publicUrl}/carriers/twilio/${route}`, { MessageSid: 'SM0' });
+  const type = 'application/x-www-form-urlencoded';
+  return { body: 'MessageSid=SM0', headers: { 'content-type': type, 'x-twilio-signature': signature } };
 }
 
 /** As the proxy passes it on. */
@@ -133,10 +138,6 @@ export async function startCarrier(): Promise<TestCarrier> {
       return state.asked;
     },
     hanging: () => hanging.size,
-    cutHanging() {
-      for (const response of hanging) response.socket?.destroy();
-      hanging.clear();
-    },
     async report(usher, { sid, from, to, statusCallback }, status, { bySid, fields = {} } = {}) {
       const url = bySid === true ? `${publicUrl}/carriers/twilio/status` : statusCallback;
       const told = { MessageSid: sid, SmsSid: sid, MessageStatus: status, AccountSid: accountSid, From: from, To: to };

@@ -63,10 +63,12 @@ async function settlePrepared({ sql }: Parts, { id, requestId, requestState, isO
   else await postpone(sql, id, preparedPauseMs);
 }
 
+const endedBefore = 'The request had ended before it was sent.';
+
 async function send({ sql, carrier, metrics }: Parts, due: DueOutbound, stopping: AbortSignal): Promise<void> {
   const { id, asks, requestState, attempts } = due;
   // Nobody wants an answer any more.
-  if (asks && requestState === 'failed') return recordFailing(sql, id, 'The request had ended before it was sent.');
+  if (asks && requestState === 'failed') return recordFailing(sql, id, endedBefore, 'sender');
   const sending = await carrier.send(due, stopping);
   switch (sending.outcome) {
     case 'sent':
@@ -74,10 +76,10 @@ async function send({ sql, carrier, metrics }: Parts, due: DueOutbound, stopping
       return remember(sql, id, sending.sid);
     case 'refused':
       metrics.sent('refused');
-      return recordFailing(sql, id, sending.why);
+      return recordFailing(sql, id, sending.why, 'sender');
     case 'postponed':
       metrics.sent('postponed');
-      if (attempts >= mostAttempts && !stopping.aborted) return recordFailing(sql, id, sending.why);
+      if (attempts >= mostAttempts && !stopping.aborted) return recordFailing(sql, id, sending.why, 'sender');
       return postpone(sql, id, Math.max(pauseMs(attempts), sending.afterMs ?? 0));
   }
 }

@@ -1,3 +1,4 @@
+import { findVisitorByPhone, insertVisitor } from '../../identity/visitors/store.ts';
 import { inTransaction, type Sql } from '../../platform/database.ts';
 import { invalid, Refusal } from '../../platform/errors.ts';
 import {
@@ -13,16 +14,7 @@ import { notesOf } from '../../routing/notes.ts';
 import type { Turns } from '../../routing/turns.ts';
 import { findRequest } from '../requests/store.ts';
 import type { SmsThread } from './sms.ts';
-import {
-  accountOfNumber,
-  dropPrepared,
-  findThread,
-  findVisitorByPhone,
-  insertAsking,
-  insertThread,
-  insertVisitorWithPhone,
-  lockNumbers,
-} from './store.ts';
+import { accountOfNumber, dropPrepared, findThread, insertAsking, insertThread, lockNumbers } from './store.ts';
 
 interface Asked {
   readonly accountId: AccountId;
@@ -82,7 +74,7 @@ async function prepare(sql: Sql, asked: Asked): Promise<SmsThread> {
 
 async function addVisitor(sql: Sql, { accountId, siteId, to: phone }: Asked): Promise<VisitorId> {
   const id = newId<VisitorId>();
-  await insertVisitorWithPhone(sql, { id, accountId, siteId, phone });
+  await insertVisitor(sql, { id, accountId, siteId, name: null, teamIds: [], phone });
   return id;
 }
 

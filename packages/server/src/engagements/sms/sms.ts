@@ -81,9 +81,12 @@ export function isOptOut(text: string): boolean {
   return optOuts.has(text.trim().toLowerCase());
 }
 
+/** Of a chat message (D7.6), more than the carrier ever brings. */
+const longestContent = 10_000;
+
 /** A chat message cannot be empty; pictures and the like stay with the carrier. */
 export function contentOf(text: string, mediaCount: number): string {
-  const content = text.replaceAll('\0', '');
+  const content = text.replaceAll('\0', '').slice(0, longestContent).toWellFormed();
   if (content.trim() !== '') return content;
   return mediaCount > 0 ? '[media]' : '[empty]';
 }

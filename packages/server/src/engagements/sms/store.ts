@@ -1,5 +1,5 @@
 import type { Sql } from '../../platform/database.ts';
-import type { AccountId, EngagementId, RequestId, VisitorId } from '../../platform/ids.ts';
+import type { AccountId, EngagementId, RequestId } from '../../platform/ids.ts';
 import type { Due, OutboundState, SmsId, SmsThread } from './sms.ts';
 
 /** Holds two numbers' locks until the transaction ends, ours first: so nobody waits for another in a circle. */
@@ -13,21 +13,6 @@ export async function accountOfNumber(sql: Sql, from: string): Promise<AccountId
   const [row] = await sql<{ account_id: AccountId }[]>`
     SELECT account_id FROM sms_threads WHERE from_number = ${from} LIMIT 1`;
   return row?.account_id ?? null;
-}
-
-/** The oldest of that phone on the site. Served by visitors_by_phone. */
-export async function findVisitorByPhone(sql: Sql, siteId: string, phone: string): Promise<VisitorId | null> {
-  const [row] = await sql<{ id: VisitorId }[]>`
-    SELECT id FROM visitors WHERE site_id = ${siteId} AND phone = ${phone} ORDER BY created_at, id LIMIT 1`;
-  return row?.id ?? null;
-}
-
-export async function insertVisitorWithPhone(
-  sql: Sql,
-  { id, accountId, siteId, phone }: { id: VisitorId; accountId: AccountId; siteId: string; phone: string },
-): Promise<void> {
-  await sql`
-    INSERT INTO visitors (id, account_id, site_id, phone) VALUES (${id}, ${accountId}, ${siteId}, ${phone})`;
 }
 
 const threadColumns = (sql: Sql) => sql`
@@ -138,11 +123,14 @@ export async function recordSent(sql: Sql, id: SmsId, sid: string | null): Promi
      WHERE id = ${id}`;
 }
 
-/** It will not arrive; that the request hears of it is still to be done. */
-export async function recordFailing(sql: Sql, id: SmsId, why: string): Promise<void> {
+/**
+ * It will not arrive; that the request hears of it is still to be done. A receipt may say so of one that was sent. Whoever sends
+ * may not: where another has taken over meanwhile, its success counts.
+ */
+export async function recordFailing(sql: Sql, id: SmsId, why: string, by: 'sender' | 'receipt'): Promise<void> {
   await sql`
     UPDATE sms_messages SET state = 'failing', error = ${why}, due_at = now(), updated_at = now()
-     WHERE id = ${id} AND state IN ('prepared', 'queued', 'sending', 'sent')`;
+     WHERE id = ${id} AND (state IN ('queued', 'sending') OR (state = 'sent' AND ${by} = 'receipt'))`;
 }
 
 export async function recordFailed(sql: Sql, id: SmsId): Promise<void> {

@@ -33,7 +33,8 @@ export async function takeReceipt(
     const next = sms === null ? null : afterReceipt(sms.state, receipt);
     if (sms === null || next === null) return null;
     if (next === 'sent') await recordSent(own, sms.id, null);
-    else if (next === 'failing') await recordFailing(own, sms.id, receipt.kind === 'failed' ? receipt.why : '');
+    else if (next === 'failing')
+      await recordFailing(own, sms.id, receipt.kind === 'failed' ? receipt.why : '', 'receipt');
     else await deliver(own, acknowledge, sms);
     return sms.accountId;
   });
