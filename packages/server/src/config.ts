@@ -57,7 +57,7 @@ export const settings = [
   {
     name: 'USHER_DATABASE_POOL',
     fallback: '10',
-    meaning: 'Connections to the database for requests, 2 to 200; up to 9 more are opened beside them',
+    meaning: 'Connections to the database for requests, 2 to 200; up to 9 more are opened beside them, 12 with SMS',
   },
   { name: 'USHER_ADMIN_KEY_ID', fallback: '', meaning: "Id of the first super_manager's API key" },
   {
