@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { readConfig, SettingError } from '../packages/server/src/config.ts';
-import { askBySms, newNumber, startCarrier, type TestCarrier } from './support/carrier.ts';
-import { call, startTestServer, until, type Json, type TestServer } from './support/server.ts';
+import { askBySms, eventually, newNumber, startCarrier, type TestCarrier } from './support/carrier.ts';
+import { call, startTestServer, type Json, type TestServer } from './support/server.ts';
 import { eventsOf, expectStatus, makeAccount, makeOperator, makeSite, makeVisitor } from './support/world.ts';
 
 let carrier: TestCarrier;
@@ -22,7 +22,7 @@ function sentTo(to: string): number {
 
 /** Every SMS that was due so far has been seen to. */
 async function idle(): Promise<void> {
-  await until(async () => {
+  await eventually(async () => {
     const due = await server.database.sql`SELECT 1 FROM sms_messages WHERE due_at <= now() + interval '1 hour'`;
     return due.length === 0;
   });
@@ -142,7 +142,7 @@ test('D7.7 with an Idempotency-Key it is one request and one SMS, also at once, 
   );
   const [id, ...others] = [...new Set(asked.map((answer) => expectStatus(answer, 201).body.id))];
   assert.deepEqual(others, []);
-  await until(() => sentTo(given.to_number) === 1);
+  await eventually(() => sentTo(given.to_number) === 1);
   const { sql } = server.database;
 
   // The answer was lost with the process: the key is unused, but what it names is there.
@@ -156,7 +156,7 @@ test('D7.7 with an Idempotency-Key it is one request and one SMS, also at once, 
   await sql`UPDATE engagement_requests SET created_at = created_at - interval '25 hours' WHERE id = ${id}`;
   const anew = expectStatus(await askBySms(server, own, { token: own.admin }, given), 201).body;
   assert.notEqual(anew.id, id);
-  await until(() => sentTo(given.to_number) === 2);
+  await eventually(() => sentTo(given.to_number) === 2);
 });
 
 test('an operator of the site may, and cancels what it asked; then it is not sent any more', async () => {
@@ -166,7 +166,7 @@ test('an operator of the site may, and cancels what it asked; then it is not sen
   const before = carrier.asked;
   const to_number = newNumber();
   const { id } = expectStatus(await askBySms(server, own, operator, { to_number }), 201).body;
-  await until(() => carrier.asked > before);
+  await eventually(() => carrier.asked > before);
   const cancel = { token: operator.token, body: { action: 'cancel' } };
   expectStatus(await call(server, `PATCH /engagement_requests/${id}`, cancel), 200);
   await idle();
@@ -184,7 +184,7 @@ test('what was sent to a phone is pending in a process that starts days later, a
     expectStatus(await askBySms(first, own, { token: own.admin }, { from_number }), 201).body,
   ];
   const smsOf = ({ id }: Json) => carrier.carried.find(({ statusCallback }) => statusCallback.endsWith(id));
-  await until(() => smsOf(replied) !== undefined && smsOf(late) !== undefined);
+  await eventually(() => smsOf(replied) !== undefined && smsOf(late) !== undefined);
   const { sql } = first.database;
   await sql`UPDATE engagement_requests SET created_at = created_at - interval '50 hours' WHERE id = ${replied.id}`;
   await sql`UPDATE engagement_requests SET created_at = created_at - interval '72.5 hours' WHERE id = ${late.id}`;
@@ -197,8 +197,8 @@ test('what was sent to a phone is pending in a process that starts days later, a
     await carrier.reply(second, sms, 'Only now');
     const stateOf = async (id: string): Promise<Json> =>
       (await call(second, `GET /engagement_requests/${id}`, { token: own.admin })).body;
-    await until(async () => (await stateOf(replied.id)).state === 'accepted');
-    await until(async () => (await stateOf(late.id)).fail_reason === 'timed_out');
+    await eventually(async () => (await stateOf(replied.id)).state === 'accepted');
+    await eventually(async () => (await stateOf(late.id)).fail_reason === 'timed_out');
   } finally {
     await second[Symbol.asyncDispose]();
   }
@@ -209,7 +209,7 @@ test('nothing that was said, and no number, is in the log', async () => {
   const given = { from_number: newNumber(), to_number: newNumber(), message: 'between us alone' };
   carrier.moods.push({ status: 400, body: { code: 21211, message: `${given.to_number} is not valid`, status: 400 } });
   const { id } = expectStatus(await askBySms(server, own, { token: own.admin }, given), 201).body;
-  await until(async () => {
+  await eventually(async () => {
     const { body } = await call(server, `GET /engagement_requests/${id}`, { token: own.admin });
     return body.fail_message === `The carrier says 21211: ${given.to_number} is not valid`;
   });

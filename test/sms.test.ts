@@ -5,6 +5,7 @@ import { inTransaction } from '../packages/server/src/platform/database.ts';
 import type { AccountId, EngagementId } from '../packages/server/src/platform/ids.ts';
 import {
   askBySms,
+  eventually,
   newNumber,
   newSid,
   post,
@@ -14,7 +15,7 @@ import {
   type Carried,
   type TestCarrier,
 } from './support/carrier.ts';
-import { call, startTestServer, until, type Json, type TestServer } from './support/server.ts';
+import { call, startTestServer, type Json, type TestServer } from './support/server.ts';
 import {
   eventsOf,
   expectStatus,
@@ -54,10 +55,10 @@ async function begin(given: Json = {}): Promise<Conversation> {
 
 async function carriedFor(id: string): Promise<Carried> {
   const find = () => carrier.carried.find(({ statusCallback }) => statusCallback.endsWith(id));
-  await until(() => find() !== undefined);
+  await eventually(() => find() !== undefined);
   const found = find();
   assert.ok(found);
-  await until(async () => (await stateOf(id)) !== 'sending');
+  await eventually(async () => (await stateOf(id)) !== 'sending');
   return found;
 }
 
@@ -76,7 +77,7 @@ async function typesOf({ own }: Conversation): Promise<string[]> {
 }
 
 async function engaged(talk: Conversation): Promise<EngagementId> {
-  await until(async () => (await requestNow(talk)).state === 'accepted');
+  await eventually(async () => (await requestNow(talk)).state === 'accepted');
   return (await requestNow(talk)).engagement_id;
 }
 
@@ -133,9 +134,9 @@ test('a whole conversation: asked, delivered, replied to, and on, both ways', as
   assert.equal(answered.headers.get('content-type'), 'text/xml; charset=utf-8');
   assert.match(await answered.text(), /^<\?xml [^>]*><Response><\/Response>$/);
   const engagement = await engaged(talk);
-  await until(async () => (await transcript(engagement)).length === 1);
+  await eventually(async () => (await transcript(engagement)).length === 1);
   await carrier.reply(server, sms, 'What time?');
-  await until(async () => (await transcript(engagement)).length === 2);
+  await eventually(async () => (await transcript(engagement)).length === 2);
   assert.deepEqual(
     (await transcript(engagement)).map(({ sender_type, sender_id, content }) => [sender_type, sender_id, content]),
     [
@@ -145,7 +146,7 @@ test('a whole conversation: asked, delivered, replied to, and on, both ways', as
   );
 
   const said = await say(talk, engagement, 'At ten.');
-  await until(() => carrier.carried.some(({ body }) => body === 'At ten.'));
+  await eventually(() => carrier.carried.some(({ body }) => body === 'At ten.'));
   const outgoing = carrier.carried.find(({ body }) => body === 'At ten.');
   assert.ok(outgoing);
   assert.deepEqual([outgoing.from, outgoing.to], [from_number, to_number]);
@@ -189,10 +190,10 @@ test('receipts come repeated, at once and out of order: delivered is told once a
 test('a receipt of what was not delivered fails the request while it is pending, and says why', async () => {
   const talk = await begin();
   await carrier.report(server, talk.sms, 'undelivered', { bySid: true, fields: { ErrorCode: '30003' } });
-  await until(async () => (await requestNow(talk)).state === 'failed');
+  await eventually(async () => (await requestNow(talk)).state === 'failed');
   const now = await requestNow(talk);
   assert.deepEqual([now.fail_reason, now.fail_message], ['error', 'The carrier says: undelivered (30003)']);
-  await until(async () => (await stateOf(talk.request.id)) === 'failed');
+  await eventually(async () => (await stateOf(talk.request.id)) === 'failed');
   await carrier.report(server, talk.sms, 'delivered');
   assert.deepEqual(await typesOf(talk), ['engagement.request.failure']);
 
@@ -200,7 +201,7 @@ test('a receipt of what was not delivered fails the request while it is pending,
   await carrier.reply(server, other.sms, 'Here I am');
   await engaged(other);
   await carrier.report(server, other.sms, 'failed');
-  await until(async () => (await stateOf(other.request.id)) === 'failed');
+  await eventually(async () => (await stateOf(other.request.id)) === 'failed');
   assert.equal((await requestNow(other)).state, 'accepted');
 });
 
@@ -273,7 +274,7 @@ test('replies at once make one engagement with every message once, however often
     [...replies, ...replies].map(async ({ sid, text }) => carrier.reply(server, talk.sms, text, { MessageSid: sid })),
   );
   const engagement = await engaged(talk);
-  await until(async () => (await transcript(engagement)).length === 6);
+  await eventually(async () => (await transcript(engagement)).length === 6);
   for (const { sid, text } of replies) await carrier.reply(server, talk.sms, text, { MessageSid: sid });
   const messages = await transcript(engagement);
   assert.equal(messages.length, 6);
@@ -307,7 +308,7 @@ test('a reply after the request or the engagement has ended is taken by nobody',
 test('STOP declines; pictures are told of; nothing is too empty to be a reply', async () => {
   const stopped = await begin();
   await carrier.reply(server, stopped.sms, ' Stop ');
-  await until(async () => (await requestNow(stopped)).state === 'failed');
+  await eventually(async () => (await requestNow(stopped)).state === 'failed');
   assert.equal((await requestNow(stopped)).fail_reason, 'rejected');
   for (const [text, media, content] of [
     ['', '2', '[media]'],
@@ -317,7 +318,7 @@ test('STOP declines; pictures are told of; nothing is too empty to be a reply', 
     const talk = await begin();
     await carrier.reply(server, talk.sms, text, { NumMedia: media });
     const engagement = await engaged(talk);
-    await until(async () => (await transcript(engagement)).length === 1);
+    await eventually(async () => (await transcript(engagement)).length === 1);
     assert.equal((await transcript(engagement))[0].content, content);
   }
 });
@@ -350,7 +351,7 @@ test('a long message goes as several SMS, in order, and has arrived when all hav
   const id = await say(talk, engagement, content);
   const after1 = await say(talk, engagement, 'The end.');
   const parts = () => carrier.carried.filter(({ to, sid }) => to === talk.sms.to && sid !== talk.sms.sid);
-  await until(() => parts().length === 4, 10_000);
+  await eventually(() => parts().length === 4);
   assert.deepEqual(
     parts().map(({ body }) => body),
     [content.slice(0, 1_600), content.slice(1_600, 3_200), content.slice(3_200), 'The end.'],

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../../packages/server/src/config.ts';
-import { call, type Answer, type Json } from './server.ts';
+import { call, until, type Answer, type Json } from './server.ts';
 import type { TestAccount } from './world.ts';
 
 /** Where the carrier believes Usher to be: behind a proxy that takes the path away. */
@@ -169,4 +169,9 @@ export async function askBySms(
   const numbered = { from_number: newNumber(), to_number: newNumber() };
   const body = { site_id: siteId, ...numbered, message: 'Hello?', ...given };
   return call(usher, 'POST /outbound_sms', { token, body, headers });
+}
+
+/** What goes by a carrier goes through several hands, and on a busy machine that takes its time. */
+export async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
+  await until(condition, 30_000);
 }
