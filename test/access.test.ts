@@ -2,18 +2,12 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { importJWK, SignJWT, type JWK } from 'jose';
-import pino from 'pino';
-import { installAccess, type Access, type DeclaredAccess } from '../packages/server/src/identity/access.ts';
-import { Authenticator } from '../packages/server/src/identity/authenticate.ts';
+import type { Access, DeclaredAccess } from '../packages/server/src/identity/access.ts';
 import { atLeast, type Role } from '../packages/server/src/identity/caller.ts';
-import { createDirectory } from '../packages/server/src/identity/directory.ts';
-import { Keyring } from '../packages/server/src/identity/signing-keys.ts';
-import { Tokens } from '../packages/server/src/identity/tokens.ts';
-import { createApp } from '../packages/server/src/platform/http.ts';
-import { RateLimit } from '../packages/server/src/platform/rate-limit.ts';
 import type { SiteId } from '../packages/server/src/platform/ids.ts';
 import { call, startTestServer, type Answer, type Json, type TestServer } from './support/server.ts';
 import { fileForm } from './support/files.ts';
+import { newNumber, signedForm, startCarrier, type TestCarrier } from './support/carrier.ts';
 import {
   expectStatus,
   makeAccount,
@@ -37,6 +31,7 @@ import {
  * Every route × every kind of caller. What is expected follows from what the route declares; the route is asked with a
  * request that would succeed, so that a refusal is a refusal of the caller.
  */
+let carrier: TestCarrier;
 let server: TestServer;
 let account: TestAccount;
 let stranger: TestAccount;
@@ -45,7 +40,8 @@ let staff: Record<Role | 'elsewhere', TestOperator>;
 let applications: Record<'publishable' | 'secret', string>;
 
 before(async () => {
-  server = await startTestServer({ scanner: { kind: 'manual' } });
+  carrier = await startCarrier();
+  server = await startTestServer({ scanner: { kind: 'manual' }, twilio: carrier.settings });
   account = await makeAccount(server);
   stranger = await makeAccount(server);
   otherSite = await makeSite(server, account);
@@ -62,7 +58,10 @@ before(async () => {
     secret: (await makeApplicationToken(server, account, 'secret')).header,
   };
 });
-after(async () => server[Symbol.asyncDispose]());
+after(async () => {
+  await server[Symbol.asyncDispose]();
+  await carrier[Symbol.asyncDispose]();
+});
 
 type CallerKind =
   'nobody' | 'garbage' | 'expired' | 'visitor' | 'publishable' | 'secret' | Role | 'elsewhere' | 'stranger';
@@ -296,6 +295,20 @@ const bodies: Readonly<Record<string, (ids: Targets['ids'], kind: CallerKind) =>
   'POST /sites/:site_id/visitor_authentication_providers': () => providerFields(),
   'POST /visitor_authentication/requests': ({ provider_id }) => ({ provider_id, id_token: 'none' }),
   'POST /sip_domains': () => ({ site_id: account.siteId, domain: `sip${(count += 1)}.example.com` }),
+  'POST /outbound_sms': () => ({
+    site_id: account.siteId,
+    from_number: newNumber(),
+    to_number: newNumber(),
+    message: 'Hello?',
+  }),
+  'POST /carriers/twilio/status': () => signedForm('status').body,
+  'POST /carriers/twilio/inbound': () => signedForm('inbound').body,
+};
+
+/** What a route is shown beside the token, or instead of one. */
+const headers: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'POST /carriers/twilio/status': signedForm('status').headers,
+  'POST /carriers/twilio/inbound': signedForm('inbound').headers,
 };
 
 /** What a route asks for in its query. */
@@ -365,6 +378,7 @@ test('every route refuses and admits exactly whom it declares', async (t) => {
         const answer = await ask(server, `${route.method} ${path}${query}`, {
           token,
           body: await bodies[name]?.(targets.ids, kind),
+          headers: headers[name] ?? {},
         });
         const found = answer.status < 300 ? 'allowed' : answer.status;
         assert.equal(found, wanted, `${kind}: ${JSON.stringify(answer.body)}`);
@@ -388,58 +402,3 @@ async function peek({ url }: TestServer, route: string, { token }: { token: stri
 async function freshToken(): Promise<string> {
   return (await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }])).token;
 }
-
-test('a route that declares nothing cannot be registered', async () => {
-  const { database, feed } = server;
-  const app = createApp({ log: pino({ level: 'silent' }), sql: database.sql, trustProxy: false });
-  const tokens = new Tokens(new Keyring(database.sql, feed));
-  installAccess(app, {
-    authenticator: new Authenticator(tokens, createDirectory(database.sql, feed)),
-    perToken: new RateLimit(1),
-    failures: new RateLimit(1),
-  });
-  assert.throws(() => app.get('/forgotten', async () => 'secret'), /GET \/forgotten does not declare who may use it/);
-});
-
-test('a resource route that answers without asking whether it may is an internal error, not an answer', async () => {
-  const { database, feed } = server;
-  const app = createApp({ log: pino({ level: 'silent' }), sql: database.sql, trustProxy: false });
-  const tokens = new Tokens(new Keyring(database.sql, feed));
-  installAccess(app, {
-    authenticator: new Authenticator(tokens, createDirectory(database.sql, feed)),
-    perToken: new RateLimit(100),
-    failures: new RateLimit(100),
-  });
-  const access: Access = { operator: 'manager', site: 'resource' };
-  app.get('/careless', { config: { access } }, async () => ({ secret: true }));
-  await app.listen({ port: 0 });
-  try {
-    const address = app.server.address();
-    assert.ok(typeof address === 'object' && address !== null);
-    const answer = await call({ url: `http://127.0.0.1:${address.port}` }, 'GET /careless', { token: account.admin });
-    assert.equal(answer.status, 500);
-    assert.equal(answer.body.secret, undefined);
-  } finally {
-    await app.close();
-  }
-});
-
-test('a token limited to some sites reaches no other', async () => {
-  const limited = await call(server, 'POST /operator_authentication/tokens', {
-    body: { ...credentials(), site_ids: [otherSite] },
-  });
-  const { token } = expectStatus(limited, 200).body;
-  expectStatus(await call(server, `GET /sites/${otherSite}`, { token }), 200);
-  expectStatus(await call(server, `GET /sites/${account.siteId}`, { token }), 404);
-  const session = await call(server, 'GET /operator_authentication/sessions/current', { token });
-  assert.deepEqual(session.body.site_roles, { [otherSite]: 'super_manager' });
-  for (const beyond of [`POST /operators/${account.adminId}/api_keys`, `GET /operators/${account.adminId}/api_keys`]) {
-    expectStatus(await call(server, beyond, { token }), 403);
-  }
-  expectStatus(await call(server, 'POST /sites', { token, body: { name: 'Beyond' } }), 403);
-  const foreign = await call(server, 'POST /operator_authentication/tokens', {
-    body: { ...credentials(), site_ids: [otherSite, stranger.siteId] },
-  });
-  assert.equal(foreign.status, 422);
-  assert.deepEqual(foreign.body.details, [{ attribute: '/site_ids/1', detail: 'is not a site of this operator' }]);
-});

@@ -53,6 +53,9 @@ import { Authentications } from './engagements/visitor-authentication/authentica
 import type { TellEngagement } from './engagements/visitor-authentication/conclude-request.ts';
 import { providerRoutes } from './engagements/visitor-authentication/providers/routes.ts';
 import { authenticationRequestRoutes } from './engagements/visitor-authentication/requests/routes.ts';
+import { carrierRoutes } from './engagements/sms/carrier-routes.ts';
+import { smsRoutes } from './engagements/sms/routes.ts';
+import { startSms, type SmsService } from './engagements/sms/service.ts';
 import { transferRoutes } from './engagements/transfers/routes.ts';
 import { typingRoutes } from './engagements/typing/routes.ts';
 import { visitorEventRoutes } from './engagements/visitor-events.ts';
@@ -89,6 +92,7 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   const turns = startTurns({ app, database, feed, log, siteQueues, hints, metrics });
   const disk = new FileDisk(config.dataDir, log);
   const files = openFilesRoom({ app, sql: database.sql, disk, scanner: config.scanner, hints, log, metrics });
+  const sms = openSms({ app, config, database, feed, log, hints, metrics, turns });
   const tokens = new Tokens(new Keyring(lookups, feed));
   const sealer = new Sealer(lookups);
   const guard = new AddressGuard(config.webhookAllowCidrs);
@@ -139,6 +143,8 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   providerRoutes(app, { guard, sealer });
   authenticationRequestRoutes(app, { sealer, authentications });
   sipDomainRoutes(app);
+  smsRoutes(app, sms);
+  if (sms !== null) await carrierRoutes(app, sms);
   await healthRoutes(app);
   metricsRoute(app, metrics);
   docsRoutes(app, () => apiDocument(app, eventWebhooks()));
@@ -239,4 +245,29 @@ function startAuthentications({ app, database, log, hints, guard, ...parts }: Au
   });
   app.addHook('onClose', async () => authentications.stop());
   return authentications;
+}
+
+/** For preparing, sending and taking SMS. None is held while another is waited for. */
+const smsOptions = { max: 3, idle_timeout: 60 };
+
+type SmsParts = AppParts & { app: App; hints: Hints; metrics: Metrics; turns: Turns };
+
+/** `null`: no carrier is set up. Closed before the turns are, whom it asks. */
+function openSms({ app, config, database, feed, log, hints, metrics, turns }: SmsParts): SmsService | null {
+  if (config.twilio === null) return null;
+  const sql = connect(database.address, smsOptions);
+  const sms = startSms({
+    settings: config.twilio,
+    sql,
+    turns,
+    feed,
+    log,
+    registry: metrics.registry,
+    tell: (accountId) => hints.tell(accountId),
+  });
+  app.addHook('onClose', async () => {
+    await sms.stop();
+    await sql.end({ timeout: 1 });
+  });
+  return sms;
 }

@@ -25,6 +25,13 @@ export interface Config {
   readonly scanner: ScannerChoice;
   /** Networks, not public ones, that webhooks and identity providers may be in. */
   readonly webhookAllowCidrs: readonly string[];
+  /** The carrier for SMS, and where it finds us; `null`: there is none. URLs have no slash at the end. */
+  readonly twilio: {
+    readonly baseUrl: string;
+    readonly accountSid: string;
+    readonly authToken: string;
+    readonly publicUrl: string;
+  } | null;
 }
 
 /** Who says whether uploaded files are clean. `unset`: nobody has chosen, and nothing is taken in. */
@@ -60,7 +67,7 @@ export const settings = [
   {
     name: 'USHER_DATABASE_POOL',
     fallback: '10',
-    meaning: 'Connections to the database for requests, 2 to 200; up to 9 more are opened beside them',
+    meaning: 'Connections to the database for requests, 2 to 200; up to 20 more are opened beside them',
   },
   { name: 'USHER_ADMIN_KEY_ID', fallback: '', meaning: "Id of the first super_manager's API key" },
   {
@@ -98,6 +105,19 @@ export const settings = [
     meaning:
       'Networks, not public ones, that Usher may call, as `10.1.0.0/16,::1`; with the embedded database loopback',
   },
+  {
+    name: 'USHER_TWILIO_BASE_URL',
+    fallback: '',
+    meaning: 'The carrier for SMS, `https://api.twilio.com` or what speaks as it does; all four or none',
+  },
+  { name: 'USHER_TWILIO_ACCOUNT_SID', fallback: '', meaning: 'Your account with the carrier' },
+  { name: 'USHER_TWILIO_AUTH_TOKEN', fallback: '', meaning: 'Its token, which also signs what the carrier sends' },
+  {
+    name: 'USHER_TWILIO_PUBLIC_URL',
+    fallback: '',
+    meaning:
+      'Where the carrier reaches Usher, `https://usher.example.com`; receipts and replies come to `/carriers/twilio/`',
+  },
 ] as const satisfies readonly Setting[];
 
 type SettingName = (typeof settings)[number]['name'];
@@ -121,10 +141,11 @@ export function readConfig(environment: Environment): Config {
     trustProxy: trustProxy(read('USHER_TRUST_PROXY')),
     rateLimitPerToken: wholeNumber('USHER_RATE_LIMIT_PER_TOKEN', read('USHER_RATE_LIMIT_PER_TOKEN'), 1, 1e9),
     rateLimitSignIn: wholeNumber('USHER_RATE_LIMIT_SIGN_IN', read('USHER_RATE_LIMIT_SIGN_IN'), 1, 1e9),
-    publicUrl: publicUrl(read('USHER_PUBLIC_URL')),
+    publicUrl: read('USHER_PUBLIC_URL') === '' ? '' : plainUrl('USHER_PUBLIC_URL', read('USHER_PUBLIC_URL')),
     eventRetentionDays: wholeNumber('USHER_EVENT_RETENTION_DAYS', read('USHER_EVENT_RETENTION_DAYS'), 1, 3_650),
     scanner: scanner(read('USHER_SCANNER'), read('DATABASE_URL') === ''),
     webhookAllowCidrs: allowCidrs(read('USHER_WEBHOOK_ALLOW_CIDRS'), read('DATABASE_URL') === ''),
+    twilio: twilio(read),
   });
 }
 
@@ -159,15 +180,6 @@ function databaseUrl(value: string): string | null {
   return value;
 }
 
-function publicUrl(value: string): string {
-  if (value === '') return '';
-  const url = URL.canParse(value) ? new URL(value) : null;
-  const isPlain =
-    url !== null && ['http:', 'https:'].includes(url.protocol) && url.username === '' && url.search === '';
-  if (!isPlain || url.hash !== '') throw new SettingError('USHER_PUBLIC_URL must look like https://usher.example.com.');
-  return url.href.replace(/\/$/, '');
-}
-
 function adminKey(id: string, secret: string): Config['adminKey'] {
   if (id === '' && secret === '') return null;
   if (id === '' || secret === '') {
@@ -193,6 +205,41 @@ function scanner(value: string, embedded: boolean): ScannerChoice {
   }
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   return { kind: 'clamd', host, port: url.port === '' ? 3_310 : Number(url.port) };
+}
+
+/** Values are never repeated in the messages: one of them is a secret, and they are easily mixed up. */
+function twilio(read: (name: SettingName) => string): Config['twilio'] {
+  const names = [
+    'USHER_TWILIO_BASE_URL',
+    'USHER_TWILIO_ACCOUNT_SID',
+    'USHER_TWILIO_AUTH_TOKEN',
+    'USHER_TWILIO_PUBLIC_URL',
+  ] as const;
+  const missing = names.filter((name) => read(name) === '');
+  if (missing.length === names.length) return null;
+  if (missing.length > 0)
+    throw new SettingError(`${names.join(', ')} go together: set all or none. Missing: ${missing.join(', ')}.`);
+  const accountSid = read('USHER_TWILIO_ACCOUNT_SID');
+  const authToken = read('USHER_TWILIO_AUTH_TOKEN');
+  if (!/^[A-Za-z0-9]{2,64}$/.test(accountSid))
+    throw new SettingError('USHER_TWILIO_ACCOUNT_SID must be 2 to 64 letters and digits.');
+  if (!/^[\x21-\x7e]{1,256}$/.test(authToken))
+    throw new SettingError('USHER_TWILIO_AUTH_TOKEN must be 1 to 256 visible ASCII characters.');
+  const url = (name: 'USHER_TWILIO_BASE_URL' | 'USHER_TWILIO_PUBLIC_URL'): string => plainUrl(name, read(name));
+  return Object.freeze({
+    baseUrl: url('USHER_TWILIO_BASE_URL'),
+    accountSid,
+    authToken,
+    publicUrl: url('USHER_TWILIO_PUBLIC_URL'),
+  });
+}
+
+function plainUrl(name: SettingName, value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : null;
+  const isPlain = url !== null && `${url.username}${url.password}${url.search}${url.hash}` === '';
+  if (!isPlain || !['http:', 'https:'].includes(url.protocol))
+    throw new SettingError(`${name} must be an http or https URL without credentials, query or fragment.`);
+  return url.href.replace(/\/+$/, '');
 }
 
 const proxyGroups = ['loopback', 'linklocal', 'uniquelocal'];

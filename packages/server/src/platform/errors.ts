@@ -46,6 +46,7 @@ export const errors = {
   headers_too_large: { status: 431, title: 'The headers are too large' },
   internal_error: { status: 500, title: 'Something went wrong inside Usher' },
   too_busy: { status: 503, title: 'This process has as much to do as it can' },
+  no_carrier: { status: 503, title: 'No carrier for SMS is set up' },
   database_unavailable: { status: 503, title: 'The database does not answer' },
   no_scanner: { status: 503, title: 'Nobody has chosen how files are scanned' },
   storage_full: { status: 503, title: 'There is no room for files' },

@@ -255,7 +255,9 @@ async function readEngagements(
            e.sub_engagement_id,
            extract(epoch FROM e.sub_started_at)::float8 * 1000 AS sub_started_at,
            extract(epoch FROM e.started_at)::float8 * 1000 AS started_at,
-           extract(epoch FROM e.ended_at)::float8 * 1000 AS ended_at, ${visitorColumns(sql)}
+           extract(epoch FROM e.ended_at)::float8 * 1000 AS ended_at,
+           coalesce((SELECT r.notes ->> 'platform' = 'sms' FROM engagement_requests r WHERE r.id = e.request_id), false)
+             AS by_phone, ${visitorColumns(sql)}
       FROM engagements e JOIN visitors v ON v.id = e.visitor_id
      WHERE ${which}`;
 }
@@ -277,9 +279,11 @@ async function readTickets(sql: Sql, accountId: AccountId, ids: readonly string[
 
 /**
  * What is pending was so after the last turn, which ended all that had timed out by then: it is not older than that turn by
- * more than the longest time-out of a site, which is an hour. However long nobody has looked since.
+ * more than the longest time-out of a site, which is an hour. However long nobody has looked since. Those that last are given
+ * more than that hour, 72 of them, and are found by it (engagement_requests_lasting).
  */
 const longestRequest = '2 hours';
+const longestLasting = '73 hours';
 
 async function readRequests(sql: Sql, accountId: AccountId, ids: readonly string[] | null): Promise<StoredRequest[]> {
   const which = ids === null
@@ -289,7 +293,11 @@ async function readRequests(sql: Sql, accountId: AccountId, ids: readonly string
         UNION ALL
         SELECT id FROM engagement_requests
          WHERE account_id = ${accountId} AND kind <> 'ticket'
-           AND created_at > (SELECT turned_at FROM accounts WHERE id = ${accountId}) - ${longestRequest}::interval)`
+           AND created_at > (SELECT turned_at FROM accounts WHERE id = ${accountId}) - ${longestRequest}::interval
+        UNION ALL
+        SELECT id FROM engagement_requests
+         WHERE account_id = ${accountId} AND timeout_ms > 3600000
+           AND created_at > (SELECT turned_at FROM accounts WHERE id = ${accountId}) - ${longestLasting}::interval)`
     : sql`r.id = ANY(${[...ids]}::uuid[])`; // prettier-ignore
   return sql<StoredRequest[]>`
     SELECT r.id, r.kind, r.origin, r.state, r.site_id, r.operator_id, r.media, r.queue_id, r.ticket_id, r.engagement_id,

@@ -1,6 +1,7 @@
 import { newId, type AccountId, type EngagementId } from '../../platform/ids.ts';
 import type { Sql } from '../../platform/database.ts';
 import type { Party } from '../../routing/board/answering.ts';
+import { smsOfMessage } from '../sms/sms-of-message.ts';
 import { instant, takesPart } from '../taking-part.ts';
 import { arrangeAttachment, type MessageRow } from './message.ts';
 
@@ -67,6 +68,7 @@ export async function putMessage(sql: Sql, message: NewMessage): Promise<Message
                         'event_type', ${event}::text, 'event_id', ${eventId}::text, 'dispatched_at', ${instant(sql, sql`at`)},
                         'message', ${toldMessage(sql, type)}, 'undelivered_messages', undelivered)
              FROM engaged, sent)
+         ${from.kind === 'operator' ? sql`, texted AS (${smsOfMessage(sql)})` : sql``}
     SELECT * FROM sent`;
   return row ?? null;
 }
@@ -125,7 +127,8 @@ interface Acknowledged {
   readonly accountId: AccountId;
   readonly engagementId: EngagementId;
   readonly id: string;
-  readonly by: Party;
+  /** The recipient; or the carrier of SMS, for the visitor, also when the engagement has ended meanwhile. */
+  readonly by: Party | 'carrier';
 }
 
 /**
@@ -135,21 +138,22 @@ interface Acknowledged {
 export async function acknowledgeMessage(sql: Sql, { accountId, engagementId, id, by }: Acknowledged) {
   const event = 'engagement.chat.message_status';
   const eventId = newId();
+  const side: Side = by === 'carrier' ? 'visitor' : by.kind;
   const [row] = await sql<MessageRow[]>`
     WITH engaged AS (
            SELECT e.id AS engaged_id, e.site_id, e.visitor_id, e.operator_id, e.ticket_id, e.request_id
              FROM engagements e
-            WHERE e.id = ${engagementId} AND e.account_id = ${accountId} AND ${takesPart(sql, by)}
+            WHERE e.id = ${engagementId} AND e.account_id = ${accountId} AND ${by === 'carrier' ? sql`true` : takesPart(sql, by)}
               FOR NO KEY UPDATE),
          delivered AS (
            UPDATE chat_messages
               SET status = 'delivered', delivered_at = date_trunc('milliseconds', clock_timestamp())
              FROM engaged
-            WHERE engagement_id = engaged_id AND id = ${id} AND target = ${by.kind} AND status = 'sent'
+            WHERE engagement_id = engaged_id AND id = ${id} AND target = ${side} AND status = 'sent'
            RETURNING ${columns(sql)}),
          counted AS (
            UPDATE engagements e
-              SET ${undelivered(sql, by.kind)} = ${undelivered(sql, by.kind)} - 1
+              SET ${undelivered(sql, side)} = ${undelivered(sql, side)} - 1
              FROM delivered
             WHERE e.id = delivered.engagement_id),
          told AS (

@@ -25,12 +25,21 @@ interface NewVisitor {
   readonly siteId: SiteId;
   readonly name: string | null;
   readonly teamIds: readonly TeamId[];
+  readonly phone?: string;
 }
 
-export async function insertVisitor(sql: Sql, { id, accountId, siteId, name, teamIds }: NewVisitor): Promise<void> {
+export async function insertVisitor(sql: Sql, visitor: NewVisitor): Promise<void> {
+  const { id, accountId, siteId, name, teamIds, phone = null } = visitor;
   await sql`
-    INSERT INTO visitors (id, account_id, site_id, name, team_ids)
-    VALUES (${id}, ${accountId}, ${siteId}, ${name}, ${[...teamIds]}::uuid[])`;
+    INSERT INTO visitors (id, account_id, site_id, name, team_ids, phone)
+    VALUES (${id}, ${accountId}, ${siteId}, ${name}, ${[...teamIds]}::uuid[], ${phone})`;
+}
+
+/** The oldest with that phone on the site. Served by visitors_by_phone. */
+export async function findVisitorByPhone(sql: Sql, siteId: SiteId, phone: string): Promise<VisitorId | null> {
+  const [row] = await sql<{ id: VisitorId }[]>`
+    SELECT id FROM visitors WHERE site_id = ${siteId} AND phone = ${phone} ORDER BY created_at, id LIMIT 1`;
+  return row?.id ?? null;
 }
 
 export async function findVisitor(sql: Sql, accountId: AccountId, id: VisitorId): Promise<VisitorRow | null> {

@@ -8,11 +8,24 @@ import { canTake, hasRoomFor } from './free-operators.ts';
 import { takes } from './media.ts';
 import { lookAtLease } from './presence.ts';
 import { openRequest } from './requests.ts';
-import type { Engagement, Operator, Request, RequestNotes, Ticket } from './state.ts';
+import {
+  isLasting,
+  type Engagement,
+  type Operator,
+  type Request,
+  type RequestNotes,
+  type Ticket,
+  type Visitor,
+} from './state.ts';
 import { newTicket } from './tickets.ts';
 
 /** Requests that one visitor may have pending, and one operator may have made: more would only ring everywhere. */
 const mostPending = 10;
+/** Those that last are counted by themselves: so many a visitor may have, and so many an operator may have made. */
+const mostLasting = 10;
+const mostLastingOfOperator = 1_000;
+/** How long a visitor has to reply to what was sent to its phone. */
+const lastingMs = 72 * 3_600_000;
 
 /** A visitor asks an operator, or an operator a visitor. */
 export interface DirectRequest {
@@ -34,12 +47,13 @@ export function requestDirectly(board: Board, command: DirectRequest): Request {
   if (command.facts.siteId !== siteId)
     throw invalid([{ attribute: '/visitor_id', detail: 'is not a visitor on the site' }]);
   const known = board.visitors.get(command.visitorId);
+  const lasts = isLasting({ kind: 'direct', notes: command.notes });
   if (known !== undefined) {
     refuseEngaged(known, siteId);
-    if (known.requests.length >= mostPending)
-      throw new Refusal('too_many', `The visitor has ${mostPending} requests pending. Wait for their answers.`);
+    refusePending(known, lasts);
   }
-  if (origin === 'visitor') requireReady(operator, medium);
+  if (lasts) requireFewLasting(operator);
+  else if (origin === 'visitor') requireReady(operator, medium);
   else requireRoom(operator, medium);
   const visitor = visitorOf(board, command.visitorId, command.facts.leaseUntil);
   const { reactiveMs, proactiveMs } = siteOf(board, siteId);
@@ -51,11 +65,24 @@ export function requestDirectly(board: Board, command: DirectRequest): Request {
     visitor,
     operator,
     medium,
-    timeoutMs: origin === 'visitor' ? reactiveMs : proactiveMs,
+    timeoutMs: lasts ? lastingMs : origin === 'visitor' ? reactiveMs : proactiveMs,
     notes: command.notes,
   });
   lookAtLease(board, visitor);
   return request;
+}
+
+function refusePending({ requests }: Visitor, lasts: boolean): void {
+  const most = lasts ? mostLasting : mostPending;
+  if (requests.filter((request) => isLasting(request) === lasts).length >= most)
+    throw new Refusal('too_many', `The visitor has ${most} requests pending. Wait for their answers.`);
+}
+
+/** It is not occupied by them, so it needs no room; but it must be allowed to work. */
+function requireFewLasting(operator: Operator): void {
+  if (!operator.settings.enabled) throw unavailable(operator, 'is disabled');
+  if (operator.requests.filter(isLasting).length >= mostLastingOfOperator)
+    throw new Refusal('too_many', `The operator awaits ${mostLastingOfOperator} replies. Cancel some first.`);
 }
 
 /** Available, takes the medium, and has room for it (D4.4). */

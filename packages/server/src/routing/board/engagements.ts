@@ -4,7 +4,7 @@ import { byAge, including, releaseVisitor, without, type Board } from './board.t
 import type { About, Happening } from './changes.ts';
 import { failRequest, occupy, unstandRequest } from './requests.ts';
 import { withOperator } from './staffing.ts';
-import type { EndReason, Engagement, FailReason, Queue, Request } from './state.ts';
+import { isLasting, type EndReason, type Engagement, type FailReason, type Queue, type Request } from './state.ts';
 import { endTicket } from './tickets.ts';
 
 /** The request was accepted: what it asked for begins. */
@@ -29,12 +29,13 @@ function startEngagement(board: Board, request: Request): Engagement {
     medium,
     subEngagementId: board.newId() as SubEngagementId,
     subStartedAt: board.now,
+    byPhone: isLasting(request),
     transfer: null,
     notedIn: null,
     madeIn: board.changes,
   };
   accept(board, request);
-  standEngagement(board, engagement, 'occupied');
+  standEngagement(board, engagement, engagement.byPhone ? 'free' : 'occupied');
   request.engagement = engagement;
   board.changes.engagements.add(engagement);
   if (ticket !== null && queue !== null) leaveForEngagement(board, request, queue);

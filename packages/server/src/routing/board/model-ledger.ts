@@ -122,7 +122,11 @@ export class Ledger {
     );
     const lease_until = (id: VisitorId): number | null => this.leases.get(id) ?? null;
     each(this.engagements, rows.engagements, (row) =>
-      putEngagement(board, { ...row, lease_until: lease_until(row.visitor_id) }),
+      putEngagement(board, {
+        ...row,
+        lease_until: lease_until(row.visitor_id),
+        by_phone: this.requests.get(row.request_id)?.notes.platform === 'sms',
+      }),
     );
     each(this.tickets, rows.tickets, (row) => putTicket(board, { ...row, lease_until: lease_until(row.visitor_id) }));
     each(this.requests, rows.requests, (row) =>
@@ -216,5 +220,6 @@ function engagementRow(engagement: Engagement): EngagementRow {
     started_at: engagement.startedAt,
     ended_at: engagement.endedAt,
     end_reason: engagement.endReason,
+    by_phone: false,
   };
 }

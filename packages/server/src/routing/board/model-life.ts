@@ -96,6 +96,8 @@ const requestDirectly = fc.record({
   on: fc.constantFrom(0, 0, 0, 1),
   medium,
   origin: side,
+  /** A text to the visitor's phone, where an operator asks. */
+  byPhone: fc.constantFrom(false, false, true),
 });
 const answer = fc.record({
   do: fc.constant('answer'),
@@ -133,7 +135,7 @@ const setVisitorPresence = fc.record({ do: fc.constant('setVisitorPresence'), vi
 const action = fc.oneof(
   { weight: 13, arbitrary: enqueue },
   { weight: 2, arbitrary: cancelTicket },
-  { weight: 3, arbitrary: requestDirectly },
+  { weight: 4, arbitrary: requestDirectly },
   { weight: 11, arbitrary: answer },
   { weight: 5, arbitrary: transferToOperator },
   { weight: 4, arbitrary: transferToQueue },

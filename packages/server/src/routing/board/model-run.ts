@@ -19,7 +19,7 @@ import {
 import { assertSound, seenIn, seenOn } from './model-views.ts';
 import { upgrading } from './model-upgrade.ts';
 import { act, configureOperator, configureQueue, nextDue } from './reference.ts';
-import { loadOf, newWorld, No, nextMatch, visitorsIn, type World } from './reference-world.ts';
+import { loadOf, newWorld, No, nextMatch, pending, visitorsIn, type World } from './reference-world.ts';
 import { dropOperator, dropQueue } from './staffing.ts';
 import type { QueueSettings } from './state.ts';
 import { Ledger, noRows, type Rows } from './model-ledger.ts';
@@ -121,6 +121,7 @@ export class Run {
       const operatorId = this.#operatorId(action.operator);
       const facts = this.#factsOf(visitorId, nth(names.sites, action.on), null);
       const { origin } = action;
+      const byPhone = action.byPhone && origin === 'operator';
       return {
         name: 'requestDirectly',
         id: id as RequestId,
@@ -128,9 +129,9 @@ export class Run {
         siteId,
         visitorId,
         operatorId,
-        medium,
+        medium: byPhone ? 'text' : medium,
         facts,
-        notes,
+        notes: byPhone ? { ...notes, platform: 'sms' } : notes,
       };
     }
     const queueIds = action.queues?.map((which) => this.#queueId(which, siteId)) ?? null;
@@ -276,6 +277,7 @@ export class Run {
   #dropOperator(which: number): void {
     const operator = nth(this.#world.operators, which);
     if (operator === undefined || loadOf(this.#world, operator).length > 0) return;
+    if (pending(this.#world).some((request) => request.operator === operator)) return;
     this.#world.operators.splice(this.#world.operators.indexOf(operator), 1);
     this.#ledger.operators.delete(operator.settings.id);
     this.#dropped.add(operator.settings.id);
@@ -299,7 +301,7 @@ export class Run {
     this.#world.events = [];
     this.#world.visits = [];
     for (const { type, id, at, fields } of changes.events) makeEvent(type, { id, at: new Date(at) }, fields);
-    assertSound(this.#board, command);
+    assertSound(this.#board, this.#ledger, command);
     this.#assertAwake(command);
   }
 

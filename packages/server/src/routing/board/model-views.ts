@@ -3,7 +3,7 @@ import { takes } from './reference-world.ts';
 import type { Board } from './board.ts';
 import type { Command } from './commands.ts';
 import { estimateOf, loadOf, positionOf, visitorsIn, lineOf, type World } from './reference-world.ts';
-import type { Operator, Place, Ticket } from './state.ts';
+import type { Engagement, Operator, Place, Request, Ticket } from './state.ts';
 import type { Ledger } from './model-ledger.ts';
 import { viewTicket } from './views.ts';
 
@@ -155,7 +155,7 @@ export function seenIn(world: World): ReturnType<typeof seenOn> {
 }
 
 /** D2.3, D3.4, D4.4 and D4.6, looked at from outside. */
-export function assertSound(board: Board, command: Command): void {
+export function assertSound(board: Board, ledger: Ledger, command: Command): void {
   const tickets = [...board.tickets.values()];
   for (const ticket of tickets)
     for (const operator of board.operators.values())
@@ -165,11 +165,24 @@ export function assertSound(board: Board, command: Command): void {
     .filter(({ kind }) => kind === 'visitor')
     .map(({ visitor, siteId }) => `${visitor.id} ${siteId}`);
   assert.equal(new Set(visits).size, visits.length, 'D3.4: a visitor has two tickets on a site');
-  for (const { texts, exclusives, settings } of board.operators.values())
+  for (const { settings, engagements, requests } of board.operators.values()) {
+    // What began with a reply from a phone began whether there was room or not.
+    const ordinary = [...engagements.filter((each) => !beganByPhone(ledger, each)), ...requests.filter(occupies)];
+    const texts = ordinary.filter(({ medium }) => medium === 'text').length;
+    const exclusives = ordinary.length - texts;
     assert(exclusives === 0 ? texts <= 3 : exclusives === 1 && texts === 0, `D4.4: ${settings.id} is overbooked`);
+  }
   if (command.name !== 'enqueue' && command.name !== 'transferToQueue') return;
   for (const { queue } of board.tickets.get(command.id)?.places ?? [])
     assert(queue.visitors <= capacityOn(board, queue), `D2.3: ${queue.settings.id} is over its capacity`);
+}
+
+function occupies({ notes }: Request): boolean {
+  return notes.platform !== 'sms';
+}
+
+function beganByPhone({ requests }: Ledger, { requestId }: Engagement): boolean {
+  return requests.get(requestId)?.notes.platform === 'sms';
 }
 
 function capacityOn(board: Board, { settings }: Place['queue']): number {
@@ -207,7 +220,8 @@ function couldTake(board: Board, ticket: Ticket, operator: Operator): boolean {
     takes(each.settings.media, medium) &&
     each.settings.id !== neverTo &&
     ticket.places.some((place) => isFor(board, ticket, place, each));
-  const load = [...board.requests.values(), ...board.engagements.values()].filter((each) => each.operator === operator);
+  const asked = [...board.requests.values()].filter(occupies);
+  const load = [...asked, ...board.engagements.values()].filter((each) => each.operator === operator);
   const most = medium === 'text' ? operator.settings.maxEngagements : 1;
   if (!isHere(operator) || load.length >= most || load.some((each) => each.medium !== 'text')) return false;
   const hasRefused = ({ settings: { id } }: Operator): boolean => (ticket.refusals?.get(id) ?? 0) > board.now;

@@ -6,7 +6,14 @@ import { endEngagement } from './engagements.ts';
 import type { MediaSet } from './media.ts';
 import { failRequest } from './requests.ts';
 import { graceMs, resettle } from './staffing.ts';
-import type { FailReason, Operator, OperatorSettings, Request, Visitor } from './state.ts';
+import {
+  isLasting,
+  type FailReason,
+  type Operator,
+  type OperatorSettings,
+  type Request,
+  type Visitor,
+} from './state.ts';
 import { endTicket, noteRefusal, waitAgain } from './tickets.ts';
 
 export interface Presence {
@@ -42,8 +49,10 @@ export function settleAbsent(board: Board): void {
   board.dirty.absent.clear();
   for (const operator of absent) {
     const { enabled, leaseUntil, sites } = operator.settings;
-    const isLost = ({ createdAt }: Request): boolean =>
-      !enabled || (leaseUntil !== null && leaseUntil <= board.now && createdAt < leaseUntil);
+    const isLost = (request: Request): boolean => {
+      if (!enabled || leaseUntil === null) return !enabled;
+      return !isLasting(request) && leaseUntil <= board.now && request.createdAt < leaseUntil;
+    };
     for (const request of byAge(operator.requests, ({ createdAt }) => createdAt)) {
       const isAbsent = !operator.present && (isInvited(request) || isLost(request));
       if (isAbsent || !sites.has(request.siteId)) giveUp(board, request, 'operator_left');
@@ -135,8 +144,8 @@ export function lookAtLease(board: Board, visitor: Visitor): void {
   const counts =
     until !== null &&
     (tickets.some((ticket) => ticket.enqueuedAt < until) ||
-      requests.some((request) => request.createdAt < until) ||
-      engagements.some((engagement) => engagement.startedAt < until));
+      requests.some((request) => request.createdAt < until && !isLasting(request)) ||
+      engagements.some((engagement) => engagement.startedAt < until && !engagement.byPhone));
   if (!counts) {
     board.deadlines.clear(visitor.leaseDeadline);
     board.deadlines.clear(visitor.graceDeadline);
@@ -146,7 +155,7 @@ export function lookAtLease(board: Board, visitor: Visitor): void {
   board.deadlines.set((visitor.graceDeadline ??= newDeadline('visitor_grace', visitor.id)), until + graceMs);
 }
 
-/** The visitor is gone: it waits for nothing and nobody any more. */
+/** The visitor is gone: it waits for nothing and nobody any more. What was sent to its phone it still has. */
 export function visitorLeft(board: Board, visitor: Visitor): void {
   const { leaseUntil } = visitor;
   if (leaseUntil === null || leaseUntil > board.now) return;
@@ -156,12 +165,13 @@ export function visitorLeft(board: Board, visitor: Visitor): void {
     endTicket(board, ticket, 'visitor_left');
   }
   for (const request of byAge(visitor.requests, ({ createdAt }) => createdAt))
-    if (request.kind === 'direct' && request.createdAt < leaseUntil) failRequest(board, request, 'visitor_left');
+    if (request.kind === 'direct' && request.createdAt < leaseUntil && !isLasting(request))
+      failRequest(board, request, 'visitor_left');
 }
 
 export function endVisitorAfterGrace(board: Board, visitor: Visitor): void {
   const { leaseUntil } = visitor;
   if (leaseUntil === null || leaseUntil + graceMs > board.now) return;
   for (const engagement of byAge(visitor.engagements, ({ startedAt }) => startedAt))
-    if (engagement.startedAt < leaseUntil) endEngagement(board, engagement, 'visitor_left');
+    if (engagement.startedAt < leaseUntil && !engagement.byPhone) endEngagement(board, engagement, 'visitor_left');
 }

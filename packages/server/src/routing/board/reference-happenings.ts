@@ -79,6 +79,7 @@ export function offer(world: World, { ticket, queue, operator }: Match): void {
     ticket,
     engagement: ticket.engagement,
     timeoutMs: siteOf(world, siteId).reactiveMs,
+    lasting: false,
   });
   ticket.state = 'offered';
 }

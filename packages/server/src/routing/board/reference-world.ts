@@ -86,6 +86,8 @@ export interface Request {
   engagement: Engagement | null;
   readonly createdAt: number;
   readonly timeoutMs: number;
+  /** Waits for days, for a reply to what was sent to a phone. */
+  readonly lasting: boolean;
   state: 'pending' | 'accepted' | 'failed';
   failReason: FailReason | null;
   endedAt: number | null;
@@ -323,7 +325,7 @@ export function hasRoom(world: World, operator: Operator, medium: Medium): boole
 
 /** The media of all that an operator is engaged in, or may be at any moment. */
 export function loadOf(world: World, operator: Operator): Medium[] {
-  return [...pending(world), ...ongoing(world)]
+  return [...pending(world).filter(({ lasting }) => !lasting), ...ongoing(world)]
     .filter((each) => each.operator === operator)
     .map(({ medium }) => medium);
 }

@@ -43,6 +43,7 @@ import type { OperatorSettings, QueueSettings } from './state.ts';
 /** What may be asked of the plain world, what falls due in it, and what follows: the naive counterpart of `commands.ts`. */
 
 const graceMs = 30_000;
+const lastingMs = 259_200_000;
 
 export function configureQueue(world: World, settings: QueueSettings): void {
   const known = world.queues.find(({ id }) => id === settings.id);
@@ -147,9 +148,12 @@ function duesOfVisitor(world: World, id: string, leaseUntil: number): Due[] {
     ({ kind, visitorId, enqueuedAt }) => kind === 'visitor' && visitorId === id && enqueuedAt < leaseUntil,
   );
   const asked = pending(world).filter(
-    ({ kind, visitorId, createdAt }) => kind === 'direct' && visitorId === id && createdAt < leaseUntil,
+    ({ kind, visitorId, createdAt, lasting }) =>
+      kind === 'direct' && visitorId === id && createdAt < leaseUntil && !lasting,
   );
-  const lost = ongoing(world).filter(({ visitorId, startedAt }) => visitorId === id && startedAt < leaseUntil);
+  const lost = ongoing(world).filter(
+    ({ visitorId, startedAt, request }) => visitorId === id && startedAt < leaseUntil && !request.lasting,
+  );
   const leave = (): void => {
     for (const ticket of tickets) {
       if (ticket.request !== null) fail(world, ticket.request, 'visitor_left');
@@ -199,12 +203,12 @@ function settle(world: World): void {
 
 function leave(world: World, operator: Operator): void {
   const { enabled, leaseUntil, sites } = operator.settings;
-  const isLost = (createdAt: number): boolean =>
-    !enabled || (leaseUntil !== null && leaseUntil <= world.now && createdAt < leaseUntil);
+  const isLost = ({ createdAt, lasting }: Request): boolean =>
+    !enabled || (!lasting && leaseUntil !== null && leaseUntil <= world.now && createdAt < leaseUntil);
   for (const request of pending(world).filter((each) => each.operator === operator))
     if (
       !Array.from(sites.keys()).some((id) => id === request.siteId) ||
-      (!operator.present && (wasAsked(request) || isLost(request.createdAt)))
+      (!operator.present && (wasAsked(request) || isLost(request)))
     )
       giveUp(world, request, 'operator_left');
 }
@@ -287,13 +291,17 @@ function requestDirectly(world: World, command: Command<'requestDirectly'>): Req
   const operator = operatorOn(world, operatorId, siteId);
   if (command.facts.siteId !== siteId) throw new No('invalid_request');
   refuseEngaged(world, visitorId, siteId);
-  if (pending(world).filter((each) => each.visitorId === visitorId).length >= 10) throw new No('too_many');
+  const lasting = command.notes.platform === 'sms';
+  const alike = pending(world).filter((each) => each.visitorId === visitorId && each.lasting === lasting);
+  if (alike.length >= 10) throw new No('too_many');
   if (origin === 'visitor') requireReady(world, operator, medium);
-  else if (!operator.settings.enabled || !hasRoom(world, operator, medium)) throw new No('operator_unavailable');
+  else if (!operator.settings.enabled || (!lasting && !hasRoom(world, operator, medium)))
+    throw new No('operator_unavailable');
   const { reactiveMs, proactiveMs } = siteOf(world, siteId);
-  const timeoutMs = origin === 'visitor' ? reactiveMs : proactiveMs;
+  const timeoutMs = lasting ? lastingMs : origin === 'visitor' ? reactiveMs : proactiveMs;
   const nothing = { queue: null, ticket: null, engagement: null };
-  return ask(world, { id, kind: 'direct', origin, siteId, visitorId, operator, medium, timeoutMs, ...nothing });
+  const sides = { siteId, visitorId, operator };
+  return ask(world, { id, kind: 'direct', origin, ...sides, medium, timeoutMs, lasting, ...nothing });
 }
 
 function requireReady(world: World, operator: Operator, medium: Request['medium']): void {
@@ -319,7 +327,14 @@ function transferToOperator(world: World, command: Command<'transferToOperator'>
   if (operator === engagement.operator) throw new No('invalid_request');
   requireReady(world, operator, medium);
   const { reactiveMs: timeoutMs } = siteOf(world, siteId);
-  const named = { id: command.id, kind: 'transfer', origin: 'operator', queue: null, ticket: null } as const;
+  const named = {
+    id: command.id,
+    kind: 'transfer',
+    origin: 'operator',
+    queue: null,
+    ticket: null,
+    lasting: false,
+  } as const;
   const request = ask(world, { ...named, siteId, visitorId, operator, medium, engagement, timeoutMs });
   engagement.transfer = request;
   return request;

@@ -4,16 +4,17 @@ import { including, releaseVisitor, siteOf, without, type Board } from './board.
 import { newDeadline } from './deadlines.ts';
 import { unstand } from './lines.ts';
 import { withOperator } from './staffing.ts';
-import type {
-  Engagement,
-  FailReason,
-  Operator,
-  Place,
-  Queue,
-  Request,
-  RequestNotes,
-  Ticket,
-  Visitor,
+import {
+  isLasting,
+  type Engagement,
+  type FailReason,
+  type Operator,
+  type Place,
+  type Queue,
+  type Request,
+  type RequestNotes,
+  type Ticket,
+  type Visitor,
 } from './state.ts';
 
 interface NewRequest {
@@ -31,7 +32,7 @@ interface NewRequest {
   readonly notes: RequestNotes;
 }
 
-/** From now on it occupies the operator, as the engagement it may become will. */
+/** From now on it occupies the operator, as the engagement it may become will; one that lasts does not yet. */
 export function openRequest(board: Board, wanted: NewRequest): Request {
   const request: Request = {
     id: wanted.id,
@@ -60,13 +61,13 @@ export function openRequest(board: Board, wanted: NewRequest): Request {
   return request;
 }
 
-/** On the board: its clock runs and its operator is occupied. */
+/** On the board: its clock runs and its operator is occupied, unless it lasts. */
 export function standRequest(board: Board, request: Request): void {
   board.requests.set(request.id, request);
   request.visitor.requests = including(request.visitor.requests, request);
   request.operator.requests = including(request.operator.requests, request);
   board.deadlines.set(request.deadline, request.createdAt + request.timeoutMs);
-  occupy(board, request.operator, request.medium, 1);
+  if (!isLasting(request)) occupy(board, request.operator, request.medium, 1);
 }
 
 /** Off the board; `occupied` keeps the operator's place for the engagement it becomes. */
@@ -75,7 +76,7 @@ export function unstandRequest(board: Board, request: Request, then: 'free' | 'o
   request.visitor.requests = without(request.visitor.requests, request);
   request.operator.requests = without(request.operator.requests, request);
   board.deadlines.clear(request.deadline);
-  if (then === 'free') occupy(board, request.operator, request.medium, -1);
+  if (then === 'free' && !isLasting(request)) occupy(board, request.operator, request.medium, -1);
 }
 
 export function occupy(board: Board, operator: Operator, medium: Medium, by: 1 | -1): void {

@@ -57,6 +57,7 @@ export interface StoredEngagement {
   readonly sub_started_at: number;
   readonly started_at: number;
   readonly ended_at: number | null;
+  readonly by_phone: boolean;
 }
 
 export function putEngagement(board: Board, row: StoredEngagement): void {
@@ -106,6 +107,7 @@ function newEngagement(
     visitor,
     startedAt: row.started_at,
     askedOn: row.asked_on_site_id,
+    byPhone: row.by_phone,
     transfer: null,
     notedIn: null,
     madeIn: null,

@@ -179,7 +179,7 @@ export interface Ticket extends Changing {
   affinityDeadline: Deadline | null;
 }
 
-/** What a request carries and the board does not look into. */
+/** What a request carries and the board does not look into, but for the platform: see `isLasting`. */
 export interface RequestNotes {
   readonly source: string | null;
   readonly platform: string;
@@ -191,6 +191,14 @@ export interface RequestNotes {
 /** D5.2. */
 export type FailReason =
   'rejected' | 'timed_out' | 'visitor_left' | 'visitor_cancel' | 'operator_left' | 'operator_cancel' | 'error';
+
+/**
+ * An operator's message that went to the visitor's phone, and waits for a reply for days. It lasts whatever becomes of either
+ * side's presence, and occupies its operator only once it is an engagement.
+ */
+export function isLasting({ kind, notes }: Pick<Request, 'kind' | 'notes'>): boolean {
+  return kind === 'direct' && notes.platform === 'sms';
+}
 
 export interface Request extends Changing {
   readonly id: RequestId;
@@ -235,6 +243,8 @@ export interface Engagement extends Changing {
   medium: Medium;
   subEngagementId: SubEngagementId;
   subStartedAt: number;
+  /** It began with a reply from the visitor's phone: whether the visitor is on the site says nothing about it. */
+  readonly byPhone: boolean;
   /** A transfer that is under way. */
   transfer: Request | Ticket | null;
 }

@@ -1,0 +1,31 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Sql } from '../../platform/database.ts';
+import { queuedAgeSec } from './store.ts';
+
+export interface SmsMetrics {
+  sent(outcome: 'sent' | 'postponed' | 'refused'): void;
+  inbound(outcome: 'accepted' | 'message' | 'declined' | 'unclaimed'): void;
+  receipt(kind: 'delivered' | 'failed' | 'taken' | 'unknown' | 'forged'): void;
+}
+
+export function smsMetrics(registry: Registry, sql: Sql): SmsMetrics {
+  const counter = (name: string, help: string) =>
+    new Counter({ name, help, labelNames: ['outcome'], registers: [registry] });
+  const sent = counter('usher_sms_sent_total', 'Attempts to hand an SMS to the carrier, by outcome');
+  const inbound = counter('usher_sms_inbound_total', 'SMS from visitors, by what became of them');
+  const receipts = counter('usher_sms_receipts_total', 'Receipts of the carrier, by what they say');
+  new Gauge({
+    name: 'usher_sms_queued_age_seconds',
+    help: 'How long the oldest SMS that is still to go has waited',
+    registers: [registry],
+    async collect() {
+      // Without the database there is nothing to tell, and the others are still told.
+      this.set(await queuedAgeSec(sql).catch(() => NaN));
+    },
+  });
+  return {
+    sent: (outcome) => sent.inc({ outcome }),
+    inbound: (outcome) => inbound.inc({ outcome }),
+    receipt: (outcome) => receipts.inc({ outcome }),
+  };
+}

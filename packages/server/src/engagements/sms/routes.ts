@@ -1,0 +1,43 @@
+import { operatorOf } from '../../identity/access.ts';
+import { invalid, Refusal } from '../../platform/errors.ts';
+import type { App } from '../../platform/http.ts';
+import type { RequestId } from '../../platform/ids.ts';
+import { requestOutput, showRequest } from '../requests/request.ts';
+import { sendOutbound } from './send-outbound.ts';
+import type { SmsService } from './service.ts';
+import { smsInput } from './sms.ts';
+
+/** `null`: no carrier is set up. */
+export function smsRoutes(app: App, sms: SmsService | null): void {
+  app.post(
+    '/outbound_sms',
+    {
+      config: { access: { operator: 'operator', site: 'body.site_id' } },
+      schema: {
+        tags: ['Engagement requests'],
+        summary: 'Ask a visitor by SMS: the reply accepts, and is the first message',
+        description:
+          'The visitor is the one on the site with that phone, or a new one. The request waits for 72 hours; it does not occupy the operator. What the carrier does not deliver fails the request with the reason error.',
+        body: smsInput,
+        response: { 201: requestOutput },
+      },
+    },
+    async (request, reply) => {
+      const { site_id: siteId, from_number: from, to_number: to, message: body } = request.body;
+      if (sms === null) throw noCarrier();
+      if (from === to) throw invalid([{ attribute: '/to_number', detail: 'must be another than from_number' }]);
+      const { accountId, operatorId } = operatorOf(request);
+      const keyedId = request.keyedId as RequestId | null;
+      const asked = { accountId, siteId, operatorId, from, to, body, keyedId };
+      const made = showRequest(await sendOutbound(sms.sql, sms.turns, asked));
+      sms.wake();
+      reply.code(201).header('location', `/engagement_requests/${made.id}`);
+      return made;
+    },
+  );
+}
+
+function noCarrier(): Refusal {
+  const names = ['BASE_URL', 'ACCOUNT_SID', 'AUTH_TOKEN', 'PUBLIC_URL'].map((name) => `USHER_TWILIO_${name}`);
+  return new Refusal('no_carrier', `SMS need a carrier. Set ${names.join(', ')} and start Usher again.`);
+}

@@ -1,0 +1,35 @@
+import type { Registry } from 'prom-client';
+import type { AccountId } from '../../platform/ids.ts';
+import type { ChangeFeed } from '../../platform/change-feed.ts';
+import type { Sql } from '../../platform/database.ts';
+import type { Log } from '../../platform/log.ts';
+import type { Turns } from '../../routing/turns.ts';
+import { handleDue, type Parts } from './handle-due.ts';
+import { smsMetrics } from './metrics.ts';
+import { Outbox } from './outbox.ts';
+import { twilioCarrier, type TwilioSettings } from './twilio.ts';
+
+interface SmsOptions {
+  readonly settings: TwilioSettings;
+  /** Connections of their own: a request may hold one of the others while its SMS is prepared. */
+  readonly sql: Sql;
+  readonly turns: Turns;
+  readonly feed: ChangeFeed;
+  readonly log: Log;
+  readonly registry: Registry;
+  readonly tell: (accountId: AccountId) => void;
+}
+
+/** What routes need to send, and to take what comes back. */
+export interface SmsService extends Parts {
+  readonly settings: TwilioSettings;
+  /** Something may be due. */
+  readonly wake: () => void;
+  readonly stop: () => Promise<void>;
+}
+
+export function startSms({ settings, sql, turns, feed, log, registry, tell }: SmsOptions): SmsService {
+  const parts: Parts = { sql, turns, tell, carrier: twilioCarrier(settings), metrics: smsMetrics(registry, sql) };
+  const outbox = new Outbox({ sql, feed, log, handle: async (due, stopping) => handleDue(parts, due, stopping) });
+  return { ...parts, settings, wake: () => outbox.wake(), stop: async () => outbox.stop() };
+}

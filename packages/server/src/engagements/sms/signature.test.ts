@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isSigned } from './signature.ts';
+
+/** The example that Twilio's own samples give. */
+const url = 'https://mycompany.com/myapp.php?foo=1&bar=2';
+const fields = {
+  CallSid: 'CA1234567890ABCDE',
+  Caller: '+14158675310',
+  Digits: '1234',
+  From: '+14158675310',
+  To: '+18005551212',
+};
+const signature = 'GvWf1cFY/Q7PnoempGyD5oXAezc=';
+
+function signed(more: { url?: string; form?: Record<string, string>; signature?: string; token?: string } = {}) {
+  return isSigned(more.token ?? '12345', {
+    url: more.url ?? url,
+    form: new URLSearchParams(more.form ?? fields),
+    signature: more.signature ?? signature,
+  });
+}
+
+test('the signature of Twilio’s own example is good, in whichever order its fields come', () => {
+  assert.equal(signed(), true);
+  assert.equal(signed({ form: Object.fromEntries(Object.entries(fields).toReversed()) }), true);
+});
+
+test('the port may be in the address that was signed or not', () => {
+  assert.equal(signed({ url: 'https://mycompany.com:8443/myapp.php?foo=1&bar=2' }), true);
+});
+
+test('whatever else differs is not signed', () => {
+  assert.equal(signed({ token: '12346' }), false);
+  assert.equal(signed({ url: url.replace('https', 'http') }), false);
+  assert.equal(signed({ url: `${url}&baz=3` }), false);
+  assert.equal(signed({ form: { ...fields, Digits: '1235' } }), false);
+  assert.equal(signed({ form: { ...fields, New: '' } }), false);
+  assert.equal(signed({ signature: '' }), false);
+  assert.equal(signed({ signature: signature.slice(0, -4) }), false);
+  assert.equal(signed({ signature: 'not base64 at all' }), false);
+});

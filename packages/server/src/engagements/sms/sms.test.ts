@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { afterReceipt, contentOf, isOptOut, readable, type OutboundState, type Receipt } from './sms.ts';
+import { receiptIn } from './twilio.ts';
+
+const failed: Receipt = { kind: 'failed', why: 'It did.' };
+
+test('nothing goes back, and what has ended stays as it ended', () => {
+  const next = (receipt: Receipt) => (state: OutboundState) => afterReceipt(state, receipt);
+  const open = ['queued', 'sending', 'sent'] as const;
+  assert.deepEqual(open.map(next({ kind: 'delivered' })), ['delivered', 'delivered', 'delivered']);
+  assert.deepEqual(open.map(next(failed)), ['failing', 'failing', 'failing']);
+  assert.deepEqual(open.map(next({ kind: 'taken' })), ['sent', 'sent', null]);
+  for (const receipt of [{ kind: 'delivered' }, failed, { kind: 'taken' }] as const)
+    assert.deepEqual((['delivered', 'failing', 'failed'] as const).map(next(receipt)), [null, null, null]);
+});
+
+test('what Twilio says of a message', () => {
+  const kinds = (statuses: string[]) => new Set(statuses.map((status) => receiptIn(status, null)?.kind));
+  assert.deepEqual(kinds(['delivered', 'read']), new Set(['delivered']));
+  assert.deepEqual(kinds(['failed', 'undelivered', 'canceled']), new Set(['failed']));
+  assert.deepEqual(kinds(['accepted', 'scheduled', 'queued', 'sending', 'sent']), new Set(['taken']));
+  assert.deepEqual(kinds(['receiving', 'partially_delivered', '']), new Set([undefined]));
+  assert.equal(receiptIn(null, null), null);
+  assert.deepEqual(receiptIn('undelivered', '30003'), {
+    kind: 'failed',
+    why: 'The carrier says: undelivered (30003)',
+  });
+  assert.deepEqual(receiptIn('failed', 'x\0'), { kind: 'failed', why: 'The carrier says: failed' });
+});
+
+test('a reply becomes content that can be stored, and is never empty', () => {
+  assert.equal(contentOf(' Yes ', 0), ' Yes ');
+  assert.equal(contentOf('\0\0', 0), '[empty]');
+  assert.equal(contentOf(' ', 1), '[media]');
+  assert.equal(contentOf('', NaN), '[empty]');
+  assert.equal(contentOf('x'.repeat(20_000), 0).length, 10_000);
+  assert.equal(contentOf(`${'x'.repeat(9_999)}👍`, 0).isWellFormed(), true);
+});
+
+test('the words for "no more" are such by themselves alone', () => {
+  assert.deepEqual(['STOP', ' quit\n', 'Unsubscribe'].map(isOptOut), [true, true, true]);
+  assert.deepEqual(['Stop by at ten', '', 'no'].map(isOptOut), [false, false, false]);
+});
+
+test('what a carrier says is bounded and can be shown', () => {
+  assert.equal(readable('a\0b\r\nc'), 'a b c');
+  assert.equal(readable('x'.repeat(1_000)).length, 255);
+});

@@ -1,0 +1,54 @@
+import { writeEvent } from '../../events/write-event.ts';
+import { inTransaction, type Sql } from '../../platform/database.ts';
+import type { AccountId } from '../../platform/ids.ts';
+import { noteArrival } from './chat.ts';
+import { afterReceipt, type Receipt } from './sms.ts';
+import {
+  hasArrived,
+  lockChatMessage,
+  lockOutbound,
+  recordDelivered,
+  recordFailing,
+  recordSent,
+  type Receivable,
+} from './store.ts';
+
+interface Received {
+  /** Ours, where the receipt names it, and the carrier's. */
+  readonly id: string | null;
+  readonly sid: string | null;
+  readonly receipt: Receipt;
+}
+
+/** What a receipt changes, with its event, in one transaction under the SMS's row. Answers whose it was, if it changed it. */
+export async function takeReceipt(sql: Sql, { id, sid, receipt }: Received): Promise<AccountId | null> {
+  return inTransaction(sql, async (own) => {
+    const sms =
+      (id === null ? null : await lockOutbound(own, id, null)) ??
+      (sid === null ? null : await lockOutbound(own, null, sid));
+    const next = sms === null ? null : afterReceipt(sms.state, receipt);
+    if (sms === null || next === null) return null;
+    if (next === 'sent') await recordSent(own, sms.id, null);
+    else if (next === 'failing')
+      await recordFailing(own, sms.id, receipt.kind === 'failed' ? receipt.why : '', 'receipt');
+    else await deliver(own, sms);
+    return sms.accountId;
+  });
+}
+
+async function deliver(sql: Sql, sms: Receivable): Promise<void> {
+  const { id, accountId, requestId, siteId, visitorId, operatorId, engagementId, chatMessageId } = sms;
+  if (chatMessageId !== null) await lockChatMessage(sql, chatMessageId);
+  await recordDelivered(sql, id);
+  if (chatMessageId === null)
+    await writeEvent(sql, {
+      accountId,
+      type: 'engagement.request.deliver',
+      about: { siteId, requestId, visitorId, operatorId },
+      fields: {
+        engagement_request: { id: requestId, site_id: siteId, visitor_id: visitorId, operator_id: operatorId },
+      },
+    });
+  else if (engagementId !== null && (await hasArrived(sql, engagementId, chatMessageId)))
+    await noteArrival(sql, { accountId, engagementId, id: chatMessageId });
+}
