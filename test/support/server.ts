@@ -89,8 +89,11 @@ export async function call(server: { url: string }, request: string, options: Ca
       ? {}
       : { body: typeof body === 'string' || body instanceof FormData ? body : JSON.stringify(body) }),
   });
-  const text = await response.text();
   const type = response.headers.get('content-type') ?? '';
+  // A feed does not end: that it begins is all there is to be answered.
+  const isFeed = type.startsWith('text/event-stream');
+  if (isFeed) await response.body?.cancel();
+  const text = isFeed ? '' : await response.text();
   return {
     status: response.status,
     headers: response.headers,

@@ -6,6 +6,7 @@ const audio = nullable(oneOf(['two_way'] as const));
 const video = nullable(oneOf(['one_way', 'two_way'] as const));
 
 export const upgradeInput = checked(body({ audio, video }), (value) => {
+  if (typeof value !== 'object' || value === null) return [];
   const given = value as { audio?: unknown; video?: unknown };
   if (given.audio !== null || given.video !== null) return [];
   return [{ attribute: '', detail: 'must ask for audio or video or both: one of them must not be null' }];

@@ -82,6 +82,7 @@ export const messageInput = checked(
 
 /** Empty only where something else is sent. */
 function contentViolations(value: unknown, without: readonly string[]): Violation[] {
+  if (typeof value !== 'object' || value === null) return [];
   const { content: given, attachment: sent } = value as { content?: unknown; attachment?: { type?: string } | null };
   if (given !== '' || without.includes(sent?.type ?? '')) return [];
   return [{ attribute: '/content', detail: 'must not be empty, but with files' }];
