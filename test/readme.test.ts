@@ -27,12 +27,11 @@ test('the tour of the README works as it is written', async () => {
       .replace('KEY_ID=…; KEY_SECRET=…', `KEY_ID=${account.key.id}; KEY_SECRET=${account.key.secret}`)
       .replaceAll(/^curl .*$(?:\n {2}.*$)*/gm, '$&; echo');
     const { stdout } = await promisify(execFile)('bash', ['-euc', script]);
-    const answers = stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    assert.equal(answers.length, 10, stdout);
-    const [sites, operator, visitor, queue, queues, ticket, me, accepted, engagements, mistake] = answers;
+    const lines = stdout.split('\n').filter((line) => line !== '');
+    const heard = lines.filter((line) => /^event: /.test(line)).map((line) => line.slice('event: '.length));
+    const answers = lines.filter((line) => !/^(?:id|event|data|): /.test(line)).map((line) => JSON.parse(line));
+    assert.equal(answers.length, 11, stdout);
+    const [sites, operator, visitor, queue, queues, ticket, me, accepted, engagements, message, mistake] = answers;
     assert.equal(sites.sites[0].id, account.siteId);
     assert.equal(operator.assignments[0].team_ids.length, 1);
     assert.ok(visitor.access_token);
@@ -40,6 +39,8 @@ test('the tour of the README works as it is written', async () => {
     assert.deepEqual([ticket.state, ticket.position, me.available], ['waiting', 1, true]);
     assert.equal(accepted.queue_ticket_id, ticket.id);
     assert.equal(engagements.engagements[0].id, accepted.engagement_id);
+    assert.equal(message.status, 'sent');
+    assert.deepEqual(heard, ['feed.open', 'engagement.chat.message']);
     assert.deepEqual(
       mistake.details.map(({ attribute }: { attribute: string }) => attribute),
       ['/site_id', '/colour', '/name'],

@@ -107,16 +107,18 @@ test('what is wrong is said, all of it at once, and leaves nothing behind', asyn
   assert.equal(rows.length, 10);
 });
 
-test('the visitor is the one with the phone on the site, or a new one, made once', async () => {
+test('the visitor is the one who was written to before, never one who calls the phone its own', async () => {
   const own = await makeAccount(server);
   const admin = { token: own.admin };
   const to_number = newNumber();
-  const known = await makeVisitor(server, own);
-  const path = `PATCH /sites/${own.siteId}/visitors/${known.id}`;
-  expectStatus(await call(server, path, { token: own.admin, body: { phone: to_number } }), 200);
-  assert.equal(expectStatus(await askBySms(server, own, admin, { to_number }), 201).body.visitor_id, known.id);
+  const claims = await makeVisitor(server, own);
+  const path = `PATCH /sites/${own.siteId}/visitors/${claims.id}`;
+  expectStatus(await call(server, path, { token: claims.token, body: { phone: to_number } }), 200);
+  const first = expectStatus(await askBySms(server, own, admin, { to_number }), 201).body.visitor_id;
+  assert.notEqual(first, claims.id);
+  assert.equal(expectStatus(await askBySms(server, own, admin, { to_number }), 201).body.visitor_id, first);
   const elsewhere = await askBySms(server, own, admin, { site_id: await makeSite(server, own), to_number });
-  assert.notEqual(expectStatus(elsewhere, 201).body.visitor_id, known.id);
+  assert.notEqual(expectStatus(elsewhere, 201).body.visitor_id, first);
 
   const fresh = newNumber();
   const asked = await Promise.all(

@@ -60,8 +60,8 @@ END $$;
 CREATE TRIGGER tell AFTER INSERT ON sms_messages FOR EACH ROW
   WHEN (NEW.state <> 'prepared') EXECUTE FUNCTION tell_sms();
 
--- The visitor with that phone on a site.
-CREATE INDEX visitors_by_phone ON visitors (site_id, phone) WHERE phone IS NOT NULL;
+-- Who has been written to at a phone.
+CREATE INDEX sms_threads_by_phone ON sms_threads (site_id, to_number, created_at);
 
 -- Requests that wait for longer than any site's time-out, which is an hour at most. None of these columns ever changes, so
 -- answering a request still touches no index.

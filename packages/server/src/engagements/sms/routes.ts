@@ -17,7 +17,7 @@ export function smsRoutes(app: App, sms: SmsService | null): void {
         tags: ['Engagement requests'],
         summary: 'Ask a visitor by SMS: the reply accepts, and is the first message',
         description:
-          'The visitor is the one on the site with that phone, or a new one. The request waits for 72 hours; it does not occupy the operator. What the carrier does not deliver fails the request with the reason error.',
+          'The visitor is the one who was written to at that number before, or a new one. The request waits for 72 hours; it does not occupy the operator. What the carrier does not deliver fails the request with the reason error.',
         body: smsInput,
         response: { 201: requestOutput },
       },

@@ -1,4 +1,4 @@
-import { findVisitorByPhone, insertVisitor } from '../../identity/visitors/store.ts';
+import { insertVisitor } from '../../identity/visitors/store.ts';
 import { inTransaction, type Sql } from '../../platform/database.ts';
 import { invalid, Refusal } from '../../platform/errors.ts';
 import {
@@ -14,7 +14,15 @@ import { notesOf } from '../../routing/notes.ts';
 import type { Turns } from '../../routing/turns.ts';
 import { findRequest } from '../requests/store.ts';
 import type { SmsThread } from './sms.ts';
-import { accountOfNumber, dropPrepared, findThread, insertAsking, insertThread, lockNumbers } from './store.ts';
+import {
+  accountOfNumber,
+  dropPrepared,
+  findThread,
+  insertAsking,
+  insertThread,
+  lockNumbers,
+  visitorAtPhone,
+} from './store.ts';
 
 interface Asked {
   readonly accountId: AccountId;
@@ -65,7 +73,7 @@ async function prepare(sql: Sql, asked: Asked): Promise<SmsThread> {
   // Or a reply could reach somebody else's operator.
   if (owner !== null && owner !== accountId)
     throw invalid([{ attribute: '/from_number', detail: 'is not a number of this account' }]);
-  const visitorId = (await findVisitorByPhone(sql, siteId, to)) ?? (await addVisitor(sql, asked));
+  const visitorId = (await visitorAtPhone(sql, siteId, to)) ?? (await addVisitor(sql, asked));
   const thread: SmsThread = { requestId, accountId, siteId, visitorId, operatorId, from, to };
   await insertThread(sql, thread);
   await insertAsking(sql, thread, asked.body, 'prepared');

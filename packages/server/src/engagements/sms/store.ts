@@ -1,11 +1,26 @@
 import type { Sql } from '../../platform/database.ts';
-import type { AccountId, EngagementId, RequestId } from '../../platform/ids.ts';
+import type { AccountId, EngagementId, RequestId, SiteId, VisitorId } from '../../platform/ids.ts';
 import type { Due, OutboundState, SmsId, SmsThread } from './sms.ts';
 
 /** Holds two numbers' locks until the transaction ends, ours first: so nobody waits for another in a circle. */
 export async function lockNumbers(sql: Sql, siteId: string, from: string, to: string): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`sms from ${from}`}, 0))`;
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`sms ${siteId} ${to}`}, 0))`;
+}
+
+/**
+ * Who was last written to at that phone, if still on the site. Not whoever calls the phone its own: visitors may say that of
+ * any, and would get to see what is written to it. Served by sms_threads_by_phone.
+ */
+export async function visitorAtPhone(sql: Sql, siteId: SiteId, phone: string): Promise<VisitorId | null> {
+  const [row] = await sql<{ id: VisitorId }[]>`
+    SELECT v.id
+      FROM sms_threads t
+      JOIN visitors v ON v.id = t.visitor_id AND v.site_id = t.site_id
+     WHERE t.site_id = ${siteId} AND t.to_number = ${phone}
+     ORDER BY t.created_at DESC
+     LIMIT 1`;
+  return row?.id ?? null;
 }
 
 /** The account that sends from the number; `null`: none has. Served by sms_threads_by_numbers. */

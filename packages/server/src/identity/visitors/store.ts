@@ -35,13 +35,6 @@ export async function insertVisitor(sql: Sql, visitor: NewVisitor): Promise<void
     VALUES (${id}, ${accountId}, ${siteId}, ${name}, ${[...teamIds]}::uuid[], ${phone})`;
 }
 
-/** The oldest with that phone on the site. Served by visitors_by_phone. */
-export async function findVisitorByPhone(sql: Sql, siteId: SiteId, phone: string): Promise<VisitorId | null> {
-  const [row] = await sql<{ id: VisitorId }[]>`
-    SELECT id FROM visitors WHERE site_id = ${siteId} AND phone = ${phone} ORDER BY created_at, id LIMIT 1`;
-  return row?.id ?? null;
-}
-
 export async function findVisitor(sql: Sql, accountId: AccountId, id: VisitorId): Promise<VisitorRow | null> {
   const [row] = await sql<
     VisitorRow[]
