@@ -28,7 +28,7 @@ test('the tour of the README works as it is written', async () => {
       .replaceAll(/^curl .*$(?:\n {2}.*$)*/gm, '$&; echo');
     const { stdout } = await promisify(execFile)('bash', ['-euc', script]);
     const lines = stdout.split('\n').filter((line) => line !== '');
-    const heard = lines.filter((line) => /^event: /.test(line)).map((line) => line.slice('event: '.length));
+    const heard = lines.filter((line) => line.startsWith('event: ')).map((line) => line.slice('event: '.length));
     const answers = lines.filter((line) => !/^(?:id|event|data|): /.test(line)).map((line) => JSON.parse(line));
     assert.equal(answers.length, 11, stdout);
     const [sites, operator, visitor, queue, queues, ticket, me, accepted, engagements, message, mistake] = answers;
