@@ -361,6 +361,15 @@ test('files: sent by whoever uploaded them, once they are clean', async () => {
       ['/attachment/files/1/id', 'pending'],
     ],
   );
+  const path = `GET /files?site_ids[]=${own.siteId}&state=pending`;
+  const waiting = expectStatus(await call(server, path, { token: own.admin }), 200).body;
+  assert.deepEqual(
+    waiting.files.map(({ id: fileId, name, site_id }: Json) => [fileId, name, site_id]),
+    [
+      [first, 'one.txt', undefined],
+      [second, 'zwei ü.txt', undefined],
+    ],
+  );
   for (const file of [first, second])
     expectStatus(
       await call(scanning, `PUT /files/${file}/security_scan`, { token: own.admin, body: { result: 'clean' } }),

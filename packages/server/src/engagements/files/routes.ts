@@ -8,6 +8,7 @@ import { uuid } from '../../platform/schema.ts';
 import { permittedEngagement } from '../routes.ts';
 import { attachment } from './file-name.ts';
 import { fileOutput, scanInput, type FileRow } from './file.ts';
+import { pendingFilesRoute } from './pending-route.ts';
 import type { FilesRoom } from './room.ts';
 import { settleScan } from './settle-scan.ts';
 import { findFile, listFiles } from './store.ts';
@@ -59,6 +60,7 @@ export function fileRoutes(app: App, room: FilesRoom): void {
     },
   );
 
+  pendingFilesRoute(app);
   scanRoute(app, room);
 }
 

@@ -71,6 +71,24 @@ export async function listFiles(sql: Sql, engagementId: EngagementId): Promise<F
      ORDER BY f.created_at, f.id`;
 }
 
+interface PendingList {
+  readonly accountId: AccountId;
+  readonly siteIds: readonly SiteId[];
+  readonly limit: number | null;
+  readonly offset: number;
+}
+
+/** Oldest first. Served by files_pending: few wait at any time. */
+export async function listPending(sql: Sql, { accountId, siteIds, limit, offset }: PendingList): Promise<FileRow[]> {
+  return sql<FileRow[]>`
+    SELECT ${columns(sql)}, e.site_id
+      FROM files f
+      JOIN engagements e ON e.id = f.engagement_id
+     WHERE f.state = 'pending' AND f.account_id = ${accountId} AND e.site_id = ANY(${[...siteIds]}::uuid[])
+     ORDER BY f.created_at, f.id
+     LIMIT ${limit} OFFSET ${offset}`;
+}
+
 interface Attachable {
   readonly engagementId: string;
   readonly ids: readonly string[];

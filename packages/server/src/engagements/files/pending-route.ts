@@ -1,0 +1,34 @@
+import Type from 'typebox';
+import { accountOf } from '../../identity/access.ts';
+import type { App } from '../../platform/http.ts';
+import { cutPage, nextPage, pageQuery, pageWindow } from '../../platform/paging.ts';
+import { list, oneOf, uuid } from '../../platform/schema.ts';
+import { fileOutput } from './file.ts';
+import { listPending } from './store.ts';
+
+/** For whoever scans by hand or by a program of their own: what there is to scan. */
+export function pendingFilesRoute(app: App): void {
+  app.get(
+    '/files',
+    {
+      config: { access: { operator: 'super_manager', site: 'query.site_ids' } },
+      schema: {
+        tags: ['Files'],
+        summary: 'Files of the sites that wait to be scanned, oldest first',
+        querystring: Type.Object({
+          site_ids: list(uuid<'site'>(), { minItems: 1 }),
+          state: oneOf(['pending'] as const),
+          ...pageQuery,
+        }),
+        response: { 200: Type.Object({ files: Type.Array(fileOutput), next_page: nextPage }) },
+      },
+    },
+    async (request) => {
+      const { site_ids: siteIds } = request.query;
+      const window = pageWindow(request.query);
+      const found = await listPending(request.sql, { accountId: accountOf(request), siteIds, ...window });
+      const { rows, next_page } = cutPage(request, request.query, found);
+      return { files: rows, next_page };
+    },
+  );
+}
