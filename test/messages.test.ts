@@ -164,6 +164,7 @@ test('choices: only what was offered to that side can be chosen', async () => {
 test('what a message may not be', async () => {
   const chat = await engage(server);
   const { visitor } = chat;
+  const longOptions = Array.from({ length: 40 }, () => ({ text: 'x'.repeat(900), value: 'y' }));
   const refused: readonly [Json, string][] = [
     [{}, '/content'],
     [{ content: '' }, '/content'],
@@ -184,6 +185,7 @@ test('what a message may not be', async () => {
     [{ content: 'x', attachment: { type: 'single_choice_response' } }, '/attachment/selected_option'],
     [{ content: '', attachment: { type: 'single_choice', options: [{ text: 'a', value: 'b' }] } }, '/content'],
     [{ content: 'x', attachment: { type: 'files', files: [{ id: 'x' }] } }, '/attachment/files/0/id'],
+    [{ content: 'x', attachment: { type: 'single_choice', options: longOptions } }, '/attachment'],
     [{ content: 'x', metadata: [] }, '/metadata'],
     [{ content: 'x', metadata: { a: 'x'.repeat(17_000) } }, '/metadata'],
   ];

@@ -6,8 +6,9 @@ import { body, checked, list, nullable, oneOf, output, timestamp, uuid } from '.
 
 /** Code points (D7.6). */
 const longestContent = 10_000;
-/** Characters of metadata as JSON: it goes with the events, which have a limit of their own. */
+/** Characters of each as JSON: they go with the events, which together with the content stay under 256 KiB. */
 const longestMetadata = 16_384;
+const longestAttachment = 32_768;
 const mostOptions = 100;
 const mostFiles = 20;
 
@@ -41,7 +42,7 @@ function attachment<T extends Type.TSchema>(shapes: readonly T[]) {
   const types = shapes.map(
     (shape) => (shape as unknown as { properties: { type: { const: string } } }).properties.type,
   );
-  return Type.Unsafe<Type.Static<T> | null>({
+  const schema = Type.Unsafe<Type.Static<T> | null>({
     type: ['object', 'null'],
     required: ['type'],
     properties: { type: { type: 'string', enum: types.map((type) => type.const) } },
@@ -51,6 +52,7 @@ function attachment<T extends Type.TSchema>(shapes: readonly T[]) {
       then: shape,
     })),
   });
+  return checked(schema, noLongerThan(longestAttachment));
 }
 
 /** With its fields in the document's order: events carry it as it is stored. */
@@ -64,9 +66,11 @@ export function arrangeAttachment(given: unknown): unknown {
 
 const content = Type.String({ maxLength: longestContent });
 
-function metadataViolations(value: unknown): Violation[] {
-  if (typeof value !== 'object' || value === null || JSON.stringify(value).length <= longestMetadata) return [];
-  return [{ attribute: '', detail: `must not be longer than ${longestMetadata} characters as JSON` }];
+function noLongerThan(longest: number): (value: unknown) => Violation[] {
+  return (value) => {
+    if (typeof value !== 'object' || value === null || JSON.stringify(value).length <= longest) return [];
+    return [{ attribute: '', detail: `must not be longer than ${longest} characters as JSON` }];
+  };
 }
 
 const anyObject = Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'] });
@@ -75,7 +79,7 @@ export const messageInput = checked(
   body({
     content,
     attachment: Type.Optional(attachment([singleChoice, singleChoiceResponse, chosenFiles])),
-    metadata: Type.Optional(checked(anyObject, metadataViolations)),
+    metadata: Type.Optional(checked(anyObject, noLongerThan(longestMetadata))),
   }),
   (value) => contentViolations(value, ['files']),
 );
@@ -103,7 +107,7 @@ export const systemMessageInput = checked(
     content,
     type: Type.Optional(oneOf(['system_message', 'visitor_authentication'] as const)),
     attachment: Type.Optional(attachment([singleChoice, singleChoiceResponse])),
-    metadata: Type.Optional(checked(promptOrSuggestion, metadataViolations)),
+    metadata: Type.Optional(checked(promptOrSuggestion, noLongerThan(longestMetadata))),
   }),
   (value) => contentViolations(value, []),
 );
