@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { engage } from './support/chat.ts';
-import { openFeed } from './support/feed.ts';
+import { randomUUID } from 'node:crypto';
+import { engage, said, type Engaged } from './support/chat.ts';
+import { contents, isMessage, openFeed } from './support/feed.ts';
+import type { Sql } from '../packages/server/src/platform/database.ts';
 import { call, startTestServer, until, type Json, type TestServer } from './support/server.ts';
 import { expectStatus, makeAccount, makeOperator, present } from './support/world.ts';
 
@@ -61,4 +63,69 @@ test('typing that is kept for a webhook is heard at once, too', async () => {
   }
   // Without a hint it is found when the log is looked at, every 2 s: three in a row take longer than this.
   assert.ok(Math.max(...heardMs) < 1_000, `${heardMs.join(', ')} ms`);
+});
+
+/** As a message would, but within a transaction that commits when the test says so. */
+async function tell(sql: Sql, { own, id, visitor, operator }: Engaged, content: string): Promise<void> {
+  await sql`
+    INSERT INTO events (account_id, id, type, site_id, engagement_id, visitor_id, operator_id, occurred_at, payload)
+    SELECT account_id, ${randomUUID()}, 'engagement.chat.message', ${own.siteId}, ${id}, ${visitor.id}, ${operator.id}, now(),
+           ${JSON.stringify({ message: { content } })}::text::json
+      FROM engagements WHERE id = ${id}`;
+}
+
+test('whoever is cut off twice in the middle is told nothing twice, also if something commits late', async () => {
+  const chat = await engage(server);
+  const { token } = chat.operator;
+  const mark = await openFeed(server, { token });
+  await mark.close();
+  const { sql } = server.database;
+  let middle = '';
+  await sql.begin(async (slow) => {
+    await tell(slow, chat, 'slow');
+    for (const content of ['one', 'two', 'three', 'four']) await said(chat, chat.visitor, content);
+    await using first = await openFeed(server, { token, lastId: mark.lastId() });
+    middle = (await first.until(isMessage('two'))).id;
+    assert.deepEqual(contents(first), ['one', 'two', 'three', 'four']);
+  });
+  await using back = await openFeed(server, { token, lastId: middle });
+  assert.deepEqual(contents(back).toSorted(), ['four', 'slow', 'three']);
+  const messages = back.items.filter(({ type }) => type === 'engagement.chat.message');
+  for (const [index, { id }] of messages.entries()) {
+    await using again = await openFeed(server, { token, lastId: id });
+    assert.deepEqual(contents(again), contents(back).slice(index + 1));
+  }
+});
+
+test('that it is not known what moved is told before what came with it', async () => {
+  const chat = await engage(server);
+  await using feed = await openFeed(server, { token: chat.operator.token });
+  const { sql } = server.database;
+  await sql.begin(async (lost) => {
+    await lost`
+      UPDATE accounts SET board_version = board_version + 1
+       WHERE id = (SELECT account_id FROM engagements WHERE id = ${chat.id})`;
+    await tell(lost, chat, 'with it');
+  });
+  await feed.until(isMessage('with it'));
+  const types = feed.items.map(({ type }) => type);
+  assert.ok(types.includes('feed.reset') && types.indexOf('feed.reset') < types.indexOf('engagement.chat.message'));
+  // Whoever has read as far as the message need not be told again; whoever has not, must.
+  const [reset] = feed.items.filter(({ type }) => type === 'feed.reset');
+  await using cutOff = await openFeed(server, { token: chat.operator.token, lastId: reset?.id ?? '' });
+  await cutOff.untilType('feed.reset');
+});
+
+test('how a media upgrade stands is told as it is answered', async () => {
+  const chat = await engage(server);
+  await using feed = await openFeed(server, { token: chat.operator.token });
+  const base = `/engagements/${chat.id}/media_upgrade_requests`;
+  const ask = { token: chat.operator.token, body: { audio: 'two_way', video: null } };
+  for (const action of ['decline', 'accept']) {
+    const { id } = expectStatus(await call(server, `POST ${base}`, ask), 201).body;
+    const answer = { token: chat.visitor.token, body: { action } };
+    const { body } = expectStatus(await call(server, `PATCH ${base}/${id}`, answer), 200);
+    const told = await feed.until(({ type, data }) => type === 'media_upgrade_request.state' && data.id === id);
+    assert.deepEqual(told.data, body);
+  }
 });
