@@ -32,8 +32,7 @@ test('a reader that is gone before it is known who it is holds no presence', asy
     }).catch(() => undefined);
     await until(async () => (await connections()) === 1);
     await until(
-      async () =>
-        (await sql`SELECT 1 FROM pg_locks WHERE relation = 'operators'::regclass AND NOT granted`).length > 0,
+      async () => (await sql`SELECT 1 FROM pg_locks WHERE relation = 'operators'::regclass AND NOT granted`).length > 0,
     );
     controller.abort();
     await asked;
@@ -128,4 +127,19 @@ test('how a media upgrade stands is told as it is answered', async () => {
     const told = await feed.until(({ type, data }) => type === 'media_upgrade_request.state' && data.id === id);
     assert.deepEqual(told.data, body);
   }
+});
+
+test('a caller has so many feeds and no more, also if it opens all of them at once', async () => {
+  const own = await makeAccount(server);
+  const controllers = Array.from({ length: 130 }, () => new AbortController());
+  const ask = async ({ signal }: AbortController): Promise<Response> =>
+    fetch(`${server.url}/feed`, { signal, headers: { authorization: `Bearer ${own.admin}` } });
+  // Kept to the end: one that is forgotten is closed.
+  const responses = await Promise.all(controllers.map(ask));
+  const count = (wanted: number): number => responses.filter(({ status }) => status === wanted).length;
+  assert.deepEqual([count(200), count(429)], [100, 30]);
+  for (const controller of controllers) controller.abort();
+  const next = new AbortController();
+  await until(async () => (await ask(next)).status === 200);
+  next.abort();
 });

@@ -49,7 +49,7 @@ export function feedRoutes(app: App, { feeds, holder, directory, log }: FeedRout
     },
     async (request, reply) => {
       const { caller, query } = request;
-      feeds.refuseTooMany(caller);
+      feeds.refuseTooMany(caller, reply.raw);
       // One that is gone already does not close again: nobody would let go.
       if (query.hold_presence === true && !reply.raw.closed) {
         const holding = holder.hold(caller);
