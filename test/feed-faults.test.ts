@@ -110,7 +110,7 @@ test('that it is not known what moved is told before what came with it', async (
   const types = feed.items.map(({ type }) => type);
   assert.ok(types.includes('feed.reset') && types.indexOf('feed.reset') < types.indexOf('engagement.chat.message'));
   // Whoever has read as far as the message need not be told again; whoever has not, must.
-  const [reset] = feed.items.filter(({ type }) => type === 'feed.reset');
+  const reset = feed.items.find(({ type }) => type === 'feed.reset');
   await using cutOff = await openFeed(server, { token: chat.operator.token, lastId: reset?.id ?? '' });
   await cutOff.untilType('feed.reset');
 });
