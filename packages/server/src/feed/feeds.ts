@@ -47,7 +47,9 @@ export class Feeds {
   readonly #parts: FeedsParts;
   readonly #followers = new Map<AccountId, Promise<Follower>>();
   readonly #open = new Set<Open>();
+  /** Feeds that are open or about to be: by caller, and all. */
   readonly #ofCaller = new Map<string, number>();
+  #admitted = 0;
   readonly #timers: readonly NodeJS.Timeout[];
   #beats = 0;
   #opened = 0;
@@ -74,16 +76,25 @@ export class Feeds {
     return this.#open.size;
   }
 
-  /** To be asked before the answer has begun. */
-  refuseTooMany(caller: Caller): void {
-    if (this.#open.size >= mostStreams)
+  /** To be asked before the answer has begun. It counts from here on: many may be about to open at once. */
+  refuseTooMany({ key }: Caller, response: ServerResponse): void {
+    if (this.#admitted >= mostStreams)
       throw new Refusal('too_busy', 'This process has as many feeds open as it can. Try again in a few seconds.', {
         headers: { 'retry-after': '5' },
       });
-    if ((this.#ofCaller.get(caller.key) ?? 0) >= mostOfCaller)
+    if ((this.#ofCaller.get(key) ?? 0) >= mostOfCaller)
       throw new Refusal('rate_limited', `The caller has ${mostOfCaller} feeds open. Close some.`, {
         headers: { 'retry-after': '15' },
       });
+    if (response.closed) return;
+    this.#admitted += 1;
+    this.#ofCaller.set(key, (this.#ofCaller.get(key) ?? 0) + 1);
+    response.once('close', () => {
+      this.#admitted -= 1;
+      const left = (this.#ofCaller.get(key) ?? 1) - 1;
+      if (left > 0) this.#ofCaller.set(key, left);
+      else this.#ofCaller.delete(key);
+    });
   }
 
   /** Finds out where the account's log is; of a reader that comes back, from where it need be told nothing twice. */
@@ -102,7 +113,7 @@ export class Feeds {
     follower.joining -= 1;
     if (stream.closed) return this.#leaveIfEmpty(follower);
     const upTo = follower.position;
-    await this.#enter(open, caller);
+    await this.#enter(open);
     const from = lastId === null ? null : positionOf(lastId);
     const resumed = from !== null && (await this.#resume(open, accountId, { from, upTo }));
     const id = idOf(upTo);
@@ -135,16 +146,12 @@ export class Feeds {
     }
   }
 
-  async #enter(open: Open, { key }: Caller): Promise<void> {
+  async #enter(open: Open): Promise<void> {
     const { stream, follower } = open;
     this.#open.add(open);
-    this.#ofCaller.set(key, (this.#ofCaller.get(key) ?? 0) + 1);
     stream.response.on('close', () => {
       this.#open.delete(open);
       follower.remove(stream);
-      const left = (this.#ofCaller.get(key) ?? 1) - 1;
-      if (left > 0) this.#ofCaller.set(key, left);
-      else this.#ofCaller.delete(key);
       this.#leaveIfEmpty(follower);
     });
     await follower.add(stream);

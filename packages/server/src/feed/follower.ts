@@ -150,16 +150,17 @@ export class Follower {
     const wanted = wantedBy(this.streams);
     const states = moved === null ? [] : await statesOf(this.#parts, this.accountId, moved, wanted);
     const told = await Promise.all(events.map(async (event) => eventItems(event, this.#parts.reveal)));
+    // Nobody can say what moved: whoever looks at things must look at all of them. It is told before anything whose id says
+    // that the batch has been seen, or one who is cut off in between would never know.
+    if (moved === null) this.#sayReset(from);
     this.#deal(inBatch({ from, to }, told.flat(), states));
     this.#position = to;
-    // Nobody can say what moved: whoever looks at things must look at all of them.
-    if (moved === null) this.#sayReset(to);
-    else if (moved.length > 0) this.#tickets.look(moved);
+    if (moved !== null && moved.length > 0) this.#tickets.look(moved);
     if (moved === null || moved.length > 0) this.#queues.look();
   }
 
-  #sayReset(to: Position): void {
-    const text = written(idOf(to), 'feed.reset', { reason: 'moves_unknown' });
+  #sayReset(at: Position): void {
+    const text = written(idOf(at), 'feed.reset', { reason: 'moves_unknown' });
     for (const stream of this.streams) stream.send(text);
   }
 

@@ -3,7 +3,7 @@ import type { AccountId } from '../platform/ids.ts';
 import type { FollowerParts } from './follower.ts';
 import { wantedBy } from './wanted.ts';
 import { eventItems, written, type Item } from './items.ts';
-import { eventsNamed, missedEvents, movesBetween } from './log.ts';
+import { eventsNamed, missedEvents, movesBetween, type Wanted } from './log.ts';
 import { idOf, type Position } from './position.ts';
 import { statesOf } from './states.ts';
 import type { Stream } from './stream.ts';
@@ -37,22 +37,13 @@ export async function sendMissed(parts: FollowerParts, missed: Missed): Promise<
   }
 }
 
-async function sendAll(parts: FollowerParts, { accountId, stream, from, upTo }: Missed): Promise<boolean> {
-  const { sql } = parts;
+async function sendAll(parts: FollowerParts, missed: Missed): Promise<boolean> {
+  const { accountId, stream, from, upTo } = missed;
   const wanted = wantedBy([stream]);
-  const moved = await movesBetween(sql, accountId, from.version, upTo.version);
+  const moved = await movesBetween(parts.sql, accountId, from.version, upTo.version);
   if (moved === null) return false;
-  const midway = (seq: number): string =>
-    idOf({ seen: from.seen, version: from.version, at: from.at, midway: { upTo: upTo.seen, seq } });
-  const { xids, seqs } = await missedEvents(sql, accountId, { from, upTo, wanted });
-  for (let at = 0; at < seqs.length && !stream.closed; at += eventsAtOnce) {
-    const part = [at, at + eventsAtOnce] as const;
-    const events = await eventsNamed(sql, accountId, xids.slice(...part), seqs.slice(...part));
-    const items = await Promise.all(events.map(async (event) => eventItems(event, parts.reveal)));
-    const texts = items.flat().map((item) => textFor(stream, item, midway(item.seq)));
-    await stream.sendMissed(texts.join(''));
-  }
-  const afterEvents = midway(seqs.at(-1) ?? from.midway?.seq ?? 0);
+  let afterEvents = '';
+  for (const leg of legsOf(from, upTo)) afterEvents = await sendEvents(parts, { ...missed, ...leg }, wanted);
   const states = await statesOf(parts, accountId, moved, wanted);
   for (let at = 0; at < states.length && !stream.closed; at += eventsAtOnce)
     await stream.sendMissed(
@@ -62,6 +53,35 @@ async function sendAll(parts: FollowerParts, { accountId, stream, from, upTo }: 
         .join(''),
     );
   return true;
+}
+
+/**
+ * Whoever was in the middle of a batch is sent the rest of that batch first. What committed since may have been written
+ * before it, and an id can tell how far one is in one batch, not in two.
+ */
+function legsOf({ midway, ...from }: Position, upTo: Position): readonly Pick<Missed, 'from' | 'upTo'>[] {
+  if (midway === undefined) return [{ from, upTo }];
+  const between = { ...from, seen: midway.upTo };
+  return [
+    { from: { ...from, midway }, upTo: between },
+    { from: between, upTo },
+  ];
+}
+
+/** Answers the id of one who has read all of them. */
+async function sendEvents(parts: FollowerParts, missed: Missed, wanted: Wanted): Promise<string> {
+  const { accountId, stream, from, upTo } = missed;
+  const midway = (seq: number): string =>
+    idOf({ seen: from.seen, version: from.version, at: from.at, midway: { upTo: upTo.seen, seq } });
+  const { xids, seqs } = await missedEvents(parts.sql, accountId, { from, upTo, wanted });
+  for (let at = 0; at < seqs.length && !stream.closed; at += eventsAtOnce) {
+    const part = [at, at + eventsAtOnce] as const;
+    const events = await eventsNamed(parts.sql, accountId, xids.slice(...part), seqs.slice(...part));
+    const items = await Promise.all(events.map(async (event) => eventItems(event, parts.reveal)));
+    const texts = items.flat().map((item) => textFor(stream, item, midway(item.seq)));
+    await stream.sendMissed(texts.join(''));
+  }
+  return midway(seqs.at(-1) ?? from.midway?.seq ?? 0);
 }
 
 function textFor({ keys }: Stream, item: Item, id: string): string {

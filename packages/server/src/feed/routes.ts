@@ -49,8 +49,9 @@ export function feedRoutes(app: App, { feeds, holder, directory, log }: FeedRout
     },
     async (request, reply) => {
       const { caller, query } = request;
-      feeds.refuseTooMany(caller);
-      if (query.hold_presence === true) {
+      feeds.refuseTooMany(caller, reply.raw);
+      // One that is gone already does not close again: nobody would let go.
+      if (query.hold_presence === true && !reply.raw.closed) {
         const holding = holder.hold(caller);
         reply.raw.once('close', () => holder.letGo(caller));
         await holding;

@@ -62,8 +62,10 @@ async function indicate(
   const { wanted, ...about } = stroke;
   const event = { accountId, type, about: { ...about, engagementId }, fields };
   // It is heard where there is somebody to hear it, and kept only for those who cannot.
-  if (wanted) await writeEvent(request.sql, event);
-  else
+  if (wanted) {
+    await writeEvent(request.sql, event);
+    hints.tell(accountId);
+  } else
     hints.whisper(accountId, { about: event.about, payload: makeEvent(type, { id: newId(), at: new Date() }, fields) });
 }
 
