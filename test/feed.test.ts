@@ -173,6 +173,7 @@ test('each kind of caller sees what it may, and nothing else', async () => {
   await feeds.colleague.until(isMessage('To the visitor'));
   await feeds.manager.until(isMessage('To the visitor'));
   await feeds.operator.untilType('engagement.transfer');
+  await feeds.operator.until((item) => item.type === 'transfer_request.state' && item.data.state === 'accepted');
   const seen = (feed: OpenFeed): string[] =>
     [...new Set(feed.items.map(({ type }) => type))].filter((type) => type !== 'feed.open').toSorted();
   const inside = [

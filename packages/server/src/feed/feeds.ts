@@ -59,7 +59,7 @@ export class Feeds {
     const { hints, changes } = parts;
     hints.on((accountId) => this.#with(accountId, (follower) => follower.look()));
     hints.onWhisper((accountId, whisper) => this.#with(accountId, (follower) => follower.hear(whisper)));
-    // What a caller may see has changed: it is looked at before anything else is sent.
+    // What a caller may see has changed: it is looked at now, and not only with the next comment.
     changes.on('operators', (id) =>
       this.#recheck(({ caller }) => caller.kind === 'operator' && caller.operatorId === id),
     );
@@ -202,9 +202,9 @@ export class Feeds {
   #beat(): void {
     this.#beats += 1;
     for (const { stream, follower, part } of this.#open) {
-      if (part !== this.#beats % beatSec || !stream.live) continue;
+      if (part !== this.#beats % beatSec) continue;
       void this.#recheckOne(stream, follower);
-      stream.send(`: \nid: ${idOf(follower.position)}\n\n`);
+      if (stream.live) stream.send(`: \nid: ${idOf(follower.position)}\n\n`);
     }
   }
 }

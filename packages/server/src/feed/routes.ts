@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { accountOf } from '../identity/access.ts';
 import { crossOriginHeaders } from '../identity/cors.ts';
 import type { Directory } from '../identity/directory.ts';
+import { isDatabaseUnavailable } from '../platform/database.ts';
 import type { App } from '../platform/http.ts';
 import type { Log } from '../platform/log.ts';
 import type { Feeds } from './feeds.ts';
@@ -76,7 +77,7 @@ export function feedRoutes(app: App, { feeds, holder, directory, log }: FeedRout
       reply.raw.flushHeaders();
       reply.hijack();
       await feeds.serve(follower, opening).catch((error: unknown) => {
-        log.error({ err: error, request_id: request.id }, 'a feed failed');
+        if (!isDatabaseUnavailable(error)) log.error({ err: error, request_id: request.id }, 'a feed failed');
         reply.raw.destroy();
       });
     },

@@ -4,6 +4,8 @@ import { keysOf, type Key } from './audience.ts';
 
 /** Bytes that may wait for a reader. One that leaves more unread is dropped; it comes back and reads on where it was. */
 const mostUnread = 256 * 1024;
+/** One that is closed may read what it has been sent for so long. */
+const closePatienceMs = 5_000;
 
 /**
  * One open feed. It is
@@ -71,6 +73,8 @@ export class Stream {
     if (this.#closed) return;
     this.#closed = true;
     this.response.end();
+    // One that does not read would keep it for as long as its connection lasts.
+    setTimeout(() => this.response.destroy(), closePatienceMs).unref();
   }
 
   #keep(kept: string[], text: string): void {
@@ -81,8 +85,9 @@ export class Stream {
 
   #write(text: string): void {
     if (this.#closed) return;
-    this.response.write(text);
+    // What is written at once may be more than the limit; what was left unread before it may not.
     if (this.response.writableLength > mostUnread) this.#drop();
+    else this.response.write(text);
   }
 
   /** Nothing more is said to it: what it has not read it will not read. */

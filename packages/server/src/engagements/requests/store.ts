@@ -24,7 +24,7 @@ interface Wanted {
   readonly sites: readonly string[];
 }
 
-/** Those that the sides have part in, or that are on the sites; of a transfer also whose engagement it is. */
+/** Those that the sides have part in, or that are on the sites; of a transfer also whose engagement it is, or was. */
 export async function requestsById(
   sql: Sql,
   accountId: AccountId,
@@ -33,9 +33,12 @@ export async function requestsById(
 ): Promise<(RequestRow & { readonly holder: { readonly id: string; readonly siteId: string } | null })[]> {
   return sql<(RequestRow & { holder: { id: string; siteId: string } | null })[]>`
     SELECT ${columns(sql)},
-           CASE WHEN kind = 'transfer' THEN
-             (SELECT json_build_object('id', e.operator_id, 'siteId', e.site_id) FROM engagements e
-               WHERE e.id = engagement_requests.engagement_id) END AS holder
+           CASE WHEN kind = 'transfer' AND state = 'accepted' THEN
+                  (SELECT json_build_object('id', s.operator_id, 'siteId', s.site_id) FROM sub_engagements s
+                    WHERE s.engagement_id = engagement_requests.engagement_id ORDER BY s.started_at DESC LIMIT 1)
+                WHEN kind = 'transfer' THEN
+                  (SELECT json_build_object('id', e.operator_id, 'siteId', e.site_id) FROM engagements e
+                    WHERE e.id = engagement_requests.engagement_id) END AS holder
       FROM engagement_requests
      WHERE id = ANY(${[...ids]}::uuid[]) AND account_id = ${accountId}
        AND (visitor_id = ANY(${[...wanted.visitors]}::uuid[]) OR operator_id = ANY(${[...wanted.operators]}::uuid[])
