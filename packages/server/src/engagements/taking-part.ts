@@ -1,4 +1,4 @@
-import type { Sql } from '../platform/database.ts';
+import type { Piece, Sql } from '../platform/database.ts';
 import type { AccountId, EngagementId } from '../platform/ids.ts';
 import type { Party } from '../routing/board/answering.ts';
 
@@ -14,8 +14,7 @@ export function takesPart(sql: Sql, { kind, ...party }: Party) {
 }
 
 /** An instant as events tell it. */
-export const instant = (sql: Sql, at: ReturnType<Sql>) =>
-  sql`to_char(${at} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+export const instant = (sql: Sql, at: Piece) => sql`to_char(${at} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 interface EngagedRow {
   readonly subEngagementId: string;

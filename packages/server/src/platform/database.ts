@@ -1,8 +1,20 @@
-import type { ISql, Options, Sql as PoolSql } from 'postgres';
+import type { ISql, Options, PendingQuery, Row, Sql as PoolSql } from 'postgres';
 import postgres, { type Abandonable } from './postgres.ts';
 
 /** What a statement needs: the pool, or the one connection of a transaction. Stores take it as their first argument. */
 export type Sql = ISql;
+
+/** A part of a statement. */
+export type Piece = PendingQuery<Row[]>;
+
+/**
+ * A part without parameters, made once and put into any number of statements. Each `sql` is a promise of the driver's with
+ * all it takes, so a hot statement made of many would rather share them.
+ */
+export function piece(make: (sql: Sql) => Piece): (sql: Sql) => Piece {
+  let made: Piece | null = null;
+  return (sql) => (made ??= make(sql));
+}
 
 /** Where a PostgreSQL is: a URL of the user's, or the socket of the embedded one. */
 export type DatabaseAddress =

@@ -1,5 +1,5 @@
 import { newId, type AccountId, type EngagementId } from '../../platform/ids.ts';
-import type { Sql } from '../../platform/database.ts';
+import { piece, type Piece, type Sql } from '../../platform/database.ts';
 import type { Party } from '../../routing/board/answering.ts';
 import { smsOfMessage } from '../sms/sms-of-message.ts';
 import { instant, takesPart } from '../taking-part.ts';
@@ -7,14 +7,21 @@ import { arrangeAttachment, type MessageRow } from './message.ts';
 
 type Side = Party['kind'];
 
-const columns = (sql: Sql) => sql`
+const columns = piece(
+  (sql) => sql`
   account_id, id, engagement_id, sub_engagement_id, created_at AS timestamp, content, status,
   json_build_object('type', sender_type, 'id', sender_id) AS sender, target, type, attachment, metadata, created_at,
-  coalesce(delivered_at, created_at) AS updated_at`;
+  coalesce(delivered_at, created_at) AS updated_at`,
+);
 
 /** The messages to that side which it has not acknowledged. */
-const undelivered = (sql: Sql, to: Side) =>
-  to === 'visitor' ? sql`undelivered_to_visitor` : sql`undelivered_to_operator`;
+const undelivered = {
+  visitor: piece((sql) => sql`undelivered_to_visitor`),
+  operator: piece((sql) => sql`undelivered_to_operator`),
+};
+const nothing = piece((sql) => sql``);
+const goesOn = piece((sql) => sql`e.ended_at IS NULL`);
+const toldAt = piece((sql) => instant(sql, sql`at`));
 
 export interface NewMessage {
   readonly accountId: AccountId;
@@ -42,16 +49,17 @@ export async function putMessage(sql: Sql, message: NewMessage): Promise<Message
   const target: Side = from.kind === 'operator' ? 'visitor' : 'operator';
   const event = type === 'chat' ? 'engagement.chat.message' : 'engagement.chat.system_message';
   const eventId = newId();
+  const unread = undelivered[target](sql);
   const [row] = await sql<MessageRow[]>`
     WITH engaged AS (
            UPDATE engagements e
-              SET ${undelivered(sql, target)} = ${undelivered(sql, target)} + 1
+              SET ${unread} = ${unread} + 1
             WHERE e.id = ${engagementId} AND e.account_id = ${accountId}
-              AND ${isChat ? takesPart(sql, from) : sql`e.ended_at IS NULL`}
-              ${chosen === null ? sql`` : sql`AND ${wasOffered(sql, message, chosen)}`}
-              ${files === null ? sql`` : sql`AND ${areClean(sql, message, files.ids)}`}
+              AND ${isChat ? takesPart(sql, from) : goesOn(sql)}
+              ${chosen === null ? nothing(sql) : sql`AND ${wasOffered(sql, message, chosen)}`}
+              ${files === null ? nothing(sql) : sql`AND ${areClean(sql, message, files.ids)}`}
            RETURNING sub_engagement_id AS sub_id, site_id, visitor_id, operator_id, ticket_id, request_id,
-                     ${undelivered(sql, target)} > 1 AS undelivered,
+                     ${unread} > 1 AS undelivered,
                      date_trunc('milliseconds', clock_timestamp()) AS at),
          sent AS (
            INSERT INTO chat_messages (account_id, engagement_id, sub_engagement_id, id, sender_type, sender_id, target,
@@ -65,10 +73,10 @@ export async function putMessage(sql: Sql, message: NewMessage): Promise<Message
                                occurred_at, payload)
            SELECT account_id, ${eventId}, ${event}, site_id, ticket_id, request_id, engagement_id, visitor_id, operator_id,
                   at, json_build_object(
-                        'event_type', ${event}::text, 'event_id', ${eventId}::text, 'dispatched_at', ${instant(sql, sql`at`)},
-                        'message', ${toldMessage(sql, type)}, 'undelivered_messages', undelivered)
+                        'event_type', ${event}::text, 'event_id', ${eventId}::text, 'dispatched_at', ${toldAt(sql)},
+                        'message', ${(type === 'chat' ? toldChat : toldNews)(sql)}, 'undelivered_messages', undelivered)
              FROM engaged, sent)
-         ${from.kind === 'operator' ? sql`, texted AS (${smsOfMessage(sql)})` : sql``}
+         ${from.kind === 'operator' ? sql`, texted AS (${smsOfMessage(sql)})` : nothing(sql)}
     SELECT * FROM sent`;
   return row ?? null;
 }
@@ -113,8 +121,7 @@ function wasOffered(sql: Sql, { engagementId, from }: NewMessage, chosen: string
  * The message as its events tell it, put together here because only here it is known what they tell; a test holds them to
  * the catalogue. Files are told with the message, not with the news that it has arrived.
  */
-function toldMessage(sql: Sql, type: MessageRow['type']) {
-  const metadata = type === 'chat' ? sql`` : sql`, 'metadata', metadata`;
+function toldMessage(sql: Sql, metadata: Piece) {
   return sql`json_build_object(
                           'timestamp', ${instant(sql, sql`timestamp`)}, 'id', id, 'engagement_id', engagement_id,
                           'sub_engagement_id', sub_engagement_id, 'content', content, 'status', status,
@@ -122,6 +129,8 @@ function toldMessage(sql: Sql, type: MessageRow['type']) {
                           'attachment', CASE WHEN status = 'sent' OR attachment ->> 'type' <> 'files' THEN attachment END
                           ${metadata})`;
 }
+const toldChat = piece((sql) => toldMessage(sql, sql``));
+const toldNews = piece((sql) => toldMessage(sql, sql`, 'metadata', metadata`));
 
 interface Acknowledged {
   readonly accountId: AccountId;
@@ -139,6 +148,7 @@ export async function acknowledgeMessage(sql: Sql, { accountId, engagementId, id
   const event = 'engagement.chat.message_status';
   const eventId = newId();
   const side: Side = by === 'carrier' ? 'visitor' : by.kind;
+  const unread = undelivered[side](sql);
   const [row] = await sql<MessageRow[]>`
     WITH engaged AS (
            SELECT e.id AS engaged_id, e.site_id, e.visitor_id, e.operator_id, e.ticket_id, e.request_id
@@ -153,7 +163,7 @@ export async function acknowledgeMessage(sql: Sql, { accountId, engagementId, id
            RETURNING ${columns(sql)}),
          counted AS (
            UPDATE engagements e
-              SET ${undelivered(sql, side)} = ${undelivered(sql, side)} - 1
+              SET ${unread} = ${unread} - 1
              FROM delivered
             WHERE e.id = delivered.engagement_id),
          told AS (
@@ -162,7 +172,7 @@ export async function acknowledgeMessage(sql: Sql, { accountId, engagementId, id
            SELECT account_id, ${eventId}, ${event}, site_id, ticket_id, request_id, engagement_id, visitor_id, operator_id,
                   updated_at, json_build_object(
                         'event_type', ${event}::text, 'event_id', ${eventId}::text,
-                        'dispatched_at', ${instant(sql, sql`updated_at`)}, 'message', ${toldMessage(sql, 'chat')})
+                        'dispatched_at', ${instant(sql, sql`updated_at`)}, 'message', ${toldChat(sql)})
              FROM engaged, delivered
             WHERE type = 'chat')
     SELECT * FROM delivered`;
