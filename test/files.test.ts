@@ -166,6 +166,14 @@ test('an Idempotency-Key holds for the same file; another under it is refused, a
   expectStatus(await send(server, talk, fileForm('x'), { headers: { 'idempotency-key': 'a b' } }), 400);
   assert.equal((await listed(server, talk)).length, 1);
   assert.equal(onDisk(server.dataDir).length, before + 1);
+
+  const end = { token: talk.visitor.token, body: { action: 'end' } };
+  expectStatus(await call(server, `PATCH /engagements/${talk.engagement}`, end), 200);
+  const again = expectStatus(await send(server, talk, fileForm('same'), { headers }), 200);
+  assert.deepEqual([again.body, again.headers.get('idempotency-replayed')], [one.body, 'true']);
+  const late = expectStatus(await send(server, talk, fileForm('same'), { headers: { 'idempotency-key': 'new' } }), 409);
+  assert.equal(late.body.error, 'engagement_ended');
+  assert.equal(onDisk(server.dataDir).length, before + 1);
 });
 
 test('an engagement has 100 files at most, however many come at once', async () => {

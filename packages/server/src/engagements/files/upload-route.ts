@@ -5,6 +5,7 @@ import { findSite } from '../../identity/sites/store.ts';
 import { inTransaction, type Sql } from '../../platform/database.ts';
 import { Refusal } from '../../platform/errors.ts';
 import type { App, TypeBoxProvider } from '../../platform/http.ts';
+import { readKey } from '../../platform/idempotency.ts';
 import { newId, type EngagementId, type FileId } from '../../platform/ids.ts';
 import { uuid } from '../../platform/schema.ts';
 import { validatorCompiler } from '../../platform/validation.ts';
@@ -118,7 +119,9 @@ async function whileArriving(
 async function refuseUpload(request: FastifyRequest, { scanner }: FilesRoom): Promise<readonly string[]> {
   const { engagement_id: engagementId } = request.params as { engagement_id: EngagementId };
   const engagement = await permittedEngagement(request, engagementId, 'nobody else');
-  refusePast(request, engagement);
+  // With a key it may be one that was taken, before the engagement ended or was full: that is told once the file is known.
+  const isKeyed = readKey(request) !== null;
+  if (!isKeyed) refusePast(request, engagement);
   const site = await findSite(request.sql, engagement.site_id);
   if (site === null) throw new Error('an engagement without a site');
   const { kind } = partyOf(request);
@@ -126,7 +129,7 @@ async function refuseUpload(request: FastifyRequest, { scanner }: FilesRoom): Pr
     throw new Refusal('forbidden', `The site does not take files from ${kind}s (allowed_file_senders).`);
   if (scanner.kind === 'unset')
     throw new Refusal('no_scanner', 'Files are not taken until USHER_SCANNER says who scans them.');
-  if ((await countFiles(request.sql, engagementId)) >= mostFilesInEngagement) throw tooMany();
+  if (!isKeyed && (await countFiles(request.sql, engagementId)) >= mostFilesInEngagement) throw tooMany();
   return site.allowed_file_content_types;
 }
 
