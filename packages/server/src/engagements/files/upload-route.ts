@@ -18,6 +18,9 @@ import { receiveFile, type ReceivedFile } from './receive-file.ts';
 import type { FilesRoom } from './room.ts';
 import { countFiles, insertFile, lockEngagement } from './store.ts';
 
+/** Files of one engagement that may be on their way to this process at once: none of them counts among its files yet. */
+const mostArriving = 20;
+
 const summary = 'Send a file: multipart/form-data with one part, `content`, that has a file name';
 
 /** A file on its way: on the disk, and its row perhaps not yet committed. */
@@ -97,6 +100,7 @@ async function whileArriving(
 ): Promise<unknown> {
   if (!multipart.test(request.headers['content-type'] ?? '')) throw notMultipart();
   const allowed = await refuseUpload(request, room);
+  using _place = takePlace((request.params as { engagement_id: EngagementId }).engagement_id);
   const { disk } = room;
   const file: Arriving = { id: newId<FileId>(), isInserted: false };
   let isDoubtful = false;
@@ -113,6 +117,23 @@ async function whileArriving(
     else if (!isDoubtful) await disk.discard(file.id);
     if (isStored) room.onStored();
   }
+}
+
+const underWay = new Map<EngagementId, number>();
+
+/** Or the disk could be filled by files that are refused in the end. */
+function takePlace(id: EngagementId): Disposable {
+  const before = underWay.get(id) ?? 0;
+  if (before >= mostArriving)
+    throw new Refusal('too_many', `${mostArriving} files of the engagement are being sent. Wait for one to arrive.`);
+  underWay.set(id, before + 1);
+  return {
+    [Symbol.dispose]() {
+      const left = (underWay.get(id) ?? 1) - 1;
+      if (left > 0) underWay.set(id, left);
+      else underWay.delete(id);
+    },
+  };
 }
 
 /** Everything that can be said before the file has come. Answers which content types the site takes. */
