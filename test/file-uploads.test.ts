@@ -235,21 +235,6 @@ test('an upload that is cut off leaves nothing', async () => {
   expectStatus(await send(server, own, fileForm('x')), 200);
 });
 
-test('of an engagement 20 files come at once at most, lest those that are never done fill the disk', async () => {
-  const own = await startTalk(server);
-  const before = onDisk(server.dataDir);
-  const uploads = Array.from({ length: 20 }, () => slowUpload(server, own));
-  for (const upload of uploads) await upload.write('x');
-  await until(() => onDisk(server.dataDir).length === before.length + 40);
-  assert.equal(expectStatus(await send(server, own, fileForm('x')), 409).body.error, 'too_many');
-  expectStatus(await send(server, await startTalk(server), fileForm('x')), 200);
-  uploads.pop()?.cut();
-  await until(() => onDisk(server.dataDir).length === before.length + 39);
-  expectStatus(await send(server, own, fileForm('x')), 200);
-  for (const upload of uploads) upload.cut();
-  await until(() => onDisk(server.dataDir).length === before.length + 2);
-});
-
 test('an upload may take longer than other requests, if something comes all the while', async (t) => {
   const own = await startTalk(server);
   const usual = server.app.server.requestTimeout;

@@ -58,9 +58,7 @@ export async function readFilePart<T>(raw: IncomingMessage, wanted: Wanted<T>): 
       times.start(reject);
       pump(raw, form, { mostBytes: wanted.mostBytes, reject, onChunk: () => times.refresh() });
       // The parser waits for ever for a part whose headers never ended. Nothing of a whole form is left to come by then.
-      raw.on('end', () =>
-        setImmediate(() => void parts.settled().then(() => setImmediate(() => reject(malformed())))),
-      );
+      raw.on('end', () => setImmediate(() => void parts.settled().then(() => setImmediate(() => reject(malformed())))));
     });
     return await parts.saved();
   } catch (error) {

@@ -100,7 +100,7 @@ async function whileArriving(
 ): Promise<unknown> {
   if (!multipart.test(request.headers['content-type'] ?? '')) throw notMultipart();
   const allowed = await refuseUpload(request, room);
-  using _place = takePlace((request.params as { engagement_id: EngagementId }).engagement_id);
+  const leave = takePlace((request.params as { engagement_id: EngagementId }).engagement_id);
   const { disk } = room;
   const file: Arriving = { id: newId<FileId>(), isInserted: false };
   let isDoubtful = false;
@@ -115,24 +115,23 @@ async function whileArriving(
   } finally {
     if (isStored) await disk.settle(file.id);
     else if (!isDoubtful) await disk.discard(file.id);
+    leave();
     if (isStored) room.onStored();
   }
 }
 
 const underWay = new Map<EngagementId, number>();
 
-/** Or the disk could be filled by files that are refused in the end. */
-function takePlace(id: EngagementId): Disposable {
+/** Or the disk could be filled by files that are refused in the end. Answers how the place is given back. */
+function takePlace(id: EngagementId): () => void {
   const before = underWay.get(id) ?? 0;
   if (before >= mostArriving)
     throw new Refusal('too_many', `${mostArriving} files of the engagement are being sent. Wait for one to arrive.`);
   underWay.set(id, before + 1);
-  return {
-    [Symbol.dispose]() {
-      const left = (underWay.get(id) ?? 1) - 1;
-      if (left > 0) underWay.set(id, left);
-      else underWay.delete(id);
-    },
+  return () => {
+    const left = (underWay.get(id) ?? 1) - 1;
+    if (left > 0) underWay.set(id, left);
+    else underWay.delete(id);
   };
 }
 
