@@ -23,6 +23,24 @@ const mostArriving = 20;
 
 const summary = 'Send a file: multipart/form-data with one part, `content`, that has a file name';
 
+/** Counts what is on its way, or the disk could be filled by files that are refused in the end. */
+class Places {
+  readonly #taken = new Map<EngagementId, number>();
+
+  take(id: EngagementId): void {
+    const taken = this.#taken.get(id) ?? 0;
+    if (taken >= mostArriving)
+      throw new Refusal('too_many', `${mostArriving} files of the engagement are being sent. Wait for one to arrive.`);
+    this.#taken.set(id, taken + 1);
+  }
+
+  leave(id: EngagementId): void {
+    const left = (this.#taken.get(id) ?? 1) - 1;
+    if (left > 0) this.#taken.set(id, left);
+    else this.#taken.delete(id);
+  }
+}
+
 /** A file on its way: on the disk, and its row perhaps not yet committed. */
 interface Arriving {
   readonly id: FileId;
@@ -37,6 +55,7 @@ interface Arriving {
  */
 export function uploadRoute(app: App, room: FilesRoom): void {
   const arriving = new WeakMap<FastifyRequest, Arriving>();
+  const places = new Places();
   const content = Type.Unsafe<ReceivedFile>({ type: 'string', format: 'binary' });
   void app.register(async (plain) => {
     const scope = plain.withTypeProvider<TypeBoxProvider>();
@@ -46,7 +65,7 @@ export function uploadRoute(app: App, room: FilesRoom): void {
     scope.addHook('onRoute', (route) => {
       const { handler } = route;
       route.handler = async function receiveFirst(request, reply) {
-        return whileArriving(request, room, async (file, received) => {
+        return whileArriving(request, { room, places }, async (file, received) => {
           arriving.set(request, file);
           request.body = { content: received };
           return handler.call(this, request, reply);
@@ -95,12 +114,13 @@ function notMultipart(): Refusal {
  */
 async function whileArriving(
   request: FastifyRequest,
-  room: FilesRoom,
+  { room, places }: { readonly room: FilesRoom; readonly places: Places },
   finish: (file: Arriving, received: ReceivedFile) => Promise<unknown>,
 ): Promise<unknown> {
   if (!multipart.test(request.headers['content-type'] ?? '')) throw notMultipart();
   const allowed = await refuseUpload(request, room);
-  const leave = takePlace((request.params as { engagement_id: EngagementId }).engagement_id);
+  const { engagement_id: engagementId } = request.params as { engagement_id: EngagementId };
+  places.take(engagementId);
   const { disk } = room;
   const file: Arriving = { id: newId<FileId>(), isInserted: false };
   let isDoubtful = false;
@@ -115,24 +135,9 @@ async function whileArriving(
   } finally {
     if (isStored) await disk.settle(file.id);
     else if (!isDoubtful) await disk.discard(file.id);
-    leave();
+    places.leave(engagementId);
     if (isStored) room.onStored();
   }
-}
-
-const underWay = new Map<EngagementId, number>();
-
-/** Or the disk could be filled by files that are refused in the end. Answers how the place is given back. */
-function takePlace(id: EngagementId): () => void {
-  const before = underWay.get(id) ?? 0;
-  if (before >= mostArriving)
-    throw new Refusal('too_many', `${mostArriving} files of the engagement are being sent. Wait for one to arrive.`);
-  underWay.set(id, before + 1);
-  return () => {
-    const left = (underWay.get(id) ?? 1) - 1;
-    if (left > 0) underWay.set(id, left);
-    else underWay.delete(id);
-  };
 }
 
 /** Everything that can be said before the file has come. Answers which content types the site takes. */
