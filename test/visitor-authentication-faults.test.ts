@@ -174,6 +174,24 @@ test('a provider that is deleted meanwhile', async () => {
   assert.equal(outcomes.filter((reason) => reason === 'provider_deleted').length, 1);
 });
 
+test('a provider that is deleted while a good token is being checked proves nobody any more', async () => {
+  const openid = await start();
+  const held = hold(openid, '/jwks');
+  const account = await makeAccount(server);
+  const provider_id = await register(server, account, openid);
+  const visitor = await makeVisitor(server, account);
+  const id_token = await openid.idToken();
+  const id = await ask(server, visitor, { provider_id, id_token });
+  await until(() => held.waiting() === 1);
+  const path = `/sites/${account.siteId}/visitor_authentication_providers/${provider_id}`;
+  expectStatus(await call(server, `DELETE ${path}`, { token: account.admin }), 204);
+  held.release();
+  assert.equal(await outcome(server, visitor, id), 'provider_deleted');
+  // Nor was the token used up by it.
+  const next = await register(server, account, openid);
+  assert.equal(await authenticate(server, visitor, { provider_id: next, id_token }), 'succeeded');
+});
+
 test('what a provider says is remembered; new keys are found; unknown ones do not make us ask without end', async () => {
   const openid = await start();
   const provider_id = await register(server, own, openid);

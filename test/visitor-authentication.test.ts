@@ -230,6 +230,7 @@ test('a token proves somebody once: not to another visitor, not at once, not on 
   assert.equal(await tryToken(token), 'token_replayed');
   assert.equal(await tryToken(await openid.idToken({ jti: 'same' })), 'succeeded');
   assert.equal(await tryToken(await openid.idToken({ jti: 'same', name: 'Other' })), 'token_replayed');
+  for (const name of ['One', 'Two']) assert.equal(await tryToken(await openid.idToken({ jti: '', name })), 'succeeded');
   const nameless = await openid.idToken({ jti: undefined });
   const many = await Promise.all(Array.from({ length: 8 }, async () => tryToken(nameless)));
   assert.deepEqual(many.toSorted(), ['succeeded', ...Array.from({ length: 7 }, () => 'token_replayed')]);

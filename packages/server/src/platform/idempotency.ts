@@ -51,7 +51,8 @@ export function installIdempotency(app: App, scopeOf: (request: FastifyRequest) 
   });
 }
 
-function readKey({ headers }: FastifyRequest): string | null {
+/** The key of a request; `null`: it has none. */
+export function readKey({ headers }: FastifyRequest): string | null {
   const key = headers['idempotency-key'] ?? headers['x-idempotency-key'];
   if (key === undefined) return null;
   if (typeof key === 'string' && /^[\x21-\x7e]{1,255}$/.test(key)) return key;

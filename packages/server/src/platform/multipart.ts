@@ -57,6 +57,8 @@ export async function readFilePart<T>(raw: IncomingMessage, wanted: Wanted<T>): 
       form.on('finish', resolve);
       times.start(reject);
       pump(raw, form, { mostBytes: wanted.mostBytes, reject, onChunk: () => times.refresh() });
+      // The parser waits for ever for a part whose headers never ended. Nothing of a whole form is left to come by then.
+      raw.on('end', () => setImmediate(() => void parts.settled().then(() => setImmediate(() => reject(malformed())))));
     });
     return await parts.saved();
   } catch (error) {
@@ -128,10 +130,15 @@ class Parts<T> {
     throw invalid([{ attribute: `/${this.#wanted.field}`, detail: 'is required: a part with a file name' }]);
   }
 
+  /** Once whoever saves the file is done with it, in whichever way. */
+  async settled(): Promise<void> {
+    await this.#saving?.catch(() => undefined);
+  }
+
   /** Lets go of the file, and waits until whoever saves it has. */
   async giveUp(reason: Error): Promise<void> {
     this.#incoming?.destroy(reason);
-    await this.#saving?.catch(() => undefined);
+    await this.settled();
   }
 }
 

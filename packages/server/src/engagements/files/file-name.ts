@@ -8,11 +8,13 @@ const misleading = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2
 /** A file's name as it is kept: no folders, nothing that cannot be seen, no end that some systems would ignore. */
 export function safeName(sent: string): string {
   const base = sent.toWellFormed().split(/[/\\]/).at(-1) ?? '';
-  const name = base
-    .replaceAll(misleading, '')
-    .trim()
-    .replace(/[. ]+$/, '');
-  return name === '' ? 'file' : cut(name);
+  // Cutting may lay bare another such end.
+  const name = trimmed(cut(trimmed(base.replaceAll(misleading, ''))));
+  return name === '' ? 'file' : name;
+}
+
+function trimmed(name: string): string {
+  return name.trim().replace(/[\s.]+$/, '');
 }
 
 /** The ending stays: it says what the file is. */

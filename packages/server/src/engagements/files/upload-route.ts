@@ -5,6 +5,7 @@ import { findSite } from '../../identity/sites/store.ts';
 import { inTransaction, type Sql } from '../../platform/database.ts';
 import { Refusal } from '../../platform/errors.ts';
 import type { App, TypeBoxProvider } from '../../platform/http.ts';
+import { readKey } from '../../platform/idempotency.ts';
 import { newId, type EngagementId, type FileId } from '../../platform/ids.ts';
 import { uuid } from '../../platform/schema.ts';
 import { validatorCompiler } from '../../platform/validation.ts';
@@ -17,7 +18,28 @@ import { receiveFile, type ReceivedFile } from './receive-file.ts';
 import type { FilesRoom } from './room.ts';
 import { countFiles, insertFile, lockEngagement } from './store.ts';
 
+/** Files of one engagement that may be on their way to this process at once: none of them counts among its files yet. */
+const mostArriving = 20;
+
 const summary = 'Send a file: multipart/form-data with one part, `content`, that has a file name';
+
+/** Counts what is on its way, or the disk could be filled by files that are refused in the end. */
+class Places {
+  readonly #taken = new Map<EngagementId, number>();
+
+  take(id: EngagementId): void {
+    const taken = this.#taken.get(id) ?? 0;
+    if (taken >= mostArriving)
+      throw new Refusal('too_many', `${mostArriving} files of the engagement are being sent. Wait for one to arrive.`);
+    this.#taken.set(id, taken + 1);
+  }
+
+  leave(id: EngagementId): void {
+    const left = (this.#taken.get(id) ?? 1) - 1;
+    if (left > 0) this.#taken.set(id, left);
+    else this.#taken.delete(id);
+  }
+}
 
 /** A file on its way: on the disk, and its row perhaps not yet committed. */
 interface Arriving {
@@ -33,6 +55,7 @@ interface Arriving {
  */
 export function uploadRoute(app: App, room: FilesRoom): void {
   const arriving = new WeakMap<FastifyRequest, Arriving>();
+  const places = new Places();
   const content = Type.Unsafe<ReceivedFile>({ type: 'string', format: 'binary' });
   void app.register(async (plain) => {
     const scope = plain.withTypeProvider<TypeBoxProvider>();
@@ -42,7 +65,7 @@ export function uploadRoute(app: App, room: FilesRoom): void {
     scope.addHook('onRoute', (route) => {
       const { handler } = route;
       route.handler = async function receiveFirst(request, reply) {
-        return whileArriving(request, room, async (file, received) => {
+        return whileArriving(request, { room, places }, async (file, received) => {
           arriving.set(request, file);
           request.body = { content: received };
           return handler.call(this, request, reply);
@@ -91,11 +114,13 @@ function notMultipart(): Refusal {
  */
 async function whileArriving(
   request: FastifyRequest,
-  room: FilesRoom,
+  { room, places }: { readonly room: FilesRoom; readonly places: Places },
   finish: (file: Arriving, received: ReceivedFile) => Promise<unknown>,
 ): Promise<unknown> {
   if (!multipart.test(request.headers['content-type'] ?? '')) throw notMultipart();
   const allowed = await refuseUpload(request, room);
+  const { engagement_id: engagementId } = request.params as { engagement_id: EngagementId };
+  places.take(engagementId);
   const { disk } = room;
   const file: Arriving = { id: newId<FileId>(), isInserted: false };
   let isDoubtful = false;
@@ -110,6 +135,7 @@ async function whileArriving(
   } finally {
     if (isStored) await disk.settle(file.id);
     else if (!isDoubtful) await disk.discard(file.id);
+    places.leave(engagementId);
     if (isStored) room.onStored();
   }
 }
@@ -118,7 +144,9 @@ async function whileArriving(
 async function refuseUpload(request: FastifyRequest, { scanner }: FilesRoom): Promise<readonly string[]> {
   const { engagement_id: engagementId } = request.params as { engagement_id: EngagementId };
   const engagement = await permittedEngagement(request, engagementId, 'nobody else');
-  refusePast(request, engagement);
+  // With a key it may be one that was taken, before the engagement ended or was full: that is told once the file is known.
+  const isKeyed = readKey(request) !== null;
+  if (!isKeyed) refusePast(request, engagement);
   const site = await findSite(request.sql, engagement.site_id);
   if (site === null) throw new Error('an engagement without a site');
   const { kind } = partyOf(request);
@@ -126,7 +154,7 @@ async function refuseUpload(request: FastifyRequest, { scanner }: FilesRoom): Pr
     throw new Refusal('forbidden', `The site does not take files from ${kind}s (allowed_file_senders).`);
   if (scanner.kind === 'unset')
     throw new Refusal('no_scanner', 'Files are not taken until USHER_SCANNER says who scans them.');
-  if ((await countFiles(request.sql, engagementId)) >= mostFilesInEngagement) throw tooMany();
+  if (!isKeyed && (await countFiles(request.sql, engagementId)) >= mostFilesInEngagement) throw tooMany();
   return site.allowed_file_content_types;
 }
 

@@ -8,6 +8,7 @@ import type { VisitorFields, VisitorRow } from '../../identity/visitors/visitor.
 import { inTransaction, type Sql } from '../../platform/database.ts';
 import type { AccountId, EngagementId } from '../../platform/ids.ts';
 import type { VisitorIdentity } from './id-token.ts';
+import { keepProvider } from './providers/store.ts';
 import type { TakenRequest } from './requests/request.ts';
 import { finishRequest, lockEngagementsOf, useToken } from './requests/store.ts';
 
@@ -46,6 +47,8 @@ export async function concludeSuccess(
     const engagements = await lockEngagementsOf(sql, accountId, visitorId);
     const visitor = await lockVisitor(sql, accountId, visitorId);
     if (visitor === null) return fail(sql, request, 'error');
+    // It may have been deleted since it was asked; from here on it cannot be.
+    if (!(await keepProvider(sql, request.providerId))) return fail(sql, request, 'provider_deleted');
     if (!(await useToken(sql, accountId, identity.tokenHash))) return fail(sql, request, 'token_replayed');
     // Rolled back is what another has done before: its use of the token above all.
     if (!(await finishRequest(sql, request.id, null))) throw new AlreadyDecided();

@@ -149,7 +149,8 @@ function emailOf(claim: unknown): string | null {
  * as good.
  */
 function hashOf(token: string, { jti }: JWTPayload, { issuer, clientId }: Omit<Expected, 'nonce'>): Buffer {
-  const own = typeof jti === 'string' ? ['jti', jti] : ['signed', token.slice(0, token.lastIndexOf('.'))];
+  // An empty one tells no tokens apart.
+  const own = typeof jti === 'string' && jti !== '' ? ['jti', jti] : ['signed', token.slice(0, token.lastIndexOf('.'))];
   return createHash('sha256')
     .update(JSON.stringify([issuer, clientId, ...own]))
     .digest();

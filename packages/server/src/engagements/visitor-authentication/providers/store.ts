@@ -37,6 +37,12 @@ export async function insertProvider(
   });
 }
 
+/** Whether it is there, and then stays so until the transaction ends. */
+export async function keepProvider(sql: Sql, id: ProviderId): Promise<boolean> {
+  const [row] = await sql`SELECT 1 FROM visitor_authentication_providers WHERE id = ${id} FOR KEY SHARE`;
+  return row !== undefined;
+}
+
 export async function deleteProvider(sql: Sql, siteId: SiteId, id: ProviderId): Promise<boolean> {
   const [row] = await sql`
     DELETE FROM visitor_authentication_providers WHERE id = ${id} AND site_id = ${siteId} RETURNING id`;
