@@ -1,4 +1,5 @@
 import { isDatabaseUnavailable, type Sql } from '../../platform/database.ts';
+import { DueWork } from '../../platform/due-work.ts';
 import type { AccountId, FileId } from '../../platform/ids.ts';
 import type { Log } from '../../platform/log.ts';
 import { ScanFault, type Verdict } from './clamd.ts';
@@ -10,8 +11,6 @@ import { claimDueFiles, postponeScan, type DueFile } from './store.ts';
 const atOnce = 4;
 /** Longer than a scan may take: who has not come back by then is taken for dead, and another process scans. */
 const leaseMs = 150_000;
-/** How often one looks for what others have left, or what falls due again. What comes in here is scanned at once. */
-const lookMs = 1_000;
 const firstRetryMs = 1_000;
 const longestRetryMs = 60_000;
 
@@ -32,55 +31,29 @@ interface ScanParts {
 export class Scans {
   readonly #parts: ScanParts;
   readonly #stopped = new AbortController();
-  readonly #running = new Set<Promise<void>>();
-  #looking: Promise<void> | null = null;
-  /** Something has come in since the last look began. */
-  #again = false;
-  readonly #timer: NodeJS.Timeout;
+  readonly #work: DueWork<DueFile>;
 
   constructor(parts: ScanParts) {
     this.#parts = parts;
-    this.#timer = setInterval(() => this.wake(), lookMs).unref();
+    this.#work = new DueWork({
+      what: 'a scan',
+      atOnce,
+      claim: async (room) => claimDueFiles(parts.sql, room, leaseMs),
+      handle: async (file) => this.#scan(file),
+      log: parts.log,
+    });
     this.wake();
   }
 
   /** Something may be due. */
   wake(): void {
-    this.#again = true;
-    if (this.#looking !== null || this.#stopped.signal.aborted) return;
-    this.#looking = this.#look().finally(() => {
-      this.#looking = null;
-      if (this.#again && this.#running.size < atOnce) this.wake();
-    });
+    this.#work.wake();
   }
 
   /** Gives back what it was scanning, so that another process need not wait for the lease. */
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
     this.#stopped.abort();
-    await this.#looking;
-    await Promise.all(this.#running);
-  }
-
-  async #look(): Promise<void> {
-    this.#again = false;
-    const room = atOnce - this.#running.size;
-    if (room === 0) return;
-    try {
-      const due = await claimDueFiles(this.#parts.sql, room, leaseMs);
-      for (const file of due) this.#begin(file);
-    } catch (error) {
-      if (!isDatabaseUnavailable(error)) this.#parts.log.error({ err: error }, 'files to scan could not be claimed');
-    }
-  }
-
-  #begin(file: DueFile): void {
-    const running = this.#scan(file).finally(() => {
-      this.#running.delete(running);
-      // There is room again, and more may be waiting for it.
-      this.wake();
-    });
-    this.#running.add(running);
+    await this.#work.stop();
   }
 
   async #scan({ id, engagement_id: engagementId, scan_attempts: attempts }: DueFile): Promise<void> {

@@ -2,6 +2,7 @@ import type { AuthenticationFailure } from '../../events/authentication-failures
 import type { Sealer } from '../../identity/sealer.ts';
 import type { Tokens } from '../../identity/tokens.ts';
 import { isDatabaseUnavailable, type Sql } from '../../platform/database.ts';
+import { DueWork } from '../../platform/due-work.ts';
 import { FetchFailed, type GuardedFetcher } from '../../platform/guarded-fetcher.ts';
 import type { AccountId } from '../../platform/ids.ts';
 import type { Log } from '../../platform/log.ts';
@@ -22,8 +23,6 @@ const atOnceOfProvider = 4;
  * transaction of 20 s.
  */
 const leaseSec = 90;
-/** Every process looks so often for what others have left behind. */
-const pollMs = 1_000;
 /** A request that has so often been taken and not decided is not taken in earnest again. */
 const mostAttempts = 5;
 
@@ -49,58 +48,37 @@ type Verdict =
 export class Authentications {
   readonly #options: AuthenticationsOptions;
   readonly #client: OpenidClient;
-  readonly #poll: NodeJS.Timeout;
-  /** What is being decided. */
-  readonly #running = new Map<Promise<void>, TakenRequest>();
-  #looking: Promise<void> | null = null;
-  #again = false;
+  readonly #work: DueWork<TakenRequest>;
   #stopped = false;
 
   constructor(options: AuthenticationsOptions) {
     this.#options = options;
     this.#client = new OpenidClient(options.fetcher);
-    this.#poll = setInterval(() => this.look(), pollMs).unref();
+    this.#work = new DueWork({
+      what: 'an authentication',
+      atOnce,
+      // One at a time: which may be next depends on those under way.
+      claim: async () => [(await takeRequest(options.sql, leaseSec, this.#busy())) ?? []].flat(),
+      handle: async (request) => this.#decide(request),
+      log: options.log,
+    });
   }
 
   /** There may be something to decide: looks for it now, and not only at the next poll. */
   look(): void {
-    this.#again = true;
-    if (this.#looking !== null || this.#stopped) return;
-    this.#looking = this.#takeAll()
-      .catch((error: unknown) => {
-        if (!isDatabaseUnavailable(error)) this.#options.log.warn({ err: error }, 'authentications could not be taken');
-      })
-      .finally(() => {
-        this.#looking = null;
-      });
+    this.#work.wake();
   }
 
   /** Cuts off what is under way, and gives it back. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    clearInterval(this.#poll);
+    const stopping = this.#work.stop();
     await this.#options.fetcher.close();
-    await this.#looking;
-    await Promise.all(this.#running.keys());
-  }
-
-  async #takeAll(): Promise<void> {
-    while (this.#again && !this.#stopped) {
-      this.#again = false;
-      while (this.#running.size < atOnce && !this.#stopped) {
-        const taken = await takeRequest(this.#options.sql, leaseSec, this.#busy());
-        if (taken === null) break;
-        const running = this.#decide(taken).finally(() => {
-          this.#running.delete(running);
-          this.look();
-        });
-        this.#running.set(running, taken);
-      }
-    }
+    await stopping;
   }
 
   #busy(): { readonly accounts: string[]; readonly providers: string[] } {
-    const running = [...this.#running.values()];
+    const running = [...this.#work.running];
     const accounts = running.map(({ accountId }) => accountId);
     const providers = running.map(({ providerId }) => providerId);
     return { accounts: oftenIn(accounts, atOnceOfAccount), providers: oftenIn(providers, atOnceOfProvider) };
