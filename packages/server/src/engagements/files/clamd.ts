@@ -87,8 +87,14 @@ class Exchange {
     this.#end.promise.catch(() => undefined);
     socket.setEncoding('latin1');
     socket.on('data', (text: string) => this.#receive(text));
-    socket.on('error', (error) => this.fail(`the connection to clamd failed: ${error.message}`));
-    socket.on('close', () => this.fail('clamd closed the connection without an answer'));
+    socket.on('error', (error) => this.fail(`the connection to clamd failed: ${error.message}${this.#hint}`));
+    socket.on('close', () => this.fail(`clamd closed the connection without an answer${this.#hint}`));
+  }
+
+  /** One that will take no more resets the connection, and what it said of it may be lost with that. */
+  get #hint(): string {
+    const isSent = this.#socket.bytesWritten > 'zINSTREAM'.length + 1;
+    return isSent ? '; if that goes on, see that StreamMaxLength in clamd.conf is 26M or more' : '';
   }
 
   get answer(): Promise<string> {
