@@ -39,7 +39,7 @@ export function rowsOf(changes: Changes, at: Date) {
     visits: JSON.stringify(changes.visits.map(visitRow)),
     said: [...changes.presences.keys()],
     presences: JSON.stringify([...changes.presences].map(presenceRow)),
-    renewals: JSON.stringify([...changes.renewals].map(renewalRow)),
+    renewed: [...changes.renewals].map(renewalRow),
     visitors: JSON.stringify([...changes.visitorLeases].map(([id, until]) => ({ id, expires_at: instant(until) }))),
     messages: JSON.stringify(changes.messages.map(messageRow)),
     upgrades: changes.upgrades,

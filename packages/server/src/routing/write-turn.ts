@@ -30,6 +30,7 @@ export async function writeTurn(sql: Sql, mark: TurnMark, changes: Changes): Pro
          ${queueWrites(sql, rows)},
          ${presenceWrites(sql, rows)},
          ${messageAndEventWrites(sql, rows)},
+         ${rareWrites(sql, rows)}
          moved AS (
            INSERT INTO board_moves (account_id, version, things)
            SELECT turn.account_id, ${mark.version}::bigint, ${rows.things}::text::jsonb FROM turn),
@@ -156,10 +157,6 @@ function presenceWrites(sql: Sql, rows: TurnRows) {
              FROM turn, json_to_recordset(${rows.presences}::text::json) AS p (
                     id uuid, available boolean, media text[], expires_at timestamptz, reason text)
             WHERE o.id = p.id),
-         renewals AS (
-           UPDATE operators o SET presence_expires_at = r.expires_at
-             FROM json_to_recordset(${rows.renewals}::text::json) AS r (id uuid, expires_at timestamptz)
-            WHERE o.id = r.id AND o.id <> ALL(${rows.said}::uuid[])),
          leases AS (
            UPDATE visitors v SET presence_expires_at = l.expires_at
              FROM json_to_recordset(${rows.visitors}::text::json) AS l (id uuid, expires_at timestamptz)
@@ -177,13 +174,6 @@ function messageAndEventWrites(sql: Sql, rows: TurnRows) {
              FROM turn, json_to_recordset(${rows.messages}::text::json) AS m (
                     id uuid, engagement_id uuid, sub_engagement_id uuid, sender_type text, sender_id uuid, content text,
                     attachment json)),
-         upgraded AS (
-           UPDATE media_upgrade_requests u
-              SET state = 'accepted', updated_at = turn.at
-             FROM turn
-            WHERE u.id = ANY(${rows.upgrades}::uuid[])
-           RETURNING u.*),
-         told_upgrades AS (${toldUpgrades(sql)}),
          told AS (
            INSERT INTO events (account_id, id, type, site_id, ticket_id, request_id, engagement_id, visitor_id, operator_id,
                                occurred_at, payload)
@@ -193,4 +183,30 @@ function messageAndEventWrites(sql: Sql, rows: TurnRows) {
                     operator_id uuid, payload json)
             -- Not before the rows of their engagements are ours: a message that came before the end is told before it.
             WHERE (SELECT count(*) FROM old_engagements) >= 0)`;
+}
+
+/** What few turns have to write: it is part of the statement of those alone, as every part costs something to set up. */
+function rareWrites(sql: Sql, rows: TurnRows) {
+  const renewals = rows.renewed.length === 0 ? sql`` : renewalWrites(sql, rows);
+  const upgrades = rows.upgrades.length === 0 ? sql`` : upgradeWrites(sql, rows);
+  return sql`${renewals}${upgrades}`;
+}
+
+function renewalWrites(sql: Sql, rows: TurnRows) {
+  return sql`
+         renewals AS (
+           UPDATE operators o SET presence_expires_at = r.expires_at
+             FROM json_to_recordset(${JSON.stringify(rows.renewed)}::text::json) AS r (id uuid, expires_at timestamptz)
+            WHERE o.id = r.id AND o.id <> ALL(${rows.said}::uuid[])),`;
+}
+
+function upgradeWrites(sql: Sql, rows: TurnRows) {
+  return sql`
+         upgraded AS (
+           UPDATE media_upgrade_requests u
+              SET state = 'accepted', updated_at = turn.at
+             FROM turn
+            WHERE u.id = ANY(${rows.upgrades}::uuid[])
+           RETURNING u.*),
+         told_upgrades AS (${toldUpgrades(sql)}),`;
 }
