@@ -1,4 +1,5 @@
 import type { Config } from './config.ts';
+import { WebhookAttacher } from './events/attach-webhooks.ts';
 import { eventWebhooks } from './events/catalogue.ts';
 import { revealEvent } from './events/event-secrets.ts';
 import { Hints } from './events/hints.ts';
@@ -96,6 +97,7 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   const tokens = new Tokens(new Keyring(lookups, feed));
   const sealer = new Sealer(lookups);
   const guard = new AddressGuard(config.webhookAllowCidrs);
+  const attacher = new WebhookAttacher(lookups, guard, sealer);
   const authentications = startAuthentications({ app, database, log, hints, tokens, sealer, guard });
 
   const authenticator = new Authenticator(tokens, directory);
@@ -127,12 +129,12 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   queueRoutes(app, siteQueues);
   rankingRoutes(app);
   channelRoutes(app);
-  ticketRoutes(app, turns);
+  ticketRoutes(app, turns, attacher);
   presenceRoutes(app, turns);
   reportRoutes(app);
-  requestRoutes(app, turns);
+  requestRoutes(app, turns, attacher);
   engagementRoutes(app, turns);
-  transferRoutes(app, turns);
+  transferRoutes(app, turns, attacher);
   messageRoutes(app, config.publicUrl);
   systemMessageRoutes(app);
   typingRoutes(app, hints);

@@ -4,6 +4,7 @@ import { checked, list, oneOf } from '../platform/schema.ts';
 import { parseApnsUrl } from './apns-url.ts';
 import { eventTypes, type EventType } from './catalogue.ts';
 import { headerViolations, headerLimits } from './webhook-headers.ts';
+import { secretBytes, webhookSecret } from './webhook-secret.ts';
 
 /** Where to tell of which events: a webhook as a ticket or request brings it along (D8.1, D8.2, D8.4). */
 
@@ -21,6 +22,8 @@ interface Subscribed {
   /** Without duplicates. */
   readonly events: readonly EventType[];
   readonly messages: (typeof audiences)[number];
+  /** `null`: requests are not signed. */
+  readonly secret: string | null;
 }
 
 /** A subscription that has been found good, with everything left out filled in. */
@@ -56,6 +59,7 @@ const fields = {
       description: 'Messages of the side that attached it, or of both',
     }),
   ),
+  secret: Type.Optional(webhookSecret),
 };
 
 const webhookInput = checked(
@@ -73,8 +77,9 @@ export function subscriptionOf({
   headers = {},
   events,
   messages = 'own',
+  secret,
 }: WebhookInput): WebhookSubscription {
-  const subscribed = { url, events: [...new Set(events)], messages };
+  const subscribed = { url, events: [...new Set(events)], messages, secret: secret ?? null };
   if (schemeOf(url) === 'apns') return { kind: 'apns', ...subscribed };
   if (method === undefined) throw new Error('a webhook without a method has passed validation');
   return { kind: 'http', ...subscribed, method, headers };
@@ -88,19 +93,28 @@ function webhookViolations(value: unknown): Violation[] {
     attribute: `/headers${attribute}`,
     detail,
   }));
-  if (typeof given.url !== 'string') return headers;
+  const secret = secretViolations(given.secret);
+  if (typeof given.url !== 'string') return [...headers, ...secret];
   const faults = urlFaults(given.url);
   // One violation a field is told, so that the faults of a URL are told in one.
   const url = faults.length === 0 ? [] : [{ attribute: '/url', detail: faults.join(' and ') }];
   switch (schemeOf(given.url)) {
     case 'http':
     case 'https':
-      return [...url, ...headers, ...(given.method === undefined ? [required('/method')] : [])];
+      return [...url, ...headers, ...secret, ...(given.method === undefined ? [required('/method')] : [])];
     case 'apns':
-      return [...url, ...(['method', 'headers'] as const).flatMap((name) => (name in given ? [foreign(name)] : []))];
+      return [...url, ...onlyHttp.flatMap((name) => (name in given ? [foreign(name)] : []))];
     default:
-      return [...url, ...headers];
+      return [...url, ...headers, ...secret];
   }
+}
+
+/** A push notification has neither, and Apple is who signs for it. */
+const onlyHttp = ['method', 'headers', 'secret'] as const;
+
+function secretViolations(secret: unknown): Violation[] {
+  if (typeof secret !== 'string' || secretBytes(secret) !== null) return [];
+  return [{ attribute: '/secret', detail: 'must be whsec_ and base64 of 24 to 64 bytes' }];
 }
 
 function required(attribute: string): Violation {

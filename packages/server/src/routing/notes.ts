@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import type { WebhookId } from '../events/attach-webhooks.ts';
 import { attachedWebhooks } from '../events/subscription.ts';
 import { body, description, nullable } from '../platform/schema.ts';
 import type { RequestNotes } from './board/state.ts';
@@ -26,15 +27,15 @@ interface Given {
   readonly source?: string | null | undefined;
   readonly media_options?: unknown;
   readonly message?: string | null | undefined;
-  readonly webhooks?: unknown;
 }
 
-export function notesOf(given: Given): RequestNotes {
+/** With the webhooks that were attached. */
+export function notesOf(given: Given, webhooks: readonly WebhookId[] = []): RequestNotes {
   return {
     source: given.source ?? null,
     platform: 'web',
     mediaOptions: given.media_options ?? null,
     message: given.message ?? null,
-    webhooks: given.webhooks ?? [],
+    webhooks,
   };
 }

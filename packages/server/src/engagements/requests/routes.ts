@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
+import type { WebhookAttacher } from '../../events/attach-webhooks.ts';
 import { accountOf, operatorOf, permitted } from '../../identity/access.ts';
 import { requestedSites } from '../../identity/requested-sites.ts';
 import { invalid, notFound, Refusal } from '../../platform/errors.ts';
@@ -26,7 +27,7 @@ import { findRequest, listRequests, type Whose } from './store.ts';
 const tags = ['Engagement requests'];
 const requestParams = Type.Object({ request_id: uuid<'engagement_request'>() });
 
-export function requestRoutes(app: App, turns: Turns): void {
+export function requestRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void {
   app.post(
     '/engagement_requests',
     {
@@ -39,7 +40,7 @@ export function requestRoutes(app: App, turns: Turns): void {
       },
     },
     async (request, reply) => {
-      const made = showRequest(await ask(request, turns, request.body));
+      const made = showRequest(await ask(request, { turns, attacher }, request.body));
       reply.code(201).header('location', `/engagement_requests/${made.id}`);
       return made;
     },
@@ -135,7 +136,7 @@ export function whoseOf(request: FastifyRequest, siteIds: Parameters<typeof requ
 /** The caller's own side comes from its token; a field that contradicts it is ignored. */
 async function ask(
   request: FastifyRequest,
-  turns: Turns,
+  { turns, attacher }: { turns: Turns; attacher: WebhookAttacher },
   given: Type.Static<typeof requestInput>,
 ): Promise<RequestView> {
   const { kind, id } = partyOf(request);
@@ -143,7 +144,9 @@ async function ask(
     kind === 'operator' ? { ...given, operator_id: id } : { ...given, visitor_id: id },
   );
   const keyed = request.keyedId as RequestId | null;
-  const made = await turns.run(accountOf(request), {
+  const accountId = accountOf(request);
+  const webhooks = await attacher.attach({ accountId, side: kind, webhooks: given.webhooks });
+  const made = await turns.run(accountId, {
     name: 'requestDirectly',
     id: keyed ?? newId<RequestId>(),
     repeatable: keyed !== null,
@@ -152,7 +155,7 @@ async function ask(
     visitorId,
     operatorId,
     medium: given.media,
-    notes: notesOf(given),
+    notes: notesOf(given, webhooks),
   });
   if (made !== null) return made;
   const before = keyed === null ? null : await findRequest(request.sql, accountOf(request), keyed);

@@ -1,5 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
+import type { WebhookAttacher, WebhookId } from '../../events/attach-webhooks.ts';
+import type { WebhookInput } from '../../events/subscription.ts';
 import { accountOf, operatorOf, permitted } from '../../identity/access.ts';
 import { invalid, notFound, Refusal } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
@@ -35,13 +37,17 @@ const ticketParams = Type.Object({ ticket_id: uuid<'ticket'>() });
 const access = { operator: 'operator', site: 'resource' } as const;
 
 /** D5.4. */
-export function transferRoutes(app: App, turns: Turns): void {
-  requestRoutes(app, turns);
+type Attach = (request: FastifyRequest, webhooks: readonly WebhookInput[] | undefined) => Promise<readonly WebhookId[]>;
+
+export function transferRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void {
+  const attach: Attach = async (request, webhooks) =>
+    attacher.attach({ accountId: accountOf(request), side: 'operator', webhooks });
+  requestRoutes(app, turns, attach);
   answerRoutes(app, turns);
-  ticketRoutes(app, turns);
+  ticketRoutes(app, turns, attach);
 }
 
-function requestRoutes(app: App, turns: Turns): void {
+function requestRoutes(app: App, turns: Turns, attach: Attach): void {
   app.post(
     '/transfer_requests',
     {
@@ -66,7 +72,7 @@ function requestRoutes(app: App, turns: Turns): void {
           by: operatorOf(request).operatorId,
           operatorId: given.operator_id,
           medium: given.media ?? null,
-          notes: notesOf(given),
+          notes: notesOf(given, await attach(request, given.webhooks)),
         })
         .catch(unlessEnded(request, engagement.id));
       const shown = showTransferRequest(made ?? (await readRequest(request, keyed)));
@@ -149,7 +155,7 @@ function answerRoutes(app: App, turns: Turns): void {
   );
 }
 
-function ticketRoutes(app: App, turns: Turns): void {
+function ticketRoutes(app: App, turns: Turns, attach: Attach): void {
   app.post(
     '/transfer_tickets',
     {
@@ -178,7 +184,7 @@ function ticketRoutes(app: App, turns: Turns): void {
           queueId: queue.id,
           medium: given.media,
           factsOf: engagement.visitor_id,
-          notes: notesOf(given),
+          notes: notesOf(given, await attach(request, given.webhooks)),
         })
         .catch(unlessEnded(request, engagement.id));
       const ticket = made === null ? showTicket(await readTicket(request, keyed), null) : showNewTicket(made);

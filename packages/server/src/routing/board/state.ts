@@ -185,7 +185,8 @@ export interface RequestNotes {
   readonly platform: string;
   readonly mediaOptions: unknown;
   readonly message: string | null;
-  readonly webhooks: unknown;
+  /** Ids of webhooks: they hear of what comes of it. */
+  readonly webhooks: readonly string[];
 }
 
 /** D5.2. */

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
+import type { WebhookAttacher } from '../../events/attach-webhooks.ts';
 import { accountOf, permit, permitted } from '../../identity/access.ts';
 import { teamsOnSite } from '../../identity/teams/store.ts';
 import { invalid, notFound, Refusal } from '../../platform/errors.ts';
@@ -16,7 +17,7 @@ import { showNewTicket, showTicket, ticketInput, ticketOutput, type TicketOutput
 const tags = ['Queue tickets'];
 const ticketParams = Type.Object({ ticket_id: uuid<'ticket'>() });
 
-export function ticketRoutes(app: App, turns: Turns): void {
+export function ticketRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void {
   app.post(
     '/queue_tickets',
     {
@@ -31,7 +32,7 @@ export function ticketRoutes(app: App, turns: Turns): void {
       },
     },
     async (request, reply) => {
-      const { ticket, created } = await enqueue(request, turns, request.body);
+      const { ticket, created } = await enqueue(request, { turns, attacher }, request.body);
       reply.code(created ? 201 : 200).header('location', `/queue_tickets/${ticket.id}`);
       return ticket;
     },
@@ -103,12 +104,17 @@ function lineRoute(app: App): void {
 
 async function enqueue(
   request: FastifyRequest,
-  turns: Turns,
+  { turns, attacher }: { turns: Turns; attacher: WebhookAttacher },
   given: Type.Static<typeof ticketInput>,
 ): Promise<{ ticket: TicketOutput; created: boolean }> {
   await requireTeams(request, given);
   const keyed = request.keyedId as TicketId | null;
   const { queue_id, queue_ids = queue_id === undefined ? null : [queue_id] } = given;
+  const webhooks = await attacher.attach({
+    accountId: accountOf(request),
+    side: 'visitor',
+    webhooks: given.webhooks,
+  });
   const answer = await turns.run(accountOf(request), {
     name: 'enqueue',
     id: keyed ?? newId<TicketId>(),
@@ -118,7 +124,7 @@ async function enqueue(
     medium: given.media,
     queueIds: queue_ids === null ? null : [...new Set(queue_ids)],
     narrowedTo: [...new Set(given.team_ids)],
-    notes: notesOf(given),
+    notes: notesOf(given, webhooks),
   });
   // The same request made it before, and its answer was lost.
   if (answer === null && keyed !== null)

@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import type { Sealer } from '../identity/sealer.ts';
+import type { AddressGuard } from '../platform/address-guard.ts';
+import type { Sql } from '../platform/database.ts';
+import { invalid, type Violation } from '../platform/errors.ts';
+import { newId, type AccountId, type Id } from '../platform/ids.ts';
+import { destinationFor } from './destination.ts';
+import { subscriptionOf, type WebhookInput, type WebhookSubscription } from './subscription.ts';
+import { heardTypes } from './told.ts';
+import { purposeOfSecret } from './webhook-secret.ts';
+
+export type WebhookId = Id<'webhook'>;
+
+interface Attaching {
+  readonly accountId: AccountId;
+  /** Who brings them: that side's messages they hear (D8.2). */
+  readonly side: 'visitor' | 'operator';
+  /** Having passed `attachedWebhooks`. */
+  readonly webhooks: readonly WebhookInput[] | undefined;
+}
+
+/** Why the URL cannot be registered, where an address of it is one that must not be called (D8.9); `null`: it can. */
+export async function addressComplaint(guard: AddressGuard, url: string): Promise<string | null> {
+  return /^apns:/i.test(url) ? null : guard.complaint(new URL(url));
+}
+
+/**
+ * Webhooks that come with a ticket or request (D8.1). What carries them names them by id, and passes that on to what it
+ * becomes. Tickets by the thousand bring the same ones along, so that those which say the same are one row.
+ */
+export class WebhookAttacher {
+  readonly #sql: Sql;
+  readonly #guard: AddressGuard;
+  readonly #sealer: Sealer;
+
+  /** Not with the `sql` of a request, which may be a transaction: turns tell webhooks before that is committed. */
+  constructor(sql: Sql, guard: AddressGuard, sealer: Sealer) {
+    this.#sql = sql;
+    this.#guard = guard;
+    this.#sealer = sealer;
+  }
+
+  async attach({ accountId, side, webhooks = [] }: Attaching): Promise<readonly WebhookId[]> {
+    if (webhooks.length === 0) return [];
+    await this.#check(webhooks);
+    const sql = this.#sql;
+    const wanted = webhooks.map(subscriptionOf).map((webhook) => ({ webhook, digest: digestOf(side, webhook) }));
+    const found = await touchAttached(sql, accountId, digestsOf(wanted));
+    const missing = wanted.filter(({ digest }) => !found.has(digest));
+    for (const { webhook, digest } of missing) await this.#insert({ accountId, side, webhook, digest });
+    const all = missing.length === 0 ? found : await touchAttached(sql, accountId, digestsOf(wanted));
+    return [...new Set(all.values())];
+  }
+
+  async #check(webhooks: readonly WebhookInput[]): Promise<void> {
+    const complaints = await Promise.all(webhooks.map(async ({ url }) => addressComplaint(this.#guard, url)));
+    const violations: Violation[] = complaints.flatMap((detail, index) =>
+      detail === null ? [] : [{ attribute: `/webhooks/${index}/url`, detail }],
+    );
+    if (violations.length > 0) throw invalid(violations);
+  }
+
+  async #insert({ accountId, side, webhook, digest }: NewAttached): Promise<void> {
+    const sql = this.#sql;
+    const id = newId<WebhookId>();
+    const { kind, url, events, messages, secret } = webhook;
+    const http = kind === 'http' ? webhook : null;
+    const sealed = secret === null ? null : (await this.#sealer.seal())(secret, purposeOfSecret(id));
+    const destinationId = await destinationFor(sql, accountId, url);
+    await sql`
+      INSERT INTO webhooks (id, account_id, destination_id, side, digest, attached_at, url, method, headers, events, hears,
+                            messages, secret)
+      VALUES (${id}, ${accountId}, ${destinationId}, ${side}, decode(${digest}, 'hex'), now(), ${url}, ${http?.method ?? null},
+              ${JSON.stringify(http?.headers ?? {})}::text::json, ${[...events]}, ${heardTypes(events)}, ${messages}, ${sealed})
+      ON CONFLICT (account_id, digest) WHERE side IS NOT NULL DO NOTHING`;
+  }
+}
+
+interface NewAttached {
+  readonly accountId: AccountId;
+  readonly side: Attaching['side'];
+  readonly webhook: WebhookSubscription;
+  /** In hexadecimal. */
+  readonly digest: string;
+}
+
+/** Of everything it says, in one order. */
+function digestOf(side: Attaching['side'], webhook: WebhookSubscription): string {
+  const { url, events, messages, secret } = webhook;
+  const http =
+    webhook.kind === 'http'
+      ? [webhook.method, Object.entries(webhook.headers).toSorted(([a], [b]) => (a < b ? -1 : 1))]
+      : [];
+  return createHash('sha256')
+    .update(JSON.stringify([side, url, events.toSorted(), messages, secret, ...http]))
+    .digest('hex');
+}
+
+function digestsOf(wanted: readonly { readonly digest: string }[]): string[] {
+  return wanted.map(({ digest }) => digest);
+}
+
+/** Those that are there already, by digest. One that nothing has brought along for long is dropped, so that is noted, daily. */
+async function touchAttached(
+  sql: Sql,
+  accountId: AccountId,
+  digests: readonly string[],
+): Promise<Map<string, WebhookId>> {
+  const rows = await sql<{ id: WebhookId; digest: string }[]>`
+    WITH known AS (
+           SELECT id, digest, attached_at
+             FROM webhooks
+            WHERE account_id = ${accountId} AND side IS NOT NULL
+              AND digest = ANY(SELECT decode(each, 'hex') FROM unnest(${[...digests]}::text[]) AS each)),
+         touched AS (
+           UPDATE webhooks w
+              SET attached_at = now()
+             FROM known
+            WHERE w.id = known.id AND known.attached_at < now() - interval '1 day')
+    SELECT id, encode(digest, 'hex') AS digest FROM known`;
+  return new Map(rows.map(({ id, digest }) => [digest, id]));
+}

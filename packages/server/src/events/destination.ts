@@ -1,0 +1,29 @@
+import type { Sql } from '../platform/database.ts';
+import { newId, type AccountId, type Id } from '../platform/ids.ts';
+import { parseApnsUrl } from './apns-url.ts';
+
+export type DestinationId = Id<'destination'>;
+
+/** What is called by a webhook with that URL: scheme, host and port, or one of Apple's services. */
+export function originOf(url: string): string {
+  if (!/^apns:/i.test(url)) return new URL(url).origin;
+  const target = parseApnsUrl(url);
+  if ('faults' in target) throw new Error('an apns URL with faults has passed validation');
+  return `apns://${target.environment}`;
+}
+
+/** The account's destination for that URL, made if there is none. */
+export async function destinationFor(sql: Sql, accountId: AccountId, url: string): Promise<DestinationId> {
+  const origin = originOf(url);
+  const find = async () => sql<{ id: DestinationId }[]>`
+    SELECT id FROM destinations WHERE account_id = ${accountId} AND origin = ${origin}`;
+  const [found] = await find();
+  if (found !== undefined) return found.id;
+  await sql`
+    INSERT INTO destinations (id, account_id, origin)
+    VALUES (${newId()}, ${accountId}, ${origin})
+    ON CONFLICT (account_id, origin) DO NOTHING`;
+  const [made] = await find();
+  if (made === undefined) throw new Error('a destination was neither there nor made');
+  return made.id;
+}
