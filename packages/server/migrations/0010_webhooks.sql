@@ -90,6 +90,8 @@ CREATE TABLE deliveries (
   -- Null: at once, in the order of the log.
   due_at         timestamptz(3),
   created_at     timestamptz(3) NOT NULL DEFAULT clock_timestamp(),
+  -- Of a test: what is sent, as there is no event.
+  body           json,
   CHECK (state <> 'retrying' OR due_at IS NOT NULL),
   CHECK (state <> 'held' OR due_at IS NULL)
 ) WITH (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
@@ -121,7 +123,9 @@ CREATE TABLE delivery_log (
   -- Null: there was no answer.
   status         integer,
   answer         text,
-  error          text
+  error          text,
+  -- Of a test.
+  body           json
 ) PARTITION BY RANGE (at);
 CREATE INDEX delivery_log_by_delivery ON delivery_log (delivery_id);
 CREATE INDEX delivery_log_by_webhook ON delivery_log (webhook_id, event_seq) WHERE final;

@@ -1,0 +1,27 @@
+/** One attempt to deliver, however it is sent. */
+export interface Attempt {
+  /**
+   * `failed`: to be tried again. `refused`: it never will be taken, but the next may. `ended`: nothing will ever be taken
+   * there, so that the webhook is disabled.
+   */
+  readonly verdict: 'delivered' | 'failed' | 'refused' | 'ended';
+  /** Nobody was there to take anything: that counts against the destination, whichever delivery it was. */
+  readonly unavailable: boolean;
+  /** What was answered; `null`: nothing was. */
+  readonly status: number | null;
+  /** The first of the answer, `longestAnswer` bytes at most, as text that can be stored. */
+  readonly answer: string | null;
+  /** What went wrong, in words for whoever registered the webhook. */
+  readonly error: string | null;
+  readonly durationMs: number;
+  /** How long the receiver asks to be left alone. */
+  readonly retryAfterMs: number | null;
+}
+
+/** Bytes of an answer that are kept. */
+const longestAnswer = 4_096;
+
+/** PostgreSQL takes no NUL in a text. */
+export function storable(answer: Buffer): string {
+  return answer.subarray(0, longestAnswer).toString('utf8').replaceAll('\0', '\uFFFD');
+}
