@@ -23,6 +23,7 @@ interface EngagedRow {
   readonly operatorId: string;
   readonly requestId: string;
   readonly ticketId: string | null;
+  readonly heardBy: readonly string[];
 }
 
 /** The engagement's row, held until the transaction ends. `null`: it has ended, or the caller has no part in it. */
@@ -34,7 +35,8 @@ export async function lockEngaged(
 ): Promise<EngagedRow | null> {
   const [row] = await sql<EngagedRow[]>`
     SELECT e.sub_engagement_id AS "subEngagementId", e.site_id AS "siteId", e.visitor_id AS "visitorId",
-           e.operator_id AS "operatorId", e.request_id AS "requestId", e.ticket_id AS "ticketId"
+           e.operator_id AS "operatorId", e.request_id AS "requestId", e.ticket_id AS "ticketId",
+           e.heard_by AS "heardBy"
       FROM engagements e
      WHERE e.id = ${id} AND e.account_id = ${accountId} AND ${takesPart(sql, by)}
        FOR NO KEY UPDATE`;

@@ -65,3 +65,14 @@ export function deliveriesOf(sql: Sql, hearers: Piece): Piece {
              ELSE true
            END`;
 }
+
+/** Whether an enabled webhook hears such events of the engagement `e`: few do of those that are not worth keeping. */
+export function isHeard(sql: Sql, type: EventType): Piece {
+  return sql`EXISTS (
+             SELECT 1 FROM webhooks w
+              WHERE w.account_id = e.account_id AND w.side IS NULL AND w.deleted_at IS NULL AND w.enabled
+                AND ${type} = ANY(w.hears) AND (w.site_ids IS NULL OR e.site_id = ANY(w.site_ids)))
+           OR EXISTS (
+             SELECT 1 FROM webhooks w
+              WHERE w.id = ANY(e.heard_by) AND w.enabled AND ${type} = ANY(w.hears))`;
+}

@@ -44,6 +44,7 @@ export function rowsOf(changes: Changes, at: Date) {
     messages: JSON.stringify(changes.messages.map(messageRow)),
     upgrades: changes.upgrades,
     events: JSON.stringify(changes.events.map((happening) => eventRow(happening, at))),
+    hearers: changes.events.filter(({ about }) => about.heardBy.length > 0).map(hearerRow),
     things: JSON.stringify(things),
     moved: whatMoved(changes),
   };
@@ -140,6 +141,7 @@ function engagementRow(engagement: Engagement) {
     media: engagement.medium,
     end_reason: engagement.endReason,
     ended_at: instant(engagement.endedAt),
+    heard_by: engagement.heardBy,
   };
 }
 
@@ -221,6 +223,12 @@ function messageRow(message: Changes['messages'][number]) {
     content: message.content,
     attachment: message.attachment,
   };
+}
+
+/** Webhooks that were brought along, and whose message it is if it is one. */
+function hearerRow({ id, about, fields }: Happening) {
+  const sender = 'message' in fields ? fields.message.sender.type : null;
+  return { event_id: id, heard_by: about.heardBy, sender };
 }
 
 /** Checked against its schema: an event that does not fit the catalogue is not written, nor is what caused it. */

@@ -1,4 +1,5 @@
 import type { Sql } from '../platform/database.ts';
+import { deliveriesOf, deliveriesToRegistered, toldColumns } from '../events/told.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { Changes } from './board/changes.ts';
 import { toldUpgrades } from './told-upgrades.ts';
@@ -100,22 +101,22 @@ function engagementWrites(sql: Sql, rows: TurnRows, accountId: AccountId) {
          new_engagements AS (
            INSERT INTO engagements (id, account_id, asked_on_site_id, site_id, visitor_id, operator_id, sub_engagement_id, sub_started_at, media,
                                     request_id, ticket_id, queue_id, end_reason, started_at, ended_at, updated_at,
-                                    undelivered_to_visitor, undelivered_to_operator)
+                                    undelivered_to_visitor, undelivered_to_operator, heard_by)
            SELECT id, turn.account_id, asked_on_site_id, site_id, visitor_id, operator_id, sub_engagement_id, sub_started_at, media, request_id,
-                  ticket_id, queue_id, end_reason, started_at, ended_at, turn.at, to_visitor, to_operator
+                  ticket_id, queue_id, end_reason, started_at, ended_at, turn.at, to_visitor, to_operator, heard_by
              FROM turn, json_to_recordset(${rows.newEngagements}::text::json) AS e (
                     id uuid, asked_on_site_id uuid, site_id uuid, visitor_id uuid, operator_id uuid, sub_engagement_id uuid,
                     sub_started_at timestamptz, media text, request_id uuid, ticket_id uuid, queue_id uuid, end_reason text,
-                    started_at timestamptz, ended_at timestamptz, to_visitor integer, to_operator integer)),
+                    started_at timestamptz, ended_at timestamptz, to_visitor integer, to_operator integer, heard_by uuid[])),
          old_engagements AS (
            UPDATE engagements o
               SET site_id = e.site_id, operator_id = e.operator_id, sub_engagement_id = e.sub_engagement_id,
                   sub_started_at = e.sub_started_at, media = e.media, end_reason = e.end_reason, ended_at = e.ended_at,
                   updated_at = turn.at, undelivered_to_visitor = undelivered_to_visitor + to_visitor,
-                  undelivered_to_operator = undelivered_to_operator + to_operator
+                  undelivered_to_operator = undelivered_to_operator + to_operator, heard_by = e.heard_by
              FROM turn, json_to_recordset(${rows.oldEngagements}::text::json) AS e (
                     id uuid, site_id uuid, operator_id uuid, sub_engagement_id uuid, sub_started_at timestamptz, media text,
-                    end_reason text, ended_at timestamptz, to_visitor integer, to_operator integer)
+                    end_reason text, ended_at timestamptz, to_visitor integer, to_operator integer, heard_by uuid[])
             WHERE o.id = e.id
            RETURNING 1),
          begun AS (
@@ -182,7 +183,14 @@ function messageAndEventWrites(sql: Sql, rows: TurnRows) {
                     id uuid, type text, site_id uuid, ticket_id uuid, request_id uuid, engagement_id uuid, visitor_id uuid,
                     operator_id uuid, payload json)
             -- Not before the rows of their engagements are ours: a message that came before the end is told before it.
-            WHERE (SELECT count(*) FROM old_engagements) >= 0)`;
+            WHERE (SELECT count(*) FROM old_engagements) >= 0
+           RETURNING ${toldColumns(sql)}),
+         heard AS (${rows.hearers.length === 0 ? deliveriesToRegistered(sql) : deliveriesOf(sql, hearersOf(sql, rows))})`;
+}
+
+function hearersOf(sql: Sql, { hearers }: TurnRows) {
+  return sql`json_to_recordset(${JSON.stringify(hearers)}::text::json) AS h (event_id uuid, heard_by uuid[], sender text)
+        ON h.event_id = t.id`;
 }
 
 /** What few turns have to write: it is part of the statement of those alone, as every part costs something to set up. */

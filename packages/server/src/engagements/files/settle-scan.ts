@@ -32,6 +32,7 @@ export async function settleScan(
         engagementId,
         visitorId: engagement.visitor_id,
         operatorId: engagement.operator_id,
+        heardBy: engagement.ended_at === null ? engagement.heard_by : [],
       },
       fields: { security_scan_result: { file_id: id, result } },
     });

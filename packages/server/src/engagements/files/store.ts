@@ -12,12 +12,14 @@ interface LockedEngagement {
   readonly visitor_id: VisitorId;
   readonly operator_id: OperatorId;
   readonly ended_at: Date | null;
+  readonly heard_by: readonly string[];
 }
 
 /** Under its row the events of an engagement are in order, and it does not end meanwhile. */
 export async function lockEngagement(sql: Sql, id: EngagementId): Promise<LockedEngagement | null> {
   const [row] = await sql<LockedEngagement[]>`
-    SELECT account_id, site_id, visitor_id, operator_id, ended_at FROM engagements WHERE id = ${id} FOR NO KEY UPDATE`;
+    SELECT account_id, site_id, visitor_id, operator_id, ended_at, heard_by FROM engagements WHERE id = ${id}
+       FOR NO KEY UPDATE`;
   return row ?? null;
 }
 

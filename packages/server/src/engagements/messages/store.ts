@@ -1,3 +1,4 @@
+import { deliveriesOf, toldColumns } from '../../events/told.ts';
 import { newId, type AccountId, type EngagementId } from '../../platform/ids.ts';
 import { piece, type Piece, type Sql } from '../../platform/database.ts';
 import type { Party } from '../../routing/board/answering.ts';
@@ -21,6 +22,13 @@ const undelivered = {
 };
 const nothing = piece((sql) => sql``);
 const goesOn = piece((sql) => sql`e.ended_at IS NULL`);
+/** Webhooks that the engagement names, and who the message is from. */
+const hearersOf = {
+  visitor: piece((sql) => sql`(SELECT heard_by, 'visitor' AS sender FROM engaged) AS h ON true`),
+  operator: piece((sql) => sql`(SELECT heard_by, 'operator' AS sender FROM engaged) AS h ON true`),
+  system: piece((sql) => sql`(SELECT heard_by, 'system' AS sender FROM engaged) AS h ON true`),
+  omniguide: piece((sql) => sql`(SELECT heard_by, 'omniguide' AS sender FROM engaged) AS h ON true`),
+};
 const toldAt = piece((sql) => instant(sql, sql`at`));
 
 export interface NewMessage {
@@ -58,7 +66,7 @@ export async function putMessage(sql: Sql, message: NewMessage): Promise<Message
               AND ${isChat ? takesPart(sql, from) : goesOn(sql)}
               ${chosen === null ? nothing(sql) : sql`AND ${wasOffered(sql, message, chosen)}`}
               ${files === null ? nothing(sql) : sql`AND ${areClean(sql, message, files.ids)}`}
-           RETURNING sub_engagement_id AS sub_id, site_id, visitor_id, operator_id, ticket_id, request_id,
+           RETURNING sub_engagement_id AS sub_id, site_id, visitor_id, operator_id, ticket_id, request_id, heard_by,
                      ${unread} > 1 AS undelivered,
                      date_trunc('milliseconds', clock_timestamp()) AS at),
          sent AS (
@@ -75,7 +83,9 @@ export async function putMessage(sql: Sql, message: NewMessage): Promise<Message
                   at, json_build_object(
                         'event_type', ${event}::text, 'event_id', ${eventId}::text, 'dispatched_at', ${toldAt(sql)},
                         'message', ${(type === 'chat' ? toldChat : toldNews)(sql)}, 'undelivered_messages', undelivered)
-             FROM engaged, sent)
+             FROM engaged, sent
+           RETURNING ${toldColumns(sql)}),
+         heard AS (${deliveriesOf(sql, hearersOf[from.kind](sql))})
          ${from.kind === 'operator' ? sql`, texted AS (${smsOfMessage(sql)})` : nothing(sql)}
     SELECT * FROM sent`;
   return row ?? null;
@@ -151,7 +161,8 @@ export async function acknowledgeMessage(sql: Sql, { accountId, engagementId, id
   const unread = undelivered[side](sql);
   const [row] = await sql<MessageRow[]>`
     WITH engaged AS (
-           SELECT e.id AS engaged_id, e.site_id, e.visitor_id, e.operator_id, e.ticket_id, e.request_id
+           SELECT e.id AS engaged_id, e.site_id, e.visitor_id, e.operator_id, e.ticket_id, e.request_id,
+                  CASE WHEN e.ended_at IS NULL THEN e.heard_by END AS heard_by
              FROM engagements e
             WHERE e.id = ${engagementId} AND e.account_id = ${accountId} AND ${by === 'carrier' ? sql`true` : takesPart(sql, by)}
               FOR NO KEY UPDATE),
@@ -174,7 +185,9 @@ export async function acknowledgeMessage(sql: Sql, { accountId, engagementId, id
                         'event_type', ${event}::text, 'event_id', ${eventId}::text,
                         'dispatched_at', ${instant(sql, sql`updated_at`)}, 'message', ${toldChat(sql)})
              FROM engaged, delivered
-            WHERE type = 'chat')
+            WHERE type = 'chat'
+           RETURNING ${toldColumns(sql)}),
+         heard AS (${deliveriesOf(sql, hearersOf[side === 'visitor' ? 'operator' : 'visitor'](sql))})
     SELECT * FROM delivered`;
   return row ?? null;
 }

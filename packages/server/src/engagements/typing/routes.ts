@@ -2,9 +2,10 @@ import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { makeEvent, type EventFields } from '../../events/catalogue.ts';
 import type { Hints } from '../../events/hints.ts';
+import { isHeard } from '../../events/told.ts';
 import { writeEvent } from '../../events/write-event.ts';
 import { accountOf, permitted } from '../../identity/access.ts';
-import type { Sql } from '../../platform/database.ts';
+import { inTransaction, type Sql } from '../../platform/database.ts';
 import { invalid } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
 import { newId, type AccountId, type EngagementId } from '../../platform/ids.ts';
@@ -12,7 +13,7 @@ import { body, uuid } from '../../platform/schema.ts';
 import type { Party } from '../../routing/board/answering.ts';
 import { partyOf } from '../party.ts';
 import { engagementEnded, permittedEngagement } from '../routes.ts';
-import { takesPart } from '../taking-part.ts';
+import { lockEngaged, takesPart } from '../taking-part.ts';
 
 export function typingRoutes(app: App, hints: Hints): void {
   app.put(
@@ -43,33 +44,58 @@ async function indicate(
   const accountId = accountOf(request);
   const by = partyOf(request);
   const type = `engagement.chat.typing_indicator.${by.kind}` as const;
-  const stroke = await nextStroke(request.sql, accountId, engagementId, by);
-  if (stroke === null) {
-    const engagement = await permittedEngagement(request, engagementId, 'nobody else');
-    if (engagement.ended_at === null) throw engagementEnded(engagement);
-    throw invalid([{ attribute: '', detail: 'is about an engagement that has ended: nobody can be typing in it' }]);
-  }
+  const stroke = { accountId, engagementId, by, type };
+  const engaged = await beginStroke(request.sql, stroke);
+  if (engaged === null) return refuseStroke(request, engagementId);
   permitted(request);
-  const fields: EventFields<typeof type> = {
+  // It is heard where there is somebody to hear it, and kept only for those who cannot.
+  if (engaged.wanted) {
+    if (!(await writeStroke(request.sql, stroke, typing))) return refuseStroke(request, engagementId);
+    hints.tell(accountId);
+  } else {
+    const { wanted: _, clock, subEngagementId, ...about } = engaged;
+    const fields = told({ engagementId, subEngagementId, by, typing, clock });
+    const payload = makeEvent(type, { id: newId(), at: new Date() }, fields);
+    hints.whisper(accountId, { about: { ...about, engagementId }, payload });
+  }
+}
+
+async function refuseStroke(request: FastifyRequest, id: EngagementId): Promise<never> {
+  const engagement = await permittedEngagement(request, id, 'nobody else');
+  if (engagement.ended_at === null) throw engagementEnded(engagement);
+  throw invalid([{ attribute: '', detail: 'is about an engagement that has ended: nobody can be typing in it' }]);
+}
+
+type TypingType = `engagement.chat.typing_indicator.${Party['kind']}`;
+
+interface Told {
+  readonly engagementId: EngagementId;
+  readonly subEngagementId: string;
+  readonly by: Party;
+  readonly typing: boolean;
+  readonly clock: number;
+}
+
+function told({ engagementId, subEngagementId, by, typing, clock }: Told): EventFields<TypingType> {
+  return {
     typing_indicator: {
       engagement_id: engagementId,
-      sub_engagement_id: stroke.subEngagementId,
+      sub_engagement_id: subEngagementId,
       sender: { id: by.id },
       typing,
-      clock: stroke.clock,
+      clock,
     },
   };
-  const { wanted, ...about } = stroke;
-  const event = { accountId, type, about: { ...about, engagementId }, fields };
-  // It is heard where there is somebody to hear it, and kept only for those who cannot.
-  if (wanted) {
-    await writeEvent(request.sql, event);
-    hints.tell(accountId);
-  } else
-    hints.whisper(accountId, { about: event.about, payload: makeEvent(type, { id: newId(), at: new Date() }, fields) });
 }
 
 interface Stroke {
+  readonly accountId: AccountId;
+  readonly engagementId: EngagementId;
+  readonly by: Party;
+  readonly type: TypingType;
+}
+
+interface Begun {
   readonly clock: number;
   readonly subEngagementId: string;
   readonly siteId: string;
@@ -85,13 +111,30 @@ interface Stroke {
  * D8.11: a sequence grows for all processes and gives no value twice, and taking the next one writes nothing most of the
  * time. `null` where the caller has no part in it.
  */
-async function nextStroke(sql: Sql, accountId: AccountId, id: EngagementId, by: Party): Promise<Stroke | null> {
-  const [row] = await sql<Stroke[]>`
+async function beginStroke(sql: Sql, { accountId, engagementId, by, type }: Stroke): Promise<Begun | null> {
+  const [row] = await sql<Begun[]>`
     SELECT nextval('typing_clock')::float8 AS clock, e.sub_engagement_id AS "subEngagementId", e.site_id AS "siteId",
            e.visitor_id AS "visitorId", e.operator_id AS "operatorId", e.request_id AS "requestId",
-           e.ticket_id AS "ticketId", position(${`typing_indicator.${by.kind}`} IN (r.notes -> 'webhooks')::text) > 0 AS wanted
+           e.ticket_id AS "ticketId", ${isHeard(sql, type)} AS wanted
       FROM engagements e
-      JOIN engagement_requests r ON r.id = e.request_id
-     WHERE e.id = ${id} AND e.account_id = ${accountId} AND ${takesPart(sql, by)}`;
+     WHERE e.id = ${engagementId} AND e.account_id = ${accountId} AND ${takesPart(sql, by)}`;
   return row ?? null;
+}
+
+/** Under the engagement's row, so that it is not told after the end, and clocks are in the order of the log. */
+async function writeStroke(
+  pool: Sql,
+  { accountId, engagementId, by, type }: Stroke,
+  typing: boolean,
+): Promise<boolean> {
+  return inTransaction(pool, async (sql) => {
+    const engaged = await lockEngaged(sql, accountId, engagementId, by);
+    if (engaged === null) return false;
+    const { subEngagementId, ...about } = engaged;
+    const [next] = await sql<{ clock: number }[]>`SELECT nextval('typing_clock')::float8 AS clock`;
+    if (next === undefined) throw new Error('a sequence without a value');
+    const fields = told({ engagementId, subEngagementId, by, typing, clock: next.clock });
+    await writeEvent(sql, { accountId, type, about: { ...about, engagementId }, fields });
+    return true;
+  });
 }

@@ -72,6 +72,8 @@ export interface About {
   readonly engagementId: EngagementId | null;
   readonly visitorId: VisitorId;
   readonly operatorId: OperatorId;
+  /** Ids of webhooks that were brought along and hear of it, beside those of the account. */
+  readonly heardBy: readonly string[];
 }
 
 type HappeningOf<Type extends EventType> = {

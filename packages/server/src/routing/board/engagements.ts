@@ -30,6 +30,7 @@ function startEngagement(board: Board, request: Request): Engagement {
     subEngagementId: board.newId() as SubEngagementId,
     subStartedAt: board.now,
     byPhone: isLasting(request),
+    heardBy: request.notes.webhooks,
     transfer: null,
     notedIn: null,
     madeIn: board.changes,
@@ -105,10 +106,15 @@ function dropOtherWishes(board: Board, engagement: Engagement): void {
     if (ticket.kind !== 'visitor' || !isOn(engagement, ticket.siteId)) continue;
     if (ticket.request !== null) failRequest(board, ticket.request, 'visitor_cancel');
     ticket.engagementId = id;
+    letHear(engagement, ticket.notes.webhooks);
     endTicket(board, ticket, 'engaged');
   }
   for (const request of byAge(visitor.requests, ({ createdAt }) => createdAt))
     if (request.kind === 'direct' && isOn(engagement, request.siteId)) failRequest(board, request, 'visitor_cancel');
+}
+
+function letHear(engagement: Engagement, webhooks: readonly string[]): void {
+  if (webhooks.length > 0) engagement.heardBy = [...new Set([...engagement.heardBy, ...webhooks])];
 }
 
 /** D5.6. */
@@ -170,6 +176,7 @@ function completeTransfer(board: Board, request: Request): Engagement {
   engagement.subEngagementId = board.newId() as SubEngagementId;
   engagement.subStartedAt = board.now;
   engagement.transfer = null;
+  letHear(engagement, request.notes.webhooks);
   standEngagement(board, engagement, 'occupied');
   board.changes.engagements.add(engagement);
   if (ticket !== null && request.queue !== null) leaveForEngagement(board, request, request.queue);
@@ -231,7 +238,7 @@ function sub({ subEngagementId, operator, siteId }: Engagement) {
   return { id: subEngagementId, operator_id: operator.settings.id, site_id: siteId };
 }
 
-function aboutOf({ id, requestId, ticketId, visitor, operator, siteId }: Engagement): About {
+function aboutOf({ id, requestId, ticketId, visitor, operator, siteId, heardBy }: Engagement): About {
   return {
     siteId,
     ticketId,
@@ -239,6 +246,7 @@ function aboutOf({ id, requestId, ticketId, visitor, operator, siteId }: Engagem
     engagementId: id,
     visitorId: visitor.id,
     operatorId: operator.settings.id,
+    heardBy,
   };
 }
 

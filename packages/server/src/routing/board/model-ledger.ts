@@ -221,5 +221,6 @@ function engagementRow(engagement: Engagement): EngagementRow {
     ended_at: engagement.endedAt,
     end_reason: engagement.endReason,
     by_phone: false,
+    heard_by: engagement.heardBy,
   };
 }

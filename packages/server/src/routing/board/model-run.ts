@@ -19,6 +19,7 @@ import {
 import { assertSound, seenIn, seenOn } from './model-views.ts';
 import { upgrading } from './model-upgrade.ts';
 import { act, configureOperator, configureQueue, nextDue } from './reference.ts';
+import { hookOf } from './reference-happenings.ts';
 import { loadOf, newWorld, No, nextMatch, pending, visitorsIn, type World } from './reference-world.ts';
 import { dropOperator, dropQueue } from './staffing.ts';
 import type { QueueSettings } from './state.ts';
@@ -26,6 +27,8 @@ import { Ledger, noRows, type Rows } from './model-ledger.ts';
 import { idSource, monday, notes, siteNamed } from './testing.ts';
 
 const dayMs = 86_400_000;
+
+const notesOf = (id: string) => ({ ...notes, webhooks: [hookOf({ id })] });
 
 /** Two processes with a board each, the database between them, and the reference: one life, lived by all. */
 export class Run {
@@ -131,13 +134,23 @@ export class Run {
         operatorId,
         medium: byPhone ? 'text' : medium,
         facts,
-        notes: byPhone ? { ...notes, platform: 'sms' } : notes,
+        notes: { ...notesOf(id), platform: byPhone ? 'sms' : 'web' },
       };
     }
     const queueIds = action.queues?.map((which) => this.#queueId(which, siteId)) ?? null;
     const facts = this.#factsOf(visitorId, siteId, action.last);
     const { narrowedTo } = action;
-    return { name: 'enqueue', id: id as TicketId, siteId, visitorId, medium, queueIds, narrowedTo, facts, notes };
+    return {
+      name: 'enqueue',
+      id: id as TicketId,
+      siteId,
+      visitorId,
+      medium,
+      queueIds,
+      narrowedTo,
+      facts,
+      notes: notesOf(id),
+    };
   }
 
   /** Something with what there is; where there is nothing, with what there is not. */
@@ -164,7 +177,15 @@ export class Run {
     if (action.do === 'transferToOperator') {
       const to = this.#operatorId(action.operator);
       const { medium } = action;
-      return { name: 'transferToOperator', id: id as RequestId, engagementId, by, operatorId: to, medium, notes };
+      return {
+        name: 'transferToOperator',
+        id: id as RequestId,
+        engagementId,
+        by,
+        operatorId: to,
+        medium,
+        notes: notesOf(id),
+      };
     }
     const queueId = this.#queueId(action.queue, null);
     const facts = this.#factsOf(engagement?.visitor.id ?? nth(names.visitors, which), nth(names.sites, 0), null);
@@ -176,7 +197,7 @@ export class Run {
       queueId,
       medium: action.medium,
       facts,
-      notes,
+      notes: notesOf(id),
     };
   }
 

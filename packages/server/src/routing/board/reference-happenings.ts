@@ -90,6 +90,15 @@ export function ask(world: World, asked: Omit<Request, 'createdAt' | 'state' | '
   return request;
 }
 
+/** Whatever is asked for brings a webhook of its own along; an offer passes on its ticket's. */
+export function hookOf({ id }: { readonly id: string }): string {
+  return `hook of ${id}`;
+}
+
+function hooksOf(request: Request): readonly string[] {
+  return [hookOf(request.ticket ?? request)];
+}
+
 export function fail(world: World, request: Request, reason: FailReason, message: string | null = null): void {
   request.state = 'failed';
   request.failReason = reason;
@@ -108,6 +117,7 @@ export function fail(world: World, request: Request, reason: FailReason, message
       engagementId: null,
       visitorId,
       operatorId: operator.id,
+      heardBy: hooksOf(request),
     },
     fields: { engagement_request: reason === 'error' ? { ...named, fail_message: message } : named },
   });
@@ -150,6 +160,7 @@ export function start(world: World, request: Request): void {
     askedOn: request.ticket?.siteId ?? siteId,
     operator,
     medium,
+    heardBy: hooksOf(request),
     transfer: null,
     endedAt: null,
     endReason: null,
@@ -162,6 +173,7 @@ export function start(world: World, request: Request): void {
     if (ticket.visitorId !== visitorId || !sites.has(ticket.siteId) || ticket.kind !== 'visitor') continue;
     if (ticket.request !== null) fail(world, ticket.request, 'visitor_cancel');
     ticket.engagementId = engagement.id;
+    engagement.heardBy = [...engagement.heardBy, hookOf(ticket)];
     endTicket(world, ticket, 'engaged');
   }
   for (const other of pending(world))
@@ -194,6 +206,7 @@ export function handOver(world: World, request: Request, engagement: Engagement)
   engagement.operator = request.operator;
   engagement.siteId = request.siteId;
   engagement.medium = request.medium;
+  engagement.heardBy = [...engagement.heardBy, ...hooksOf(request)];
   engagement.subId = world.newId();
   engagement.subStartedAt = world.now;
   engage(world, request, engagement);
@@ -234,8 +247,8 @@ function sub({ subId, operator, siteId }: Engagement) {
 }
 
 export function tell(world: World, engagement: Engagement, type: string, told: object): void {
-  const { id, request, visitorId, siteId, operator } = engagement;
-  const whom = { engagementId: id, visitorId, operatorId: operator.id };
+  const { id, request, visitorId, siteId, operator, heardBy } = engagement;
+  const whom = { engagementId: id, visitorId, operatorId: operator.id, heardBy };
   const about = { siteId, ticketId: request.ticket?.id ?? null, requestId: request.id, ...whom };
   world.events.push({ type, about, fields: type.startsWith('engagement.chat.') ? told : { engagement: told } });
 }

@@ -142,6 +142,7 @@ function tellFailure(board: Board, request: Request, reason: FailReason): void {
       engagementId: null,
       visitorId: visitor.id,
       operatorId: operator.settings.id,
+      heardBy: request.notes.webhooks,
     },
     fields: {
       engagement_request:

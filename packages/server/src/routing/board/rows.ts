@@ -58,6 +58,7 @@ export interface StoredEngagement {
   readonly started_at: number;
   readonly ended_at: number | null;
   readonly by_phone: boolean;
+  readonly heard_by: readonly string[];
 }
 
 export function putEngagement(board: Board, row: StoredEngagement): void {
@@ -76,6 +77,7 @@ export function putEngagement(board: Board, row: StoredEngagement): void {
     medium: row.media,
     subEngagementId: row.sub_engagement_id,
     subStartedAt: row.sub_started_at,
+    heardBy: row.heard_by,
   };
   const engagement: Engagement =
     known === undefined ? newEngagement(row, visitor, current) : Object.assign(known, current);
@@ -95,7 +97,7 @@ function noteStart(board: Board, { operator_id, sub_started_at }: StoredEngageme
 function newEngagement(
   row: StoredEngagement,
   visitor: Visitor,
-  current: Pick<Engagement, 'siteId' | 'operator' | 'medium' | 'subEngagementId' | 'subStartedAt'>,
+  current: Pick<Engagement, 'siteId' | 'operator' | 'medium' | 'subEngagementId' | 'subStartedAt' | 'heardBy'>,
 ): Engagement {
   return {
     id: row.id,

@@ -246,6 +246,8 @@ export interface Engagement extends Changing {
   subStartedAt: number;
   /** It began with a reply from the visitor's phone: whether the visitor is on the site says nothing about it. */
   readonly byPhone: boolean;
+  /** Webhooks that came with what it began with, and with its transfers. */
+  heardBy: readonly string[];
   /** A transfer that is under way. */
   transfer: Request | Ticket | null;
 }
