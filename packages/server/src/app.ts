@@ -26,6 +26,7 @@ import { AddressGuard } from './platform/address-guard.ts';
 import type { ChangeFeed } from './platform/change-feed.ts';
 import { connect, type Database } from './platform/database.ts';
 import { docsRoutes } from './platform/docs.ts';
+import { guardedConnector } from './platform/guarded-connector.ts';
 import { GuardedFetcher } from './platform/guarded-fetcher.ts';
 import { healthRoutes } from './platform/health.ts';
 import { createApp, type App } from './platform/http.ts';
@@ -61,6 +62,10 @@ import { transferRoutes } from './engagements/transfers/routes.ts';
 import { typingRoutes } from './engagements/typing/routes.ts';
 import { visitorEventRoutes } from './engagements/visitor-events.ts';
 import { SiteQueues } from './queues/site-queues.ts';
+import { Courier, type PushSender } from './webhooks/dispatcher/courier.ts';
+import { Dispatcher } from './webhooks/dispatcher/dispatcher.ts';
+import { countDeliveries, watchDispatcher } from './webhooks/dispatcher/metrics.ts';
+import { WebhookBook } from './webhooks/dispatcher/webhook-book.ts';
 import { policyRoutes } from './schedules/routes.ts';
 import { RateLimit } from './platform/rate-limit.ts';
 import { installRequestLog } from './platform/request-log.ts';
@@ -75,6 +80,21 @@ interface AppParts {
 
 /** Few and short: a lookup is one indexed row. While the database is away, each is told so at once and not after a pause. */
 const lookupOptions = { max: 4, idle_timeout: 60, connect_timeout: 2, backoff: () => 0 };
+
+const noApple: PushSender = {
+  send: async () => ({
+    verdict: 'failed',
+    unavailable: true,
+    status: null,
+    answer: null,
+    error: 'not set up',
+    durationMs: 0,
+    retryAfterMs: null,
+  }),
+};
+
+/** D8.5. */
+const webhookConnectMs = 5_000;
 
 /** Failures to authenticate an address may have in a minute, garbage tokens above all. */
 const failuresPerMinute = 300;
@@ -99,6 +119,8 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   const guard = new AddressGuard(config.webhookAllowCidrs);
   const attacher = new WebhookAttacher(lookups, guard, sealer);
   const authentications = startAuthentications({ app, database, log, hints, tokens, sealer, guard });
+
+  startDispatcher({ app, database, feed, log, hints, metrics, sealer, guard });
 
   const authenticator = new Authenticator(tokens, directory);
 
@@ -247,6 +269,34 @@ function startAuthentications({ app, database, log, hints, guard, ...parts }: Au
   });
   app.addHook('onClose', async () => authentications.stop());
   return authentications;
+}
+
+/** One for the loop of the dispatcher, others for leases and webhooks. Everything is found by keys: see `turnOptions`. */
+const dispatcherOptions = { ...turnOptions, max: 3 };
+
+interface DispatcherSetting extends Pick<AppParts, 'database' | 'feed' | 'log'> {
+  readonly app: App;
+  readonly hints: Hints;
+  readonly metrics: Metrics;
+  readonly sealer: Sealer;
+  readonly guard: AddressGuard;
+}
+
+function startDispatcher({ app, database, guard, sealer, ...parts }: DispatcherSetting): void {
+  const sql = connect(database.address, dispatcherOptions);
+  const { feed, metrics } = parts;
+  const dispatcher = new Dispatcher({
+    sql,
+    ...parts,
+    book: new WebhookBook(sql, sealer, feed),
+    courier: new Courier({ sql, sealer, connect: guardedConnector(guard, false, webhookConnectMs), apns: noApple }),
+    watch: countDeliveries(metrics.registry),
+  });
+  watchDispatcher(metrics.registry, dispatcher);
+  app.addHook('onClose', async () => {
+    await dispatcher.stop();
+    await sql.end({ timeout: 1 });
+  });
 }
 
 /** For preparing, sending and taking SMS. None is held while another is waited for. */

@@ -22,6 +22,9 @@ const longestWhisper = 7_500;
 /** So many may wait to be passed on; the oldest are dropped first. */
 const mostWhispers = 10_000;
 
+/** Which process has done it: this one, or another. */
+type Where = 'here' | 'elsewhere';
+
 /** Something to be heard now or never: it is not in the log. */
 export interface Whisper {
   readonly about: About;
@@ -38,7 +41,7 @@ export class Hints {
   readonly #log: Log;
   /** Ours come back to us too, and we have heard them. */
   readonly #name = newId();
-  readonly #listeners: ((accountId: AccountId) => void)[] = [];
+  readonly #listeners: ((accountId: AccountId, where: Where) => void)[] = [];
   readonly #hearers: ((accountId: AccountId, whisper: Whisper) => void)[] = [];
   readonly #waiting = new Set<AccountId>();
   #whispers: string[] = [];
@@ -50,7 +53,7 @@ export class Hints {
     this.#log = log;
     feed.on('told', (told) => {
       const [id = '', by] = told.split(' ');
-      if (by !== this.#name) this.#hear(id as AccountId);
+      if (by !== this.#name) this.#hear(id as AccountId, 'elsewhere');
     });
     feed.on('whisper', (told) => {
       const { by, accountId, ...whisper } = JSON.parse(told) as Whisper & { by: string; accountId: AccountId };
@@ -59,7 +62,7 @@ export class Hints {
   }
 
   /** Calls `heard` for every account of which something was committed, in whichever process. */
-  on(heard: (accountId: AccountId) => void): void {
+  on(heard: (accountId: AccountId, where: Where) => void): void {
     this.#listeners.push(heard);
   }
 
@@ -69,7 +72,7 @@ export class Hints {
 
   /** To be called after the commit. */
   tell(accountId: AccountId): void {
-    this.#hear(accountId);
+    this.#hear(accountId, 'here');
     this.#waiting.add(accountId);
     this.#sendSoon();
   }
@@ -87,8 +90,8 @@ export class Hints {
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
-  #hear(accountId: AccountId): void {
-    for (const heard of this.#listeners) heard(accountId);
+  #hear(accountId: AccountId, where: Where): void {
+    for (const heard of this.#listeners) heard(accountId, where);
   }
 
   #overhear(accountId: AccountId, whisper: Whisper): void {

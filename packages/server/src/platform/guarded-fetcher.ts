@@ -1,6 +1,6 @@
-import { isIP } from 'node:net';
-import { Agent, buildConnector, request, type Dispatcher } from 'undici';
+import { Agent, request, type Dispatcher } from 'undici';
 import { ForbiddenAddress, type AddressGuard } from './address-guard.ts';
+import { guardedConnector } from './guarded-connector.ts';
 
 export interface FetchLimits {
   readonly connectMs: number;
@@ -91,21 +91,6 @@ export class GuardedFetcher {
   async close(): Promise<void> {
     await this.#agent.destroy();
   }
-}
-
-function guardedConnector(guard: AddressGuard, httpOnlyAllowed: boolean, timeout: number): buildConnector.connector {
-  const connectorFor = (onlyAllowed: boolean): buildConnector.connector => {
-    const connect = buildConnector({ lookup: guard.lookupFor(onlyAllowed), timeout, allowH2: false });
-    return (options, callback) => {
-      const { hostname } = options;
-      // A literal address is not looked up.
-      if (isIP(hostname) === 0 || guard.permits(hostname, onlyAllowed)) return connect(options, callback);
-      callback(new ForbiddenAddress(`${hostname} may not be connected to`), null);
-    };
-  };
-  const secure = connectorFor(false);
-  const plain = connectorFor(httpOnlyAllowed);
-  return (options, callback) => (options.protocol === 'https:' ? secure : plain)(options, callback);
 }
 
 async function readUpTo(body: Dispatcher.ResponseData['body'], most: number): Promise<Buffer> {

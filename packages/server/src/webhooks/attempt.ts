@@ -19,7 +19,7 @@ export interface Attempt {
 }
 
 /** Bytes of an answer that are kept. */
-const longestAnswer = 4_096;
+export const longestAnswer = 4_096;
 
 /** PostgreSQL takes no NUL in a text. */
 export function storable(answer: Buffer): string {

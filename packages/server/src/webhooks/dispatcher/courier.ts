@@ -1,0 +1,96 @@
+import type { KeyObject } from 'node:crypto';
+import type { buildConnector } from 'undici';
+import type { ApnsTarget } from '../../events/apns-url.ts';
+import { hasSecrets, revealEvent } from '../../events/event-secrets.ts';
+import type { Sealer } from '../../identity/sealer.ts';
+import type { Sql } from '../../platform/database.ts';
+import type { Attempt } from '../attempt.ts';
+import { signatureHeaders } from '../signature.ts';
+import type { Delivery } from './delivery.ts';
+import type { Destination } from './destination.ts';
+import { HttpSender, type HttpRequest } from './http-sender.ts';
+import type { CalledWebhook, HttpTarget } from './webhook-book.ts';
+
+/** The largest event there can be: every field of it has a limit. A larger one is a bug of ours, and is not sent. */
+export const longestEvent = 256 * 1_024;
+
+/** To one destination at a time. */
+export const mostToDestination = 32;
+
+/** Sends events to Apple's service. */
+export interface PushSender {
+  send(push: {
+    readonly target: ApnsTarget;
+    readonly registeredAt: Date;
+    readonly event: { readonly id: string; readonly type: string; readonly json: string };
+  }): Promise<Attempt>;
+}
+
+interface CourierParts {
+  readonly sql: Sql;
+  readonly sealer: Sealer;
+  readonly connect: buildConnector.connector;
+  readonly apns: PushSender;
+}
+
+/** Carries a delivery to where it goes. Whatever it meets there is an attempt, never an error. */
+export class Courier {
+  readonly #parts: CourierParts;
+  readonly #senders = new Map<Destination, HttpSender>();
+
+  constructor(parts: CourierParts) {
+    this.#parts = parts;
+  }
+
+  /** Rejects only if the event's secrets could not be read from the database. */
+  async carry(destination: Destination, delivery: Delivery, webhook: CalledWebhook, payload: string): Promise<Attempt> {
+    const { eventId, type } = delivery;
+    const body = hasSecrets(type) ? await this.#reveal(delivery, payload) : spelled(payload, type);
+    const { target, registeredAt } = webhook;
+    if (target.kind === 'http') return this.#senderTo(destination).send(httpRequest(target, eventId, body));
+    return this.#parts.apns.send({ target, registeredAt, event: { id: eventId, type, json: body } });
+  }
+
+  /** Cuts off what is under way to it. */
+  leave(destination: Destination): void {
+    this.#senders.get(destination)?.close();
+    this.#senders.delete(destination);
+  }
+
+  #senderTo(destination: Destination): HttpSender {
+    const known = this.#senders.get(destination);
+    if (known !== undefined) return known;
+    const sender = new HttpSender(destination.origin, mostToDestination, this.#parts.connect);
+    this.#senders.set(destination, sender);
+    return sender;
+  }
+
+  /** With what the log must not hold. */
+  async #reveal({ eventId, type }: Delivery, payload: string): Promise<string> {
+    const { sql, sealer } = this.#parts;
+    const event = { id: eventId, type, payload: JSON.parse(payload) as object };
+    return JSON.stringify(await revealEvent(sql, sealer, event));
+  }
+}
+
+/** Only one event has two names (D8.3). Every other is sent as it is stored, byte by byte. */
+function spelled(payload: string, type: string): string {
+  if (type !== 'engagement.chat.message.status') return payload;
+  return JSON.stringify({ ...(JSON.parse(payload) as object), event_type: type });
+}
+
+function httpRequest(target: HttpTarget, id: string, body: string): HttpRequest {
+  const now = Date.now();
+  const signed = { id, timestampSec: Math.floor(now / 1_000), body, secrets: secretsOf(target, now) };
+  return {
+    method: target.method,
+    path: target.path,
+    headers: { ...target.headers, ...signatureHeaders(signed) },
+    body,
+  };
+}
+
+function secretsOf({ secret, oldSecret }: HttpTarget, now: number): readonly KeyObject[] {
+  if (secret === null) return [];
+  return oldSecret === null || oldSecret.until.getTime() <= now ? [secret] : [secret, oldSecret.key];
+}

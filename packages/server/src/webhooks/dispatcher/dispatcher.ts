@@ -1,0 +1,460 @@
+import type { WebhookId } from '../../events/attach-webhooks.ts';
+import type { DestinationId } from '../../events/destination.ts';
+import type { Hints } from '../../events/hints.ts';
+import type { ChangeFeed } from '../../platform/change-feed.ts';
+import { isDatabaseUnavailable, type Sql } from '../../platform/database.ts';
+import { newId, type AccountId } from '../../platform/ids.ts';
+import type { Log } from '../../platform/log.ts';
+import { longestEvent, mostToDestination, type Courier } from './courier.ts';
+import { decide } from './decide.ts';
+import type { Delivery } from './delivery.ts';
+import { Destination, mostBlockedLanes } from './destination.ts';
+import { writeOutcomes, type Outcome } from './outcomes.ts';
+import {
+  leaseAny,
+  leaseOf,
+  leaseSec,
+  readBlockedLanes,
+  readDeliveries,
+  releaseLeases,
+  renewLeases,
+  type Lease,
+  type Wanted,
+} from './store.ts';
+import { Standing } from './standing.ts';
+import { Watermark } from './watermark.ts';
+import type { CalledWebhook, WebhookBook } from './webhook-book.ts';
+
+/** Requests under way in this process, in all. */
+const mostSending = 2_048;
+/** A destination may have that part of what is free, so that there is always some left for the next one. */
+const shareOfFree = 1 / 16;
+
+/** Outcomes are written together, as many as there are after that time, or so many. */
+const writeAfterMs = 20;
+const outcomesInBatch = 500;
+const outcomesAtOnce = 200;
+/** While something is under way, reads are so far apart. */
+const readGapMs = 5;
+/** Destinations in one read, and taken on at once. */
+const readsAtOnce = 200;
+const leasesAtOnce = 64;
+const mostDestinations = 5_000;
+const renewMs = 5_000;
+/** A lease counts for less than it is, for the time it takes to hear of it. */
+const leaseMarginMs = 2_000;
+/** One for which there is nothing to do is given back. */
+const idleMs = 10_000;
+const pollMs = 1_000;
+/** An account's destinations that are nobody's are asked for so often at most. */
+const askAgainMs = 250;
+/** When the process stops, what is under way has so long. */
+const drainMs = 7_000;
+/** After the database could not be reached. */
+const pauseMs = 250;
+
+export interface DispatcherParts {
+  readonly sql: Sql;
+  readonly hints: Hints;
+  readonly feed: ChangeFeed;
+  readonly book: WebhookBook;
+  readonly courier: Courier;
+  readonly log: Log;
+  readonly watch: DispatcherWatch;
+}
+
+/** Who counts. */
+export interface DispatcherWatch {
+  outcome(outcome: Outcome): void;
+  batch(kind: 'read' | 'written', size: number): void;
+  oldestDue(seconds: number): void;
+}
+
+/**
+ * Delivers what is due. A destination belongs to the one process that has its lease; that reads what is due for it in
+ * batches, keeps the order in memory, and writes in batches what became of it. Nothing is written to say that something is
+ * being sent: whoever takes over a destination sends again what is not written off.
+ *
+ * What has to do with the database is done by one loop, one statement at a time: a read can therefore not show what a write
+ * has just taken away, which would be sent twice.
+ */
+export class Dispatcher {
+  readonly #parts: DispatcherParts;
+  readonly #standing: Standing;
+  /** Leases are in this name; a process that starts again is another. */
+  readonly #name = newId<string>();
+  readonly #destinations = new Map<DestinationId, Destination>();
+  readonly #ofAccount = new Map<AccountId, Set<Destination>>();
+  readonly #watermark = new Watermark();
+  #outcomes: Outcome[] = [];
+  #sending = 0;
+  /** Accounts that something was done in, here, and when they were last asked about. */
+  readonly #asked = new Set<AccountId>();
+  readonly #askedAt = new Map<AccountId, number>();
+  #leasedAt = 0;
+  #readAt = 0;
+  #isPolling = true;
+  #writesDue = false;
+  #running: Promise<void> | null = null;
+  #again = false;
+  #stopped = false;
+  readonly #timers: NodeJS.Timeout[];
+  #writeTimer: NodeJS.Timeout | null = null;
+  #wakeTimer: NodeJS.Timeout | null = null;
+  #drained: (() => void) | null = null;
+  #isCut = false;
+
+  constructor(parts: DispatcherParts) {
+    this.#parts = parts;
+    this.#standing = new Standing(parts.sql, parts.log);
+    parts.hints.on((accountId, where) => this.#hear(accountId, where));
+    parts.feed.on('webhooks', (id) => this.#heedChange(id as WebhookId));
+    parts.feed.onReset(() => this.#heedChange(null));
+    this.#timers = [
+      setInterval(() => this.#poll(), pollMs).unref(),
+      setInterval(() => void this.#renew(), renewMs).unref(),
+    ];
+    this.#poll();
+  }
+
+  get destinations(): Iterable<Destination> {
+    return this.#destinations.values();
+  }
+
+  get sending(): number {
+    return this.#sending;
+  }
+
+  /** Sends nothing more; resolves when what is under way is done and written, and the destinations are free for others. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    for (const timer of this.#timers) clearInterval(timer);
+    await this.#drain();
+    await this.#running;
+    try {
+      while (this.#outcomes.length > 0) await this.#write();
+      const held = [...this.#destinations.values()];
+      if (held.length > 0) await releaseLeases(this.#parts.sql, this.#name, held);
+    } catch (error) {
+      this.#complain(error, 'what was delivered could not be written down at the end; it is delivered again');
+    }
+    for (const destination of this.#destinations.values()) this.#parts.courier.leave(destination);
+    for (const timer of [this.#writeTimer, this.#wakeTimer]) if (timer !== null) clearTimeout(timer);
+  }
+
+  /** What does not end in time is cut off, and is sent again by whoever is next. */
+  async #drain(): Promise<void> {
+    if (this.#sending === 0) return;
+    const drained = Promise.withResolvers<void>();
+    this.#drained = drained.resolve;
+    const timer = setTimeout(() => {
+      this.#isCut = true;
+      drained.resolve();
+    }, drainMs);
+    await drained.promise;
+    clearTimeout(timer);
+  }
+
+  #hear(accountId: AccountId, where: 'here' | 'elsewhere'): void {
+    for (const destination of this.#ofAccount.get(accountId) ?? []) destination.dirty = true;
+    // Where it was done elsewhere, that process takes on what is nobody's.
+    const askedAt = this.#askedAt.get(accountId);
+    if (where === 'here' && (askedAt === undefined || performance.now() - askedAt > askAgainMs))
+      this.#asked.add(accountId);
+    this.#wake();
+  }
+
+  /** A webhook is no longer what it was: what is held of it is read again. `null`: any may have changed. */
+  #heedChange(id: WebhookId | null): void {
+    for (const destination of this.#destinations.values())
+      if (id === null || destination.webhookIds.has(id)) destination.forget();
+    this.#wake();
+  }
+
+  #poll(): void {
+    this.#isPolling = true;
+    const now = performance.now();
+    for (const [account, at] of this.#askedAt) if (now - at > askAgainMs) this.#askedAt.delete(account);
+    for (const destination of this.#destinations.values()) {
+      // What was put off falls due without a word; nor is it said that a pause is over.
+      destination.dirty = true;
+      this.#pump(destination);
+    }
+    this.#wake();
+  }
+
+  /** There may be something to do. */
+  #wake(): void {
+    if (this.#stopped) return;
+    this.#again = true;
+    this.#running ??= this.#run().finally(() => {
+      this.#running = null;
+      if (this.#again) this.#wakeSoon(0);
+    });
+  }
+
+  #wakeSoon(ms: number): void {
+    if (this.#wakeTimer !== null || this.#stopped) return;
+    this.#wakeTimer = setTimeout(() => {
+      this.#wakeTimer = null;
+      this.#wake();
+    }, ms).unref();
+  }
+
+  async #run(): Promise<void> {
+    try {
+      while (this.#again && !this.#stopped) {
+        this.#again = false;
+        if (this.#writesDue || this.#outcomes.length >= outcomesAtOnce) await this.#write();
+        await this.#lease();
+        await this.#read();
+      }
+    } catch (error) {
+      this.#complain(error, 'the dispatcher could not go on; it tries again');
+      this.#again = false;
+      this.#wakeSoon(pauseMs);
+    }
+  }
+
+  async #write(): Promise<void> {
+    this.#writesDue = false;
+    const batch = this.#outcomes.slice(0, outcomesInBatch);
+    if (batch.length === 0) return;
+    const { sql, watch } = this.#parts;
+    const ours = await writeOutcomes(sql, this.#name, batch).catch((error: unknown) => {
+      this.#writesDue = true;
+      throw error;
+    });
+    this.#outcomes.splice(0, batch.length);
+    watch.batch('written', batch.length);
+    for (const outcome of batch) {
+      const { delivery } = outcome;
+      const destination = this.#destinations.get(delivery.destinationId);
+      if (destination === undefined || destination.epoch !== outcome.epoch) continue;
+      if (ours.has(destination.id)) {
+        destination.writeOff(delivery);
+        watch.outcome(outcome);
+      } else this.#drop(destination);
+    }
+    await this.#standing.write();
+    if (this.#outcomes.length > 0) this.#writeSoon();
+    this.#again = true;
+  }
+
+  #writeSoon(): void {
+    if (this.#outcomes.length >= outcomesAtOnce) this.#wake();
+    this.#writeTimer ??= setTimeout(() => {
+      this.#writeTimer = null;
+      this.#writesDue = true;
+      this.#wake();
+    }, writeAfterMs).unref();
+  }
+
+  async #lease(): Promise<void> {
+    const room = Math.min(leasesAtOnce, mostDestinations - this.#destinations.size);
+    const now = performance.now();
+    if (room <= 0) return;
+    if (this.#isPolling) {
+      this.#isPolling = false;
+      this.#giveBackIdle(now);
+      const { leases, oldestDueSec } = await leaseAny(this.#parts.sql, this.#name, room);
+      this.#parts.watch.oldestDue(oldestDueSec);
+      if (leases.length === leasesAtOnce) this.#isPolling = true;
+      this.#take(leases, now);
+      return;
+    }
+    if (this.#asked.size === 0) return;
+    const isUrgent = [...this.#asked].some((account) => !this.#ofAccount.has(account));
+    if (!isUrgent && now - this.#leasedAt < askAgainMs) return;
+    this.#leasedAt = now;
+    const accounts = [...this.#asked];
+    this.#asked.clear();
+    for (const account of accounts) this.#askedAt.set(account, now);
+    this.#take(await leaseOf(this.#parts.sql, this.#name, accounts, room), now);
+  }
+
+  /** `now`: when it was asked for. The lease cannot have begun before that. */
+  #take(leases: readonly Lease[], now: number): void {
+    for (const lease of leases) {
+      const destination = new Destination(lease, now, now + leaseSec * 1_000 - leaseMarginMs);
+      const before = this.#destinations.get(lease.id);
+      if (before !== undefined) this.#drop(before);
+      this.#destinations.set(lease.id, destination);
+      const others = this.#ofAccount.get(lease.accountId) ?? new Set();
+      this.#ofAccount.set(lease.accountId, others.add(destination));
+    }
+    if (leases.length > 0) this.#again = true;
+  }
+
+  async #read(): Promise<void> {
+    const now = performance.now();
+    if (this.#sending > 0 && now - this.#readAt < readGapMs) return this.#wakeSoon(readGapMs);
+    await this.#getAcquainted();
+    const wanted: { readonly destination: Destination; readonly want: Wanted }[] = [];
+    for (const destination of this.#destinations.values()) {
+      if (wanted.length >= readsAtOnce) break;
+      const want = destination.isStrange ? null : destination.wanted(now, this.#watermark.safe);
+      if (want !== null) wanted.push({ destination, want });
+    }
+    if (wanted.length === 0) return;
+    this.#readAt = now;
+    const read = await readDeliveries(
+      this.#parts.sql,
+      wanted.map(({ want }) => want),
+    ).catch((error: unknown) => {
+      for (const { destination } of wanted) destination.rescan();
+      throw error;
+    });
+    this.#watermark.note(read.moment);
+    this.#parts.watch.batch('read', read.deliveries.length);
+    const found = Map.groupBy(read.deliveries, ({ destinationId }) => destinationId);
+    for (const { destination, want } of wanted) {
+      destination.receive(found.get(destination.id) ?? [], want);
+      this.#pump(destination);
+    }
+    // Whatever is dirty now came meanwhile, or did not fit.
+    if (wanted.length === readsAtOnce) this.#again = true;
+    if (wanted.some(({ destination }) => destination.dirty)) this.#wakeSoon(readGapMs);
+  }
+
+  /** Which lanes of a new destination wait for one that failed, before anything else of it is read. */
+  async #getAcquainted(): Promise<void> {
+    const strangers = [...this.#destinations.values()].filter(({ isStrange }) => isStrange).slice(0, readsAtOnce);
+    if (strangers.length === 0) return;
+    // What is heard while it is being read makes them strange again.
+    for (const stranger of strangers) stranger.isStrange = false;
+    const ids = strangers.map(({ id }) => id);
+    const lanes = await readBlockedLanes(this.#parts.sql, ids, mostBlockedLanes).catch((error: unknown) => {
+      for (const stranger of strangers) stranger.isStrange = true;
+      throw error;
+    });
+    for (const { destinationId, webhookId, engagementId } of lanes)
+      this.#destinations.get(destinationId)?.lanes.block(webhookId, engagementId);
+  }
+
+  #pump(destination: Destination): void {
+    while (this.#maySend(destination)) {
+      const delivery = destination.lanes.take();
+      if (delivery === undefined) break;
+      destination.sending += 1;
+      this.#sending += 1;
+      destination.activeAt = performance.now();
+      void this.#deliver(destination, delivery);
+    }
+    if (destination.dirty) this.#wake();
+  }
+
+  #maySend(destination: Destination): boolean {
+    const now = performance.now();
+    if (this.#stopped || now > destination.leasedUntil || now < destination.pausedUntil) return false;
+    if (!this.#isOurs(destination)) return false;
+    const state = destination.state(now);
+    if (state !== 'closed') return state === 'half_open' && destination.sending === 0;
+    const free = Math.floor((mostSending - this.#sending) * shareOfFree);
+    return destination.sending < Math.min(mostToDestination, Math.max(1, free));
+  }
+
+  #isOurs(destination: Destination): boolean {
+    return this.#destinations.get(destination.id) === destination;
+  }
+
+  async #deliver(destination: Destination, delivery: Delivery): Promise<void> {
+    const { book, courier } = this.#parts;
+    try {
+      const { payload, webhookId } = delivery;
+      const webhook = book.peek(webhookId) ?? (await book.get(webhookId));
+      const why = whyNot(webhook, payload);
+      if (webhook === null || payload === null || why !== null) this.#turnAway(destination, delivery, webhook);
+      else {
+        const at = new Date();
+        const attempt = await courier.carry(destination, delivery, webhook, payload);
+        if (attempt.unavailable) destination.breaker.unanswered(performance.now());
+        else destination.breaker.answered();
+        this.#standing.note(webhook, attempt);
+        const decided = decide(delivery, attempt, Math.random());
+        this.#settle(destination, { delivery, epoch: destination.epoch, at, ...decided, attempt, note: null });
+      }
+    } catch (error) {
+      // The webhook could not be read: nothing was sent.
+      this.#complain(error, 'a delivery could not be made; it is tried again');
+      destination.putBack(delivery);
+      destination.pausedUntil = performance.now() + pauseMs;
+    }
+    destination.sending -= 1;
+    this.#sending -= 1;
+    if (this.#sending === 0) this.#drained?.();
+    this.#pump(destination);
+  }
+
+  /** Not to be sent at all. */
+  #turnAway(destination: Destination, delivery: Delivery, webhook: CalledWebhook | null): void {
+    const isHeld = webhook !== null && !webhook.deleted && !webhook.enabled;
+    this.#settle(destination, {
+      delivery,
+      epoch: destination.epoch,
+      at: new Date(),
+      state: isHeld ? 'held' : 'discarded',
+      delayMs: null,
+      parked: delivery.parked,
+      attempt: null,
+      note: whyNot(webhook, delivery.payload),
+    });
+  }
+
+  #settle(destination: Destination, outcome: Outcome): void {
+    const { delivery, state, parked } = outcome;
+    // It was taken from us: what it has come to is for whoever has it now to find out.
+    if (!this.#isOurs(destination) || this.#isCut) return;
+    destination.settle(delivery, state === 'retrying' && !parked ? 'wait' : 'pass');
+    this.#outcomes.push(outcome);
+    this.#writeSoon();
+  }
+
+  async #renew(): Promise<void> {
+    const held = [...this.#destinations.values()];
+    if (held.length === 0) return;
+    const now = performance.now();
+    try {
+      const ours = await renewLeases(this.#parts.sql, this.#name, held);
+      for (const destination of held) {
+        if (ours.has(destination.id)) destination.leasedUntil = now + leaseSec * 1_000 - leaseMarginMs;
+        else if (this.#isOurs(destination)) this.#drop(destination);
+        this.#pump(destination);
+      }
+    } catch (error) {
+      this.#complain(error, 'leases of destinations could not be renewed; it is tried again');
+    }
+  }
+
+  /** Another has it. */
+  #drop(destination: Destination): void {
+    this.#destinations.delete(destination.id);
+    const others = this.#ofAccount.get(destination.accountId);
+    others?.delete(destination);
+    if (others?.size === 0) this.#ofAccount.delete(destination.accountId);
+    this.#outcomes = this.#outcomes.filter(({ delivery }) => delivery.destinationId !== destination.id);
+    this.#parts.courier.leave(destination);
+  }
+
+  /** Others may have them; or we again, when there is something to do. */
+  #giveBackIdle(now: number): void {
+    const idle = [...this.#destinations.values()].filter((each) => each.sending === 0 && each.isIdle(now, idleMs));
+    if (idle.length === 0) return;
+    for (const destination of idle) this.#drop(destination);
+    releaseLeases(this.#parts.sql, this.#name, idle).catch((error: unknown) =>
+      this.#complain(error, 'idle destinations could not be given back; their leases run out'),
+    );
+  }
+
+  #complain(error: unknown, what: string): void {
+    if (!isDatabaseUnavailable(error)) this.#parts.log.error({ err: error }, what);
+  }
+}
+
+/** Why it is not even tried; `null`: it is. */
+function whyNot(webhook: CalledWebhook | null, payload: string | null): string | null {
+  if (webhook === null || webhook.deleted) return 'the webhook was deleted';
+  if (!webhook.enabled) return 'the webhook is disabled';
+  if (payload === null) return 'the event is no longer in the log';
+  return payload.length > longestEvent ? 'the event is too large' : null;
+}

@@ -1,0 +1,171 @@
+import { Pool, type buildConnector, type Dispatcher } from 'undici';
+import { ForbiddenAddress } from '../../platform/address-guard.ts';
+import { longestAnswer, storable, type Attempt } from '../attempt.ts';
+
+/** D8.5. Connecting has a limit of its own, in the connector. */
+const answerMs = 15_000;
+const answerBytes = 65_536;
+const keepAliveMs = 4_000;
+/** How exactly the limits of time are kept. */
+const lookEveryMs = 250;
+
+export interface HttpRequest {
+  readonly method: string;
+  /** With the query. */
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly body: string;
+}
+
+/** Requests to one origin, so many at a time as there are connections. */
+export class HttpSender {
+  readonly #pool: Pool;
+  /** Oldest first. */
+  readonly #exchanges = new Set<Exchange>();
+  #watch: NodeJS.Timeout | null = null;
+
+  constructor(origin: string, connections: number, connect: buildConnector.connector) {
+    this.#pool = new Pool(origin, {
+      connect,
+      connections,
+      pipelining: 1,
+      keepAliveTimeout: keepAliveMs,
+      keepAliveMaxTimeout: keepAliveMs,
+      // Limits of time are kept here, by one timer for all.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+  }
+
+  /** Never rejects: whatever goes wrong is an attempt that failed. */
+  async send(request: HttpRequest): Promise<Attempt> {
+    return new Promise((resolve) => {
+      const exchange = new Exchange((attempt) => {
+        this.#exchanges.delete(exchange);
+        resolve(attempt);
+      });
+      this.#exchanges.add(exchange);
+      this.#watch ??= setInterval(() => this.#look(), lookEveryMs).unref();
+      try {
+        this.#pool.dispatch({ ...request }, exchange);
+      } catch (error) {
+        exchange.onResponseError(null, error instanceof Error ? error : new Error(String(error)));
+      }
+    });
+  }
+
+  /** Cuts off what is under way, if anything is. */
+  close(): void {
+    if (this.#watch !== null) clearInterval(this.#watch);
+    void this.#pool.destroy().catch(() => undefined);
+  }
+
+  #look(): void {
+    const latest = performance.now() - answerMs;
+    for (const exchange of this.#exchanges) {
+      if (exchange.begunAt > latest) return;
+      exchange.giveUp();
+    }
+    if (this.#exchanges.size > 0 || this.#watch === null) return;
+    clearInterval(this.#watch);
+    this.#watch = null;
+  }
+}
+
+/** No answer, or one by what stands before the receiver: nobody was there. */
+const awayStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+const gone = 410;
+
+/**
+ * One request and its answer. A handler of undici's, which its `request` wraps into a stream and more; all that is wanted
+ * of the answer is its status and its beginning.
+ */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly begunAt = performance.now();
+  readonly #settle: (attempt: Attempt) => void;
+  #controller: Dispatcher.DispatchController | null = null;
+  #status: number | null = null;
+  #retryAfter: string | undefined;
+  #chunks: Buffer[] = [];
+  #size = 0;
+  #settled = false;
+
+  constructor(settle: (attempt: Attempt) => void) {
+    this.#settle = settle;
+  }
+
+  /** It has had its time. What has been answered so far counts. */
+  giveUp(): void {
+    this.#finish(`no complete answer within ${answerMs / 1_000} seconds`);
+    this.#controller?.abort(new Error('timed out'));
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    // It was given up before it began.
+    if (this.#settled) controller.abort(new Error('too late'));
+  }
+
+  onResponseStart(_: unknown, status: number, headers: Readonly<Record<string, string | string[] | undefined>>): void {
+    // What comes before the answer (103, say) is none.
+    if (status < 200) return;
+    this.#status = status;
+    const retryAfter = headers['retry-after'];
+    this.#retryAfter = Array.isArray(retryAfter) ? retryAfter[0] : retryAfter;
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#size += chunk.length;
+    // The rest is read for the sake of the connection, which can be used again then; but not without end.
+    if (this.#size - chunk.length < longestAnswer) this.#chunks.push(chunk);
+    if (this.#size <= answerBytes) return;
+    this.#finish(null);
+    controller.abort(new Error('the answer is too long'));
+  }
+
+  onResponseEnd(): void {
+    this.#finish(null);
+  }
+
+  onResponseError(_: unknown, error: Error): void {
+    this.#finish(inWords(error));
+  }
+
+  #finish(error: string | null): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    const status = this.#status;
+    const isTaken = status !== null && status >= 200 && status < 300;
+    this.#settle({
+      verdict: isTaken ? 'delivered' : status === gone ? 'ended' : 'failed',
+      unavailable: status === null || awayStatuses.has(status),
+      status,
+      answer:
+        status === null
+          ? null
+          : storable(this.#chunks.length === 1 ? (this.#chunks[0] ?? empty) : Buffer.concat(this.#chunks)),
+      error: error ?? (isTaken ? null : `answered with status ${status}`),
+      durationMs: Math.round(performance.now() - this.begunAt),
+      retryAfterMs: retryAfterMs(this.#retryAfter),
+    });
+    this.#chunks = [];
+  }
+}
+
+const empty = Buffer.alloc(0);
+
+/** Seconds, or a date; anything else is nothing. */
+function retryAfterMs(header: string | undefined): number | null {
+  if (header === undefined) return null;
+  if (/^\d{1,9}$/.test(header)) return Number(header) * 1_000;
+  const at = Date.parse(header);
+  return Number.isNaN(at) ? null : Math.max(0, at - Date.now());
+}
+
+/** For whoever registered the URL: what they can do something about. Addresses it was forbidden to reach are not named. */
+function inWords(error: Error): string {
+  if (error instanceof ForbiddenAddress) return 'the address may not be called';
+  const code = 'code' in error ? String(error.code) : '';
+  return code === '' ? error.message : `${error.message} (${code})`;
+}

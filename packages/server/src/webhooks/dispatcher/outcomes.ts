@@ -1,0 +1,93 @@
+import type { DestinationId } from '../../events/destination.ts';
+import type { Sql } from '../../platform/database.ts';
+import type { Attempt } from '../attempt.ts';
+import type { Delivery } from './delivery.ts';
+
+/** What became of a delivery that was seen to. */
+export interface Outcome {
+  readonly delivery: Delivery;
+  readonly epoch: number;
+  readonly at: Date;
+  /** What it is now. `held`: its webhook is disabled, or is being so. */
+  readonly state: 'delivered' | 'retrying' | 'exhausted' | 'discarded' | 'held';
+  /** Of one that is tried again: when, by now. */
+  readonly delayMs: number | null;
+  readonly parked: boolean;
+  /** `null`: none was made. */
+  readonly attempt: Attempt | null;
+  /** Why, where there was no attempt. */
+  readonly note: string | null;
+}
+
+/**
+ * Writes what became of deliveries: those that are done with are deleted, others put off, and each attempt goes to the log.
+ * Of a destination that is another's by now nothing is written: it is held, so that it cannot become another's meanwhile.
+ * Answers which destinations are still ours.
+ */
+export async function writeOutcomes(
+  sql: Sql,
+  owner: string,
+  outcomes: readonly Outcome[],
+): Promise<Set<DestinationId>> {
+  const epochs = new Map(outcomes.map(({ delivery, epoch }) => [delivery.destinationId, epoch]));
+  const rows = await sql<{ id: DestinationId }[]>`
+    WITH ours AS (
+           SELECT d.id
+             FROM destinations d
+             JOIN unnest(${[...epochs.keys()]}::uuid[], ${[...epochs.values()]}::bigint[]) AS h (id, epoch)
+               ON d.id = h.id AND d.epoch = h.epoch
+            WHERE d.owner = ${owner}
+            ORDER BY d.id
+              FOR SHARE OF d),
+         outcomes AS (
+           SELECT o.*
+             FROM json_to_recordset(${JSON.stringify(outcomes.map(rowOf))}::text::json) AS o (
+                    id uuid, destination_id uuid, at timestamptz, state text, is_final boolean, delay_ms float8, parked boolean,
+                    duration_ms integer, status integer, answer text, error text)
+             JOIN ours ON ours.id = o.destination_id),
+         done AS (
+           DELETE FROM deliveries d
+            USING outcomes o
+            WHERE d.id = o.id AND d.destination_id = o.destination_id AND o.is_final
+           RETURNING d.*),
+         put_off AS (
+           UPDATE deliveries d
+              SET state = o.state, attempts = CASE o.state WHEN 'held' THEN 0 ELSE attempts + 1 END,
+                  parked = o.state <> 'held' AND (d.parked OR o.parked),
+                  due_at = now() + make_interval(secs => o.delay_ms / 1000)
+             FROM outcomes o
+            WHERE d.id = o.id AND d.destination_id = o.destination_id AND NOT o.is_final AND d.state <> 'held'
+           RETURNING d.*),
+         logged AS (
+           INSERT INTO delivery_log (at, delivery_id, account_id, webhook_id, destination_id, engagement_id, event_id,
+                                     event_seq, event_xid, occurred_at, event_type, created_at, body, state, final,
+                                     duration_ms, status, answer, error)
+           SELECT o.at, d.id, d.account_id, d.webhook_id, d.destination_id, d.engagement_id, d.event_id, d.event_seq,
+                  d.event_xid, d.occurred_at, d.event_type, d.created_at, d.body, o.state, o.is_final,
+                  o.duration_ms, o.status, o.answer, o.error
+             FROM (SELECT * FROM done UNION ALL SELECT * FROM put_off) AS d
+             JOIN outcomes o ON o.id = d.id
+            WHERE o.is_final OR o.duration_ms IS NOT NULL)
+    SELECT id FROM ours`;
+  return new Set(rows.map(({ id }) => id));
+}
+
+function isFinal(state: Outcome['state']): boolean {
+  return state === 'delivered' || state === 'exhausted' || state === 'discarded';
+}
+
+function rowOf({ delivery, at, state, delayMs, parked, attempt, note }: Outcome) {
+  return {
+    id: delivery.id,
+    destination_id: delivery.destinationId,
+    at,
+    state,
+    is_final: isFinal(state),
+    delay_ms: delayMs,
+    parked,
+    duration_ms: attempt?.durationMs ?? null,
+    status: attempt?.status ?? null,
+    answer: attempt?.answer ?? null,
+    error: attempt?.error ?? note,
+  };
+}

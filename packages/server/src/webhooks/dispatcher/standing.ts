@@ -1,0 +1,61 @@
+import type { WebhookId } from '../../events/attach-webhooks.ts';
+import { isDatabaseUnavailable, type Sql } from '../../platform/database.ts';
+import type { Log } from '../../platform/log.ts';
+import type { Attempt } from '../attempt.ts';
+import { disableWebhook } from '../set-aside.ts';
+import type { CalledWebhook } from './webhook-book.ts';
+
+/** D8.6: one that has failed for so long, and not succeeded once, is disabled. */
+const failingDays = 5;
+const failingMs = failingDays * 86_400_000;
+
+/** Whether webhooks fare well: since when they fail is written down when it changes, and those that are done for disabled. */
+export class Standing {
+  readonly #sql: Sql;
+  readonly #log: Log;
+  readonly #failing = new Set<WebhookId>();
+  readonly #working = new Set<WebhookId>();
+  readonly #done = new Map<WebhookId, 'gone' | 'token_ended' | 'failing'>();
+
+  constructor(sql: Sql, log: Log) {
+    this.#sql = sql;
+    this.#log = log;
+  }
+
+  note(webhook: CalledWebhook, { verdict }: Attempt): void {
+    const { id, failingSince, target } = webhook;
+    if (verdict === 'ended') this.#done.set(id, target.kind === 'http' ? 'gone' : 'token_ended');
+    else if (verdict === 'delivered') {
+      this.#failing.delete(id);
+      if (failingSince !== null) this.#working.add(id);
+      webhook.failingSince = null;
+    } else if (failingSince === null) {
+      this.#working.delete(id);
+      this.#failing.add(id);
+      webhook.failingSince = new Date();
+    } else if (Date.now() - failingSince.getTime() > failingMs) this.#done.set(id, 'failing');
+  }
+
+  /** Most of the time there is nothing to write. */
+  async write(): Promise<void> {
+    const sql = this.#sql;
+    try {
+      if (this.#failing.size + this.#working.size > 0) {
+        await sql`
+          UPDATE webhooks
+             SET failing_since = CASE WHEN id = ANY(${[...this.#failing]}::uuid[]) THEN coalesce(failing_since, now()) END
+           WHERE id = ANY(${[...this.#failing, ...this.#working]}::uuid[])`;
+        this.#failing.clear();
+        this.#working.clear();
+      }
+      for (const [webhookId, because] of this.#done) {
+        if (await disableWebhook(sql, { webhookId, because }))
+          this.#log.warn({ webhookId, because }, 'webhook disabled');
+        this.#done.delete(webhookId);
+      }
+    } catch (error) {
+      // What is not written now is with the next.
+      if (!isDatabaseUnavailable(error)) this.#log.error({ err: error }, 'how webhooks fare could not be written down');
+    }
+  }
+}

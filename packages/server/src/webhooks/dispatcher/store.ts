@@ -1,0 +1,203 @@
+import type { DestinationId } from '../../events/destination.ts';
+import type { Sql } from '../../platform/database.ts';
+import type { AccountId } from '../../platform/ids.ts';
+import type { Delivery } from './delivery.ts';
+import type { Moment } from './watermark.ts';
+
+/** How long a lease lasts that is not renewed. */
+export const leaseSec = 15;
+
+export interface Lease {
+  readonly id: DestinationId;
+  readonly accountId: AccountId;
+  readonly origin: string;
+  readonly epoch: number;
+}
+
+const leaseColumns = (sql: Sql) => sql`d.id, d.account_id AS "accountId", d.origin, d.epoch::float8 AS epoch`;
+
+/** Destinations of these accounts that have something due and nobody to see to it, now leased. */
+export async function leaseOf(sql: Sql, owner: string, accounts: readonly AccountId[], most: number): Promise<Lease[]> {
+  return sql<Lease[]>`
+    WITH free AS (
+           SELECT d.id
+             FROM destinations d
+            WHERE d.account_id = ANY(${[...accounts]}::uuid[]) AND d.leased_until < now()
+              AND (EXISTS (SELECT 1 FROM deliveries w
+                            WHERE w.destination_id = d.id AND w.state = 'pending' AND w.due_at IS NULL)
+                   OR EXISTS (SELECT 1 FROM deliveries w WHERE w.destination_id = d.id AND w.due_at <= now()))
+            ORDER BY d.id
+            LIMIT ${most}
+              FOR NO KEY UPDATE SKIP LOCKED)
+    UPDATE destinations d
+       SET owner = ${owner}, epoch = d.epoch + 1, leased_until = now() + make_interval(secs => ${leaseSec})
+      FROM free
+     WHERE d.id = free.id
+    RETURNING ${leaseColumns(sql)}`;
+}
+
+/**
+ * As `leaseOf`, of every account, and how long the oldest thing that is due has been. Visits each destination that something
+ * waits for, not each thing that waits.
+ */
+export async function leaseAny(
+  sql: Sql,
+  owner: string,
+  most: number,
+): Promise<{ readonly leases: Lease[]; readonly oldestDueSec: number }> {
+  const rows = await sql<((Lease | { readonly id: null }) & { oldestDueSec: number })[]>`
+    WITH RECURSIVE
+         fresh AS (
+           (SELECT destination_id, created_at AS since
+              FROM deliveries
+             WHERE state = 'pending' AND due_at IS NULL
+             ORDER BY destination_id, event_seq
+             LIMIT 1)
+           UNION ALL
+           SELECT later.destination_id, later.since
+             FROM fresh
+            CROSS JOIN LATERAL (
+                    SELECT w.destination_id, w.created_at AS since
+                      FROM deliveries w
+                     WHERE w.state = 'pending' AND w.due_at IS NULL AND w.destination_id > fresh.destination_id
+                     ORDER BY w.destination_id, w.event_seq
+                     LIMIT 1) AS later),
+         put_off AS (
+           (SELECT destination_id, due_at AS since
+              FROM deliveries
+             WHERE due_at IS NOT NULL
+             ORDER BY destination_id, due_at
+             LIMIT 1)
+           UNION ALL
+           SELECT later.destination_id, later.since
+             FROM put_off
+            CROSS JOIN LATERAL (
+                    SELECT w.destination_id, w.due_at AS since
+                      FROM deliveries w
+                     WHERE w.due_at IS NOT NULL AND w.destination_id > put_off.destination_id
+                     ORDER BY w.destination_id, w.due_at
+                     LIMIT 1) AS later),
+         due AS (
+           SELECT destination_id, since FROM fresh
+           UNION ALL
+           SELECT destination_id, since FROM put_off WHERE since <= now()),
+         free AS (
+           SELECT d.id
+             FROM destinations d
+            WHERE d.id IN (SELECT destination_id FROM due) AND d.leased_until < now()
+            ORDER BY d.id
+            LIMIT ${most}
+              FOR NO KEY UPDATE SKIP LOCKED),
+         leased AS (
+           UPDATE destinations d
+              SET owner = ${owner}, epoch = d.epoch + 1, leased_until = now() + make_interval(secs => ${leaseSec})
+             FROM free
+            WHERE d.id = free.id
+           RETURNING ${leaseColumns(sql)})
+    SELECT leased.*, oldest.sec AS "oldestDueSec"
+      FROM (SELECT coalesce(extract(epoch FROM now() - min(since)), 0)::float8 AS sec FROM due) AS oldest
+      LEFT JOIN leased ON true`;
+  const leases = rows.filter((row): row is Lease & { oldestDueSec: number } => row.id !== null);
+  return { leases, oldestDueSec: rows[0]?.oldestDueSec ?? 0 };
+}
+
+interface Held {
+  readonly id: DestinationId;
+  readonly epoch: number;
+}
+
+/** Those that are still ours, for another length of a lease. A lease that has passed and that nobody took goes on. */
+export async function renewLeases(sql: Sql, owner: string, held: readonly Held[]): Promise<Set<DestinationId>> {
+  const rows = await sql<{ id: DestinationId }[]>`
+    UPDATE destinations d
+       SET leased_until = now() + make_interval(secs => ${leaseSec})
+      FROM unnest(${held.map(({ id }) => id)}::uuid[], ${held.map(({ epoch }) => epoch)}::bigint[]) AS h (id, epoch)
+     WHERE d.id = h.id AND d.epoch = h.epoch AND d.owner = ${owner}
+    RETURNING d.id`;
+  return new Set(rows.map(({ id }) => id));
+}
+
+export async function releaseLeases(sql: Sql, owner: string, held: readonly Held[]): Promise<void> {
+  await sql`
+    UPDATE destinations d
+       SET owner = NULL, leased_until = '-infinity'
+      FROM unnest(${held.map(({ id }) => id)}::uuid[], ${held.map(({ epoch }) => epoch)}::bigint[]) AS h (id, epoch)
+     WHERE d.id = h.id AND d.epoch = h.epoch AND d.owner = ${owner}`;
+}
+
+export interface Wanted {
+  readonly id: DestinationId;
+  /** Fresh ones after that number of the log, and how many. */
+  readonly after: number;
+  readonly fresh: number;
+  /** Of those that were put off and are due. */
+  readonly due: number;
+}
+
+export interface ReadRows {
+  readonly moment: Moment;
+  readonly deliveries: readonly Delivery[];
+}
+
+/** What is to be sent to these destinations, with what is to be sent: fresh ones in the order of the log. */
+export async function readDeliveries(sql: Sql, wanted: readonly Wanted[]): Promise<ReadRows> {
+  const rows = await sql<((Delivery | { readonly id: null }) & Moment)[]>`
+    WITH wanted AS (
+           SELECT *
+             FROM unnest(${wanted.map(({ id }) => id)}::uuid[], ${wanted.map(({ after }) => after)}::bigint[],
+                         ${wanted.map(({ fresh }) => fresh)}::integer[], ${wanted.map(({ due }) => due)}::integer[])
+                  AS w (id, after, fresh, due)),
+         found AS (
+           SELECT waiting.*
+             FROM wanted
+            CROSS JOIN LATERAL (
+                    (SELECT d.*
+                       FROM deliveries d
+                      WHERE d.destination_id = wanted.id AND d.due_at <= now()
+                      ORDER BY d.due_at, d.event_seq
+                      LIMIT wanted.due)
+                    UNION ALL
+                    (SELECT d.*
+                       FROM deliveries d
+                      WHERE d.destination_id = wanted.id AND d.state = 'pending' AND d.due_at IS NULL
+                        AND d.event_seq > wanted.after
+                      ORDER BY d.event_seq
+                      LIMIT wanted.fresh)) AS waiting)
+    SELECT f.id, f.account_id AS "accountId", f.webhook_id AS "webhookId", f.destination_id AS "destinationId",
+           f.engagement_id AS "engagementId", f.event_id AS "eventId", f.event_seq::float8 AS seq, f.event_type AS type,
+           f.attempts, f.parked, f.due_at IS NOT NULL AS "putOff",
+           coalesce(f.body::text, e.payload::text) AS payload, m.*
+      FROM (SELECT pg_snapshot_xmin(pg_current_snapshot())::text::float8 AS xmin,
+                   pg_snapshot_xmax(pg_current_snapshot())::text::float8 AS xmax,
+                   (SELECT last_value::float8 FROM events_seq_seq) AS "lastSeq") AS m
+      LEFT JOIN found f ON true
+      LEFT JOIN LATERAL (
+             SELECT e.payload
+               FROM events e
+              WHERE e.account_id = f.account_id AND e.xid = f.event_xid AND e.occurred_at = f.occurred_at
+                AND e.id = f.event_id
+              LIMIT 1) AS e ON true`;
+  const [first] = rows;
+  if (first === undefined) throw new Error('a read without a moment');
+  // Without a delivery the row is there for the moment alone.
+  return { moment: first, deliveries: rows.filter((row): row is Delivery & Moment => row.id !== null) };
+}
+
+export interface BlockedLane {
+  readonly destinationId: DestinationId;
+  readonly webhookId: string;
+  readonly engagementId: string;
+}
+
+/** What others of their engagements wait for, of a destination that is new to us. */
+export async function readBlockedLanes(sql: Sql, ids: readonly DestinationId[], most: number): Promise<BlockedLane[]> {
+  return sql<BlockedLane[]>`
+    SELECT d.destination_id AS "destinationId", d.webhook_id AS "webhookId", d.engagement_id AS "engagementId"
+      FROM unnest(${[...ids]}::uuid[]) AS wanted (id)
+     CROSS JOIN LATERAL (
+             SELECT w.destination_id, w.webhook_id, w.engagement_id
+               FROM deliveries w
+              WHERE w.destination_id = wanted.id AND w.due_at IS NOT NULL AND NOT w.parked AND w.attempts > 0
+                AND w.engagement_id IS NOT NULL
+              LIMIT ${most}) AS d`;
+}

@@ -1,0 +1,121 @@
+import { createSecretKey, type KeyObject } from 'node:crypto';
+import { parseApnsUrl, type ApnsTarget } from '../../events/apns-url.ts';
+import type { WebhookId } from '../../events/attach-webhooks.ts';
+import { purposeOfSecret, secretBytes } from '../../events/webhook-secret.ts';
+import type { Sealer } from '../../identity/sealer.ts';
+import type { ChangeFeed } from '../../platform/change-feed.ts';
+import type { Sql } from '../../platform/database.ts';
+import { RowCache } from '../../platform/row-cache.ts';
+
+/** A webhook as it is called. */
+export interface CalledWebhook {
+  readonly id: WebhookId;
+  /** `false`: it is disabled, or deleted. */
+  readonly enabled: boolean;
+  readonly deleted: boolean;
+  readonly target: HttpTarget | (ApnsTarget & { readonly kind: 'apns' });
+  /** Since when it is what it is. */
+  readonly registeredAt: Date;
+  /** Since when nothing has arrived. Kept true by whoever calls it. */
+  failingSince: Date | null;
+}
+
+export interface HttpTarget {
+  readonly kind: 'http';
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly secret: KeyObject | null;
+  readonly oldSecret: { readonly key: KeyObject; readonly until: Date } | null;
+}
+
+interface WebhookRow {
+  readonly id: WebhookId;
+  readonly enabled: boolean;
+  readonly deleted: boolean;
+  readonly url: string;
+  readonly method: string | null;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly secret: Buffer | null;
+  readonly oldSecret: Buffer | null;
+  readonly oldSecretUntil: Date | null;
+  readonly failingSince: Date | null;
+  readonly updatedAt: Date;
+}
+
+/** So many are kept in memory. */
+const most = 10_000;
+
+/** Webhooks by id, as they are now: whoever changes one tells all processes. */
+export class WebhookBook {
+  readonly #cache: RowCache<CalledWebhook | null>;
+
+  constructor(sql: Sql, sealer: Sealer, feed: ChangeFeed) {
+    this.#cache = new RowCache({
+      feed,
+      tables: ['webhooks'],
+      load: async (id) => load(sql, sealer, id),
+      limit: most,
+    });
+  }
+
+  /** `undefined`: it has to be read. `null`: there is none. */
+  peek(id: WebhookId): CalledWebhook | null | undefined {
+    return this.#cache.peek(id);
+  }
+
+  async get(id: WebhookId): Promise<CalledWebhook | null> {
+    return this.#cache.get(id);
+  }
+}
+
+async function load(sql: Sql, sealer: Sealer, id: string): Promise<CalledWebhook | null> {
+  const [row] = await sql<WebhookRow[]>`
+    SELECT id, enabled, deleted_at IS NOT NULL AS deleted, url, method, headers, secret, old_secret AS "oldSecret",
+           old_secret_until AS "oldSecretUntil", failing_since AS "failingSince", updated_at AS "updatedAt"
+      FROM webhooks
+     WHERE id = ${id}`;
+  if (row === undefined) return null;
+  return {
+    id: row.id,
+    enabled: row.enabled && !row.deleted,
+    deleted: row.deleted,
+    target: await targetOf(row, sealer),
+    registeredAt: row.updatedAt,
+    failingSince: row.failingSince,
+  };
+}
+
+async function targetOf(row: WebhookRow, sealer: Sealer): Promise<CalledWebhook['target']> {
+  const { id, url, method, oldSecretUntil } = row;
+  if (method === null) {
+    const target = parseApnsUrl(url);
+    if ('faults' in target) throw new Error(`the webhook ${id} has an apns URL with faults`);
+    return { kind: 'apns', ...target };
+  }
+  const { pathname, search } = new URL(url);
+  const oldKey = await keyOf(row.oldSecret, id, sealer);
+  return {
+    kind: 'http',
+    method,
+    path: `${pathname}${search}`,
+    headers: headersOf(row.headers),
+    secret: await keyOf(row.secret, id, sealer),
+    oldSecret: oldKey === null || oldSecretUntil === null ? null : { key: oldKey, until: oldSecretUntil },
+  };
+}
+
+const agent = 'Usher-Webhooks/1';
+
+/** What every request has. Whoever wants another name for us may say so. */
+function headersOf(given: Readonly<Record<string, string>>): Record<string, string> {
+  const isNamed = Object.keys(given).some((name) => name.toLowerCase() === 'user-agent');
+  return { ...given, ...(isNamed ? {} : { 'user-agent': agent }), 'content-type': 'application/json' };
+}
+
+async function keyOf(sealed: Buffer | null, id: string, sealer: Sealer): Promise<KeyObject | null> {
+  if (sealed === null) return null;
+  const bytes = secretBytes(await sealer.open(sealed, purposeOfSecret(id)));
+  if (bytes === null) throw new Error(`the secret of the webhook ${id} is none`);
+  return createSecretKey(bytes);
+}
