@@ -159,12 +159,14 @@ test('a subscription has no event twice, and everything left out filled in', () 
     headers: {},
     events: ['engagement.start', 'engagement.end'],
     messages: 'own',
+    secret: null,
   });
   assert.deepEqual(subscriptionOf({ url: apns.url, events, messages: 'all' }), {
     kind: 'apns',
     url: apns.url,
     events: ['engagement.start', 'engagement.end'],
     messages: 'all',
+    secret: null,
   });
 });
 
