@@ -70,6 +70,8 @@ import { policyRoutes } from './schedules/routes.ts';
 import { RateLimit } from './platform/rate-limit.ts';
 import { installRequestLog } from './platform/request-log.ts';
 import { installSettling } from './platform/settling.ts';
+import { eventTypeRoutes } from './webhooks/event-types.ts';
+import { webhookRoutes } from './webhooks/registrations/routes.ts';
 
 interface AppParts {
   readonly config: Config;
@@ -169,6 +171,8 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   sipDomainRoutes(app);
   smsRoutes(app, sms);
   if (sms !== null) await carrierRoutes(app, sms);
+  webhookRoutes(app, { guard, sealer });
+  eventTypeRoutes(app);
   await healthRoutes(app);
   metricsRoute(app, metrics);
   docsRoutes(app, () => apiDocument(app, eventWebhooks()));

@@ -12,6 +12,11 @@ export interface ApnsTarget {
 const shape = /^apns:\/\/([\w-]{1,200})@([A-Za-z0-9._-]{1,255})(?:\?([^#]*))?$/i;
 const environments = ['sandbox', 'production'] as const;
 
+/** Whether a push notification is what is sent there. */
+export function isApns(url: string): boolean {
+  return /^apns:/i.test(url);
+}
+
 /** The target, or everything that is wrong with the URL. */
 export function parseApnsUrl(url: string): ApnsTarget | { readonly faults: readonly string[] } {
   const [, deviceToken, topic, query = ''] = shape.exec(url) ?? [];

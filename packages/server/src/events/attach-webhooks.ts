@@ -4,6 +4,7 @@ import type { AddressGuard } from '../platform/address-guard.ts';
 import type { Sql } from '../platform/database.ts';
 import { invalid, type Violation } from '../platform/errors.ts';
 import { newId, type AccountId, type Id } from '../platform/ids.ts';
+import { isApns } from './apns-url.ts';
 import { destinationFor } from './destination.ts';
 import { subscriptionOf, type WebhookInput, type WebhookSubscription } from './subscription.ts';
 import { heardTypes } from './told.ts';
@@ -21,7 +22,7 @@ interface Attaching {
 
 /** Why the URL cannot be registered, where an address of it is one that must not be called (D8.9); `null`: it can. */
 export async function addressComplaint(guard: AddressGuard, url: string): Promise<string | null> {
-  return /^apns:/i.test(url) ? null : guard.complaint(new URL(url));
+  return isApns(url) ? null : guard.complaint(new URL(url));
 }
 
 /**

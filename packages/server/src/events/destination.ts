@@ -1,12 +1,12 @@
 import type { Sql } from '../platform/database.ts';
 import { newId, type AccountId, type Id } from '../platform/ids.ts';
-import { parseApnsUrl } from './apns-url.ts';
+import { isApns, parseApnsUrl } from './apns-url.ts';
 
 export type DestinationId = Id<'destination'>;
 
 /** What is called by a webhook with that URL: scheme, host and port, or one of Apple's services. */
 export function originOf(url: string): string {
-  if (!/^apns:/i.test(url)) return new URL(url).origin;
+  if (!isApns(url)) return new URL(url).origin;
   const target = parseApnsUrl(url);
   if ('faults' in target) throw new Error('an apns URL with faults has passed validation');
   return `apns://${target.environment}`;

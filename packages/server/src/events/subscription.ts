@@ -1,12 +1,12 @@
 import Type from 'typebox';
 import type { Violation } from '../platform/errors.ts';
 import { checked, list, oneOf } from '../platform/schema.ts';
-import { parseApnsUrl } from './apns-url.ts';
+import { isApns, parseApnsUrl } from './apns-url.ts';
 import { eventTypes, type EventType } from './catalogue.ts';
 import { headerViolations, headerLimits } from './webhook-headers.ts';
 import { secretBytes, webhookSecret } from './webhook-secret.ts';
 
-/** Where to tell of which events: a webhook as a ticket or request brings it along (D8.1, D8.2, D8.4). */
+/** Where to tell of which events (D8.1, D8.2, D8.4): what every webhook has, and one that a ticket or request brings along. */
 
 const longestUrl = 2_048;
 const mostAttached = 10;
@@ -35,23 +35,30 @@ export type WebhookSubscription =
     })
   | (Subscribed & { readonly kind: 'apns' });
 
-const fields = {
+/** What attached and registered webhooks have alike; `webhookViolations` says what they cannot. */
+export const webhookFields = {
   url: Type.String({
     maxLength: longestUrl,
     description: 'An http or https URL without user-info, or apns://<device_token>@<topic>?env=sandbox|production',
   }),
-  method: Type.Optional(
-    Type.Unsafe<WebhookMethod>({ ...oneOf(methods), description: 'Required with http and https, not with apns' }),
-  ),
-  headers: Type.Optional(
-    Type.Unsafe<Record<string, string>>({
-      type: 'object',
-      additionalProperties: { type: 'string' },
-      maxProperties: headerLimits.count,
-      description: `With http and https only; ${headerLimits.bytes} bytes in all`,
-    }),
-  ),
+  method: Type.Unsafe<WebhookMethod>({
+    ...oneOf(methods),
+    description: 'Required with http and https, not with apns',
+  }),
+  headers: Type.Unsafe<Record<string, string>>({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    maxProperties: headerLimits.count,
+    description: `With http and https only; ${headerLimits.bytes} bytes in all`,
+  }),
   events: list(oneOf(eventTypes), { minItems: 1 }),
+};
+
+const fields = {
+  url: webhookFields.url,
+  method: Type.Optional(webhookFields.method),
+  headers: Type.Optional(webhookFields.headers),
+  events: webhookFields.events,
   messages: Type.Optional(
     Type.Unsafe<(typeof audiences)[number]>({
       ...oneOf(audiences),
@@ -80,15 +87,16 @@ export function subscriptionOf({
   secret,
 }: WebhookInput): WebhookSubscription {
   const subscribed = { url, events: [...new Set(events)], messages, secret: secret ?? null };
-  if (schemeOf(url) === 'apns') return { kind: 'apns', ...subscribed };
+  if (isApns(url)) return { kind: 'apns', ...subscribed };
   if (method === undefined) throw new Error('a webhook without a method has passed validation');
   return { kind: 'http', ...subscribed, method, headers };
 }
 
-/** What the schema cannot say. Fields of the wrong type are the schema's to report. */
-function webhookViolations(value: unknown): Violation[] {
+/** What the schema cannot say. Fields of the wrong type are the schema's to report; null, where it may stand, is none. */
+export function webhookViolations(value: unknown): Violation[] {
   if (typeof value !== 'object' || value === null) return [];
   const given = value as Partial<Record<keyof typeof fields, unknown>>;
+  const isGiven = (name: keyof typeof fields): boolean => given[name] !== undefined && given[name] !== null;
   const headers = headerViolations(given.headers).map(({ attribute, detail }) => ({
     attribute: `/headers${attribute}`,
     detail,
@@ -101,9 +109,9 @@ function webhookViolations(value: unknown): Violation[] {
   switch (schemeOf(given.url)) {
     case 'http':
     case 'https':
-      return [...url, ...headers, ...secret, ...(given.method === undefined ? [required('/method')] : [])];
+      return [...url, ...headers, ...secret, ...(isGiven('method') ? [] : [required('/method')])];
     case 'apns':
-      return [...url, ...onlyHttp.flatMap((name) => (name in given ? [foreign(name)] : []))];
+      return [...url, ...onlyHttp.flatMap((name) => (isGiven(name) ? [foreign(name)] : []))];
     default:
       return [...url, ...headers, ...secret];
   }

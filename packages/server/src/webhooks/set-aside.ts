@@ -73,7 +73,7 @@ export async function disableWebhook(
   return inTransaction(pool, async (sql) => {
     const [disabled] = await sql<{ accountId: AccountId }[]>`
       UPDATE webhooks
-         SET enabled = false, disabled_because = ${because}, disabled_at = now(), updated_at = now()
+         SET enabled = false, disabled_because = ${because}, disabled_at = now(), version = version + 1, updated_at = now()
        WHERE id = ${webhookId} AND enabled AND deleted_at IS NULL
       RETURNING account_id AS "accountId"`;
     if (disabled === undefined) return false;

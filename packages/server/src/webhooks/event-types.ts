@@ -1,0 +1,40 @@
+import Type from 'typebox';
+import { eventTypes, type EventType } from '../events/catalogue.ts';
+import { payloads } from '../events/payloads.ts';
+import { sampleEvent } from '../events/samples.ts';
+import type { App } from '../platform/http.ts';
+import { oneOf, output } from '../platform/schema.ts';
+
+/** Any JSON, as it is. */
+const anything = { type: 'object', additionalProperties: true } as const;
+
+const eventTypeOutput = output('EventType', {
+  event_type: oneOf(eventTypes),
+  description: Type.String({ description: 'When it happens' }),
+  schema: Type.Unsafe<object>({ ...anything, description: 'JSON Schema of what is sent' }),
+  sample: Type.Unsafe<object>({ ...anything, description: 'What a test of a webhook sends, but for its id and time' }),
+});
+
+const sampled = { id: '5b0c3d1e-7f5a-4a54-9d0e-2f6f6c1b7a00', at: new Date('2027-01-31T09:00:00.000Z') };
+
+/** What may be subscribed, for whoever writes a receiver. */
+export function eventTypeRoutes(app: App): void {
+  const listed = { event_types: eventTypes.map(describe) };
+  app.get(
+    '/event_types',
+    {
+      config: { access: { operator: 'operator', site: 'none' } },
+      schema: {
+        tags: ['Webhooks'],
+        summary: 'Every type of event, with its JSON Schema and a sample',
+        response: { 200: Type.Object({ event_types: Type.Array(eventTypeOutput) }) },
+      },
+    },
+    () => listed,
+  );
+}
+
+function describe(type: EventType): Type.Static<typeof eventTypeOutput> {
+  const schema: Type.TSchema & { readonly description?: string } = payloads[type];
+  return { event_type: type, description: schema.description ?? '', schema, sample: sampleEvent(type, sampled) };
+}

@@ -1,0 +1,92 @@
+import type { FastifyRequest } from 'fastify';
+import { isApns } from '../../events/apns-url.ts';
+import { addressComplaint, type WebhookId } from '../../events/attach-webhooks.ts';
+import { destinationFor } from '../../events/destination.ts';
+import { newSecret, purposeOfSecret } from '../../events/webhook-secret.ts';
+import { accountOf } from '../../identity/access.ts';
+import { lockAccount } from '../../identity/lock-account.ts';
+import type { Sealer } from '../../identity/sealer.ts';
+import type { AddressGuard } from '../../platform/address-guard.ts';
+import { inTransaction } from '../../platform/database.ts';
+import { invalid, Refusal } from '../../platform/errors.ts';
+import { ifMatch, preconditionFailed } from '../../platform/etag.ts';
+import { newId } from '../../platform/ids.ts';
+import { moveWaiting, setAside } from '../set-aside.ts';
+import { lockedWebhook, permittedWebhook, refuseBeyondReach } from './reach.ts';
+import { countRegistered, insertWebhook, markDeleted, updateWebhook } from './store.ts';
+import { completeWebhook, type WebhookGiven, type WebhookRow } from './webhook.ts';
+
+/** By the document, HTTP and APN together. */
+const mostRegistered = 10;
+
+interface CreatedWebhook {
+  readonly row: WebhookRow;
+  /** `null` with apns. */
+  readonly secret: string | null;
+}
+
+export async function createWebhook(
+  request: FastifyRequest,
+  sealer: Sealer,
+  given: WebhookGiven & { readonly secret?: string },
+): Promise<CreatedWebhook> {
+  const accountId = accountOf(request);
+  const id = newId<WebhookId>();
+  const webhook = completeWebhook(given, null);
+  const secret = isApns(webhook.url) ? null : (given.secret ?? newSecret());
+  const seal = await sealer.seal();
+  const sealed = secret === null ? null : seal(secret, purposeOfSecret(id));
+  const row = await inTransaction(request.sql, async (sql) => {
+    await lockAccount(sql, accountId);
+    await refuseBeyondReach(request, sql, given.site_ids ?? null);
+    if ((await countRegistered(sql, accountId)) >= mostRegistered) {
+      throw new Refusal(
+        'webhook_limit',
+        `An account has ${mostRegistered} webhooks at most, of all its sites together. Delete one first.`,
+      );
+    }
+    const destinationId = await destinationFor(sql, accountId, webhook.url);
+    return insertWebhook(sql, { id, accountId, destinationId }, { ...webhook, secret: sealed });
+  });
+  return { row, secret };
+}
+
+export async function changeWebhook(
+  request: FastifyRequest,
+  guard: AddressGuard,
+  id: WebhookId,
+  given: WebhookGiven,
+): Promise<WebhookRow> {
+  const versions = ifMatch(request);
+  // What is registered already is not resolved again: a name that has gone astray must not keep it from being disabled.
+  if (given.url !== (await permittedWebhook(request, id)).url) await refuseAddress(guard, given.url);
+  return inTransaction(request.sql, async (sql) => {
+    const current = await lockedWebhook(request, sql, id);
+    const { account_id: accountId } = current;
+    if (versions !== null && !versions.includes(current.version)) throw preconditionFailed(current.version);
+    if (given.site_ids !== undefined) await refuseBeyondReach(request, sql, given.site_ids);
+    const webhook = completeWebhook(given, current);
+    const destinationId = await destinationFor(sql, accountId, webhook.url);
+    if (destinationId !== current.destination_id)
+      await moveWaiting(sql, { accountId, webhookId: id, to: destinationId });
+    const row = await updateWebhook(sql, { id, destinationId }, webhook);
+    if (current.enabled && !row.enabled) await setAside(sql, { accountId, webhookId: id, as: 'held' });
+    return row;
+  });
+}
+
+export async function removeWebhook(request: FastifyRequest, id: WebhookId): Promise<void> {
+  const versions = ifMatch(request);
+  await inTransaction(request.sql, async (sql) => {
+    const { account_id: accountId, version } = await lockedWebhook(request, sql, id);
+    if (versions !== null && !versions.includes(version)) throw preconditionFailed(version);
+    await markDeleted(sql, id);
+    await setAside(sql, { accountId, webhookId: id, as: 'discarded' });
+  });
+}
+
+/** Not to be called in a transaction: a name is resolved. */
+export async function refuseAddress(guard: AddressGuard, url: string): Promise<void> {
+  const detail = await addressComplaint(guard, url);
+  if (detail !== null) throw invalid([{ attribute: '/url', detail }]);
+}

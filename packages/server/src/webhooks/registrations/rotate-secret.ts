@@ -1,0 +1,41 @@
+import type { FastifyRequest } from 'fastify';
+import type { WebhookId } from '../../events/attach-webhooks.ts';
+import { newSecret, purposeOfSecret } from '../../events/webhook-secret.ts';
+import type { Sealer } from '../../identity/sealer.ts';
+import { inTransaction } from '../../platform/database.ts';
+import { Refusal } from '../../platform/errors.ts';
+import { lockedWebhook } from './reach.ts';
+import { findSecrets, replaceSecret } from './store.ts';
+
+/** For so long both sign (D8.5). */
+const oldLastsSec = 24 * 60 * 60;
+
+interface RotatedSecret {
+  readonly secret: string;
+  readonly old_secret_until: Date | null;
+}
+
+/**
+ * Gives the webhook the `given` secret, or a new one. Given what it has already, nothing changes: that is a request whose
+ * answer was lost, and whose former secret must not be lost by repeating it.
+ */
+export async function rotateSecret(
+  request: FastifyRequest,
+  sealer: Sealer,
+  id: WebhookId,
+  given: string | undefined,
+): Promise<RotatedSecret> {
+  const seal = await sealer.seal();
+  const purpose = purposeOfSecret(id);
+  return inTransaction(request.sql, async (sql) => {
+    const { method } = await lockedWebhook(request, sql, id);
+    if (method === null)
+      throw new Refusal('webhook_unsigned', 'Push notifications are not signed: the webhook has no secret to rotate.');
+    const current = await findSecrets(sql, id);
+    if (given !== undefined && current.secret !== null && (await sealer.open(current.secret, purpose)) === given)
+      return { secret: given, old_secret_until: current.oldUntil };
+    const secret = given ?? newSecret();
+    const until = await replaceSecret(sql, id, { secret: seal(secret, purpose), oldLastsSec });
+    return { secret, old_secret_until: until };
+  });
+}

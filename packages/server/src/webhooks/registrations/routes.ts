@@ -1,0 +1,179 @@
+import type { FastifyReply } from 'fastify';
+import Type from 'typebox';
+import { eventTypes } from '../../events/catalogue.ts';
+import type { Sealer } from '../../identity/sealer.ts';
+import type { AddressGuard } from '../../platform/address-guard.ts';
+import { etag } from '../../platform/etag.ts';
+import type { App } from '../../platform/http.ts';
+import { cutPage, nextPage, pageQuery, pageWindow } from '../../platform/paging.ts';
+import { RateLimit } from '../../platform/rate-limit.ts';
+import { body, oneOf, output, uuid } from '../../platform/schema.ts';
+import { changeWebhook, createWebhook, refuseAddress, removeWebhook } from './change-webhook.ts';
+import { permittedWebhook, reachOf } from './reach.ts';
+import { rotateSecret } from './rotate-secret.ts';
+import { sendTest } from './send-test.ts';
+import { listWebhooks } from './store.ts';
+import {
+  newWebhookOutput,
+  rotationInput,
+  rotationOutput,
+  webhookInput,
+  webhookOutput,
+  webhookUpdate,
+  type WebhookRow,
+} from './webhook.ts';
+
+const tags = ['Webhooks'];
+const webhookParams = Type.Object({ webhook_id: uuid<'webhook'>() });
+const access = { operator: 'super_manager', site: 'resource' } as const;
+
+/** Tests a webhook may be sent in a minute, by each process. */
+const testsPerMinute = 60;
+
+interface RegistrationParts {
+  readonly guard: AddressGuard;
+  readonly sealer: Sealer;
+}
+
+export function webhookRoutes(app: App, parts: RegistrationParts): void {
+  registrationRoutes(app, parts);
+  singleRoutes(app, parts);
+  actionRoutes(app, parts);
+}
+
+function registrationRoutes(app: App, { guard, sealer }: RegistrationParts): void {
+  app.get(
+    '/webhooks',
+    {
+      config: { access: { operator: 'super_manager', site: 'anywhere' } },
+      schema: {
+        tags,
+        summary: 'Webhooks of the sites that the caller is super_manager of',
+        querystring: Type.Object(pageQuery),
+        response: { 200: Type.Object({ webhooks: Type.Array(webhookOutput), next_page: nextPage }) },
+      },
+    },
+    async (request) => {
+      const found = await listWebhooks(request.sql, reachOf(request), pageWindow(request.query));
+      const { rows, next_page } = cutPage(request, request.query, found);
+      return { webhooks: rows, next_page };
+    },
+  );
+
+  app.post(
+    '/webhooks',
+    {
+      config: { access: { operator: 'super_manager', site: 'anywhere' }, settles: true },
+      schema: {
+        tags,
+        summary: 'Register a webhook; its secret is shown this once',
+        description:
+          'By a super_manager of every site it hears of. An account has ten at most. A secret is made unless one is given.',
+        body: webhookInput,
+        response: { 201: newWebhookOutput },
+      },
+      // Not in the handler: a name is resolved, which is not to be waited for in a transaction.
+      preHandler: async (request) => refuseAddress(guard, request.body.url),
+    },
+    async (request, reply) => {
+      const { row, secret } = await createWebhook(request, sealer, request.body);
+      reply.code(201).header('location', `/webhooks/${row.id}`);
+      return { ...tagged(reply, row), secret };
+    },
+  );
+}
+
+function singleRoutes(app: App, { guard }: RegistrationParts): void {
+  app.get(
+    '/webhooks/:webhook_id',
+    {
+      config: { access },
+      schema: { tags, summary: 'One webhook', params: webhookParams, response: { 200: webhookOutput } },
+    },
+    async (request, reply) => tagged(reply, await permittedWebhook(request, request.params.webhook_id)),
+  );
+
+  app.put(
+    '/webhooks/:webhook_id',
+    {
+      config: { access, settles: true },
+      schema: {
+        tags,
+        summary: 'Change a webhook; optional fields left out keep their value',
+        description:
+          'What waits to be delivered goes to the new URL. While the webhook is disabled it is held, and can be recovered ' +
+          'later. One that was of the kind apns has no secret yet: rotate_secret gives it one.',
+        params: webhookParams,
+        body: webhookUpdate,
+        response: { 200: webhookOutput },
+      },
+    },
+    async (request, reply) =>
+      tagged(reply, await changeWebhook(request, guard, request.params.webhook_id, request.body)),
+  );
+
+  app.delete(
+    '/webhooks/:webhook_id',
+    {
+      config: { access, settles: true },
+      schema: {
+        tags,
+        summary: 'Delete a webhook; what waits to be delivered is discarded',
+        params: webhookParams,
+        response: { 204: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      await removeWebhook(request, request.params.webhook_id);
+      reply.code(204);
+    },
+  );
+}
+
+function actionRoutes(app: App, { sealer }: RegistrationParts): void {
+  app.post(
+    '/webhooks/:webhook_id/rotate_secret',
+    {
+      config: { access, settles: true },
+      schema: {
+        tags,
+        summary: 'Give a webhook a new secret; for a day requests are signed with the former one too',
+        description: 'Only the last two sign: rotated again within the day, the first one ends at once.',
+        params: webhookParams,
+        body: rotationInput,
+        response: { 200: rotationOutput },
+      },
+    },
+    async (request) => rotateSecret(request, sealer, request.params.webhook_id, request.body.secret),
+  );
+
+  const tests = new RateLimit(testsPerMinute);
+  app.post(
+    '/webhooks/:webhook_id/test',
+    {
+      config: { access },
+      schema: {
+        tags,
+        summary: 'Send a sample event to the webhook, and to nobody else',
+        params: webhookParams,
+        body: body({ event_type: oneOf(eventTypes) }),
+        response: {
+          202: output('SentTest', {
+            delivery_id: Type.String({ format: 'uuid' }),
+            event_id: Type.String({ format: 'uuid' }),
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const sent = await sendTest(request, tests, request.params.webhook_id, request.body.event_type);
+      reply.code(202);
+      return sent;
+    },
+  );
+}
+
+function tagged(reply: FastifyReply, row: WebhookRow): WebhookRow {
+  reply.header('etag', etag(row.version));
+  return row;
+}

@@ -1,0 +1,35 @@
+import type { FastifyRequest } from 'fastify';
+import type { WebhookId } from '../../events/attach-webhooks.ts';
+import type { EventType } from '../../events/catalogue.ts';
+import { sampleEvent } from '../../events/samples.ts';
+import { inTransaction } from '../../platform/database.ts';
+import { Refusal } from '../../platform/errors.ts';
+import { newId } from '../../platform/ids.ts';
+import type { RateLimit } from '../../platform/rate-limit.ts';
+import { lockedWebhook } from './reach.ts';
+import { insertTest } from './store.ts';
+
+interface SentTest {
+  readonly delivery_id: string;
+  readonly event_id: string;
+}
+
+/** Has a sample event delivered to that webhook alone, whether it subscribes the type or not. Nothing of it is in the log. */
+export async function sendTest(
+  request: FastifyRequest,
+  limit: RateLimit,
+  id: WebhookId,
+  type: EventType,
+): Promise<SentTest> {
+  return inTransaction(request.sql, async (sql) => {
+    const webhook = await lockedWebhook(request, sql, id);
+    limit.take(id);
+    if (!webhook.enabled)
+      throw new Refusal('webhook_disabled', 'Nothing is sent while the webhook is disabled. Enable it first, by PUT.');
+    const eventId = newId<string>();
+    const at = new Date();
+    const body = JSON.stringify(sampleEvent(type, { id: eventId, at }));
+    const deliveryId = await insertTest(sql, webhook, { eventId, eventType: type, at, body });
+    return { delivery_id: deliveryId, event_id: eventId };
+  });
+}

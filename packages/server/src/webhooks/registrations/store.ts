@@ -1,0 +1,181 @@
+import type { WebhookId } from '../../events/attach-webhooks.ts';
+import type { DestinationId } from '../../events/destination.ts';
+import { heardTypes } from '../../events/told.ts';
+import type { Piece, Sql } from '../../platform/database.ts';
+import type { AccountId, SiteId } from '../../platform/ids.ts';
+import type { StoredWebhook, WebhookRow } from './webhook.ts';
+
+/** The sites of an account that somebody is super_manager of. */
+export interface Reach {
+  readonly accountId: AccountId;
+  readonly siteIds: readonly SiteId[];
+}
+
+const columns = (sql: Sql): Piece => sql`
+  id, account_id, destination_id, url, method, CASE WHEN method IS NOT NULL THEN headers END AS headers, events, site_ids,
+  description, ordering, enabled, disabled_because, disabled_at, failing_since, version, created_at, updated_at`;
+
+/** Registered ones that hear of no site beyond the reach. Served by webhooks_registered. */
+const within = (sql: Sql, { accountId, siteIds }: Reach): Piece => sql`
+  account_id = ${accountId} AND side IS NULL AND deleted_at IS NULL
+  AND CASE WHEN site_ids IS NULL
+           THEN ${everySite(sql, { accountId, siteIds })}
+           ELSE site_ids <@ ${[...siteIds]}::uuid[]
+      END`;
+
+const everySite = (sql: Sql, { accountId, siteIds }: Reach): Piece => sql`
+  NOT EXISTS (SELECT 1 FROM sites s WHERE s.account_id = ${accountId} AND s.id <> ALL (${[...siteIds]}::uuid[]))`;
+
+export async function reachesEverySite(sql: Sql, reach: Reach): Promise<boolean> {
+  const [row] = await sql<{ reaches: boolean }[]>`SELECT ${everySite(sql, reach)} AS reaches`;
+  return row?.reaches === true;
+}
+
+export async function findWebhook(sql: Sql, reach: Reach, id: WebhookId): Promise<WebhookRow | null> {
+  const [row] = await sql<WebhookRow[]>`
+    SELECT ${columns(sql)} FROM webhooks WHERE id = ${id} AND ${within(sql, reach)}`;
+  return row ?? null;
+}
+
+/** As it is once nobody else is changing it, and stays until the transaction ends. */
+export async function lockWebhook(sql: Sql, reach: Reach, id: WebhookId): Promise<WebhookRow | null> {
+  const [row] = await sql<WebhookRow[]>`
+    SELECT ${columns(sql)} FROM webhooks WHERE id = ${id} AND ${within(sql, reach)} FOR NO KEY UPDATE`;
+  return row ?? null;
+}
+
+export async function listWebhooks(
+  sql: Sql,
+  reach: Reach,
+  window: { limit: number | null; offset: number },
+): Promise<WebhookRow[]> {
+  return sql<WebhookRow[]>`
+    SELECT ${columns(sql)}
+      FROM webhooks
+     WHERE ${within(sql, reach)}
+     ORDER BY created_at, id
+     LIMIT ${window.limit} OFFSET ${window.offset}`;
+}
+
+/** Of the whole account, whoever sees them. Exact only under the account's lock. */
+export async function countRegistered(sql: Sql, accountId: AccountId): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    SELECT count(*)::integer AS count
+      FROM webhooks
+     WHERE account_id = ${accountId} AND side IS NULL AND deleted_at IS NULL`;
+  return row?.count ?? 0;
+}
+
+interface Place {
+  readonly id: WebhookId;
+  readonly accountId: AccountId;
+  readonly destinationId: DestinationId;
+}
+
+export async function insertWebhook(
+  sql: Sql,
+  { id, accountId, destinationId }: Place,
+  { secret, ...webhook }: StoredWebhook & { readonly secret: Buffer | null },
+): Promise<WebhookRow> {
+  const { url, method, headers, events, site_ids, description, ordering, enabled } = webhook;
+  const [row] = await sql<WebhookRow[]>`
+    INSERT INTO webhooks (id, account_id, destination_id, url, method, headers, events, hears, site_ids, description,
+                          ordering, secret, enabled, disabled_because, disabled_at)
+    VALUES (${id}, ${accountId}, ${destinationId}, ${url}, ${method}, ${JSON.stringify(headers ?? {})}::text::json,
+            ${events}, ${heardTypes(events)}, ${site_ids}::uuid[], ${description},
+            ${ordering}, ${secret}, ${enabled}, ${enabled ? null : 'asked'}, ${enabled ? null : sql`now()`})
+    RETURNING ${columns(sql)}`;
+  if (row === undefined) throw new Error('the inserted webhook did not come back');
+  return row;
+}
+
+/**
+ * Of one that is locked. Why and since when it is disabled stays as it was if it was so before; since when nothing has
+ * arrived is forgotten where it begins anew. There is no secret with apns.
+ */
+export async function updateWebhook(
+  sql: Sql,
+  { id, destinationId }: Omit<Place, 'accountId'>,
+  webhook: StoredWebhook,
+): Promise<WebhookRow> {
+  const { url, method, headers, events, site_ids, description, ordering, enabled } = webhook;
+  const signed = method !== null;
+  const [row] = await sql<WebhookRow[]>`
+    UPDATE webhooks
+       SET destination_id = ${destinationId}, url = ${url}, method = ${method},
+           headers = ${JSON.stringify(headers ?? {})}::text::json, events = ${events}, hears = ${heardTypes(events)},
+           site_ids = ${site_ids}::uuid[], description = ${description}, ordering = ${ordering},
+           enabled = ${enabled},
+           disabled_because = CASE WHEN NOT ${enabled} THEN coalesce(disabled_because, 'asked') END,
+           disabled_at = CASE WHEN NOT ${enabled} THEN coalesce(disabled_at, now()) END,
+           failing_since = CASE WHEN url = ${url} AND NOT (${enabled} AND NOT enabled) THEN failing_since END,
+           secret = CASE WHEN ${signed} THEN secret END,
+           old_secret = CASE WHEN ${signed} THEN old_secret END,
+           old_secret_until = CASE WHEN ${signed} THEN old_secret_until END,
+           version = version + 1, updated_at = now()
+     WHERE id = ${id}
+    RETURNING ${columns(sql)}`;
+  if (row === undefined) throw new Error('a locked webhook has vanished');
+  return row;
+}
+
+/** The row stays, for the log of its deliveries; whatever was secret in it does not. */
+export async function markDeleted(sql: Sql, id: WebhookId): Promise<void> {
+  await sql`
+    UPDATE webhooks
+       SET deleted_at = now(), headers = '{}', secret = NULL, old_secret = NULL, old_secret_until = NULL
+     WHERE id = ${id}`;
+}
+
+export interface Secrets {
+  readonly secret: Buffer | null;
+  readonly oldUntil: Date | null;
+}
+
+export async function findSecrets(sql: Sql, id: WebhookId): Promise<Secrets> {
+  const [row] = await sql<Secrets[]>`
+    SELECT secret, CASE WHEN old_secret_until > now() THEN old_secret_until END AS "oldUntil"
+      FROM webhooks WHERE id = ${id}`;
+  if (row === undefined) throw new Error('a locked webhook has vanished');
+  return row;
+}
+
+/** The former secret goes on for so long; until when that is, `null` where there was none. */
+export async function replaceSecret(
+  sql: Sql,
+  id: WebhookId,
+  { secret, oldLastsSec }: { readonly secret: Buffer; readonly oldLastsSec: number },
+): Promise<Date | null> {
+  const [row] = await sql<{ until: Date | null }[]>`
+    UPDATE webhooks
+       SET old_secret = secret,
+           old_secret_until = CASE WHEN secret IS NOT NULL THEN now() + make_interval(secs => ${oldLastsSec}) END,
+           secret = ${secret}
+     WHERE id = ${id}
+    RETURNING old_secret_until AS until`;
+  return row?.until ?? null;
+}
+
+interface TestDelivery {
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly at: Date;
+  /** JSON. */
+  readonly body: string;
+}
+
+/** Due at once, on its own. Its place in the order of the log is one that no event has. */
+export async function insertTest(
+  sql: Sql,
+  { id, account_id, destination_id }: WebhookRow,
+  { eventId, eventType, at, body }: TestDelivery,
+): Promise<string> {
+  const [row] = await sql<{ id: string }[]>`
+    INSERT INTO deliveries (account_id, webhook_id, destination_id, event_id, event_seq, event_xid, occurred_at, event_type,
+                            state, parked, due_at, body)
+    VALUES (${account_id}, ${id}, ${destination_id}, ${eventId}, nextval('events_seq_seq'), pg_current_xact_id(), ${at},
+            ${eventType}, 'pending', true, now(), ${body}::text::json)
+    RETURNING id`;
+  if (row === undefined) throw new Error('the inserted delivery did not come back');
+  return row.id;
+}

@@ -1,0 +1,147 @@
+import Type from 'typebox';
+import { isApns } from '../../events/apns-url.ts';
+import type { WebhookId } from '../../events/attach-webhooks.ts';
+import type { EventType } from '../../events/catalogue.ts';
+import type { DestinationId } from '../../events/destination.ts';
+import { webhookFields, webhookViolations, type WebhookMethod } from '../../events/subscription.ts';
+import { webhookSecret } from '../../events/webhook-secret.ts';
+import type { AccountId, SiteId } from '../../platform/ids.ts';
+import {
+  body,
+  checked,
+  description,
+  list,
+  nullable,
+  oneOf,
+  output,
+  put,
+  timestamp,
+  uuid,
+} from '../../platform/schema.ts';
+
+const orderings = ['engagement', 'none'] as const;
+const reasons = ['asked', 'gone', 'failing', 'token_ended'] as const;
+
+const { url, method, headers, events } = webhookFields;
+
+const fields = {
+  url,
+  method: Type.Optional(nullable(method)),
+  headers: Type.Optional(nullable(headers)),
+  events,
+  site_ids: Type.Optional(
+    Type.Unsafe<SiteId[] | null>({
+      ...nullable(list(uuid<'site'>(), { minItems: 1 })),
+      description: 'Sites it hears of; none: every site of the account, those made later too',
+    }),
+  ),
+  description: Type.Optional(nullable(description)),
+  ordering: Type.Optional(
+    Type.Unsafe<(typeof orderings)[number] | null>({
+      ...nullable(oneOf(orderings)),
+      description: 'engagement (the default): events of an engagement arrive in their order; none: as they come',
+    }),
+  ),
+  enabled: Type.Optional(
+    Type.Unsafe<boolean | null>({
+      ...nullable(Type.Boolean()),
+      description: 'true unless said otherwise; what happens meanwhile is held',
+    }),
+  ),
+};
+
+const readOnly = ['id', 'disabled_because', 'disabled_at', 'failing_since', 'created_at', 'updated_at'];
+
+export const webhookInput = checked(body({ ...fields, secret: Type.Optional(webhookSecret) }), webhookViolations);
+export const webhookUpdate = checked(put(fields, readOnly), webhookViolations);
+
+const outputFields = {
+  id: uuid<'webhook'>(),
+  url,
+  method: nullable(method),
+  headers: nullable(headers),
+  events,
+  site_ids: nullable(Type.Array(uuid<'site'>())),
+  description: nullable(description),
+  ordering: oneOf(orderings),
+  enabled: Type.Boolean(),
+  disabled_because: Type.Unsafe<(typeof reasons)[number] | null>({
+    ...nullable(oneOf(reasons)),
+    description: 'asked for; gone: 410 was answered; failing: nothing arrived for days; token_ended: Apple says so',
+  }),
+  disabled_at: nullableTimestamp('Since when it has been disabled'),
+  failing_since: nullableTimestamp('Since when nothing has arrived'),
+  created_at: timestamp,
+  updated_at: timestamp,
+};
+
+export const webhookOutput = output('Webhook', outputFields);
+export const newWebhookOutput = output('NewWebhook', {
+  ...outputFields,
+  secret: nullable(Type.String({ description: 'Shown this once; null with apns, where there is none' })),
+});
+
+export const rotationInput = checked(body({ secret: Type.Optional(webhookSecret) }), webhookViolations);
+export const rotationOutput = output('RotatedSecret', {
+  secret: Type.String({ description: 'Shown this once' }),
+  old_secret_until: nullableTimestamp('Until then requests are signed with the former one too; null: there was none'),
+});
+
+function nullableTimestamp(meaning: string) {
+  return Type.Unsafe<Date | null>({ ...nullable(timestamp), description: meaning });
+}
+
+/** What is written of a webhook by whoever registers it, its secret aside. */
+export interface StoredWebhook {
+  readonly url: string;
+  /** Neither with apns. */
+  readonly method: WebhookMethod | null;
+  readonly headers: Record<string, string> | null;
+  readonly events: EventType[];
+  /** `null`: all. */
+  readonly site_ids: SiteId[] | null;
+  readonly description: string | null;
+  readonly ordering: (typeof orderings)[number];
+  readonly enabled: boolean;
+}
+
+export interface WebhookRow extends StoredWebhook {
+  readonly id: WebhookId;
+  readonly account_id: AccountId;
+  readonly destination_id: DestinationId;
+  readonly disabled_because: (typeof reasons)[number] | null;
+  readonly disabled_at: Date | null;
+  readonly failing_since: Date | null;
+  readonly version: number;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+export type WebhookGiven = Type.Static<typeof webhookUpdate>;
+
+const unset: Omit<StoredWebhook, 'url' | 'method' | 'events'> = {
+  headers: {},
+  site_ids: null,
+  description: null,
+  ordering: 'engagement',
+  enabled: true,
+};
+
+/** D7.2: an optional field left out keeps its value (or is unset, in a new webhook); null unsets it. */
+export function completeWebhook(given: WebhookGiven, current: StoredWebhook | null): StoredWebhook {
+  const before = current ?? unset;
+  const keep = <Field extends keyof typeof unset>(field: Field): (typeof unset)[Field] =>
+    given[field] === undefined ? before[field] : ((given[field] ?? unset[field]) as (typeof unset)[Field]);
+  const sites = keep('site_ids');
+  return {
+    url: given.url,
+    ...(isApns(given.url)
+      ? { method: null, headers: null }
+      : { method: given.method ?? null, headers: keep('headers') ?? {} }),
+    events: [...new Set(given.events)],
+    site_ids: sites === null ? null : [...new Set(sites)],
+    description: keep('description'),
+    ordering: keep('ordering'),
+    enabled: keep('enabled'),
+  };
+}
