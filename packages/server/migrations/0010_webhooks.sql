@@ -63,6 +63,10 @@ UPDATE queue_tickets SET notes = (notes::jsonb || '{"webhooks": []}')::json
 UPDATE engagement_requests SET notes = (notes::jsonb || '{"webhooks": []}')::json
  WHERE state = 'pending' AND json_array_length(notes -> 'webhooks') > 0;
 
+-- A delivery finds its event by its transaction and number: one transaction may have written many.
+DROP INDEX events_by_transaction;
+CREATE INDEX events_by_transaction ON events (account_id, xid, seq);
+
 -- A UUID that begins with the time (version 7): newer ones stand behind older ones in an index.
 CREATE FUNCTION timed_uuid() RETURNS uuid LANGUAGE sql VOLATILE PARALLEL SAFE AS $$
   SELECT encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())

@@ -5,6 +5,7 @@ import type { ChangeFeed } from '../../platform/change-feed.ts';
 import { isDatabaseUnavailable, type Sql } from '../../platform/database.ts';
 import { newId, type AccountId } from '../../platform/ids.ts';
 import type { Log } from '../../platform/log.ts';
+import { Asking } from './asking.ts';
 import { longestEvent, mostToDestination, type Courier } from './courier.ts';
 import { decide } from './decide.ts';
 import type { Delivery } from './delivery.ts';
@@ -46,8 +47,6 @@ const leaseMarginMs = 2_000;
 /** One for which there is nothing to do is given back. */
 const idleMs = 10_000;
 const pollMs = 1_000;
-/** An account's destinations that are nobody's are asked for so often at most. */
-const askAgainMs = 250;
 /** When the process stops, what is under way has so long. */
 const drainMs = 7_000;
 /** After the database could not be reached. */
@@ -88,10 +87,7 @@ export class Dispatcher {
   readonly #watermark = new Watermark();
   #outcomes: Outcome[] = [];
   #sending = 0;
-  /** Accounts that something was done in, here, and when they were last asked about. */
-  readonly #asked = new Set<AccountId>();
-  readonly #askedAt = new Map<AccountId, number>();
-  #leasedAt = 0;
+  readonly #asking = new Asking<AccountId>();
   #readAt = 0;
   #isPolling = true;
   #writesDue = false;
@@ -158,9 +154,7 @@ export class Dispatcher {
   #hear(accountId: AccountId, where: 'here' | 'elsewhere'): void {
     for (const destination of this.#ofAccount.get(accountId) ?? []) destination.dirty = true;
     // Where it was done elsewhere, that process takes on what is nobody's.
-    const askedAt = this.#askedAt.get(accountId);
-    if (where === 'here' && (askedAt === undefined || performance.now() - askedAt > askAgainMs))
-      this.#asked.add(accountId);
+    if (where === 'here') this.#asking.want(accountId);
     this.#wake();
   }
 
@@ -174,7 +168,7 @@ export class Dispatcher {
   #poll(): void {
     this.#isPolling = true;
     const now = performance.now();
-    for (const [account, at] of this.#askedAt) if (now - at > askAgainMs) this.#askedAt.delete(account);
+    this.#asking.forget(now);
     for (const destination of this.#destinations.values()) {
       // What was put off falls due without a word; nor is it said that a pause is over.
       destination.dirty = true;
@@ -263,14 +257,15 @@ export class Dispatcher {
       this.#take(leases, now);
       return;
     }
-    if (this.#asked.size === 0) return;
-    const isUrgent = [...this.#asked].some((account) => !this.#ofAccount.has(account));
-    if (!isUrgent && now - this.#leasedAt < askAgainMs) return;
-    this.#leasedAt = now;
-    const accounts = [...this.#asked];
-    this.#asked.clear();
-    for (const account of accounts) this.#askedAt.set(account, now);
-    this.#take(await leaseOf(this.#parts.sql, this.#name, accounts, room), now);
+    const due = this.#asking.due(now);
+    if (due === null) return;
+    if ('inMs' in due) return this.#wakeSoon(due.inMs);
+    const leases = await leaseOf(this.#parts.sql, this.#name, due.accounts, room).catch((error: unknown) => {
+      this.#asking.putBack(due.accounts);
+      throw error;
+    });
+    this.#asking.answer(due.accounts, new Set(leases.map(({ accountId }) => accountId)), now);
+    this.#take(leases, now);
   }
 
   /** `now`: when it was asked for. The lease cannot have begun before that. */

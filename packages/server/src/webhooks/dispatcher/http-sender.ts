@@ -166,6 +166,5 @@ function retryAfterMs(header: string | undefined): number | null {
 /** For whoever registered the URL: what they can do something about. Addresses it was forbidden to reach are not named. */
 function inWords(error: Error): string {
   if (error instanceof ForbiddenAddress) return 'the address may not be called';
-  const code = 'code' in error ? String(error.code) : '';
-  return code === '' ? error.message : `${error.message} (${code})`;
+  return 'code' in error && typeof error.code === 'string' ? `${error.message} (${error.code})` : error.message;
 }

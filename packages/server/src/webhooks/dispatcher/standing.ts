@@ -24,8 +24,11 @@ export class Standing {
 
   note(webhook: CalledWebhook, { verdict }: Attempt): void {
     const { id, failingSince, target } = webhook;
-    if (verdict === 'ended') this.#done.set(id, target.kind === 'http' ? 'gone' : 'token_ended');
-    else if (verdict === 'delivered') {
+    if (verdict === 'ended') {
+      this.#done.set(id, target.kind === 'http' ? 'gone' : 'token_ended');
+      // From this moment on, not only once it is written.
+      webhook.enabled = false;
+    } else if (verdict === 'delivered') {
       this.#failing.delete(id);
       if (failingSince !== null) this.#working.add(id);
       webhook.failingSince = null;

@@ -174,8 +174,8 @@ export async function readDeliveries(sql: Sql, wanted: readonly Wanted[]): Promi
       LEFT JOIN LATERAL (
              SELECT e.payload
                FROM events e
-              WHERE e.account_id = f.account_id AND e.xid = f.event_xid AND e.occurred_at = f.occurred_at
-                AND e.id = f.event_id
+              WHERE e.account_id = f.account_id AND e.xid = f.event_xid AND e.seq = f.event_seq
+                AND e.occurred_at = f.occurred_at
               LIMIT 1) AS e ON true`;
   const [first] = rows;
   if (first === undefined) throw new Error('a read without a moment');

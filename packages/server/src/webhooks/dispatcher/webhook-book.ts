@@ -10,8 +10,8 @@ import { RowCache } from '../../platform/row-cache.ts';
 /** A webhook as it is called. */
 export interface CalledWebhook {
   readonly id: WebhookId;
-  /** `false`: it is disabled, or deleted. */
-  readonly enabled: boolean;
+  /** `false`: it is disabled, or deleted, or about to be. */
+  enabled: boolean;
   readonly deleted: boolean;
   readonly target: HttpTarget | (ApnsTarget & { readonly kind: 'apns' });
   /** Since when it is what it is. */

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Delivery } from './delivery.ts';
+import { Lanes } from './lanes.ts';
+
+function delivery(seq: number, engagement: string | null, more: Partial<Delivery> = {}): Delivery {
+  return {
+    id: `delivery ${seq}`,
+    accountId: 'account',
+    webhookId: 'webhook',
+    destinationId: 'destination',
+    engagementId: engagement,
+    eventId: `event ${seq}`,
+    seq,
+    type: 'engagement.start',
+    attempts: 0,
+    parked: false,
+    putOff: false,
+    payload: '{}',
+    ...more,
+  } as Delivery;
+}
+
+const takeAll = (lanes: Lanes): number[] => {
+  const taken: number[] = [];
+  for (let next = lanes.take(); next !== undefined; next = lanes.take()) taken.push(next.seq);
+  return taken;
+};
+
+test('of an engagement one at a time, of others whatever there is', () => {
+  const lanes = new Lanes();
+  for (const [seq, engagement] of [
+    [1, 'a'],
+    [2, 'a'],
+    [3, 'b'],
+    [4, null],
+    [5, null],
+  ] as const)
+    lanes.add(delivery(seq, engagement));
+  assert.deepEqual(takeAll(lanes), [1, 3, 4, 5]);
+  lanes.pass(delivery(3, 'b'));
+  assert.deepEqual(takeAll(lanes), []);
+  lanes.pass(delivery(1, 'a'));
+  assert.deepEqual(takeAll(lanes), [2]);
+});
+
+test('one that failed keeps back what follows, until it comes again; one that is parked does not', () => {
+  const lanes = new Lanes();
+  lanes.add(delivery(1, 'a'));
+  lanes.add(delivery(2, 'a'));
+  takeAll(lanes);
+  lanes.wait(delivery(1, 'a'));
+  lanes.add(delivery(3, 'a'));
+  assert.deepEqual(takeAll(lanes), []);
+  assert.equal(lanes.blockedCount, 1);
+  lanes.add(delivery(1, 'a', { attempts: 1, putOff: true }));
+  assert.deepEqual(takeAll(lanes), [1]);
+  // Parked now: it goes on without it.
+  lanes.pass(delivery(1, 'a', { attempts: 1 }));
+  assert.deepEqual(takeAll(lanes), [2]);
+  lanes.add(delivery(1, 'a', { attempts: 3, parked: true, putOff: true }));
+  assert.deepEqual(takeAll(lanes), [1]);
+});
+
+test('a lane that was blocked in the time of another waits for its first too', () => {
+  const lanes = new Lanes();
+  lanes.block('webhook', 'a');
+  lanes.add(delivery(2, 'a'));
+  assert.deepEqual(takeAll(lanes), []);
+  lanes.add(delivery(1, 'a', { attempts: 2, putOff: true }));
+  assert.deepEqual(takeAll(lanes), [1]);
+});
+
+test('what waits behind those that failed has a limit; what does not fit is let go and asked for again', () => {
+  const lanes = new Lanes();
+  lanes.block('webhook', 'a');
+  const kept = Array.from({ length: 600 }, (_, index) => lanes.add(delivery(index + 2, 'a'))).filter(Boolean);
+  assert.equal(kept.length, 500);
+  lanes.add(delivery(1, 'a', { attempts: 1, putOff: true }));
+  for (let seq = 1; seq <= 500; seq += 1) {
+    assert.deepEqual(takeAll(lanes), [seq]);
+    assert.equal(lanes.pass(delivery(seq, 'a')), false);
+  }
+  assert.deepEqual(takeAll(lanes), [501]);
+  assert.equal(lanes.pass(delivery(501, 'a')), true);
+});
+
+test('cleared is everything but what is being sent, whose engagement goes on after it', () => {
+  const lanes = new Lanes();
+  for (const [seq, engagement] of [
+    [1, 'a'],
+    [2, 'a'],
+    [3, 'b'],
+    [4, null],
+  ] as const)
+    lanes.add(delivery(seq, engagement));
+  assert.equal(lanes.take()?.seq, 1);
+  assert.deepEqual(
+    lanes.clear().map(({ seq }) => seq),
+    [3, 4, 2],
+  );
+  // Read again before the first is done with: it still comes after it.
+  assert.equal(lanes.add(delivery(2, 'a')), false);
+  assert.equal(lanes.pass(delivery(1, 'a')), true);
+  lanes.add(delivery(2, 'a'));
+  assert.deepEqual(takeAll(lanes), [2]);
+});
+
+/**
+ * A receiver that fails at random, of a log that is read from the beginning whenever something was let go: first successes
+ * of an engagement are in order, but for those that failed three times, and everything arrives in the end.
+ */
+test('whatever fails, the order within an engagement holds and nothing is lost', () => {
+  const fails = fc.infiniteStream(fc.boolean());
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 60 }),
+      fc.integer({ min: 1, max: 4 }),
+      fails,
+      (count, engagements, failing) => {
+        const lanes = new Lanes();
+        const waiting = new Map(
+          Array.from({ length: count }, (_, index) => [index, delivery(index, `e${index % engagements}`)]),
+        );
+        const held = new Set<number>();
+        const arrived: Delivery[] = [];
+        for (let round = 0; waiting.size > 0; round += 1) {
+          assert.ok(round < 10_000, 'it does not come to an end');
+          for (const each of [...waiting.values()].toSorted((a, b) => a.seq - b.seq))
+            if (!held.has(each.seq) && lanes.add(each)) held.add(each.seq);
+          for (let next = lanes.take(); next !== undefined; next = lanes.take()) {
+            const isTaken = round > 50 || failing.next().value === false;
+            held.delete(next.seq);
+            if (isTaken) {
+              waiting.delete(next.seq);
+              arrived.push(next);
+              lanes.pass(next);
+            } else {
+              const attempts = next.attempts + 1;
+              const again = { ...next, attempts, putOff: true, parked: attempts >= 3 };
+              waiting.set(next.seq, again);
+              if (again.parked) lanes.pass(next);
+              else for (const { seq } of lanes.wait(next)) held.delete(seq);
+            }
+          }
+        }
+        assert.equal(arrived.length, count);
+        for (let engagement = 0; engagement < engagements; engagement += 1) {
+          const inTime = arrived.filter(({ seq, parked }) => seq % engagements === engagement && !parked);
+          assert.deepEqual(
+            inTime,
+            inTime.toSorted((a, b) => a.seq - b.seq),
+          );
+        }
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
