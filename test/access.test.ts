@@ -7,6 +7,7 @@ import { atLeast, type Role } from '../packages/server/src/identity/caller.ts';
 import type { SiteId } from '../packages/server/src/platform/ids.ts';
 import { call, startTestServer, type Json, type TestServer } from './support/server.ts';
 import { fileForm } from './support/files.ts';
+import { makeWebhook, webhookFields } from './support/webhooks.ts';
 import { newNumber, signedForm, startCarrier, type TestCarrier } from './support/carrier.ts';
 import {
   expectStatus,
@@ -139,6 +140,11 @@ async function makeTargets({ method, url }: DeclaredAccess, kind: CallerKind): P
     const body = bodies['POST /sip_domains']?.({}, 'manager');
     const made = await call(server, 'POST /sip_domains', { token: account.admin, body });
     ids['sip_domain_id'] = expectStatus(made, 201).body.id;
+  }
+  if (url.includes('/webhooks')) {
+    // An account may have so many of them only.
+    await server.database.sql`DELETE FROM webhooks`;
+    ids['webhook_id'] = (await makeWebhook(server, account, { site_ids: [account.siteId] })).id;
   }
   const participant = kind === 'manager' || kind === 'super_manager' ? staff[kind] : staff.operator;
   Object.assign(ids, await makeRouted(`${method} ${url}`, participant, visitor, kind));
@@ -295,6 +301,10 @@ const bodies: Readonly<Record<string, (ids: Targets['ids'], kind: CallerKind) =>
   'POST /sites/:site_id/visitor_authentication_providers': () => providerFields(),
   'POST /visitor_authentication/requests': ({ provider_id }) => ({ provider_id, id_token: 'none' }),
   'POST /sip_domains': () => ({ site_id: account.siteId, domain: `sip${(count += 1)}.example.com` }),
+  'POST /webhooks': (_, kind) => ({ ...webhookFields, site_ids: [siteOf(kind)] }),
+  'PUT /webhooks/:webhook_id': () => webhookFields,
+  'POST /webhooks/:webhook_id/rotate_secret': () => ({}),
+  'POST /webhooks/:webhook_id/test': () => ({ event_type: 'engagement.start' }),
   'POST /outbound_sms': () => ({
     site_id: account.siteId,
     from_number: newNumber(),
@@ -304,6 +314,12 @@ const bodies: Readonly<Record<string, (ids: Targets['ids'], kind: CallerKind) =>
   'POST /carriers/twilio/status': () => signedForm('status').body,
   'POST /carriers/twilio/inbound': () => signedForm('inbound').body,
 };
+
+/** A site of the caller's own, where it needs a role on some site. */
+function siteOf(kind: CallerKind): SiteId {
+  if (kind === 'stranger') return stranger.siteId;
+  return kind === 'elsewhere' ? otherSite : account.siteId;
+}
 
 /** What a route is shown beside the token, or instead of one. */
 const headers: Readonly<Record<string, Readonly<Record<string, string>>>> = {

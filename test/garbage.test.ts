@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { call, startTestServer, type Json, type TestServer } from './support/server.ts';
+import { makeWebhook } from './support/webhooks.ts';
 import { makeAccount, makePolicy, makeQueue, makeTeam, makeVisitor, type TestAccount } from './support/world.ts';
 
 /**
@@ -27,6 +28,7 @@ before(async () => {
     visitor_id: visitor.id,
     queue_id: await makeQueue(server, account),
     scheduling_policy_id: await makePolicy(server, account),
+    webhook_id: (await makeWebhook(server, account)).id,
   };
   const { body } = await call(server, 'GET /openapi.json');
   paths = body.paths;

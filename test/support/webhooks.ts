@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { EventType } from '../../packages/server/src/events/catalogue.ts';
+import { purposeOfSecret } from '../../packages/server/src/events/webhook-secret.ts';
+import { Sealer } from '../../packages/server/src/identity/sealer.ts';
 import { call, type Json } from './server.ts';
 import { expectStatus, type Reached, type TestAccount } from './world.ts';
 
@@ -56,4 +58,27 @@ export async function makeWaiting(
     ids.push(row.id);
   }
   return ids;
+}
+
+export async function waitingFor({ database: { sql } }: Reached, webhookId: string): Promise<Json[]> {
+  const rows = await sql`
+    SELECT id, destination_id, state, attempts, parked, due_at
+      FROM deliveries WHERE webhook_id = ${webhookId} ORDER BY event_seq`;
+  return [...rows];
+}
+
+export async function rowOf({ database: { sql } }: Reached, webhookId: string): Promise<Json> {
+  const [row] = await sql`SELECT * FROM webhooks WHERE id = ${webhookId}`;
+  return row;
+}
+
+/** What is sealed there. */
+export async function opened(server: Reached, id: string, column: 'secret' | 'old_secret'): Promise<string | null> {
+  const sealed: Buffer | null = (await rowOf(server, id))[column];
+  return sealed === null ? null : new Sealer(server.database.sql).open(sealed, purposeOfSecret(id));
+}
+
+export async function originOf({ database: { sql } }: Reached, destinationId: string): Promise<string> {
+  const [row] = await sql<{ origin: string }[]>`SELECT origin FROM destinations WHERE id = ${destinationId}`;
+  return row?.origin ?? '';
 }

@@ -1,7 +1,7 @@
 import type { WebhookId } from '../events/attach-webhooks.ts';
+import type { DestinationId } from '../events/destination.ts';
 import { inTransaction, type Piece, type Sql } from '../platform/database.ts';
 import type { AccountId } from '../platform/ids.ts';
-import type { DestinationId } from '../events/destination.ts';
 
 /**
  * What becomes of deliveries that wait, when their webhook does not go on as it was. Each is one statement, in the
@@ -23,16 +23,16 @@ export async function setAside(sql: Sql, { accountId, webhookId, as }: SettingAs
 
 async function hold(sql: Sql, accountId: AccountId, webhookId: WebhookId): Promise<void> {
   await sql`
-    WITH waiting AS (${waitingOf(sql, accountId, webhookId)})
+    WITH waiting AS (${waitingOf(sql, { accountId, webhookId, except: 'held' })})
     UPDATE deliveries d
        SET state = 'held', due_at = NULL, parked = false
       FROM waiting
-     WHERE d.id = waiting.id AND d.state <> 'held'`;
+     WHERE d.id = waiting.id`;
 }
 
 async function discard(sql: Sql, accountId: AccountId, webhookId: WebhookId): Promise<void> {
   await sql`
-    WITH waiting AS (${waitingOf(sql, accountId, webhookId)}),
+    WITH waiting AS (${waitingOf(sql, { accountId, webhookId })}),
          gone AS (
            DELETE FROM deliveries d
             USING waiting
@@ -55,7 +55,7 @@ interface Move {
 /** To be called before the webhook itself is moved: its fresh ones are found among those of its destination. */
 export async function moveWaiting(sql: Sql, { accountId, webhookId, to }: Move): Promise<void> {
   await sql`
-    WITH waiting AS (${waitingOf(sql, accountId, webhookId)})
+    WITH waiting AS (${waitingOf(sql, { accountId, webhookId })})
     UPDATE deliveries d
        SET destination_id = ${to}
       FROM waiting
@@ -82,15 +82,22 @@ export async function disableWebhook(
   });
 }
 
+interface Waiting {
+  readonly accountId: AccountId;
+  readonly webhookId: WebhookId;
+  readonly except?: 'held';
+}
+
 /**
- * The ids of all that waits, locked in their order, so that two who do this cannot wait for each other. Served by
- * deliveries_set_aside and, for the fresh ones, by deliveries_fresh.
+ * The ids of all that waits, locked in their order, which is the order in which an index finds many by id: so whoever
+ * finishes some of them meanwhile and we seldom wait for each other. Served by deliveries_set_aside and, for the fresh ones,
+ * by deliveries_fresh.
  */
-function waitingOf(sql: Sql, accountId: AccountId, webhookId: WebhookId): Piece {
+function waitingOf(sql: Sql, { accountId, webhookId, except }: Waiting): Piece {
   return sql`
     SELECT id
       FROM deliveries
-     WHERE account_id = ${accountId} AND webhook_id = ${webhookId}
+     WHERE account_id = ${accountId} AND webhook_id = ${webhookId} AND state <> ${except ?? ''}
        AND (webhook_id = ${webhookId} AND (state <> 'pending' OR due_at IS NOT NULL)
             OR destination_id = (SELECT destination_id FROM webhooks WHERE id = ${webhookId})
                AND state = 'pending' AND due_at IS NULL)

@@ -11,7 +11,7 @@ import { body, oneOf, output, uuid } from '../../platform/schema.ts';
 import { changeWebhook, createWebhook, refuseAddress, removeWebhook } from './change-webhook.ts';
 import { permittedWebhook, reachOf } from './reach.ts';
 import { rotateSecret } from './rotate-secret.ts';
-import { sendTest } from './send-test.ts';
+import { sendTest } from './try-out.ts';
 import { listWebhooks } from './store.ts';
 import {
   newWebhookOutput,
