@@ -113,7 +113,7 @@ test('a day without a partition costs no event, and its events move into the par
   assert.deepEqual(await stored(), original);
   assert.equal(await write(`${today}T11:00:00Z`), partition(0));
   const [index] =
-    await sql`SELECT 1 FROM pg_indexes WHERE tablename = ${partition(0)} AND indexdef LIKE '%(account_id, xid)'`;
+    await sql`SELECT 1 FROM pg_indexes WHERE tablename = ${partition(0)} AND indexdef LIKE '%(account_id, xid, seq)'`;
   assert.ok(index, 'the partition has the index of the log');
 });
 

@@ -71,9 +71,11 @@ test('what waits is held when the webhook is disabled, and nothing else is touch
 
 test('a dispatcher disables a webhook once, whoever finds out; why is told until it is enabled', async () => {
   for (const because of ['gone', 'failing', 'token_ended'] as const) {
-    const { id } = await makeWebhook(server, own);
+    const made = await makeWebhook(server, own);
+    const { id } = made;
     await makeWaiting(server, id, [{}, { state: 'retrying', dueAt: soon() }]);
-    const disable = async (): Promise<boolean> => disableWebhook(server.database.sql, { webhookId: id, because });
+    const disable = async (asOf = made.updated_at): Promise<boolean> =>
+      disableWebhook(server.database.sql, { webhookId: id, because, asOf: new Date(asOf) });
     assert.deepEqual((await Promise.all([disable(), disable(), disable()])).toSorted(), [false, false, true]);
     const { enabled, disabled_because, disabled_at } = await read(id);
     assert.deepEqual([enabled, disabled_because], [false, because]);
@@ -92,12 +94,18 @@ test('a dispatcher disables a webhook once, whoever finds out; why is told until
     assert.deepEqual([kept.disabled_because, kept.disabled_at], [because, disabled_at]);
     const on = expectStatus(await ask(`PUT /webhooks/${id}`, { ...webhookFields, enabled: true }), 200).body;
     assert.deepEqual([on.disabled_because, on.disabled_at], [null, null]);
-    assert.equal(await disable(), true);
+    // What was found out about it before it was enabled again is no reason any more.
+    assert.equal(await disable(), false);
+    assert.equal(await disable(on.updated_at), true);
     expectStatus(await ask(`DELETE /webhooks/${id}`), 204);
     assert.equal(await disable(), false);
   }
   assert.equal(
-    await disableWebhook(server.database.sql, { webhookId: randomUUID() as WebhookId, because: 'gone' }),
+    await disableWebhook(server.database.sql, {
+      webhookId: randomUUID() as WebhookId,
+      because: 'gone',
+      asOf: new Date(),
+    }),
     false,
   );
 });

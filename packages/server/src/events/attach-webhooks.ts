@@ -101,7 +101,10 @@ function digestsOf(wanted: readonly { readonly digest: string }[]): string[] {
   return wanted.map(({ digest }) => digest);
 }
 
-/** Those that are there already, by digest. One that nothing has brought along for long is dropped, so that is noted, daily. */
+/**
+ * Those that are there already, by digest. One that nothing has brought along for long is dropped, so that is noted, daily.
+ * One that was disabled is brought along anew, and nobody else could enable it.
+ */
 async function touchAttached(
   sql: Sql,
   accountId: AccountId,
@@ -109,15 +112,15 @@ async function touchAttached(
 ): Promise<Map<string, WebhookId>> {
   const rows = await sql<{ id: WebhookId; digest: string }[]>`
     WITH known AS (
-           SELECT id, digest, attached_at
+           SELECT id, digest, attached_at, enabled
              FROM webhooks
             WHERE account_id = ${accountId} AND side IS NOT NULL
               AND digest = ANY(SELECT decode(each, 'hex') FROM unnest(${[...digests]}::text[]) AS each)),
          touched AS (
            UPDATE webhooks w
-              SET attached_at = now()
+              SET attached_at = now(), enabled = true, disabled_because = NULL, disabled_at = NULL, failing_since = NULL
              FROM known
-            WHERE w.id = known.id AND known.attached_at < now() - interval '1 day')
+            WHERE w.id = known.id AND (NOT known.enabled OR known.attached_at < now() - interval '1 day'))
     SELECT id, encode(digest, 'hex') AS digest FROM known`;
   return new Map(rows.map(({ id, digest }) => [digest, id]));
 }

@@ -9,6 +9,12 @@ import type { AccountId } from '../platform/ids.ts';
  * it was: whoever sends looks at the webhook first.
  */
 
+/**
+ * As many as a statement has time for. Whoever sends comes upon the rest in its time, and holds, discards or moves it: it
+ * looks at the webhook first.
+ */
+const mostAtOnce = 50_000;
+
 interface SettingAside {
   readonly accountId: AccountId;
   readonly webhookId: WebhookId;
@@ -62,19 +68,23 @@ export async function moveWaiting(sql: Sql, { accountId, webhookId, to }: Move):
      WHERE d.id = waiting.id`;
 }
 
+interface Disabling {
+  readonly webhookId: WebhookId;
+  readonly because: 'gone' | 'failing' | 'token_ended';
+  /** Its `updated_at` when it was called. What was answered at a former address says nothing of the present one. */
+  readonly asOf: Date;
+}
+
 /**
  * Disables a webhook that is enabled, and holds what waits for it. Whether it was this call that did: of several who find
  * out at once one has.
  */
-export async function disableWebhook(
-  pool: Sql,
-  { webhookId, because }: { readonly webhookId: WebhookId; readonly because: 'gone' | 'failing' | 'token_ended' },
-): Promise<boolean> {
+export async function disableWebhook(pool: Sql, { webhookId, because, asOf }: Disabling): Promise<boolean> {
   return inTransaction(pool, async (sql) => {
     const [disabled] = await sql<{ accountId: AccountId }[]>`
       UPDATE webhooks
          SET enabled = false, disabled_because = ${because}, disabled_at = now(), version = version + 1, updated_at = now()
-       WHERE id = ${webhookId} AND enabled AND deleted_at IS NULL
+       WHERE id = ${webhookId} AND enabled AND deleted_at IS NULL AND updated_at = ${asOf}
       RETURNING account_id AS "accountId"`;
     if (disabled === undefined) return false;
     await setAside(sql, { accountId: disabled.accountId, webhookId, as: 'held' });
@@ -102,5 +112,6 @@ function waitingOf(sql: Sql, { accountId, webhookId, except }: Waiting): Piece {
             OR destination_id = (SELECT destination_id FROM webhooks WHERE id = ${webhookId})
                AND state = 'pending' AND due_at IS NULL)
      ORDER BY id
+     LIMIT ${mostAtOnce}
        FOR UPDATE`;
 }

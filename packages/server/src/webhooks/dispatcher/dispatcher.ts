@@ -10,7 +10,7 @@ import { longestEvent, mostToDestination, type Courier } from './courier.ts';
 import { decide } from './decide.ts';
 import type { Delivery } from './delivery.ts';
 import { Destination, mostBlockedLanes } from './destination.ts';
-import { writeOutcomes, type Outcome } from './outcomes.ts';
+import { moveStrays, writeOutcomes, type Outcome } from './outcomes.ts';
 import {
   leaseAny,
   leaseOf,
@@ -86,6 +86,7 @@ export class Dispatcher {
   readonly #ofAccount = new Map<AccountId, Set<Destination>>();
   readonly #watermark = new Watermark();
   #outcomes: Outcome[] = [];
+  #strays: Delivery[] = [];
   #sending = 0;
   readonly #asking = new Asking<AccountId>();
   #readAt = 0;
@@ -128,7 +129,7 @@ export class Dispatcher {
     await this.#drain();
     await this.#running;
     try {
-      while (this.#outcomes.length > 0) await this.#write();
+      while (this.#outcomes.length + this.#strays.length > 0) await this.#write();
       const held = [...this.#destinations.values()];
       if (held.length > 0) await releaseLeases(this.#parts.sql, this.#name, held);
     } catch (error) {
@@ -212,6 +213,7 @@ export class Dispatcher {
 
   async #write(): Promise<void> {
     this.#writesDue = false;
+    await this.#moveStrays();
     const batch = this.#outcomes.slice(0, outcomesInBatch);
     if (batch.length === 0) return;
     const { sql, watch } = this.#parts;
@@ -233,6 +235,17 @@ export class Dispatcher {
     await this.#standing.write();
     if (this.#outcomes.length > 0) this.#writeSoon();
     this.#again = true;
+  }
+
+  async #moveStrays(): Promise<void> {
+    const strays = this.#strays;
+    if (strays.length === 0) return;
+    await moveStrays(
+      this.#parts.sql,
+      strays.map(({ id }) => id),
+    );
+    this.#strays = this.#strays.slice(strays.length);
+    for (const stray of strays) this.#destinations.get(stray.destinationId)?.writeOff(stray);
   }
 
   #writeSoon(): void {
@@ -359,7 +372,8 @@ export class Dispatcher {
       const { payload, webhookId } = delivery;
       const webhook = book.peek(webhookId) ?? (await book.get(webhookId));
       const why = whyNot(webhook, payload);
-      if (webhook === null || payload === null || why !== null) this.#turnAway(destination, delivery, webhook);
+      if (webhook !== null && webhook.destinationId !== destination.id) this.#sendOn(destination, delivery);
+      else if (webhook === null || payload === null || why !== null) this.#turnAway(destination, delivery, webhook);
       else {
         const at = new Date();
         const attempt = await courier.carry(destination, delivery, webhook, payload);
@@ -379,6 +393,13 @@ export class Dispatcher {
     this.#sending -= 1;
     if (this.#sending === 0) this.#drained?.();
     this.#pump(destination);
+  }
+
+  /** Its webhook has moved. Sent from here, it would bring what is meant for the new address to the old one. */
+  #sendOn(destination: Destination, delivery: Delivery): void {
+    destination.settle(delivery, 'pass');
+    this.#strays.push(delivery);
+    this.#writeSoon();
   }
 
   /** Not to be sent at all. */

@@ -1,7 +1,7 @@
 import type { DestinationId } from '../../events/destination.ts';
 import { piece, type Sql } from '../../platform/database.ts';
 import type { Attempt } from '../attempt.ts';
-import type { Delivery } from './delivery.ts';
+import type { Delivery, DeliveryId } from './delivery.ts';
 
 /** What became of a delivery that was seen to. */
 export interface Outcome {
@@ -17,6 +17,15 @@ export interface Outcome {
   readonly attempt: Attempt | null;
   /** Why, where there was no attempt. */
   readonly note: string | null;
+}
+
+/** Those that belong to another destination by now, because their webhook does, go there. */
+export async function moveStrays(sql: Sql, ids: readonly DeliveryId[]): Promise<void> {
+  await sql`
+    UPDATE deliveries d
+       SET destination_id = w.destination_id
+      FROM webhooks w
+     WHERE d.id = ANY(${[...ids]}::uuid[]) AND w.id = d.webhook_id`;
 }
 
 /**
@@ -41,7 +50,7 @@ export async function writeOutcomes(
               FOR SHARE OF d),
          outcomes AS (
            SELECT o.*
-             FROM json_to_recordset(${JSON.stringify(outcomes.map(rowOf))}::text::json) AS o (
+             FROM json_to_recordset(${JSON.stringify(outcomes.toSorted(byId).map(rowOf))}::text::json) AS o (
                     id uuid, destination_id uuid, at timestamptz, state text, is_final boolean, delay_ms float8, parked boolean,
                     duration_ms integer, status integer, answer text, error text)
              JOIN ours ON ours.id = o.destination_id),
@@ -75,6 +84,11 @@ const logged = piece(
     o.at, d.id, d.account_id, d.webhook_id, d.destination_id, d.engagement_id, d.event_id, d.event_seq, d.event_xid,
     d.occurred_at, d.event_type, d.created_at, d.body, o.state, o.is_final, o.duration_ms, o.status, o.answer, o.error`,
 );
+
+/** Rows are locked in one order, so that two who lock some cannot wait for each other. */
+function byId({ delivery: a }: Outcome, { delivery: b }: Outcome): number {
+  return a.id < b.id ? -1 : 1;
+}
 
 function isFinal(state: Outcome['state']): boolean {
   return state === 'delivered' || state === 'exhausted' || state === 'discarded';

@@ -15,7 +15,7 @@ export class Standing {
   readonly #log: Log;
   readonly #failing = new Set<WebhookId>();
   readonly #working = new Set<WebhookId>();
-  readonly #done = new Map<WebhookId, 'gone' | 'token_ended' | 'failing'>();
+  readonly #done = new Map<WebhookId, Pick<Parameters<typeof disableWebhook>[1], 'because' | 'asOf'>>();
 
   constructor(sql: Sql, log: Log) {
     this.#sql = sql;
@@ -23,9 +23,9 @@ export class Standing {
   }
 
   note(webhook: CalledWebhook, { verdict }: Attempt): void {
-    const { id, failingSince, target } = webhook;
+    const { id, failingSince, target, registeredAt: asOf } = webhook;
     if (verdict === 'ended') {
-      this.#done.set(id, target.kind === 'http' ? 'gone' : 'token_ended');
+      this.#done.set(id, { because: target.kind === 'http' ? 'gone' : 'token_ended', asOf });
       // From this moment on, not only once it is written.
       webhook.enabled = false;
     } else if (verdict === 'delivered') {
@@ -36,7 +36,7 @@ export class Standing {
       this.#working.delete(id);
       this.#failing.add(id);
       webhook.failingSince = new Date();
-    } else if (Date.now() - failingSince.getTime() > failingMs) this.#done.set(id, 'failing');
+    } else if (Date.now() - failingSince.getTime() > failingMs) this.#done.set(id, { because: 'failing', asOf });
   }
 
   /** Most of the time there is nothing to write. */
@@ -51,8 +51,8 @@ export class Standing {
         this.#failing.clear();
         this.#working.clear();
       }
-      for (const [webhookId, because] of this.#done) {
-        if (await disableWebhook(sql, { webhookId, because }))
+      for (const [webhookId, { because, asOf }] of this.#done) {
+        if (await disableWebhook(sql, { webhookId, because, asOf }))
           this.#log.warn({ webhookId, because }, 'webhook disabled');
         this.#done.delete(webhookId);
       }

@@ -1,6 +1,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { parseApnsUrl, type ApnsTarget } from '../../events/apns-url.ts';
 import type { WebhookId } from '../../events/attach-webhooks.ts';
+import type { DestinationId } from '../../events/destination.ts';
 import { purposeOfSecret, secretBytes } from '../../events/webhook-secret.ts';
 import type { Sealer } from '../../identity/sealer.ts';
 import type { ChangeFeed } from '../../platform/change-feed.ts';
@@ -10,6 +11,7 @@ import { RowCache } from '../../platform/row-cache.ts';
 /** A webhook as it is called. */
 export interface CalledWebhook {
   readonly id: WebhookId;
+  readonly destinationId: DestinationId;
   /** `false`: it is disabled, or deleted, or about to be. */
   enabled: boolean;
   readonly deleted: boolean;
@@ -31,6 +33,7 @@ export interface HttpTarget {
 
 interface WebhookRow {
   readonly id: WebhookId;
+  readonly destinationId: DestinationId;
   readonly enabled: boolean;
   readonly deleted: boolean;
   readonly url: string;
@@ -71,13 +74,14 @@ export class WebhookBook {
 
 async function load(sql: Sql, sealer: Sealer, id: string): Promise<CalledWebhook | null> {
   const [row] = await sql<WebhookRow[]>`
-    SELECT id, enabled, deleted_at IS NOT NULL AS deleted, url, method, headers, secret, old_secret AS "oldSecret",
+    SELECT id, destination_id AS "destinationId", enabled, deleted_at IS NOT NULL AS deleted, url, method, headers, secret, old_secret AS "oldSecret",
            old_secret_until AS "oldSecretUntil", failing_since AS "failingSince", updated_at AS "updatedAt"
       FROM webhooks
      WHERE id = ${id}`;
   if (row === undefined) return null;
   return {
     id: row.id,
+    destinationId: row.destinationId,
     enabled: row.enabled && !row.deleted,
     deleted: row.deleted,
     target: await targetOf(row, sealer),
