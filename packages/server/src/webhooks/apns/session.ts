@@ -66,7 +66,7 @@ export class ApnsSession {
     this.#session
       .on('remoteSettings', ({ maxConcurrentStreams = Infinity }) => this.#allow(maxConcurrentStreams))
       .on('goaway', (code, lastStreamId, data) => this.#leave(code, lastStreamId, data))
-      .on('error', (error) => (this.#why ??= `The connection to Apple failed (${codeOf(error)})`))
+      .on('error', (error) => this.end(`The connection to Apple failed (${codeOf(error)})`))
       .on('close', () => this.#close());
   }
 
@@ -126,9 +126,11 @@ export class ApnsSession {
 
   /** Cuts it off, with all that is under way. */
   end(why: string): void {
-    if (this.#session.destroyed) return;
+    if (this.#state === 'ended') return;
     this.#why ??= why;
+    this.#state = 'draining';
     this.#session.destroy();
+    this.#onChange();
   }
 
   #allow(maxConcurrentStreams: number): void {
