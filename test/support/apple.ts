@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { once } from 'node:events';
-import { createSecureServer, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+import { createSecureServer, type Http2Session, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import type { Config } from '../../packages/server/src/config.ts';
 import { selfSigned } from './certificate.ts';
@@ -12,7 +12,7 @@ export interface Push {
   readonly text: string;
   readonly json: Json;
   readonly stream: ServerHttp2Stream;
-  readonly session: ServerHttp2Session;
+  readonly session: Http2Session;
   /** Streams that were open on its session when it came, its own among them. */
   readonly open: number;
   answer(status: number, body?: unknown, headers?: Readonly<Record<string, string>>): void;
@@ -21,7 +21,7 @@ export interface Push {
 export interface FakeApple {
   readonly url: string;
   readonly pushes: Push[];
-  readonly sessions: Set<ServerHttp2Session>;
+  readonly sessions: Set<Http2Session>;
   /** Sessions there ever were. */
   readonly connected: number;
   /** What it does with each; takes it, unless told otherwise. */
@@ -36,13 +36,11 @@ export interface FakeApple {
 /** Whom to trust. */
 export const appleCa = selfSigned.cert;
 
-export const takesAll = (push: Push): void => push.answer(200);
-
 /** Apple's service, as far as HTTP/2 over TLS goes, behind a wire of ours. */
 export async function startApple(maxConcurrentStreams = 1_000, tls = selfSigned): Promise<FakeApple> {
   const pushes: Push[] = [];
-  const sessions = new Set<ServerHttp2Session>();
-  const open = new Map<ServerHttp2Session, number>();
+  const sessions = new Set<Http2Session>();
+  const open = new Map<Http2Session, number>();
   let connected = 0;
   const server = createSecureServer({ ...tls, settings: { maxConcurrentStreams } });
   server.on('session', (session) => {
@@ -50,7 +48,7 @@ export async function startApple(maxConcurrentStreams = 1_000, tls = selfSigned)
     sessions.add(session);
     session.on('close', () => sessions.delete(session)).on('error', () => undefined);
   });
-  server.on('stream', (stream, headers) => {
+  server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
     const { session } = stream;
     if (session === undefined) return;
     open.set(session, (open.get(session) ?? 0) + 1);
@@ -88,7 +86,7 @@ export async function startApple(maxConcurrentStreams = 1_000, tls = selfSigned)
     get connected() {
       return connected;
     },
-    behave: takesAll,
+    behave: (push) => push.answer(200),
     stall: () => wire.stall(),
     cut: () => wire.cut(),
     async close() {
