@@ -6,50 +6,30 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import { decodeJwt } from 'jose';
-import { readConfig, SettingError, type Config } from '../packages/server/src/config.ts';
+import { readConfig, SettingError } from '../packages/server/src/config.ts';
 import { Sealer } from '../packages/server/src/identity/sealer.ts';
-import { openDatabase, type Database, type DatabaseAddress } from '../packages/server/src/platform/database.ts';
-import { ApnsSender, type ApnsDelivery } from '../packages/server/src/webhooks/apns/sender.ts';
-import { appleCa, appleSettings, startApple, type FakeApple, type Push } from './support/apple.ts';
+import { openDatabase } from '../packages/server/src/platform/database.ts';
+import { ApnsSender } from '../packages/server/src/webhooks/apns/sender.ts';
+import { appleCa, appleSettings, type FakeApple, type Push } from './support/apple.ts';
+import { ApnsStage, delivery, type Settings } from './support/apns.ts';
 import { selfSigned } from './support/certificate.ts';
-import { cloneDatabase } from './support/database.ts';
 import { launch, temporaryDirectory } from './support/process.ts';
 
-let address: DatabaseAddress;
-let database: Database;
+let stage: ApnsStage;
 before(async () => {
-  address = await cloneDatabase();
-  database = openDatabase(address, 2);
+  stage = await ApnsStage.open();
 });
-after(async () => database.close(1_000));
-
-const ends: (() => void | Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).toReversed()) await end();
-});
-
-type Settings = NonNullable<Config['apns']>;
+afterEach(async () => stage.end());
+after(async () => stage.close());
 
 /** As a process of its own would have it: a pool, a sealer and a sender. */
 function processOf(settings: Settings): ApnsSender {
-  const own = openDatabase(address, 2);
+  const own = openDatabase(stage.database.address, 2);
   const sender = new ApnsSender({ settings, sql: own.sql, sealer: new Sealer(own.sql), ca: appleCa });
-  ends.push(async () => own.close(1_000));
-  ends.push(() => sender.close());
+  stage.later(async () => own.close(1_000));
+  stage.later(() => sender.close());
   return sender;
 }
-
-async function scene(): Promise<{ apple: FakeApple; settings: Settings }> {
-  const apple = await startApple();
-  ends.push(async () => apple.close());
-  return { apple, settings: appleSettings(apple.url).settings };
-}
-
-const delivery: ApnsDelivery = {
-  target: { deviceToken: 'a1b2', topic: 'com.example.App', environment: 'sandbox', contentAvailable: false },
-  registeredAt: new Date(),
-  event: { id: '0f1e2d3c-4b5a-4978-8695-a4b3c2d1e0f0', type: 'engagement.start', json: '{}' },
-};
 
 function tokenOf({ headers }: Push): string {
   return headers['authorization'] ?? '';
@@ -61,21 +41,21 @@ function tokensAt(apple: FakeApple): string[] {
 
 /** The tokens there are become older. */
 async function age(minutes: number): Promise<void> {
-  await database.sql`UPDATE apns_tokens SET made_at = made_at - make_interval(mins => ${minutes})`;
+  await stage.database.sql`UPDATE apns_tokens SET made_at = made_at - make_interval(mins => ${minutes})`;
 }
 
 async function sendFrom(senders: readonly ApnsSender[]): Promise<string[]> {
-  const attempts = await Promise.all(senders.map(async (sender) => sender.send(delivery)));
+  const attempts = await Promise.all(senders.map(async (sender) => sender.send(delivery())));
   return attempts.map(({ verdict }) => verdict);
 }
 
 test('processes that begin at the same moment show one token, sealed in the database', async () => {
-  const { apple, settings } = await scene();
+  const { apple, settings } = await stage.scene();
   const senders = Array.from({ length: 4 }, () => processOf(settings));
   assert.deepEqual(new Set(await sendFrom([...senders, ...senders])), new Set(['delivered']));
   const [token = '', ...others] = tokensAt(apple);
   assert.deepEqual([apple.pushes.length, others], [8, []]);
-  const rows = await database.sql<{ version: number; token: Buffer }[]>`
+  const rows = await stage.database.sql<{ version: number; token: Buffer }[]>`
     SELECT version, token FROM apns_tokens WHERE made_at > now() - interval '1 minute'`;
   assert.deepEqual(
     rows.map(({ version }) => version),
@@ -85,7 +65,7 @@ test('processes that begin at the same moment show one token, sealed in the data
 });
 
 test('a token is used for 45 minutes, also by those who come later, and then one is made', async () => {
-  const { apple, settings } = await scene();
+  const { apple, settings } = await stage.scene();
   await sendFrom([processOf(settings)]);
   await age(44);
   await sendFrom([processOf(settings)]);
@@ -100,22 +80,19 @@ test('a token is used for 45 minutes, also by those who come later, and then one
 });
 
 test('a token from before the clock was put back is not used', async () => {
-  const { apple, settings } = await scene();
+  const { apple, settings } = await stage.scene();
   await sendFrom([processOf(settings)]);
   await age(-10);
-  // The same token again would be the same text: a token says when it was made, to the second.
-  await database.sql`SELECT pg_sleep(1.1)`;
   await sendFrom([processOf(settings)]);
   assert.equal(tokensAt(apple).length, 2);
 });
 
 test('a token that Apple says has expired is followed by one, whoever hears of it', async () => {
-  const { apple, settings } = await scene();
+  const { apple, settings } = await stage.scene();
   const senders = [processOf(settings), processOf(settings)];
   await sendFrom(senders);
   const [old = ''] = tokensAt(apple);
   await age(30);
-  await database.sql`SELECT pg_sleep(1.1)`;
   apple.behave = (push) =>
     tokenOf(push) === old ? push.answer(403, { reason: 'ExpiredProviderToken' }) : push.answer(200);
   const everyone = [...senders, ...senders, ...senders, ...senders];
@@ -130,7 +107,7 @@ test('a token that Apple says has expired is followed by one, whoever hears of i
 });
 
 test('a token of less than 20 minutes is not followed: the key rests', async () => {
-  const { apple, settings } = await scene();
+  const { apple, settings } = await stage.scene();
   const sender = processOf(settings);
   await sendFrom([sender]);
   await age(19);
@@ -142,18 +119,17 @@ test('a token of less than 20 minutes is not followed: the key rests', async () 
 });
 
 test('if the new token has expired too, no third is made', async () => {
-  const { apple, settings } = await scene();
+  const { apple, settings } = await stage.scene();
   const sender = processOf(settings);
   await sendFrom([sender]);
   await age(30);
-  await database.sql`SELECT pg_sleep(1.1)`;
   apple.behave = (push) => push.answer(403, { reason: 'ExpiredProviderToken' });
   assert.deepEqual(await sendFrom([sender]), ['failed']);
   assert.deepEqual([tokensAt(apple).length, apple.pushes.length, sender.paused], [2, 3, 1]);
 });
 
 test('a token that another key has signed is not used, though it has the same id', async () => {
-  const { apple, settings } = await scene();
+  const { apple, settings } = await stage.scene();
   const other = appleSettings(apple.url).settings;
   assert.deepEqual([other.keyId, other.teamId], [settings.keyId, settings.teamId]);
   await sendFrom([processOf(settings), processOf(other)]);
@@ -161,19 +137,20 @@ test('a token that another key has signed is not used, though it has the same id
 });
 
 test('while the database is away nothing is sent, and it is not Apple’s fault that is told', async () => {
-  const { apple, settings } = await scene();
+  const { apple, settings } = await stage.scene();
   const own = openDatabase({ kind: 'url', url: 'postgres://nobody@127.0.0.1:1/none' }, 1);
   const sender = new ApnsSender({ settings, sql: own.sql, sealer: new Sealer(own.sql), ca: appleCa });
-  ends.push(async () => own.close(1_000));
-  ends.push(() => sender.close());
-  const attempt = await sender.send(delivery);
+  stage.later(async () => own.close(1_000));
+  stage.later(() => sender.close());
+  const attempt = await sender.send(delivery());
   assert.deepEqual([attempt.verdict, attempt.unavailable, attempt.status], ['failed', true, null]);
   assert.match(attempt.error ?? '', /^The token for Apple could not be had \(ECONNREFUSED\)$/);
   assert.equal(apple.pushes.length, 0);
 });
 
 test('once it is closed, a process ends by itself', async () => {
-  const { apple, settings } = await scene();
+  const { apple, settings } = await stage.scene();
+  const { address } = stage.database;
   const given = { address, url: apple.url, ca: appleCa, key: settings.key.export({ type: 'pkcs8', format: 'pem' }) };
   const source = `
     import { createPrivateKey } from 'node:crypto';
@@ -184,7 +161,7 @@ test('once it is closed, a process ends by itself', async () => {
     const database = openDatabase(address, 1);
     const settings = { key: createPrivateKey(key), keyId: 'ABC123DEFG', teamId: 'DEF123GHIJ', sandboxUrl: url, productionUrl: url };
     const sender = new ApnsSender({ settings, sql: database.sql, sealer: new Sealer(database.sql), ca });
-    const attempt = await sender.send(${JSON.stringify(delivery)});
+    const attempt = await sender.send(${JSON.stringify(delivery())});
     await database.close();
     sender.close();
     console.log(attempt.verdict);`;
@@ -201,7 +178,7 @@ test('once it is closed, a process ends by itself', async () => {
 
 test('the settings of Apple go together, and each must be usable', () => {
   const directory = temporaryDirectory();
-  ends.push(() => directory.remove());
+  stage.later(() => directory.remove());
   const file = (name: string, text: string): string => {
     const path = join(directory.path, name);
     writeFileSync(path, text);
@@ -268,7 +245,7 @@ test('the settings of Apple go together, and each must be usable', () => {
 
 test('a key file that is not there stops the start with one line', async () => {
   const directory = temporaryDirectory();
-  ends.push(() => directory.remove());
+  stage.later(() => directory.remove());
   const missing = join(directory.path, 'AuthKey.p8');
   const usher = await launch({
     dataDir: directory.path,

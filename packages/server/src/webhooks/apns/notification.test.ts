@@ -122,6 +122,6 @@ test('it fits, however many ids there are, and whatever the payload is', () => {
 test('what the event says of itself does not stand for what it is, and no name is special', () => {
   const json = `{"event_id":"other","truncated_id":"t","__proto__":{"id":"p"},"text":"${'x'.repeat(5_000)}"}`;
   const { data } = JSON.parse(bodyOf(silent, { id, type: 'engagement.start', json }));
-  assert.deepEqual(Object.keys(data).sort(), ['__proto__', 'event_id', 'event_type', 'truncated', 'truncated_id']);
+  assert.deepEqual(Object.keys(data).toSorted(), ['__proto__', 'event_id', 'event_type', 'truncated', 'truncated_id']);
   assert.deepEqual([data.event_id, data.truncated_id], [id, 't']);
 });
