@@ -119,14 +119,14 @@ test('Retry-After is passed on where it will be tried again', async () => {
 });
 
 test('a refused key rests for that environment and topic alone, and without a request', async () => {
-  const { apple, sender } = await stage.scene({ pauseMs: 200 });
+  const { apple, sender } = await stage.scene({ pauseMs: 1_500 });
   apple.behave = (push) =>
     push.headers['apns-topic'] === 'bad' ? push.answer(403, { reason: 'InvalidProviderToken' }) : push.answer(200);
   const refused = await sender.send(delivery({ topic: 'bad' }));
   assert.deepEqual([refused.verdict, refused.status, sender.paused], ['failed', 403, 1]);
   const resting = await sender.send(delivery({ topic: 'bad' }));
   assert.deepEqual([resting.verdict, resting.unavailable, resting.status], ['failed', true, null]);
-  assert.match(resting.error ?? '', /403 InvalidProviderToken.*; nothing is sent for another 1 s$/);
+  assert.match(resting.error ?? '', /403 InvalidProviderToken.*; nothing is sent for another [12] s$/);
   assert.equal(apple.pushes.length, 1);
   assert.equal((await sender.send(delivery({ topic: 'good' }))).verdict, 'delivered');
   assert.equal((await sender.send(delivery({ topic: 'bad', environment: 'production' }))).status, 403);
@@ -186,7 +186,7 @@ test('a limit that is lowered or raised on the way is obeyed', async () => {
 });
 
 test('no more than so many wait, and none of them for long', async () => {
-  const { apple, sender } = await stage.scene({ waiting: 3, waitMs: 100, answerMs: 60_000 });
+  const { apple, sender } = await stage.scene({ waiting: 3, waitMs: 1_000, answerMs: 60_000 });
   apple.behave = () => undefined;
   const sending = [sender.send(delivery())];
   await until(() => apple.pushes.length === 1);
