@@ -1,3 +1,5 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 
@@ -31,6 +33,14 @@ export interface Config {
     readonly accountSid: string;
     readonly authToken: string;
     readonly publicUrl: string;
+  } | null;
+  /** What Apple knows us by, and where its service is, as origins; `null`: nothing is sent to Apple. */
+  readonly apns: {
+    readonly key: KeyObject;
+    readonly keyId: string;
+    readonly teamId: string;
+    readonly sandboxUrl: string;
+    readonly productionUrl: string;
   } | null;
 }
 
@@ -118,6 +128,23 @@ export const settings = [
     meaning:
       'Where the carrier reaches Usher, `https://usher.example.com`; receipts and replies come to `/carriers/twilio/`',
   },
+  {
+    name: 'USHER_APNS_KEY_FILE',
+    fallback: '',
+    meaning: 'Key (`.p8`) that Apple gave you for push notifications; with the next two, or none of the three',
+  },
+  { name: 'USHER_APNS_KEY_ID', fallback: '', meaning: 'Its id at Apple, 10 letters and digits' },
+  { name: 'USHER_APNS_TEAM_ID', fallback: '', meaning: 'Your team at Apple, 10 letters and digits' },
+  {
+    name: 'USHER_APNS_SANDBOX_URL',
+    fallback: 'https://api.sandbox.push.apple.com',
+    meaning: "Apple's service for `env=sandbox`, or what speaks as it does",
+  },
+  {
+    name: 'USHER_APNS_PRODUCTION_URL',
+    fallback: 'https://api.push.apple.com',
+    meaning: "Apple's service for `env=production`",
+  },
 ] as const satisfies readonly Setting[];
 
 type SettingName = (typeof settings)[number]['name'];
@@ -146,6 +173,7 @@ export function readConfig(environment: Environment): Config {
     scanner: scanner(read('USHER_SCANNER'), read('DATABASE_URL') === ''),
     webhookAllowCidrs: allowCidrs(read('USHER_WEBHOOK_ALLOW_CIDRS'), read('DATABASE_URL') === ''),
     twilio: twilio(read),
+    apns: apns(read),
   });
 }
 
@@ -232,6 +260,57 @@ function twilio(read: (name: SettingName) => string): Config['twilio'] {
     authToken,
     publicUrl: url('USHER_TWILIO_PUBLIC_URL'),
   });
+}
+
+function apns(read: (name: SettingName) => string): Config['apns'] {
+  const sandboxUrl = httpsOrigin('USHER_APNS_SANDBOX_URL', read('USHER_APNS_SANDBOX_URL'));
+  const productionUrl = httpsOrigin('USHER_APNS_PRODUCTION_URL', read('USHER_APNS_PRODUCTION_URL'));
+  const names = ['USHER_APNS_KEY_FILE', 'USHER_APNS_KEY_ID', 'USHER_APNS_TEAM_ID'] as const;
+  const missing = names.filter((name) => read(name) === '');
+  if (missing.length === names.length) return null;
+  if (missing.length > 0)
+    throw new SettingError(`${names.join(', ')} go together: set all or none. Missing: ${missing.join(', ')}.`);
+  for (const name of ['USHER_APNS_KEY_ID', 'USHER_APNS_TEAM_ID'] as const) {
+    if (!/^[A-Z0-9]{10}$/.test(read(name)))
+      throw new SettingError(`${name} must be 10 capital letters and digits, not "${read(name)}".`);
+  }
+  const key = apnsKey(read('USHER_APNS_KEY_FILE'));
+  return Object.freeze({
+    key,
+    keyId: read('USHER_APNS_KEY_ID'),
+    teamId: read('USHER_APNS_TEAM_ID'),
+    sandboxUrl,
+    productionUrl,
+  });
+}
+
+/** Nothing of what the file holds is repeated: it is a secret, or the wrong file. */
+function apnsKey(path: string): KeyObject {
+  let pem: string;
+  try {
+    pem = readFileSync(path, 'utf8');
+  } catch (error) {
+    const why = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    throw new SettingError(`USHER_APNS_KEY_FILE names "${path}", which cannot be read (${why}).`, { cause: error });
+  }
+  const wrong = `USHER_APNS_KEY_FILE names "${path}", which is not the P-256 key (PKCS#8, .p8) that Apple gives.`;
+  if (!pem.trimStart().startsWith('-----BEGIN PRIVATE KEY-----')) throw new SettingError(wrong);
+  let key: KeyObject;
+  try {
+    key = createPrivateKey({ key: pem, format: 'pem' });
+  } catch (error) {
+    throw new SettingError(wrong, { cause: error });
+  }
+  if (key.asymmetricKeyType !== 'ec' || key.asymmetricKeyDetails?.namedCurve !== 'prime256v1')
+    throw new SettingError(wrong);
+  return key;
+}
+
+/** Requests carry our token, so they never go in the clear. */
+function httpsOrigin(name: SettingName, value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : null;
+  if (url?.protocol === 'https:' && url.href === `${url.origin}/`) return url.origin;
+  throw new SettingError(`${name} must be an https URL without credentials, path, query or fragment.`);
 }
 
 function plainUrl(name: SettingName, value: string): string {
