@@ -12,12 +12,8 @@ interface Signed {
   readonly secrets: readonly (Buffer | KeyObject)[];
 }
 
-type SignatureHeaders = Readonly<
-  Record<'webhook-id' | 'webhook-timestamp', string> & Partial<Record<'webhook-signature', string>>
->;
-
 /** About 4.5 µs with one secret; as a `KeyObject` that is made once a tenth less than as bytes. */
-export function signatureHeaders({ id, timestampSec, body, secrets }: Signed): SignatureHeaders {
+export function signatureHeaders({ id, timestampSec, body, secrets }: Signed): Record<string, string> {
   const head = { 'webhook-id': id, 'webhook-timestamp': String(timestampSec) };
   if (secrets.length === 0) return head;
   const signatures = secrets.map((secret) => {
