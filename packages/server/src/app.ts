@@ -3,6 +3,7 @@ import { WebhookAttacher } from './events/attach-webhooks.ts';
 import { eventWebhooks } from './events/catalogue.ts';
 import { revealEvent } from './events/event-secrets.ts';
 import { Hints } from './events/hints.ts';
+import { eventLogRoutes } from './events/log/routes.ts';
 import { installAccess } from './identity/access.ts';
 import { apiKeyRoutes } from './identity/api-keys/routes.ts';
 import { applicationTokenRoutes } from './identity/application-tokens/routes.ts';
@@ -169,6 +170,7 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   providerRoutes(app, { guard, sealer });
   authenticationRequestRoutes(app, { sealer, authentications });
   sipDomainRoutes(app);
+  eventLogRoutes(app, config.eventRetentionDays);
   smsRoutes(app, sms);
   if (sms !== null) await carrierRoutes(app, sms);
   webhookRoutes(app, { guard, sealer });

@@ -8,6 +8,7 @@ import { openChangeFeed } from './platform/change-feed.ts';
 import { StartError } from './platform/errors.ts';
 import type { Log } from './platform/log.ts';
 import { migrate } from './platform/migrations.ts';
+import { serverUrl } from './platform/server-url.ts';
 import { openStorage } from './storage.ts';
 
 export interface RunningServer {
@@ -92,7 +93,5 @@ function cannotListen(host: string, port: number, code: string | undefined): str
 
 function urlOf(address: string | { port: number } | null, { host, port }: Config): string {
   const actual = typeof address === 'object' && address !== null ? address.port : port;
-  const everywhere = ['0.0.0.0', '::'].includes(host);
-  const shown = everywhere ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
-  return `http://${shown}:${actual}`;
+  return serverUrl(host, actual);
 }

@@ -9,6 +9,8 @@ const help = `usher <command>
   keys create <e-mail> [name]   make an API key for an operator who lost theirs, print it; where several accounts
                                 have an operator of that address, with the account's name
   signing-keys rotate           sign tokens with a new key; add --revoke to end every token at once
+  listen                        print events as they happen, and forward them to a receiver of yours; see listen --help
+  events                        print what has happened; see events --help
 `;
 
 type Command = (config: Config, ...args: string[]) => Promise<void>;
@@ -20,6 +22,8 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   'accounts create': async () => (await import('./commands.ts')).accountsCreate,
   'keys create': async () => (await import('./commands.ts')).keysCreate,
   'signing-keys rotate': async () => (await import('./commands.ts')).signingKeysRotate,
+  listen: async () => (await import('./listen.ts')).listen,
+  events: async () => (await import('./events.ts')).events,
 };
 
 async function run(words: readonly string[]): Promise<void> {

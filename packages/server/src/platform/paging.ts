@@ -42,7 +42,7 @@ export function cutPage<Row>(request: FastifyRequest, { page, per_page }: Page, 
 const hostShape = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
 /** On the host the caller spoke to, with everything else it asked for. */
-function pageAddress(request: FastifyRequest, changes: Readonly<Record<string, string>>): string {
+export function pageAddress(request: FastifyRequest, changes: Readonly<Record<string, string>>): string {
   if (!hostShape.test(request.host)) throw new Refusal('malformed_request', 'The Host header is not a host name.');
   const [path = '/', query = ''] = request.url.split('?', 2);
   const parameters = new URLSearchParams(query);

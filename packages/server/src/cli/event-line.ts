@@ -1,0 +1,104 @@
+import { eventTypes } from '../events/catalogue.ts';
+
+/** Events as lines for people to read. What they hold was written by visitors, so it is made harmless to a terminal. */
+
+const longestContent = 80;
+const widestType = Math.max(...eventTypes.map((type) => type.length));
+const common = new Set(['event_type', 'event_id', 'dispatched_at', 'undelivered_messages']);
+
+interface Fields {
+  readonly [name: string]: unknown;
+}
+
+/** When, what, of which engagement or other thing, and what is said in it, in columns. */
+export function eventLine(event: Fields, engagementId: string | null = engagementOf(event)): string {
+  const [kind, about] = subjectOf(event);
+  const thing = engagementId === null ? `${kind} ${idOf(about)}` : `engagement ${engagementId}`;
+  const columns = [
+    text(event['dispatched_at']),
+    text(event['event_type']).padEnd(widestType),
+    thing,
+    saidIn(kind, about),
+  ];
+  return harmless(columns.filter((column) => column !== '').join('  '));
+}
+
+/** `null`: it is of none. */
+export function engagementOf(event: Fields): string | null {
+  const [kind, about] = subjectOf(event);
+  const id = kind === 'engagement' ? about['id'] : about['engagement_id'];
+  return typeof id === 'string' ? id : null;
+}
+
+/** What an event is about stands in the one field named for it. */
+function subjectOf(event: Fields): readonly [string, Fields] {
+  const [name = '', about] = Object.entries(event).find(([field]) => !common.has(field)) ?? [];
+  return [name, fields(about)];
+}
+
+function idOf(about: Fields): string {
+  return text(about['id'] ?? about['file_id'] ?? about['authentication_request_id']);
+}
+
+function saidIn(kind: string, about: Fields): string {
+  switch (kind) {
+    case 'message': {
+      const status = about['status'] === 'delivered' ? ' (delivered)' : '';
+      return `${text(fields(about['sender'])['type'])}: ${quoted(about['content'])}${attached(about['attachment'])}${status}`;
+    }
+    case 'engagement':
+      return [text(about['end_reason']), `operator ${text(fields(about['current_sub_engagement'])['operator_id'])}`]
+        .filter((part) => part !== '')
+        .join(', ');
+    case 'engagement_request':
+      return text(about['fail_reason']);
+    case 'typing_indicator':
+      return about['typing'] === true ? 'typing' : 'not typing';
+    case 'media_upgrade_request':
+      return `asks the ${text(about['target'])} for ${['audio', 'video'].filter((medium) => about[medium] !== null).join(' and ')}`;
+    case 'authentication_response':
+      return text(about['fail_reason'] ?? about['name']);
+    case 'security_scan_result':
+      return text(about['result']);
+    default:
+      return '';
+  }
+}
+
+function attached(attachment: unknown): string {
+  const { type, files } = fields(attachment);
+  if (type === undefined) return '';
+  return ` [${Array.isArray(files) ? `${files.length} files` : text(type)}]`;
+}
+
+function quoted(content: unknown): string {
+  const whole = text(content);
+  const isLong = whole.length > longestContent;
+  return JSON.stringify(isLong ? `${whole.slice(0, longestContent).toWellFormed()}…` : whole);
+}
+
+function fields(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? (value as Fields) : {};
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** Without characters that a terminal obeys, or that turn the direction of what follows; what joins emoji may stay. */
+function harmless(line: string): string {
+  return line.replaceAll(/(?!\u200D)[\p{Cc}\p{Cf}\u2028\u2029]/gu, '\uFFFD');
+}
+
+/** The whole as one line of JSON, in which such characters are escaped. */
+export function jsonLine(value: unknown): string {
+  return JSON.stringify(value).replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, escaped);
+}
+
+/** As JSON has it: each half of a character beyond the first 65,536 by itself. */
+function escaped(character: string): string {
+  return character
+    .split('')
+    .map((half) => String.raw`\u` + half.charCodeAt(0).toString(16).padStart(4, '0'))
+    .join('');
+}

@@ -1,0 +1,83 @@
+import Type from 'typebox';
+import { accountOf, operatorOf } from '../../identity/access.ts';
+import { requestedSites } from '../../identity/requested-sites.ts';
+import { inTransaction } from '../../platform/database.ts';
+import type { App } from '../../platform/http.ts';
+import { instantOf } from '../../platform/instant.ts';
+import { cursorQuery, nextPage, pageAddress } from '../../platform/paging.ts';
+import { list, oneOf, uuid } from '../../platform/schema.ts';
+import { eventTypes } from '../catalogue.ts';
+import { heardTypes } from '../told.ts';
+import { loggedEventOutput, newestFirst } from './logged-event.ts';
+import { dayMs, dayOf, readLogCursor, writeCursor, type LogPosition } from './position.ts';
+import { readLog } from './read-log.ts';
+import { readByIndex, type LogFilter } from './store.ts';
+
+const description = `Everything that happened on the sites where the caller is super_manager, newest first. What concerns no
+site is shown to those who are super_manager of all sites. A page may have fewer than \`per_page\`, even none, while
+\`next_page\` is not null: that much was looked through. Events that were written at the same moment may stand on either side
+of a page's end. The status of a message may be asked for by both its names.`;
+
+const instant = (what: string) => Type.Optional(Type.String({ format: 'date-time', description: what }));
+
+export function eventLogRoutes(app: App, retentionDays: number): void {
+  app.get(
+    '/events',
+    {
+      config: { access: { operator: 'super_manager', site: 'anywhere' } },
+      schema: {
+        tags: ['Events'],
+        summary: 'What has happened, newest first',
+        description,
+        querystring: Type.Object({
+          event_type: Type.Optional(list(oneOf(eventTypes), { minItems: 1 })),
+          since: instant('At or after this'),
+          until: instant('Before this'),
+          engagement_id: Type.Optional(uuid<'engagement'>()),
+          visitor_id: Type.Optional(uuid<'visitor'>()),
+          site_ids: Type.Optional(list(uuid<'site'>(), { minItems: 1 })),
+          ...cursorQuery,
+        }),
+        response: { 200: Type.Object({ events: Type.Array(loggedEventOutput), next_page: nextPage }) },
+      },
+    },
+    async (request) => {
+      const { query } = request;
+      const filter: LogFilter = {
+        accountId: accountOf(request),
+        sites: requestedSites(operatorOf(request), query.site_ids, 'super_manager'),
+        siteless: query.site_ids === undefined,
+        types: heardTypes(query.event_type ?? eventTypes),
+        engagementId: query.engagement_id ?? null,
+        visitorId: query.visitor_id ?? null,
+        ...times(query, retentionDays),
+      };
+      const from = begin(filter, query.cursor);
+      const { events, next } = await inTransaction(request.sql, async (sql) => {
+        await readByIndex(sql);
+        return readLog(sql, filter, from, query.per_page);
+      });
+      return {
+        events: events.toSorted(newestFirst),
+        next_page: next === null ? null : pageAddress(request, { cursor: writeCursor(next) }),
+      };
+    },
+  );
+}
+
+/** Days that are no longer kept, or not yet begun, need not be looked at. */
+function times(asked: { since?: string; until?: string }, retentionDays: number): Pick<LogFilter, 'since' | 'until'> {
+  const today = dayOf(Date.now());
+  const first = today - retentionDays * dayMs;
+  // The clock of whoever wrote an event may be ahead of ours.
+  const end = today + 2 * dayMs;
+  const since = asked.since === undefined ? first : instantOf(asked.since, '/since').getTime();
+  const until = asked.until === undefined ? end : instantOf(asked.until, '/until').getTime();
+  return { since: new Date(Math.max(since, first)), until: new Date(Math.min(until, end)) };
+}
+
+function begin({ until }: LogFilter, cursor: string | undefined): LogPosition {
+  const latest = { day: dayOf(until.getTime() - 1), before: null };
+  const asked = cursor === undefined ? latest : readLogCursor(cursor);
+  return asked.day > latest.day ? latest : asked;
+}
