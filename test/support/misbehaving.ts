@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Json } from './server.ts';
 
 /** What a receiver does with a request. Only the first three say that it has been taken. */
 export const manners = ['take', 'drip', 'cut', 'refuse', 'busy', 'reset', 'hang', 'deaf', 'endless'] as const;
@@ -70,7 +69,7 @@ export class MisbehavingReceiver {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const { event_id: eventId, message } = JSON.parse(Buffer.concat(chunks).toString()) as Json;
+      const { event_id: eventId, message } = JSON.parse(Buffer.concat(chunks).toString());
       const { engagement_id: engagementId, content } = message;
       this.heard.push({ eventId, engagementId, content, at: Date.now(), manner });
       behave(manner, request, response);

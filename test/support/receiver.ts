@@ -48,7 +48,7 @@ export async function startReceiver(tls?: Certified): Promise<Receiver> {
     request.on('end', () => {
       const body = Buffer.concat(chunks).toString('utf8');
       const { method = '', url: path = '', headers } = request;
-      const one: Arrived = { method, path, headers, body, event: JSON.parse(body) as Json, at: Date.now() };
+      const one: Arrived = { method, path, headers, body, event: JSON.parse(body), at: Date.now() };
       arrived.push(one);
       const answering = receiver.answer(one);
       if (typeof answering === 'function') answering(request, response, one);

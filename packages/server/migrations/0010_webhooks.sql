@@ -42,6 +42,8 @@ CREATE TABLE webhooks (
   disabled_at           timestamptz(3),
   -- Since when nothing has arrived; null: the last attempt did, or there was none.
   failing_since         timestamptz(3),
+  -- What an ETag holds. How it fares does not change it.
+  version               integer        NOT NULL DEFAULT 1,
   created_at            timestamptz(3) NOT NULL DEFAULT now(),
   updated_at            timestamptz(3) NOT NULL DEFAULT now(),
   deleted_at            timestamptz(3),

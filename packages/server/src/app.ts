@@ -63,7 +63,8 @@ import { transferRoutes } from './engagements/transfers/routes.ts';
 import { typingRoutes } from './engagements/typing/routes.ts';
 import { visitorEventRoutes } from './engagements/visitor-events.ts';
 import { SiteQueues } from './queues/site-queues.ts';
-import { Courier, type PushSender } from './webhooks/dispatcher/courier.ts';
+import { ApnsSender } from './webhooks/apns/sender.ts';
+import { Courier } from './webhooks/dispatcher/courier.ts';
 import { Dispatcher } from './webhooks/dispatcher/dispatcher.ts';
 import { countDeliveries, watchDispatcher } from './webhooks/dispatcher/metrics.ts';
 import { WebhookBook } from './webhooks/dispatcher/webhook-book.ts';
@@ -83,18 +84,6 @@ interface AppParts {
 
 /** Few and short: a lookup is one indexed row. While the database is away, each is told so at once and not after a pause. */
 const lookupOptions = { max: 4, idle_timeout: 60, connect_timeout: 2, backoff: () => 0 };
-
-const noApple: PushSender = {
-  send: async () => ({
-    verdict: 'failed',
-    unavailable: true,
-    status: null,
-    answer: null,
-    error: 'not set up',
-    durationMs: 0,
-    retryAfterMs: null,
-  }),
-};
 
 /** D8.5. */
 const webhookConnectMs = 5_000;
@@ -123,7 +112,7 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   const attacher = new WebhookAttacher(lookups, guard, sealer);
   const authentications = startAuthentications({ app, database, log, hints, tokens, sealer, guard });
 
-  startDispatcher({ app, database, feed, log, hints, metrics, sealer, guard });
+  startDispatcher({ app, config, database, feed, log, hints, metrics, sealer, guard });
 
   const authenticator = new Authenticator(tokens, directory);
 
@@ -280,7 +269,7 @@ function startAuthentications({ app, database, log, hints, guard, ...parts }: Au
 /** One for the loop of the dispatcher, others for leases and webhooks. Everything is found by keys: see `turnOptions`. */
 const dispatcherOptions = { ...turnOptions, max: 3 };
 
-interface DispatcherSetting extends Pick<AppParts, 'database' | 'feed' | 'log'> {
+interface DispatcherSetting extends AppParts {
   readonly app: App;
   readonly hints: Hints;
   readonly metrics: Metrics;
@@ -288,19 +277,21 @@ interface DispatcherSetting extends Pick<AppParts, 'database' | 'feed' | 'log'> 
   readonly guard: AddressGuard;
 }
 
-function startDispatcher({ app, database, guard, sealer, ...parts }: DispatcherSetting): void {
+function startDispatcher({ app, config, database, guard, sealer, ...parts }: DispatcherSetting): void {
   const sql = connect(database.address, dispatcherOptions);
+  const apns = new ApnsSender({ settings: config.apns, sql, sealer });
   const { feed, metrics } = parts;
   const dispatcher = new Dispatcher({
     sql,
     ...parts,
     book: new WebhookBook(sql, sealer, feed),
-    courier: new Courier({ sql, sealer, connect: guardedConnector(guard, false, webhookConnectMs), apns: noApple }),
+    courier: new Courier({ sql, sealer, connect: guardedConnector(guard, false, webhookConnectMs), apns }),
     watch: countDeliveries(metrics.registry),
   });
   watchDispatcher(metrics.registry, dispatcher);
   app.addHook('onClose', async () => {
     await dispatcher.stop();
+    apns.close();
     await sql.end({ timeout: 1 });
   });
 }

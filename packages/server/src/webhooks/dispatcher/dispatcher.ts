@@ -10,7 +10,7 @@ import { longestEvent, mostToDestination, type Courier } from './courier.ts';
 import { decide } from './decide.ts';
 import type { Delivery } from './delivery.ts';
 import { Destination, mostBlockedLanes } from './destination.ts';
-import { moveStrays, writeOutcomes, type Outcome } from './outcomes.ts';
+import type { Outcome } from './outcomes.ts';
 import {
   leaseAny,
   leaseOf,
@@ -25,6 +25,7 @@ import {
 import { Standing } from './standing.ts';
 import { Watermark } from './watermark.ts';
 import type { CalledWebhook, WebhookBook } from './webhook-book.ts';
+import { WriteOffs } from './write-offs.ts';
 
 /** Requests under way in this process, in all. */
 const mostSending = 2_048;
@@ -33,8 +34,7 @@ const shareOfFree = 1 / 16;
 
 /** Outcomes are written together, as many as there are after that time, or so many. */
 const writeAfterMs = 20;
-const outcomesInBatch = 500;
-const outcomesAtOnce = 200;
+const writesAtOnce = 200;
 /** While something is under way, reads are so far apart. */
 const readGapMs = 5;
 /** Destinations in one read, and taken on at once. */
@@ -85,8 +85,7 @@ export class Dispatcher {
   readonly #destinations = new Map<DestinationId, Destination>();
   readonly #ofAccount = new Map<AccountId, Set<Destination>>();
   readonly #watermark = new Watermark();
-  #outcomes: Outcome[] = [];
-  #strays: Delivery[] = [];
+  readonly #writeOffs: WriteOffs;
   #sending = 0;
   readonly #asking = new Asking<AccountId>();
   #readAt = 0;
@@ -104,6 +103,7 @@ export class Dispatcher {
   constructor(parts: DispatcherParts) {
     this.#parts = parts;
     this.#standing = new Standing(parts.sql, parts.log);
+    this.#writeOffs = new WriteOffs(parts.sql, this.#name);
     parts.hints.on((accountId, where) => this.#hear(accountId, where));
     parts.feed.on('webhooks', (id) => this.#heedChange(id as WebhookId));
     parts.feed.onReset(() => this.#heedChange(null));
@@ -129,7 +129,7 @@ export class Dispatcher {
     await this.#drain();
     await this.#running;
     try {
-      while (this.#outcomes.length + this.#strays.length > 0) await this.#write();
+      while (this.#writeOffs.size > 0) await this.#write();
       const held = [...this.#destinations.values()];
       if (held.length > 0) await releaseLeases(this.#parts.sql, this.#name, held);
     } catch (error) {
@@ -200,7 +200,7 @@ export class Dispatcher {
     try {
       while (this.#again && !this.#stopped) {
         this.#again = false;
-        if (this.#writesDue || this.#outcomes.length >= outcomesAtOnce) await this.#write();
+        if (this.#writesDue || this.#writeOffs.size >= writesAtOnce) await this.#write();
         await this.#lease();
         await this.#read();
       }
@@ -213,43 +213,29 @@ export class Dispatcher {
 
   async #write(): Promise<void> {
     this.#writesDue = false;
-    await this.#moveStrays();
-    const batch = this.#outcomes.slice(0, outcomesInBatch);
-    if (batch.length === 0) return;
-    const { sql, watch } = this.#parts;
-    const ours = await writeOutcomes(sql, this.#name, batch).catch((error: unknown) => {
+    if (this.#writeOffs.size === 0) return;
+    const { strays, outcomes, ours } = await this.#writeOffs.write().catch((error: unknown) => {
       this.#writesDue = true;
       throw error;
     });
-    this.#outcomes.splice(0, batch.length);
-    watch.batch('written', batch.length);
-    for (const outcome of batch) {
+    for (const stray of strays) this.#destinations.get(stray.destinationId)?.writeOff(stray);
+    this.#parts.watch.batch('written', outcomes.length);
+    for (const outcome of outcomes) {
       const { delivery } = outcome;
       const destination = this.#destinations.get(delivery.destinationId);
       if (destination === undefined || destination.epoch !== outcome.epoch) continue;
       if (ours.has(destination.id)) {
         destination.writeOff(delivery);
-        watch.outcome(outcome);
+        this.#parts.watch.outcome(outcome);
       } else this.#drop(destination);
     }
     await this.#standing.write();
-    if (this.#outcomes.length > 0) this.#writeSoon();
+    if (this.#writeOffs.size > 0) this.#writeSoon();
     this.#again = true;
   }
 
-  async #moveStrays(): Promise<void> {
-    const strays = this.#strays;
-    if (strays.length === 0) return;
-    await moveStrays(
-      this.#parts.sql,
-      strays.map(({ id }) => id),
-    );
-    this.#strays = this.#strays.slice(strays.length);
-    for (const stray of strays) this.#destinations.get(stray.destinationId)?.writeOff(stray);
-  }
-
   #writeSoon(): void {
-    if (this.#outcomes.length >= outcomesAtOnce) this.#wake();
+    if (this.#writeOffs.size >= writesAtOnce) this.#wake();
     this.#writeTimer ??= setTimeout(() => {
       this.#writeTimer = null;
       this.#writesDue = true;
@@ -398,7 +384,7 @@ export class Dispatcher {
   /** Its webhook has moved. Sent from here, it would bring what is meant for the new address to the old one. */
   #sendOn(destination: Destination, delivery: Delivery): void {
     destination.settle(delivery, 'pass');
-    this.#strays.push(delivery);
+    this.#writeOffs.addStray(delivery);
     this.#writeSoon();
   }
 
@@ -422,7 +408,7 @@ export class Dispatcher {
     // It was taken from us: what it has come to is for whoever has it now to find out.
     if (!this.#isOurs(destination) || this.#isCut) return;
     destination.settle(delivery, state === 'retrying' && !parked ? 'wait' : 'pass');
-    this.#outcomes.push(outcome);
+    this.#writeOffs.add(outcome);
     this.#writeSoon();
   }
 
@@ -448,7 +434,7 @@ export class Dispatcher {
     const others = this.#ofAccount.get(destination.accountId);
     others?.delete(destination);
     if (others?.size === 0) this.#ofAccount.delete(destination.accountId);
-    this.#outcomes = this.#outcomes.filter(({ delivery }) => delivery.destinationId !== destination.id);
+    this.#writeOffs.drop(destination.id);
     this.#parts.courier.leave(destination);
   }
 

@@ -1,0 +1,61 @@
+import type { DestinationId } from '../../events/destination.ts';
+import type { Sql } from '../../platform/database.ts';
+import type { Delivery } from './delivery.ts';
+import { moveStrays, writeOutcomes, type Outcome } from './outcomes.ts';
+
+/** Written in one statement. */
+const inBatch = 500;
+
+/** What became of deliveries, and is yet to be written down. It is kept until it is, or until it is another's to say. */
+export class WriteOffs {
+  readonly #sql: Sql;
+  readonly #owner: string;
+  #outcomes: Outcome[] = [];
+  #strays: Delivery[] = [];
+
+  constructor(sql: Sql, owner: string) {
+    this.#sql = sql;
+    this.#owner = owner;
+  }
+
+  get size(): number {
+    return this.#outcomes.length + this.#strays.length;
+  }
+
+  add(outcome: Outcome): void {
+    this.#outcomes.push(outcome);
+  }
+
+  /** One whose webhook has another destination by now. */
+  addStray(delivery: Delivery): void {
+    this.#strays.push(delivery);
+  }
+
+  /** The destination was taken from us. */
+  drop(id: DestinationId): void {
+    this.#outcomes = this.#outcomes.filter(({ delivery }) => delivery.destinationId !== id);
+  }
+
+  /** Answers what was seen to, and which destinations of it are still ours: of others nothing was written. */
+  async write(): Promise<Written> {
+    const strays = this.#strays.slice(0, inBatch);
+    if (strays.length > 0)
+      await moveStrays(
+        this.#sql,
+        strays.map(({ id }) => id),
+      );
+    this.#strays = this.#strays.slice(strays.length);
+    const outcomes = this.#outcomes.slice(0, inBatch);
+    const ours =
+      outcomes.length === 0 ? new Set<DestinationId>() : await writeOutcomes(this.#sql, this.#owner, outcomes);
+    const written = new Set(outcomes);
+    this.#outcomes = this.#outcomes.filter((outcome) => !written.has(outcome));
+    return { strays, outcomes, ours };
+  }
+}
+
+interface Written {
+  readonly strays: readonly Delivery[];
+  readonly outcomes: readonly Outcome[];
+  readonly ours: ReadonlySet<DestinationId>;
+}
