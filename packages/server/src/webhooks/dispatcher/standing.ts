@@ -23,7 +23,7 @@ export class Standing {
   }
 
   note(webhook: CalledWebhook, { verdict }: Attempt): void {
-    const { id, failingSince, target, registeredAt: asOf } = webhook;
+    const { id, failingSince, target, updatedAt: asOf } = webhook;
     if (verdict === 'ended') {
       this.#done.set(id, { because: target.kind === 'http' ? 'gone' : 'token_ended', asOf });
       // From this moment on, not only once it is written.

@@ -16,8 +16,9 @@ export interface CalledWebhook {
   enabled: boolean;
   readonly deleted: boolean;
   readonly target: HttpTarget | (ApnsTarget & { readonly kind: 'apns' });
-  /** Since when it is what it is. */
+  /** When it was given its address, or a later moment. */
   readonly registeredAt: Date;
+  readonly updatedAt: Date;
   /** Since when nothing has arrived. Kept true by whoever calls it. */
   failingSince: Date | null;
 }
@@ -44,6 +45,7 @@ interface WebhookRow {
   readonly oldSecretUntil: Date | null;
   readonly failingSince: Date | null;
   readonly updatedAt: Date;
+  readonly attachedAt: Date | null;
 }
 
 /** So many are kept in memory. */
@@ -75,7 +77,7 @@ export class WebhookBook {
 async function load(sql: Sql, sealer: Sealer, id: string): Promise<CalledWebhook | null> {
   const [row] = await sql<WebhookRow[]>`
     SELECT id, destination_id AS "destinationId", enabled, deleted_at IS NOT NULL AS deleted, url, method, headers, secret, old_secret AS "oldSecret",
-           old_secret_until AS "oldSecretUntil", failing_since AS "failingSince", updated_at AS "updatedAt"
+           old_secret_until AS "oldSecretUntil", failing_since AS "failingSince", updated_at AS "updatedAt", attached_at AS "attachedAt"
       FROM webhooks
      WHERE id = ${id}`;
   if (row === undefined) return null;
@@ -85,7 +87,8 @@ async function load(sql: Sql, sealer: Sealer, id: string): Promise<CalledWebhook
     enabled: row.enabled && !row.deleted,
     deleted: row.deleted,
     target: await targetOf(row, sealer),
-    registeredAt: row.updatedAt,
+    registeredAt: row.attachedAt ?? row.updatedAt,
+    updatedAt: row.updatedAt,
     failingSince: row.failingSince,
   };
 }

@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { afterEach, test } from 'node:test';
+import type { DestinationId } from '../packages/server/src/events/destination.ts';
+import type { AccountId } from '../packages/server/src/platform/ids.ts';
+import { writeOutcomes, type Outcome } from '../packages/server/src/webhooks/dispatcher/outcomes.ts';
+import { leaseOf, readDeliveries, renewLeases } from '../packages/server/src/webhooks/dispatcher/store.ts';
+import { engage, said, type Engaged } from './support/chat.ts';
+import { startCluster, type Cluster } from './support/cluster.ts';
+import type { UsherProcess } from './support/process.ts';
+import { startReceiver, type Receiver } from './support/receiver.ts';
+import { startTestServer, until, type Json } from './support/server.ts';
+import { leaseElsewhere, makeWaiting, makeWebhook } from './support/webhooks.ts';
+import { makeAccount } from './support/world.ts';
+
+let receivers: Receiver[] = [];
+afterEach(async () => {
+  for (const receiver of receivers) await receiver.close();
+  receivers = [];
+});
+
+async function receive(): Promise<Receiver> {
+  const receiver = await startReceiver();
+  receivers.push(receiver);
+  return receiver;
+}
+
+const environment = { USHER_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' };
+
+interface Told {
+  readonly cluster: Cluster;
+  readonly node: UsherProcess;
+  readonly chat: Engaged;
+  readonly hook: Json;
+  readonly receiver: Receiver;
+}
+
+/** A process that delivers what is said in an engagement. */
+async function tell(cluster: Cluster): Promise<Told> {
+  const [node] = cluster.nodes;
+  if (node === undefined) throw new Error('nobody started');
+  const receiver = await receive();
+  const chat = await engage(cluster.reach(node));
+  const hook = await makeWebhook(chat.server, chat.own, { url: receiver.url, events: ['engagement.chat.message'] });
+  await said(chat, chat.visitor, 'first');
+  await until(() => receiver.arrived.length === 1);
+  await until(async () => (await logged(cluster, hook)).length === 1);
+  return { cluster, node, chat, hook, receiver };
+}
+
+async function logged({ database: { sql } }: Cluster, hook: Json): Promise<string[]> {
+  const rows = await sql<{ state: string }[]>`SELECT state FROM delivery_log WHERE webhook_id = ${hook.id} ORDER BY at`;
+  return rows.map(({ state }) => state);
+}
+
+const contentsAt = ({ arrived }: Receiver): string[] => arrived.map(({ event }) => String(event.message.content));
+
+test('the owner of a destination is killed: another takes over within 20 seconds', { timeout: 90_000 }, async () => {
+  await using cluster = await startCluster(1, environment);
+  const { chat, node, receiver } = await tell(cluster);
+  const other = await cluster.start();
+  await node.stop('SIGKILL');
+  const killedAt = Date.now();
+  const elsewhere = { ...chat, server: cluster.reach(other) };
+  for (const content of ['second', 'third']) await said(elsewhere, chat.visitor, content);
+  await until(() => receiver.arrived.length === 3, 25_000);
+  const took = (receiver.arrived[1]?.at ?? Number.POSITIVE_INFINITY) - killedAt;
+  assert.ok(took < 20_000, `${took} ms`);
+  assert.deepEqual(contentsAt(receiver), ['first', 'second', 'third']);
+});
+
+test(
+  'the owner stops as it should: another takes over at once, and nothing is sent twice',
+  { timeout: 60_000 },
+  async () => {
+    await using cluster = await startCluster(1, environment);
+    const { chat, hook, node, receiver } = await tell(cluster);
+    const other = await cluster.start();
+    // Under way while it stops: it is finished.
+    receiver.answer = () => (_, response) => void setTimeout(() => response.end(), 1_000);
+    await said(chat, chat.visitor, 'second');
+    await until(() => receiver.arrived.length === 2);
+    assert.equal(await node.stop('SIGTERM'), 0);
+    receiver.answer = () => 200;
+    const stoppedAt = Date.now();
+    await said({ ...chat, server: cluster.reach(other) }, chat.visitor, 'third');
+    await until(() => receiver.arrived.length === 3);
+    assert.ok((receiver.arrived[2]?.at ?? Number.POSITIVE_INFINITY) - stoppedAt < 4_000);
+    assert.deepEqual(contentsAt(receiver), ['first', 'second', 'third']);
+    await until(async () => (await logged(cluster, hook)).length === 3);
+    assert.deepEqual(await logged(cluster, hook), ['delivered', 'delivered', 'delivered']);
+  },
+);
+
+test(
+  'one that was frozen past its lease comes back: what it has to say is not written',
+  { timeout: 90_000 },
+  async () => {
+    await using cluster = await startCluster(1, environment);
+    const { chat, hook, node, receiver } = await tell(cluster);
+    const other = await cluster.start();
+    const answers: (() => void)[] = [];
+    receiver.answer = () => (_, response) => void answers.push(() => response.writeHead(500).end());
+    await said(chat, chat.visitor, 'second');
+    await until(() => receiver.arrived.length === 2);
+    node.child.kill('SIGSTOP');
+    receiver.answer = () => 200;
+    const elsewhere = { ...chat, server: cluster.reach(other) };
+    await said(elsewhere, chat.visitor, 'third');
+    await until(() => receiver.arrived.length === 4, 25_000);
+    await until(async () => (await logged(cluster, hook)).length === 3);
+    // The first learns that it has failed, and would put it off.
+    for (const answer of answers) answer();
+    node.child.kill('SIGCONT');
+    await said(elsewhere, chat.visitor, 'fourth');
+    await until(() => receiver.arrived.length === 5);
+    await until(async () => (await logged(cluster, hook)).length === 4);
+    await until(async () => (await fetch(`${node.url}/readyz`)).ok);
+    // What was said at the one that was frozen is sent by the other: it knows that it has lost the destination.
+    await said(chat, chat.visitor, 'fifth');
+    await until(() => receiver.arrived.length === 6);
+    await until(async () => (await logged(cluster, hook)).length === 5);
+    assert.deepEqual(contentsAt(receiver), ['first', 'second', 'second', 'third', 'fourth', 'fifth']);
+    assert.deepEqual(new Set(await logged(cluster, hook)), new Set(['delivered']));
+  },
+);
+
+test('a late writer whose lease has passed to another writes nothing, renews nothing, releases nothing', async () => {
+  await using server = await startTestServer();
+  await leaseElsewhere(server);
+  const own = await makeAccount(server);
+  const hook = await makeWebhook(server, own);
+  await makeWaiting(server, hook.id, [{}, {}]);
+  const sql = server.database.sql;
+  const accounts = (await sql<{ id: AccountId }[]>`SELECT account_id AS id FROM webhooks WHERE id = ${hook.id}`).map(
+    ({ id }) => id,
+  );
+  const [late, now] = [randomUUID(), randomUUID()];
+  const expire = async () => sql`UPDATE destinations SET leased_until = now() - interval '1 second'`;
+  await expire();
+  const [first = assert.fail()] = await leaseOf(sql, late, accounts, 10);
+  assert.equal((await leaseOf(sql, now, accounts, 10)).length, 0);
+  const wanted = [{ id: first.id, after: 0, fresh: 10, due: 10 }];
+  const { deliveries } = await readDeliveries(sql, wanted);
+  assert.equal(deliveries.length, 2);
+  await expire();
+  const [second = assert.fail()] = await leaseOf(sql, now, accounts, 10);
+  assert.deepEqual([second.id, second.epoch], [first.id, first.epoch + 1]);
+
+  const outcomes = (epoch: number): Outcome[] =>
+    deliveries.map((delivery, index) => ({
+      delivery,
+      epoch,
+      at: new Date(),
+      state: index === 0 ? 'delivered' : 'retrying',
+      delayMs: index === 0 ? null : 5_000,
+      parked: false,
+      attempt: null,
+      note: null,
+    }));
+  const state = async () => [
+    await sql`SELECT id, state, attempts FROM deliveries ORDER BY id`,
+    await sql`SELECT owner, epoch, leased_until FROM destinations`,
+    await sql`SELECT * FROM delivery_log`,
+  ];
+  const before = await state();
+  assert.deepEqual(await writeOutcomes(sql, late, outcomes(first.epoch)), new Set());
+  // Nor by the right number in the wrong name, or the right name with an old number.
+  assert.deepEqual(await writeOutcomes(sql, late, outcomes(second.epoch)), new Set());
+  assert.deepEqual(await writeOutcomes(sql, now, outcomes(first.epoch)), new Set());
+  assert.deepEqual(await renewLeases(sql, late, [first]), new Set());
+  assert.deepEqual(await state(), before);
+  assert.deepEqual(await writeOutcomes(sql, now, outcomes(second.epoch)), new Set<DestinationId>([second.id]));
+  assert.deepEqual(
+    (await sql<{ state: string }[]>`SELECT state FROM deliveries`).map((row) => row.state),
+    ['retrying'],
+  );
+});
