@@ -39,7 +39,7 @@ export async function startReceiver(secret: string): Promise<Receiver> {
       };
       received.push(one);
       void Promise.resolve(receiver.answer(one)).then((status) => {
-        if (status === null) request.destroy();
+        if (status === null) request.socket.destroy();
         else response.writeHead(status, { location: '/elsewhere' }).end('taken');
       });
     });

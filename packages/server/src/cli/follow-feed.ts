@@ -34,11 +34,11 @@ export async function* followFeed(api: Api, { signal, say, greeting }: Following
         if (block.type === 'feed.open') {
           say(wasOpen ? 'Connected again.' : greeting);
           wasOpen = true;
-          failures = 0;
         } else if (isGap(block)) say(gapSince(heardAt));
         else if (block.data !== null) yield { type: block.type, data: block.data };
         lastId = block.id ?? lastId;
         heardAt = new Date();
+        failures = 0;
       }
     } catch (error) {
       if (signal.aborted) return;

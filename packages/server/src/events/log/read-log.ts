@@ -3,7 +3,7 @@ import type { LoggedEvent } from './logged-event.ts';
 import { dayMs, dayOf, endOfDay, type LogPosition } from './position.ts';
 import { lastUpTo, readWindow, type LogFilter } from './store.ts';
 
-/** Events that are looked at for one page, whether they fit or not: some 25 ms. The next page goes on from there. */
+/** Events that are looked at for one page, whether they fit or not: tens of milliseconds. The next page goes on from there. */
 const mostLooks = 20_000;
 /** As many days, whether they have events or not: more than are kept, unless the settings say so. */
 const mostDays = 40;
