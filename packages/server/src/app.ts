@@ -30,6 +30,7 @@ import { GuardedFetcher } from './platform/guarded-fetcher.ts';
 import { healthRoutes } from './platform/health.ts';
 import { createApp, type App } from './platform/http.ts';
 import { installIdempotency } from './platform/idempotency.ts';
+import type { AccountId } from './platform/ids.ts';
 import type { Log } from './platform/log.ts';
 import { createMetrics, metricsRoute, type Metrics } from './platform/metrics.ts';
 import { apiDocument, describeRoutes } from './platform/openapi.ts';
@@ -62,6 +63,9 @@ import { typingRoutes } from './engagements/typing/routes.ts';
 import { visitorEventRoutes } from './engagements/visitor-events.ts';
 import { SiteQueues } from './queues/site-queues.ts';
 import { policyRoutes } from './schedules/routes.ts';
+import { deliveryRoutes } from './webhooks/deliveries/routes.ts';
+import { Recoveries } from './webhooks/recoveries/recoveries.ts';
+import { recoveryRoutes } from './webhooks/recoveries/routes.ts';
 import { RateLimit } from './platform/rate-limit.ts';
 import { installRequestLog } from './platform/request-log.ts';
 import { installSettling } from './platform/settling.ts';
@@ -147,6 +151,8 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   sipDomainRoutes(app);
   smsRoutes(app, sms);
   if (sms !== null) await carrierRoutes(app, sms);
+  deliveryRoutes(app);
+  recoveryRoutes(app, startRecoveries({ app, database, log, hints }));
   await healthRoutes(app);
   metricsRoute(app, metrics);
   docsRoutes(app, () => apiDocument(app, eventWebhooks()));
@@ -247,6 +253,18 @@ function startAuthentications({ app, database, log, hints, guard, ...parts }: Au
   });
   app.addHook('onClose', async () => authentications.stop());
   return authentications;
+}
+
+function startRecoveries({
+  app,
+  database,
+  log,
+  hints,
+}: Pick<TurnParts, 'app' | 'database' | 'log' | 'hints'>): Recoveries {
+  const onPutBack = (accountId: AccountId): void => hints.tell(accountId);
+  const recoveries = new Recoveries({ sql: database.sql, log, onPutBack });
+  app.addHook('onClose', async () => recoveries.stop());
+  return recoveries;
 }
 
 /** For preparing, sending and taking SMS. None is held while another is waited for. */

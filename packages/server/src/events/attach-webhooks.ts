@@ -100,7 +100,10 @@ function digestsOf(wanted: readonly { readonly digest: string }[]): string[] {
   return wanted.map(({ digest }) => digest);
 }
 
-/** Those that are there already, by digest. One that nothing has brought along for long is dropped, so that is noted, daily. */
+/**
+ * Those that are there already, by digest. One that nothing has brought along for long is dropped, so that is noted, daily;
+ * one that is being dropped is not there.
+ */
 async function touchAttached(
   sql: Sql,
   accountId: AccountId,
@@ -116,7 +119,10 @@ async function touchAttached(
            UPDATE webhooks w
               SET attached_at = now()
              FROM known
-            WHERE w.id = known.id AND known.attached_at < now() - interval '1 day')
-    SELECT id, encode(digest, 'hex') AS digest FROM known`;
+            WHERE w.id = known.id AND known.attached_at < now() - interval '1 day'
+           RETURNING w.id)
+    SELECT id, encode(digest, 'hex') AS digest
+      FROM known
+     WHERE attached_at >= now() - interval '1 day' OR id IN (SELECT id FROM touched)`;
   return new Map(rows.map(({ id, digest }) => [digest, id]));
 }
