@@ -53,7 +53,10 @@ interface Filling {
   readonly payload?: Json;
 }
 
-/** Writes events, and of each a delivery that stands as told; answers their ids, in the order of the log. */
+/**
+ * Writes events, and of each a delivery that stands as told; answers their ids, in the order of the log. Their transactions
+ * are made up: one that writes thousands of events, which are found by it, there is not.
+ */
 export async function fill(
   sql: Sql,
   { id: webhookId, accountId, destinationId }: TestWebhook,
@@ -65,8 +68,8 @@ export async function fill(
   const due = { fresh: sql`NULL`, held: sql`NULL` }[standing as string] ?? sql`now() + interval '1 hour'`;
   const rows = await sql<{ id: string }[]>`
     WITH told AS (
-           INSERT INTO events (account_id, id, type, occurred_at, payload)
-           SELECT ${accountId}, gen_random_uuid(), ${type}, ${at}::timestamptz + n * interval '1 ms',
+           INSERT INTO events (account_id, xid, id, type, occurred_at, payload)
+           SELECT ${accountId}, (3 + n / 5)::text::xid8, gen_random_uuid(), ${type}, ${at}::timestamptz + n * interval '1 ms',
                   ${payload === undefined ? sql`json_build_object('event_type', ${type}::text, 'n', n)` : sql`${JSON.stringify(payload)}::text::json`}
              FROM generate_series(0, ${count - 1}) AS n
            RETURNING account_id, id, seq, xid, type, occurred_at),
