@@ -6,6 +6,7 @@ import type { Access, DeclaredAccess } from '../packages/server/src/identity/acc
 import { atLeast, type Role } from '../packages/server/src/identity/caller.ts';
 import type { SiteId } from '../packages/server/src/platform/ids.ts';
 import { call, startTestServer, type Json, type TestServer } from './support/server.ts';
+import { fill, makeWebhook } from './support/deliveries.ts';
 import { fileForm } from './support/files.ts';
 import { newNumber, signedForm, startCarrier, type TestCarrier } from './support/carrier.ts';
 import {
@@ -140,9 +141,22 @@ async function makeTargets({ method, url }: DeclaredAccess, kind: CallerKind): P
     const made = await call(server, 'POST /sip_domains', { token: account.admin, body });
     ids['sip_domain_id'] = expectStatus(made, 201).body.id;
   }
+  Object.assign(ids, await makeDelivered(url));
   const participant = kind === 'manager' || kind === 'super_manager' ? staff[kind] : staff.operator;
   Object.assign(ids, await makeRouted(`${method} ${url}`, participant, visitor, kind));
   return { ids, visitorToken: visitor.token };
+}
+
+/** A webhook of the site, a delivery and a recovery, where the route is about one. */
+async function makeDelivered(url: string): Promise<Record<string, string>> {
+  if (!url.includes(':webhook_id') && !url.includes(':delivery_id')) return {};
+  const webhook = await makeWebhook(server, account);
+  const [delivery_id = ''] = await fill(server.database.sql, webhook, 'exhausted', { count: 1 });
+  const recovery_id = randomUUID();
+  await server.database.sql`
+    INSERT INTO webhook_recoveries (id, account_id, webhook_id, since)
+    VALUES (${recovery_id}, ${webhook.accountId}, ${webhook.id}, now())`;
+  return { webhook_id: webhook.id, delivery_id, recovery_id };
 }
 
 /** Tickets, requests, engagements and transfers, where the route is about one. */
@@ -295,6 +309,8 @@ const bodies: Readonly<Record<string, (ids: Targets['ids'], kind: CallerKind) =>
   'POST /sites/:site_id/visitor_authentication_providers': () => providerFields(),
   'POST /visitor_authentication/requests': ({ provider_id }) => ({ provider_id, id_token: 'none' }),
   'POST /sip_domains': () => ({ site_id: account.siteId, domain: `sip${(count += 1)}.example.com` }),
+  'POST /deliveries/:delivery_id/replay': () => ({}),
+  'POST /webhooks/:webhook_id/recover': () => ({ since: '2027-01-01T00:00:00Z' }),
   'POST /outbound_sms': () => ({
     site_id: account.siteId,
     from_number: newNumber(),

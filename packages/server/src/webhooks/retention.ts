@@ -25,11 +25,11 @@ async function inBatches(drop: () => Promise<number>): Promise<void> {
 }
 
 interface Passed {
-  readonly at: Date | '-infinity';
+  readonly at: Date;
   readonly id: string;
 }
 
-const start: Passed = { at: '-infinity', id: '00000000-0000-0000-0000-000000000000' };
+const start: Passed = { at: new Date(0), id: '00000000-0000-0000-0000-000000000000' };
 
 /** `drop` answers the last it has looked at, dropped or not, so that those which stay hold up nothing; `null`: there are no more. */
 async function dropInTurn(drop: (after: Passed) => Promise<Passed | null>): Promise<void> {
