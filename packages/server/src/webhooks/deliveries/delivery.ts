@@ -41,7 +41,7 @@ export const deliveryOutput = output('Delivery', {
   last_status: nullable(Type.Integer({ description: 'What was answered to the attempt it finished with' })),
   last_error: nullable(Type.String({ description: 'Why it finished as it did, where it was not delivered' })),
 });
-export type DeliveryOutput = Type.Static<typeof deliveryOutput>;
+type DeliveryOutput = Type.Static<typeof deliveryOutput>;
 
 const attemptOutput = output('DeliveryAttempt', {
   at: timestamp,
