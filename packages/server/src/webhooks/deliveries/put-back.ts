@@ -58,6 +58,6 @@ export function eventIsKept(sql: Sql): Piece {
   return sql`
     (d.body IS NOT NULL
      OR EXISTS (SELECT FROM events e
-                 WHERE e.account_id = d.account_id AND e.xid = d.event_xid AND e.id = d.event_id
+                 WHERE e.account_id = d.account_id AND e.xid = d.event_xid AND e.seq = d.event_seq
                    AND e.occurred_at = d.occurred_at))`;
 }

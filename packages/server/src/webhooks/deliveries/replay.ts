@@ -42,9 +42,9 @@ async function hurry(sql: Sql, id: DeliveryId): Promise<void> {
 async function isEventKept(sql: Sql, id: DeliveryId, from: Date): Promise<boolean> {
   const [row] = await sql<{ kept: boolean }[]>`
     SELECT ${eventIsKept(sql)} AS kept
-      FROM (SELECT account_id, event_id, event_xid, occurred_at, body FROM deliveries WHERE id = ${id}
+      FROM (SELECT account_id, event_seq, event_xid, occurred_at, body FROM deliveries WHERE id = ${id}
              UNION ALL
-            SELECT account_id, event_id, event_xid, occurred_at, body
+            SELECT account_id, event_seq, event_xid, occurred_at, body
               FROM delivery_log WHERE delivery_id = ${id} AND final AND at >= ${from}) AS d
      LIMIT 1`;
   return row?.kept ?? true;

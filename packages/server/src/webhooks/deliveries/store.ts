@@ -144,7 +144,7 @@ export async function findDetails(sql: Sql, accountId: AccountId, id: DeliveryId
             LIMIT ${mostAttempts})
     SELECT d.id, d.event_seq::float8 AS event_seq, ${sql(columns.map((column) => `d.${column}`))},
            coalesce(d.body, (SELECT e.payload FROM events e
-                              WHERE e.account_id = d.account_id AND e.xid = d.event_xid AND e.id = d.event_id
+                              WHERE e.account_id = d.account_id AND e.xid = d.event_xid AND e.seq = d.event_seq
                                 AND e.occurred_at = d.occurred_at)) AS payload,
            coalesce((SELECT json_agg(json_build_object('at', at, 'state', state, 'status', status, 'duration_ms', duration_ms,
                                                        'answer', answer, 'error', error) ORDER BY at, final)

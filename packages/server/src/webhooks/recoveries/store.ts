@@ -129,7 +129,7 @@ export async function listMissed(
   webhookId: WebhookId,
   { since, until, after, limit }: Progress & { readonly limit: number },
 ): Promise<Walked<Missed>> {
-  const told = () => sql`event_seq, account_id, event_id, event_xid, occurred_at, state, body`;
+  const told = () => sql`event_seq, account_id, event_xid, occurred_at, state, body`;
   // Served by deliveries_set_aside.
   const setAside = () => sql`
     SELECT id, NULL::timestamptz AS finished_at, ${told()}
