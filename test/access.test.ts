@@ -6,6 +6,7 @@ import type { Access, DeclaredAccess } from '../packages/server/src/identity/acc
 import { atLeast, type Role } from '../packages/server/src/identity/caller.ts';
 import type { SiteId } from '../packages/server/src/platform/ids.ts';
 import { call, startTestServer, type Json, type TestServer } from './support/server.ts';
+import { fill, makeWebhook as insertWebhook } from './support/deliveries.ts';
 import { fileForm } from './support/files.ts';
 import { makeWebhook, webhookFields } from './support/webhooks.ts';
 import { newNumber, signedForm, startCarrier, type TestCarrier } from './support/carrier.ts';
@@ -141,7 +142,8 @@ async function makeTargets({ method, url }: DeclaredAccess, kind: CallerKind): P
     const made = await call(server, 'POST /sip_domains', { token: account.admin, body });
     ids['sip_domain_id'] = expectStatus(made, 201).body.id;
   }
-  if (url.includes('/webhooks')) {
+  Object.assign(ids, await makeDelivered(url));
+  if (/\/webhooks(?!.*\/(deliveries|recover))/.test(url)) {
     // An account may have so many of them only.
     await server.database.sql`DELETE FROM webhooks`;
     ids['webhook_id'] = (await makeWebhook(server, account, { site_ids: [account.siteId] })).id;
@@ -149,6 +151,18 @@ async function makeTargets({ method, url }: DeclaredAccess, kind: CallerKind): P
   const participant = kind === 'manager' || kind === 'super_manager' ? staff[kind] : staff.operator;
   Object.assign(ids, await makeRouted(`${method} ${url}`, participant, visitor, kind));
   return { ids, visitorToken: visitor.token };
+}
+
+/** A webhook of the site, a delivery and a recovery, where the route is about one. */
+async function makeDelivered(url: string): Promise<Record<string, string>> {
+  if (!url.includes(':webhook_id') && !url.includes(':delivery_id')) return {};
+  const webhook = await insertWebhook(server, account);
+  const [delivery_id = ''] = await fill(server.database.sql, webhook, 'exhausted', { count: 1 });
+  const recovery_id = randomUUID();
+  await server.database.sql`
+    INSERT INTO webhook_recoveries (id, account_id, webhook_id, since)
+    VALUES (${recovery_id}, ${webhook.accountId}, ${webhook.id}, now())`;
+  return { webhook_id: webhook.id, delivery_id, recovery_id };
 }
 
 /** Tickets, requests, engagements and transfers, where the route is about one. */
@@ -305,6 +319,8 @@ const bodies: Readonly<Record<string, (ids: Targets['ids'], kind: CallerKind) =>
   'PUT /webhooks/:webhook_id': () => webhookFields,
   'POST /webhooks/:webhook_id/rotate_secret': () => ({}),
   'POST /webhooks/:webhook_id/test': () => ({ event_type: 'engagement.start' }),
+  'POST /deliveries/:delivery_id/replay': () => ({}),
+  'POST /webhooks/:webhook_id/recover': () => ({ since: '2027-01-01T00:00:00Z' }),
   'POST /outbound_sms': () => ({
     site_id: account.siteId,
     from_number: newNumber(),

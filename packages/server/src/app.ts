@@ -32,6 +32,7 @@ import { GuardedFetcher } from './platform/guarded-fetcher.ts';
 import { healthRoutes } from './platform/health.ts';
 import { createApp, type App } from './platform/http.ts';
 import { installIdempotency } from './platform/idempotency.ts';
+import type { AccountId } from './platform/ids.ts';
 import type { Log } from './platform/log.ts';
 import { createMetrics, metricsRoute, type Metrics } from './platform/metrics.ts';
 import { apiDocument, describeRoutes } from './platform/openapi.ts';
@@ -69,6 +70,9 @@ import { Dispatcher } from './webhooks/dispatcher/dispatcher.ts';
 import { countDeliveries, watchDispatcher } from './webhooks/dispatcher/metrics.ts';
 import { WebhookBook } from './webhooks/dispatcher/webhook-book.ts';
 import { policyRoutes } from './schedules/routes.ts';
+import { deliveryRoutes } from './webhooks/deliveries/routes.ts';
+import { Recoveries } from './webhooks/recoveries/recoveries.ts';
+import { recoveryRoutes } from './webhooks/recoveries/routes.ts';
 import { RateLimit } from './platform/rate-limit.ts';
 import { installRequestLog } from './platform/request-log.ts';
 import { installSettling } from './platform/settling.ts';
@@ -164,6 +168,8 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   if (sms !== null) await carrierRoutes(app, sms);
   webhookRoutes(app, { guard, sealer });
   eventTypeRoutes(app);
+  deliveryRoutes(app);
+  recoveryRoutes(app, startRecoveries({ app, database, log, hints }));
   await healthRoutes(app);
   metricsRoute(app, metrics);
   docsRoutes(app, () => apiDocument(app, eventWebhooks()));
@@ -294,6 +300,18 @@ function startDispatcher({ app, config, database, guard, sealer, ...parts }: Dis
     apns.close();
     await sql.end({ timeout: 1 });
   });
+}
+
+function startRecoveries({
+  app,
+  database,
+  log,
+  hints,
+}: Pick<TurnParts, 'app' | 'database' | 'log' | 'hints'>): Recoveries {
+  const onPutBack = (accountId: AccountId): void => hints.tell(accountId);
+  const recoveries = new Recoveries({ sql: database.sql, log, onPutBack });
+  app.addHook('onClose', async () => recoveries.stop());
+  return recoveries;
 }
 
 /** For preparing, sending and taking SMS. None is held while another is waited for. */

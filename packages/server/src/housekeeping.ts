@@ -10,6 +10,7 @@ import type { Sql } from './platform/database.ts';
 import { dropOldIdempotencyKeys } from './platform/idempotency.ts';
 import type { Log } from './platform/log.ts';
 import { dropOldMoves } from './routing/turn-store.ts';
+import { dropOldWebhooks } from './webhooks/retention.ts';
 
 const everyMs = 10 * 60_000;
 
@@ -25,6 +26,7 @@ export function startHousekeeping(sql: Sql, { eventRetentionDays, dataDir }: Con
     async () => sweepFiles(sql, disk),
     async () => dropExpiredSecrets(sql),
     async () => dropOldAuthentications(sql),
+    async () => dropOldWebhooks(sql, eventRetentionDays),
   ];
   let stopped = false;
   // One that fails does not keep the others from being done.

@@ -102,8 +102,8 @@ function digestsOf(wanted: readonly { readonly digest: string }[]): string[] {
 }
 
 /**
- * Those that are there already, by digest. One that nothing has brought along for long is dropped, so that is noted, daily.
- * One that was disabled is brought along anew, and nobody else could enable it.
+ * Those that are there already, by digest. One that nothing has brought along for long is dropped, so that is noted, daily;
+ * one that is being dropped is not there. One that was disabled begins anew: nobody else could enable it.
  */
 async function touchAttached(
   sql: Sql,
@@ -120,7 +120,10 @@ async function touchAttached(
            UPDATE webhooks w
               SET attached_at = now(), enabled = true, disabled_because = NULL, disabled_at = NULL, failing_since = NULL
              FROM known
-            WHERE w.id = known.id AND (NOT known.enabled OR known.attached_at < now() - interval '1 day'))
-    SELECT id, encode(digest, 'hex') AS digest FROM known`;
+            WHERE w.id = known.id AND (NOT known.enabled OR known.attached_at < now() - interval '1 day')
+           RETURNING w.id)
+    SELECT id, encode(digest, 'hex') AS digest
+      FROM known
+     WHERE enabled AND attached_at >= now() - interval '1 day' OR id IN (SELECT id FROM touched)`;
   return new Map(rows.map(({ id, digest }) => [digest, id]));
 }

@@ -15,8 +15,16 @@ export function originOf(url: string): string {
 /** The account's destination for that URL, made if there is none. */
 export async function destinationFor(sql: Sql, accountId: AccountId, url: string): Promise<DestinationId> {
   const origin = originOf(url);
+  // What nobody wants is dropped, so that it is wanted is noted, daily. One that is being dropped is not found.
   const find = async () => sql<{ id: DestinationId }[]>`
-    SELECT id FROM destinations WHERE account_id = ${accountId} AND origin = ${origin}`;
+    WITH known AS (SELECT id, wanted_at FROM destinations WHERE account_id = ${accountId} AND origin = ${origin}),
+         touched AS (
+           UPDATE destinations d
+              SET wanted_at = now()
+             FROM known
+            WHERE d.id = known.id AND known.wanted_at < now() - interval '1 day'
+           RETURNING d.id)
+    SELECT id FROM known WHERE wanted_at >= now() - interval '1 day' OR id IN (SELECT id FROM touched)`;
   const [found] = await find();
   if (found !== undefined) return found.id;
   await sql`

@@ -39,6 +39,8 @@ export const errors = {
   last_super_manager: { status: 409, title: 'A site must keep at least one enabled super_manager' },
   file_not_clean: { status: 409, title: 'The file has not been found clean' },
   already_scanned: { status: 409, title: 'The file has another scan result already' },
+  event_expired: { status: 409, title: 'The event is no longer in the log' },
+  webhook_deleted: { status: 409, title: 'The webhook has been deleted' },
   scan_not_manual: { status: 409, title: 'Files are not scanned by hand here' },
   precondition_failed: { status: 412, title: 'The resource has changed since it was read' },
   body_too_large: { status: 413, title: 'The body is too large' },

@@ -63,12 +63,10 @@ export interface Cursor {
 }
 
 export function readCursor(text: string | undefined): Cursor | null {
-  if (text === undefined) return null;
-  const [ms = '', id = ''] = Buffer.from(text, 'base64url').toString('latin1').split(' ', 2);
-  const at = new Date(Number(ms));
-  if (!/^\d{1,15}$/.test(ms) || !(at.getTime() <= latest) || !isUuid(id))
-    throw invalid([{ attribute: '/cursor', detail: 'is not one that next_page has given' }]);
-  return { at, id };
+  const place = readPlace(text);
+  if (place === null) return null;
+  if (place.seq > latest) throw unknownCursor();
+  return { at: new Date(place.seq), id: place.id };
 }
 
 /** `rows` has one more than a page holds if there is a next one. */
@@ -82,6 +80,27 @@ export function cutAtCursor<Row>(
   const last = page.at(-1);
   if (rows.length <= perPage || last === undefined) return { rows: page, next_page: null };
   const { at, id } = cursorOf(last);
-  const cursor = Buffer.from(`${at.getTime()} ${id}`, 'latin1').toString('base64url');
-  return { rows: page, next_page: pageAddress(request, { cursor }) };
+  return { rows: page, next_page: pageAfter(request, { seq: at.getTime(), id }) };
+}
+
+/** Where a page of a log ends that is in the order of a number. */
+export interface Place {
+  readonly seq: number;
+  readonly id: string;
+}
+
+export function readPlace(text: string | undefined): Place | null {
+  if (text === undefined) return null;
+  const [number = '', id = ''] = Buffer.from(text, 'base64url').toString('latin1').split(' ', 2);
+  if (!/^\d{1,16}$/.test(number) || !Number.isSafeInteger(Number(number)) || !isUuid(id)) throw unknownCursor();
+  return { seq: Number(number), id };
+}
+
+/** The address of the page that goes on behind the place. */
+export function pageAfter(request: FastifyRequest, { seq, id }: Place): string {
+  return pageAddress(request, { cursor: Buffer.from(`${seq} ${id}`, 'latin1').toString('base64url') });
+}
+
+function unknownCursor(): Refusal {
+  return invalid([{ attribute: '/cursor', detail: 'is not one that next_page has given' }]);
 }

@@ -1,0 +1,69 @@
+import type { FastifyRequest } from 'fastify';
+import type { WebhookId } from '../events/attach-webhooks.ts';
+import type { DestinationId } from '../events/destination.ts';
+import { accountOf, operatorOf, permitted, roleTooLow } from '../identity/access.ts';
+import { atLeast, type Role } from '../identity/caller.ts';
+import type { Sql } from '../platform/database.ts';
+import { notFound, Refusal } from '../platform/errors.ts';
+import type { AccountId, SiteId } from '../platform/ids.ts';
+
+export interface CoveredWebhook {
+  readonly id: WebhookId;
+  readonly account_id: AccountId;
+  readonly destination_id: DestinationId;
+  readonly enabled: boolean;
+  readonly deleted_at: Date | null;
+}
+
+const least: Role = 'super_manager';
+
+/**
+ * The webhook, for whoever is super_manager of every site it hears of: of all of the account's where it names none, as those
+ * do that came with a ticket or request. One that was deleted is found too, for its log. `named` is what the caller asked
+ * for, where that was not the webhook.
+ */
+export async function coveredWebhook(
+  request: FastifyRequest,
+  id: WebhookId,
+  named: { readonly noun: string; readonly id: string } = { noun: 'webhook', id },
+): Promise<CoveredWebhook> {
+  const { sql } = request;
+  const [row] = await sql<(CoveredWebhook & { sites: SiteId[] })[]>`
+    SELECT id, account_id, destination_id, enabled, deleted_at,
+           coalesce(site_ids, ARRAY(SELECT s.id FROM sites s WHERE s.account_id = w.account_id)) AS sites
+      FROM webhooks w
+     WHERE id = ${id} AND account_id = ${accountOf(request)}`;
+  if (row === undefined) throw notFound(named.noun, named.id);
+  const { sites, ...webhook } = row;
+  const { roles } = operatorOf(request);
+  // A site that the caller has nothing to do with comes first: that there is a webhook at all is not for them to know.
+  if (!sites.every((site) => roles.has(site))) throw notFound(named.noun, named.id);
+  const tooLow = sites.map((site) => roles.get(site) ?? 'operator').find((role) => !atLeast(role, least));
+  if (tooLow !== undefined) throw roleTooLow(least, tooLow);
+  permitted(request);
+  return webhook;
+}
+
+/** The webhook as it is now, which stays so for the transaction. Refuses where nothing can be sent by it. */
+export async function holdUsable(sql: Sql, id: WebhookId): Promise<Pick<CoveredWebhook, 'destination_id'>> {
+  const webhook = await holdWebhook(sql, id);
+  const usability = usabilityOf(webhook);
+  if (usability === 'usable' && webhook !== null) return webhook;
+  if (usability === 'disabled')
+    throw new Refusal('webhook_disabled', `The webhook ${id} is disabled. Enable it first.`);
+  throw new Refusal('webhook_deleted', `The webhook ${id} has been deleted: nothing is sent by it any more.`);
+}
+
+type Held = Pick<CoveredWebhook, 'destination_id' | 'enabled' | 'deleted_at'>;
+
+/** One at a time: whoever puts deliveries back by the webhook waits for the others who do. */
+export async function holdWebhook(sql: Sql, id: WebhookId): Promise<Held | null> {
+  const [row] = await sql<Held[]>`
+    SELECT destination_id, enabled, deleted_at FROM webhooks WHERE id = ${id} FOR NO KEY UPDATE`;
+  return row ?? null;
+}
+
+export function usabilityOf(webhook: Held | null): 'usable' | 'disabled' | 'deleted' {
+  if (webhook === null || webhook.deleted_at !== null) return 'deleted';
+  return webhook.enabled ? 'usable' : 'disabled';
+}

@@ -1,0 +1,118 @@
+import type { FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { eventTypes } from '../../events/catalogue.ts';
+import { accountOf } from '../../identity/access.ts';
+import { notFound } from '../../platform/errors.ts';
+import type { App } from '../../platform/http.ts';
+import { instantOf } from '../../platform/instant.ts';
+import { cursorQuery, nextPage, pageAfter, readPlace } from '../../platform/paging.ts';
+import { oneOf, timestamp, uuid } from '../../platform/schema.ts';
+import { coveredWebhook } from '../coverage.ts';
+import { deliveryDetails, deliveryOutput, deliveryStates, type DeliveryId, type DeliveryRow } from './delivery.ts';
+import { replayDelivery } from './replay.ts';
+import { findDelivery, findDetails, listDeliveries } from './store.ts';
+
+const tags = ['Webhook deliveries'];
+const access = { operator: 'super_manager', site: 'resource' } as const;
+const deliveryParams = Type.Object({ delivery_id: uuid<'delivery'>() });
+const instant = Type.Unsafe<string>({ ...timestamp });
+
+export function deliveryRoutes(app: App): void {
+  listRoute(app);
+
+  app.get(
+    '/deliveries/:delivery_id',
+    {
+      config: { access },
+      schema: {
+        tags,
+        summary: 'One delivery, its event and every attempt',
+        params: deliveryParams,
+        response: { 200: deliveryDetails },
+      },
+    },
+    async (request) => {
+      const { delivery_id: id } = request.params;
+      await coveredDelivery(request, id);
+      const row = await findDetails(request.sql, accountOf(request), id);
+      if (row === null) throw notFound('delivery', id);
+      const { payload, attempts, ...delivery } = row;
+      return {
+        ...delivery,
+        event: { id: row.event_id, type: row.event_type, payload },
+        attempts: attempts.map((attempt) => ({ ...attempt, at: new Date(attempt.at) })),
+      };
+    },
+  );
+
+  app.post(
+    '/deliveries/:delivery_id/replay',
+    {
+      config: { access },
+      schema: {
+        tags,
+        summary: 'Send a delivery again, now and out of order',
+        description:
+          'One that has finished or is held becomes pending, with all its attempts before it; one that waits for its next ' +
+          'attempt has it now.',
+        params: deliveryParams,
+        body: Type.Object({}, { additionalProperties: false }),
+        response: { 202: deliveryOutput },
+      },
+    },
+    async (request, reply) => {
+      const { delivery_id: id } = request.params;
+      const { webhook_id: webhookId } = await coveredDelivery(request, id);
+      const row = await replayDelivery(request.sql, { accountId: accountOf(request), id, webhookId });
+      reply.code(202);
+      return row;
+    },
+  );
+}
+
+function listRoute(app: App): void {
+  app.get(
+    '/webhooks/:webhook_id/deliveries',
+    {
+      config: { access },
+      schema: {
+        tags,
+        summary: 'Deliveries of a webhook, newest event first',
+        description:
+          'A page looks through a bounded part of the log: with filters it may have fewer deliveries than asked for, or ' +
+          'none, and still name a next page.',
+        params: Type.Object({ webhook_id: uuid<'webhook'>() }),
+        querystring: Type.Object({
+          state: Type.Optional(oneOf(deliveryStates)),
+          event_type: Type.Optional(oneOf(eventTypes)),
+          since: Type.Optional(instant),
+          until: Type.Optional(instant),
+          ...cursorQuery,
+        }),
+        response: { 200: Type.Object({ deliveries: Type.Array(deliveryOutput), next_page: nextPage }) },
+      },
+    },
+    async (request) => {
+      const { state = null, event_type: eventType = null, since, until, cursor, per_page: perPage } = request.query;
+      const after = readPlace(cursor);
+      const span = {
+        since: since === undefined ? null : instantOf(since, '/since'),
+        until: until === undefined ? null : instantOf(until, '/until'),
+      };
+      const webhook = await coveredWebhook(request, request.params.webhook_id);
+      const limit = perPage + 1;
+      const found = await listDeliveries(request.sql, { webhook, state, eventType, ...span, after, limit });
+      const deliveries = found.rows.slice(0, perPage);
+      const last = found.rows.length > perPage ? deliveries.at(-1) : undefined;
+      const next = last === undefined ? found.next : { seq: last.event_seq, id: last.id };
+      return { deliveries, next_page: next === null ? null : pageAfter(request, next) };
+    },
+  );
+}
+
+async function coveredDelivery(request: FastifyRequest, id: DeliveryId): Promise<DeliveryRow> {
+  const row = await findDelivery(request.sql, accountOf(request), id);
+  if (row === null) throw notFound('delivery', id);
+  await coveredWebhook(request, row.webhook_id, { noun: 'delivery', id });
+  return row;
+}

@@ -1,0 +1,154 @@
+import type { WebhookId } from '../../events/attach-webhooks.ts';
+import type { DestinationId } from '../../events/destination.ts';
+import type { Piece, Sql } from '../../platform/database.ts';
+import type { AccountId } from '../../platform/ids.ts';
+import type { Place } from '../../platform/paging.ts';
+import {
+  clocksApartMs,
+  madeAt,
+  type DeliveryDetails,
+  type DeliveryId,
+  type DeliveryRow,
+  type DeliveryState,
+} from './delivery.ts';
+import { mostLookedAt, walk, type Walked } from './walk.ts';
+
+/** One that is replayed again and again is shown with the newest of what became of it. */
+const mostAttempts = 200;
+
+interface DeliveryList {
+  readonly webhook: { readonly id: WebhookId; readonly destination_id: DestinationId };
+  readonly state: DeliveryState | null;
+  readonly eventType: string | null;
+  /** When their events occurred. */
+  readonly since: Date | null;
+  readonly until: Date | null;
+  readonly after: Place | null;
+  readonly limit: number;
+}
+
+const columns = [
+  'webhook_id', 'engagement_id', 'event_id', 'event_type', 'state', 'parked', 'next_attempt_at', 'occurred_at',
+  'created_at', 'finished_at', 'last_status', 'last_error',
+] as const; // prettier-ignore
+
+const waiting = (sql: Sql) => sql`
+  id, event_seq, webhook_id, engagement_id, event_id, event_type, state, parked, due_at AS next_attempt_at, occurred_at,
+  created_at, NULL::timestamptz AS finished_at, NULL::integer AS last_status, NULL::text AS last_error`;
+
+const finished = (sql: Sql) => sql`
+  delivery_id AS id, event_seq, webhook_id, engagement_id, event_id, event_type, state, false AS parked,
+  NULL::timestamptz AS next_attempt_at, occurred_at, created_at, at AS finished_at, status AS last_status,
+  error AS last_error`;
+
+/** Newest event first: what waits, and what has finished. */
+export async function listDeliveries(sql: Sql, list: DeliveryList): Promise<Walked<DeliveryRow>> {
+  const wanted = sql`
+    webhook_id = ${list.webhook.id}
+       AND (${list.state}::text IS NULL OR state = ${list.state})
+       AND (${list.eventType}::text IS NULL OR event_type = ${list.eventType})
+       AND (${list.since}::timestamptz IS NULL OR occurred_at >= ${list.since})
+       AND (${list.until}::timestamptz IS NULL OR occurred_at < ${list.until})`;
+  const sources = sourcesOf(sql, list).map((looked) => ({ looked, wanted }));
+  return walk<DeliveryRow>(sql, { sources, columns, direction: 'down', limit: list.limit });
+}
+
+/** Those that may have rows in the state. */
+function sourcesOf(sql: Sql, list: DeliveryList): (() => Piece)[] {
+  const { webhook, since, after } = list;
+  const before = (id: Piece) =>
+    after === null ? sql`true` : sql`(event_seq, ${id}) < (${after.seq}::bigint, ${after.id}::uuid)`;
+  // Served by deliveries_fresh: the fresh ones of a webhook are found among those of its destination.
+  const fresh = () => sql`
+    SELECT ${waiting(sql)}
+      FROM deliveries
+     WHERE destination_id = ${webhook.destination_id} AND state = 'pending' AND due_at IS NULL AND ${before(sql`id`)}
+     ORDER BY event_seq DESC, id DESC
+     LIMIT ${mostLookedAt}`;
+  // Served by deliveries_set_aside.
+  const setAside = () => sql`
+    SELECT ${waiting(sql)}
+      FROM deliveries
+     WHERE webhook_id = ${webhook.id} AND (state <> 'pending' OR due_at IS NOT NULL) AND ${before(sql`id`)}
+     ORDER BY event_seq DESC, id DESC
+     LIMIT ${mostLookedAt}`;
+  // Served by delivery_log_by_webhook or _failed. Days before the events' own are not looked into.
+  const logged = (which: Piece) => () => sql`
+    SELECT ${finished(sql)}
+      FROM delivery_log
+     WHERE webhook_id = ${webhook.id} AND final AND ${which} AND at >= ${earliest(since)} AND ${before(sql`delivery_id`)}
+     ORDER BY event_seq DESC, delivery_id DESC
+     LIMIT ${mostLookedAt}`;
+  switch (list.state) {
+    case null:
+      return [fresh, setAside, logged(sql`true`)];
+    case 'pending':
+      return [fresh, setAside];
+    case 'retrying':
+    case 'held':
+      return [setAside];
+    case 'delivered':
+      return [logged(sql`true`)];
+    case 'exhausted':
+    case 'discarded':
+      return [logged(sql`state <> 'delivered'`)];
+  }
+}
+
+const longAgo = new Date('0001-01-01T00:00:00Z');
+
+/** Nothing is written in the log about something before it happened, but for clocks that are apart. */
+export function earliest(since: Date | null): Date {
+  return new Date(Math.max((since ?? longAgo).getTime() - clocksApartMs, longAgo.getTime()));
+}
+
+/** Whether it waits or has finished, and by which webhook. */
+export async function findDelivery(sql: Sql, accountId: AccountId, id: DeliveryId): Promise<DeliveryRow | null> {
+  const made = madeAt(id);
+  if (made === null) return null;
+  // One statement: one that finishes meanwhile is one or the other. Served by the primary key and delivery_log_by_delivery.
+  const [row] = await sql<DeliveryRow[]>`
+    SELECT ${waiting(sql)} FROM deliveries WHERE id = ${id} AND account_id = ${accountId}
+     UNION ALL
+    SELECT ${finished(sql)} FROM delivery_log
+     WHERE delivery_id = ${id} AND account_id = ${accountId} AND final AND at >= ${earliest(made)}
+     ORDER BY finished_at DESC NULLS FIRST
+     LIMIT 1`;
+  return row ?? null;
+}
+
+interface StoredDetails extends DeliveryRow {
+  readonly payload: object | null;
+  readonly attempts: (Omit<DeliveryDetails['attempts'][number], 'at'> & { readonly at: string })[];
+}
+
+/** With its event and what became of it so far, all as it was at one moment. */
+export async function findDetails(sql: Sql, accountId: AccountId, id: DeliveryId): Promise<StoredDetails | null> {
+  const made = madeAt(id);
+  if (made === null) return null;
+  const [row] = await sql<StoredDetails[]>`
+    WITH delivery AS (
+           SELECT ${waiting(sql)}, account_id, event_xid, body
+             FROM deliveries WHERE id = ${id} AND account_id = ${accountId}
+            UNION ALL
+           SELECT ${finished(sql)}, account_id, event_xid, body
+             FROM delivery_log
+            WHERE delivery_id = ${id} AND account_id = ${accountId} AND final AND at >= ${earliest(made)}
+            ORDER BY finished_at DESC NULLS FIRST
+            LIMIT 1),
+         newest AS (
+           SELECT at, final, state, status, duration_ms, answer, error
+             FROM delivery_log
+            WHERE delivery_id = ${id} AND account_id = ${accountId} AND at >= ${earliest(made)}
+            ORDER BY at DESC, final DESC
+            LIMIT ${mostAttempts})
+    SELECT d.id, d.event_seq::float8 AS event_seq, ${sql(columns.map((column) => `d.${column}`))},
+           coalesce(d.body, (SELECT e.payload FROM events e
+                              WHERE e.account_id = d.account_id AND e.xid = d.event_xid AND e.seq = d.event_seq
+                                AND e.occurred_at = d.occurred_at)) AS payload,
+           coalesce((SELECT json_agg(json_build_object('at', at, 'state', state, 'status', status, 'duration_ms', duration_ms,
+                                                       'answer', answer, 'error', error) ORDER BY at, final)
+                       FROM newest), '[]') AS attempts
+      FROM delivery d`;
+  return row ?? null;
+}

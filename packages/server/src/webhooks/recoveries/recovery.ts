@@ -1,0 +1,40 @@
+import Type from 'typebox';
+import type { WebhookId } from '../../events/attach-webhooks.ts';
+import type { AccountId, Id } from '../../platform/ids.ts';
+import { body, nullable, oneOf, output, timestamp, uuid } from '../../platform/schema.ts';
+
+export type RecoveryId = Id<'recovery'>;
+
+const states = ['running', 'finished', 'stopped'] as const;
+
+const instant = Type.Unsafe<string>({ ...timestamp });
+
+export const recoveryInput = body({
+  since: Type.Unsafe<string>({ ...instant, description: 'Of events that occurred from then on' }),
+  until: Type.Optional(Type.Unsafe<string>({ ...instant, description: 'And before; left out: up to the last' })),
+});
+
+export const recoveryOutput = output('WebhookRecovery', {
+  id: uuid<'recovery'>(),
+  webhook_id: uuid<'webhook'>(),
+  state: Type.Unsafe<(typeof states)[number]>({
+    ...oneOf(states),
+    description: 'stopped: the webhook was disabled or deleted before it was finished',
+  }),
+  since: timestamp,
+  until: nullable(timestamp),
+  recovered: Type.Integer({ description: 'Deliveries put back so far' }),
+  created_at: timestamp,
+  updated_at: timestamp,
+  finished_at: nullable(timestamp),
+});
+
+export type RecoveryRow = Type.Static<typeof recoveryOutput> & { readonly id: RecoveryId };
+
+/** One that this process has taken, for as long as nobody takes it after us. */
+export interface TakenRecovery {
+  readonly id: RecoveryId;
+  readonly accountId: AccountId;
+  readonly webhookId: WebhookId;
+  readonly epoch: number;
+}

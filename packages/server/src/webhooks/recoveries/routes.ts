@@ -1,0 +1,97 @@
+import Type from 'typebox';
+import { accountOf } from '../../identity/access.ts';
+import { inTransaction } from '../../platform/database.ts';
+import { invalid, notFound, Refusal } from '../../platform/errors.ts';
+import type { App } from '../../platform/http.ts';
+import { newId } from '../../platform/ids.ts';
+import { instantOf } from '../../platform/instant.ts';
+import { cursorQuery, cutAtCursor, nextPage, readCursor } from '../../platform/paging.ts';
+import { uuid } from '../../platform/schema.ts';
+import { coveredWebhook, holdUsable } from '../coverage.ts';
+import type { Recoveries } from './recoveries.ts';
+import { recoveryInput, recoveryOutput, type RecoveryId } from './recovery.ts';
+import { findRecovery, insertRecovery, listRecoveries } from './store.ts';
+
+/** Of a webhook, at a time. */
+const mostRunning = 10;
+const tags = ['Webhook deliveries'];
+const access = { operator: 'super_manager', site: 'resource' } as const;
+const webhookParams = { webhook_id: uuid<'webhook'>() };
+
+export function recoveryRoutes(app: App, recoveries: Recoveries): void {
+  app.post(
+    '/webhooks/:webhook_id/recover',
+    {
+      config: { access },
+      schema: {
+        tags,
+        summary: 'Send what the webhook has missed',
+        description:
+          'Deliveries of events since then that are held, or were given up, become pending again, in the order of the ' +
+          'events and in the background. Those that were delivered or discarded do not, nor those that wait already.',
+        params: Type.Object(webhookParams),
+        body: recoveryInput,
+        response: { 202: recoveryOutput },
+      },
+    },
+    async (request, reply) => {
+      const since = instantOf(request.body.since, '/since');
+      const until = request.body.until === undefined ? null : instantOf(request.body.until, '/until');
+      const webhook = await coveredWebhook(request, request.params.webhook_id);
+      if (until !== null && until <= since)
+        throw invalid([{ attribute: '/until', detail: 'must be later than since' }]);
+      const row = await inTransaction(request.sql, async (sql) => {
+        await holdUsable(sql, webhook.id);
+        const values = { id: newId<RecoveryId>(), accountId: accountOf(request), webhookId: webhook.id, since, until };
+        return insertRecovery(sql, values, mostRunning);
+      });
+      if (row === null)
+        throw new Refusal('too_many', `A webhook has ${mostRunning} recoveries at a time. Wait for one to finish.`);
+      recoveries.look();
+      reply.code(202).header('location', `/webhooks/${webhook.id}/recoveries/${row.id}`);
+      return row;
+    },
+  );
+
+  app.get(
+    '/webhooks/:webhook_id/recoveries',
+    {
+      config: { access },
+      schema: {
+        tags,
+        summary: 'Recoveries of a webhook, newest first',
+        params: Type.Object(webhookParams),
+        querystring: Type.Object(cursorQuery),
+        response: { 200: Type.Object({ recoveries: Type.Array(recoveryOutput), next_page: nextPage }) },
+      },
+    },
+    async (request) => {
+      const { cursor, per_page: perPage } = request.query;
+      const after = readCursor(cursor);
+      const { id } = await coveredWebhook(request, request.params.webhook_id);
+      const found = await listRecoveries(request.sql, id, { after, limit: perPage + 1 });
+      const { rows, next_page } = cutAtCursor(request, perPage, found, (row) => ({ at: row.created_at, id: row.id }));
+      return { recoveries: rows, next_page };
+    },
+  );
+
+  app.get(
+    '/webhooks/:webhook_id/recoveries/:recovery_id',
+    {
+      config: { access },
+      schema: {
+        tags,
+        summary: 'How far a recovery has come',
+        params: Type.Object({ ...webhookParams, recovery_id: uuid<'recovery'>() }),
+        response: { 200: recoveryOutput },
+      },
+    },
+    async (request) => {
+      const { webhook_id, recovery_id: id } = request.params;
+      const webhook = await coveredWebhook(request, webhook_id);
+      const row = await findRecovery(request.sql, webhook.id, id);
+      if (row === null) throw notFound('recovery', id);
+      return row;
+    },
+  );
+}

@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto';
+import type { Sql } from '../../packages/server/src/platform/database.ts';
+import type { Json } from './server.ts';
+import type { Reached, TestAccount } from './world.ts';
+
+export interface TestWebhook {
+  readonly id: string;
+  readonly accountId: string;
+  readonly destinationId: string;
+}
+
+interface WebhookFields {
+  readonly siteIds?: readonly string[] | null;
+  /** Attached to a ticket or request, and not registered. */
+  readonly side?: 'visitor' | 'operator';
+  readonly enabled?: boolean;
+  readonly origin?: string;
+}
+
+/** A webhook as a registration, or a ticket, has left it; on the account's first site unless told otherwise. */
+export async function makeWebhook(
+  { database: { sql } }: Pick<Reached, 'database'>,
+  account: TestAccount,
+  { siteIds = [account.siteId], side, enabled = true, origin = `https://${randomUUID()}.example` }: WebhookFields = {},
+): Promise<TestWebhook> {
+  const id = randomUUID();
+  const [row] = await sql<{ accountId: string; destinationId: string }[]>`
+    WITH own AS (SELECT account_id FROM operators WHERE id = ${account.adminId}),
+         destination AS (
+           INSERT INTO destinations (id, account_id, origin) SELECT ${randomUUID()}, account_id, ${origin} FROM own
+           RETURNING id, account_id)
+    INSERT INTO webhooks (id, account_id, destination_id, side, digest, attached_at, url, method, headers, events, hears,
+                          site_ids, enabled, disabled_because, disabled_at)
+    SELECT ${id}, account_id, id, ${side ?? null}, ${side === undefined ? null : Buffer.from(id)},
+           ${side === undefined ? null : sql`now()`}, ${`${origin}/hook`}, 'POST', '{}', '{engagement.start}',
+           '{engagement.start}', ${side === undefined && siteIds !== null ? [...siteIds] : null}, ${enabled},
+           ${enabled ? null : 'asked'}, ${enabled ? null : sql`now()`}
+      FROM destination
+    RETURNING account_id AS "accountId", destination_id AS "destinationId"`;
+  if (row === undefined) throw new Error('the account has no admin');
+  return { id, ...row };
+}
+
+/** How deliveries stand: `fresh` ones are pending and due at once. */
+type Standing = 'fresh' | 'pending' | 'retrying' | 'held' | 'delivered' | 'exhausted' | 'discarded';
+
+interface Filling {
+  readonly count: number;
+  readonly type?: string;
+  /** When the first event occurred; each other a millisecond after the one before it. */
+  readonly at?: Date;
+  readonly engagementId?: string;
+  readonly payload?: Json;
+}
+
+/**
+ * Writes events, and of each a delivery that stands as told; answers their ids, in the order of the log. Their transactions
+ * are made up: one that writes thousands of events, which are found by it, there is not.
+ */
+export async function fill(
+  sql: Sql,
+  { id: webhookId, accountId, destinationId }: TestWebhook,
+  standing: Standing,
+  { count, type = 'engagement.start', at = new Date(), engagementId, payload }: Filling,
+): Promise<string[]> {
+  const isFinished = ['delivered', 'exhausted', 'discarded'].includes(standing);
+  const state = standing === 'fresh' ? 'pending' : standing;
+  const due = { fresh: sql`NULL`, held: sql`NULL` }[standing as string] ?? sql`now() + interval '1 hour'`;
+  const rows = await sql<{ id: string }[]>`
+    WITH told AS (
+           INSERT INTO events (account_id, xid, id, type, occurred_at, payload)
+           SELECT ${accountId}, (3 + n / 5)::text::xid8, gen_random_uuid(), ${type}, ${at}::timestamptz + n * interval '1 ms',
+                  ${payload === undefined ? sql`json_build_object('event_type', ${type}::text, 'n', n)` : sql`${JSON.stringify(payload)}::text::json`}
+             FROM generate_series(0, ${count - 1}) AS n
+           RETURNING account_id, id, seq, xid, type, occurred_at),
+         timed AS (SELECT ${timedId(sql)} AS delivery_id, told.* FROM told ORDER BY seq)
+    ${
+      isFinished
+        ? sql`
+    INSERT INTO delivery_log (at, delivery_id, account_id, webhook_id, destination_id, engagement_id, event_id, event_seq,
+                              event_xid, occurred_at, event_type, created_at, state, final, duration_ms, status, answer, error)
+    SELECT occurred_at + interval '1 second', delivery_id, account_id, ${webhookId}, ${destinationId},
+           ${engagementId ?? null}::uuid, id, seq, xid, occurred_at, type, occurred_at, ${state}, true, 12,
+           ${standing === 'delivered' ? 200 : 500}::integer, 'answer', ${standing === 'delivered' ? null : 'Answered 500'}::text
+      FROM timed
+    RETURNING delivery_id AS id`
+        : sql`
+    INSERT INTO deliveries (id, account_id, webhook_id, destination_id, engagement_id, event_id, event_seq, event_xid,
+                            occurred_at, event_type, state, attempts, due_at, created_at)
+    SELECT delivery_id, account_id, ${webhookId}, ${destinationId}, ${engagementId ?? null}::uuid, id, seq, xid,
+           occurred_at, type, ${state}, ${standing === 'retrying' ? 2 : 0}, ${due}, occurred_at
+      FROM timed
+    RETURNING id`
+    }`;
+  return rows.map(({ id }) => id);
+}
+
+/** A UUID of version 7 that begins with the time at which its event occurred. */
+function timedId(sql: Sql) {
+  return sql`
+    (lpad(to_hex((extract(epoch FROM occurred_at) * 1000)::bigint), 12, '0') || '7' || substr(md5(random()::text), 1, 3)
+     || '8' || substr(md5(random()::text), 1, 15))::uuid`;
+}
+
+/** What a dispatcher does with one that has arrived, in one statement. */
+export async function finish(sql: Sql, id: string, state: 'delivered' | 'exhausted' = 'delivered'): Promise<void> {
+  await sql`
+    WITH done AS (DELETE FROM deliveries WHERE id = ${id} RETURNING *)
+    INSERT INTO delivery_log (at, delivery_id, account_id, webhook_id, destination_id, engagement_id, event_id, event_seq,
+                              event_xid, occurred_at, event_type, created_at, state, final, duration_ms, status, body)
+    SELECT clock_timestamp(), id, account_id, webhook_id, destination_id, engagement_id, event_id, event_seq, event_xid,
+           occurred_at, event_type, created_at, ${state}, true, 5, 200, body
+      FROM done`;
+}
+
+/** An attempt that failed, and has been noted. */
+export async function noteAttempt(sql: Sql, id: string, { at, status }: { at: Date; status: number }): Promise<void> {
+  await sql`
+    INSERT INTO delivery_log (at, delivery_id, account_id, webhook_id, destination_id, engagement_id, event_id, event_seq,
+                              event_xid, occurred_at, event_type, created_at, state, final, duration_ms, status, answer, error)
+    SELECT ${at}, id, account_id, webhook_id, destination_id, engagement_id, event_id, event_seq, event_xid, occurred_at,
+           event_type, created_at, 'retrying', false, 7, ${status}, 'no', 'Answered'
+      FROM deliveries WHERE id = ${id}`;
+}
+
+export interface WaitingRow {
+  readonly id: string;
+  readonly state: string;
+  readonly attempts: number;
+  readonly parked: boolean;
+  readonly due_at: Date | null;
+  readonly event_seq: number;
+  readonly destination_id: string;
+}
+
+/** What waits for the webhook, in the order of the log. */
+export async function waitingOf(sql: Sql, webhook: TestWebhook): Promise<WaitingRow[]> {
+  return sql<WaitingRow[]>`
+    SELECT id, state, attempts, parked, due_at, event_seq::float8 AS event_seq, destination_id
+      FROM deliveries WHERE webhook_id = ${webhook.id} ORDER BY event_seq, id`;
+}
