@@ -2,8 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 
 /** What a receiver does with a request. Only the first three say that it has been taken. */
-export const manners = ['take', 'drip', 'cut', 'refuse', 'busy', 'reset', 'hang', 'deaf', 'endless'] as const;
-export type Manner = (typeof manners)[number];
+type Manner = 'take' | 'drip' | 'cut' | 'refuse' | 'busy' | 'reset' | 'hang' | 'deaf' | 'endless';
 
 export interface Heard {
   readonly eventId: string;
@@ -15,7 +14,7 @@ export interface Heard {
 }
 
 /** How often each happens, out of a thousand. The rest is taken. */
-export type Moods = Readonly<Partial<Record<Manner, number>>>;
+type Moods = Readonly<Partial<Record<Manner, number>>>;
 
 /** Receives webhooks and behaves badly at random. Everything that was read to its end is remembered, taken or not. */
 export class MisbehavingReceiver {

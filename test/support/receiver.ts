@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Json } from './server.ts';
 
 /** A request as the receiver of a webhook got it. */
-export interface Arrived {
+interface Arrived {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingMessage['headers'];

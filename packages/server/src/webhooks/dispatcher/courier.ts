@@ -18,7 +18,7 @@ export const longestEvent = 256 * 1_024;
 export const mostToDestination = 32;
 
 /** Sends events to Apple's service. */
-export interface PushSender {
+interface PushSender {
   send(push: {
     readonly target: ApnsTarget;
     readonly registeredAt: Date;
