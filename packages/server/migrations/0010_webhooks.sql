@@ -50,7 +50,10 @@ CREATE TABLE webhooks (
 );
 CREATE INDEX webhooks_registered ON webhooks (account_id) WHERE side IS NULL AND deleted_at IS NULL;
 CREATE UNIQUE INDEX webhooks_attached ON webhooks (account_id, digest) WHERE side IS NOT NULL;
-CREATE TRIGGER tell AFTER UPDATE OR DELETE ON webhooks FOR EACH ROW EXECUTE FUNCTION tell_change('webhooks', 'id');
+-- Not of how it fares, which only whoever calls it has to know.
+CREATE TRIGGER tell AFTER DELETE OR UPDATE OF destination_id, url, method, headers, events, hears, messages, site_ids,
+  ordering, secret, old_secret, old_secret_until, enabled, deleted_at ON webhooks FOR EACH ROW
+  EXECUTE FUNCTION tell_change('webhooks', 'id');
 
 -- Webhooks that came with what it began with, or with a transfer of it: they hear of it until it ends.
 ALTER TABLE engagements ADD COLUMN heard_by uuid[] NOT NULL DEFAULT '{}';
@@ -59,6 +62,10 @@ UPDATE queue_tickets SET notes = (notes::jsonb || '{"webhooks": []}')::json
  WHERE ended_at IS NULL AND json_array_length(notes -> 'webhooks') > 0;
 UPDATE engagement_requests SET notes = (notes::jsonb || '{"webhooks": []}')::json
  WHERE state = 'pending' AND json_array_length(notes -> 'webhooks') > 0;
+
+-- A delivery finds its event by its transaction and number: one transaction may have written many.
+DROP INDEX events_by_transaction;
+CREATE INDEX events_by_transaction ON events (account_id, xid, seq);
 
 -- A UUID that begins with the time (version 7): newer ones stand behind older ones in an index.
 CREATE FUNCTION timed_uuid() RETURNS uuid LANGUAGE sql VOLATILE PARALLEL SAFE AS $$
