@@ -74,18 +74,18 @@ export async function sendAtRate(
   chats: readonly Chat[],
   { count, perSecond, content: say = () => content }: Rate,
 ): Promise<void> {
-  const senders = chats.map((chat) => ({ chat, client: new RawClient(url) }));
+  // A client takes one request at a time: a chat whose last message is not answered yet sends the next one late.
+  const senders = chats.map((chat) => ({ chat, client: new RawClient(url), sent: Promise.resolve<unknown>(null) }));
   const began = performance.now();
-  const sending: Promise<unknown>[] = [];
   for (let n = 0; n < count; n += 1) {
     await sleep(Math.max(0, began + (n * 1000) / perSecond - performance.now()));
     const sender = senders[n % senders.length];
     if (sender === undefined) throw new Error('nobody is there to send anything');
-    const { id, visitorToken } = sender.chat;
-    const path = `/engagements/${id}/chat_messages/${randomUUID()}`;
-    sending.push(sender.client.json(200, 'PUT', path, visitorToken, { content: say() }));
+    const { chat, client, sent } = sender;
+    const path = `/engagements/${chat.id}/chat_messages/${randomUUID()}`;
+    sender.sent = sent.then(async () => client.json(200, 'PUT', path, chat.visitorToken, { content: say() }));
   }
-  await Promise.all(sending);
+  await Promise.all(senders.map(async ({ sent }) => sent));
   for (const { client } of senders) client.close();
 }
 

@@ -59,14 +59,14 @@ export async function prefill(sql: Sql, { webhookId, count, together }: Prefill)
                                                 blank text, body text)
     LANGUAGE plpgsql AS $$
     BEGIN
-      FOR first IN 1 .. amount BY together LOOP
+      FOR nth IN 1 .. amount BY together LOOP
         WITH told AS (
                INSERT INTO events (account_id, id, type, engagement_id, occurred_at, payload)
-               SELECT w.account_id, e.id, w.hears[1], md5('engagement ' || n % engagements)::uuid, clock_timestamp(),
+               SELECT w.account_id, e.id, w.hears[1], md5('engagement ' || e.n % engagements)::uuid, clock_timestamp(),
                       replace(body, blank, e.id::text)::json
                  FROM webhooks w,
-                      generate_series(first, least(first + together - 1, amount)) AS n,
-                      LATERAL (SELECT gen_random_uuid() AS id, n) AS e
+                      (SELECT n, gen_random_uuid() AS id
+                         FROM generate_series(nth, least(nth + together - 1, amount)) AS n) AS e
                 WHERE w.id = hook
                RETURNING account_id, id, seq, xid, type, engagement_id, occurred_at)
         INSERT INTO deliveries (account_id, webhook_id, destination_id, engagement_id, event_id, event_seq, event_xid,
