@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { RawClient } from './raw-client.ts';
 import { openFloor, type Floor } from './routing-load.ts';
 import type { Session } from './usher.ts';
@@ -11,13 +12,15 @@ export interface Chat {
 }
 
 /** Like any integrator's: it asks for the messages of its own ticket. */
-const webhooks = [{ url: 'https://127.0.0.1:9/hook', method: 'POST', events: ['engagement.chat.message'] }];
+const webhookAt = (url: string) => ({ url, method: 'POST', events: ['engagement.chat.message'] });
+const nobody = 'https://127.0.0.1:9/hook';
 
-/** So many engagements, each with a webhook that asks for its messages. */
+/** So many engagements, each with a webhook that asks for its messages at the address of that engagement; null: with none. */
 export async function openChats(
   session: Session,
   siteId: string,
   count: number,
+  address: (n: number) => string | null = () => nobody,
 ): Promise<{ readonly floor: Floor; readonly chats: readonly Chat[] }> {
   const floor = await openFloor(session, siteId, { operators: count, visitors: count });
   const client = new RawClient(session.url);
@@ -26,6 +29,8 @@ export async function openChats(
     const visitor = floor.visitors[n];
     if (visitor === undefined) throw new Error('there is a visitor for each operator');
     await client.json(200, 'PUT', `/operators/${operator.id}/presence`, operator.token, { available: true });
+    const url = address(n);
+    const webhooks = url === null ? [] : [webhookAt(url)];
     const wanted = { site_id: siteId, media: 'text', queue_id: floor.queueId, webhooks };
     await client.json(201, 'POST', '/queue_tickets', visitor.token, wanted);
     const pending = await client.json<{ engagement_requests: { id: string }[] }>(
@@ -61,6 +66,33 @@ export async function messagesPerSecond(url: string, chats: readonly Chat[], sec
   over.abort();
   await Promise.all(talks);
   return rate;
+}
+
+/** So many messages of the visitors at a steady rate, the chats in turn. Resolves when all of them were answered. */
+export async function sendAtRate(
+  url: string,
+  chats: readonly Chat[],
+  { count, perSecond, content: say = () => content }: Rate,
+): Promise<void> {
+  // A client takes one request at a time: a chat whose last message is not answered yet sends the next one late.
+  const senders = chats.map((chat) => ({ chat, client: new RawClient(url), sent: Promise.resolve<unknown>(null) }));
+  const began = performance.now();
+  for (let n = 0; n < count; n += 1) {
+    await sleep(Math.max(0, began + (n * 1000) / perSecond - performance.now()));
+    const sender = senders[n % senders.length];
+    if (sender === undefined) throw new Error('nobody is there to send anything');
+    const { chat, client, sent } = sender;
+    const path = `/engagements/${chat.id}/chat_messages/${randomUUID()}`;
+    sender.sent = sent.then(async () => client.json(200, 'PUT', path, chat.visitorToken, { content: say() }));
+  }
+  await Promise.all(senders.map(async ({ sent }) => sent));
+  for (const { client } of senders) client.close();
+}
+
+interface Rate {
+  readonly count: number;
+  readonly perSecond: number;
+  readonly content?: () => string;
 }
 
 /** Milliseconds that one message takes, with nobody else there: the median of many. */

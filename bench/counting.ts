@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { connect } from '../packages/server/src/platform/database.ts';
+import { connect, type Sql } from '../packages/server/src/platform/database.ts';
 import { firstSite, socketOf } from './api.ts';
 import { temporaryFolder } from './processes.ts';
 import { signIn, startUsher, type Session, type Usher } from './usher.ts';
@@ -51,4 +51,15 @@ export async function statementsDuring(
   } finally {
     await sql.end();
   }
+}
+
+/** In this database, by everybody, ours among them. */
+export async function statementsSoFar(sql: Sql): Promise<number> {
+  await sql`CREATE EXTENSION IF NOT EXISTS pg_stat_statements`;
+  const [row] = await sql<{ statements: number }[]>`
+    SELECT coalesce(sum(calls), 0)::integer AS statements
+      FROM pg_stat_statements
+     WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+  if (row === undefined) throw new Error('a sum is always answered');
+  return row.statements;
 }

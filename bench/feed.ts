@@ -1,11 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { firstSite, residentMegabytes, socketOf } from './api.ts';
-import { openChats, type Chat } from './chat-load.ts';
+import { openChats, sendAtRate, type Chat } from './chat-load.ts';
+import { percentile } from './clock.ts';
 import { FeedClient } from './feed-client.ts';
 import type { Entry, Limit } from './harness.ts';
 import { temporaryFolder } from './processes.ts';
-import { RawClient } from './raw-client.ts';
 import { openFloor } from './routing-load.ts';
 import { signIn, startUsher, type Usher } from './usher.ts';
 
@@ -77,24 +76,14 @@ function latency(name: string, { chats, from, to }: Route): Limit {
     async measure() {
       const listening = chats.map(({ operatorToken }) => new FeedClient(to.url, operatorToken));
       await Promise.all(listening.map(async (client) => client.opened));
-      const senders = chats.map(() => new RawClient(from.url));
       const total = messagesPerSecond * seconds;
-      const began = performance.now();
-      const sending: Promise<unknown>[] = [];
-      for (let n = 0; n < total; n += 1) {
-        await sleep(Math.max(0, began + (n * 1000) / messagesPerSecond - performance.now()));
-        const chat = chats[n % chats.length];
-        const content = `sent at ${performance.now()}`;
-        const path = `/engagements/${chat?.id ?? ''}/chat_messages/${randomUUID()}`;
-        const sender = senders[n % senders.length];
-        if (sender !== undefined) sending.push(sender.json(200, 'PUT', path, chat?.visitorToken ?? '', { content }));
-      }
-      await Promise.all(sending);
+      const content = (): string => `sent at ${performance.now()}`;
+      await sendAtRate(from.url, chats, { count: total, perSecond: messagesPerSecond, content });
       await sleep(500);
       const took = listening.flatMap((client) => client.took);
-      for (const client of [...listening, ...senders]) client.close();
+      for (const client of listening) client.close();
       if (took.length !== total) throw new Error(`${took.length} of ${total} messages arrived`);
-      return took.toSorted((a, b) => a - b)[Math.floor(total * 0.99)] ?? Infinity;
+      return percentile(took, 0.99);
     },
     atMost: 50,
   };

@@ -18,7 +18,7 @@ test('a comparison warms both up, lets them take turns and does not count the wa
       return left.shift() ?? assert.fail('asked once too often');
     };
   };
-  const outcome = await run(
+  const { x: outcome } = await run(
     {
       name: 'x',
       unit: '1/s',
@@ -43,9 +43,52 @@ test('a comparison warms both up, lets them take turns and does not count the wa
 test('a limit is missed by the median, not by one round', async () => {
   const values = [0, 1, 9, 2];
   const limit = { name: 'x', unit: 's', measure: async () => values.shift() ?? assert.fail('asked once too often') };
-  assert.equal((await run({ ...limit, atMost: 2 }, 3)).reached, true);
+  assert.equal((await run({ ...limit, atMost: 2 }, 3))['x']?.reached, true);
   values.push(0, 9, 1, 9);
-  assert.equal((await run({ ...limit, atMost: 2 }, 3)).reached, false);
+  assert.equal((await run({ ...limit, atMost: 2 }, 3))['x']?.reached, false);
+});
+
+test('in a contest all take turns in each round, and each peer is told apart', async () => {
+  const order: string[] = [];
+  const rate = (name: string, value: number) => async () => {
+    order.push(name);
+    return value;
+  };
+  const peers = [
+    { name: 'p', rate: rate('p', 10), atLeast: 0.5 },
+    { name: 'q', rate: rate('q', 4), atLeast: 2 },
+  ];
+  const outcomes = await run({ name: 'x', unit: '1/s', ours: rate('o', 6), peers }, 3);
+  assert.deepEqual(order.join(''), 'opqopqpqoqop');
+  assert.deepEqual(Object.keys(outcomes), ['x, against p', 'x, against q']);
+  assert.deepEqual(outcomes['x, against p'], {
+    unit: '1/s',
+    ours: 6,
+    peer: 10,
+    ratio: 0.6,
+    target: 0.5,
+    reached: true,
+    rounds: { ours: [6, 6, 6], peer: [10, 10, 10] },
+  });
+  assert.equal(outcomes['x, against q']?.ratio, 1.5);
+  assert.equal(outcomes['x, against q']?.reached, false);
+});
+
+test('figures of one load are told apart, each with its limit', async () => {
+  const rounds = [
+    [9, 9],
+    [1, 7],
+    [3, 5],
+    [2, 6],
+  ];
+  const measure = async () => rounds.shift() ?? assert.fail('asked once too often');
+  const limits = [
+    { name: 'p50', atMost: 2 },
+    { name: 'p99', atMost: 5 },
+  ];
+  const { p50, p99 } = await run({ unit: 'ms', limits, measure }, 3);
+  assert.deepEqual([p50?.ours, p50?.reached, p50?.rounds.ours], [2, true, [1, 3, 2]]);
+  assert.deepEqual([p99?.ours, p99?.reached, p99?.rounds.ours], [6, false, [7, 5, 6]]);
 });
 
 test('fewer than three rounds are refused', async () => {

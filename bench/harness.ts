@@ -16,7 +16,26 @@ export interface Limit {
   readonly atMost: number;
 }
 
-export type Measure = Comparison | Limit;
+/** Ours against several peers, all of whom take their turn in each round. What came of it is told for each peer. */
+export interface Contest {
+  readonly name: string;
+  readonly unit: string;
+  readonly ours: () => Promise<number>;
+  readonly peers: readonly {
+    readonly name: string;
+    readonly rate: () => Promise<number>;
+    readonly atLeast: number;
+  }[];
+}
+
+/** Several figures of the same load, each with its limit; `measure` answers them in that order. */
+interface Limits {
+  readonly unit: string;
+  readonly limits: readonly { readonly name: string; readonly atMost: number }[];
+  readonly measure: () => Promise<readonly number[]>;
+}
+
+export type Measure = Comparison | Limit | Contest | Limits;
 
 /** One thing to measure. What `prepare` starts, it gives to the scope, which ends it however the run goes. */
 export interface Entry {
@@ -40,10 +59,18 @@ export interface Outcome {
 const defaultRounds = 5;
 const leastRounds = 3;
 
-/** Each side once to warm up, then the rounds; what they gave is forgotten, but for the medians. */
-export async function run(measure: Measure, rounds = defaultRounds): Promise<Outcome> {
+/** Each side once to warm up, then the rounds; what they gave is forgotten, but for the medians. By name. */
+export async function run(measure: Measure, rounds = defaultRounds): Promise<Record<string, Outcome>> {
   if (rounds < leastRounds) throw new Error(`a median of ${rounds} rounds says nothing; take ${leastRounds} or more`);
-  return 'peer' in measure ? compare(measure, rounds) : hold(measure, rounds);
+  if ('peer' in measure) return { [measure.name]: await compare(measure, rounds) };
+  if ('peers' in measure) return contend(measure, rounds);
+  if ('limits' in measure) return holdAll(measure, rounds);
+  const { name, unit, atMost } = measure;
+  return holdAll({ unit, limits: [{ name, atMost }], measure: async () => [await measure.measure()] }, rounds);
+}
+
+export function nameOf(measure: Measure): string {
+  return 'limits' in measure ? measure.limits.map(({ name }) => name).join('; ') : measure.name;
 }
 
 /** The two take turns at going first, so that a machine that grows slower or faster does so to both. */
@@ -60,15 +87,43 @@ async function compare({ unit, ours, peer, atLeast }: Comparison, rounds: number
       measured.ours.push(await ours());
     }
   }
-  const medians = { ours: median(measured.ours), peer: median(measured.peer) };
-  const ratio = medians.ours / medians.peer;
-  return { unit, ...medians, ratio, target: atLeast, reached: ratio >= atLeast, rounds: measured };
+  return compared(unit, measured, atLeast);
 }
 
-async function hold({ unit, measure, atMost }: Limit, rounds: number): Promise<Outcome> {
-  const measured: number[] = [];
+function compared(unit: string, rounds: Outcome['rounds'], atLeast: number): Outcome {
+  const medians = { ours: median(rounds.ours), peer: median(rounds.peer) };
+  const ratio = medians.ours / medians.peer;
+  return { unit, ...medians, ratio, target: atLeast, reached: ratio >= atLeast, rounds };
+}
+
+/** Each round begins with the next of them, for the same reason. */
+async function contend({ name, unit, ours, peers }: Contest, rounds: number): Promise<Record<string, Outcome>> {
+  const sides = [ours, ...peers.map(({ rate }) => rate)].map((rate) => ({ rate, measured: [] as number[] }));
+  for (const { rate } of sides) await rate();
+  for (let round = 0; round < rounds; round += 1) {
+    const first = round % sides.length;
+    for (const { rate, measured } of [...sides.slice(first), ...sides.slice(0, first)]) measured.push(await rate());
+  }
+  const [mine = [], ...theirs] = sides.map(({ measured }) => measured);
+  const outcomes = peers.map((peer, n) => {
+    const measured = { ours: mine, peer: theirs[n] ?? [] };
+    return [`${name}, against ${peer.name}`, compared(unit, measured, peer.atLeast)] as const;
+  });
+  return Object.fromEntries(outcomes);
+}
+
+async function holdAll({ unit, limits, measure }: Limits, rounds: number): Promise<Record<string, Outcome>> {
+  const measured: (readonly number[])[] = [];
   await measure();
   while (measured.length < rounds) measured.push(await measure());
+  const outcomes = limits.map(({ name, atMost }, n) => {
+    const values = measured.map((figures) => figures[n] ?? Number.NaN);
+    return [name, held(unit, values, atMost)] as const;
+  });
+  return Object.fromEntries(outcomes);
+}
+
+function held(unit: string, measured: readonly number[], atMost: number): Outcome {
   const ours = median(measured);
   return {
     unit,

@@ -1,15 +1,24 @@
 import { api } from './api.ts';
 import { chat } from './chat.ts';
 import { feed } from './feed.ts';
-import { run, type Entry } from './harness.ts';
+import { nameOf, run, type Entry } from './harness.ts';
 import { hours } from './hours.ts';
 import { queues } from './queues.ts';
 import { routing } from './routing.ts';
 import { merge, readResults, thisMachine, writeResults, type Outcomes } from './results.ts';
 import { table } from './table.ts';
+import { drain } from './webhooks-drain.ts';
+import { growth } from './webhooks-growth.ts';
+import { isolation } from './webhooks-isolation.ts';
+import { latency } from './webhooks-latency.ts';
+import { statements } from './webhooks-statements.ts';
 
-/** `npm run bench -- [name…]`: measures the named entries, or all of them, and keeps what came of it in results.json. */
-const entries: readonly Entry[] = [api, hours, queues, routing, chat, feed];
+/**
+ * `npm run bench -- [name…]`: measures the named entries, or all of them, and keeps what came of it in results.json. A name
+ * also means the entries that begin with it and a dash.
+ */
+const webhooks: readonly Entry[] = [drain, latency, statements, growth, isolation];
+const entries: readonly Entry[] = [api, hours, queues, routing, chat, feed, ...webhooks];
 const resultsFile = new URL('results.json', import.meta.url);
 
 class Interrupted extends Error {}
@@ -27,8 +36,8 @@ async function measure(entry: Entry): Promise<Outcomes> {
   const outcomes: Record<string, Outcomes[string]> = {};
   const work = async (): Promise<void> => {
     for (const each of await entry.prepare(scope)) {
-      console.error(`${entry.name}: ${each.name} …`);
-      outcomes[each.name] = await run(each);
+      console.error(`${entry.name}: ${nameOf(each)} …`);
+      Object.assign(outcomes, await run(each));
     }
   };
   await Promise.race([work(), interrupted]);
@@ -57,9 +66,10 @@ async function runAll(chosen: readonly Entry[]): Promise<number> {
 }
 
 const names = process.argv.slice(2);
-const unknown = names.find((name) => !entries.some((entry) => entry.name === name));
+const means = (name: string, entry: Entry): boolean => entry.name === name || entry.name.startsWith(`${name}-`);
+const unknown = names.find((name) => !entries.some((entry) => means(name, entry)));
 if (unknown === undefined) {
-  const chosen = names.length === 0 ? entries : entries.filter((entry) => names.includes(entry.name));
+  const chosen = names.length === 0 ? entries : entries.filter((entry) => names.some((name) => means(name, entry)));
   // Not left to the event loop: after an interruption the measure that was under way would go on.
   process.exit(await runAll(chosen));
 }

@@ -40,6 +40,8 @@ export async function startUsher(scope: AsyncDisposableStack, folder: string, da
       USHER_RATE_LIMIT_PER_TOKEN: '1000000000',
       USHER_RATE_LIMIT_SIGN_IN: '1000000000',
       USHER_LOG_LEVEL: 'info',
+      // What webhooks are sent to is on this machine.
+      USHER_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
     },
     stdio: ['ignore', log, log],
   });
@@ -111,7 +113,7 @@ export async function call(
 }
 
 /** As the first super_manager. */
-export async function signIn({ url }: Usher): Promise<Session> {
+export async function signIn({ url }: Pick<Usher, 'url'>): Promise<Session> {
   const credentials = JSON.stringify({ api_key_id: key.id, api_key_secret: key.secret });
   const path = '/operator_authentication/tokens';
   const { body } = await call({ url, headers: {} }, { method: 'POST', path, status: 200, body: credentials });

@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process';
+import { accessSync, constants, existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { end, hasEnded, temporaryFolder } from './processes.ts';
+
+const program = 'redis-server';
+const startPatienceMs = 10_000;
+const pollMs = 10;
+
+export function hasRedis(): boolean {
+  return (process.env['PATH'] ?? '').split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, program), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+export interface Redis {
+  readonly socket: string;
+  stop(): Promise<void>;
+}
+
+/** An empty one. It keeps what it is told as the guides of queues on it recommend: in a log, written out every second. */
+export async function startRedis(scope: AsyncDisposableStack): Promise<Redis> {
+  const folder = temporaryFolder(scope);
+  const socket = join(folder, 'redis.sock');
+  const settings = {
+    port: '0',
+    unixsocket: socket,
+    dir: folder,
+    appendonly: 'yes',
+    appendfsync: 'everysec',
+    save: '',
+    'maxmemory-policy': 'noeviction',
+  };
+  const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
+  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+  scope.defer(async () => end(child));
+  const deadline = performance.now() + startPatienceMs;
+  while (!existsSync(socket)) {
+    if (hasEnded(child) || performance.now() > deadline) throw new Error('Redis did not start');
+    await sleep(pollMs);
+  }
+  return { socket, stop: async () => end(child) };
+}

@@ -1,0 +1,44 @@
+import { firstSite } from './api.ts';
+import { openChats } from './chat-load.ts';
+import { percentile } from './clock.ts';
+import { startDatabases, withDatabase } from './databases.ts';
+import type { Entry } from './harness.ts';
+import { temporaryFolder } from './processes.ts';
+import { signIn, startUsher } from './usher.ts';
+import { messageToArrival } from './webhook-latency.ts';
+import { Receiver } from './webhook-receiver.ts';
+import { prepareTemplate, register } from './webhooks-ours.ts';
+
+const chatters = 100;
+const perSecond = 200;
+const seconds = 20;
+
+/** How long after a message its webhook is told. */
+export const latency: Entry = {
+  name: 'webhooks-latency',
+  async prepare(scope) {
+    const receiver = new Receiver(scope);
+    const [target = ''] = await receiver.listen(1);
+    const databases = await startDatabases(scope);
+    const databaseUrl = await databases.fresh('ours', await prepareTemplate(scope, databases));
+    await withDatabase(databaseUrl, async (sql) => register(sql, target));
+    const { url } = await startUsher(scope, temporaryFolder(scope), databaseUrl);
+    const session = await signIn({ url });
+    const { chats } = await openChats(session, await firstSite(session), chatters, () => null);
+    const arriving = perSecond * seconds;
+    return [
+      {
+        unit: 'ms',
+        limits: [
+          { name: `from a message to its webhook, p50 at ${perSecond} a second`, atMost: 15 },
+          { name: `from a message to its webhook, p99 at ${perSecond} a second`, atMost: 60 },
+        ],
+        async measure() {
+          const load = { url, databaseUrl, chats, perSecond, seconds, arriving };
+          const took = await messageToArrival(receiver, load);
+          return [percentile(took, 0.5), percentile(took, 0.99)];
+        },
+      },
+    ];
+  },
+};
