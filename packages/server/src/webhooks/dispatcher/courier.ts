@@ -43,9 +43,17 @@ export class Courier {
   }
 
   /** Rejects only if the event's secrets could not be read from the database. */
-  async carry(destination: Destination, delivery: Delivery, webhook: CalledWebhook, payload: string): Promise<Attempt> {
-    const { eventId, type } = delivery;
-    const body = hasSecrets(type) ? await this.#reveal(delivery, payload) : spelled(payload, type);
+  carry(destination: Destination, delivery: Delivery, webhook: CalledWebhook, payload: string): Promise<Attempt> {
+    if (!hasSecrets(delivery.type)) return this.#carry(destination, delivery, webhook, spelled(payload, delivery.type));
+    return this.#reveal(delivery, payload).then((body) => this.#carry(destination, delivery, webhook, body));
+  }
+
+  #carry(
+    destination: Destination,
+    { eventId, type }: Delivery,
+    webhook: CalledWebhook,
+    body: string,
+  ): Promise<Attempt> {
     const { target, registeredAt } = webhook;
     if (target.kind === 'http') return this.#senderTo(destination).send(httpRequest(target, eventId, body));
     return this.#parts.apns.send({ target, registeredAt, event: { id: eventId, type, json: body } });
@@ -60,7 +68,7 @@ export class Courier {
   #senderTo(destination: Destination): HttpSender {
     const known = this.#senders.get(destination);
     if (known !== undefined) return known;
-    const sender = new HttpSender(destination.origin, mostToDestination, this.#parts.connect);
+    const sender = new HttpSender(destination.origin, this.#parts.connect);
     this.#senders.set(destination, sender);
     return sender;
   }

@@ -1,13 +1,12 @@
 import type { WebhookId } from '../../events/attach-webhooks.ts';
 import type { DestinationId } from '../../events/destination.ts';
-import type { AccountId, Id } from '../../platform/ids.ts';
+import type { Id } from '../../platform/ids.ts';
 
 export type DeliveryId = Id<'delivery'>;
 
 /** A delivery that is to be made, as the dispatcher holds it in memory. */
 export interface Delivery {
   readonly id: DeliveryId;
-  readonly accountId: AccountId;
   readonly webhookId: WebhookId;
   readonly destinationId: DestinationId;
   /** What keeps its order: the engagement; `null`: nothing does. */

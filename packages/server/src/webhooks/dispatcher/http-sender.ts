@@ -1,4 +1,4 @@
-import { Pool, type buildConnector, type Dispatcher } from 'undici';
+import { Client, type buildConnector, type Dispatcher } from 'undici';
 import { ForbiddenAddress } from '../../platform/address-guard.ts';
 import { longestAnswer, storable, type Attempt } from '../attempt.ts';
 
@@ -17,37 +17,37 @@ export interface HttpRequest {
   readonly body: string;
 }
 
-/** Requests to one origin, so many at a time as there are connections. */
+/**
+ * Requests to one origin, each over a connection that has nothing else to do: the one used last, so that those that are not
+ * needed go cold and are closed. Whoever sends sees to it that there are not too many at a time.
+ */
 export class HttpSender {
-  readonly #pool: Pool;
+  readonly #origin: string;
+  readonly #connect: buildConnector.connector;
+  readonly #clients: Client[] = [];
+  readonly #idle: Client[] = [];
   /** Oldest first. */
   readonly #exchanges = new Set<Exchange>();
   #watch: NodeJS.Timeout | null = null;
 
-  constructor(origin: string, connections: number, connect: buildConnector.connector) {
-    this.#pool = new Pool(origin, {
-      connect,
-      connections,
-      pipelining: 1,
-      keepAliveTimeout: keepAliveMs,
-      keepAliveMaxTimeout: keepAliveMs,
-      // Limits of time are kept here, by one timer for all.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    });
+  constructor(origin: string, connect: buildConnector.connector) {
+    this.#origin = origin;
+    this.#connect = connect;
   }
 
   /** Never rejects: whatever goes wrong is an attempt that failed. */
   async send(request: HttpRequest): Promise<Attempt> {
+    const client = this.#idle.pop() ?? this.#newClient();
     return new Promise((resolve) => {
       const exchange = new Exchange((attempt) => {
         this.#exchanges.delete(exchange);
+        this.#idle.push(client);
         resolve(attempt);
       });
       this.#exchanges.add(exchange);
       this.#watch ??= setInterval(() => this.#look(), lookEveryMs).unref();
       try {
-        this.#pool.dispatch({ ...request }, exchange);
+        client.dispatch({ ...request }, exchange);
       } catch (error) {
         exchange.onResponseError(null, error instanceof Error ? error : new Error(String(error)));
       }
@@ -57,7 +57,21 @@ export class HttpSender {
   /** Cuts off what is under way, if anything is. */
   close(): void {
     if (this.#watch !== null) clearInterval(this.#watch);
-    void this.#pool.destroy().catch(() => undefined);
+    for (const client of this.#clients) void client.destroy().catch(() => undefined);
+  }
+
+  #newClient(): Client {
+    const client = new Client(this.#origin, {
+      connect: this.#connect,
+      pipelining: 1,
+      keepAliveTimeout: keepAliveMs,
+      keepAliveMaxTimeout: keepAliveMs,
+      // Limits of time are kept here, by one timer for all.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    this.#clients.push(client);
+    return client;
   }
 
   #look(): void {

@@ -7,7 +7,6 @@ import { Lanes } from './lanes.ts';
 function delivery(seq: number, engagement: string | null, more: Partial<Delivery> = {}): Delivery {
   return {
     id: `delivery ${seq}`,
-    accountId: 'account',
     webhookId: 'webhook',
     destinationId: 'destination',
     engagementId: engagement,

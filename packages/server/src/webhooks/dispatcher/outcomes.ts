@@ -39,21 +39,24 @@ export async function writeOutcomes(
   outcomes: readonly Outcome[],
 ): Promise<Set<DestinationId>> {
   const epochs = new Map(outcomes.map(({ delivery, epoch }) => [delivery.destinationId, epoch]));
-  const rows = await sql<{ id: DestinationId }[]>`
+  const places = new Map([...epochs.keys()].map((id, index) => [id, index + 1]));
+  const rows = JSON.stringify(outcomes.toSorted(byId).map((outcome) => rowOf(outcome, places)));
+  const ours = await sql<{ id: DestinationId }[]>`
     WITH ours AS (
-           SELECT d.id
+           SELECT d.id, h.place
              FROM destinations d
-             JOIN unnest(${[...epochs.keys()]}::uuid[], ${[...epochs.values()]}::bigint[]) AS h (id, epoch)
+             JOIN unnest(${[...epochs.keys()]}::uuid[], ${[...epochs.values()]}::bigint[])
+                    WITH ORDINALITY AS h (id, epoch, place)
                ON d.id = h.id AND d.epoch = h.epoch
             WHERE d.owner = ${owner}
             ORDER BY d.id
               FOR SHARE OF d),
          outcomes AS (
-           SELECT o.*
-             FROM json_to_recordset(${JSON.stringify(outcomes.toSorted(byId).map(rowOf))}::text::json) AS o (
-                    id uuid, destination_id uuid, at timestamptz, state text, is_final boolean, delay_ms float8, parked boolean,
+           SELECT o.*, ours.id AS destination_id, to_timestamp(o.at_ms / 1000) AS at
+             FROM json_to_recordset(${rows}::text::json) AS o (
+                    id uuid, place integer, at_ms float8, state text, is_final boolean, delay_ms float8, parked boolean,
                     duration_ms integer, status integer, answer text, error text)
-             JOIN ours ON ours.id = o.destination_id),
+             JOIN ours ON ours.place = o.place),
          done AS (
            DELETE FROM deliveries d
             USING outcomes o
@@ -75,7 +78,7 @@ export async function writeOutcomes(
            UNION ALL
            SELECT * FROM put_off WHERE duration_ms IS NOT NULL)
     SELECT id FROM ours`;
-  return new Set(rows.map(({ id }) => id));
+  return new Set(ours.map(({ id }) => id));
 }
 
 /** The columns of the log, of a delivery and what became of it: joining them again would cost more than everything else. */
@@ -94,18 +97,19 @@ function isFinal(state: Outcome['state']): boolean {
   return state === 'delivered' || state === 'exhausted' || state === 'discarded';
 }
 
-function rowOf({ delivery, at, state, delayMs, parked, attempt, note }: Outcome) {
+/** What stands for its destination is its place among them. What is null is left out. */
+function rowOf({ delivery, at, state, delayMs, parked, attempt, note }: Outcome, places: ReadonlyMap<string, number>) {
   return {
     id: delivery.id,
-    destination_id: delivery.destinationId,
-    at,
+    place: places.get(delivery.destinationId),
+    at_ms: at.getTime(),
     state,
     is_final: isFinal(state),
-    delay_ms: delayMs,
+    delay_ms: delayMs ?? undefined,
     parked,
-    duration_ms: attempt?.durationMs ?? null,
-    status: attempt?.status ?? null,
-    answer: attempt?.answer ?? null,
-    error: attempt?.error ?? note,
+    duration_ms: attempt?.durationMs,
+    status: attempt?.status ?? undefined,
+    answer: attempt?.answer ?? undefined,
+    error: attempt?.error ?? note ?? undefined,
   };
 }

@@ -139,16 +139,19 @@ export interface ReadRows {
   readonly deliveries: readonly Delivery[];
 }
 
+/** What stands for its destination is its place among those that were asked for: ids would be most of what is read. */
+type ReadRow = Omit<Delivery, 'destinationId'> & { readonly which: number };
+
 /** What is to be sent to these destinations, with what is to be sent: fresh ones in the order of the log. */
 export async function readDeliveries(sql: Sql, wanted: readonly Wanted[]): Promise<ReadRows> {
-  const rows = await sql<((Delivery | { readonly id: null }) & Moment)[]>`
+  const rows = await sql<((ReadRow | { readonly id: null }) & Moment)[]>`
     WITH wanted AS (
            SELECT *
              FROM unnest(${wanted.map(({ id }) => id)}::uuid[], ${wanted.map(({ after }) => after)}::bigint[],
                          ${wanted.map(({ fresh }) => fresh)}::integer[], ${wanted.map(({ due }) => due)}::integer[])
-                  AS w (id, after, fresh, due)),
+                  WITH ORDINALITY AS w (id, after, fresh, due, ordinal)),
          found AS (
-           SELECT waiting.*
+           SELECT waiting.*, wanted.ordinal - 1 AS which, row_number() OVER () AS place
              FROM wanted
             CROSS JOIN LATERAL (
                     (SELECT d.*
@@ -163,13 +166,14 @@ export async function readDeliveries(sql: Sql, wanted: readonly Wanted[]): Promi
                         AND d.event_seq > wanted.after
                       ORDER BY d.event_seq
                       LIMIT wanted.fresh)) AS waiting)
-    SELECT f.id, f.account_id AS "accountId", f.webhook_id AS "webhookId", f.destination_id AS "destinationId",
-           f.engagement_id AS "engagementId", f.event_id AS "eventId", f.event_seq::float8 AS seq, f.event_type AS type,
-           f.attempts, f.parked, f.due_at IS NOT NULL AS "putOff",
-           coalesce(f.body::text, e.payload::text) AS payload, m.*
-      FROM (SELECT pg_snapshot_xmin(pg_current_snapshot())::text::float8 AS xmin,
-                   pg_snapshot_xmax(pg_current_snapshot())::text::float8 AS xmax,
-                   (SELECT last_value::float8 FROM events_seq_seq) AS "lastSeq") AS m
+    SELECT f.id, f.which::integer AS which, f.webhook_id AS "webhookId", f.engagement_id AS "engagementId",
+           f.event_id AS "eventId", f.event_seq::float8 AS seq, f.event_type AS type, f.attempts, f.parked,
+           f.due_at IS NOT NULL AS "putOff", coalesce(f.body::text, e.payload::text) AS payload,
+           -- With the first row is enough.
+           CASE WHEN f.place > 1 THEN NULL ELSE pg_snapshot_xmin(pg_current_snapshot())::text::float8 END AS xmin,
+           CASE WHEN f.place > 1 THEN NULL ELSE pg_snapshot_xmax(pg_current_snapshot())::text::float8 END AS xmax,
+           CASE WHEN f.place > 1 THEN NULL ELSE (SELECT last_value::float8 FROM events_seq_seq) END AS "lastSeq"
+      FROM (SELECT) AS moment
       LEFT JOIN found f ON true
       LEFT JOIN LATERAL (
              SELECT e.payload
@@ -179,8 +183,13 @@ export async function readDeliveries(sql: Sql, wanted: readonly Wanted[]): Promi
               LIMIT 1) AS e ON true`;
   const [first] = rows;
   if (first === undefined) throw new Error('a read without a moment');
-  // Without a delivery the row is there for the moment alone.
-  return { moment: first, deliveries: rows.filter((row): row is Delivery & Moment => row.id !== null) };
+  const deliveries: Delivery[] = [];
+  for (const row of rows) {
+    // Without a delivery the row is there for the moment alone.
+    const destination = row.id === null ? undefined : wanted[row.which];
+    if (row.id !== null && destination !== undefined) deliveries.push({ ...row, destinationId: destination.id });
+  }
+  return { moment: first, deliveries };
 }
 
 export interface BlockedLane {
