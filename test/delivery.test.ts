@@ -319,3 +319,79 @@ test('a webhook that moves takes what waits along to its new address', async () 
   );
   assert.equal(from.arrived.length, 1);
 });
+
+test('the largest event there can be is under 256 KiB, and is delivered', async () => {
+  const receiver = await receive();
+  const chat = await engage(server);
+  await makeWebhook(server, chat.own, { url: receiver.url, events: ['engagement.chat.system_message'] });
+  // The longest of each as the API takes it: six bytes a character in JSON, or three in UTF-8.
+  const option = { text: '語'.repeat(1_000), value: '語'.repeat(1_000) };
+  const options = [...Array.from({ length: 15 }, () => option), { text: '語'.repeat(1_000), value: '語'.repeat(900) }];
+  const body = {
+    content: '\u0001'.repeat(10_000),
+    attachment: { type: 'single_choice', options },
+    metadata: { type: 'prompt', more: '語'.repeat(16_350) },
+  };
+  const path = `POST /engagements/${chat.id}/system_messages`;
+  const longer = { ...body, attachment: { type: 'single_choice', options: [...options, option] } };
+  expectStatus(await call(server, path, { token: chat.own.admin, body: longer }), 422);
+  expectStatus(await call(server, path, { token: chat.own.admin, body }), 201);
+  await until(() => receiver.arrived.length === 1);
+  const size = Buffer.byteLength(receiver.arrived[0]?.body ?? '');
+  assert.ok(size > 190_000 && size < 256 * 1_024, `${size} bytes`);
+});
+
+test('metrics tell what became of deliveries, how many are read and written at once, and how late we are', async () => {
+  const receiver = await receive();
+  const chat = await engage(server);
+  await makeWebhook(server, chat.own, { url: receiver.url, events: ['engagement.chat.message'] });
+  const read = async (): Promise<string> => (await fetch(`${server.url}/metrics`)).text();
+  const count = (text: string, name: string): number =>
+    Number(
+      text
+        .split('\n')
+        .find((line) => line.startsWith(name))
+        ?.split(' ')[1] ?? 0,
+    );
+  const delivered = 'usher_deliveries_total{outcome="delivered"}';
+  const before = count(await read(), delivered);
+  await said(chat, chat.visitor, 'Hello');
+  await until(async () => count(await read(), delivered) === before + 1);
+  const text = await read();
+  assert.ok(count(text, 'usher_delivery_attempt_duration_seconds_count{delivered="true"}') > 0);
+  assert.ok(count(text, 'usher_delivery_batch_size_count{kind="written"}') > 0);
+  assert.ok(count(text, 'usher_delivery_batch_size_count{kind="read"}') > 0);
+  assert.ok(count(text, 'usher_delivery_destinations{state="closed"}') > 0);
+  for (const name of ['usher_deliveries_oldest_due_seconds', 'usher_deliveries_sending'])
+    assert.match(text, new RegExp(`^${name} [0-9.]+$`, 'm'));
+});
+
+test('one account’s storm does not starve another’s trickle', async () => {
+  const [flooded, quiet] = [await receive(), await receive()];
+  flooded.answer = () => (_, response) => void setTimeout(() => response.end(), 50);
+  const [storm, trickle] = [await engage(server), await engage(server)];
+  await makeWebhook(server, storm.own, { url: flooded.url, events: ['engagement.chat.message'], ordering: 'none' });
+  await makeWebhook(server, trickle.own, { url: quiet.url, events: ['engagement.chat.message'] });
+  const sql = server.database.sql;
+  await said(storm, storm.visitor, 'The first of very many');
+  const logged = async () =>
+    sql`SELECT 1 FROM delivery_log WHERE event_id = ${flooded.arrived[0]?.event.event_id ?? null}`;
+  await until(async () => flooded.arrived.length === 1 && (await logged()).length === 1);
+  await sql`
+    INSERT INTO deliveries (account_id, webhook_id, destination_id, event_id, event_seq, event_xid, occurred_at,
+                            event_type, state)
+    SELECT account_id, webhook_id, destination_id, event_id, event_seq, event_xid, occurred_at, event_type, 'pending'
+      FROM delivery_log, generate_series(1, 5000)
+     WHERE event_id = ${flooded.arrived[0]?.event.event_id}`;
+  await said(storm, storm.visitor, 'The last');
+  await until(() => flooded.arrived.length > 50);
+  const delays: number[] = [];
+  for (let index = 0; index < 10; index += 1) {
+    await said(trickle, trickle.visitor, String(index));
+    await until(() => quiet.arrived.length === index + 1);
+    const [{ at, event } = assert.fail()] = quiet.arrived.slice(-1);
+    delays.push(at - Date.parse(event.dispatched_at));
+  }
+  assert.ok(flooded.arrived.length < 5_000, 'the storm was over too soon to tell');
+  assert.ok((delays.toSorted((a, b) => a - b)[5] ?? Number.NaN) < 250, `${delays.join(', ')} ms`);
+});

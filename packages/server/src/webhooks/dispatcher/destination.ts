@@ -3,7 +3,7 @@ import type { DestinationId } from '../../events/destination.ts';
 import type { AccountId } from '../../platform/ids.ts';
 import { Breaker, type BreakerState } from './breaker.ts';
 import type { Delivery, DeliveryId } from './delivery.ts';
-import { Lanes } from './lanes.ts';
+import { Lanes, type LaneName } from './lanes.ts';
 import type { Lease, Wanted } from './store.ts';
 
 /** Deliveries read for a destination at once, and held in memory for it at most. */
@@ -15,6 +15,17 @@ const lowWater = 128;
 export const mostBlockedLanes = 10_000;
 /** Everything fresh is read from the beginning so often, whatever the watermark says. */
 const rescanMs = 5_000;
+/** There may be much that waits for one that failed, all of which is passed over. */
+const rescanBlockedMs = 60_000;
+/** So many lanes are named to the database as not wanted; of more, what is read is let go. */
+const mostLeftOut = 2_000;
+
+interface Taken {
+  readonly now: number;
+  readonly leasedUntil: number;
+  /** Called when it becomes dirty, which a new one is. */
+  readonly onDirty: (destination: Destination) => void;
+}
 
 /** A destination whose lease is ours: what is known of it, and what is to be sent to it. */
 export class Destination {
@@ -29,29 +40,43 @@ export class Destination {
   /** Nothing is sent before that. */
   pausedUntil = 0;
   sending = 0;
-  /** Something may have come that was not read. */
-  dirty = true;
   /** Which of its lanes wait for one that failed is not known. */
   isStrange = true;
   /** When something was last done for it. */
   activeAt: number;
-  /** Of what was read. */
-  readonly webhookIds = new Set<WebhookId>();
+  /** When what is held of it was last read anew. */
+  forgottenAt: number;
   /** Everything that was read and is not yet written off. */
   readonly #held = new Map<DeliveryId, Delivery>();
   /** What is fresh up to that number has been read. */
   #readUpTo = 0;
+  readonly #resuming: LaneName[] = [];
   #rescan = false;
   #rescannedAt: number;
+  #dirty = true;
+  readonly #onDirty: (destination: Destination) => void;
 
-  constructor({ id, accountId, origin, epoch }: Lease, now: number, leasedUntil: number) {
+  constructor({ id, accountId, origin, epoch }: Lease, { now, leasedUntil, onDirty }: Taken) {
     this.id = id;
     this.accountId = accountId;
     this.origin = origin;
     this.epoch = epoch;
     this.leasedUntil = leasedUntil;
     this.activeAt = now;
+    this.forgottenAt = now;
     this.#rescannedAt = now;
+    this.#onDirty = onDirty;
+  }
+
+  /** Something may have come that was not read. */
+  get dirty(): boolean {
+    return this.#dirty;
+  }
+
+  soil(): void {
+    if (this.#dirty) return;
+    this.#dirty = true;
+    this.#onDirty(this);
   }
 
   get heldCount(): number {
@@ -60,28 +85,34 @@ export class Destination {
 
   /** What to read of it; `null`: nothing, for want of room or because nobody would take it. */
   wanted(now: number, safe: number): Wanted | null {
-    if (!this.dirty) return null;
-    if (this.lanes.readyCount >= lowWater || this.#held.size >= mostHeld || this.breaker.state(now) === 'open')
-      return null;
-    if (now - this.#rescannedAt > rescanMs || this.#held.size === 0) this.rescan();
-    const takesFresh = this.lanes.blockedCount < mostBlockedLanes;
+    if (!this.#dirty) return null;
+    if (!this.#hasRoom(now)) return null;
+    const { blockedCount } = this.lanes;
+    const isEmpty = this.#held.size + blockedCount === 0;
+    if (isEmpty || now - this.#rescannedAt > (blockedCount === 0 ? rescanMs : rescanBlockedMs)) this.rescan();
+    const takesFresh = blockedCount < mostBlockedLanes;
     const after = this.#rescan ? 0 : Math.min(this.#readUpTo, safe);
     // Those that are held come again, as far as they are read from before them.
     const again = after < this.#readUpTo || this.#rescan ? this.#held.size : 0;
     if (this.#rescan) this.#rescannedAt = now;
     this.#rescan = false;
-    this.dirty = false;
-    return { id: this.id, after, fresh: takesFresh ? batch + again : 0, due: batch + this.#held.size };
+    this.#dirty = false;
+    const without = blockedCount > 0 && blockedCount <= mostLeftOut ? this.lanes.leaveOut() : [];
+    return { id: this.id, after, fresh: takesFresh ? batch + again : 0, due: batch + this.#held.size, without };
+  }
+
+  #hasRoom(now: number): boolean {
+    return this.lanes.readyCount < lowWater && this.#held.size < mostHeld && this.breaker.state(now) !== 'open';
   }
 
   /** Reads from the beginning the next time: what was let go is there. */
   rescan(): void {
     this.#rescan = true;
-    this.dirty = true;
+    this.soil();
   }
 
-  /** What was read for `wanted`. */
-  receive(deliveries: readonly Delivery[], wanted: Wanted): void {
+  /** What was read for `wanted`; everything up to `safe` could be seen. */
+  receive(deliveries: readonly Delivery[], wanted: Wanted, safe: number): void {
     // Something was let go while it was being read, and must come first: nothing of this is taken.
     if (this.#rescan) return;
     let fresh = 0;
@@ -94,13 +125,12 @@ export class Destination {
         last = delivery.seq;
       }
       if (this.#held.has(delivery.id)) continue;
-      this.webhookIds.add(delivery.webhookId);
       if (this.lanes.add(delivery)) this.#held.set(delivery.id, delivery);
     }
     // As many as were asked for: there may be more.
     const isCut = wanted.fresh > 0 && fresh >= wanted.fresh;
-    this.#readUpTo = isCut ? last : Math.max(this.#readUpTo, last);
-    if (isCut || due >= wanted.due) this.dirty = true;
+    this.#readUpTo = isCut ? last : Math.max(this.#readUpTo, last, wanted.fresh > 0 ? safe : 0);
+    if (isCut || due >= wanted.due) this.soil();
   }
 
   /** It could not even be tried: it is the next again. */
@@ -111,7 +141,27 @@ export class Destination {
   /** What became of it is known, and will be written; what follows may be sent. */
   settle(delivery: Delivery, then: 'pass' | 'wait'): void {
     if (then === 'wait') for (const { id } of this.lanes.wait(delivery)) this.#held.delete(id);
-    else if (this.lanes.pass(delivery)) this.rescan();
+    else if (this.lanes.pass(delivery) && delivery.engagementId !== null)
+      this.#resuming.push({ webhookId: delivery.webhookId, engagementId: delivery.engagementId });
+  }
+
+  get isResuming(): boolean {
+    return this.#resuming.length > 0;
+  }
+
+  /** Lanes of which something was let go, and which could go on now: they are read by themselves. */
+  takeResuming(): readonly LaneName[] {
+    return this.#resuming.splice(0);
+  }
+
+  /** What was read of such a lane. */
+  resume(lane: LaneName, deliveries: readonly Delivery[], more: boolean): void {
+    const fresh = deliveries.filter(({ id }) => !this.#held.has(id));
+    if (this.lanes.resume(lane, fresh, more)) for (const delivery of fresh) this.#held.set(delivery.id, delivery);
+  }
+
+  putBackResuming(lanes: readonly LaneName[]): void {
+    this.#resuming.push(...lanes);
   }
 
   /** What became of it is written. */
@@ -123,7 +173,21 @@ export class Destination {
   forget(): void {
     for (const { id } of this.lanes.clear()) this.#held.delete(id);
     this.isStrange = true;
+    this.forgottenAt = performance.now();
+    this.#resuming.length = 0;
     this.rescan();
+  }
+
+  /** Whether something of that webhook is held, or waits for one that failed. */
+  knows(webhookId: WebhookId): boolean {
+    if (this.lanes.knows(webhookId)) return true;
+    for (const delivery of this.#held.values()) if (delivery.webhookId === webhookId) return true;
+    return false;
+  }
+
+  /** There is room for more, and perhaps more. */
+  isHungry(now: number): boolean {
+    return this.#dirty && this.#hasRoom(now);
   }
 
   state(now: number): BreakerState {
@@ -132,6 +196,6 @@ export class Destination {
 
   /** Nothing is to be done for it, and has not been for a while. */
   isIdle(now: number, idleMs: number): boolean {
-    return this.#held.size === 0 && !this.dirty && now - this.activeAt > idleMs;
+    return this.#held.size === 0 && !this.#dirty && now - this.activeAt > idleMs;
   }
 }

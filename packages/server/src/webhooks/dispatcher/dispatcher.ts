@@ -1,5 +1,4 @@
 import type { WebhookId } from '../../events/attach-webhooks.ts';
-import type { DestinationId } from '../../events/destination.ts';
 import type { Hints } from '../../events/hints.ts';
 import type { ChangeFeed } from '../../platform/change-feed.ts';
 import { isDatabaseUnavailable, type Sql } from '../../platform/database.ts';
@@ -9,21 +8,12 @@ import { Asking } from './asking.ts';
 import { longestEvent, mostToDestination, type Courier } from './courier.ts';
 import { decide } from './decide.ts';
 import type { Delivery } from './delivery.ts';
-import { Destination, mostBlockedLanes } from './destination.ts';
+import type { Destination } from './destination.ts';
+import { Holdings } from './holdings.ts';
 import type { Outcome } from './outcomes.ts';
-import {
-  leaseAny,
-  leaseOf,
-  leaseSec,
-  readBlockedLanes,
-  readDeliveries,
-  releaseLeases,
-  renewLeases,
-  type Lease,
-  type Wanted,
-} from './store.ts';
+import { leaseAny, leaseOf, leaseSec, releaseLeases, renewLeases, type Lease } from './store.ts';
+import { Reader } from './reader.ts';
 import { Standing } from './standing.ts';
-import { Watermark } from './watermark.ts';
 import type { CalledWebhook, WebhookBook } from './webhook-book.ts';
 import { WriteOffs } from './write-offs.ts';
 
@@ -37,8 +27,7 @@ const writeAfterMs = 20;
 const writesAtOnce = 200;
 /** While something is under way, reads are so far apart. */
 const readGapMs = 5;
-/** Destinations in one read, and taken on at once. */
-const readsAtOnce = 200;
+/** Destinations taken on at once. */
 const leasesAtOnce = 64;
 const mostDestinations = 5_000;
 const renewMs = 5_000;
@@ -47,6 +36,8 @@ const leaseMarginMs = 2_000;
 /** One for which there is nothing to do is given back. */
 const idleMs = 10_000;
 const pollMs = 1_000;
+/** What is known of lanes that wait is read anew so often. */
+const forgetMs = 60_000;
 /** When the process stops, what is under way has so long. */
 const drainMs = 7_000;
 /** After the database could not be reached. */
@@ -82,9 +73,10 @@ export class Dispatcher {
   readonly #standing: Standing;
   /** Leases are in this name; a process that starts again is another. */
   readonly #name = newId<string>();
-  readonly #destinations = new Map<DestinationId, Destination>();
-  readonly #ofAccount = new Map<AccountId, Set<Destination>>();
-  readonly #watermark = new Watermark();
+  readonly #holdings = new Holdings();
+  readonly #reader: Reader;
+  /** What is held of them is to be read again. */
+  readonly #forgetting = new Set<Destination>();
   readonly #writeOffs: WriteOffs;
   #sending = 0;
   readonly #asking = new Asking<AccountId>();
@@ -104,6 +96,7 @@ export class Dispatcher {
     this.#parts = parts;
     this.#standing = new Standing(parts.sql, parts.log);
     this.#writeOffs = new WriteOffs(parts.sql, this.#name);
+    this.#reader = new Reader(parts.sql, this.#holdings, (size) => parts.watch.batch('read', size));
     parts.hints.on((accountId, where) => this.#hear(accountId, where));
     parts.feed.on('webhooks', (id) => this.#heedChange(id as WebhookId));
     parts.feed.onReset(() => this.#heedChange(null));
@@ -115,7 +108,7 @@ export class Dispatcher {
   }
 
   get destinations(): Iterable<Destination> {
-    return this.#destinations.values();
+    return this.#holdings.all;
   }
 
   get sending(): number {
@@ -130,12 +123,12 @@ export class Dispatcher {
     await this.#running;
     try {
       while (this.#writeOffs.size > 0) await this.#write();
-      const held = [...this.#destinations.values()];
+      const held = this.#holdings.all;
       if (held.length > 0) await releaseLeases(this.#parts.sql, this.#name, held);
     } catch (error) {
       this.#complain(error, 'what was delivered could not be written down at the end; it is delivered again');
     }
-    for (const destination of this.#destinations.values()) this.#parts.courier.leave(destination);
+    for (const destination of this.#holdings.all) this.#parts.courier.leave(destination);
     for (const timer of [this.#writeTimer, this.#wakeTimer]) if (timer !== null) clearTimeout(timer);
   }
 
@@ -153,7 +146,7 @@ export class Dispatcher {
   }
 
   #hear(accountId: AccountId, where: 'here' | 'elsewhere'): void {
-    for (const destination of this.#ofAccount.get(accountId) ?? []) destination.dirty = true;
+    for (const destination of this.#holdings.ofAccount(accountId)) destination.soil();
     // Where it was done elsewhere, that process takes on what is nobody's.
     if (where === 'here') this.#asking.want(accountId);
     this.#wake();
@@ -161,8 +154,8 @@ export class Dispatcher {
 
   /** A webhook is no longer what it was: what is held of it is read again. `null`: any may have changed. */
   #heedChange(id: WebhookId | null): void {
-    for (const destination of this.#destinations.values())
-      if (id === null || destination.webhookIds.has(id)) destination.forget();
+    for (const destination of this.#holdings.all)
+      if (id === null || destination.knows(id)) this.#forgetting.add(destination);
     this.#wake();
   }
 
@@ -170,9 +163,12 @@ export class Dispatcher {
     this.#isPolling = true;
     const now = performance.now();
     this.#asking.forget(now);
-    for (const destination of this.#destinations.values()) {
+    for (const destination of this.#holdings.all) {
       // What was put off falls due without a word; nor is it said that a pause is over.
-      destination.dirty = true;
+      destination.soil();
+      // One that others wait for may have been taken away by somebody else.
+      if (destination.lanes.blockedCount > 0 && now - destination.forgottenAt > forgetMs)
+        this.#forgetting.add(destination);
       this.#pump(destination);
     }
     this.#wake();
@@ -201,6 +197,7 @@ export class Dispatcher {
       while (this.#again && !this.#stopped) {
         this.#again = false;
         if (this.#writesDue || this.#writeOffs.size >= writesAtOnce) await this.#write();
+        await this.#forget();
         await this.#lease();
         await this.#read();
       }
@@ -211,6 +208,19 @@ export class Dispatcher {
     }
   }
 
+  /**
+   * Not before what is known of them is written: that a delivery failed, and others wait for it, would be forgotten with the
+   * rest, and could not be read either.
+   */
+  async #forget(): Promise<void> {
+    if (this.#forgetting.size === 0) return;
+    if (this.#writeOffs.size > 0) await this.#write();
+    this.#again = true;
+    if (this.#writeOffs.size > 0) return;
+    for (const destination of this.#forgetting) destination.forget();
+    this.#forgetting.clear();
+  }
+
   async #write(): Promise<void> {
     this.#writesDue = false;
     if (this.#writeOffs.size === 0) return;
@@ -218,11 +228,11 @@ export class Dispatcher {
       this.#writesDue = true;
       throw error;
     });
-    for (const stray of strays) this.#destinations.get(stray.destinationId)?.writeOff(stray);
+    for (const stray of strays) this.#holdings.find(stray.destinationId)?.writeOff(stray);
     this.#parts.watch.batch('written', outcomes.length);
     for (const outcome of outcomes) {
       const { delivery } = outcome;
-      const destination = this.#destinations.get(delivery.destinationId);
+      const destination = this.#holdings.find(delivery.destinationId);
       if (destination === undefined || destination.epoch !== outcome.epoch) continue;
       if (ours.has(destination.id)) {
         destination.writeOff(delivery);
@@ -244,7 +254,7 @@ export class Dispatcher {
   }
 
   async #lease(): Promise<void> {
-    const room = Math.min(leasesAtOnce, mostDestinations - this.#destinations.size);
+    const room = Math.min(leasesAtOnce, mostDestinations - this.#holdings.size);
     const now = performance.now();
     if (room <= 0) return;
     if (this.#isPolling) {
@@ -270,12 +280,9 @@ export class Dispatcher {
   /** `now`: when it was asked for. The lease cannot have begun before that. */
   #take(leases: readonly Lease[], now: number): void {
     for (const lease of leases) {
-      const destination = new Destination(lease, now, now + leaseSec * 1_000 - leaseMarginMs);
-      const before = this.#destinations.get(lease.id);
+      const before = this.#holdings.find(lease.id);
       if (before !== undefined) this.#drop(before);
-      this.#destinations.set(lease.id, destination);
-      const others = this.#ofAccount.get(lease.accountId) ?? new Set();
-      this.#ofAccount.set(lease.accountId, others.add(destination));
+      this.#holdings.take(lease, now, now + leaseSec * 1_000 - leaseMarginMs);
     }
     if (leases.length > 0) this.#again = true;
   }
@@ -283,47 +290,12 @@ export class Dispatcher {
   async #read(): Promise<void> {
     const now = performance.now();
     if (this.#sending > 0 && now - this.#readAt < readGapMs) return this.#wakeSoon(readGapMs);
-    await this.#getAcquainted();
-    const wanted: { readonly destination: Destination; readonly want: Wanted }[] = [];
-    for (const destination of this.#destinations.values()) {
-      if (wanted.length >= readsAtOnce) break;
-      const want = destination.isStrange ? null : destination.wanted(now, this.#watermark.safe);
-      if (want !== null) wanted.push({ destination, want });
-    }
-    if (wanted.length === 0) return;
-    this.#readAt = now;
-    const read = await readDeliveries(
-      this.#parts.sql,
-      wanted.map(({ want }) => want),
-    ).catch((error: unknown) => {
-      for (const { destination } of wanted) destination.rescan();
-      throw error;
-    });
-    this.#watermark.note(read.moment);
-    this.#parts.watch.batch('read', read.deliveries.length);
-    const found = Map.groupBy(read.deliveries, ({ destinationId }) => destinationId);
-    for (const { destination, want } of wanted) {
-      destination.receive(found.get(destination.id) ?? [], want);
-      this.#pump(destination);
-    }
-    // Whatever is dirty now came meanwhile, or did not fit.
-    if (wanted.length === readsAtOnce) this.#again = true;
-    if (wanted.some(({ destination }) => destination.dirty)) this.#wakeSoon(readGapMs);
-  }
-
-  /** Which lanes of a new destination wait for one that failed, before anything else of it is read. */
-  async #getAcquainted(): Promise<void> {
-    const strangers = [...this.#destinations.values()].filter(({ isStrange }) => isStrange).slice(0, readsAtOnce);
-    if (strangers.length === 0) return;
-    // What is heard while it is being read makes them strange again.
-    for (const stranger of strangers) stranger.isStrange = false;
-    const ids = strangers.map(({ id }) => id);
-    const lanes = await readBlockedLanes(this.#parts.sql, ids, mostBlockedLanes).catch((error: unknown) => {
-      for (const stranger of strangers) stranger.isStrange = true;
-      throw error;
-    });
-    for (const { destinationId, webhookId, engagementId } of lanes)
-      this.#destinations.get(destinationId)?.lanes.block(webhookId, engagementId);
+    const fed = await this.#reader.read(now);
+    if (fed.length > 0) this.#readAt = now;
+    for (const destination of fed) this.#pump(destination);
+    // What is dirty now came meanwhile, or did not fit.
+    if (fed.length > 0 && this.#holdings.dirty.size > 0) this.#wakeSoon(readGapMs);
+    for (const destination of await this.#reader.resumeLanes()) this.#pump(destination);
   }
 
   #pump(destination: Destination): void {
@@ -335,21 +307,17 @@ export class Dispatcher {
       destination.activeAt = performance.now();
       void this.#deliver(destination, delivery);
     }
-    if (destination.dirty) this.#wake();
+    if (destination.isHungry(performance.now())) this.#wake();
   }
 
   #maySend(destination: Destination): boolean {
     const now = performance.now();
     if (this.#stopped || now > destination.leasedUntil || now < destination.pausedUntil) return false;
-    if (!this.#isOurs(destination)) return false;
+    if (!this.#holdings.isOurs(destination)) return false;
     const state = destination.state(now);
     if (state !== 'closed') return state === 'half_open' && destination.sending === 0;
     const free = Math.floor((mostSending - this.#sending) * shareOfFree);
     return destination.sending < Math.min(mostToDestination, Math.max(1, free));
-  }
-
-  #isOurs(destination: Destination): boolean {
-    return this.#destinations.get(destination.id) === destination;
   }
 
   async #deliver(destination: Destination, delivery: Delivery): Promise<void> {
@@ -383,7 +351,7 @@ export class Dispatcher {
 
   /** Its webhook has moved. Sent from here, it would bring what is meant for the new address to the old one. */
   #sendOn(destination: Destination, delivery: Delivery): void {
-    destination.settle(delivery, 'pass');
+    this.#goOn(destination, delivery, 'pass');
     this.#writeOffs.addStray(delivery);
     this.#writeSoon();
   }
@@ -403,24 +371,31 @@ export class Dispatcher {
     });
   }
 
+  #goOn(destination: Destination, delivery: Delivery, then: 'pass' | 'wait'): void {
+    destination.settle(delivery, then);
+    if (!destination.isResuming) return;
+    this.#holdings.resuming.add(destination);
+    this.#wake();
+  }
+
   #settle(destination: Destination, outcome: Outcome): void {
     const { delivery, state, parked } = outcome;
     // It was taken from us: what it has come to is for whoever has it now to find out.
-    if (!this.#isOurs(destination) || this.#isCut) return;
-    destination.settle(delivery, state === 'retrying' && !parked ? 'wait' : 'pass');
+    if (!this.#holdings.isOurs(destination) || this.#isCut) return;
+    this.#goOn(destination, delivery, state === 'retrying' && !parked ? 'wait' : 'pass');
     this.#writeOffs.add(outcome);
     this.#writeSoon();
   }
 
   async #renew(): Promise<void> {
-    const held = [...this.#destinations.values()];
+    const held = this.#holdings.all;
     if (held.length === 0) return;
     const now = performance.now();
     try {
       const ours = await renewLeases(this.#parts.sql, this.#name, held);
       for (const destination of held) {
         if (ours.has(destination.id)) destination.leasedUntil = now + leaseSec * 1_000 - leaseMarginMs;
-        else if (this.#isOurs(destination)) this.#drop(destination);
+        else if (this.#holdings.isOurs(destination)) this.#drop(destination);
         this.#pump(destination);
       }
     } catch (error) {
@@ -430,17 +405,15 @@ export class Dispatcher {
 
   /** Another has it. */
   #drop(destination: Destination): void {
-    this.#destinations.delete(destination.id);
-    const others = this.#ofAccount.get(destination.accountId);
-    others?.delete(destination);
-    if (others?.size === 0) this.#ofAccount.delete(destination.accountId);
+    this.#holdings.drop(destination);
+    this.#forgetting.delete(destination);
     this.#writeOffs.drop(destination.id);
     this.#parts.courier.leave(destination);
   }
 
   /** Others may have them; or we again, when there is something to do. */
   #giveBackIdle(now: number): void {
-    const idle = [...this.#destinations.values()].filter((each) => each.sending === 0 && each.isIdle(now, idleMs));
+    const idle = this.#holdings.all.filter((each) => each.sending === 0 && each.isIdle(now, idleMs));
     if (idle.length === 0) return;
     for (const destination of idle) this.#drop(destination);
     releaseLeases(this.#parts.sql, this.#name, idle).catch((error: unknown) =>
@@ -458,5 +431,5 @@ function whyNot(webhook: CalledWebhook | null, payload: string | null): string |
   if (webhook === null || webhook.deleted) return 'the webhook was deleted';
   if (!webhook.enabled) return 'the webhook is disabled';
   if (payload === null) return 'the event is no longer in the log';
-  return payload.length > longestEvent ? 'the event is too large' : null;
+  return Buffer.byteLength(payload) > longestEvent ? 'the event is too large' : null;
 }

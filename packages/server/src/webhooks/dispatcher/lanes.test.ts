@@ -83,6 +83,17 @@ test('what waits behind those that failed has a limit; what does not fit is let 
   }
   assert.deepEqual(takeAll(lanes), [501]);
   assert.equal(lanes.pass(delivery(501, 'a')), true);
+  // Until it is read, nothing else of it is taken.
+  assert.equal(lanes.add(delivery(700, 'a')), false);
+  const lane = { webhookId: 'webhook', engagementId: 'a' };
+  assert.equal(lanes.resume(lane, [delivery(502, 'a'), delivery(503, 'a')], true), true);
+  assert.deepEqual(takeAll(lanes), [502]);
+  assert.equal(lanes.pass(delivery(502, 'a')), false);
+  assert.deepEqual(takeAll(lanes), [503]);
+  assert.equal(lanes.pass(delivery(503, 'a')), true);
+  assert.equal(lanes.resume(lane, [], false), true);
+  assert.equal(lanes.add(delivery(700, 'a')), true);
+  assert.deepEqual(takeAll(lanes), [700]);
 });
 
 test('cleared is everything but what is being sent, whose engagement goes on after it', () => {
@@ -102,29 +113,37 @@ test('cleared is everything but what is being sent, whose engagement goes on aft
   // Read again before the first is done with: it still comes after it.
   assert.equal(lanes.add(delivery(2, 'a')), false);
   assert.equal(lanes.pass(delivery(1, 'a')), true);
-  lanes.add(delivery(2, 'a'));
+  lanes.resume({ webhookId: 'webhook', engagementId: 'a' }, [delivery(2, 'a')], false);
   assert.deepEqual(takeAll(lanes), [2]);
 });
 
 /** A log that is read from the beginning in each round, and a receiver that fails as told, for a while. */
 function liveThrough(count: number, engagements: number, fails: () => boolean): Delivery[] {
-  const lanes = new Lanes();
+  const lanes = new Lanes(3);
   const log = Array.from({ length: count }, (_, index) => delivery(index, `e${index % engagements}`));
   const waiting = new Map(log.map((each) => [each.seq, each]));
   const held = new Set<number>();
   const arrived: Delivery[] = [];
+  const goOn = (done: Delivery): void => {
+    if (!lanes.pass(done)) return;
+    const isNext = (each: Delivery): boolean => each.engagementId === done.engagementId && !each.putOff;
+    const rest = [...waiting.values()].filter((each) => isNext(each) && !held.has(each.seq));
+    const [some, more] = [rest.toSorted((a, b) => a.seq - b.seq).slice(0, 2), rest.length > 2];
+    for (const { seq } of some) held.add(seq);
+    assert.ok(lanes.resume({ webhookId: 'webhook', engagementId: String(done.engagementId) }, some, more));
+  };
   const send = (next: Delivery): void => {
     held.delete(next.seq);
     if (!fails()) {
       waiting.delete(next.seq);
       arrived.push(next);
-      lanes.pass(next);
+      goOn(next);
       return;
     }
     const attempts = next.attempts + 1;
     const parked = attempts >= 3;
     waiting.set(next.seq, { ...next, attempts, putOff: true, parked });
-    if (parked) lanes.pass(next);
+    if (parked) goOn(next);
     else for (const { seq } of lanes.wait(next)) held.delete(seq);
   };
   for (let round = 0; waiting.size > 0; round += 1) {

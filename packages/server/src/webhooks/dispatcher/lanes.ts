@@ -8,12 +8,17 @@ interface Lane {
   blocked: boolean;
   /** What follows, oldest first. */
   waiting: Delivery[];
-  /** Others that follow were let go, for want of room: they have to be read again. */
+  /** Others that follow were let go, for want of room: they have to be read again, and what comes after them too. */
   letGo: boolean;
 }
 
+export interface LaneName {
+  readonly webhookId: string;
+  readonly engagementId: string;
+}
+
 /** So many that wait behind one that was put off are kept in memory; more are let go, and read again in their time. */
-const mostBlocked = 500;
+const usuallyMostBlocked = 500;
 
 /** Whatever keeps the order of deliveries is here; it knows nothing of sending, of time or of the database. */
 export class Lanes {
@@ -23,6 +28,11 @@ export class Lanes {
   #next = 0;
   #blocked = 0;
   #blockedWaiting = 0;
+  readonly #mostBlocked: number;
+
+  constructor(mostBlocked = usuallyMostBlocked) {
+    this.#mostBlocked = mostBlocked;
+  }
 
   get readyCount(): number {
     return this.#ready.length - this.#next;
@@ -31,6 +41,23 @@ export class Lanes {
   /** Lanes that wait for one that was put off. */
   get blockedCount(): number {
     return this.#blocked;
+  }
+
+  knows(webhookId: string): boolean {
+    for (const key of this.#lanes.keys()) if (key.startsWith(webhookId)) return true;
+    return false;
+  }
+
+  /** Those that wait for one that was put off. Nothing more of them is taken: it is read when they go on. */
+  leaveOut(): readonly LaneName[] {
+    const names: LaneName[] = [];
+    for (const [key, lane] of this.#lanes) {
+      if (!lane.blocked) continue;
+      lane.letGo = true;
+      const [webhookId = '', engagementId = ''] = key.split(' ');
+      names.push({ webhookId, engagementId });
+    }
+    return names;
   }
 
   /** One of that lane was put off, in another's time. */
@@ -75,21 +102,35 @@ export class Lanes {
     this.#next = 0;
   }
 
-  /**
-   * It is done with, or put off on its own: the next of its lane is ready. `true`: what follows was let go and has to be
-   * read again.
-   */
+  /** It is done with, or put off on its own: the next of its lane is ready. `true`: what follows has to be read first. */
   pass(delivery: Delivery): boolean {
     const key = keyOf(delivery);
     const lane = key === null ? undefined : this.#lanes.get(key);
     if (key === null || lane === undefined) return false;
     const next = lane.waiting.shift();
-    if (next !== undefined) {
-      this.#ready.push(next);
-      return false;
+    if (next !== undefined) this.#ready.push(next);
+    else if (lane.letGo) lane.busy = false;
+    else this.#lanes.delete(key);
+    return next === undefined && lane.letGo;
+  }
+
+  /**
+   * What was let go of a lane has been read, from its beginning: it goes on with it. With `more`, there is still some that
+   * has to be read when these are done with. `false`: it has gone on otherwise meanwhile.
+   */
+  resume({ webhookId, engagementId }: LaneName, deliveries: readonly Delivery[], more: boolean): boolean {
+    const key = `${webhookId} ${engagementId}`;
+    const lane = this.#lanes.get(key);
+    if (lane === undefined || lane.busy || lane.blocked) return false;
+    const [first, ...rest] = deliveries;
+    lane.letGo = more;
+    if (first === undefined) this.#lanes.delete(key);
+    else {
+      lane.busy = true;
+      lane.waiting = rest;
+      this.#ready.push(first);
     }
-    this.#lanes.delete(key);
-    return lane.letGo;
+    return true;
   }
 
   /** It has failed and is put off, and what follows waits for it. */
@@ -99,7 +140,7 @@ export class Lanes {
     if (lane === undefined) return [];
     lane.busy = false;
     this.#block(lane);
-    return this.#blockedWaiting > mostBlocked ? this.#letGo(lane) : [];
+    return this.#blockedWaiting > this.#mostBlocked ? this.#letGo(lane) : [];
   }
 
   /** Everything that is not being sent. What is being sent keeps its lane. */
@@ -138,7 +179,7 @@ export class Lanes {
   }
 
   #queue(lane: Lane, delivery: Delivery): boolean {
-    if (lane.letGo || (lane.blocked && this.#blockedWaiting >= mostBlocked)) {
+    if (lane.letGo || (lane.blocked && this.#blockedWaiting >= this.#mostBlocked)) {
       lane.letGo = true;
       return false;
     }

@@ -97,6 +97,13 @@ function isFinal(state: Outcome['state']): boolean {
   return state === 'delivered' || state === 'exhausted' || state === 'discarded';
 }
 
+const longestError = 1_000;
+
+/** What others say of themselves (the names in a certificate, say) may be in it: PostgreSQL takes not everything as text. */
+function inText(error: string | null): string | undefined {
+  return error?.slice(0, longestError).toWellFormed().replaceAll('\0', '\uFFFD');
+}
+
 /** What stands for its destination is its place among them. What is null is left out. */
 function rowOf({ delivery, at, state, delayMs, parked, attempt, note }: Outcome, places: ReadonlyMap<string, number>) {
   return {
@@ -110,6 +117,6 @@ function rowOf({ delivery, at, state, delayMs, parked, attempt, note }: Outcome,
     duration_ms: attempt?.durationMs,
     status: attempt?.status ?? undefined,
     answer: attempt?.answer ?? undefined,
-    error: attempt?.error ?? note ?? undefined,
+    error: inText(attempt?.error ?? note),
   };
 }

@@ -1,7 +1,8 @@
 import type { DestinationId } from '../../events/destination.ts';
-import type { Sql } from '../../platform/database.ts';
+import { piece, type Piece, type Sql } from '../../platform/database.ts';
 import type { AccountId } from '../../platform/ids.ts';
 import type { Delivery } from './delivery.ts';
+import type { LaneName } from './lanes.ts';
 import type { Moment } from './watermark.ts';
 
 /** How long a lease lasts that is not renewed. */
@@ -132,6 +133,8 @@ export interface Wanted {
   readonly fresh: number;
   /** Of those that were put off and are due. */
   readonly due: number;
+  /** Lanes of which nothing fresh is wanted. */
+  readonly without: readonly LaneName[];
 }
 
 export interface ReadRows {
@@ -163,7 +166,7 @@ export async function readDeliveries(sql: Sql, wanted: readonly Wanted[]): Promi
                     (SELECT d.*
                        FROM deliveries d
                       WHERE d.destination_id = wanted.id AND d.state = 'pending' AND d.due_at IS NULL
-                        AND d.event_seq > wanted.after
+                        AND d.event_seq > wanted.after ${without(sql, wanted)}
                       ORDER BY d.event_seq
                       LIMIT wanted.fresh)) AS waiting)
     SELECT f.id, f.which::integer AS which, f.webhook_id AS "webhookId", f.engagement_id AS "engagementId",
@@ -175,12 +178,7 @@ export async function readDeliveries(sql: Sql, wanted: readonly Wanted[]): Promi
            CASE WHEN f.place > 1 THEN NULL ELSE (SELECT last_value::float8 FROM events_seq_seq) END AS "lastSeq"
       FROM (SELECT) AS moment
       LEFT JOIN found f ON true
-      LEFT JOIN LATERAL (
-             SELECT e.payload
-               FROM events e
-              WHERE e.account_id = f.account_id AND e.xid = f.event_xid AND e.seq = f.event_seq
-                AND e.occurred_at = f.occurred_at
-              LIMIT 1) AS e ON true`;
+      LEFT JOIN LATERAL (${payloadOf(sql)}) AS e ON true`;
   const [first] = rows;
   if (first === undefined) throw new Error('a read without a moment');
   const deliveries: Delivery[] = [];
@@ -191,6 +189,52 @@ export async function readDeliveries(sql: Sql, wanted: readonly Wanted[]): Promi
   }
   return { moment: first, deliveries };
 }
+
+/** What waits behind one that failed would be read, and let go, again and again; there may be a hundred thousand of it. */
+function without(sql: Sql, wanted: readonly Wanted[]): Piece {
+  const lanes = wanted.flatMap((each) => each.without);
+  if (lanes.length === 0) return nothing(sql);
+  return sql`
+                        AND (d.engagement_id IS NULL OR (d.webhook_id, d.engagement_id) NOT IN (
+                               SELECT s.webhook_id, s.engagement_id
+                                 FROM unnest(${lanes.map(({ webhookId }) => webhookId)}::uuid[],
+                                             ${lanes.map(({ engagementId }) => engagementId)}::uuid[])
+                                      AS s (webhook_id, engagement_id)))`;
+}
+
+const nothing = piece((sql) => sql``);
+
+/** So many are read of a lane at once. */
+export const laneBatch = 200;
+
+/**
+ * The next of one engagement for one webhook: what is fresh, from the beginning. There is no index for it, as every delivery
+ * would pay for that; it looks through what is fresh for the destination.
+ */
+export async function readLane(sql: Sql, destinationId: DestinationId, lane: LaneName): Promise<readonly Delivery[]> {
+  return sql<Delivery[]>`
+    SELECT f.id, f.destination_id AS "destinationId", f.webhook_id AS "webhookId", f.engagement_id AS "engagementId",
+           f.event_id AS "eventId", f.event_seq::float8 AS seq, f.event_type AS type, f.attempts, f.parked,
+           false AS "putOff", coalesce(f.body::text, e.payload::text) AS payload
+      FROM (SELECT d.*
+              FROM deliveries d
+             WHERE d.destination_id = ${destinationId} AND d.state = 'pending' AND d.due_at IS NULL
+               AND d.webhook_id = ${lane.webhookId} AND d.engagement_id = ${lane.engagementId}
+             ORDER BY d.event_seq
+             LIMIT ${laneBatch}) AS f
+      LEFT JOIN LATERAL (${payloadOf(sql)}) AS e ON true
+     ORDER BY f.event_seq`;
+}
+
+/** The event of the delivery `f`. */
+const payloadOf = piece(
+  (sql) => sql`
+             SELECT e.payload
+               FROM events e
+              WHERE e.account_id = f.account_id AND e.xid = f.event_xid AND e.seq = f.event_seq
+                AND e.occurred_at = f.occurred_at
+              LIMIT 1`,
+);
 
 export interface BlockedLane {
   readonly destinationId: DestinationId;

@@ -1,0 +1,55 @@
+import type { DestinationId } from '../../events/destination.ts';
+import type { AccountId } from '../../platform/ids.ts';
+import { Destination } from './destination.ts';
+import type { Lease } from './store.ts';
+
+/** The destinations whose leases are ours. */
+export class Holdings {
+  /** Of which there may be something to read. */
+  readonly dirty = new Set<Destination>();
+  /** Which have lanes to resume. */
+  readonly resuming = new Set<Destination>();
+  readonly #all = new Map<DestinationId, Destination>();
+  readonly #ofAccount = new Map<AccountId, Set<Destination>>();
+
+  get size(): number {
+    return this.#all.size;
+  }
+
+  get all(): readonly Destination[] {
+    return [...this.#all.values()];
+  }
+
+  find(id: DestinationId): Destination | undefined {
+    return this.#all.get(id);
+  }
+
+  ofAccount(id: AccountId): Iterable<Destination> {
+    return this.#ofAccount.get(id) ?? [];
+  }
+
+  isOurs(destination: Destination): boolean {
+    return this.#all.get(destination.id) === destination;
+  }
+
+  take(lease: Lease, now: number, leasedUntil: number): void {
+    const onDirty = (dirty: Destination): void => {
+      // One that was taken from us may still be told what became of its deliveries.
+      if (this.isOurs(dirty)) this.dirty.add(dirty);
+    };
+    const destination = new Destination(lease, { now, leasedUntil, onDirty });
+    this.#all.set(lease.id, destination);
+    this.dirty.add(destination);
+    const others = this.#ofAccount.get(lease.accountId) ?? new Set();
+    this.#ofAccount.set(lease.accountId, others.add(destination));
+  }
+
+  drop(destination: Destination): void {
+    this.dirty.delete(destination);
+    this.resuming.delete(destination);
+    if (this.isOurs(destination)) this.#all.delete(destination.id);
+    const others = this.#ofAccount.get(destination.accountId);
+    others?.delete(destination);
+    if (others?.size === 0) this.#ofAccount.delete(destination.accountId);
+  }
+}

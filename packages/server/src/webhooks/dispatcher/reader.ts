@@ -1,0 +1,82 @@
+import type { Sql } from '../../platform/database.ts';
+import { mostBlockedLanes, type Destination } from './destination.ts';
+import type { Holdings } from './holdings.ts';
+import { laneBatch, readBlockedLanes, readDeliveries, readLane, type Wanted } from './store.ts';
+import { Watermark } from './watermark.ts';
+
+/** Destinations in one read. */
+const readsAtOnce = 200;
+
+/** Brings what is due from the database to the destinations it is for. Called by one loop, never twice at a time. */
+export class Reader {
+  readonly #sql: Sql;
+  readonly #holdings: Holdings;
+  readonly #onBatch: (size: number) => void;
+  readonly #watermark = new Watermark();
+
+  constructor(sql: Sql, holdings: Holdings, onBatch: (size: number) => void) {
+    this.#sql = sql;
+    this.#holdings = holdings;
+    this.#onBatch = onBatch;
+  }
+
+  /** Answers those that were read for. */
+  async read(now: number): Promise<readonly Destination[]> {
+    await this.#getAcquainted();
+    const wanted: { readonly destination: Destination; readonly want: Wanted }[] = [];
+    for (const destination of this.#holdings.dirty) {
+      if (wanted.length >= readsAtOnce) break;
+      const want = destination.isStrange ? null : destination.wanted(now, this.#watermark.safe);
+      if (want === null) continue;
+      this.#holdings.dirty.delete(destination);
+      wanted.push({ destination, want });
+    }
+    if (wanted.length === 0) return [];
+    const read = await readDeliveries(
+      this.#sql,
+      wanted.map(({ want }) => want),
+    ).catch((error: unknown) => {
+      for (const { destination } of wanted) destination.rescan();
+      throw error;
+    });
+    this.#watermark.note(read.moment);
+    this.#onBatch(read.deliveries.length);
+    const found = Map.groupBy(read.deliveries, ({ destinationId }) => destinationId);
+    const { safe } = this.#watermark;
+    for (const { destination, want } of wanted) destination.receive(found.get(destination.id) ?? [], want, safe);
+    return wanted.map(({ destination }) => destination);
+  }
+
+  /** Lanes that could go on, but for what was let go of them. */
+  async resumeLanes(): Promise<readonly Destination[]> {
+    const resumed = [...this.#holdings.resuming];
+    for (const destination of resumed) {
+      this.#holdings.resuming.delete(destination);
+      const lanes = destination.takeResuming();
+      for (const [index, lane] of lanes.entries()) {
+        const read = await readLane(this.#sql, destination.id, lane).catch((error: unknown) => {
+          destination.putBackResuming(lanes.slice(index));
+          this.#holdings.resuming.add(destination);
+          throw error;
+        });
+        destination.resume(lane, read, read.length === laneBatch);
+      }
+    }
+    return resumed;
+  }
+
+  /** Which lanes of a new destination wait for one that failed, before anything else of it is read. */
+  async #getAcquainted(): Promise<void> {
+    const strangers = [...this.#holdings.dirty].filter(({ isStrange }) => isStrange).slice(0, readsAtOnce);
+    if (strangers.length === 0) return;
+    // What is heard while it is being read makes them strange again.
+    for (const stranger of strangers) stranger.isStrange = false;
+    const ids = strangers.map(({ id }) => id);
+    const lanes = await readBlockedLanes(this.#sql, ids, mostBlockedLanes).catch((error: unknown) => {
+      for (const stranger of strangers) stranger.isStrange = true;
+      throw error;
+    });
+    for (const { destinationId, webhookId, engagementId } of lanes)
+      this.#holdings.find(destinationId)?.lanes.block(webhookId, engagementId);
+  }
+}
