@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import dns from 'node:dns';
 import { syncBuiltinESMExports } from 'node:module';
 import { test } from 'node:test';
+import type { Json } from './support/server.ts';
 
 /** Names that resolve when they are told to: before anything has taken `lookup` for its own. */
 const released = Promise.withResolvers<void>();
@@ -38,4 +40,28 @@ test('while names of attached webhooks are resolved, no connection to the databa
   assert.equal(answered, 0, 'somebody else had to wait for the names');
   released.resolve();
   for (const { status } of await Promise.all(attempts)) assert.ok([200, 201, 409].includes(status), String(status));
+});
+
+test('wherever webhooks may be attached, addresses that must not be called are refused', async () => {
+  await using server = await startTestServer();
+  const account = await makeAccount(server);
+  const { admin, siteId: site_id } = account;
+  const visitor = await makeVisitor(server, account);
+  const [media, engagement_id, operator_id] = ['text', randomUUID(), randomUUID()];
+  const routes = {
+    'POST /queue_tickets': { token: visitor.token, body: { site_id, media } },
+    'POST /engagement_requests': { token: visitor.token, body: { site_id, media, operator_id } },
+    'POST /transfer_requests': { token: admin, body: { engagement_id, operator_id } },
+    'POST /transfer_tickets': { token: admin, body: { engagement_id, media, queue_id: randomUUID() } },
+  };
+  const [good, bad] = ['http://93.184.215.14/', 'http://169.254.169.254/'].map((url) => ({
+    url,
+    method: 'POST',
+    events: ['engagement.start'],
+  }));
+  for (const [route, { token, body }] of Object.entries(routes)) {
+    const answer = await call(server, route, { token, body: { ...body, webhooks: [good, bad] } });
+    const attributes = expectStatus(answer, 422).body.details.map(({ attribute }: Json) => attribute);
+    assert.deepEqual(attributes, ['/webhooks/1/url'], route);
+  }
 });
