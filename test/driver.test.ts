@@ -107,6 +107,23 @@ async function endBackend(killer: Pool, pid: number): Promise<void> {
 
 const lost = { code: 'CONNECTION_CLOSED' };
 
+test('an instant of any year comes back as it was, whichever time zone the database is set to', async () => {
+  const address = await emptyDatabase();
+  const setUp = connect(address, { max: 1 });
+  const [row] = await setUp<{ name: string }[]>`SELECT current_database() AS name`;
+  await setUp`ALTER DATABASE ${setUp(row?.name ?? '')} SET TimeZone TO 'Europe/Tallinn'`;
+  await setUp.end();
+  const sql = connect(address, { max: 1 });
+  for (const year of ['0001', '0031', '0049', '0050', '0099', '0100', '1800', '2027', '9999']) {
+    const at = new Date(`${year}-02-03T04:05:06.789Z`);
+    const [found] = await sql<
+      { at: Date; all: Date[] }[]
+    >`SELECT ${at}::timestamptz AS at, ARRAY[${at}::timestamptz] AS all`;
+    assert.deepEqual(found, { at, all: [at] }, year);
+  }
+  await sql.end();
+});
+
 test('a reset in a transaction leaves nothing behind for who comes next', async (t) => {
   const wire = await openWire(t);
   const sql = pool(t, wire.address);

@@ -158,6 +158,17 @@ test('one recovery puts back in order: nothing is due before what happened befor
   assert.equal(new Set(due).size, 4);
 });
 
+test('since whichever year: it is the year that was given', async () => {
+  for (const year of ['0001', '0030', '0049', '0099', '0100', '1800']) {
+    const webhook = await makeWebhook(server, own);
+    await fill(sql, webhook, 'held', { count: 1, at: new Date(Date.now() - minuteMs) });
+    const since = `${year}-02-03T04:05:06.789Z`;
+    const { since: known, recovered: count } = await recovered(webhook, { since });
+    assert.deepEqual([known, count], [since, 1]);
+    expectStatus(await call(server, `DELETE /webhooks/${webhook.id}`, { token: own.admin }), 204);
+  }
+});
+
 test('a recovery of a webhook that is disabled or deleted is refused', async () => {
   const webhook = await makeWebhook(server, own, { enabled: false });
   await fill(sql, webhook, 'held', { count: 3 });

@@ -16,7 +16,7 @@ interface Attaching {
   readonly accountId: AccountId;
   /** Who brings them: that side's messages they hear (D8.2). */
   readonly side: 'visitor' | 'operator';
-  /** Having passed `attachedWebhooks`. */
+  /** Having passed `attachedWebhooks`, and `refuseForbidden`. */
   readonly webhooks: readonly WebhookInput[] | undefined;
 }
 
@@ -41,9 +41,20 @@ export class WebhookAttacher {
     this.#sealer = sealer;
   }
 
+  /**
+   * Refuses those whose addresses must not be called (D8.9). For a preHandler: the handler of a request with an
+   * Idempotency-Key is in a transaction, and names are resolved here, which may take seconds.
+   */
+  async refuseForbidden(webhooks: readonly WebhookInput[] = []): Promise<void> {
+    const complaints = await Promise.all(webhooks.map(async ({ url }) => addressComplaint(this.#guard, url)));
+    const violations: Violation[] = complaints.flatMap((detail, index) =>
+      detail === null ? [] : [{ attribute: `/webhooks/${index}/url`, detail }],
+    );
+    if (violations.length > 0) throw invalid(violations);
+  }
+
   async attach({ accountId, side, webhooks = [] }: Attaching): Promise<readonly WebhookId[]> {
     if (webhooks.length === 0) return [];
-    await this.#check(webhooks);
     const sql = this.#sql;
     const wanted = webhooks.map(subscriptionOf).map((webhook) => ({ webhook, digest: digestOf(side, webhook) }));
     const found = await touchAttached(sql, accountId, digestsOf(wanted));
@@ -51,14 +62,6 @@ export class WebhookAttacher {
     for (const { webhook, digest } of missing) await this.#insert({ accountId, side, webhook, digest });
     const all = missing.length === 0 ? found : await touchAttached(sql, accountId, digestsOf(wanted));
     return [...new Set(all.values())];
-  }
-
-  async #check(webhooks: readonly WebhookInput[]): Promise<void> {
-    const complaints = await Promise.all(webhooks.map(async ({ url }) => addressComplaint(this.#guard, url)));
-    const violations: Violation[] = complaints.flatMap((detail, index) =>
-      detail === null ? [] : [{ attribute: `/webhooks/${index}/url`, detail }],
-    );
-    if (violations.length > 0) throw invalid(violations);
   }
 
   async #insert({ accountId, side, webhook, digest }: NewAttached): Promise<void> {

@@ -80,7 +80,12 @@ const refused: readonly Refused[] = [
     .concat(['//example.com', ' https://example.com', 'https://example.com\n', 'https:\\\\example.com', 'http://[::1'])
     .map((url): Refused => [`the URL ${JSON.stringify(url)}`, { ...http, url }, ['/url']]),
   ...['http://user@example.com', 'https://user:secret@example.com/', 'http://@example.com', 'http://:@example.com']
-    .concat(['https://a@b@example.com', 'HTTP://u@example.com'])
+    .concat([
+      'https://a@b@example.com',
+      'HTTP://u@example.com',
+      'http:///user:secret@example.com/',
+      'https:////u@example.com',
+    ])
     .map((url): Refused => [`user-info in ${url}`, { ...http, url }, ['/url']]),
   ['a URL too long', { ...http, url: `https://example.com/${'a'.repeat(2_048 - 19)}` }, ['/url']],
   ...reservedHeaders

@@ -144,7 +144,8 @@ function urlFaults(url: string): readonly string[] {
     case 'http':
     case 'https':
       if (!URL.canParse(url)) return ['must be a URL with a host'];
-      return /^[^:]*:\/\/[^/?#]*@/.test(url) ? ['must not contain a user name or password'] : [];
+      // Of slashes before the host there may be any number.
+      return /^[^:]*:\/+[^/?#]*@/.test(url) ? ['must not contain a user name or password'] : [];
     case 'apns': {
       const target = parseApnsUrl(url);
       return 'faults' in target ? target.faults : [];

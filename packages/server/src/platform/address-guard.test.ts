@@ -129,3 +129,24 @@ test('a name that does not resolve when it is registered is not held against it;
   t.mock.timers.tick(3_000);
   assert.equal(await waiting, null);
 });
+
+test('who asks for a name that is being resolved waits for that, and whoever comes later asks anew', async () => {
+  const answers: (() => void)[] = [];
+  const guard = new AddressGuard([], async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    answers.push(resolve);
+    await promise;
+    return [{ address: '127.0.0.1', family: 4 }];
+  });
+  const first = Array.from({ length: 32 }, async () => guard.addresses('slow.example'));
+  const other = guard.addresses('other.example');
+  assert.equal(answers.length, 2);
+  answers[0]?.();
+  for (const { status } of await Promise.allSettled(first)) assert.equal(status, 'rejected');
+  answers[1]?.();
+  await assert.rejects(other, ForbiddenAddress);
+  const later = guard.addresses('slow.example');
+  assert.equal(answers.length, 3);
+  answers[2]?.();
+  await assert.rejects(later, ForbiddenAddress);
+});

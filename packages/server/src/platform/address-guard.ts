@@ -36,6 +36,7 @@ const nat64 = network('64:ff9b::/96');
 export class AddressGuard {
   readonly #allowed: Network[];
   readonly #resolve: Resolve;
+  readonly #resolving = new Map<string, ReturnType<Resolve>>();
 
   constructor(allowed: readonly string[], resolve: Resolve = resolveBySystem) {
     this.#allowed = allowed.map(network);
@@ -55,12 +56,24 @@ export class AddressGuard {
    * With `onlyAllowed` it is not enough to be public.
    */
   async addresses(hostname: string, onlyAllowed = false): Promise<LookupAddress[]> {
-    const found = [...(await this.#resolve(hostname))];
+    const found = [...(await this.#resolved(hostname))];
     const [first] = found;
     if (first === undefined) throw Object.assign(new Error(`${hostname} has no address`), { code: 'ENOTFOUND' });
     const wrong = found.find(({ address }) => !this.permits(address, onlyAllowed));
     if (wrong !== undefined) throw new ForbiddenAddress(`${hostname} resolves to ${wrong.address}, which ${refused}`);
     return found;
+  }
+
+  /**
+   * Who asks for a name that is being resolved gets the same answer. A process resolves only two names at a time (half of
+   * libuv's threads): a receiver's name that takes long, asked for by each connection, would hold up everybody else's.
+   */
+  async #resolved(hostname: string): ReturnType<Resolve> {
+    const begun = this.#resolving.get(hostname);
+    if (begun !== undefined) return begun;
+    const resolving = this.#resolve(hostname).finally(() => this.#resolving.delete(hostname));
+    this.#resolving.set(hostname, resolving);
+    return resolving;
   }
 
   permits(address: string, onlyAllowed = false): boolean {

@@ -37,6 +37,23 @@ const longestTransactionMs = 20_000;
 
 type ClientOptions = Options<Record<never, never>>;
 
+/** As the driver has it, but for `instantFrom`. */
+const instants = {
+  to: 1184,
+  from: [1082, 1114, 1184],
+  serialize: (value: Date | string) => (value instanceof Date ? value : new Date(value)).toISOString(),
+  parse: instantFrom,
+};
+
+/**
+ * What PostgreSQL writes, `2027-01-31 09:00:00+00`, is no ISO 8601 to JavaScript, which takes the years before 100 for others
+ * (1 for 2001), or for nothing. It is in UTC, as we ask for.
+ */
+function instantFrom(text: string): Date {
+  if (!text.startsWith('00')) return new Date(text);
+  return new Date(text.replace(' ', 'T').replace(/\+00$/, 'Z'));
+}
+
 /** A postgres.js client for an address. Most callers want `openDatabase`; the change feed needs a connection of its own. */
 export function connect(address: DatabaseAddress, options: ClientOptions): PoolSql {
   const { connection, ...rest } = options;
@@ -45,7 +62,10 @@ export function connect(address: DatabaseAddress, options: ClientOptions): PoolS
     onnotice: () => undefined,
     backoff: (retries: number) => Math.min(0.05 * 2 ** retries, 1),
     ...rest,
+    types: { instants },
     connection: {
+      // Elsewhere instants of long ago have offsets to the second, which nobody else reads.
+      TimeZone: 'UTC',
       application_name: `usher ${process.pid}`,
       statement_timeout: statementTimeoutMs,
       idle_in_transaction_session_timeout: statementTimeoutMs,

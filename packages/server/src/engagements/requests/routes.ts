@@ -38,6 +38,7 @@ export function requestRoutes(app: App, turns: Turns, attacher: WebhookAttacher)
         body: requestInput,
         response: { 201: requestOutput },
       },
+      preHandler: async (request) => attacher.refuseForbidden(request.body.webhooks),
     },
     async (request, reply) => {
       const made = showRequest(await ask(request, { turns, attacher }, request.body));

@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import type { WebhookAttacher, WebhookId } from '../../events/attach-webhooks.ts';
-import type { WebhookInput } from '../../events/subscription.ts';
+import type { WebhookAttacher } from '../../events/attach-webhooks.ts';
 import { accountOf, operatorOf, permitted } from '../../identity/access.ts';
 import { invalid, notFound, Refusal } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
@@ -37,17 +36,13 @@ const ticketParams = Type.Object({ ticket_id: uuid<'ticket'>() });
 const access = { operator: 'operator', site: 'resource' } as const;
 
 /** D5.4. */
-type Attach = (request: FastifyRequest, webhooks: readonly WebhookInput[] | undefined) => Promise<readonly WebhookId[]>;
-
 export function transferRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void {
-  const attach: Attach = async (request, webhooks) =>
-    attacher.attach({ accountId: accountOf(request), side: 'operator', webhooks });
-  requestRoutes(app, turns, attach);
+  requestRoutes(app, turns, attacher);
   answerRoutes(app, turns);
-  ticketRoutes(app, turns, attach);
+  ticketRoutes(app, turns, attacher);
 }
 
-function requestRoutes(app: App, turns: Turns, attach: Attach): void {
+function requestRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void {
   app.post(
     '/transfer_requests',
     {
@@ -58,6 +53,7 @@ function requestRoutes(app: App, turns: Turns, attach: Attach): void {
         body: transferRequestInput,
         response: { 201: transferRequestOutput },
       },
+      preHandler: async (request) => attacher.refuseForbidden(request.body.webhooks),
     },
     async (request, reply) => {
       const given = request.body;
@@ -72,7 +68,10 @@ function requestRoutes(app: App, turns: Turns, attach: Attach): void {
           by: operatorOf(request).operatorId,
           operatorId: given.operator_id,
           medium: given.media ?? null,
-          notes: notesOf(given, await attach(request, given.webhooks)),
+          notes: notesOf(
+            given,
+            await attacher.attach({ accountId: engagement.account_id, side: 'operator', webhooks: given.webhooks }),
+          ),
         })
         .catch(unlessEnded(request, engagement.id));
       const shown = showTransferRequest(made ?? (await readRequest(request, keyed)));
@@ -155,7 +154,7 @@ function answerRoutes(app: App, turns: Turns): void {
   );
 }
 
-function ticketRoutes(app: App, turns: Turns, attach: Attach): void {
+function ticketRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void {
   app.post(
     '/transfer_tickets',
     {
@@ -166,6 +165,7 @@ function ticketRoutes(app: App, turns: Turns, attach: Attach): void {
         body: transferTicketInput,
         response: { 201: transferTicketOutput },
       },
+      preHandler: async (request) => attacher.refuseForbidden(request.body.webhooks),
     },
     async (request, reply) => {
       const given = request.body;
@@ -184,7 +184,10 @@ function ticketRoutes(app: App, turns: Turns, attach: Attach): void {
           queueId: queue.id,
           medium: given.media,
           factsOf: engagement.visitor_id,
-          notes: notesOf(given, await attach(request, given.webhooks)),
+          notes: notesOf(
+            given,
+            await attacher.attach({ accountId: engagement.account_id, side: 'operator', webhooks: given.webhooks }),
+          ),
         })
         .catch(unlessEnded(request, engagement.id));
       const ticket = made === null ? showTicket(await readTicket(request, keyed), null) : showNewTicket(made);

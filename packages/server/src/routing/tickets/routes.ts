@@ -30,6 +30,7 @@ export function ticketRoutes(app: App, turns: Turns, attacher: WebhookAttacher):
         body: ticketInput,
         response: { 200: ticketOutput, 201: ticketOutput },
       },
+      preHandler: async (request) => attacher.refuseForbidden(request.body.webhooks),
     },
     async (request, reply) => {
       const { ticket, created } = await enqueue(request, { turns, attacher }, request.body);
