@@ -125,7 +125,7 @@ test('a refused key rests for that environment and topic alone, and without a re
   const refused = await sender.send(delivery({ topic: 'bad' }));
   assert.deepEqual([refused.verdict, refused.status, sender.paused], ['failed', 403, 1]);
   const resting = await sender.send(delivery({ topic: 'bad' }));
-  assert.deepEqual([resting.verdict, resting.unavailable, resting.status], ['failed', true, null]);
+  assert.deepEqual([resting.verdict, resting.unavailable, resting.status], ['failed', false, null]);
   assert.match(resting.error ?? '', /403 InvalidProviderToken.*; nothing is sent for another [12] s$/);
   assert.equal(apple.pushes.length, 1);
   assert.equal((await sender.send(delivery({ topic: 'good' }))).verdict, 'delivered');

@@ -95,7 +95,8 @@ export class ApnsSender {
   async #attempt(delivery: ApnsDelivery): Promise<Outcome> {
     if (this.#credential === null) return nobody(unset);
     const paused = this.#pauseOf(delivery.target);
-    if (paused !== null) return nobody(paused);
+    // Only this topic rests: that is no reason to leave others of the account alone.
+    if (paused !== null) return { ...nobody(paused), unavailable: false };
     try {
       const { tokens } = this.#credential;
       const token = await tokens.current();
