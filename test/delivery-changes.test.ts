@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, afterEach, before, test } from 'node:test';
 import type { ServerResponse } from 'node:http';
 import { engage, said, type Engaged } from './support/chat.ts';
@@ -128,4 +129,32 @@ test('a destination with nothing to do is given back', { timeout: 40_000 }, asyn
   };
   await until(async () => (await owner()) !== null && contentsAt(receiver).length === 1);
   await until(async () => (await owner()) === null, 20_000);
+});
+
+/** As a recovery leaves them: so many of each of these engagements, numbered from 1. */
+async function recovered({ id }: Json, engagements: readonly string[], count: number): Promise<void> {
+  for (const engagement of engagements)
+    await server.database.sql`
+      INSERT INTO deliveries (account_id, webhook_id, destination_id, engagement_id, event_id, event_seq, event_xid,
+                              occurred_at, event_type, state, due_at, body)
+      SELECT w.account_id, w.id, w.destination_id, ${engagement}, gen_random_uuid(), nextval('events_seq_seq'),
+             pg_current_xact_id(), now(), 'engagement.chat.message', 'pending', now(),
+             json_build_object('message', json_build_object('content', n::text))
+        FROM webhooks w, generate_series(1, ${count}::integer) AS n
+       WHERE w.id = ${id}
+       ORDER BY n`;
+}
+
+test('much that was recovered waits for its first, which failed, and does not stand in its way', async () => {
+  const receiver = await receive();
+  const chat = await engage(server);
+  const hook = await makeWebhook(server, chat.own, hearing(receiver));
+  receiver.answer = () => 500;
+  await recovered(hook, [randomUUID()], 2_500);
+  await until(async () => (await waitingOf(hook)).failed === 1);
+  receiver.answer = () => 200;
+  await hurry(hook);
+  await until(async () => (await waitingOf(hook)).all === 0, 20_000);
+  const numbers = Array.from({ length: 2_500 }, (_, index) => String(index + 1));
+  assert.deepEqual(contentsAt(receiver), ['1', ...numbers]);
 });
