@@ -158,3 +158,17 @@ test('much that was recovered waits for its first, which failed, and does not st
   const numbers = Array.from({ length: 2_500 }, (_, index) => String(index + 1));
   assert.deepEqual(contentsAt(receiver), ['1', ...numbers]);
 });
+
+test('a webhook whose secret cannot be opened does not hold up others at the same host', async () => {
+  const receiver = await receive();
+  const chat = await engage(server);
+  const bad = await makeWebhook(server, chat.own, { ...hearing(receiver), url: new URL('/bad', receiver.url).href });
+  await server.database.sql`UPDATE webhooks SET secret = '\\x00010203' WHERE id = ${bad.id}`;
+  const engagements = Array.from({ length: 40 }, () => randomUUID());
+  await recovered(bad, engagements, 1);
+  const good = await makeWebhook(server, chat.own, hearing(receiver));
+  await said(chat, chat.visitor, 'good');
+  await until(async () => (await waitingOf(good)).all === 0);
+  await until(async () => (await waitingOf(bad)).failed > engagements.length);
+  assert.deepEqual(contentsAt(receiver, '/bad'), []);
+});

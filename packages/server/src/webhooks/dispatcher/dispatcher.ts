@@ -4,6 +4,7 @@ import type { ChangeFeed } from '../../platform/change-feed.ts';
 import { isDatabaseUnavailable, type Sql } from '../../platform/database.ts';
 import { newId, type AccountId } from '../../platform/ids.ts';
 import type { Log } from '../../platform/log.ts';
+import type { Attempt } from '../attempt.ts';
 import { Asking } from './asking.ts';
 import { Changes } from './changes.ts';
 import { longestEvent, mostToDestination, type Courier } from './courier.ts';
@@ -349,8 +350,21 @@ export class Dispatcher {
     } catch (error) {
       // The webhook could not be read: nothing was sent.
       this.#complain(error, 'a delivery could not be made; it is tried again');
-      destination.putBack(delivery);
-      destination.pausedUntil = performance.now() + pauseMs;
+      if (isDatabaseUnavailable(error)) {
+        destination.putBack(delivery);
+        destination.pausedUntil = performance.now() + pauseMs;
+      } else {
+        // What is wrong with it may stay so (a secret that cannot be opened, say), and must not hold up others.
+        const decided = decide(delivery, notMade, Math.random());
+        this.#settle(destination, {
+          delivery,
+          epoch: destination.epoch,
+          at: new Date(),
+          ...decided,
+          attempt: notMade,
+          note: null,
+        });
+      }
     }
     destination.sending -= 1;
     this.#sending -= 1;
@@ -434,6 +448,16 @@ export class Dispatcher {
     if (!isDatabaseUnavailable(error)) this.#parts.log.error({ err: error }, what);
   }
 }
+
+const notMade: Attempt = {
+  verdict: 'failed',
+  unavailable: false,
+  status: null,
+  answer: null,
+  error: 'the request could not be made up',
+  durationMs: 0,
+  retryAfterMs: null,
+};
 
 /** Why it is not even tried; `null`: it is. */
 function whyNot(webhook: CalledWebhook | null, payload: string | null): string | null {
