@@ -176,3 +176,33 @@ test('a late writer whose lease has passed to another writes nothing, renews not
     ['retrying'],
   );
 });
+
+test('leases are renewed while outcomes are written: neither waits for the other for ever', async () => {
+  await using server = await startTestServer();
+  const { sql } = server.database;
+  const { siteId } = await makeAccount(server);
+  const owner = randomUUID();
+  const held = await sql<{ id: DestinationId; epoch: number }[]>`
+    INSERT INTO destinations (id, account_id, origin, owner, epoch, leased_until)
+    SELECT gen_random_uuid(), s.account_id, 'https://' || n || '.example', ${owner}, 1, 'infinity'
+      FROM sites s, generate_series(1, 400) AS n
+     WHERE s.id = ${siteId}
+    RETURNING id, epoch::float8 AS epoch`;
+  const outcomes = held.map(({ id, epoch }) => ({
+    delivery: { id: randomUUID(), destinationId: id },
+    epoch,
+    at: new Date(),
+    state: 'delivered',
+    delayMs: null,
+    parked: false,
+    attempt: null,
+    note: null,
+  })) as unknown as Outcome[];
+  for (let round = 0; round < 40; round += 1) {
+    const [written, renewed] = await Promise.all([
+      writeOutcomes(sql, owner, outcomes),
+      renewLeases(sql, owner, held.toReversed()),
+    ]);
+    assert.deepEqual([written.size, renewed.size], [400, 400]);
+  }
+});

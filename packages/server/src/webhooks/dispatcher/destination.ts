@@ -118,6 +118,7 @@ export class Destination {
     let fresh = 0;
     let due = 0;
     let last = 0;
+    let taken = 0;
     for (const delivery of deliveries) {
       if (delivery.putOff) due += 1;
       else {
@@ -125,12 +126,15 @@ export class Destination {
         last = delivery.seq;
       }
       if (this.#held.has(delivery.id)) continue;
-      if (this.lanes.add(delivery)) this.#held.set(delivery.id, delivery);
+      if (!this.lanes.add(delivery)) continue;
+      this.#held.set(delivery.id, delivery);
+      taken += 1;
     }
     // As many as were asked for: there may be more.
     const isCut = wanted.fresh > 0 && fresh >= wanted.fresh;
     this.#readUpTo = isCut ? last : Math.max(this.#readUpTo, last, wanted.fresh > 0 ? safe : 0);
-    if (isCut || due >= wanted.due) this.soil();
+    // Where nothing was taken, the same would be read again.
+    if (isCut || (due >= wanted.due && taken > 0)) this.soil();
   }
 
   /** It could not even be tried: it is the next again. */
@@ -157,7 +161,10 @@ export class Destination {
   /** What was read of such a lane. */
   resume(lane: LaneName, deliveries: readonly Delivery[], more: boolean): void {
     const fresh = deliveries.filter(({ id }) => !this.#held.has(id));
-    if (this.lanes.resume(lane, fresh, more)) for (const delivery of fresh) this.#held.set(delivery.id, delivery);
+    if (!this.lanes.resume(lane, fresh, more)) return;
+    for (const delivery of fresh) this.#held.set(delivery.id, delivery);
+    // All that was read is done with and not yet written off: what comes after it is read then.
+    if (fresh.length === 0 && more) this.#resuming.push(lane);
   }
 
   putBackResuming(lanes: readonly LaneName[]): void {

@@ -4,7 +4,9 @@ import type { ChangeFeed } from '../../platform/change-feed.ts';
 import { isDatabaseUnavailable, type Sql } from '../../platform/database.ts';
 import { newId, type AccountId } from '../../platform/ids.ts';
 import type { Log } from '../../platform/log.ts';
+import type { Attempt } from '../attempt.ts';
 import { Asking } from './asking.ts';
+import { Changes } from './changes.ts';
 import { longestEvent, mostToDestination, type Courier } from './courier.ts';
 import { decide } from './decide.ts';
 import type { Delivery } from './delivery.ts';
@@ -75,8 +77,7 @@ export class Dispatcher {
   readonly #name = newId<string>();
   readonly #holdings = new Holdings();
   readonly #reader: Reader;
-  /** What is held of them is to be read again. */
-  readonly #forgetting = new Set<Destination>();
+  readonly #changes: Changes;
   readonly #writeOffs: WriteOffs;
   #sending = 0;
   readonly #asking = new Asking<AccountId>();
@@ -96,6 +97,7 @@ export class Dispatcher {
     this.#parts = parts;
     this.#standing = new Standing(parts.sql, parts.log);
     this.#writeOffs = new WriteOffs(parts.sql, this.#name);
+    this.#changes = new Changes(parts.sql, this.#holdings);
     this.#reader = new Reader(parts.sql, this.#holdings, (size) => parts.watch.batch('read', size));
     parts.hints.on((accountId, where) => this.#hear(accountId, where));
     parts.feed.on('webhooks', (id) => this.#heedChange(id as WebhookId));
@@ -154,8 +156,7 @@ export class Dispatcher {
 
   /** A webhook is no longer what it was: what is held of it is read again. `null`: any may have changed. */
   #heedChange(id: WebhookId | null): void {
-    for (const destination of this.#holdings.all)
-      if (id === null || destination.knows(id)) this.#forgetting.add(destination);
+    this.#changes.heed(id);
     this.#wake();
   }
 
@@ -163,12 +164,13 @@ export class Dispatcher {
     this.#isPolling = true;
     const now = performance.now();
     this.#asking.forget(now);
+    this.#giveBackIdle(now);
     for (const destination of this.#holdings.all) {
       // What was put off falls due without a word; nor is it said that a pause is over.
       destination.soil();
       // One that others wait for may have been taken away by somebody else.
       if (destination.lanes.blockedCount > 0 && now - destination.forgottenAt > forgetMs)
-        this.#forgetting.add(destination);
+        this.#changes.add(destination);
       this.#pump(destination);
     }
     this.#wake();
@@ -213,12 +215,16 @@ export class Dispatcher {
    * rest, and could not be read either.
    */
   async #forget(): Promise<void> {
-    if (this.#forgetting.size === 0) return;
-    if (this.#writeOffs.size > 0) await this.#write();
-    this.#again = true;
-    if (this.#writeOffs.size > 0) return;
-    for (const destination of this.#forgetting) destination.forget();
-    this.#forgetting.clear();
+    const isHeld = this.#changes.isHoldingUp;
+    const forgetting = await this.#changes.find();
+    if (forgetting.some(({ id }) => this.#writeOffs.concern(id))) await this.#write();
+    for (const destination of forgetting) {
+      this.#again = true;
+      if (this.#writeOffs.concern(destination.id)) continue;
+      destination.forget();
+      this.#changes.drop(destination);
+    }
+    if (isHeld) for (const destination of this.#holdings.all) this.#pump(destination);
   }
 
   async #write(): Promise<void> {
@@ -259,7 +265,8 @@ export class Dispatcher {
     if (room <= 0) return;
     if (this.#isPolling) {
       this.#isPolling = false;
-      this.#giveBackIdle(now);
+      // The database was away for so long: what is ours still is not taken anew, which would send again what is under way.
+      if (this.#holdings.all.some(({ leasedUntil }) => leasedUntil < now)) await this.#renew();
       const { leases, oldestDueSec } = await leaseAny(this.#parts.sql, this.#name, room);
       this.#parts.watch.oldestDue(oldestDueSec);
       if (leases.length === leasesAtOnce) this.#isPolling = true;
@@ -313,7 +320,7 @@ export class Dispatcher {
   #maySend(destination: Destination): boolean {
     const now = performance.now();
     if (this.#stopped || now > destination.leasedUntil || now < destination.pausedUntil) return false;
-    if (!this.#holdings.isOurs(destination)) return false;
+    if (!this.#holdings.isOurs(destination) || this.#changes.concern(destination)) return false;
     const state = destination.state(now);
     if (state !== 'closed') return state === 'half_open' && destination.sending === 0;
     const free = Math.floor((mostSending - this.#sending) * shareOfFree);
@@ -326,7 +333,10 @@ export class Dispatcher {
       const { payload, webhookId } = delivery;
       const webhook = book.peek(webhookId) ?? (await book.get(webhookId));
       const why = whyNot(webhook, payload);
-      if (webhook !== null && webhook.destinationId !== destination.id) this.#sendOn(destination, delivery);
+      // Reading it may have taken so long that it is another's to send.
+      if (performance.now() > destination.leasedUntil || !this.#holdings.isOurs(destination))
+        destination.putBack(delivery);
+      else if (webhook !== null && webhook.destinationId !== destination.id) this.#sendOn(destination, delivery);
       else if (webhook === null || payload === null || why !== null) this.#turnAway(destination, delivery, webhook);
       else {
         const at = new Date();
@@ -340,8 +350,21 @@ export class Dispatcher {
     } catch (error) {
       // The webhook could not be read: nothing was sent.
       this.#complain(error, 'a delivery could not be made; it is tried again');
-      destination.putBack(delivery);
-      destination.pausedUntil = performance.now() + pauseMs;
+      if (isDatabaseUnavailable(error)) {
+        destination.putBack(delivery);
+        destination.pausedUntil = performance.now() + pauseMs;
+      } else {
+        // What is wrong with it may stay so (a secret that cannot be opened, say), and must not hold up others.
+        const decided = decide(delivery, notMade, Math.random());
+        this.#settle(destination, {
+          delivery,
+          epoch: destination.epoch,
+          at: new Date(),
+          ...decided,
+          attempt: notMade,
+          note: null,
+        });
+      }
     }
     destination.sending -= 1;
     this.#sending -= 1;
@@ -406,7 +429,7 @@ export class Dispatcher {
   /** Another has it. */
   #drop(destination: Destination): void {
     this.#holdings.drop(destination);
-    this.#forgetting.delete(destination);
+    this.#changes.drop(destination);
     this.#writeOffs.drop(destination.id);
     this.#parts.courier.leave(destination);
   }
@@ -425,6 +448,16 @@ export class Dispatcher {
     if (!isDatabaseUnavailable(error)) this.#parts.log.error({ err: error }, what);
   }
 }
+
+const notMade: Attempt = {
+  verdict: 'failed',
+  unavailable: false,
+  status: null,
+  answer: null,
+  error: 'the request could not be made up',
+  durationMs: 0,
+  retryAfterMs: null,
+};
 
 /** Why it is not even tried; `null`: it is. */
 function whyNot(webhook: CalledWebhook | null, payload: string | null): string | null {

@@ -174,3 +174,49 @@ test('whatever fails, the order within an engagement holds but for what failed t
   );
   fc.assert(property, { numRuns: 500 });
 });
+
+test('a lane that is found blocked while its first is under way goes on after it, and waits once if it fails', () => {
+  const lanes = new Lanes();
+  const head = delivery(1, 'a', { attempts: 1, putOff: true });
+  lanes.add(head);
+  takeAll(lanes);
+  lanes.clear();
+  lanes.block('webhook', 'a');
+  lanes.wait(head);
+  assert.equal(lanes.blockedCount, 1);
+  lanes.add(head);
+  assert.deepEqual(takeAll(lanes), [1]);
+  lanes.clear();
+  lanes.block('webhook', 'a');
+  assert.equal(lanes.pass(head), true);
+  assert.equal(lanes.blockedCount, 0);
+  assert.equal(lanes.resume({ webhookId: 'webhook', engagementId: 'a' }, [delivery(2, 'a')], false), true);
+  assert.deepEqual(takeAll(lanes), [2]);
+});
+
+test('a lane blocked by what came from elsewhere waits for it, though another of it was under way', () => {
+  const lanes = new Lanes();
+  lanes.add(delivery(5, 'a'));
+  takeAll(lanes);
+  lanes.clear();
+  lanes.block('webhook', 'a');
+  const head = delivery(1, 'a', { attempts: 1, putOff: true });
+  assert.equal(lanes.add(head), false);
+  assert.equal(lanes.pass(delivery(5, 'a')), false);
+  assert.equal(lanes.add(head), true);
+  assert.deepEqual(takeAll(lanes), [1]);
+});
+
+test('a lane of which only what is done with could be read is not over', () => {
+  const lanes = new Lanes();
+  const name = { webhookId: 'webhook', engagementId: 'a' };
+  lanes.add(delivery(1, 'a'));
+  takeAll(lanes);
+  lanes.clear();
+  assert.equal(lanes.pass(delivery(1, 'a')), true);
+  assert.equal(lanes.resume(name, [], true), true);
+  // What comes later does not overtake what is still to be read.
+  assert.equal(lanes.add(delivery(9, 'a')), false);
+  assert.equal(lanes.resume(name, [delivery(2, 'a')], false), true);
+  assert.deepEqual(takeAll(lanes), [2]);
+});

@@ -74,11 +74,8 @@ export class Lanes {
       return true;
     }
     const lane = this.#laneOf(key);
-    if (lane.blocked && isHead(delivery)) {
-      lane.blocked = false;
-      this.#blocked -= 1;
-      this.#blockedWaiting -= lane.waiting.length;
-    } else if (lane.blocked || lane.busy || lane.letGo) return this.#queue(lane, delivery);
+    if (lane.blocked && !lane.busy && isHead(delivery)) this.#unblock(lane);
+    else if (lane.blocked || lane.busy || lane.letGo) return this.#queue(lane, delivery);
     lane.busy = true;
     this.#ready.push(delivery);
     return true;
@@ -107,6 +104,13 @@ export class Lanes {
     const key = keyOf(delivery);
     const lane = key === null ? undefined : this.#lanes.get(key);
     if (key === null || lane === undefined) return false;
+    if (lane.blocked) {
+      // It was blocked while this was under way: it may be this that the others wait for.
+      lane.busy = false;
+      if (!isHead(delivery)) return false;
+      this.#unblock(lane);
+      lane.busy = true;
+    }
     const next = lane.waiting.shift();
     if (next !== undefined) this.#ready.push(next);
     else if (lane.letGo) lane.busy = false;
@@ -116,7 +120,7 @@ export class Lanes {
 
   /**
    * What was let go of a lane has been read, from its beginning: it goes on with it. With `more`, there is still some that
-   * has to be read when these are done with. `false`: it has gone on otherwise meanwhile.
+   * has to be read when these are done with, or at once if these are none. `false`: it has gone on otherwise meanwhile.
    */
   resume({ webhookId, engagementId }: LaneName, deliveries: readonly Delivery[], more: boolean): boolean {
     const key = `${webhookId} ${engagementId}`;
@@ -124,12 +128,11 @@ export class Lanes {
     if (lane === undefined || lane.busy || lane.blocked) return false;
     const [first, ...rest] = deliveries;
     lane.letGo = more;
-    if (first === undefined) this.#lanes.delete(key);
-    else {
+    if (first !== undefined) {
       lane.busy = true;
       lane.waiting = rest;
       this.#ready.push(first);
-    }
+    } else if (!more) this.#lanes.delete(key);
     return true;
   }
 
@@ -139,7 +142,7 @@ export class Lanes {
     const lane = key === null ? undefined : this.#lanes.get(key);
     if (lane === undefined) return [];
     lane.busy = false;
-    this.#block(lane);
+    if (!lane.blocked) this.#block(lane);
     return this.#blockedWaiting > this.#mostBlocked ? this.#letGo(lane) : [];
   }
 
@@ -176,6 +179,12 @@ export class Lanes {
     lane.blocked = true;
     this.#blocked += 1;
     this.#blockedWaiting += lane.waiting.length;
+  }
+
+  #unblock(lane: Lane): void {
+    lane.blocked = false;
+    this.#blocked -= 1;
+    this.#blockedWaiting -= lane.waiting.length;
   }
 
   #queue(lane: Lane, delivery: Delivery): boolean {

@@ -61,6 +61,7 @@ export class Reader {
         });
         destination.resume(lane, read, read.length === laneBatch);
       }
+      if (destination.isResuming && this.#holdings.isOurs(destination)) this.#holdings.resuming.add(destination);
     }
     return resumed;
   }

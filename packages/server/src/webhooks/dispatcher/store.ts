@@ -1,3 +1,4 @@
+import type { WebhookId } from '../../events/attach-webhooks.ts';
 import type { DestinationId } from '../../events/destination.ts';
 import { piece, type Piece, type Sql } from '../../platform/database.ts';
 import type { AccountId } from '../../platform/ids.ts';
@@ -107,13 +108,24 @@ interface Held {
   readonly epoch: number;
 }
 
-/** Those that are still ours, for another length of a lease. A lease that has passed and that nobody took goes on. */
+/**
+ * Those that are still ours, for another length of a lease. A lease that has passed and that nobody took goes on. Locked in
+ * the order in which outcomes lock them: both are done at once.
+ */
 export async function renewLeases(sql: Sql, owner: string, held: readonly Held[]): Promise<Set<DestinationId>> {
   const rows = await sql<{ id: DestinationId }[]>`
+    WITH ours AS (
+           SELECT d.id
+             FROM destinations d
+             JOIN unnest(${held.map(({ id }) => id)}::uuid[], ${held.map(({ epoch }) => epoch)}::bigint[]) AS h (id, epoch)
+               ON d.id = h.id AND d.epoch = h.epoch
+            WHERE d.owner = ${owner}
+            ORDER BY d.id
+              FOR NO KEY UPDATE OF d)
     UPDATE destinations d
        SET leased_until = now() + make_interval(secs => ${leaseSec})
-      FROM unnest(${held.map(({ id }) => id)}::uuid[], ${held.map(({ epoch }) => epoch)}::bigint[]) AS h (id, epoch)
-     WHERE d.id = h.id AND d.epoch = h.epoch AND d.owner = ${owner}
+      FROM ours
+     WHERE d.id = ours.id
     RETURNING d.id`;
   return new Set(rows.map(({ id }) => id));
 }
@@ -159,7 +171,15 @@ export async function readDeliveries(sql: Sql, wanted: readonly Wanted[]): Promi
             CROSS JOIN LATERAL (
                     (SELECT d.*
                        FROM deliveries d
-                      WHERE d.destination_id = wanted.id AND d.due_at <= now()
+                      WHERE d.destination_id = wanted.id AND d.due_at <= now() AND (d.state = 'retrying' OR d.parked)
+                      ORDER BY d.due_at, d.event_seq
+                      LIMIT wanted.due)
+                    UNION ALL
+                    -- What was recovered. It waits in its lane as what is fresh does, and must not stand before what failed.
+                    (SELECT d.*
+                       FROM deliveries d
+                      WHERE d.destination_id = wanted.id AND d.due_at <= now() AND d.state = 'pending'
+                        AND NOT d.parked ${without(sql, wanted)}
                       ORDER BY d.due_at, d.event_seq
                       LIMIT wanted.due)
                     UNION ALL
@@ -208,19 +228,30 @@ const nothing = piece((sql) => sql``);
 export const laneBatch = 200;
 
 /**
- * The next of one engagement for one webhook: what is fresh, from the beginning. There is no index for it, as every delivery
+ * The next of one engagement for one webhook: what is fresh or was recovered, from the beginning. There is no index for it, as every delivery
  * would pay for that; it looks through what is fresh for the destination.
  */
 export async function readLane(sql: Sql, destinationId: DestinationId, lane: LaneName): Promise<readonly Delivery[]> {
   return sql<Delivery[]>`
     SELECT f.id, f.destination_id AS "destinationId", f.webhook_id AS "webhookId", f.engagement_id AS "engagementId",
            f.event_id AS "eventId", f.event_seq::float8 AS seq, f.event_type AS type, f.attempts, f.parked,
-           false AS "putOff", coalesce(f.body::text, e.payload::text) AS payload
-      FROM (SELECT d.*
-              FROM deliveries d
-             WHERE d.destination_id = ${destinationId} AND d.state = 'pending' AND d.due_at IS NULL
-               AND d.webhook_id = ${lane.webhookId} AND d.engagement_id = ${lane.engagementId}
-             ORDER BY d.event_seq
+           f.due_at IS NOT NULL AS "putOff", coalesce(f.body::text, e.payload::text) AS payload
+      FROM (SELECT waiting.*
+              FROM ((SELECT d.*
+                       FROM deliveries d
+                      WHERE d.destination_id = ${destinationId} AND d.state = 'pending' AND d.due_at IS NULL
+                        AND d.webhook_id = ${lane.webhookId} AND d.engagement_id = ${lane.engagementId}
+                      ORDER BY d.event_seq
+                      LIMIT ${laneBatch})
+                    UNION ALL
+                    (SELECT d.*
+                       FROM deliveries d
+                      WHERE d.destination_id = ${destinationId} AND d.state = 'pending' AND d.due_at <= now()
+                        AND d.webhook_id = ${lane.webhookId} AND d.engagement_id = ${lane.engagementId}
+                        AND NOT d.parked
+                      ORDER BY d.event_seq
+                      LIMIT ${laneBatch})) AS waiting
+             ORDER BY waiting.event_seq
              LIMIT ${laneBatch}) AS f
       LEFT JOIN LATERAL (${payloadOf(sql)}) AS e ON true
      ORDER BY f.event_seq`;
@@ -235,6 +266,13 @@ const payloadOf = piece(
                 AND e.occurred_at = f.occurred_at
               LIMIT 1`,
 );
+
+/** Where these webhooks are called. */
+export async function destinationsOf(sql: Sql, webhooks: readonly WebhookId[]): Promise<readonly DestinationId[]> {
+  const rows = await sql<{ id: DestinationId }[]>`
+    SELECT DISTINCT destination_id AS id FROM webhooks WHERE id = ANY(${[...webhooks]}::uuid[])`;
+  return rows.map(({ id }) => id);
+}
 
 export interface BlockedLane {
   readonly destinationId: DestinationId;

@@ -31,6 +31,10 @@ export class WriteOffs {
     this.#strays.push(delivery);
   }
 
+  concern(id: DestinationId): boolean {
+    return this.#outcomes.some(({ delivery }) => delivery.destinationId === id);
+  }
+
   /** The destination was taken from us. */
   drop(id: DestinationId): void {
     this.#outcomes = this.#outcomes.filter(({ delivery }) => delivery.destinationId !== id);
