@@ -230,11 +230,16 @@ export class Dispatcher {
   async #write(): Promise<void> {
     this.#writesDue = false;
     if (this.#writeOffs.size === 0) return;
-    const { strays, outcomes, ours } = await this.#writeOffs.write().catch((error: unknown) => {
+    const { strays, movedTo, outcomes, ours } = await this.#writeOffs.write().catch((error: unknown) => {
       this.#writesDue = true;
       throw error;
     });
     for (const stray of strays) this.#holdings.find(stray.destinationId)?.writeOff(stray);
+    // They are older than what was read there.
+    for (const id of movedTo) {
+      const destination = this.#holdings.find(id);
+      if (destination !== undefined) this.#changes.add(destination);
+    }
     this.#parts.watch.batch('written', outcomes.length);
     for (const outcome of outcomes) {
       const { delivery } = outcome;

@@ -19,13 +19,15 @@ export interface Outcome {
   readonly note: string | null;
 }
 
-/** Those that belong to another destination by now, because their webhook does, go there. */
-export async function moveStrays(sql: Sql, ids: readonly DeliveryId[]): Promise<void> {
-  await sql`
+/** Those that belong to another destination by now, because their webhook does, go there. Answers where to. */
+export async function moveStrays(sql: Sql, ids: readonly DeliveryId[]): Promise<readonly DestinationId[]> {
+  const rows = await sql<{ id: DestinationId }[]>`
     UPDATE deliveries d
        SET destination_id = w.destination_id
       FROM webhooks w
-     WHERE d.id = ANY(${[...ids]}::uuid[]) AND w.id = d.webhook_id`;
+     WHERE d.id = ANY(${[...ids]}::uuid[]) AND w.id = d.webhook_id
+    RETURNING d.destination_id AS id`;
+  return rows.map(({ id }) => id);
 }
 
 /**

@@ -43,23 +43,21 @@ export class WriteOffs {
   /** Answers what was seen to, and which destinations of it are still ours: of others nothing was written. */
   async write(): Promise<Written> {
     const strays = this.#strays.slice(0, inBatch);
-    if (strays.length > 0)
-      await moveStrays(
-        this.#sql,
-        strays.map(({ id }) => id),
-      );
+    const strayIds = strays.map(({ id }) => id);
+    const movedTo = strayIds.length === 0 ? [] : await moveStrays(this.#sql, strayIds);
     this.#strays = this.#strays.slice(strays.length);
     const outcomes = this.#outcomes.slice(0, inBatch);
     const ours =
       outcomes.length === 0 ? new Set<DestinationId>() : await writeOutcomes(this.#sql, this.#owner, outcomes);
     const written = new Set(outcomes);
     this.#outcomes = this.#outcomes.filter((outcome) => !written.has(outcome));
-    return { strays, outcomes, ours };
+    return { strays, movedTo, outcomes, ours };
   }
 }
 
 interface Written {
   readonly strays: readonly Delivery[];
+  readonly movedTo: readonly DestinationId[];
   readonly outcomes: readonly Outcome[];
   readonly ours: ReadonlySet<DestinationId>;
 }
