@@ -356,3 +356,15 @@ test('a transaction is BEGIN, its statements together, COMMIT: three round trips
   assert.deepEqual(await turn(), [1, 2, 3]);
   assert.equal(wire.spoken.replaceAll(/<+/g, '<'), '><><><');
 });
+
+test('no statement of ours is compiled, however dear it looks', async () => {
+  const address = await emptyDatabase();
+  const setUp = connect(address, { max: 1 });
+  const [row] = await setUp<{ name: string }[]>`SELECT current_database() AS name`;
+  await setUp`ALTER DATABASE ${setUp(row?.name ?? '')} SET jit TO on`;
+  await setUp.end();
+  const sql = connect(address, { max: 1, connection: { enable_seqscan: 'off' } });
+  const [setting] = await sql<{ jit: string }[]>`SELECT current_setting('jit') AS jit`;
+  assert.equal(setting?.jit, 'off');
+  await sql.end();
+});

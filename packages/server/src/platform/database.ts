@@ -66,6 +66,9 @@ export function connect(address: DatabaseAddress, options: ClientOptions): PoolS
     connection: {
       // Elsewhere instants of long ago have offsets to the second, which nobody else reads.
       TimeZone: 'UTC',
+      // Statements are small and many. Those that are kept from scanning tables look dear to the planner, and where PostgreSQL
+      // compiles dear ones, each would take as long as a thousand of them.
+      jit: 'off',
       application_name: `usher ${process.pid}`,
       statement_timeout: statementTimeoutMs,
       idle_in_transaction_session_timeout: statementTimeoutMs,
