@@ -90,6 +90,7 @@ export class Dispatcher {
   readonly #timers: NodeJS.Timeout[];
   #writeTimer: NodeJS.Timeout | null = null;
   #wakeTimer: NodeJS.Timeout | null = null;
+  #wakeAt = 0;
   #drained: (() => void) | null = null;
   #isCut = false;
 
@@ -186,8 +187,12 @@ export class Dispatcher {
     });
   }
 
+  /** After so long at the latest: whoever asks for an earlier moment has it. */
   #wakeSoon(ms: number): void {
-    if (this.#wakeTimer !== null || this.#stopped) return;
+    const at = performance.now() + ms;
+    if (this.#stopped || (this.#wakeTimer !== null && this.#wakeAt <= at)) return;
+    if (this.#wakeTimer !== null) clearTimeout(this.#wakeTimer);
+    this.#wakeAt = at;
     this.#wakeTimer = setTimeout(() => {
       this.#wakeTimer = null;
       this.#wake();

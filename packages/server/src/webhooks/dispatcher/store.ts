@@ -228,8 +228,8 @@ const nothing = piece((sql) => sql``);
 export const laneBatch = 200;
 
 /**
- * The next of one engagement for one webhook: what is fresh or was recovered, from the beginning. There is no index for it, as every delivery
- * would pay for that; it looks through what is fresh for the destination.
+ * The next of one engagement for one webhook: what is fresh or was recovered, from the beginning. There is no index for it,
+ * as every delivery would pay for that; it looks through what is fresh for the destination.
  */
 export async function readLane(sql: Sql, destinationId: DestinationId, lane: LaneName): Promise<readonly Delivery[]> {
   return sql<Delivery[]>`
