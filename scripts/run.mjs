@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isBuilt } from './built.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = join(root, 'node_modules');
@@ -18,6 +19,7 @@ const programs = {
   bench: ['bench/run.ts'],
   prove: ['scripts/prove.ts'],
   openapi: ['scripts/openapi.ts'],
+  build: [],
 };
 
 /** Changes whenever the lock file, the platform or the machine's architecture does. */
@@ -43,10 +45,23 @@ function install() {
   writeFileSync(stamp, wanted());
 }
 
+/** The pages that the server serves. */
+function build() {
+  if (isBuilt()) return;
+  process.stderr.write('Building the console.\n');
+  const { status } = spawnSync(runtime, ['scripts/build.ts'], { cwd: root, stdio: ['ignore', 2, 2] });
+  if (status !== 0) process.exit(1);
+}
+
+/** Those that serve pages, or open them. */
+const withPages = ['start', 'test', 'build', 'bench'];
+
 const [name, ...rest] = process.argv.slice(2);
 const program = programs[name];
 if (program === undefined) throw new Error(`there is no script ${name}`);
 install();
+if (withPages.includes(name)) build();
+if (name === 'build') process.exit(0);
 const child = spawn(runtime, [...program, ...rest], { cwd: root, stdio: 'inherit' });
 // A signal to npm must reach the server; one sent twice does no harm.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));

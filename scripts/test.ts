@@ -7,6 +7,8 @@ const bin = (name: string): string[] => [`node_modules/${name}`];
 
 const checks: readonly (readonly [title: string, args: readonly string[]])[] = [
   ['types', bin('typescript/bin/tsc')],
+  ['types of the console', [...bin('typescript/bin/tsc'), '--project', 'packages/console']],
+  ['types of the widget', [...bin('typescript/bin/tsc'), '--project', 'packages/widget']],
   ['lint', [...bin('oxlint/bin/oxlint'), '--type-aware', '--quiet', '--deny-warnings']],
   ['format', [...bin('prettier/bin/prettier.cjs'), '--check', '--log-level=warn', '.']],
   ['import direction', ['scripts/check-imports.ts']],
@@ -27,7 +29,7 @@ async function check(title: string, args: readonly string[]): Promise<boolean> {
 }
 
 const files = process.argv.slice(2);
-const results: boolean[] = [];
+const results: boolean[] = [await run(['scripts/install-browser.ts'])];
 if (files.length === 0) for (const [title, args] of checks) results.push(await check(title, args));
 
 const everything = ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'bench/*.test.ts'];

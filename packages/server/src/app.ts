@@ -36,6 +36,7 @@ import type { AccountId } from './platform/ids.ts';
 import type { Log } from './platform/log.ts';
 import { createMetrics, metricsRoute, type Metrics } from './platform/metrics.ts';
 import { apiDocument, describeRoutes } from './platform/openapi.ts';
+import { pageRoutes } from './platform/pages.ts';
 import { channelRoutes } from './queues/channels/routes.ts';
 import { rankingRoutes } from './queues/rankings/routes.ts';
 import { queueRoutes } from './queues/routes.ts';
@@ -173,6 +174,7 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   await healthRoutes(app);
   metricsRoute(app, metrics);
   docsRoutes(app, () => apiDocument(app, eventWebhooks()));
+  await pageRoutes(app);
   await app.ready();
   return app;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { NotNow, type Api } from './api.ts';
-import { blocksOf, type Block } from './sse.ts';
+import { blocksOf, type Block } from '@usher/client/sse';
 
 /** Waits before each attempt to connect again; the last one from then on. */
 const retryDelaysMs = [100, 250, 500, 1_000, 2_000, 5_000] as const;

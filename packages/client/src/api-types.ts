@@ -1,0 +1,772 @@
+// Written by `npm run openapi` from openapi.json: change the schemas of the server instead.
+export type ApiKey = { readonly "id": string; readonly "created_at": string; };
+export type ApplicationToken = { readonly "id": string; readonly "kind": "secret" | "publishable"; readonly "created_at": string; };
+export type AttachedWebhook = { readonly "url": string; readonly "method"?: "POST" | "PUT" | "PATCH" | "DELETE"; readonly "headers"?: Readonly<Record<string, string>>; readonly "events": readonly ("engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result")[]; readonly "messages"?: "own" | "all"; readonly "secret"?: string; };
+export type ChatMessage = { readonly "id": string; readonly "engagement_id": string; readonly "sub_engagement_id": string; readonly "timestamp": string; readonly "content": string; readonly "status": "sent" | "delivered"; readonly "sender": { readonly "type": "visitor" | "operator" | "system" | "omniguide"; readonly "id": string | null; }; readonly "target": "visitor" | "operator"; readonly "type": "chat" | "system_message" | "visitor_authentication"; readonly "attachment": Readonly<Record<string, unknown>> | null; readonly "metadata": Readonly<Record<string, unknown>> | null; readonly "created_at": string; readonly "updated_at": string; };
+export type ChatMessageDottedStatusEvent = { readonly "event_type": "engagement.chat.message.status"; readonly "event_id": string; readonly "dispatched_at": string; readonly "message": { readonly "timestamp": string; readonly "id": string; readonly "engagement_id": string; readonly "sub_engagement_id": string; readonly "content": string; readonly "status": "delivered"; readonly "sender": { readonly "type": "visitor" | "operator"; }; readonly "target": "visitor" | "operator"; readonly "type": "chat"; readonly "attachment": SingleChoiceAttachment | SingleChoiceResponseAttachment | null; }; };
+export type ChatMessageEvent = { readonly "event_type": "engagement.chat.message"; readonly "event_id": string; readonly "dispatched_at": string; readonly "message": { readonly "timestamp": string; readonly "id": string; readonly "engagement_id": string; readonly "sub_engagement_id": string; readonly "content": string; readonly "status": "sent"; readonly "sender": { readonly "type": "visitor" | "operator"; }; readonly "target": "visitor" | "operator"; readonly "type": "chat"; readonly "attachment": SingleChoiceAttachment | SingleChoiceResponseAttachment | FilesAttachment | null; }; readonly "undelivered_messages": boolean; };
+export type ChatMessageStatusEvent = { readonly "event_type": "engagement.chat.message_status"; readonly "event_id": string; readonly "dispatched_at": string; readonly "message": { readonly "timestamp": string; readonly "id": string; readonly "engagement_id": string; readonly "sub_engagement_id": string; readonly "content": string; readonly "status": "delivered"; readonly "sender": { readonly "type": "visitor" | "operator"; }; readonly "target": "visitor" | "operator"; readonly "type": "chat"; readonly "attachment": SingleChoiceAttachment | SingleChoiceResponseAttachment | null; }; };
+export type DeliveredEvent = { readonly "id": string; readonly "type": string; readonly "payload": Readonly<Record<string, unknown>> | null; };
+export type Delivery = { readonly "id": string; readonly "webhook_id": string; readonly "engagement_id": string | null; readonly "event_id": string; readonly "event_type": "engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result"; readonly "state": "pending" | "retrying" | "held" | "delivered" | "exhausted" | "discarded"; readonly "parked": boolean; readonly "next_attempt_at": string | null; readonly "occurred_at": string; readonly "created_at": string; readonly "finished_at": string | null; readonly "last_status": number | null; readonly "last_error": string | null; };
+export type DeliveryAttempt = { readonly "at": string; readonly "state": "delivered" | "retrying" | "exhausted" | "held" | "discarded"; readonly "status": number | null; readonly "duration_ms": number | null; readonly "answer": string | null; readonly "error": string | null; };
+export type DeliveryDetails = { readonly "id": string; readonly "webhook_id": string; readonly "engagement_id": string | null; readonly "event_id": string; readonly "event_type": "engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result"; readonly "state": "pending" | "retrying" | "held" | "delivered" | "exhausted" | "discarded"; readonly "parked": boolean; readonly "next_attempt_at": string | null; readonly "occurred_at": string; readonly "created_at": string; readonly "finished_at": string | null; readonly "event": DeliveredEvent; readonly "attempts": readonly (DeliveryAttempt)[]; };
+export type DigitalChannel = { readonly "id": string; readonly "site_id": string; readonly "kind": string; readonly "address": string; readonly "queue_id": string; readonly "created_at": string; readonly "updated_at": string; };
+export type Engagement = { readonly "id": string; readonly "engagement_request_id": string; readonly "queue_ticket_id": string | null; readonly "queue_id": string | null; readonly "site_id": string; readonly "visitor_id": string; readonly "operator_id": string; readonly "media": "text" | "phone" | "audio" | "video"; readonly "state": "active" | "ended"; readonly "end_reason": "visitor_hung_up" | "operator_hung_up" | "visitor_left" | "operator_left" | "error" | null; readonly "current_sub_engagement": SubEngagement; readonly "sub_engagements": readonly (SubEngagement)[]; readonly "started_at": string; readonly "ended_at": string | null; readonly "created_at": string; readonly "updated_at": string; };
+export type EngagementEndEvent = { readonly "event_type": "engagement.end"; readonly "event_id": string; readonly "dispatched_at": string; readonly "engagement": { readonly "id": string; readonly "engagement_request_id": string; readonly "visitor_id": string; readonly "current_sub_engagement": { readonly "id": string; readonly "operator_id": string; readonly "site_id": string; }; readonly "end_reason": "visitor_hung_up" | "operator_hung_up" | "visitor_left" | "operator_left" | "error"; }; };
+export type EngagementRequest = { readonly "id": string; readonly "origin": "queue" | "visitor" | "operator"; readonly "platform": string; readonly "source": string | null; readonly "media_options": { readonly "phone_number"?: string | null; readonly "one_way"?: boolean; } | null; readonly "site_id": string; readonly "visitor_id": string; readonly "operator_id": string; readonly "media": "text" | "phone" | "audio" | "video"; readonly "state": "pending" | "accepted" | "failed"; readonly "fail_reason": "rejected" | "timed_out" | "visitor_left" | "visitor_cancel" | "operator_left" | "operator_cancel" | "error" | null; readonly "fail_message": string | null; readonly "timeout": number; readonly "queue_ticket_id": string | null; readonly "queue_id": string | null; readonly "engagement_id": string | null; readonly "created_at": string; readonly "updated_at": string; };
+export type EngagementRequestDeliverEvent = { readonly "event_type": "engagement.request.deliver"; readonly "event_id": string; readonly "dispatched_at": string; readonly "engagement_request": { readonly "id": string; readonly "site_id": string; readonly "visitor_id": string; readonly "operator_id": string; }; };
+export type EngagementRequestFailureEvent = { readonly "event_type": "engagement.request.failure"; readonly "event_id": string; readonly "dispatched_at": string; readonly "engagement_request": { readonly "id": string; readonly "site_id": string; readonly "visitor_id": string; readonly "operator_id": string; readonly "fail_reason": "rejected" | "timed_out" | "visitor_left" | "visitor_cancel" | "operator_left" | "operator_cancel"; } | { readonly "id": string; readonly "site_id": string; readonly "visitor_id": string; readonly "operator_id": string; readonly "fail_reason": "error"; readonly "fail_message": string | null; }; };
+export type EngagementStartEvent = { readonly "event_type": "engagement.start"; readonly "event_id": string; readonly "dispatched_at": string; readonly "engagement": { readonly "id": string; readonly "engagement_request_id": string; readonly "visitor_id": string; readonly "current_sub_engagement": { readonly "id": string; readonly "operator_id": string; readonly "site_id": string; }; }; };
+export type EngagementTransferEvent = { readonly "event_type": "engagement.transfer"; readonly "event_id": string; readonly "dispatched_at": string; readonly "engagement": { readonly "id": string; readonly "engagement_request_id": string; readonly "transfer_request_id": string; readonly "visitor_id": string; readonly "previous_sub_engagement": { readonly "id": string; readonly "operator_id": string; readonly "site_id": string; }; readonly "current_sub_engagement": { readonly "id": string; readonly "operator_id": string; readonly "site_id": string; }; }; };
+export type EventType = { readonly "event_type": "engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result"; readonly "description": string; readonly "schema": Readonly<Record<string, unknown>>; readonly "sample": Readonly<Record<string, unknown>>; };
+export type File = { readonly "id": string; readonly "engagement_id": string; readonly "name": string; readonly "content_type": string; readonly "bytes": number; readonly "uploaded_by": "visitor" | "operator"; readonly "uploader_id": string; readonly "state": "pending" | "clean" | "infected"; readonly "created_at": string; readonly "scanned_at": string | null; };
+export type FileScanResultEvent = { readonly "event_type": "engagement.files.security_scan_result"; readonly "event_id": string; readonly "dispatched_at": string; readonly "security_scan_result": { readonly "file_id": string; readonly "result": "clean" | "infected"; }; };
+export type FilesAttachment = { readonly "type": "files"; readonly "files": readonly ({ readonly "url": string; readonly "name": string; readonly "content_type": string; readonly "deleted": boolean; })[]; };
+export type LoggedEvent = { readonly "id": string; readonly "type": "engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result"; readonly "occurred_at": string; readonly "site_id": string | null; readonly "engagement_id": string | null; readonly "visitor_id": string | null; readonly "operator_id": string | null; readonly "event": Readonly<Record<string, unknown>>; };
+export type MediaUpgradeRequest = { readonly "id": string; readonly "engagement_id": string; readonly "sub_engagement_id": string; readonly "audio": "two_way" | null; readonly "video": "one_way" | "two_way" | null; readonly "target": "visitor" | "operator"; readonly "state": "pending" | "accepted" | "declined" | "canceled"; readonly "created_at": string; readonly "updated_at": string; };
+export type MediaUpgradeRequestEvent = { readonly "event_type": "engagement.media_upgrade_request"; readonly "event_id": string; readonly "dispatched_at": string; readonly "media_upgrade_request": { readonly "id": string; readonly "audio": "two_way" | null; readonly "video": "one_way" | "two_way" | null; readonly "target": "visitor" | "operator"; readonly "engagement_id": string; readonly "sub_engagement_id": string; }; };
+export type NewApiKey = { readonly "id": string; readonly "created_at": string; readonly "secret": string; };
+export type NewApplicationToken = { readonly "id": string; readonly "kind": "secret" | "publishable"; readonly "created_at": string; readonly "token": string; };
+export type NewWebhook = { readonly "id": string; readonly "url": string; readonly "method": "POST" | "PUT" | "PATCH" | "DELETE" | null; readonly "headers": Readonly<Record<string, string>> | null; readonly "events": readonly ("engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result")[]; readonly "site_ids": readonly (string)[] | null; readonly "description": string | null; readonly "ordering": "engagement" | "none"; readonly "enabled": boolean; readonly "disabled_because": "asked" | "gone" | "failing" | "token_ended" | null; readonly "disabled_at": string | null; readonly "failing_since": string | null; readonly "created_at": string; readonly "updated_at": string; readonly "secret": string | null; };
+export type Operator = { readonly "id": string; readonly "name": string; readonly "email": string; readonly "role": "operator" | "manager" | "super_manager"; readonly "assignments": readonly ({ readonly "site_id": string; readonly "role": "operator" | "manager" | "super_manager"; readonly "team_ids": readonly (string)[]; })[]; readonly "max_engagement_count": number; readonly "enabled": boolean; readonly "available": boolean; readonly "media": readonly ("text" | "phone" | "audio" | "video")[]; readonly "presence_reason": string | null; readonly "presence_set_at": string | null; readonly "presence_expires_at": string | null; readonly "created_at": string; readonly "updated_at": string; };
+export type OperatorTypingEvent = { readonly "event_type": "engagement.chat.typing_indicator.operator"; readonly "event_id": string; readonly "dispatched_at": string; readonly "typing_indicator": { readonly "engagement_id": string; readonly "sub_engagement_id": string; readonly "sender": { readonly "id": string; }; readonly "typing": boolean; readonly "clock": number; }; };
+export type PhoneChannel = { readonly "id": string; readonly "site_id": string; readonly "number": string; readonly "queue_id": string; readonly "created_at": string; readonly "updated_at": string; };
+export type Problem = { readonly "type": string; readonly "title": string; readonly "status": number; readonly "detail": string; readonly "error": string; readonly "message": string; readonly "details": readonly ({ readonly "attribute": string; readonly "detail": string; })[]; readonly "request_id": string; };
+export type Queue = { readonly "id": string; readonly "site_id": string; readonly "name": string; readonly "description": string | null; readonly "capacity": number; readonly "capacity_policy": { readonly "type": "fixed" | "variable"; readonly "capacity"?: number; readonly "multiplier"?: number; }; readonly "routing_policy": { readonly "media"?: readonly ("text" | "phone" | "audio" | "video")[]; readonly "team_ids"?: readonly (string)[]; }; readonly "available_properties": { readonly "media": readonly ("text" | "phone" | "audio" | "video")[]; }; readonly "status": "opened" | "closed" | "full" | "unstaffed"; readonly "self_status": "opened" | "closed" | "full" | "unstaffed"; readonly "when_unstaffed": "accept" | "reject"; readonly "operator_ranking_enabled": boolean; readonly "welcome_message": string | null; readonly "scheduling_policy_id": string | null; readonly "fallback_queue_id": string | null; readonly "operator_affinity": { readonly "time_window_sec": number; } | null; readonly "visitors_count": number; readonly "average_wait_time": number; readonly "created_at": string; readonly "updated_at": string; };
+export type QueueStats = { readonly "queue_id": string; readonly "from": string; readonly "to": string; readonly "service_level_sec": number; readonly "arrivals": number; readonly "waiting": number; readonly "engaged": number; readonly "engaged_elsewhere": number; readonly "abandoned": number; readonly "expired": number; readonly "unstaffed": number; readonly "rerouted": number; readonly "average_wait_sec": number | null; readonly "longest_wait_sec": number | null; readonly "within_service_level": number | null; };
+export type QueueTicket = { readonly "id": string; readonly "site_id": string; readonly "visitor_id": string; readonly "media": "text" | "phone" | "audio" | "video"; readonly "queue_ids": readonly (string)[]; readonly "state": "waiting" | "offered" | "engaged" | "canceled" | "visitor_left" | "unstaffed" | "expired"; readonly "position": number | null; readonly "estimated_wait_sec": number | null; readonly "engagement_id": string | null; readonly "created_at": string; readonly "updated_at": string; };
+export type Ranking = { readonly "id": string; readonly "rank": number; };
+export type RotatedSecret = { readonly "secret": string; readonly "old_secret_until": string | null; };
+export type SchedulingPolicy = { readonly "id": string; readonly "site_id": string; readonly "name": string; readonly "description": string | null; readonly "timezone": string; readonly "business_hours": readonly ({ readonly "opens_at": string; readonly "closes_at": string; readonly "days_of_week": readonly (string)[]; })[]; readonly "exceptions": readonly ({ readonly "date": string; readonly "opens_at"?: string; readonly "closes_at"?: string; })[]; readonly "created_at": string; readonly "updated_at": string; };
+export type SentTest = { readonly "delivery_id": string; readonly "event_id": string; };
+export type SingleChoiceAttachment = { readonly "type": "single_choice"; readonly "image_url"?: string; readonly "options": readonly ({ readonly "text": string; readonly "value": string; })[]; };
+export type SingleChoiceResponseAttachment = { readonly "type": "single_choice_response"; readonly "selected_option": string; };
+export type SipDomain = { readonly "id": string; readonly "site_id": string; readonly "domain": string; readonly "created_at": string; };
+export type SipDomainDeleteEvent = { readonly "event_type": "sip_domain.delete"; readonly "event_id": string; readonly "dispatched_at": string; readonly "sip_domain": { readonly "id": string; }; };
+export type Site = { readonly "id": string; readonly "name": string; readonly "addresses": readonly (string)[]; readonly "time_zone": string | null; readonly "reactive_call_timeout": number; readonly "proactive_call_timeout": number; readonly "missed_call_unavailability_enabled": boolean; readonly "queue_ticket_timeout_sec": number; readonly "allowed_file_content_types": readonly (string)[]; readonly "allowed_file_senders": { readonly "operator": boolean; readonly "visitor": boolean; }; readonly "allowed_origins": readonly (string)[]; readonly "created_at": string; readonly "updated_at": string; };
+export type SubEngagement = { readonly "id": string; readonly "operator_id": string; readonly "site_id": string; readonly "started_at": string; readonly "ended_at": string | null; };
+export type SystemMessageEvent = { readonly "event_type": "engagement.chat.system_message"; readonly "event_id": string; readonly "dispatched_at": string; readonly "message": { readonly "timestamp": string; readonly "id": string; readonly "engagement_id": string; readonly "sub_engagement_id": string; readonly "content": string; readonly "status": "sent"; readonly "sender": { readonly "type": "system" | "omniguide"; }; readonly "target": "operator"; readonly "type": "system_message" | "visitor_authentication"; readonly "attachment": SingleChoiceAttachment | SingleChoiceResponseAttachment | null; readonly "metadata": { readonly "type": "prompt" | "suggestion"; } | null; }; readonly "undelivered_messages": boolean; };
+export type Team = { readonly "id": string; readonly "site_id": string; readonly "name": string; readonly "description": string | null; readonly "created_at": string; readonly "updated_at": string; };
+export type TransferRequest = { readonly "id": string; readonly "transfer_ticket_id": string | null; readonly "message": string | null; readonly "site_id": string; readonly "visitor_id": string; readonly "operator_id": string; readonly "media": "text" | "phone" | "audio" | "video"; readonly "state": "pending" | "accepted" | "failed"; readonly "fail_reason": "rejected" | "timed_out" | "visitor_left" | "visitor_cancel" | "operator_left" | "operator_cancel" | "error" | null; readonly "fail_message": string | null; readonly "timeout": number; readonly "queue_id": string | null; readonly "engagement_id": string | null; readonly "created_at": string; readonly "updated_at": string; };
+export type TransferTicket = { readonly "id": string; readonly "engagement_id": string | null; readonly "site_id": string; readonly "visitor_id": string; readonly "media": "text" | "phone" | "audio" | "video"; readonly "queue_ids": readonly (string)[]; readonly "state": "waiting" | "offered" | "engaged" | "canceled" | "visitor_left" | "unstaffed" | "expired"; readonly "position": number | null; readonly "estimated_wait_sec": number | null; readonly "created_at": string; readonly "updated_at": string; };
+export type Visitor = { readonly "id": string; readonly "site_id": string; readonly "name": string | null; readonly "email": string | null; readonly "phone": string | null; readonly "note": string | null; readonly "custom_attributes": Readonly<Record<string, string>>; readonly "external_id": string | null; readonly "team_ids": readonly (string)[]; readonly "presence_expires_at": string | null; readonly "created_at": string; readonly "updated_at": string; };
+export type VisitorAuthenticationFailureEvent = { readonly "event_type": "visitor.authentication.failure"; readonly "event_id": string; readonly "dispatched_at": string; readonly "authentication_response": { readonly "fail_reason": string; readonly "authentication_request_id": string; }; };
+export type VisitorAuthenticationProvider = { readonly "id": string; readonly "site_id": string; readonly "name": string; readonly "type": "openid_connect"; readonly "issuer": string; readonly "client_id": string; readonly "has_client_secret": boolean; readonly "redirect_uris": readonly (string)[]; readonly "created_at": string; };
+export type VisitorAuthenticationRequest = { readonly "id": string; readonly "provider_id": string; readonly "visitor_id": string; readonly "state": "pending" | "succeeded" | "failed"; readonly "fail_reason": string | null; readonly "created_at": string; readonly "updated_at": string; };
+export type VisitorAuthenticationSuccessEvent = { readonly "event_type": "visitor.authentication.success"; readonly "event_id": string; readonly "dispatched_at": string; readonly "authentication_response": { readonly "authentication_request_id": string; readonly "visitor_id": string; readonly "access_token": string; readonly "name": string | null; readonly "preferred_name": string | null; readonly "email": string | null; readonly "id_token": string | null; readonly "issuer": string | null; readonly "subject": string | null; }; };
+export type VisitorEvent = { readonly "id": string; readonly "message": string; readonly "created_at": string; };
+export type VisitorEventEvent = { readonly "event_type": "engagement.event"; readonly "event_id": string; readonly "dispatched_at": string; readonly "message": { readonly "timestamp": string; readonly "id": string; readonly "engagement_id": string; readonly "sub_engagement": { readonly "id": string; readonly "operator_id": string; readonly "site_id": string; }; readonly "sender": { readonly "type": "visitor"; readonly "id": string; }; readonly "content": string; }; };
+export type VisitorToken = { readonly "id": string; readonly "access_token": string; readonly "expires_in": number; };
+export type VisitorTypingEvent = { readonly "event_type": "engagement.chat.typing_indicator.visitor"; readonly "event_id": string; readonly "dispatched_at": string; readonly "typing_indicator": { readonly "engagement_id": string; readonly "sub_engagement_id": string; readonly "sender": { readonly "id": string; }; readonly "typing": boolean; readonly "clock": number; }; };
+export type Webhook = { readonly "id": string; readonly "url": string; readonly "method": "POST" | "PUT" | "PATCH" | "DELETE" | null; readonly "headers": Readonly<Record<string, string>> | null; readonly "events": readonly ("engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result")[]; readonly "site_ids": readonly (string)[] | null; readonly "description": string | null; readonly "ordering": "engagement" | "none"; readonly "enabled": boolean; readonly "disabled_because": "asked" | "gone" | "failing" | "token_ended" | null; readonly "disabled_at": string | null; readonly "failing_since": string | null; readonly "created_at": string; readonly "updated_at": string; };
+export type WebhookRecovery = { readonly "id": string; readonly "webhook_id": string; readonly "state": "running" | "finished" | "stopped"; readonly "since": string; readonly "until": string | null; readonly "recovered": number; readonly "created_at": string; readonly "updated_at": string; readonly "finished_at": string | null; };
+export interface Operations {
+  "POST /operator_authentication/tokens": {
+    path: {  };
+    query: {  };
+    body: { readonly "api_key_id": string; readonly "api_key_secret": string; readonly "site_ids"?: readonly (string)[]; };
+    answer: { readonly "token": string; readonly "expires_in": number; };
+  };
+  "POST /sites/tokens": {
+    path: {  };
+    query: {  };
+    body: { readonly "api_key_id": string; readonly "api_key_secret": string; readonly "site_ids"?: readonly (string)[]; };
+    answer: { readonly "access_token": string; readonly "expires_in": number; };
+  };
+  "GET /operator_authentication/sessions/current": {
+    path: {  };
+    query: {  };
+    body: undefined;
+    answer: { readonly "operator_id": string; readonly "site_roles": Readonly<Record<string, "operator" | "manager" | "super_manager">>; readonly "expires_at": string; };
+  };
+  "DELETE /operator_authentication/sessions/current": {
+    path: {  };
+    query: {  };
+    body: undefined;
+    answer: null;
+  };
+  "POST /operators/{operator_id}/api_keys": {
+    path: { readonly "operator_id": string; };
+    query: {  };
+    body: {  };
+    answer: NewApiKey;
+  };
+  "GET /operators/{operator_id}/api_keys": {
+    path: { readonly "operator_id": string; };
+    query: {  };
+    body: undefined;
+    answer: { readonly "api_keys": readonly (ApiKey)[]; };
+  };
+  "DELETE /operators/{operator_id}/api_keys/{key_id}": {
+    path: { readonly "operator_id": string; readonly "key_id": string; };
+    query: {  };
+    body: undefined;
+    answer: null;
+  };
+  "POST /sites/{site_id}/application_tokens": {
+    path: { readonly "site_id": string; };
+    query: {  };
+    body: { readonly "kind": "secret" | "publishable"; };
+    answer: NewApplicationToken;
+  };
+  "GET /sites/{site_id}/application_tokens": {
+    path: { readonly "site_id": string; };
+    query: {  };
+    body: undefined;
+    answer: { readonly "application_tokens": readonly (ApplicationToken)[]; };
+  };
+  "DELETE /sites/{site_id}/application_tokens/{token_id}": {
+    path: { readonly "site_id": string; readonly "token_id": string; };
+    query: {  };
+    body: undefined;
+    answer: null;
+  };
+  "GET /sites": {
+    path: {  };
+    query: { readonly "page"?: number; readonly "per_page"?: number; };
+    body: undefined;
+    answer: { readonly "sites": readonly (Site)[]; readonly "next_page": string | null; };
+  };
+  "POST /sites": {
+    path: {  };
+    query: {  };
+    body: { readonly "name": string; readonly "addresses"?: readonly (string)[] | null; readonly "time_zone"?: string | null; readonly "reactive_call_timeout"?: number | null; readonly "proactive_call_timeout"?: number | null; readonly "missed_call_unavailability_enabled"?: boolean | null; readonly "queue_ticket_timeout_sec"?: number | null; readonly "allowed_file_content_types"?: readonly (string)[] | null; readonly "allowed_file_senders"?: { readonly "operator": boolean; readonly "visitor": boolean; } | null; readonly "allowed_origins"?: readonly (string)[] | null; };
+    answer: Site;
+  };
+  "GET /sites/{site_id}": {
+    path: { readonly "site_id": string; };
+    query: {  };
+    body: undefined;
+    answer: Site;
+  };
+  "PATCH /sites/{site_id}": {
+    path: { readonly "site_id": string; };
+    query: {  };
+    body: { readonly "name"?: string; readonly "addresses"?: readonly (string)[] | null; readonly "time_zone"?: string | null; readonly "reactive_call_timeout"?: number | null; readonly "proactive_call_timeout"?: number | null; readonly "missed_call_unavailability_enabled"?: boolean | null; readonly "queue_ticket_timeout_sec"?: number | null; readonly "allowed_file_content_types"?: readonly (string)[] | null; readonly "allowed_file_senders"?: { readonly "operator": boolean; readonly "visitor": boolean; } | null; readonly "allowed_origins"?: readonly (string)[] | null; };
+    answer: Site;
+  };
+  "GET /teams": {
+    path: {  };
+    query: { readonly "site_ids"?: readonly (string)[]; readonly "page"?: number; readonly "per_page"?: number; };
+    body: undefined;
+    answer: { readonly "teams": readonly (Team)[]; readonly "next_page": string | null; };
+  };
+  "POST /teams": {
+    path: {  };
+    query: {  };
+    body: { readonly "site_id": string; readonly "name": string; readonly "description"?: string | null; };
+    answer: Team;
+  };
+  "GET /teams/{team_id}": {
+    path: { readonly "team_id": string; };
+    query: {  };
+    body: undefined;
+    answer: Team;
+  };
+  "PATCH /teams/{team_id}": {
+    path: { readonly "team_id": string; };
+    query: {  };
+    body: { readonly "name"?: string; readonly "description"?: string | null; readonly "site_id"?: string; };
+    answer: Team;
+  };
+  "DELETE /teams/{team_id}": {
+    path: { readonly "team_id": string; };
+    query: {  };
+    body: undefined;
+    answer: null;
+  };
+  "GET /operators": {
+    path: {  };
+    query: { readonly "site_ids"?: readonly (string)[]; readonly "team_ids"?: readonly (string)[]; readonly "include_offline"?: boolean; readonly "include_disabled"?: boolean; readonly "page"?: number; readonly "per_page"?: number; };
+    body: undefined;
+    answer: { readonly "operators": readonly (Operator)[]; readonly "next_page": string | null; };
+  };
+  "POST /operators": {
+    path: {  };
+    query: {  };
+    body: { readonly "name": string; readonly "email": string; readonly "role"?: "operator" | "manager" | "super_manager"; readonly "assignments"?: readonly ({ readonly "site_id": string; readonly "role"?: "operator" | "manager" | "super_manager"; readonly "team_ids"?: readonly (string)[]; })[]; readonly "max_engagement_count"?: number | null; readonly "enabled"?: boolean; };
+    answer: Operator;
+  };
+  "GET /operators/{operator_id}": {
+    path: { readonly "operator_id": string; };
+    query: {  };
+    body: undefined;
+    answer: Operator;
+  };
+  "PATCH /operators/{operator_id}": {
+    path: { readonly "operator_id": string; };
+    query: {  };
+    body: { readonly "name"?: string; readonly "email"?: string; readonly "role"?: "operator" | "manager" | "super_manager"; readonly "assignments"?: readonly ({ readonly "site_id": string; readonly "role"?: "operator" | "manager" | "super_manager"; readonly "team_ids"?: readonly (string)[]; })[]; readonly "max_engagement_count"?: number | null; readonly "enabled"?: boolean; readonly "available"?: boolean; };
+    answer: Operator;
+  };
+  "DELETE /operators/{operator_id}": {
+    path: { readonly "operator_id": string; };
+    query: {  };
+    body: undefined;
+    answer: null;
+  };
+  "POST /visitors": {
+    path: {  };
+    query: {  };
+    body: { readonly "site_id"?: string; readonly "name"?: string | null; readonly "team_ids"?: readonly (string)[]; };
+    answer: VisitorToken;
+  };
+  "POST /visitors/{visitor_id}/token": {
+    path: { readonly "visitor_id": string; };
+    query: {  };
+    body: undefined;
+    answer: VisitorToken;
+  };
+  "GET /sites/{site_id}/visitors/{visitor_id}": {
+    path: { readonly "site_id": string; readonly "visitor_id": string; };
+    query: {  };
+    body: undefined;
+    answer: Visitor;
+  };
+  "PATCH /sites/{site_id}/visitors/{visitor_id}": {
+    path: { readonly "site_id": string; readonly "visitor_id": string; };
+    query: {  };
+    body: { readonly "name"?: string | null; readonly "email"?: string | null; readonly "phone"?: string | null; readonly "custom_attributes"?: Readonly<Record<string, string | null>>; readonly "custom_attributes_update_method"?: "replace" | "merge"; readonly "note"?: string | null; readonly "note_update_method"?: "replace" | "append"; readonly "team_ids"?: readonly (string)[]; readonly "external_id"?: string | null; readonly "site_id"?: string; };
+    answer: Visitor;
+  };
+  "PATCH /visitors/{visitor_id}": {
+    path: { readonly "visitor_id": string; };
+    query: {  };
+    body: { readonly "site_id": string; };
+    answer: Visitor;
+  };
+  "GET /queues/scheduling_policies": {
+    path: {  };
+    query: { readonly "site_ids": readonly (string)[]; readonly "page"?: number; readonly "per_page"?: number; };
+    body: undefined;
+    answer: { readonly "scheduling_policies": readonly (SchedulingPolicy)[]; readonly "next_page": string | null; };
+  };
+  "POST /queues/scheduling_policies": {
+    path: {  };
+    query: {  };
+    body: { readonly "site_id": string; readonly "name": string; readonly "description"?: string | null; readonly "timezone": string; readonly "business_hours": readonly ({ readonly "opens_at": string; readonly "closes_at": string; readonly "days_of_week": readonly (string)[]; })[]; readonly "exceptions"?: readonly ({ readonly "date": string; readonly "opens_at"?: string; readonly "closes_at"?: string; })[] | null; };
+    answer: SchedulingPolicy;
+  };
+  "GET /queues/scheduling_policies/{scheduling_policy_id}": {
+    path: { readonly "scheduling_policy_id": string; };
+    query: {  };
+    body: undefined;
+    answer: SchedulingPolicy;
+  };
+  "PUT /queues/scheduling_policies/{scheduling_policy_id}": {
+    path: { readonly "scheduling_policy_id": string; };
+    query: {  };
+    body: { readonly "name": string; readonly "description"?: string | null; readonly "timezone": string; readonly "business_hours": readonly ({ readonly "opens_at": string; readonly "closes_at": string; readonly "days_of_week": readonly (string)[]; })[]; readonly "exceptions"?: readonly ({ readonly "date": string; readonly "opens_at"?: string; readonly "closes_at"?: string; })[] | null; readonly "site_id"?: string; };
+    answer: SchedulingPolicy;
+  };
+  "DELETE /queues/scheduling_policies/{scheduling_policy_id}": {
+    path: { readonly "scheduling_policy_id": string; };
+    query: {  };
+    body: undefined;
+    answer: null;
+  };
+  "GET /queues/scheduling_policies/{scheduling_policy_id}/preview": {
+    path: { readonly "scheduling_policy_id": string; };
+    query: { readonly "from": string; readonly "to": string; };
+    body: undefined;
+    answer: { readonly "intervals": readonly ({ readonly "opens_at": string; readonly "closes_at": string; })[]; };
+  };
+  "GET /queues": {
+    path: {  };
+    query: { readonly "site_ids": readonly (string)[]; readonly "page"?: number; readonly "per_page"?: number; };
+    body: undefined;
+    answer: { readonly "queues": readonly (Queue)[]; readonly "next_page": string | null; };
+  };
+  "POST /queues": {
+    path: {  };
+    query: {  };
+    body: { readonly "site_id": string; readonly "name": string; readonly "description"?: string | null; readonly "capacity"?: number | null; readonly "capacity_policy": { readonly "type": "fixed" | "variable"; readonly "capacity"?: number; readonly "multiplier"?: number; }; readonly "routing_policy": { readonly "media"?: readonly ("text" | "phone" | "audio" | "video")[]; readonly "team_ids"?: readonly (string)[]; }; readonly "when_unstaffed"?: "accept" | "reject" | null; readonly "operator_ranking_enabled"?: boolean | null; readonly "welcome_message"?: string | null; readonly "scheduling_policy_id"?: string | null; readonly "fallback_queue_id"?: string | null; readonly "operator_affinity"?: { readonly "time_window_sec": number; } | null; };
+    answer: Queue;
+  };
+  "GET /queues/{queue_id}": {
+    path: { readonly "queue_id": string; };
+    query: {  };
+    body: undefined;
+    answer: Queue;
+  };
+  "PUT /queues/{queue_id}": {
+    path: { readonly "queue_id": string; };
+    query: {  };
+    body: { readonly "name": string; readonly "description"?: string | null; readonly "capacity"?: number | null; readonly "capacity_policy": { readonly "type": "fixed" | "variable"; readonly "capacity"?: number; readonly "multiplier"?: number; }; readonly "routing_policy": { readonly "media"?: readonly ("text" | "phone" | "audio" | "video")[]; readonly "team_ids"?: readonly (string)[]; }; readonly "when_unstaffed"?: "accept" | "reject" | null; readonly "operator_ranking_enabled"?: boolean | null; readonly "welcome_message"?: string | null; readonly "scheduling_policy_id"?: string | null; readonly "fallback_queue_id"?: string | null; readonly "operator_affinity"?: { readonly "time_window_sec": number; } | null; readonly "site_id"?: string; };
+    answer: Queue;
+  };
+  "DELETE /queues/{queue_id}": {
+    path: { readonly "queue_id": string; };
+    query: {  };
+    body: undefined;
+    answer: null;
+  };
+  "GET /queues/{queue_id}/rankings": {
+    path: { readonly "queue_id": string; };
+    query: {  };
+    body: undefined;
+    answer: { readonly "operators": readonly (Ranking)[]; };
+  };
+  "PATCH /queues/{queue_id}/rankings": {
+    path: { readonly "queue_id": string; };
+    query: {  };
+    body: { readonly "operators": readonly ({ readonly "id": string; readonly "rank": number | null; })[]; };
+    answer: { readonly "operators": readonly (Ranking)[]; };
+  };
+  "GET /phone_channels": {
+    path: {  };
+    query: { readonly "site_ids"?: readonly (string)[]; readonly "page"?: number; readonly "per_page"?: number; };
+    body: undefined;
+    answer: { readonly "phone_channels": readonly (PhoneChannel)[]; readonly "next_page": string | null; };
+  };
+  "POST /phone_channels": {
+    path: {  };
+    query: {  };
+    body: { readonly "site_id": string; readonly "number": string; readonly "queue_id": string; };
+    answer: PhoneChannel;
+  };
+  "GET /phone_channels/{channel_id}": {
+    path: { readonly "channel_id": string; };
+    query: {  };
+    body: undefined;
+    answer: PhoneChannel;
+  };
+  "PATCH /phone_channels/{channel_id}": {
+    path: { readonly "channel_id": string; };
+    query: {  };
+    body: { readonly "number"?: string; readonly "queue_id"?: string; readonly "site_id"?: string; };
+    answer: PhoneChannel;
+  };
+  "DELETE /phone_channels/{channel_id}": {
+    path: { readonly "channel_id": string; };
+    query: {  };
+    body: undefined;
+    answer: null;
+  };
+  "GET /digital_channels": {
+    path: {  };
+    query: { readonly "site_ids"?: readonly (string)[]; readonly "page"?: number; readonly "per_page"?: number; };
+    body: undefined;
+    answer: { readonly "digital_channels": readonly (DigitalChannel)[]; readonly "next_page": string | null; };
+  };
+  "POST /digital_channels": {
+    path: {  };
+    query: {  };
+    body: { readonly "site_id": string; readonly "kind": string; readonly "address": string; readonly "queue_id": string; };
+    answer: DigitalChannel;
+  };
+  "GET /digital_channels/{channel_id}": {
+    path: { readonly "channel_id": string; };
+    query: {  };
+    body: undefined;
+    answer: DigitalChannel;
+  };
+  "PATCH /digital_channels/{channel_id}": {
+    path: { readonly "channel_id": string; };
+    query: {  };
+    body: { readonly "kind"?: string; readonly "address"?: string; readonly "queue_id"?: string; readonly "site_id"?: string; };
+    answer: DigitalChannel;
+  };
+  "DELETE /digital_channels/{channel_id}": {
+    path: { readonly "channel_id": string; };
+    query: {  };
+    body: undefined;
+    answer: null;
+  };
+  "POST /queue_tickets": {
+    path: {  };
+    query: {  };
+    body: { readonly "site_id": string; readonly "media": "text" | "phone" | "audio" | "video"; readonly "queue_ids"?: readonly (string)[]; readonly "queue_id"?: string; readonly "team_ids"?: readonly (string)[]; readonly "source"?: string | null; readonly "media_options"?: { readonly "phone_number"?: string | null; readonly "one_way"?: boolean; } | null; readonly "webhooks"?: readonly (AttachedWebhook)[]; };
+    answer: QueueTicket;
+  };
+  "GET /queue_tickets/{ticket_id}": {
+    path: { readonly "ticket_id": string; };
+    query: {  };
+    body: undefined;
+    answer: QueueTicket;
+  };
+  "PATCH /queue_tickets/{ticket_id}": {
+    path: { readonly "ticket_id": string; };
+    query: {  };
+    body: { readonly "action": "cancel"; };
+    answer: QueueTicket;
+  };
+  "GET /queues/{queue_id}/tickets": {
+    path: { readonly "queue_id": string; };
+    query: { readonly "page"?: number; readonly "per_page"?: number; };
+    body: undefined;
+    answer: { readonly "queue_tickets": readonly (QueueTicket)[]; readonly "next_page": string | null; };
+  };
+  "PUT /operators/{operator_id}/presence": {
+    path: { readonly "operator_id": string; };
+    query: {  };
+    body: { readonly "available": boolean; readonly "media"?: readonly ("text" | "phone" | "audio" | "video")[]; readonly "expires_in_sec"?: number | null; readonly "reason"?: string | null; };
+    answer: Operator;
+  };
+  "PUT /visitors/{visitor_id}/presence": {
+    path: { readonly "visitor_id": string; };
+    query: {  };
+    body: { readonly "expires_in_sec": number; };
+    answer: Visitor;
+  };
+  "GET /queues/{queue_id}/stats": {
+    path: { readonly "queue_id": string; };
+    query: { readonly "from": string; readonly "to": string; readonly "service_level_sec"?: number; };
+    body: undefined;
+    answer: QueueStats;
+  };
+  "GET /engagements/queue/wait_duration": {
+    path: {  };
+    query: {  };
+    body: undefined;
+    answer: { readonly "average_duration_in_seconds": number; };
+  };
+  "POST /engagement_requests": {
+    path: {  };
+    query: {  };
+    body: { readonly "site_id": string; readonly "media": "text" | "phone" | "audio" | "video"; readonly "operator_id"?: string; readonly "visitor_id"?: string; readonly "source"?: string | null; readonly "media_options"?: { readonly "phone_number"?: string | null; readonly "one_way"?: boolean; } | null; readonly "webhooks"?: readonly (AttachedWebhook)[]; };
+    answer: EngagementRequest;
+  };
+  "GET /engagement_requests": {
+    path: {  };
+    query: { readonly "state"?: "pending" | "accepted" | "failed"; readonly "site_ids"?: readonly (string)[]; readonly "cursor"?: string; readonly "per_page"?: number; };
+    body: undefined;
+    answer: { readonly "engagement_requests": readonly (EngagementRequest)[]; readonly "next_page": string | null; };
+  };
+  "GET /engagement_requests/{request_id}": {
+    path: { readonly "request_id": string; };
+    query: {  };
+    body: undefined;
+    answer: EngagementRequest;
+  };
+  "PATCH /engagement_requests/{request_id}": {
+    path: { readonly "request_id": string; };
+    query: {  };
+    body: { readonly "action": "accept" | "decline" | "cancel"; readonly "reason"?: "error"; readonly "message"?: string | null; };
+    answer: EngagementRequest;
+  };
+  "GET /engagements": {
+    path: {  };
+    query: { readonly "site_ids": readonly (string)[]; readonly "operator_ids"?: readonly (string)[]; readonly "visitor_ids"?: readonly (string)[]; readonly "start_date"?: string; readonly "end_date"?: string; readonly "state"?: "active" | "ended"; readonly "cursor"?: string; readonly "per_page"?: number; };
+    body: undefined;
+    answer: { readonly "engagements": readonly (Engagement)[]; readonly "next_page": string | null; };
+  };
+  "GET /engagements/{engagement_id}": {
+    path: { readonly "engagement_id": string; };
+    query: {  };
+    body: undefined;
+    answer: Engagement;
+  };
+  "PATCH /engagements/{engagement_id}": {
+    path: { readonly "engagement_id": string; };
+    query: {  };
+    body: { readonly "action": "end"; readonly "reason"?: "error"; };
+    answer: { readonly "id": string; readonly "sub_engagement_id": string; };
+  };
+  "POST /transfer_requests": {
+    path: {  };
+    query: {  };
+    body: { readonly "engagement_id": string; readonly "operator_id": string; readonly "media"?: "text" | "phone" | "audio" | "video"; readonly "message"?: string | null; readonly "webhooks"?: readonly (AttachedWebhook)[]; };
+    answer: TransferRequest;
+  };
+  "GET /transfer_requests": {
+    path: {  };
+    query: { readonly "state"?: "pending" | "accepted" | "failed"; readonly "site_ids"?: readonly (string)[]; readonly "cursor"?: string; readonly "per_page"?: number; };
+    body: undefined;
+    answer: { readonly "transfer_requests": readonly (TransferRequest)[]; readonly "next_page": string | null; };
+  };
+  "GET /transfer_requests/{request_id}": {
+    path: { readonly "request_id": string; };
+    query: {  };
+    body: undefined;
+    answer: TransferRequest;
+  };
+  "PATCH /transfer_requests/{request_id}": {
+    path: { readonly "request_id": string; };
+    query: {  };
+    body: { readonly "action": "accept" | "decline" | "cancel"; readonly "reason"?: "error"; readonly "message"?: string | null; };
+    answer: TransferRequest;
+  };
+  "POST /transfer_tickets": {
+    path: {  };
+    query: {  };
+    body: { readonly "engagement_id": string; readonly "queue_id": string; readonly "media": "text" | "phone" | "audio" | "video"; readonly "message"?: string | null; readonly "webhooks"?: readonly (AttachedWebhook)[]; };
+    answer: TransferTicket;
+  };
+  "GET /transfer_tickets/{ticket_id}": {
+    path: { readonly "ticket_id": string; };
+    query: {  };
+    body: undefined;
+    answer: TransferTicket;
+  };
+  "PATCH /transfer_tickets/{ticket_id}": {
+    path: { readonly "ticket_id": string; };
+    query: {  };
+    body: { readonly "action": "cancel"; };
+    answer: TransferTicket;
+  };
+  "PUT /engagements/{engagement_id}/chat_messages/{message_id}": {
+    path: { readonly "engagement_id": string; readonly "message_id": string; };
+    query: {  };
+    body: { readonly "content": string; readonly "attachment"?: { readonly "type": "single_choice" | "single_choice_response" | "files"; } | null; readonly "metadata"?: Readonly<Record<string, unknown>> | null; };
+    answer: ChatMessage;
+  };
+  "PATCH /engagements/{engagement_id}/chat_messages/{message_id}": {
+    path: { readonly "engagement_id": string; readonly "message_id": string; };
+    query: {  };
+    body: { readonly "status": "delivered"; };
+    answer: ChatMessage;
+  };
+  "GET /engagements/{engagement_id}/chat_transcript": {
+    path: { readonly "engagement_id": string; };
+    query: {  };
+    body: undefined;
+    answer: readonly (ChatMessage)[];
+  };
+  "POST /engagements/{engagement_id}/system_messages": {
+    path: { readonly "engagement_id": string; };
+    query: {  };
+    body: { readonly "sender"?: "system" | "omniguide"; readonly "content": string; readonly "type"?: "system_message" | "visitor_authentication"; readonly "attachment"?: { readonly "type": "single_choice" | "single_choice_response"; } | null; readonly "metadata"?: { readonly "type": "prompt" | "suggestion"; } | null; };
+    answer: ChatMessage;
+  };
+  "PUT /engagements/{engagement_id}/typing_indicator": {
+    path: { readonly "engagement_id": string; };
+    query: {  };
+    body: { readonly "typing": boolean; };
+    answer: null;
+  };
+  "POST /engagements/{engagement_id}/media_upgrade_requests": {
+    path: { readonly "engagement_id": string; };
+    query: {  };
+    body: { readonly "audio": "two_way" | null; readonly "video": "one_way" | "two_way" | null; };
+    answer: MediaUpgradeRequest;
+  };
+  "GET /engagements/{engagement_id}/media_upgrade_requests": {
+    path: { readonly "engagement_id": string; };
+    query: {  };
+    body: undefined;
+    answer: { readonly "media_upgrade_requests": readonly (MediaUpgradeRequest)[]; };
+  };
+  "PATCH /engagements/{engagement_id}/media_upgrade_requests/{upgrade_id}": {
+    path: { readonly "engagement_id": string; readonly "upgrade_id": string; };
+    query: {  };
+    body: { readonly "action": "accept" | "decline" | "cancel"; };
+    answer: MediaUpgradeRequest;
+  };
+  "GET /engagements/{engagement_id}/media_upgrade_requests/{upgrade_id}": {
+    path: { readonly "engagement_id": string; readonly "upgrade_id": string; };
+    query: {  };
+    body: undefined;
+    answer: MediaUpgradeRequest;
+  };
+  "POST /engagements/{engagement_id}/events": {
+    path: { readonly "engagement_id": string; };
+    query: {  };
+    body: { readonly "message": string; };
+    answer: VisitorEvent;
+  };
+  "GET /feed": {
+    path: {  };
+    query: { readonly "hold_presence"?: boolean; readonly "last_event_id"?: string; };
+    body: undefined;
+    answer: string;
+  };
+  "GET /engagements/{engagement_id}/files": {
+    path: { readonly "engagement_id": string; };
+    query: {  };
+    body: undefined;
+    answer: { readonly "files": readonly (File)[]; };
+  };
+  "POST /engagements/{engagement_id}/files": {
+    path: { readonly "engagement_id": string; };
+    query: {  };
+    body: { readonly "content": string; };
+    answer: { readonly "file_id": string; readonly "security_scanning_required": boolean; };
+  };
+  "GET /engagements/{engagement_id}/files/{file_id}": {
+    path: { readonly "engagement_id": string; readonly "file_id": string; };
+    query: {  };
+    body: undefined;
+    answer: string;
+  };
+  "GET /files": {
+    path: {  };
+    query: { readonly "site_ids": readonly (string)[]; readonly "state": "pending"; readonly "page"?: number; readonly "per_page"?: number; };
+    body: undefined;
+    answer: { readonly "files": readonly (File)[]; readonly "next_page": string | null; };
+  };
+  "PUT /files/{file_id}/security_scan": {
+    path: { readonly "file_id": string; };
+    query: {  };
+    body: { readonly "result": "clean" | "infected"; };
+    answer: File;
+  };
+  "POST /sites/{site_id}/visitor_authentication_providers": {
+    path: { readonly "site_id": string; };
+    query: {  };
+    body: { readonly "name": string; readonly "type": "openid_connect"; readonly "issuer": string; readonly "client_id": string; readonly "client_secret"?: string; readonly "redirect_uris"?: readonly (string)[]; };
+    answer: VisitorAuthenticationProvider;
+  };
+  "GET /sites/{site_id}/visitor_authentication_providers": {
+    path: { readonly "site_id": string; };
+    query: {  };
+    body: undefined;
+    answer: { readonly "visitor_authentication_providers": readonly (VisitorAuthenticationProvider)[]; };
+  };
+  "GET /sites/{site_id}/visitor_authentication_providers/{provider_id}": {
+    path: { readonly "site_id": string; readonly "provider_id": string; };
+    query: {  };
+    body: undefined;
+    answer: VisitorAuthenticationProvider;
+  };
+  "DELETE /sites/{site_id}/visitor_authentication_providers/{provider_id}": {
+    path: { readonly "site_id": string; readonly "provider_id": string; };
+    query: {  };
+    body: undefined;
+    answer: null;
+  };
+  "POST /visitor_authentication/requests": {
+    path: {  };
+    query: {  };
+    body: { readonly "provider_id": string; readonly "id_token"?: string; readonly "code"?: string; readonly "redirect_uri"?: string; readonly "code_verifier"?: string; readonly "nonce"?: string; };
+    answer: { readonly "id": string; };
+  };
+  "GET /visitor_authentication/requests/{authentication_request_id}": {
+    path: { readonly "authentication_request_id": string; };
+    query: {  };
+    body: undefined;
+    answer: VisitorAuthenticationRequest;
+  };
+  "GET /sip_domains": {
+    path: {  };
+    query: { readonly "site_ids"?: readonly (string)[]; readonly "page"?: number; readonly "per_page"?: number; };
+    body: undefined;
+    answer: { readonly "sip_domains": readonly (SipDomain)[]; readonly "next_page": string | null; };
+  };
+  "POST /sip_domains": {
+    path: {  };
+    query: {  };
+    body: { readonly "site_id": string; readonly "domain": string; };
+    answer: SipDomain;
+  };
+  "GET /sip_domains/{sip_domain_id}": {
+    path: { readonly "sip_domain_id": string; };
+    query: {  };
+    body: undefined;
+    answer: SipDomain;
+  };
+  "DELETE /sip_domains/{sip_domain_id}": {
+    path: { readonly "sip_domain_id": string; };
+    query: {  };
+    body: undefined;
+    answer: null;
+  };
+  "GET /events": {
+    path: {  };
+    query: { readonly "event_type"?: readonly ("engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result")[]; readonly "since"?: string; readonly "until"?: string; readonly "engagement_id"?: string; readonly "visitor_id"?: string; readonly "site_ids"?: readonly (string)[]; readonly "cursor"?: string; readonly "per_page"?: number; };
+    body: undefined;
+    answer: { readonly "events": readonly (LoggedEvent)[]; readonly "next_page": string | null; };
+  };
+  "POST /outbound_sms": {
+    path: {  };
+    query: {  };
+    body: { readonly "site_id": string; readonly "from_number": string; readonly "to_number": string; readonly "message": string; };
+    answer: EngagementRequest;
+  };
+  "GET /webhooks": {
+    path: {  };
+    query: { readonly "page"?: number; readonly "per_page"?: number; };
+    body: undefined;
+    answer: { readonly "webhooks": readonly (Webhook)[]; readonly "next_page": string | null; };
+  };
+  "POST /webhooks": {
+    path: {  };
+    query: {  };
+    body: { readonly "url": string; readonly "method"?: "POST" | "PUT" | "PATCH" | "DELETE" | null; readonly "headers"?: Readonly<Record<string, string>> | null; readonly "events": readonly ("engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result")[]; readonly "site_ids"?: readonly (string)[] | null; readonly "description"?: string | null; readonly "ordering"?: "engagement" | "none" | null; readonly "enabled"?: boolean | null; readonly "secret"?: string; };
+    answer: NewWebhook;
+  };
+  "GET /webhooks/{webhook_id}": {
+    path: { readonly "webhook_id": string; };
+    query: {  };
+    body: undefined;
+    answer: Webhook;
+  };
+  "PUT /webhooks/{webhook_id}": {
+    path: { readonly "webhook_id": string; };
+    query: {  };
+    body: { readonly "url": string; readonly "method"?: "POST" | "PUT" | "PATCH" | "DELETE" | null; readonly "headers"?: Readonly<Record<string, string>> | null; readonly "events": readonly ("engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result")[]; readonly "site_ids"?: readonly (string)[] | null; readonly "description"?: string | null; readonly "ordering"?: "engagement" | "none" | null; readonly "enabled"?: boolean | null; };
+    answer: Webhook;
+  };
+  "DELETE /webhooks/{webhook_id}": {
+    path: { readonly "webhook_id": string; };
+    query: {  };
+    body: undefined;
+    answer: null;
+  };
+  "POST /webhooks/{webhook_id}/rotate_secret": {
+    path: { readonly "webhook_id": string; };
+    query: {  };
+    body: { readonly "secret"?: string; };
+    answer: RotatedSecret;
+  };
+  "POST /webhooks/{webhook_id}/test": {
+    path: { readonly "webhook_id": string; };
+    query: {  };
+    body: { readonly "event_type": "engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result"; };
+    answer: SentTest;
+  };
+  "GET /event_types": {
+    path: {  };
+    query: {  };
+    body: undefined;
+    answer: { readonly "event_types": readonly (EventType)[]; };
+  };
+  "GET /webhooks/{webhook_id}/deliveries": {
+    path: { readonly "webhook_id": string; };
+    query: { readonly "state"?: "pending" | "retrying" | "held" | "delivered" | "exhausted" | "discarded"; readonly "event_type"?: "engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result"; readonly "since"?: string; readonly "until"?: string; readonly "cursor"?: string; readonly "per_page"?: number; };
+    body: undefined;
+    answer: { readonly "deliveries": readonly (Delivery)[]; readonly "next_page": string | null; };
+  };
+  "GET /deliveries/{delivery_id}": {
+    path: { readonly "delivery_id": string; };
+    query: {  };
+    body: undefined;
+    answer: DeliveryDetails;
+  };
+  "POST /deliveries/{delivery_id}/replay": {
+    path: { readonly "delivery_id": string; };
+    query: {  };
+    body: {  };
+    answer: Delivery;
+  };
+  "POST /webhooks/{webhook_id}/recover": {
+    path: { readonly "webhook_id": string; };
+    query: {  };
+    body: { readonly "since": string; readonly "until"?: string; };
+    answer: WebhookRecovery;
+  };
+  "GET /webhooks/{webhook_id}/recoveries": {
+    path: { readonly "webhook_id": string; };
+    query: { readonly "cursor"?: string; readonly "per_page"?: number; };
+    body: undefined;
+    answer: { readonly "recoveries": readonly (WebhookRecovery)[]; readonly "next_page": string | null; };
+  };
+  "GET /webhooks/{webhook_id}/recoveries/{recovery_id}": {
+    path: { readonly "webhook_id": string; readonly "recovery_id": string; };
+    query: {  };
+    body: undefined;
+    answer: WebhookRecovery;
+  };
+  "GET /healthz": {
+    path: {  };
+    query: {  };
+    body: undefined;
+    answer: { readonly "status": string; };
+  };
+  "GET /readyz": {
+    path: {  };
+    query: {  };
+    body: undefined;
+    answer: { readonly "status": string; };
+  };
+}

@@ -1,0 +1,22 @@
+import { Group, Title } from '@mantine/core';
+import { useDocumentTitle } from '@mantine/hooks';
+import type { ReactElement, ReactNode } from 'react';
+
+/** The heading of a page, with what can be done there at its right. */
+export function PageTitle({
+  title,
+  children,
+}: {
+  readonly title: string;
+  readonly children?: ReactNode;
+}): ReactElement {
+  useDocumentTitle(`${title} · Usher`);
+  return (
+    <Group justify="space-between" mb="md" gap="sm">
+      <Title order={1} size="h2" className="user-text">
+        {title}
+      </Title>
+      {children === undefined ? null : <Group gap="xs">{children}</Group>}
+    </Group>
+  );
+}

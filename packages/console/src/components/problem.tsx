@@ -1,0 +1,19 @@
+import { Alert } from '@mantine/core';
+import type { ReactElement } from 'react';
+import { inWords } from './in-words.ts';
+
+/** What went wrong, where it went wrong. Nothing while nothing did. */
+export function ProblemNote({
+  error,
+  title,
+}: {
+  readonly error: unknown;
+  readonly title?: string;
+}): ReactElement | null {
+  if (error === null || error === undefined) return null;
+  return (
+    <Alert color="red" role="alert" {...(title === undefined ? {} : { title })}>
+      {inWords(error)}
+    </Alert>
+  );
+}

@@ -1,0 +1,70 @@
+import type { Api } from '@usher/client/api';
+import { Feed, type FeedItem, type FeedState } from '@usher/client/feed';
+
+type Listener = (item: FeedItem) => void;
+
+/**
+ * The live feed of whoever is signed in, one for the whole page. What listens is told of every item of the types it names,
+ * in order; `feed.reset` means that everything has to be read anew.
+ */
+export class Live {
+  readonly #feed: Feed;
+  readonly #listeners = new Map<string, Set<Listener>>();
+  readonly #watchers = new Set<() => void>();
+  #state: FeedState = 'connecting';
+  #holdsPresence = false;
+
+  constructor(api: Api) {
+    this.#feed = new Feed({
+      open: async (lastId, signal) =>
+        api.send(`/feed${this.#holdsPresence ? '?hold_presence=true' : ''}`, {
+          signal,
+          headers: lastId === null ? {} : { 'last-event-id': lastId },
+        }),
+      onItem: (item) => this.#tell(item),
+      onState: (state) => {
+        this.#state = state;
+        for (const watcher of this.#watchers) watcher();
+      },
+    });
+  }
+
+  start(): () => void {
+    const hurry = (): void => this.#feed.hurry();
+    addEventListener('online', hurry);
+    this.#feed.start();
+    return () => {
+      removeEventListener('online', hurry);
+      this.#feed.stop();
+    };
+  }
+
+  /** While it is held, the operator stays available; when the last page that holds it is gone, for 30 s more. */
+  holdPresence(hold: boolean): void {
+    if (hold === this.#holdsPresence) return;
+    this.#holdsPresence = hold;
+    this.#feed.stop();
+    this.#feed.start();
+  }
+
+  on(types: readonly string[], listener: Listener): () => void {
+    for (const type of types) {
+      const listeners = this.#listeners.get(type) ?? new Set();
+      this.#listeners.set(type, listeners.add(listener));
+    }
+    return () => {
+      for (const type of types) this.#listeners.get(type)?.delete(listener);
+    };
+  }
+
+  readonly subscribe = (watcher: () => void): (() => void) => {
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
+  };
+
+  readonly state = (): FeedState => this.#state;
+
+  #tell(item: FeedItem): void {
+    for (const type of [item.type, '*']) for (const listener of this.#listeners.get(type) ?? []) listener(item);
+  }
+}

@@ -1,0 +1,51 @@
+import '@mantine/core/styles.css';
+import '@mantine/notifications/styles.css';
+import './global.css';
+import { MantineProvider } from '@mantine/core';
+import { Notifications } from '@mantine/notifications';
+import { Unreachable } from '@usher/client/problem';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { Router } from 'wouter';
+import { Entry } from './shell/entry.tsx';
+import { Session } from './session/session.ts';
+import { SessionContext } from './session/use-session.ts';
+import { cssVariables, theme } from './theme.ts';
+
+const nonce = document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? '';
+const session = new Session();
+/** What is shown is kept true by the live feed; what no event tells of is read again when it is opened after so long. */
+const staleMs = 20_000;
+const client = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: staleMs,
+      refetchOnWindowFocus: false,
+      retry: (failures, error) => error instanceof Unreachable && failures < 3,
+    },
+    mutations: { networkMode: 'always' },
+  },
+});
+
+const root = document.querySelector('#root');
+if (root === null) throw new Error('the page has no root');
+createRoot(root).render(
+  <StrictMode>
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={cssVariables}
+      defaultColorScheme="auto"
+      getStyleNonce={() => nonce}
+    >
+      <Notifications position="bottom-right" />
+      <QueryClientProvider client={client}>
+        <SessionContext value={session}>
+          <Router base="/console">
+            <Entry />
+          </Router>
+        </SessionContext>
+      </QueryClientProvider>
+    </MantineProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,76 @@
+import { Alert, Button, PasswordInput, Stack, Text } from '@mantine/core';
+import { useEffect, useState, type ReactElement } from 'react';
+import { inWords } from '../components/in-words.ts';
+import { post, type SignedIn } from './session.ts';
+import { Entrance } from './sign-in-page.tsx';
+import { useSession } from './use-session.ts';
+
+interface Preview {
+  readonly name: string;
+  readonly email: string;
+}
+
+interface Props {
+  readonly invitation: string;
+  readonly leave: () => void;
+}
+
+/** Where an invitation leads: choose a password, and be in. */
+export function InvitationPage({ invitation, leave }: Props): ReactElement {
+  const session = useSession();
+  const [preview, setPreview] = useState<Preview | null>(null);
+  const [password, setPassword] = useState('');
+  const [failure, setFailure] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+
+  useEffect(() => {
+    post<Preview>('/operator_authentication/invitations/preview', { invitation }).then(setPreview, (error: unknown) =>
+      setFailure(inWords(error)),
+    );
+  }, [invitation]);
+
+  const submit = async (event: { preventDefault(): void }): Promise<void> => {
+    event.preventDefault();
+    setBusy(true);
+    try {
+      session.take(await post<SignedIn>('/operator_authentication/invitations/accept', { invitation, password }));
+      leave();
+    } catch (error) {
+      setFailure(inWords(error));
+    }
+    setBusy(false);
+  };
+
+  return (
+    <Entrance title="Welcome to Usher">
+      {failure === null ? null : (
+        <Alert color="red" role="alert">
+          {failure}
+        </Alert>
+      )}
+      {preview === null ? null : (
+        <form onSubmit={(event) => void submit(event)}>
+          <Stack>
+            <Text>
+              You are <b>{preview.name}</b>, and sign in as <b>{preview.email}</b>.
+            </Text>
+            <input type="email" autoComplete="username" value={preview.email} readOnly hidden />
+            <PasswordInput
+              label="Choose a password"
+              description="12 characters or more"
+              autoComplete="new-password"
+              minLength={12}
+              maxLength={256}
+              required
+              value={password}
+              onChange={(event) => setPassword(event.currentTarget.value)}
+            />
+            <Button type="submit" loading={busy}>
+              Set password and sign in
+            </Button>
+          </Stack>
+        </form>
+      )}
+    </Entrance>
+  );
+}

@@ -1,0 +1,162 @@
+import { Api } from '@usher/client/api';
+import { problemOf, ProblemError, Unreachable } from '@usher/client/problem';
+
+/**
+ * Who is at the console.
+ *
+ *   unknown   nobody has asked yet whether the browser holds a session
+ *   away      the server did not answer when asked
+ *   out       nobody is signed in
+ *   in        somebody is; the token is at hand, in memory alone
+ *   expired   somebody was, and everything on the page is still theirs: requests wait until they have signed in again
+ */
+export type SessionState =
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'away' }
+  | { readonly kind: 'out' }
+  | { readonly kind: 'in'; readonly operatorId: string; readonly sessionId: string | null }
+  | { readonly kind: 'expired'; readonly operatorId: string };
+
+export type Credentials =
+  | { readonly email: string; readonly password: string }
+  | { readonly api_key_id: string; readonly api_key_secret: string }
+  | { readonly link: string };
+
+export interface SignedIn {
+  readonly token: string;
+  readonly expires_in: number;
+  readonly operator_id: string;
+  readonly session_id: string | null;
+}
+
+const sessions = '/operator_authentication/sessions';
+/** A token that ends within this time is not used any more. */
+const renewMs = 60_000;
+
+/**
+ * The session is a cookie that no script can read. It is good for one thing, to be exchanged for a token of an hour, and the
+ * token is kept here and nowhere else: a reload exchanges again.
+ */
+export class Session {
+  #state: SessionState = { kind: 'unknown' };
+  #token: { readonly text: string; readonly until: number } | null = null;
+  #exchange: Promise<void> | null = null;
+  readonly #listeners = new Set<() => void>();
+  /** Tells the other tabs, whose session it is too. */
+  readonly #channel = new BroadcastChannel('usher-session');
+  readonly api = new Api({
+    base: '',
+    authorization: async () => this.#authorization(),
+    renew: async (refused) => this.#renew(refused),
+  });
+
+  constructor() {
+    this.#channel.addEventListener('message', ({ data }) => {
+      if (data === 'out') this.#become({ kind: 'out' });
+      if (data === 'in' && this.#state.kind !== 'in') void this.look();
+    });
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  readonly state = (): SessionState => this.#state;
+
+  /** Whether the browser holds a session. */
+  async look(): Promise<void> {
+    await this.#exchangeOnce().catch((error: unknown) => {
+      if (!(error instanceof Unreachable)) throw error;
+      if (this.#state.kind === 'unknown') this.#become({ kind: 'away' });
+    });
+  }
+
+  async signIn(credentials: Credentials): Promise<void> {
+    this.take(await post<SignedIn>(sessions, credentials));
+  }
+
+  /** What signing in by whichever way has answered. */
+  take(answer: SignedIn): void {
+    const before = this.#state;
+    this.#token = { text: answer.token, until: Date.now() + answer.expires_in * 1_000 };
+    // What is on the page was somebody else's: nothing of it may stay.
+    if (before.kind === 'expired' && before.operatorId !== answer.operator_id) location.reload();
+    this.#become({ kind: 'in', operatorId: answer.operator_id, sessionId: answer.session_id });
+    if (before.kind !== 'in') this.#channel.postMessage('in');
+  }
+
+  async signOut(where: 'here' | 'everywhere'): Promise<void> {
+    await this.api.send(where === 'here' ? `${sessions}/current` : sessions, { method: 'DELETE' });
+    this.#token = null;
+    this.#channel.postMessage('out');
+    this.#become({ kind: 'out' });
+  }
+
+  async #authorization(): Promise<string> {
+    if (this.#token === null || this.#token.until - Date.now() < renewMs) await this.#exchangeOnce();
+    await this.#signedIn();
+    return `Bearer ${this.#token?.text ?? ''}`;
+  }
+
+  async #renew(refused: string): Promise<boolean> {
+    if (refused === `Bearer ${this.#token?.text ?? ''}`) {
+      this.#token = null;
+      await this.#exchangeOnce();
+      await this.#signedIn();
+    }
+    return true;
+  }
+
+  async #exchangeOnce(): Promise<void> {
+    this.#exchange ??= this.#exchangeNow().finally(() => {
+      this.#exchange = null;
+    });
+    await this.#exchange;
+  }
+
+  async #exchangeNow(): Promise<void> {
+    try {
+      this.take(await post<SignedIn>(`${sessions}/current/token`, undefined));
+    } catch (error) {
+      if (!(error instanceof ProblemError) || error.status !== 401) throw error;
+      this.#token = null;
+      const { operatorId = null } = this.#state as { operatorId?: string };
+      this.#become(operatorId === null ? { kind: 'out' } : { kind: 'expired', operatorId });
+    }
+  }
+
+  async #signedIn(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const look = (): void => {
+        if (this.#state.kind !== 'in') return;
+        this.#listeners.delete(look);
+        resolve();
+      };
+      this.#listeners.add(look);
+      look();
+    });
+  }
+
+  #become(state: SessionState): void {
+    this.#state = state;
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+/** The few requests that go with the cookie and without a token. */
+export async function post<Body>(path: string, body: unknown): Promise<Body> {
+  let response: Response;
+  try {
+    response = await fetch(path, {
+      method: 'POST',
+      credentials: 'same-origin',
+      cache: 'no-store',
+      ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    });
+  } catch (error) {
+    throw new Unreachable(error);
+  }
+  if (!response.ok) throw await problemOf(response);
+  return (await response.json()) as Body;
+}

@@ -1,0 +1,24 @@
+import { Modal, Text } from '@mantine/core';
+import type { ReactElement } from 'react';
+import { SignInForm } from './sign-in-form.tsx';
+import { useSessionState } from './use-session.ts';
+
+/** Over the page as it is: what was typed stays, and what was asked for goes on after. */
+export function SignInAgain(): ReactElement {
+  const { kind } = useSessionState();
+  return (
+    <Modal
+      opened={kind === 'expired'}
+      onClose={() => undefined}
+      title="Sign in again"
+      withCloseButton={false}
+      closeOnEscape={false}
+      closeOnClickOutside={false}
+    >
+      <Text size="sm" c="dimmed" mb="md">
+        Your session has ended. Nothing you have typed is lost.
+      </Text>
+      <SignInForm />
+    </Modal>
+  );
+}

@@ -1,0 +1,70 @@
+import { ActionIcon, Avatar, Menu, useMantineColorScheme } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { IconBook, IconLogout, IconMoon, IconSun, IconSunMoon, IconUserCog } from '@tabler/icons-react';
+import type { ReactElement } from 'react';
+import { Link } from 'wouter';
+import { inWords } from '../components/in-words.ts';
+import { useMe } from '../data/use-me.ts';
+import { useSession } from '../session/use-session.ts';
+
+const schemes = [
+  { value: 'auto', label: 'As the system', icon: IconSunMoon },
+  { value: 'light', label: 'Light', icon: IconSun },
+  { value: 'dark', label: 'Dark', icon: IconMoon },
+] as const;
+
+export function AccountMenu(): ReactElement {
+  const { operator } = useMe();
+  const session = useSession();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const signOut = async (where: 'here' | 'everywhere'): Promise<void> =>
+    session.signOut(where).catch((error: unknown) => {
+      notifications.show({ color: 'red', title: 'Not signed out', message: inWords(error) });
+    });
+  return (
+    <Menu position="bottom-end" width={220}>
+      <Menu.Target>
+        <ActionIcon variant="subtle" size="lg" radius="xl" aria-label={`Account of ${operator.name}`}>
+          <Avatar name={operator.name} size={30} color="blue" />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>
+          <bdi>{operator.name}</bdi>
+          <br />
+          {operator.email}
+        </Menu.Label>
+        <Menu.Item component={Link} href="/account" leftSection={<IconUserCog size={16} aria-hidden />}>
+          Password and sessions
+        </Menu.Item>
+        <Menu.Item
+          component="a"
+          href="/docs"
+          target="_blank"
+          rel="noreferrer"
+          leftSection={<IconBook size={16} aria-hidden />}
+        >
+          API reference
+        </Menu.Item>
+        <Menu.Divider />
+        {schemes.map(({ value, label, icon: Icon }) => (
+          <Menu.Item
+            key={value}
+            leftSection={<Icon size={16} aria-hidden />}
+            fw={colorScheme === value ? 700 : 400}
+            onClick={() => setColorScheme(value)}
+          >
+            {label}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => void signOut('here')}>
+          Sign out
+        </Menu.Item>
+        <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => void signOut('everywhere')}>
+          Sign out everywhere
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,51 @@
+import { Button, Center, Loader, Text } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState, type ReactElement } from 'react';
+import { useLocation } from 'wouter';
+import { InvitationPage } from '../session/invitation-page.tsx';
+import { Entrance, LinkPage, SignInPage } from '../session/sign-in-page.tsx';
+import { useSession, useSessionState } from '../session/use-session.ts';
+import { SignedIn } from './signed-in.tsx';
+
+/** Who is let in, and by which door. */
+export function Entry(): ReactElement {
+  const session = useSession();
+  const state = useSessionState();
+  const client = useQueryClient();
+  const [path, go] = useLocation();
+  const [secret, setSecret] = useState(() => location.hash.slice(1));
+  const leave = (): void => {
+    setSecret('');
+    go('/', { replace: true });
+  };
+  const byLink = secret !== '' && (path === '/sign-in' || path === '/invitation');
+
+  useEffect(() => {
+    if (state.kind === 'unknown' && !byLink) void session.look();
+    // Whoever comes next must not find anything of whoever left.
+    if (state.kind === 'out') client.clear();
+  }, [session, state.kind, byLink, client]);
+
+  if (byLink && path === '/sign-in') return <LinkPage link={secret} leave={leave} />;
+  if (byLink) return <InvitationPage invitation={secret} leave={leave} />;
+  switch (state.kind) {
+    case 'unknown':
+      return (
+        <Center mih="100vh">
+          <Loader aria-label="Loading" />
+        </Center>
+      );
+    case 'away':
+      return (
+        <Entrance title="Usher does not answer">
+          <Text>The server cannot be reached. It may be starting.</Text>
+          <Button onClick={() => location.reload()}>Try again</Button>
+        </Entrance>
+      );
+    case 'out':
+      return <SignInPage />;
+    case 'in':
+    case 'expired':
+      return <SignedIn operatorId={state.operatorId} />;
+  }
+}

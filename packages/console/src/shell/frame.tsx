@@ -1,0 +1,93 @@
+import { AppShell, Burger, Center, Group, Image, Loader, NavLink, Select, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { Suspense, type ReactElement } from 'react';
+import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
+import { useMe } from '../data/use-me.ts';
+import icon from '../icon.svg';
+import { AccountMenu } from './account-menu.tsx';
+import { Connection } from './connection.tsx';
+import { accountPage as AccountPage, pages } from './pages.ts';
+import { PageBoundary } from './page-boundary.tsx';
+
+/** What stands around every page: where one is, whose sites, whether it is live. */
+export function Frame(): ReactElement {
+  const [menuOpen, menu] = useDisclosure();
+  const me = useMe();
+  const [path] = useLocation();
+  const mine = pages.filter(({ role }) => me.can(role));
+  const home = me.can('manager') ? '/board' : '/desk';
+  return (
+    <AppShell
+      header={{ height: 52 }}
+      navbar={{ width: 200, breakpoint: 'sm', collapsed: { mobile: !menuOpen } }}
+      padding="md"
+    >
+      <AppShell.Header>
+        <Group h="100%" px="md" gap="sm" wrap="nowrap">
+          <Burger opened={menuOpen} onClick={menu.toggle} hiddenFrom="sm" size="sm" aria-label="Menu" />
+          <Group gap={8} wrap="nowrap" visibleFrom="xs">
+            <Image src={icon} w={24} h={24} alt="" />
+            <Text fw={700} size="lg">
+              Usher
+            </Text>
+          </Group>
+          <Connection />
+          <Group ml="auto" gap="xs" wrap="nowrap">
+            <Select
+              aria-label="Site"
+              size="xs"
+              w={{ base: 130, xs: 200 }}
+              value={me.siteId ?? ''}
+              onChange={(id) => me.chooseSite(id === '' ? null : id)}
+              data={[
+                { value: '', label: 'All sites' },
+                ...me.sites.map(({ id, name }) => ({ value: id, label: name })),
+              ]}
+              allowDeselect={false}
+              searchable={me.sites.length > 8}
+            />
+            <AccountMenu />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="xs" aria-label="Pages">
+        {mine.map(({ path: to, title, icon: Icon }) => (
+          <NavLink
+            key={to}
+            component={Link}
+            href={to}
+            label={title}
+            leftSection={<Icon size={18} stroke={1.7} aria-hidden />}
+            active={path === to || path.startsWith(`${to}/`)}
+            onClick={menu.close}
+          />
+        ))}
+      </AppShell.Navbar>
+      <AppShell.Main>
+        <PageBoundary key={path.split('/')[1]}>
+          <Suspense
+            fallback={
+              <Center mih="40vh">
+                <Loader aria-label="Loading" />
+              </Center>
+            }
+          >
+            <Switch>
+              {mine.map(({ path: to, component: Page }) => (
+                <Route key={to} path={`${to}/*?`}>
+                  <Page />
+                </Route>
+              ))}
+              <Route path="/account/*?">
+                <AccountPage />
+              </Route>
+              <Route>
+                <Redirect to={home} replace />
+              </Route>
+            </Switch>
+          </Suspense>
+        </PageBoundary>
+      </AppShell.Main>
+    </AppShell>
+  );
+}

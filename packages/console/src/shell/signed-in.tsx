@@ -1,0 +1,116 @@
+import { Alert, Button, Center, Loader } from '@mantine/core';
+import { useLocalStorage } from '@mantine/hooks';
+import { useQueryClient } from '@tanstack/react-query';
+import type { Operator, Site } from '@usher/client/api-types';
+import { useEffect, useMemo, useState, type ReactElement, type ReactNode } from 'react';
+import { inWords } from '../components/in-words.ts';
+import { useRead } from '../data/use-api.ts';
+import { hasRole, MeContext, type Me, type Role } from '../data/use-me.ts';
+import { Live } from '../live/live.ts';
+import { LiveContext, useLive, useLiveFeed } from '../live/use-live.ts';
+import { SignInAgain } from '../session/sign-in-again.tsx';
+import { useSession } from '../session/use-session.ts';
+import { Frame } from './frame.tsx';
+
+/** Sites are few: one page of the largest size has all of them. */
+const mostSites = 100;
+
+/** Everything behind the sign-in: who it is, what they see, and the feed that keeps it true. */
+export function SignedIn({ operatorId }: { readonly operatorId: string }): ReactElement {
+  const { api } = useSession();
+  const [live] = useState(() => new Live(api));
+  useEffect(() => live.start(), [live]);
+  return (
+    <LiveContext value={live}>
+      <Known operatorId={operatorId}>
+        <ReadAnew />
+        <Presence />
+        <Frame />
+      </Known>
+      <SignInAgain />
+    </LiveContext>
+  );
+}
+
+function Known({ operatorId, children }: { readonly operatorId: string; readonly children: ReactNode }): ReactElement {
+  const operator = useRead('GET /operators/{operator_id}', { path: { operator_id: operatorId } });
+  const session = useRead('GET /operator_authentication/sessions/current', {});
+  const sites = useRead('GET /sites', { query: { per_page: mostSites } });
+  const failed = [operator, session, sites].find(({ isError }) => isError);
+  if (failed !== undefined)
+    return (
+      <Center mih="100vh" p="md">
+        <Alert color="red" title="This could not be read" role="alert">
+          {inWords(failed.error)}
+          <Button mt="sm" display="block" onClick={() => location.reload()}>
+            Try again
+          </Button>
+        </Alert>
+      </Center>
+    );
+  if (operator.data === undefined || session.data === undefined || sites.data === undefined)
+    return (
+      <Center mih="100vh">
+        <Loader aria-label="Loading" />
+      </Center>
+    );
+  return (
+    <Being operator={operator.data.data} roles={session.data.data.site_roles} sites={sites.data.data.sites}>
+      {children}
+    </Being>
+  );
+}
+
+interface BeingProps {
+  readonly operator: Operator;
+  readonly roles: Readonly<Record<string, Role>>;
+  readonly sites: readonly Site[];
+  readonly children: ReactNode;
+}
+
+function Being({ operator, roles, sites, children }: BeingProps): ReactElement {
+  const [chosen, choose] = useLocalStorage({
+    key: 'usher-site',
+    defaultValue: '',
+    getInitialValueInEffect: false,
+  });
+  const me = useMemo<Me>(() => {
+    const siteId = sites.some(({ id }) => id === chosen) ? chosen : null;
+    return {
+      operator,
+      sites,
+      roles,
+      siteId,
+      siteIds: siteId === null ? sites.map(({ id }) => id) : [siteId],
+      chooseSite: (id) => choose(id ?? ''),
+      can: (role, id) => hasRole(roles, role, id),
+    };
+  }, [operator, roles, sites, chosen, choose]);
+  return <MeContext value={me}>{children}</MeContext>;
+}
+
+/** After too long away the feed cannot say what was missed: everything on the page is read again. */
+function ReadAnew(): null {
+  const client = useQueryClient();
+  useLive(['feed.reset'], () => void client.invalidateQueries());
+  return null;
+}
+
+/** While somebody is available here, they are held so; when the last page is closed, it runs out by itself. */
+function Presence(): null {
+  const live = useLiveFeed();
+  const session = useRead('GET /operator_authentication/sessions/current', {});
+  const id = session.data?.data.operator_id ?? '';
+  const operator = useRead('GET /operators/{operator_id}', { path: { operator_id: id } }, { enabled: id !== '' });
+  const client = useQueryClient();
+  useLive(['operator.state'], ({ data }) => {
+    const state = data as Operator;
+    if (state.id !== id) return;
+    client.setQueryData(['GET /operators/{operator_id}', { operator_id: id }, null], (before: object | undefined) =>
+      before === undefined ? before : { ...before, data: state },
+    );
+  });
+  const available = operator.data?.data.available ?? false;
+  useEffect(() => live.holdPresence(available), [live, available]);
+  return null;
+}

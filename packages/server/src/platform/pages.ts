@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import fastifyStatic from '@fastify/static';
+import { Refusal } from './errors.ts';
+import type { App } from './http.ts';
+import { pageHeaders } from './security-headers.ts';
+
+const access = { public: true } as const;
+const route = { config: { access }, schema: { hide: true } };
+
+const built = (name: string): string => fileURLToPath(new URL(`../../../${name}/dist`, import.meta.url));
+
+/** Nothing but what Usher itself serves; styles that scripts add only with the number of this very answer. */
+const nonceMark = 'NONCE';
+const page = pageHeaders({
+  scriptSrc: ["'self'"],
+  styleSrc: ["'self'", `'nonce-${nonceMark}'`],
+  imgSrc: ["'self'", 'data:', 'blob:'],
+  mediaSrc: ["'self'", 'blob:'],
+  connectSrc: ["'self'"],
+  baseUri: ["'none'"],
+  formAction: ["'none'"],
+});
+const policy = 'content-security-policy';
+
+/** Files that are named by their content never change. */
+const forGood = 'public, max-age=31536000, immutable';
+/** A site's page asks again after so long whether the widget is a newer one. */
+const widgetCache = 'public, max-age=300';
+
+/** `/console` and what it loads, and `/widget.js`. All of it was built before the server started. */
+export async function pageRoutes(app: App): Promise<void> {
+  const consoleFolder = built('console');
+  const widgetFolder = built('widget');
+  if (!existsSync(`${consoleFolder}/index.html`)) return refuseUnbuilt(app);
+  const html = readFileSync(`${consoleFolder}/index.html`, 'utf8');
+
+  await app.register(fastifyStatic, { root: [consoleFolder, widgetFolder], serve: false, preCompressed: true });
+
+  app.get('/console', route, async (_request, reply) => reply.redirect('/console/'));
+  app.get('/console/assets/:name', route, async (request, reply) => {
+    const { name } = request.params as { name: string };
+    // The error page of a name that is not there must not be kept.
+    if (!/^[\w.-]+$/.test(name) || !existsSync(`${consoleFolder}/assets/${name}`))
+      throw new Refusal('not_found', 'There is no such file. Load the page again: it may be of an older version.');
+    reply.header('cache-control', forGood);
+    return reply.sendFile(`assets/${name}`, consoleFolder, { cacheControl: false });
+  });
+  // Every other address is a page of the console's own, which finds out by itself which.
+  app.get('/console/*', route, async (_request, reply) => {
+    const nonce = randomBytes(16).toString('base64');
+    const headers = { ...page, [policy]: (page[policy] ?? '').replace(nonceMark, nonce) };
+    reply.type('text/html; charset=utf-8').headers(headers).header('cache-control', 'no-cache');
+    reply.header('permissions-policy', 'camera=(self), microphone=(self), geolocation=(), display-capture=()');
+    return html.replaceAll('%NONCE%', nonce);
+  });
+  app.get('/widget.js', route, async (_request, reply) => {
+    reply.header('cache-control', widgetCache);
+    return reply.sendFile('widget.js', widgetFolder, { cacheControl: false });
+  });
+}
+
+function refuseUnbuilt(app: App): void {
+  for (const path of ['/console', '/console/*', '/widget.js'])
+    app.get(path, route, async () => {
+      throw new Refusal('not_found', 'The console is not built. Run `npm run build`, and start Usher again.');
+    });
+}

@@ -1,0 +1,132 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+
+/**
+ * Writes the types of `packages/client` from openapi.json: one interface a named schema, and `Operations`, which says for
+ * each operation what it takes and answers. `npm run openapi` calls it after writing the document.
+ */
+interface Schema {
+  readonly $ref?: string;
+  readonly anyOf?: readonly Schema[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly type?: string | readonly string[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | Schema;
+  readonly patternProperties?: Readonly<Record<string, Schema>>;
+  readonly readOnly?: boolean;
+  readonly default?: unknown;
+}
+
+interface Content {
+  readonly content?: Readonly<Record<string, { readonly schema?: Schema }>>;
+}
+
+interface Operation {
+  readonly parameters?: readonly { name: string; in: string; required?: boolean; schema: Schema }[];
+  readonly requestBody?: Content & { readonly required?: boolean };
+  readonly responses: Readonly<Record<string, Content>>;
+}
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+const literal = (value: unknown): string => JSON.stringify(value);
+
+function union(types: readonly string[]): string {
+  return [...new Set(types)].join(' | ') || 'never';
+}
+
+function typeOf(schema: Schema): string {
+  if (schema.$ref !== undefined) return schema.$ref.split('/').at(-1) ?? 'unknown';
+  if (schema.anyOf !== undefined) return union(schema.anyOf.map(typeOf));
+  if (schema.const !== undefined) return literal(schema.const);
+  if (schema.enum !== undefined) return union(schema.enum.map(literal));
+  const types = [schema.type ?? []].flat();
+  return types.length === 0 ? 'unknown' : union(types.map((type) => plainType(type, schema)));
+}
+
+function plainType(type: string, schema: Schema): string {
+  switch (type) {
+    case 'integer':
+    case 'number':
+      return 'number';
+    case 'array':
+      return `readonly (${schema.items === undefined ? 'unknown' : typeOf(schema.items)})[]`;
+    case 'object':
+      return objectType(schema);
+    default:
+      return type;
+  }
+}
+
+/** What a client may send back but never has to think of is left out. */
+function isIgnored(schema: Schema): boolean {
+  return schema.readOnly === true && schema.type === undefined && schema.$ref === undefined;
+}
+
+function objectType({ properties, required = [], additionalProperties, patternProperties }: Schema): string {
+  const fields = Object.entries(properties ?? {}).filter(([, field]) => !isIgnored(field));
+  if (properties === undefined) {
+    const rest = Object.values(patternProperties ?? {})[0] ?? additionalProperties;
+    return `Readonly<Record<string, ${typeof rest === 'object' ? typeOf(rest) : 'unknown'}>>`;
+  }
+  const lines = fields.map(
+    ([name, field]) => `readonly ${literal(name)}${required.includes(name) ? '' : '?'}: ${typeOf(field)};`,
+  );
+  return `{ ${lines.join(' ')} }`;
+}
+
+function onlySchema({ content = {} }: Content): Schema | undefined {
+  return Object.values(content)[0]?.schema;
+}
+
+function parametersOf({ parameters = [] }: Operation, place: string): string {
+  const fields = parameters
+    .filter((parameter) => parameter.in === place)
+    .map(
+      ({ name, required = false, schema }) =>
+        `readonly ${literal(name)}${required && schema.default === undefined ? '' : '?'}: ${typeOf(schema)};`,
+    );
+  return `{ ${fields.join(' ')} }`;
+}
+
+function operationType(operation: Operation): string {
+  const body = operation.requestBody === undefined ? undefined : onlySchema(operation.requestBody);
+  const answers = Object.entries(operation.responses)
+    .filter(([status]) => status.startsWith('2'))
+    .map(([, response]) => onlySchema(response))
+    .map((schema) => (schema === undefined ? 'null' : typeOf(schema)));
+  return `{
+    path: ${parametersOf(operation, 'path')};
+    query: ${parametersOf(operation, 'query')};
+    body: ${body === undefined ? 'undefined' : typeOf(body)}${operation.requestBody?.required === true || body === undefined ? '' : ' | undefined'};
+    answer: ${union(answers)};
+  }`;
+}
+
+export function writeApiTypes(): void {
+  const api = JSON.parse(readFileSync('openapi.json', 'utf8')) as Document;
+  const schemas = Object.entries(api.components.schemas).map(
+    ([name, schema]) => `export type ${name} = ${typeOf(schema)};`,
+  );
+  const operations = Object.entries(api.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(
+      ([method, operation]) => `  ${literal(`${method.toUpperCase()} ${path}`)}: ${operationType(operation)};`,
+    ),
+  );
+  const text = [
+    '// Written by `npm run openapi` from openapi.json: change the schemas of the server instead.',
+    ...schemas,
+    'export interface Operations {',
+    ...operations,
+    '}',
+    '',
+  ].join('\n');
+  writeFileSync('packages/client/src/api-types.ts', text);
+}
+
+if (import.meta.main) writeApiTypes();

@@ -1,0 +1,36 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { build } from 'vite';
+import { builtFrom, builtStamp } from './built.mjs';
+
+/**
+ * Builds the console and the widget, and beside each file what browsers are really sent: the same compressed. Done by
+ * `npm start` and `npm test` when the sources are not those of the last build.
+ */
+const compressible = /\.(?:js|css|html|svg|json)$/;
+/** What is smaller gains nothing. */
+const worthBytes = 1_024;
+
+const brotli = promisify(brotliCompress);
+const zip = promisify(gzip);
+
+async function compress(folder: string): Promise<void> {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => compressible.test(name));
+  for (const name of names) {
+    const file = join(folder, name);
+    const bytes = readFileSync(file);
+    if (bytes.length < worthBytes) continue;
+    writeFileSync(`${file}.gz`, await zip(bytes, { level: 9 }));
+    const params = { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
+    writeFileSync(`${file}.br`, await brotli(bytes, { params }));
+  }
+}
+
+const stamp = builtFrom();
+for (const name of ['console', 'widget']) {
+  await build({ configFile: `packages/${name}/vite.config.ts`, logLevel: 'warn' });
+  await compress(`packages/${name}/dist`);
+}
+writeFileSync(builtStamp, stamp);

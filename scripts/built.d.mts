@@ -1,0 +1,3 @@
+export const builtStamp: string;
+export function builtFrom(): string;
+export function isBuilt(): boolean;

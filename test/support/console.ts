@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { TestBrowser, TestPage } from './browser.ts';
+
+interface Opening {
+  readonly browser: TestBrowser;
+  readonly server: { readonly url: string };
+  /** Of the operator who signs in. */
+  readonly key: { readonly id: string; readonly secret: string };
+  /** Of the page in the console, `/board` say. */
+  readonly path?: string;
+  readonly options?: BrowserContextOptions;
+}
+
+/** The console in a browser of its own, signed in, on a page. */
+export async function openConsole({ browser, server, key, path = '/', options = {} }: Opening): Promise<TestPage> {
+  const opened = await browser.newPage(options);
+  const answer = await opened.context.request.post(`${server.url}/operator_authentication/sessions`, {
+    data: { api_key_id: key.id, api_key_secret: key.secret },
+  });
+  if (!answer.ok()) throw new Error(`signing in was answered ${answer.status()}: ${await answer.text()}`);
+  await opened.page.goto(`${server.url}/console${path}`);
+  return opened;
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What keeps people from using the page, by axe-core: serious and critical ones, each with where it is. */
+export async function barriersOf(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  return page.evaluate(async () => {
+    const { axe: checker } = globalThis as unknown as {
+      axe: {
+        run(): Promise<{ violations: { id: string; impact: string; help: string; nodes: { html: string }[] }[] }>;
+      };
+    };
+    const { violations } = await checker.run();
+    return violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`);
+  });
+}
