@@ -1,6 +1,6 @@
 import { ActionIcon, Avatar, Menu, useMantineColorScheme } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { IconBook, IconLogout, IconMoon, IconSun, IconSunMoon, IconUserCog } from '@tabler/icons-react';
+import { ExitIcon, GearIcon, MoonIcon, PersonIcon, ReaderIcon, SunIcon } from '@radix-ui/react-icons';
 import type { ReactElement } from 'react';
 import { Link } from 'wouter';
 import { inWords } from '../components/in-words.ts';
@@ -8,9 +8,9 @@ import { useMe } from '../data/use-me.ts';
 import { useSession } from '../session/use-session.ts';
 
 const schemes = [
-  { value: 'auto', label: 'As the system', icon: IconSunMoon },
-  { value: 'light', label: 'Light', icon: IconSun },
-  { value: 'dark', label: 'Dark', icon: IconMoon },
+  { value: 'auto', label: 'As the system', icon: GearIcon },
+  { value: 'light', label: 'Light', icon: SunIcon },
+  { value: 'dark', label: 'Dark', icon: MoonIcon },
 ] as const;
 
 export function AccountMenu(): ReactElement {
@@ -34,23 +34,17 @@ export function AccountMenu(): ReactElement {
           <br />
           {operator.email}
         </Menu.Label>
-        <Menu.Item component={Link} href="/account" leftSection={<IconUserCog size={16} aria-hidden />}>
+        <Menu.Item component={Link} href="/account" leftSection={<PersonIcon aria-hidden />}>
           Password and sessions
         </Menu.Item>
-        <Menu.Item
-          component="a"
-          href="/docs"
-          target="_blank"
-          rel="noreferrer"
-          leftSection={<IconBook size={16} aria-hidden />}
-        >
+        <Menu.Item component="a" href="/docs" target="_blank" rel="noreferrer" leftSection={<ReaderIcon aria-hidden />}>
           API reference
         </Menu.Item>
         <Menu.Divider />
         {schemes.map(({ value, label, icon: Icon }) => (
           <Menu.Item
             key={value}
-            leftSection={<Icon size={16} aria-hidden />}
+            leftSection={<Icon aria-hidden />}
             fw={colorScheme === value ? 700 : 400}
             onClick={() => setColorScheme(value)}
           >
@@ -58,10 +52,10 @@ export function AccountMenu(): ReactElement {
           </Menu.Item>
         ))}
         <Menu.Divider />
-        <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => void signOut('here')}>
+        <Menu.Item leftSection={<ExitIcon aria-hidden />} onClick={() => void signOut('here')}>
           Sign out
         </Menu.Item>
-        <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => void signOut('everywhere')}>
+        <Menu.Item leftSection={<ExitIcon aria-hidden />} onClick={() => void signOut('everywhere')}>
           Sign out everywhere
         </Menu.Item>
       </Menu.Dropdown>

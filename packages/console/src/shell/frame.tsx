@@ -57,7 +57,7 @@ export function Frame(): ReactElement {
             component={Link}
             href={to}
             label={title}
-            leftSection={<Icon size={18} stroke={1.7} aria-hidden />}
+            leftSection={<Icon width={18} height={18} aria-hidden />}
             active={path === to || path.startsWith(`${to}/`)}
             onClick={menu.close}
           />

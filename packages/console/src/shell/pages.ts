@@ -1,14 +1,13 @@
 import {
-  IconActivity,
-  IconClock,
-  IconHeadset,
-  IconHistory,
-  IconList,
-  IconUsers,
-  IconWebhook,
-  IconWorld,
-  type Icon,
-} from '@tabler/icons-react';
+  ActivityLogIcon,
+  ChatBubbleIcon,
+  ClockIcon,
+  CounterClockwiseClockIcon,
+  GlobeIcon,
+  Link2Icon,
+  ListBulletIcon,
+  PersonIcon,
+} from '@radix-ui/react-icons';
 import { lazy, type ComponentType } from 'react';
 import type { Role } from '../data/use-me.ts';
 
@@ -16,7 +15,7 @@ interface Page {
   /** Also of everything below it: the page reads the rest of the address itself. */
   readonly path: string;
   readonly title: string;
-  readonly icon: Icon;
+  readonly icon: typeof ClockIcon;
   /** Who has it in their menu: those with this role on some site. */
   readonly role: Role;
   readonly component: ComponentType;
@@ -30,56 +29,56 @@ export const pages: readonly Page[] = [
   {
     path: '/board',
     title: 'Live board',
-    icon: IconActivity,
+    icon: ActivityLogIcon,
     role: 'manager',
     component: page(async () => import('../pages/board/page.tsx'), 'BoardPage'),
   },
   {
     path: '/desk',
     title: 'Desk',
-    icon: IconHeadset,
+    icon: ChatBubbleIcon,
     role: 'operator',
     component: page(async () => import('../pages/desk/page.tsx'), 'DeskPage'),
   },
   {
     path: '/queues',
     title: 'Queues',
-    icon: IconList,
+    icon: ListBulletIcon,
     role: 'manager',
     component: page(async () => import('../pages/queues/page.tsx'), 'QueuesPage'),
   },
   {
     path: '/hours',
     title: 'Hours',
-    icon: IconClock,
+    icon: ClockIcon,
     role: 'manager',
     component: page(async () => import('../pages/hours/page.tsx'), 'HoursPage'),
   },
   {
     path: '/webhooks',
     title: 'Webhooks',
-    icon: IconWebhook,
+    icon: Link2Icon,
     role: 'super_manager',
     component: page(async () => import('../pages/webhooks/page.tsx'), 'WebhooksPage'),
   },
   {
     path: '/people',
     title: 'People',
-    icon: IconUsers,
+    icon: PersonIcon,
     role: 'manager',
     component: page(async () => import('../pages/people/page.tsx'), 'PeoplePage'),
   },
   {
     path: '/sites',
     title: 'Sites',
-    icon: IconWorld,
+    icon: GlobeIcon,
     role: 'manager',
     component: page(async () => import('../pages/sites/page.tsx'), 'SitesPage'),
   },
   {
     path: '/audit',
     title: 'Audit log',
-    icon: IconHistory,
+    icon: CounterClockwiseClockIcon,
     role: 'super_manager',
     component: page(async () => import('../pages/audit/page.tsx'), 'AuditPage'),
   },
