@@ -93,6 +93,7 @@ test('an operator is created with its assignments; a role left out is the operat
     presence_reason: null,
     presence_set_at: null,
     presence_expires_at: null,
+    sign_in: { password: false, invited_until: null },
   });
   const expected = [
     { site_id: account.siteId, role: 'manager', team_ids: [team] },

@@ -16,6 +16,7 @@ import { Authenticator } from './identity/authenticate.ts';
 import { installCors } from './identity/cors.ts';
 import { createDirectory, type Directory } from './identity/directory.ts';
 import { operatorRoutes } from './identity/operators/routes.ts';
+import { PasswordHasher } from './identity/sign-in/passwords/hasher.ts';
 import { signInRoutes } from './identity/sign-in/routes.ts';
 import { Sealer } from './identity/sealer.ts';
 import { Keyring } from './identity/signing-keys.ts';
@@ -96,6 +97,9 @@ const webhookConnectMs = 5_000;
 /** Failures to authenticate an address may have in a minute, garbage tokens above all. */
 const failuresPerMinute = 300;
 
+/** An address may stand for many people; a password is one's own, and is said a sixth as often. */
+const addressesPerPassword = 6;
+
 /** The HTTP edge with every room's routes. What a hook adds to routes, it adds to those registered after it. */
 export async function buildApp({ config, database, feed, log }: AppParts): Promise<App> {
   const app = createApp({ log, sql: database.sql, trustProxy: config.trustProxy });
@@ -137,7 +141,14 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   });
   await describeRoutes(app);
 
-  signInRoutes(app, { tokens, directory, attempts: new RateLimit(config.rateLimitSignIn) });
+  signInRoutes(app, {
+    tokens,
+    directory,
+    attempts: new RateLimit(config.rateLimitSignIn),
+    guesses: new RateLimit(Math.ceil(config.rateLimitSignIn / addressesPerPassword)),
+    hasher: new PasswordHasher(),
+    publicUrl: config.publicUrl,
+  });
   apiKeyRoutes(app);
   applicationTokenRoutes(app);
   siteRoutes(app, directory);

@@ -4,7 +4,7 @@ import { sweepFiles } from './engagements/files/sweep.ts';
 import { dropOldAuthentications } from './engagements/visitor-authentication/requests/store.ts';
 import { dropExpiredSecrets } from './events/event-secrets.ts';
 import { keepEventPartitions } from './events/store.ts';
-import { dropExpiredRevocations } from './identity/sign-in/store.ts';
+import { dropExpiredRevocations, dropExpiredSignIns } from './identity/sign-in/store.ts';
 import { dropRetiredKeys } from './identity/signing-keys.ts';
 import type { Sql } from './platform/database.ts';
 import { dropOldIdempotencyKeys } from './platform/idempotency.ts';
@@ -21,6 +21,7 @@ export function startHousekeeping(sql: Sql, { eventRetentionDays, dataDir }: Con
     async () => keepEventPartitions(sql, eventRetentionDays),
     async () => dropOldIdempotencyKeys(sql),
     async () => dropExpiredRevocations(sql),
+    async () => dropExpiredSignIns(sql),
     async () => dropRetiredKeys(sql),
     async () => dropOldMoves(sql),
     async () => sweepFiles(sql, disk),

@@ -1,10 +1,12 @@
 import { createServer } from 'node:net';
 import { buildApp } from './app.ts';
 import type { Config } from './config.ts';
-import { ensureFirstAccount, type NewKey } from './identity/accounts.ts';
+import { ensureFirstAccount, findFirstSuperManager, type NewKey } from './identity/accounts.ts';
 import { startHousekeeping } from './housekeeping.ts';
+import { linkPath, makeLink } from './identity/sign-in/links.ts';
 import { ensureSigningKey } from './identity/signing-keys.ts';
 import { openChangeFeed } from './platform/change-feed.ts';
+import type { Sql } from './platform/database.ts';
 import { StartError } from './platform/errors.ts';
 import type { Log } from './platform/log.ts';
 import { migrate } from './platform/migrations.ts';
@@ -17,6 +19,8 @@ export interface RunningServer {
   readonly place: string;
   /** The first super_manager's key, where this start made it: to be shown this once. */
   readonly firstKey: NewKey | null;
+  /** Opens the console signed in as the first super_manager, once; `null`: this start made none. */
+  readonly consoleLink: string | null;
   /** Resolves if it cannot go on, with the reason. */
   readonly failed: Promise<string>;
   /** Takes no more, finishes what runs, lets go of everything; within 10 s. */
@@ -49,19 +53,30 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     });
     // After everything that can fail but the listening, and under the lock of the migrations.
     let firstKey: NewKey | null = null;
+    let linkToken: string | null = null;
     await migrate(storage.database, async (sql) => {
-      firstKey = await ensureFirstAccount(sql, config.adminKey);
+      const { made, key } = await ensureFirstAccount(sql, config.adminKey);
+      firstKey = key;
+      // Who starts an embedded database has the machine; where the database is elsewhere, many may read what a start prints.
+      if (made || config.databaseUrl === null) linkToken = await firstLink(sql);
     });
     await app.listen({ host: config.host, port: config.port }).catch((error: NodeJS.ErrnoException) => {
       throw new StartError(`${cannotListen(config.host, config.port, error.code)}${keyInWords(firstKey)}`, {
         cause: error,
       });
     });
-    return { url: urlOf(app.server.address(), config), place: storage.place, firstKey, failed: storage.died, stop };
+    const url = urlOf(app.server.address(), config);
+    const consoleLink = linkToken === null ? null : `${config.publicUrl || url}${linkPath(linkToken)}`;
+    return { url, place: storage.place, firstKey, consoleLink, failed: storage.died, stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+async function firstLink(sql: Sql): Promise<string | null> {
+  const first = await findFirstSuperManager(sql, 'enabled');
+  return first === null ? null : makeLink(sql, first);
 }
 
 /** Before anything is touched: a server that cannot listen must not make a database or a key nobody gets to see. */

@@ -12,7 +12,7 @@ import { joinStorage } from '../storage.ts';
 const mostKeys = 20;
 
 /** Runs `work` on the migrated database, in one transaction. */
-async function withDatabase<T>(config: Config, work: (sql: Sql) => Promise<T>): Promise<T> {
+export async function withDatabase<T>(config: Config, work: (sql: Sql) => Promise<T>): Promise<T> {
   const storage = await joinStorage(config);
   try {
     await migrate(storage.database, ensureSigningKey);

@@ -39,7 +39,9 @@ async function flushed(log: Log): Promise<void> {
   return new Promise((resolve) => log.flush(() => resolve()));
 }
 
-function welcome({ url, place, firstKey }: RunningServer): string {
+function welcome({ url, place, firstKey, consoleLink }: RunningServer): string {
+  const console =
+    consoleLink === null ? [] : [`  Console  ${consoleLink}`, '           (signs you in once, within the hour)'];
   const key =
     firstKey === null
       ? []
@@ -56,9 +58,10 @@ function welcome({ url, place, firstKey }: RunningServer): string {
     '',
     '  Usher is ready.',
     '',
-    `  API   ${url}`,
-    `  Docs  ${url}/docs`,
-    `  Data  ${place}`,
+    ...console,
+    `  API      ${url}`,
+    `  Docs     ${url}/docs`,
+    `  Data     ${place}`,
     ...key,
     '',
     '  Try it:',

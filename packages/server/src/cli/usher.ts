@@ -8,6 +8,9 @@ const help = `usher <command>
   accounts create <name>        make another account with a site and a super_manager, print its key
   keys create <e-mail> [name]   make an API key for an operator who lost theirs, print it; where several accounts
                                 have an operator of that address, with the account's name
+  sign-in-link [--operator <e-mail or id>]
+                                print a link that opens the console signed in, once: as that operator, or as the
+                                first super_manager
   signing-keys rotate           sign tokens with a new key; add --revoke to end every token at once
   listen                        print events as they happen, and forward them to a receiver of yours; see listen --help
   events                        print what has happened; see events --help
@@ -21,6 +24,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   migrate: async () => (await import('./commands.ts')).migrateOnly,
   'accounts create': async () => (await import('./commands.ts')).accountsCreate,
   'keys create': async () => (await import('./commands.ts')).keysCreate,
+  'sign-in-link': async () => (await import('./sign-in-link.ts')).signInLink,
   'signing-keys rotate': async () => (await import('./commands.ts')).signingKeysRotate,
   listen: async () => (await import('./listen.ts')).listen,
   events: async () => (await import('./events.ts')).events,

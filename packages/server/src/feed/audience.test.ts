@@ -12,6 +12,7 @@ const operator = (id: string, roles: Readonly<Record<string, Role>>): Caller => 
   limited: false,
   roles: new Map(Object.entries(roles) as [SiteId, Role][]),
   tokenId: 'token',
+  sessionId: null,
   expiresAt: new Date(),
 });
 const visitor = (id: string, site: string): Caller => ({

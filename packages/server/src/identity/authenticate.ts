@@ -3,8 +3,8 @@ import { BoundedMap } from '../platform/bounded-map.ts';
 import { Refusal } from '../platform/errors.ts';
 import type { AccountId, OperatorId, SiteId, VisitorId } from '../platform/ids.ts';
 import { isUuid } from '../platform/ids.ts';
-import type { Caller, Role } from './caller.ts';
-import type { Directory } from './directory.ts';
+import type { Caller } from './caller.ts';
+import type { Directory, KnownOperator } from './directory.ts';
 import { verifySecret } from './secrets.ts';
 import type { Claims, Tokens } from './tokens.ts';
 
@@ -79,13 +79,25 @@ export class Authenticator {
 
   async #bearer(claims: Claims): Promise<{ caller: Caller; entry: object }> {
     if (claims.kind === 'operator') {
-      const entry = await this.#directory.operators.get(claims.sub);
+      const entry = await this.#operator(claims);
       if (entry === null) throw unauthenticated(expired);
       return { caller: operatorCaller(claims, entry), entry };
     }
     const entry = await this.#directory.visitors.get(claims.sub);
     if (entry === null) throw unauthenticated(expired);
     return { caller: visitorCaller(claims, entry), entry };
+  }
+
+  /**
+   * A session is used at once, and maybe here while another process has just begun it: what is held of its operator is not
+   * the last word then.
+   */
+  async #operator({ sub, session }: Claims): Promise<KnownOperator | null> {
+    const { operators } = this.#directory;
+    const held = await operators.get(sub);
+    if (session === undefined || held?.sessionIds.has(session) !== false) return held;
+    operators.drop(sub);
+    return operators.get(sub);
   }
 
   async #application(token: string): Promise<Caller> {
@@ -115,15 +127,10 @@ function splitHeader(header: string): { scheme: string; token: string } {
   return { scheme: header.slice(0, Math.max(space, 0)).toLowerCase(), token: header.slice(space + 1).trim() };
 }
 
-interface OperatorEntry {
-  readonly enabled: boolean;
-  readonly roles: ReadonlyMap<SiteId, Role>;
-  readonly keyIds: ReadonlySet<string>;
-}
-
-function operatorCaller(claims: Claims, operator: OperatorEntry): Caller {
-  if (!operator.enabled || !operator.keyIds.has(claims.key ?? '')) throw unauthenticated(expired);
-  const { sites } = claims;
+function operatorCaller(claims: Claims, operator: KnownOperator): Caller {
+  const { sites, key = '', session } = claims;
+  const isThere = session === undefined ? operator.keyIds.has(key) : operator.sessionIds.has(session);
+  if (!operator.enabled || !isThere) throw unauthenticated(expired);
   return {
     kind: 'operator',
     key: `operator:${claims.sub}`,
@@ -132,6 +139,7 @@ function operatorCaller(claims: Claims, operator: OperatorEntry): Caller {
     limited: sites !== undefined,
     roles: sites === undefined ? operator.roles : new Map([...operator.roles].filter(([site]) => sites.includes(site))),
     tokenId: claims.jti,
+    sessionId: session ?? null,
     expiresAt: new Date(claims.exp * 1000),
   };
 }

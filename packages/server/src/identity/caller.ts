@@ -39,6 +39,8 @@ export interface OperatorCaller {
   /** The sites this token reaches, and the operator's role on each. */
   readonly roles: ReadonlyMap<SiteId, Role>;
   readonly tokenId: string;
+  /** The session the token was obtained through; `null`: it was obtained with an API key. */
+  readonly sessionId: string | null;
   readonly expiresAt: Date;
 }
 

@@ -7,11 +7,12 @@ import { findSite } from './sites/store.ts';
 import { renderSite, type SiteRow } from './sites/site.ts';
 
 /** An operator as far as permission goes. */
-interface KnownOperator {
+export interface KnownOperator {
   readonly accountId: AccountId;
   readonly enabled: boolean;
   readonly roles: ReadonlyMap<SiteId, Role>;
   readonly keyIds: ReadonlySet<string>;
+  readonly sessionIds: ReadonlySet<string>;
 }
 
 interface KnownVisitor {
@@ -64,15 +65,25 @@ export function createDirectory(sql: Sql, feed: ChangeFeed): Directory {
   };
 }
 
+interface OperatorRow {
+  readonly accountId: AccountId;
+  readonly enabled: boolean;
+  readonly roles: [SiteId, Role][];
+  readonly keyIds: string[];
+  readonly sessionIds: string[];
+}
+
 async function findOperator(sql: Sql, id: string): Promise<KnownOperator | null> {
-  const [row] = await sql<{ accountId: AccountId; enabled: boolean; roles: [SiteId, Role][]; keyIds: string[] }[]>`
+  const [row] = await sql<OperatorRow[]>`
     SELECT account_id AS "accountId", enabled,
            ARRAY(SELECT jsonb_build_array(site_id, role) FROM operator_assignments WHERE operator_id = o.id) AS roles,
-           ARRAY(SELECT k.id FROM api_keys k WHERE k.operator_id = o.id) AS "keyIds"
+           ARRAY(SELECT k.id FROM api_keys k WHERE k.operator_id = o.id) AS "keyIds",
+           ARRAY(SELECT s.id FROM operator_sessions s WHERE s.operator_id = o.id AND s.expires_at > now()) AS "sessionIds"
       FROM operators o
      WHERE id = ${id}`;
   if (row === undefined) return null;
-  return { accountId: row.accountId, enabled: row.enabled, roles: new Map(row.roles), keyIds: new Set(row.keyIds) };
+  const { accountId, enabled, roles, keyIds, sessionIds } = row;
+  return { accountId, enabled, roles: new Map(roles), keyIds: new Set(keyIds), sessionIds: new Set(sessionIds) };
 }
 
 async function findVisitor(sql: Sql, id: string): Promise<KnownVisitor | null> {

@@ -17,6 +17,8 @@ export interface Claims {
   readonly kind: 'operator' | 'visitor';
   /** The API key an operator's token was obtained with: deleting the key ends it. */
   readonly key?: string;
+  /** Or the session it was obtained through, which it ends with. */
+  readonly session?: string;
   /** The sites an operator's token was limited to. */
   readonly sites?: readonly string[];
 }
@@ -38,14 +40,14 @@ export class Tokens {
   async signOperator(operator: {
     accountId: AccountId;
     operatorId: OperatorId;
-    keyId: string;
+    by: { readonly key: string } | { readonly session: string };
     sites: readonly SiteId[] | null;
   }) {
     const sites = operator.sites === null ? {} : { sites: operator.sites };
     return this.#sign(operator.operatorId, operatorTokenSeconds, {
       account: operator.accountId,
       kind: 'operator',
-      key: operator.keyId,
+      ...operator.by,
       ...sites,
     });
   }

@@ -6,6 +6,9 @@ import { newId, type AccountId, type OperatorId, type SiteId } from '../../platf
 import { accountOf, operatorOf } from '../access.ts';
 import type { OperatorCaller } from '../caller.ts';
 import { lockAccount } from '../lock-account.ts';
+import { withdrawInvitations } from '../sign-in/invitations/store.ts';
+import { withdrawLinks } from '../sign-in/links.ts';
+import { endSessions } from '../sign-in/sessions/store.ts';
 import { teamsOnSite } from '../teams/store.ts';
 import {
   completeAssignments,
@@ -75,11 +78,19 @@ export async function changeOperator(
     await keepSuperManagers(sql, current, after);
     if (assignments) await replaceAssignments(sql, caller.accountId, id, assignments);
     if (assignments || Object.keys(fields).length > 0) await updateOperator(sql, id, { ...current, ...fields });
+    if (current.enabled && !after.enabled) await forgetSignIns(sql, id);
     if (given.available !== undefined) {
       await setPresence(sql, id, { available: given.available, media: null, expiresInSec: null, reason: null });
     }
     return reread(sql, caller.accountId, id);
   });
+}
+
+/** Being enabled again lets an operator sign in; it does not bring back who was signed in. */
+async function forgetSignIns(sql: Sql, id: OperatorId): Promise<void> {
+  await endSessions(sql, id);
+  await withdrawInvitations(sql, id);
+  await withdrawLinks(sql, id);
 }
 
 function changedFields(given: OperatorUpdate): Partial<OperatorFields> {

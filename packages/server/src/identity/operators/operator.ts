@@ -43,6 +43,7 @@ export const operatorUpdate = update({ name, email, ...settable, available: Type
   'presence_reason',
   'presence_set_at',
   'presence_expires_at',
+  'sign_in',
   'created_at',
   'updated_at',
 ]);
@@ -69,6 +70,13 @@ export const operatorOutput = output('Operator', {
   presence_reason: nullable(Type.String()),
   presence_set_at: nullable(timestamp),
   presence_expires_at: nullable(timestamp),
+  sign_in: Type.Object({
+    password: Type.Boolean({ description: 'Whether the operator has chosen one' }),
+    invited_until: Type.Unsafe<string | null>({
+      ...nullable(timestamp),
+      description: 'How long an invitation waits to be accepted; null: none does',
+    }),
+  }),
   created_at: timestamp,
   updated_at: timestamp,
 });

@@ -18,6 +18,11 @@ const selectOperator = (sql: Sql) => sql`
                           ORDER BY a.site_id)
                      FROM operator_assignments a
                     WHERE a.operator_id = o.id), '[]') AS assignments,
+         jsonb_build_object(
+           'password', EXISTS (SELECT 1 FROM operator_passwords p WHERE p.operator_id = o.id),
+           'invited_until', (SELECT to_char(i.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+                               FROM operator_invitations i
+                              WHERE i.operator_id = o.id AND i.expires_at > now())) AS sign_in,
          o.version, o.created_at, o.updated_at
     FROM operators o`;
 

@@ -1,17 +1,18 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { invalid, Refusal } from '../../platform/errors.ts';
+import { invalid } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
 import type { SiteId } from '../../platform/ids.ts';
-import { addressKey, type RateLimit } from '../../platform/rate-limit.ts';
-import { body, list, oneOf, timestamp, uuid } from '../../platform/schema.ts';
-import { operatorOf } from '../access.ts';
-import { findKeyOwner, type KeyOwner } from '../api-keys/store.ts';
-import { roles } from '../caller.ts';
+import { addressKey } from '../../platform/rate-limit.ts';
+import { body, list, uuid } from '../../platform/schema.ts';
+import type { KeyOwner } from '../api-keys/store.ts';
 import type { Directory } from '../directory.ts';
-import { verifyAgainstNothing, verifySecret } from '../secrets.ts';
-import { operatorTokenSeconds, type Tokens } from '../tokens.ts';
-import { revokeToken } from './store.ts';
+import { operatorTokenSeconds } from '../tokens.ts';
+import { checkKey } from './check-key.ts';
+import { invitationRoutes } from './invitations/routes.ts';
+import type { SignInParts } from './parts.ts';
+import { passwordRoutes } from './passwords/routes.ts';
+import { sessionRoutes } from './sessions/routes.ts';
 
 const credentials = body({
   api_key_id: Type.String({ minLength: 1, maxLength: 64 }),
@@ -21,19 +22,21 @@ const credentials = body({
 const expiresIn = Type.Integer({ description: 'Seconds the token is valid for' });
 const tags = ['Tokens'];
 
-interface SignInOptions {
-  readonly tokens: Tokens;
-  readonly directory: Directory;
-  readonly attempts: RateLimit;
+export function signInRoutes(app: App, parts: SignInParts): void {
+  tokenRoutes(app, parts);
+  sessionRoutes(app, parts);
+  invitationRoutes(app, parts);
+  passwordRoutes(app, parts);
 }
 
-export function signInRoutes(app: App, { tokens, directory, attempts }: SignInOptions): void {
+/** For programs, which hold a key. */
+function tokenRoutes(app: App, { tokens, directory, attempts }: SignInParts): void {
   const signIn = async (request: FastifyRequest, given: Type.Static<typeof credentials>): Promise<string> => {
     attempts.take(addressKey(request.ip));
-    const owner = await checkKey(request, given.api_key_id, given.api_key_secret);
+    const owner = await checkKey(request.sql, given.api_key_id, given.api_key_secret);
     const sites = given.site_ids ?? null;
     await refuseForeignSites(directory, owner, sites);
-    return tokens.signOperator({ ...owner, keyId: given.api_key_id, sites });
+    return tokens.signOperator({ ...owner, by: { key: given.api_key_id }, sites });
   };
 
   app.post(
@@ -63,54 +66,6 @@ export function signInRoutes(app: App, { tokens, directory, attempts }: SignInOp
       },
     },
     async (request) => ({ access_token: await signIn(request, request.body), expires_in: operatorTokenSeconds }),
-  );
-
-  sessionRoutes(app);
-}
-
-function sessionRoutes(app: App): void {
-  const session = Type.Object({
-    operator_id: uuid<'operator'>(),
-    site_roles: Type.Record(Type.String(), oneOf(roles)),
-    expires_at: timestamp,
-  });
-
-  app.get(
-    '/operator_authentication/sessions/current',
-    {
-      config: { access: { operator: 'operator', site: 'none' } },
-      schema: { tags, summary: 'Whose token this is and what it reaches', response: { 200: session } },
-    },
-    async (request) => {
-      const { operatorId, roles: siteRoles, expiresAt } = operatorOf(request);
-      return { operator_id: operatorId, site_roles: Object.fromEntries(siteRoles), expires_at: expiresAt };
-    },
-  );
-
-  app.delete(
-    '/operator_authentication/sessions/current',
-    {
-      config: { access: { operator: 'operator', site: 'none' }, settles: true },
-      schema: { tags, summary: 'Revoke this token', response: { 204: Type.Null() } },
-    },
-    async (request, reply) => {
-      await revokeToken(request.sql, operatorOf(request));
-      reply.code(204);
-    },
-  );
-}
-
-/** One answer for an unknown key, a wrong secret and a disabled operator, after the same work. */
-async function checkKey(request: FastifyRequest, id: string, secret: string): Promise<KeyOwner> {
-  const owner = await findKeyOwner(request.sql, id);
-  const matches = owner === null ? await verifyAgainstNothing(secret) : await verifySecret(secret, owner.secretHash);
-  if (owner !== null && matches && owner.enabled) return owner;
-  throw new Refusal(
-    'invalid_credentials',
-    'The API key is unknown, its secret is wrong, or its operator is disabled.',
-    {
-      headers: { 'www-authenticate': 'Bearer' },
-    },
   );
 }
 

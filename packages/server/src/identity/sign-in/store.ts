@@ -17,3 +17,10 @@ export async function revokeToken(sql: Sql, { accountId, tokenId, expiresAt }: R
 export async function dropExpiredRevocations(sql: Sql): Promise<void> {
   await sql`DELETE FROM revoked_tokens WHERE expires_at < now() - interval '1 minute'`;
 }
+
+/** What was not used in time. Ending a session tells every process. */
+export async function dropExpiredSignIns(sql: Sql): Promise<void> {
+  await sql`DELETE FROM operator_sessions WHERE expires_at < now()`;
+  await sql`DELETE FROM operator_invitations WHERE expires_at < now()`;
+  await sql`DELETE FROM sign_in_links WHERE expires_at < now()`;
+}

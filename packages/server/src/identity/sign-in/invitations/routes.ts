@@ -1,0 +1,176 @@
+import type { FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { inTransaction } from '../../../platform/database.ts';
+import { invalid, notFound, Refusal } from '../../../platform/errors.ts';
+import type { App } from '../../../platform/http.ts';
+import { newId, type OperatorId } from '../../../platform/ids.ts';
+import { addressKey } from '../../../platform/rate-limit.ts';
+import { body, name, output, timestamp, uuid } from '../../../platform/schema.ts';
+import { operatorOf, refuseLimited } from '../../access.ts';
+import type { OperatorRow } from '../../operators/operator.ts';
+import { operatorToChange } from '../../operators/permission.ts';
+import { digestOf, newSecret } from '../../secrets.ts';
+import type { SignInParts } from '../parts.ts';
+import { newPassword, weakness } from '../passwords/password.ts';
+import { setPassword } from '../passwords/store.ts';
+import { answerSignedIn, refuseCrossOrigin, signedIn } from '../sessions/answer.ts';
+import { openSession, type OpenedSession } from '../sessions/open-session.ts';
+import { endSessions } from '../sessions/store.ts';
+import { findInvited, listInvitations, putInvitation, spendInvitation, withdrawInvitation } from './store.ts';
+
+const tags = ['Signing in'];
+const operatorParams = Type.Object({ operator_id: uuid<'operator'>() });
+const listed = { id: uuid<'invitation'>(), created_at: timestamp, expires_at: timestamp };
+const invitation = Type.String({ minLength: 1, maxLength: 128, description: 'The part of the link behind #' });
+
+export function invitationRoutes(app: App, parts: SignInParts): void {
+  invitingRoutes(app, parts.publicUrl);
+  acceptingRoutes(app, parts);
+}
+
+/** Whoever may give an operator keys may invite it: who accepts is the operator. */
+function invitingRoutes(app: App, publicUrl: string): void {
+  const access = { operator: 'super_manager', site: 'resource' } as const;
+  const url = Type.String({
+    description: 'To be given to the operator; shown this once. A path without USHER_PUBLIC_URL',
+  });
+
+  app.post(
+    '/operators/:operator_id/invitations',
+    {
+      config: { access },
+      schema: {
+        tags,
+        summary: 'Invite an operator to choose a password; valid for seven days, once, and instead of any before',
+        params: operatorParams,
+        body: body({}),
+        response: { 201: output('NewInvitation', { ...listed, url }) },
+      },
+    },
+    async (request, reply) => {
+      const { id: operatorId, account_id: accountId, enabled } = await invitable(request, request.params.operator_id);
+      if (!enabled) throw new Refusal('operator_disabled', 'The operator is disabled. Enable it first.');
+      const token = newSecret('usi');
+      const row = await putInvitation(request.sql, { id: newId(), accountId, operatorId, digest: digestOf(token) });
+      reply.code(201).header('location', `/operators/${operatorId}/invitations/${row.id}`);
+      // Behind `#`, so that it reaches no server's log.
+      return { ...row, url: `${publicUrl}/console/invitation#${token}` };
+    },
+  );
+
+  app.get(
+    '/operators/:operator_id/invitations',
+    {
+      config: { access },
+      schema: {
+        tags,
+        summary: 'The invitation that waits to be accepted, if there is one',
+        params: operatorParams,
+        response: { 200: Type.Object({ invitations: Type.Array(output('Invitation', listed)) }) },
+      },
+    },
+    async (request) => {
+      const { id } = await invitable(request, request.params.operator_id);
+      return { invitations: await listInvitations(request.sql, id) };
+    },
+  );
+
+  app.delete(
+    '/operators/:operator_id/invitations/:invitation_id',
+    {
+      config: { access },
+      schema: {
+        tags,
+        summary: 'Withdraw an invitation',
+        params: Type.Object({ operator_id: uuid<'operator'>(), invitation_id: uuid<'invitation'>() }),
+        response: { 204: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      const { operator_id, invitation_id: id } = request.params;
+      const operator = await invitable(request, operator_id);
+      if (!(await withdrawInvitation(request.sql, operator.id, id))) throw notFound('invitation', id);
+      reply.code(204);
+    },
+  );
+}
+
+async function invitable(request: FastifyRequest, id: OperatorId): Promise<OperatorRow> {
+  refuseLimited(operatorOf(request));
+  return operatorToChange(request, id, 'may');
+}
+
+/** For those who have an invitation and nothing else yet. */
+function acceptingRoutes(app: App, parts: SignInParts): void {
+  const preview = output('InvitationPreview', { name, email: Type.String(), expires_at: timestamp });
+
+  app.post(
+    '/operator_authentication/invitations/preview',
+    {
+      config: { access: { public: true } },
+      schema: {
+        tags,
+        summary: 'Whom an invitation is for',
+        body: body({ invitation }),
+        response: { 200: preview },
+      },
+    },
+    async (request) => {
+      parts.attempts.take(addressKey(request.ip));
+      const found = await findInvited(request.sql, digestOf(request.body.invitation));
+      if (found === null) throw unknownInvitation();
+      return { name: found.name, email: found.email, expires_at: found.expires_at };
+    },
+  );
+
+  app.post(
+    '/operator_authentication/invitations/accept',
+    {
+      config: { access: { public: true }, settles: true },
+      schema: {
+        tags,
+        summary: 'Accept an invitation: choose a password and sign in',
+        description: "The operator's other sessions end.",
+        body: body({ invitation, password: newPassword }),
+        response: { 201: signedIn },
+      },
+    },
+    async (request, reply) => {
+      refuseCrossOrigin(request, parts.publicUrl);
+      const session = await accept(parts, request, request.body);
+      reply.code(201);
+      return answerSignedIn({ tokens: parts.tokens, request, reply }, session, session.cookie);
+    },
+  );
+}
+
+async function accept(
+  { attempts, hasher }: SignInParts,
+  request: FastifyRequest,
+  given: { readonly invitation: string; readonly password: string },
+): Promise<OpenedSession> {
+  attempts.take(addressKey(request.ip));
+  const digest = digestOf(given.invitation);
+  const found = await findInvited(request.sql, digest);
+  if (found === null) throw unknownInvitation();
+  const fault = weakness(given.password, found);
+  if (fault !== null) throw invalid([{ attribute: '/password', detail: fault }]);
+  const { accountId, operatorId } = found;
+  const hash = await hasher.hash(given.password);
+  return inTransaction(request.sql, async (sql) => {
+    if (!(await spendInvitation(sql, digest))) throw unknownInvitation();
+    // Holds the operator's row from here on.
+    const userAgent = request.headers['user-agent'];
+    const session = await openSession(sql, { accountId, operatorId, proof: { by: 'invitation' }, userAgent });
+    await setPassword(sql, { accountId, operatorId, hash });
+    await endSessions(sql, operatorId, session.id);
+    return session;
+  });
+}
+
+function unknownInvitation(): Refusal {
+  return new Refusal(
+    'invitation_unknown',
+    'The invitation was accepted, withdrawn or replaced, or is too old. Ask for a new one.',
+  );
+}

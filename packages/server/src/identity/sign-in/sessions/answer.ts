@@ -1,0 +1,58 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { Refusal } from '../../../platform/errors.ts';
+import { output, uuid } from '../../../platform/schema.ts';
+import { operatorTokenSeconds, type Tokens } from '../../tokens.ts';
+import { clearCookie, readCookie, writeCookie, type SessionCookie } from './cookie.ts';
+import { isSameOrigin } from './same-origin.ts';
+import type { SessionId, UsedSession } from './store.ts';
+
+export const signedIn = output('SignedIn', {
+  token: Type.String({ description: 'To be sent as "Authorization: Bearer <token>", and kept in memory only' }),
+  expires_in: Type.Integer({ description: 'Seconds the token is valid for; the session is exchanged for another' }),
+  operator_id: uuid<'operator'>(),
+  session_id: uuid<'session'>(),
+});
+
+/** For whatever reads or sets the cookie: other people's pages may not. */
+export function refuseCrossOrigin({ headers, host }: FastifyRequest, publicUrl: string): void {
+  const site = headers['sec-fetch-site'];
+  const fetchSite = Array.isArray(site) ? site.join() : site;
+  if (isSameOrigin({ fetchSite, origin: headers.origin, host, publicUrl })) return;
+  throw new Refusal('cross_origin', 'Only pages that Usher itself serves may do this.');
+}
+
+/** Browsers say by what scheme a page was loaded even where a proxy does not. */
+export function isSecure({ protocol, headers }: FastifyRequest): boolean {
+  return protocol === 'https' || headers.origin?.startsWith('https://') === true;
+}
+
+interface Answering {
+  readonly tokens: Tokens;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/** A token of the session, and the cookie that it is exchanged for the next one with. */
+export async function answerSignedIn(
+  { tokens, request, reply }: Answering,
+  session: UsedSession,
+  cookie: SessionCookie,
+): Promise<Type.Static<typeof signedIn>> {
+  const { id, accountId, operatorId, expiresAt } = session;
+  const seconds = Math.floor((expiresAt.getTime() - Date.now()) / 1000);
+  reply.header('set-cookie', writeCookie(cookie, { seconds, secure: isSecure(request) }));
+  reply.header('cache-control', 'no-store');
+  const token = await tokens.signOperator({ accountId, operatorId, by: { session: id }, sites: null });
+  return { token, expires_in: operatorTokenSeconds, operator_id: operatorId, session_id: id };
+}
+
+/** Takes the cookie from the browser if it is of a session that has ended. */
+export function forgetEnded(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  ended: readonly (SessionId | string)[],
+): void {
+  const held = readCookie(request.headers.cookie);
+  if (held !== null && ended.includes(held.id)) reply.header('set-cookie', clearCookie(isSecure(request)));
+}

@@ -1,0 +1,65 @@
+import type { Sql } from '../../../platform/database.ts';
+import { newId, type AccountId, type OperatorId } from '../../../platform/ids.ts';
+import { digestOf, newSessionSecret } from '../../secrets.ts';
+import { invalidCredentials } from '../check-key.ts';
+import { isPassword } from '../passwords/store.ts';
+import type { SessionCookie } from './cookie.ts';
+import { insertSession, type SessionId, type UsedSession } from './store.ts';
+
+/**
+ * What somebody has shown to be let in. A link or an invitation is used up in the transaction that opens the session; a
+ * password or key was checked before it, which took long, and must still be the same.
+ */
+export type Proof =
+  | { readonly by: 'password'; readonly hash: string }
+  | { readonly by: 'api_key'; readonly keyId: string; readonly hash: string }
+  | { readonly by: 'link' | 'invitation' };
+
+export interface Entrant {
+  readonly accountId: AccountId;
+  readonly operatorId: OperatorId;
+  readonly proof: Proof;
+  readonly userAgent: string | undefined;
+}
+
+export interface OpenedSession extends UsedSession {
+  readonly cookie: SessionCookie;
+}
+
+const longestUserAgent = 200;
+
+/** To be called in a transaction. */
+export async function openSession(sql: Sql, entrant: Entrant): Promise<OpenedSession> {
+  const { accountId, operatorId, proof, userAgent = '' } = entrant;
+  const [enabled] = await sql`SELECT 1 FROM operators WHERE id = ${operatorId} AND enabled FOR NO KEY UPDATE`;
+  if (enabled === undefined || !(await stillHolds(sql, operatorId, proof)))
+    throw invalidCredentials('What was shown has ceased to be valid this moment.');
+  const id = newId<SessionId>();
+  const secret = newSessionSecret();
+  const expiresAt = await insertSession(sql, {
+    id,
+    accountId,
+    operatorId,
+    wayIn: proof.by,
+    keyId: proof.by === 'api_key' ? proof.keyId : null,
+    digest: digestOf(secret),
+    userAgent: userAgent.slice(0, longestUserAgent),
+  });
+  return { id, accountId, operatorId, expiresAt, cookie: { id, secret } };
+}
+
+async function stillHolds(sql: Sql, operatorId: OperatorId, proof: Proof): Promise<boolean> {
+  switch (proof.by) {
+    case 'password':
+      return isPassword(sql, operatorId, proof.hash);
+    case 'api_key': {
+      // Held until the session refers to it.
+      const [key] = await sql`
+        SELECT 1 FROM api_keys WHERE id = ${proof.keyId} AND secret_hash = ${proof.hash} FOR KEY SHARE`;
+      return key !== undefined;
+    }
+    case 'link':
+    case 'invitation':
+      return true;
+  }
+}

@@ -1,0 +1,105 @@
+import type { Sql } from '../../../platform/database.ts';
+import type { AccountId, Id, OperatorId } from '../../../platform/ids.ts';
+
+export type SessionId = Id<'session'>;
+
+export const waysIn = ['password', 'api_key', 'link', 'invitation'] as const;
+export type WayIn = (typeof waysIn)[number];
+
+/** A session that is not used for so long ends; one that is used ends after `longestDays` all the same. */
+const idleDays = 14;
+const longestDays = 90;
+/** The one that was not used for longest goes when there would be more. */
+const mostSessions = 50;
+
+export interface NewSession {
+  readonly id: SessionId;
+  readonly accountId: AccountId;
+  readonly operatorId: OperatorId;
+  readonly wayIn: WayIn;
+  /** The key it was begun with, and ends with. */
+  readonly keyId: string | null;
+  readonly digest: Buffer;
+  readonly userAgent: string;
+}
+
+/** To be called with the operator's row locked: that makes the number of sessions exact. */
+export async function insertSession(sql: Sql, session: NewSession): Promise<Date> {
+  await sql`
+    DELETE FROM operator_sessions
+     WHERE id IN (SELECT id FROM operator_sessions
+                   WHERE operator_id = ${session.operatorId}
+                   ORDER BY last_used_at DESC, id
+                  OFFSET ${mostSessions - 1})`;
+  const [row] = await sql<{ expires_at: Date }[]>`
+    INSERT INTO operator_sessions
+           (id, account_id, operator_id, signed_in_with, api_key_id, secret_digest, user_agent, expires_at)
+    VALUES (${session.id}, ${session.accountId}, ${session.operatorId}, ${session.wayIn}, ${session.keyId},
+            ${session.digest}, ${session.userAgent}, now() + make_interval(days => ${idleDays}))
+    RETURNING expires_at`;
+  if (row === undefined) throw new Error('a session was not inserted');
+  return row.expires_at;
+}
+
+export interface UsedSession {
+  readonly id: SessionId;
+  readonly accountId: AccountId;
+  readonly operatorId: OperatorId;
+  readonly expiresAt: Date;
+}
+
+/** The session, which lasts longer for being used; `null`: there is none such, or its operator is disabled. */
+export async function useSession(sql: Sql, id: string, digest: Buffer): Promise<UsedSession | null> {
+  const [row] = await sql<UsedSession[]>`
+    UPDATE operator_sessions s
+       SET last_used_at = now(),
+           expires_at = least(now() + make_interval(days => ${idleDays}),
+                              s.created_at + make_interval(days => ${longestDays}))
+      FROM operators o
+     WHERE s.id = ${id} AND s.secret_digest = ${digest} AND s.expires_at > now()
+       AND o.id = s.operator_id AND o.enabled
+    RETURNING s.id, s.account_id AS "accountId", s.operator_id AS "operatorId", s.expires_at AS "expiresAt"`;
+  return row ?? null;
+}
+
+export interface SessionRow {
+  readonly id: SessionId;
+  readonly signed_in_with: WayIn;
+  readonly user_agent: string;
+  readonly created_at: Date;
+  readonly last_used_at: Date;
+  readonly expires_at: Date;
+}
+
+export async function listSessions(sql: Sql, operatorId: OperatorId): Promise<SessionRow[]> {
+  return sql<SessionRow[]>`
+    SELECT id, signed_in_with, user_agent, created_at, last_used_at, expires_at
+      FROM operator_sessions
+     WHERE operator_id = ${operatorId} AND expires_at > now()
+     ORDER BY last_used_at DESC, id`;
+}
+
+/** Ends one of the operator's; whether there was one. */
+export async function endSession(sql: Sql, operatorId: OperatorId, id: string): Promise<boolean> {
+  const [row] = await sql`DELETE FROM operator_sessions WHERE id = ${id} AND operator_id = ${operatorId} RETURNING id`;
+  return row !== undefined;
+}
+
+/** Ends the one that a browser holds, whoever's it is. */
+export async function endHeldSession(sql: Sql, id: string, digest: Buffer): Promise<void> {
+  await sql`DELETE FROM operator_sessions WHERE id = ${id} AND secret_digest = ${digest}`;
+}
+
+/** Ends all of the operator's sessions but `kept`; answers which. */
+export async function endSessions(sql: Sql, operatorId: OperatorId, kept: string | null = null): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    DELETE FROM operator_sessions
+     WHERE operator_id = ${operatorId} AND id IS DISTINCT FROM ${kept}::uuid
+    RETURNING id`;
+  return rows.map(({ id }) => id);
+}
+
+/** Ends those that were begun with the key. */
+export async function endSessionsOfKey(sql: Sql, keyId: string): Promise<void> {
+  await sql`DELETE FROM operator_sessions WHERE api_key_id = ${keyId}`;
+}
