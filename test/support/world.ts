@@ -51,6 +51,7 @@ export interface TestOperator {
   readonly id: string;
   readonly token: string;
   readonly keyId: string;
+  readonly key: { readonly id: string; readonly secret: string };
 }
 
 /** An operator with these roles, signed in with a key of its own. */
@@ -62,7 +63,7 @@ export async function makeOperator(
   const body = { name: 'Somebody', email: `${randomUUID()}@test`, assignments };
   const { id } = expectStatus(await call(server, 'POST /operators', { token: admin, body }), 201).body;
   const key = expectStatus(await call(server, `POST /operators/${id}/api_keys`, { token: admin }), 201).body;
-  return { id, token: await signIn(server, key), keyId: key.id };
+  return { id, token: await signIn(server, key), keyId: key.id, key };
 }
 
 /** Text to send in the Authorization header. */

@@ -22,13 +22,16 @@ export type EventType = { readonly "event_type": "engagement.request.failure" | 
 export type File = { readonly "id": string; readonly "engagement_id": string; readonly "name": string; readonly "content_type": string; readonly "bytes": number; readonly "uploaded_by": "visitor" | "operator"; readonly "uploader_id": string; readonly "state": "pending" | "clean" | "infected"; readonly "created_at": string; readonly "scanned_at": string | null; };
 export type FileScanResultEvent = { readonly "event_type": "engagement.files.security_scan_result"; readonly "event_id": string; readonly "dispatched_at": string; readonly "security_scan_result": { readonly "file_id": string; readonly "result": "clean" | "infected"; }; };
 export type FilesAttachment = { readonly "type": "files"; readonly "files": readonly ({ readonly "url": string; readonly "name": string; readonly "content_type": string; readonly "deleted": boolean; })[]; };
+export type Invitation = { readonly "id": string; readonly "created_at": string; readonly "expires_at": string; };
+export type InvitationPreview = { readonly "name": string; readonly "email": string; readonly "expires_at": string; };
 export type LoggedEvent = { readonly "id": string; readonly "type": "engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result"; readonly "occurred_at": string; readonly "site_id": string | null; readonly "engagement_id": string | null; readonly "visitor_id": string | null; readonly "operator_id": string | null; readonly "event": Readonly<Record<string, unknown>>; };
 export type MediaUpgradeRequest = { readonly "id": string; readonly "engagement_id": string; readonly "sub_engagement_id": string; readonly "audio": "two_way" | null; readonly "video": "one_way" | "two_way" | null; readonly "target": "visitor" | "operator"; readonly "state": "pending" | "accepted" | "declined" | "canceled"; readonly "created_at": string; readonly "updated_at": string; };
 export type MediaUpgradeRequestEvent = { readonly "event_type": "engagement.media_upgrade_request"; readonly "event_id": string; readonly "dispatched_at": string; readonly "media_upgrade_request": { readonly "id": string; readonly "audio": "two_way" | null; readonly "video": "one_way" | "two_way" | null; readonly "target": "visitor" | "operator"; readonly "engagement_id": string; readonly "sub_engagement_id": string; }; };
 export type NewApiKey = { readonly "id": string; readonly "created_at": string; readonly "secret": string; };
 export type NewApplicationToken = { readonly "id": string; readonly "kind": "secret" | "publishable"; readonly "created_at": string; readonly "token": string; };
+export type NewInvitation = { readonly "id": string; readonly "created_at": string; readonly "expires_at": string; readonly "url": string; };
 export type NewWebhook = { readonly "id": string; readonly "url": string; readonly "method": "POST" | "PUT" | "PATCH" | "DELETE" | null; readonly "headers": Readonly<Record<string, string>> | null; readonly "events": readonly ("engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result")[]; readonly "site_ids": readonly (string)[] | null; readonly "description": string | null; readonly "ordering": "engagement" | "none"; readonly "enabled": boolean; readonly "disabled_because": "asked" | "gone" | "failing" | "token_ended" | null; readonly "disabled_at": string | null; readonly "failing_since": string | null; readonly "created_at": string; readonly "updated_at": string; readonly "secret": string | null; };
-export type Operator = { readonly "id": string; readonly "name": string; readonly "email": string; readonly "role": "operator" | "manager" | "super_manager"; readonly "assignments": readonly ({ readonly "site_id": string; readonly "role": "operator" | "manager" | "super_manager"; readonly "team_ids": readonly (string)[]; })[]; readonly "max_engagement_count": number; readonly "enabled": boolean; readonly "available": boolean; readonly "media": readonly ("text" | "phone" | "audio" | "video")[]; readonly "presence_reason": string | null; readonly "presence_set_at": string | null; readonly "presence_expires_at": string | null; readonly "created_at": string; readonly "updated_at": string; };
+export type Operator = { readonly "id": string; readonly "name": string; readonly "email": string; readonly "role": "operator" | "manager" | "super_manager"; readonly "assignments": readonly ({ readonly "site_id": string; readonly "role": "operator" | "manager" | "super_manager"; readonly "team_ids": readonly (string)[]; })[]; readonly "max_engagement_count": number; readonly "enabled": boolean; readonly "available": boolean; readonly "media": readonly ("text" | "phone" | "audio" | "video")[]; readonly "presence_reason": string | null; readonly "presence_set_at": string | null; readonly "presence_expires_at": string | null; readonly "sign_in": { readonly "password": boolean; readonly "invited_until": string | null; }; readonly "created_at": string; readonly "updated_at": string; };
 export type OperatorTypingEvent = { readonly "event_type": "engagement.chat.typing_indicator.operator"; readonly "event_id": string; readonly "dispatched_at": string; readonly "typing_indicator": { readonly "engagement_id": string; readonly "sub_engagement_id": string; readonly "sender": { readonly "id": string; }; readonly "typing": boolean; readonly "clock": number; }; };
 export type PhoneChannel = { readonly "id": string; readonly "site_id": string; readonly "number": string; readonly "queue_id": string; readonly "created_at": string; readonly "updated_at": string; };
 export type Problem = { readonly "type": string; readonly "title": string; readonly "status": number; readonly "detail": string; readonly "error": string; readonly "message": string; readonly "details": readonly ({ readonly "attribute": string; readonly "detail": string; })[]; readonly "request_id": string; };
@@ -39,6 +42,8 @@ export type Ranking = { readonly "id": string; readonly "rank": number; };
 export type RotatedSecret = { readonly "secret": string; readonly "old_secret_until": string | null; };
 export type SchedulingPolicy = { readonly "id": string; readonly "site_id": string; readonly "name": string; readonly "description": string | null; readonly "timezone": string; readonly "business_hours": readonly ({ readonly "opens_at": string; readonly "closes_at": string; readonly "days_of_week": readonly (string)[]; })[]; readonly "exceptions": readonly ({ readonly "date": string; readonly "opens_at"?: string; readonly "closes_at"?: string; })[]; readonly "created_at": string; readonly "updated_at": string; };
 export type SentTest = { readonly "delivery_id": string; readonly "event_id": string; };
+export type Session = { readonly "id": string; readonly "current": boolean; readonly "signed_in_with": "password" | "api_key" | "link" | "invitation"; readonly "user_agent": string; readonly "created_at": string; readonly "last_used_at": string; readonly "expires_at": string; };
+export type SignedIn = { readonly "token": string; readonly "expires_in": number; readonly "operator_id": string; readonly "session_id": string; };
 export type SingleChoiceAttachment = { readonly "type": "single_choice"; readonly "image_url"?: string; readonly "options": readonly ({ readonly "text": string; readonly "value": string; })[]; };
 export type SingleChoiceResponseAttachment = { readonly "type": "single_choice_response"; readonly "selected_option": string; };
 export type SipDomain = { readonly "id": string; readonly "site_id": string; readonly "domain": string; readonly "created_at": string; };
@@ -73,16 +78,82 @@ export interface Operations {
     body: { readonly "api_key_id": string; readonly "api_key_secret": string; readonly "site_ids"?: readonly (string)[]; };
     answer: { readonly "access_token": string; readonly "expires_in": number; };
   };
+  "POST /operator_authentication/sessions": {
+    path: {  };
+    query: {  };
+    body: { readonly "email"?: string; readonly "password"?: string; readonly "api_key_id"?: string; readonly "api_key_secret"?: string; readonly "link"?: string; };
+    answer: SignedIn;
+  };
+  "GET /operator_authentication/sessions": {
+    path: {  };
+    query: {  };
+    body: undefined;
+    answer: { readonly "sessions": readonly (Session)[]; };
+  };
+  "DELETE /operator_authentication/sessions": {
+    path: {  };
+    query: {  };
+    body: undefined;
+    answer: null;
+  };
+  "POST /operator_authentication/sessions/current/token": {
+    path: {  };
+    query: {  };
+    body: {  };
+    answer: SignedIn;
+  };
   "GET /operator_authentication/sessions/current": {
     path: {  };
     query: {  };
     body: undefined;
-    answer: { readonly "operator_id": string; readonly "site_roles": Readonly<Record<string, "operator" | "manager" | "super_manager">>; readonly "expires_at": string; };
+    answer: { readonly "operator_id": string; readonly "site_roles": Readonly<Record<string, "operator" | "manager" | "super_manager">>; readonly "expires_at": string; readonly "session_id": string | null; };
   };
   "DELETE /operator_authentication/sessions/current": {
     path: {  };
     query: {  };
     body: undefined;
+    answer: null;
+  };
+  "DELETE /operator_authentication/sessions/{session_id}": {
+    path: { readonly "session_id": string; };
+    query: {  };
+    body: undefined;
+    answer: null;
+  };
+  "POST /operators/{operator_id}/invitations": {
+    path: { readonly "operator_id": string; };
+    query: {  };
+    body: {  };
+    answer: NewInvitation;
+  };
+  "GET /operators/{operator_id}/invitations": {
+    path: { readonly "operator_id": string; };
+    query: {  };
+    body: undefined;
+    answer: { readonly "invitations": readonly (Invitation)[]; };
+  };
+  "DELETE /operators/{operator_id}/invitations/{invitation_id}": {
+    path: { readonly "operator_id": string; readonly "invitation_id": string; };
+    query: {  };
+    body: undefined;
+    answer: null;
+  };
+  "POST /operator_authentication/invitations/preview": {
+    path: {  };
+    query: {  };
+    body: { readonly "invitation": string; };
+    answer: InvitationPreview;
+  };
+  "POST /operator_authentication/invitations/accept": {
+    path: {  };
+    query: {  };
+    body: { readonly "invitation": string; readonly "password": string; };
+    answer: SignedIn;
+  };
+  "PUT /operator_authentication/password": {
+    path: {  };
+    query: {  };
+    body: { readonly "current_password"?: string; readonly "new_password": string; };
     answer: null;
   };
   "POST /operators/{operator_id}/api_keys": {

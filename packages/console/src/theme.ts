@@ -1,4 +1,4 @@
-import { createTheme, type CSSVariablesResolver } from '@mantine/core';
+import { createTheme, darken, type CSSVariablesResolver, type MantineTheme } from '@mantine/core';
 
 export const theme = createTheme({
   primaryColor: 'blue',
@@ -10,15 +10,27 @@ export const theme = createTheme({
   headings: { fontWeight: '650' },
 });
 
-/** The library's own dimmed text is too pale to be read by everybody (4.5 : 1). */
-export const cssVariables: CSSVariablesResolver = () => ({
+/** Text on its own pale colour, as badges have it. */
+function lightColors(theme: MantineTheme, shade: number, darker: number): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(theme.colors).map(([name, shades]) => [
+      `--mantine-color-${name}-light-color`,
+      darken(shades[shade] ?? '#000', darker),
+    ]),
+  );
+}
+
+/** The library's own dimmed text, and that on pale colours, is too pale to be read by everybody (4.5 : 1). */
+export const cssVariables: CSSVariablesResolver = (theme) => ({
   variables: {},
   light: {
+    ...lightColors(theme, 9, 0.3),
     '--mantine-color-dimmed': '#5c636a',
     '--mantine-color-error': '#c92a2a',
     '--mantine-color-placeholder': '#6c747c',
   },
   dark: {
+    ...lightColors(theme, 2, 0),
     '--mantine-color-dimmed': '#a6a7ab',
     '--mantine-color-error': '#ff8787',
     '--mantine-color-placeholder': '#909296',

@@ -1,14 +1,12 @@
 import { Alert, Button, PasswordInput, Stack, Text } from '@mantine/core';
+import type { Answer } from '@usher/client/api';
 import { useEffect, useState, type ReactElement } from 'react';
 import { inWords } from '../components/in-words.ts';
 import { post, type SignedIn } from './session.ts';
 import { Entrance } from './sign-in-page.tsx';
 import { useSession } from './use-session.ts';
 
-interface Preview {
-  readonly name: string;
-  readonly email: string;
-}
+type Preview = Answer<'POST /operator_authentication/invitations/preview'>;
 
 interface Props {
   readonly invitation: string;

@@ -1,4 +1,4 @@
-import { Api } from '@usher/client/api';
+import { Api, type Answer } from '@usher/client/api';
 import { problemOf, ProblemError, Unreachable } from '@usher/client/problem';
 
 /**
@@ -22,12 +22,7 @@ export type Credentials =
   | { readonly api_key_id: string; readonly api_key_secret: string }
   | { readonly link: string };
 
-export interface SignedIn {
-  readonly token: string;
-  readonly expires_in: number;
-  readonly operator_id: string;
-  readonly session_id: string | null;
-}
+export type SignedIn = Answer<'POST /operator_authentication/sessions'>;
 
 const sessions = '/operator_authentication/sessions';
 /** A token that ends within this time is not used any more. */

@@ -25,7 +25,9 @@ export function AccountMenu(): ReactElement {
     <Menu position="bottom-end" width={220}>
       <Menu.Target>
         <ActionIcon variant="subtle" size="lg" radius="xl" aria-label={`Account of ${operator.name}`}>
-          <Avatar name={operator.name} size={30} color="blue" />
+          <Avatar size={30} color="blue">
+            <PersonIcon aria-hidden />
+          </Avatar>
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
