@@ -40,6 +40,7 @@ import { apiDocument, describeRoutes } from './platform/openapi.ts';
 import { pageRoutes } from './platform/pages.ts';
 import { channelRoutes } from './queues/channels/routes.ts';
 import { rankingRoutes } from './queues/rankings/routes.ts';
+import { availabilityRoute } from './queues/availability.ts';
 import { queueRoutes } from './queues/routes.ts';
 import { presenceRoutes } from './routing/presence/routes.ts';
 import { reportRoutes } from './routing/reports/routes.ts';
@@ -157,6 +158,7 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   visitorRoutes(app, tokens);
   policyRoutes(app);
   queueRoutes(app, siteQueues);
+  availabilityRoute(app, siteQueues);
   rankingRoutes(app);
   channelRoutes(app);
   ticketRoutes(app, turns, attacher);
