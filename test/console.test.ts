@@ -28,7 +28,6 @@ test('signs in with an API key, stays in over a reload, and signs out', async ()
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByText('Live', { exact: true }).waitFor();
   assert.deepEqual(await barriersOf(page), []);
-  await page.screenshot({ path: '/tmp/shot.png' });
   await page.reload();
   await page.getByText('Live', { exact: true }).waitFor();
   await page.getByRole('button', { name: /^Account of/ }).click();
