@@ -8,7 +8,7 @@ import { Outbox, type Content, type Unsent } from './outbox.ts';
 import { isPlace, type Place } from './place.ts';
 import { watchPresence } from './presence.ts';
 import type { Settings } from './settings.ts';
-import { initialState, type State } from './state.ts';
+import { initialState, type State, type Upgrade } from './state.ts';
 import type { Storage } from './storage.ts';
 import type { Store } from './store.ts';
 import { outcomeInWords, refusalInWords } from './texts.ts';
@@ -347,6 +347,10 @@ export class Conversation {
         return this.#takeMessage(messageOf((data as { message: Parameters<typeof messageOf>[0] }).message));
       case 'engagement.chat.typing_indicator.operator':
         return this.#takeTyping((data as { typing_indicator: { typing: boolean; clock: number } }).typing_indicator);
+      case 'engagement.media_upgrade_request': {
+        type Asked = { media_upgrade_request: Omit<Upgrade, 'state'> };
+        return this.#takeUpgrade({ ...(data as Asked).media_upgrade_request, state: 'pending' });
+      }
       case 'media_upgrade_request.state':
         return this.#takeUpgrade(data as MediaUpgradeRequest);
       case 'engagement.files.security_scan_result': {
@@ -418,7 +422,7 @@ export class Conversation {
     if (typing) this.#typingTimer = setTimeout(() => store.set({ isOperatorTyping: false }), typingMs);
   }
 
-  #takeUpgrade(upgrade: MediaUpgradeRequest): void {
+  #takeUpgrade(upgrade: Upgrade): void {
     const { store } = this.#parts;
     if (upgrade.engagement_id !== this.#place.engagementId) return;
     if (upgrade.state === 'pending') store.set({ upgrade });

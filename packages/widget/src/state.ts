@@ -17,6 +17,9 @@ import type { Unsent } from './outbox.ts';
  */
 type Phase = 'idle' | 'starting' | 'waiting' | 'engaged' | 'ended';
 
+/** As the event says it that asks, which has no times. */
+export type Upgrade = Omit<MediaUpgradeRequest, 'created_at' | 'updated_at'>;
+
 export interface Notice {
   readonly kind: 'info' | 'problem';
   readonly text: string;
@@ -32,7 +35,7 @@ export interface State {
   readonly messages: readonly Message[];
   readonly unsent: readonly Unsent[];
   /** Asked for and not answered yet, by either side. */
-  readonly upgrade: MediaUpgradeRequest | null;
+  readonly upgrade: Upgrade | null;
   readonly isOperatorTyping: boolean;
   readonly notice: Notice | null;
   /** Messages that came while nobody looked. */
