@@ -18,7 +18,7 @@ export interface Config {
   readonly trustProxy: boolean | readonly string[];
   /** Requests a minute and token. */
   readonly rateLimitPerToken: number;
-  /** Attempts a minute and address to obtain a token with an API key. */
+  /** Attempts a minute and address to sign in or to obtain a token with an API key. */
   readonly rateLimitSignIn: number;
   /** Goes before paths in links; empty: the links are relative to the address of the API. */
   readonly publicUrl: string;
@@ -95,7 +95,7 @@ export const settings = [
   {
     name: 'USHER_RATE_LIMIT_SIGN_IN',
     fallback: '60',
-    meaning: 'Attempts a minute for each address and process to obtain a token with an API key',
+    meaning: 'Attempts a minute for each address and process to sign in; a sixth of it for each e-mail address',
   },
   {
     name: 'USHER_PUBLIC_URL',
