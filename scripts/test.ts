@@ -7,6 +7,7 @@ const bin = (name: string): string[] => [`node_modules/${name}`];
 
 const checks: readonly (readonly [title: string, args: readonly string[]])[] = [
   ['types', bin('typescript/bin/tsc')],
+  ['types in browsers', [...bin('typescript/bin/tsc'), '-p', 'packages/call']],
   ['lint', [...bin('oxlint/bin/oxlint'), '--type-aware', '--quiet', '--deny-warnings']],
   ['format', [...bin('prettier/bin/prettier.cjs'), '--check', '--log-level=warn', '.']],
   ['import direction', ['scripts/check-imports.ts']],
