@@ -5,7 +5,8 @@ import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { openBrowser, type TestBrowser } from './support/browser.ts';
 import { engage, type Engaged, type Who } from './support/chat.ts';
-import { startTestServer, until, type Json, type TestServer } from './support/server.ts';
+import { call, startTestServer, until, type Json, type TestServer } from './support/server.ts';
+import { expectStatus, makePresent } from './support/world.ts';
 
 /** Two pages in real Chromium, each at a process of its own, call each other through Usher. */
 let server: TestServer;
@@ -109,8 +110,8 @@ async function prepare(media: Json, more: Json = {}): Promise<Calling> {
   return { chat, operator, visitor, [Symbol.asyncDispose]: close };
 }
 
-async function connect(media: Json): Promise<Calling> {
-  const calling = await prepare(media);
+async function connect(media: Json, more: Json = {}): Promise<Calling> {
+  const calling = await prepare(media, more);
   await Promise.all([calling.operator.join(), calling.visitor.join()]);
   for (const side of [calling.operator, calling.visitor]) await side.untilState('connected');
   return calling;
@@ -168,14 +169,19 @@ test('one-way video: the operator is seen, and the visitor is not asked for a ca
   await visitor.untilMore('frames', 5);
 });
 
-test('audio becomes video in the middle of the call, whichever side is first', async () => {
+test('audio becomes video in the middle of the call, also where the operator is first', async () => {
   await using calling = await connect(audio);
   const { operator, visitor } = calling;
+  const { ufrag } = await operator.do('measure()');
   await operator.do(`call.change(${JSON.stringify(both)})`);
-  await visitor.untilMore('frames', 5);
+  // The offer has been made and answered before the visitor joins in.
+  await until(async () => (await operator.do('measure()')).ufrag !== ufrag, patienceMs);
+  assert.equal((await visitor.do('measure()')).frames, 0);
   await visitor.do(`call.change(${JSON.stringify(both)})`);
-  await operator.untilMore('frames', 5);
-  await operator.untilMore('energy');
+  for (const side of [operator, visitor]) {
+    await side.untilMore('frames', 5);
+    await side.untilMore('energy');
+  }
   for (const side of [operator, visitor]) assert.equal((await side.look()).state.name, 'connected');
 });
 
@@ -204,7 +210,7 @@ test('devices are listed by name and changed while talking', async () => {
 });
 
 for (const reloading of ['visitor', 'operator'] as const) {
-  test(`a ${reloading} who reloads the page is back in the call`, async () => {
+  test(`the ${reloading} who reloads the page is back in the call`, async () => {
     await using calling = await connect(both);
     const stays = reloading === 'visitor' ? calling.operator : calling.visitor;
     const reloads = calling[reloading];
@@ -228,44 +234,59 @@ for (const reloading of ['visitor', 'operator'] as const) {
 test('they find each other whoever comes first, and although signals are lost', async () => {
   await using calling = await prepare(audio);
   const { operator, visitor } = calling;
+  const setDeaf = async (isDeaf: boolean): Promise<void> => visitor.page.evaluate(`window.harness.isDeaf = ${isDeaf}`);
   await operator.join();
-  await operator.untilState('connecting');
-  await visitor.page.evaluate('window.harness.isDeaf = true');
+  await setDeaf(true);
   await visitor.join();
-  // It says that it is there, and is not heard.
+  // Each says that it is there, and is not heard.
   await until(async () => (await operator.do<number>('sent')) >= 2, patienceMs);
-  await visitor.page.evaluate('window.harness.isDeaf = false');
-  await until(async () => (await operator.do<number>('sent')) >= 4, patienceMs);
-  // The answer is lost, or what follows it.
-  await visitor.page.evaluate('window.harness.isDeaf = true');
-  const { sent } = { sent: await operator.do<number>('sent') };
-  await operator.do('call.resync()');
-  await until(async () => (await operator.do<number>('sent')) > sent, patienceMs);
-  await visitor.page.evaluate('window.harness.isDeaf = false');
+  for (const side of [operator, visitor]) assert.equal((await side.look()).state.name, 'connecting');
+  await setDeaf(false);
   for (const side of [operator, visitor]) {
     await side.untilState('connected');
     await side.untilMore('energy', 1e-5);
   }
+
+  const sent = await operator.do<number>('sent');
+  const { ufrag } = await visitor.do('measure()');
+  await setDeaf(true);
+  await operator.do('call.resync()');
+  await until(async () => (await operator.do<number>('sent')) > sent, patienceMs);
+  assert.equal((await visitor.do('measure()')).ufrag, ufrag);
+  await setDeaf(false);
+  // The offer that was lost comes again, and is answered.
+  await until(async () => (await visitor.do('measure()')).ufrag !== ufrag, patienceMs);
+  for (const side of [operator, visitor]) {
+    await side.untilMore('energy', 1e-5);
+    assert.deepEqual(await side.do('states'), ['preparing', 'connecting', 'connected']);
+  }
 });
 
 test('a lost connection is looked for anew, and found when the network is back', async () => {
-  await using calling = await connect(both);
+  await using calling = await prepare(both);
   const { operator, visitor } = calling;
-  const { ufrag } = await operator.do('measure()');
   const session = await visitor.page.context().newCDPSession(visitor.page);
   const lose = async (packetLoss: number): Promise<void> => {
-    const rest = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 };
+    const rest = { offline: false, latency: 1, downloadThroughput: -1, uploadThroughput: -1 };
     await session.send('Network.emulateNetworkConditions', { ...rest, packetLoss });
   };
+  await session.send('Network.enable');
+  // Connections made before there is any loss never have it.
+  await lose(1);
+  await Promise.all([operator.join(), visitor.join()]);
+  for (const side of [operator, visitor]) await side.untilState('connected');
+  const { ufrag } = await operator.do('measure()');
   await lose(100);
   for (const side of [operator, visitor]) await side.untilState('reconnecting');
-  await lose(0);
+  // It is not left at waiting: an interruption may be over by itself, and this one is not.
+  await until(async () => (await operator.do('measure()')).ufrag !== ufrag, patienceMs);
+  assert.equal((await operator.look()).state.name, 'reconnecting');
+  await lose(1);
   for (const side of [operator, visitor]) {
     await side.untilState('connected');
     await side.untilMore('energy', 1e-5);
     await side.untilMore('frames', 5);
   }
-  assert.notEqual((await operator.do('measure()')).ufrag, ufrag);
 });
 
 test('after another network, or a feed opened again, the way is looked for anew without a break', async () => {
@@ -307,18 +328,51 @@ test('who may not use the microphone is told so, hears the other, and can try ag
   assert.deepEqual((await visitor.look()).problems, []);
 });
 
-test('nobody answers, or nobody comes back: it ends by itself', async () => {
-  const patience = { connectMs: 2_000, reconnectMs: 2_000 };
-  await using calling = await prepare(audio, { patience });
-  const { operator, visitor } = calling;
-  await operator.join();
-  assert.deepEqual((await operator.untilState('ended')).state, { name: 'ended', reason: 'unanswered' });
-  assert.deepEqual((await operator.look()).local, []);
+test('after a transfer the visitor talks to the new operator, on the same page', async () => {
+  await using calling = await connect(audio);
+  const { chat, operator, visitor } = calling;
+  const next = await makePresent(server, chat.own, { media: ['audio', 'text'] });
+  const request = await call(server, 'POST /transfer_requests', {
+    token: chat.operator.token,
+    body: { engagement_id: chat.id, operator_id: next.id },
+  });
+  const accept = { token: next.token, body: { action: 'accept' } };
+  expectStatus(await call(server, `PATCH /transfer_requests/${expectStatus(request, 201).body.id}`, accept), 200);
+  const { page } = await chromium.newPage();
+  const joining = { token: next.token, engagementId: chat.id, side: 'operator', media: audio };
+  const other = new Caller(page, second.url, joining);
+  await other.open();
+  await operator.do('call.close()');
+  await other.join();
+  for (const side of [other, visitor]) {
+    await side.untilState('connected');
+    await side.untilMore('energy', 1e-5);
+  }
+  assert.deepEqual((await visitor.look()).remote, ['audio']);
+  await page.context().close();
+});
 
-  await using again = await connect(audio);
-  await again.visitor.page.close();
-  await again.operator.untilState('reconnecting');
-  await again.operator.do('call.close()');
-  assert.deepEqual((await again.operator.look()).state, { name: 'ended', reason: 'closed' });
-  assert.equal(await visitor.look(), null);
+test('nobody answers, or nobody comes back: it ends by itself', async () => {
+  await using alone = await prepare(audio, { patience: { connectMs: 2_000 } });
+  await alone.operator.join();
+  assert.deepEqual((await alone.operator.untilState('ended')).state, { name: 'ended', reason: 'unanswered' });
+  assert.deepEqual((await alone.operator.look()).local, []);
+
+  await using left = await connect(audio, { patience: { reconnectMs: 2_000 } });
+  await left.visitor.page.close();
+  assert.deepEqual((await left.operator.untilState('ended')).state, { name: 'ended', reason: 'lost' });
+  assert.deepEqual(await left.operator.do('states'), ['preparing', 'connecting', 'connected', 'reconnecting', 'ended']);
+});
+
+test('one that is closed here says nothing, and takes nothing any more', async () => {
+  await using calling = await connect(audio);
+  const { operator, visitor } = calling;
+  const sent = await visitor.do<number>('sent');
+  await visitor.do('call.close()');
+  await operator.do('call.resync()');
+  await operator.untilState('reconnecting');
+  assert.deepEqual((await visitor.look()).state, { name: 'ended', reason: 'closed' });
+  assert.deepEqual([(await visitor.look()).local, await visitor.do('sent')], [[], sent]);
+  await operator.do('call.hangUp()');
+  assert.deepEqual((await operator.look()).state, { name: 'ended', reason: 'hung_up' });
 });
