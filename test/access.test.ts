@@ -316,6 +316,7 @@ const bodies: Readonly<Record<string, (ids: Targets['ids'], kind: CallerKind) =>
   'PUT /engagements/:engagement_id/chat_messages/:message_id': () => ({ content: 'Hello' }),
   'PATCH /engagements/:engagement_id/chat_messages/:message_id': () => ({ status: 'delivered' }),
   'PUT /engagements/:engagement_id/typing_indicator': () => ({ typing: true }),
+  'POST /engagements/:engagement_id/signals': () => ({ call_id: randomUUID(), kind: 'ready', data: null }),
   'POST /engagements/:engagement_id/system_messages': () => ({ content: 'News' }),
   'POST /engagements/:engagement_id/media_upgrade_requests': () => ({ audio: 'two_way', video: null }),
   'PATCH /engagements/:engagement_id/media_upgrade_requests/:upgrade_id': () => ({ action: 'decline' }),

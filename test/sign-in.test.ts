@@ -197,7 +197,7 @@ test('the exchange is for pages of this very origin', async () => {
     { origin: `http://${host}` },
     {},
   ])
-    expectStatus(await useCookie(cookie, headers as Record<string, string>), 200);
+    expectStatus(await useCookie(cookie, headers), 200);
   for (const headers of [
     { 'sec-fetch-site': 'cross-site' },
     { 'sec-fetch-site': 'same-site', origin: server.url },
@@ -207,13 +207,13 @@ test('the exchange is for pages of this very origin', async () => {
     { origin: `http://${host}.evil.example` },
     { origin: 'http://127.0.0.1:1' },
   ]) {
-    const answer = await useCookie(cookie, headers as Record<string, string>);
+    const answer = await useCookie(cookie, headers);
     assert.equal(expectStatus(answer, 403).body.error, 'cross_origin', JSON.stringify(headers));
     assert.deepEqual(answer.headers.getSetCookie(), []);
     assert.equal(answer.headers.get('access-control-allow-credentials'), null);
     // Nor may another page have its visitor signed in as somebody else.
     const link = await linkOf(server, account.adminId);
-    const forged = await call(server, signIn, { body: { link }, headers: headers as Record<string, string> });
+    const forged = await call(server, signIn, { body: { link }, headers: headers });
     assert.equal(expectStatus(forged, 403).body.error, 'cross_origin');
     expectStatus(await call(server, signIn, { body: { link } }), 201);
   }
