@@ -69,7 +69,7 @@ test('from another origin, on a page that would rather not have it: asked for, a
   assert.deepEqual(await written(shop, engagement), ['Do you have <b>chairs</b>?']);
   await until(async () => (await transcript(shop, engagement))[0].status === 'delivered');
 
-  const [{ id } = { id: '' }] = (await transcript(shop, engagement)).filter(({ sender }) => sender.type === 'visitor');
+  const { id } = (await transcript(shop, engagement)).find(({ sender }) => sender.type === 'visitor');
   const path = `/engagements/${engagement}/chat_messages/${id}`;
   const body = { status: 'delivered' };
   expectStatus(await call(server, `PATCH ${path}`, { token: shop.operator.token, body }), 200);

@@ -22,6 +22,7 @@ export type EventType = { readonly "event_type": "engagement.request.failure" | 
 export type File = { readonly "id": string; readonly "engagement_id": string; readonly "name": string; readonly "content_type": string; readonly "bytes": number; readonly "uploaded_by": "visitor" | "operator"; readonly "uploader_id": string; readonly "state": "pending" | "clean" | "infected"; readonly "created_at": string; readonly "scanned_at": string | null; };
 export type FileScanResultEvent = { readonly "event_type": "engagement.files.security_scan_result"; readonly "event_id": string; readonly "dispatched_at": string; readonly "security_scan_result": { readonly "file_id": string; readonly "result": "clean" | "infected"; }; };
 export type FilesAttachment = { readonly "type": "files"; readonly "files": readonly ({ readonly "url": string; readonly "name": string; readonly "content_type": string; readonly "deleted": boolean; })[]; };
+export type IceServers = { readonly "ice_servers": readonly ({ readonly "urls": readonly (string)[]; readonly "username"?: string; readonly "credential"?: string; })[]; readonly "expires_in": number; };
 export type Invitation = { readonly "id": string; readonly "created_at": string; readonly "expires_at": string; };
 export type InvitationPreview = { readonly "name": string; readonly "email": string; readonly "expires_at": string; };
 export type LoggedEvent = { readonly "id": string; readonly "type": "engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result"; readonly "occurred_at": string; readonly "site_id": string | null; readonly "engagement_id": string | null; readonly "visitor_id": string | null; readonly "operator_id": string | null; readonly "event": Readonly<Record<string, unknown>>; };
@@ -636,6 +637,18 @@ export interface Operations {
     query: {  };
     body: undefined;
     answer: MediaUpgradeRequest;
+  };
+  "POST /engagements/{engagement_id}/signals": {
+    path: { readonly "engagement_id": string; };
+    query: {  };
+    body: { readonly "call_id": string; readonly "kind": "ready" | "description" | "candidate" | "state" | "hangup"; readonly "data": {  } | null; };
+    answer: null;
+  };
+  "GET /ice_servers": {
+    path: {  };
+    query: {  };
+    body: undefined;
+    answer: IceServers;
   };
   "POST /engagements/{engagement_id}/events": {
     path: { readonly "engagement_id": string; };

@@ -3,6 +3,7 @@ import { Feed, type FeedItem } from '@usher/client/feed';
 import { ProblemError } from '@usher/client/problem';
 import type { Engagement, MediaUpgradeRequest, QueueTicket } from '@usher/client/api-types';
 import type { Medium } from './availability.ts';
+import { callMediaOf } from './call-media.ts';
 import { merge, messageOf, type Message, type Option } from './messages.ts';
 import { Outbox, type Content, type Unsent } from './outbox.ts';
 import { isPlace, type Place } from './place.ts';
@@ -21,6 +22,9 @@ interface Parts {
   readonly storage: Storage;
   readonly visitor: Visitor;
   readonly store: Store<State>;
+  /** What the feed brings for calls; and that it was opened again, so that something may be missing. */
+  readonly onSignal: (data: unknown) => void;
+  readonly onOpen: () => void;
 }
 
 /** Somebody who has said so and nothing since is not typing any more. */
@@ -34,8 +38,6 @@ type MediaAsked = Pick<MediaUpgradeRequest, 'audio' | 'video'>;
 
 /** What the visitor does and what comes of it. All that is to be shown is in the store. */
 export class Conversation {
-  /** What the feed brings for calls. */
-  onSignal: (data: unknown) => void = () => undefined;
   readonly typing: Typing;
   readonly #parts: Parts;
   readonly #feed: Feed;
@@ -43,6 +45,8 @@ export class Conversation {
   #place: Place = { ticketId: null, engagementId: null };
   #typingTimer: ReturnType<typeof setTimeout> | undefined;
   #typingClock = 0;
+  /** Media that both sides have agreed on, oldest first. */
+  #accepted: readonly Upgrade[] = [];
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -287,6 +291,7 @@ export class Conversation {
     const { storage, store } = this.#parts;
     this.#feed.stop();
     this.#outbox.clear();
+    this.#accepted = [];
     storage.remove('place');
     this.#place = { ticketId: null, engagementId: null };
     const { open, isPanelOpen } = store.value;
@@ -321,6 +326,7 @@ export class Conversation {
     if (engagement.ended_at !== null && Date.now() - Date.parse(engagement.ended_at) > rememberedMs)
       return this.#reset();
     this.#show(messages.map((message) => messageOf(message)));
+    this.#accepted = upgrades.filter(({ state }) => state === 'accepted').toReversed();
     store.set({ upgrade: upgrades.find(({ state }) => state === 'pending') ?? null });
     this.#takeEngagement(engagement);
     this.#outbox.restore(id);
@@ -336,6 +342,7 @@ export class Conversation {
     switch (type) {
       case 'feed.open':
       case 'feed.reset':
+        this.#parts.onOpen();
         return void this.#refresh();
       case 'queue_ticket.state':
         return this.#takeTicket(data as QueueTicket);
@@ -359,7 +366,7 @@ export class Conversation {
         return this.#outbox.scanned(id, result);
       }
       case 'engagement.signal':
-        return this.onSignal(data);
+        return this.#parts.onSignal(data);
       default:
     }
   }
@@ -381,7 +388,8 @@ export class Conversation {
     const { store } = this.#parts;
     if (engagement.id !== this.#place.engagementId) return;
     const isOver = engagement.state === 'ended';
-    store.set({ engagement, phase: isOver ? 'ended' : 'engaged' });
+    const callMedia = callMediaOf(engagement.media, this.#accepted);
+    store.set({ engagement, callMedia, phase: isOver ? 'ended' : 'engaged' });
     if (!isOver) return;
     store.set({ upgrade: null, isOperatorTyping: false });
     this.#feed.stop();
@@ -425,6 +433,12 @@ export class Conversation {
   #takeUpgrade(upgrade: Upgrade): void {
     const { store } = this.#parts;
     if (upgrade.engagement_id !== this.#place.engagementId) return;
+    // That the engagement is a call now follows, or was told before.
+    if (upgrade.state === 'accepted' && !this.#accepted.some(({ id }) => id === upgrade.id)) {
+      this.#accepted = [...this.#accepted, upgrade];
+      const { engagement } = store.value;
+      if (engagement !== null) store.set({ callMedia: callMediaOf(engagement.media, this.#accepted) });
+    }
     if (upgrade.state === 'pending') store.set({ upgrade });
     else if (store.value.upgrade?.id === upgrade.id) {
       store.set({ upgrade: null });

@@ -1,5 +1,6 @@
 import type { Engagement, MediaUpgradeRequest, QueueTicket } from '@usher/client/api-types';
 import type { FeedState } from '@usher/client/feed';
+import type { Media } from '@usher/call/signal';
 import type { Medium } from './availability.ts';
 import type { Message } from './messages.ts';
 import type { Unsent } from './outbox.ts';
@@ -36,6 +37,8 @@ export interface State {
   readonly unsent: readonly Unsent[];
   /** Asked for and not answered yet, by either side. */
   readonly upgrade: Upgrade | null;
+  /** What is to be heard and seen; `null`: it is a chat. */
+  readonly callMedia: Media | null;
   readonly isOperatorTyping: boolean;
   readonly notice: Notice | null;
   /** Messages that came while nobody looked. */
@@ -52,6 +55,7 @@ export const initialState: State = {
   messages: [],
   unsent: [],
   upgrade: null,
+  callMedia: null,
   isOperatorTyping: false,
   notice: null,
   unread: 0,

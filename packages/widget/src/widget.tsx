@@ -1,6 +1,7 @@
 import { Api } from '@usher/client/api';
 import { render } from 'preact';
 import { Availability } from './availability.ts';
+import { Calls } from './calls.ts';
 import { Conversation } from './conversation.ts';
 import { readSettings, type Settings } from './settings.ts';
 import { initialState } from './state.ts';
@@ -33,7 +34,16 @@ function start(settings: Settings): void {
     base: settings.origin,
     authorization: async () => `ApplicationToken ${settings.token}`,
   });
-  const conversation = new Conversation({ api, settings, storage, visitor, store });
+  const calls = new Calls({ api, storage, store });
+  const conversation = new Conversation({
+    api,
+    settings,
+    storage,
+    visitor,
+    store,
+    onSignal: (signal) => calls.receive(signal),
+    onOpen: () => calls.resync(),
+  });
   const availability = new Availability(
     { api: anybody, settings },
     (open) => store.set({ open }),
@@ -41,7 +51,7 @@ function start(settings: Settings): void {
   );
   conversation.resume();
   availability.look();
-  mount(<App settings={settings} store={store} conversation={conversation} />);
+  mount(<App settings={settings} store={store} conversation={conversation} calls={calls} />);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { endInWords, mediaInWords } from '../texts.ts';
+import { CallArea } from './call-area.tsx';
 import { Composer } from './composer.tsx';
 import { Log } from './log.tsx';
 import type { PanelProps } from './panel.tsx';
@@ -8,6 +9,7 @@ export function Chat(props: PanelProps) {
   const { phase, notice, engagement } = state;
   return (
     <>
+      {phase === 'engaged' && <CallArea {...props} />}
       {phase === 'engaged' && <Upgrade {...props} />}
       {notice !== null && (
         <div class={`bar ${notice.kind}`} role="status">
@@ -35,8 +37,11 @@ export function Chat(props: PanelProps) {
 }
 
 /** One side would like to see or hear the other. */
-function Upgrade({ conversation, state: { upgrade } }: PanelProps) {
+function Upgrade({ conversation, calls, state: { upgrade } }: PanelProps) {
   if (upgrade === null) return null;
+  const accept = async (): Promise<void> => {
+    if (await conversation.answer('accept')) calls.agree();
+  };
   if (upgrade.target === 'operator')
     return (
       <div class="bar" role="status">
@@ -49,7 +54,7 @@ function Upgrade({ conversation, state: { upgrade } }: PanelProps) {
   return (
     <div class="bar" role="alertdialog" aria-label="Invitation to a call">
       <p>We would like to switch to {mediaInWords(upgrade)}. Is that all right?</p>
-      <button type="button" class="button small main" onClick={() => void conversation.answer('accept')}>
+      <button type="button" class="button small main" onClick={() => void accept()}>
         Accept
       </button>
       <button type="button" class="button small" onClick={() => void conversation.answer('decline')}>

@@ -9,6 +9,8 @@ const paths = {
   file: 'M7 3h7l4 4v14H7zM14 3v4h4',
   microphone: 'M12 3a3 3 0 0 1 3 3v5a3 3 0 0 1-6 0V6a3 3 0 0 1 3-3ZM6 11a6 6 0 0 0 12 0M12 17v4',
   muted: 'M9 9v2a3 3 0 0 0 5 2M15 9V6a3 3 0 0 0-6-1M6 11a6 6 0 0 0 9 5M18 11v1M12 17v4M4 3l16 18',
+  noVideo: 'M3 7h8M15 13v4H3V7M15 11l6-3v8l-6-3M4 3l16 18',
+  hangUp: 'M3 15c0-8 18-8 18 0v1l-5 1-1-3a11 11 0 0 0-6 0l-1 3-5-1z',
   devices: 'M4 7h9M17 7h3M4 17h3M11 17h9M15 5v4M9 15v4',
   leave: 'M14 4H5v16h9M10 12h11M17 8l4 4-4 4',
 } as const;

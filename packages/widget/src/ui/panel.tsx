@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { State } from '../state.ts';
 import type { Parts } from './app.tsx';
+import { AskForCall } from './ask-for-call.tsx';
 import { Chat } from './chat.tsx';
 import { Icon } from './icons.tsx';
 import { Start } from './start.tsx';
@@ -33,11 +34,19 @@ export function Panel(props: PanelProps) {
   };
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- Escape closes it, as people expect.
-    <div ref={panel} class="panel" role="dialog" aria-modal={isWhole} aria-label={settings.title} onKeyDown={onKeyDown}>
+    <div
+      ref={panel}
+      class={`panel ${state.phase}`}
+      role="dialog"
+      aria-modal={isWhole}
+      aria-label={settings.title}
+      onKeyDown={onKeyDown}
+    >
       <div class="head">
         <h2 ref={heading} tabIndex={-1} dir="auto">
           {settings.title}
         </h2>
+        {state.phase === 'engaged' && state.callMedia?.video !== 'two_way' && <AskForCall {...props} />}
         {state.phase === 'engaged' && (
           <button
             type="button"
