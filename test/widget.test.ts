@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import type { Page } from 'playwright-core';
 import { openBrowser, type TestBrowser } from './support/browser.ts';
-import { barriersOf } from './support/console.ts';
 import { startProxy } from './support/proxy.ts';
 import { call, startTestServer, until, type Json, type TestServer } from './support/server.ts';
-import { askToTalk, openShop, takeVisitor, visit, type Shop } from './support/widget.ts';
+import { askToTalk, openShop, say, takeVisitor, visit, write, type Shop } from './support/widget.ts';
 import { expectStatus, makeQueue, present } from './support/world.ts';
 
 let server: TestServer;
@@ -21,12 +18,6 @@ after(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-async function say({ operator }: Shop, engagement: string, body: Json): Promise<string> {
-  const sent = typeof body === 'string' ? { content: body } : body;
-  const path = `/engagements/${engagement}/chat_messages/${randomUUID()}`;
-  return expectStatus(await call(server, `PUT ${path}`, { token: operator.token, body: sent }), 200).body.id;
-}
-
 async function transcript({ operator }: Shop, engagement: string): Promise<Json[]> {
   const path = `/engagements/${engagement}/chat_transcript`;
   return expectStatus(await call(server, `GET ${path}`, { token: operator.token }), 200).body;
@@ -36,11 +27,6 @@ async function transcript({ operator }: Shop, engagement: string): Promise<Json[
 async function written(shop: Shop, engagement: string): Promise<string[]> {
   const messages = await transcript(shop, engagement);
   return messages.filter(({ sender }) => sender.type === 'visitor').map(({ content }) => content);
-}
-
-async function write(page: Page, text: string): Promise<void> {
-  await page.getByLabel('Message', { exact: true }).fill(text);
-  await page.keyboard.press('Enter');
 }
 
 async function visitorsOf({ own }: Shop): Promise<number> {
@@ -61,7 +47,7 @@ test('from another origin, on a page that would rather not have it: asked for, a
   await askToTalk(page, 'Chat', 'Ada');
   const engagement = await takeVisitor(server, shop);
   await page.getByText('You are connected.').waitFor();
-  await say(shop, engagement, 'Good morning');
+  await say(server, shop, engagement, 'Good morning');
   await page.getByText('Good morning').waitFor();
   await write(page, 'Do you have <b>chairs</b>?');
   await page.getByText('Do you have <b>chairs</b>?').waitFor();
@@ -277,7 +263,7 @@ test('typing is seen on both sides', async () => {
   const { token } = shop.operator;
   expectStatus(await call(server, `PUT ${path}`, { token, body: { typing: true } }), 204);
   await page.getByLabel('Somebody is typing').waitFor();
-  await say(shop, engagement, 'There');
+  await say(server, shop, engagement, 'There');
   await page.getByLabel('Somebody is typing').waitFor({ state: 'detached' });
 
   const told = (typing: boolean) =>
@@ -302,7 +288,7 @@ test('a connection that breaks in the middle loses nothing and doubles nothing',
 
   proxy.shut(true);
   await page.getByText('The connection was lost.').waitFor();
-  await say(shop, engagement, 'said meanwhile');
+  await say(server, shop, engagement, 'said meanwhile');
   await write(page, 'written meanwhile');
   await page.getByText('Sending…').waitFor();
   proxy.shut(false);
@@ -351,10 +337,39 @@ test('two tabs are one visitor: what is said in one is read in the other', async
   await write(tab, 'from the second');
   await page.getByText('from the second').waitFor();
   await tab.getByRole('button', { name: 'Hide this window' }).click();
-  await say(shop, engagement, 'to both');
+  await say(server, shop, engagement, 'to both');
   await page.getByText('to both').waitFor();
   await tab.getByRole('button', { name: 'Back to the conversation 1 new message' }).waitFor();
   assert.deepEqual(await written(shop, engagement), ['from the second']);
+});
+
+test('a token that is about to end is renewed, and a visitor whom nobody knows any more begins anew', async () => {
+  await using shop = await openShop(server);
+  const { page, complaints } = await visit(browser, shop);
+  await askToTalk(page);
+  const engagement = await takeVisitor(server, shop);
+  await page.getByText('You are connected.').waitFor();
+  const change = async (changes: Json): Promise<Json> =>
+    page.evaluate<Json>(`(() => {
+      const name = ${JSON.stringify(`usher.${shop.own.siteId}.visitor`)};
+      const kept = JSON.parse(localStorage.getItem(name));
+      localStorage.setItem(name, JSON.stringify({ ...kept, ...${JSON.stringify(changes)} }));
+      return kept;
+    })()`);
+  const before = await change({ expiresAt: Date.now() + 60_000 });
+  const renewed = page.waitForResponse((response) => response.url().endsWith('/token'));
+  await write(page, 'still there');
+  assert.equal((await renewed).status(), 200);
+  await until(async () => (await written(shop, engagement)).length === 1);
+  const after = await change({ token: 'garbage' });
+  assert.equal(after.id, before.id);
+  assert.notEqual(after.token, before.token);
+
+  await page.reload();
+  await page.getByRole('button', { name: 'Chat', exact: true }).click();
+  await until(async () => (await visitorsOf(shop)) === 2);
+  await page.getByText('in line').or(page.getByText('Connecting you now')).waitFor();
+  assert.deepEqual(complaints, []);
 });
 
 test('an invitation to a call is shown, and declined; the visitor is told when an operator ends it', async () => {
@@ -375,53 +390,3 @@ test('an invitation to a call is shown, and declined; the visitor is told when a
   expectStatus(await call(server, `PATCH /engagements/${engagement}`, { token, body: end }), 200);
   await page.getByText('The conversation has ended.').waitFor();
 });
-
-for (const colorScheme of ['light', 'dark'] as const)
-  test(`everybody can use it, ${colorScheme}, on a phone and by keys`, async () => {
-    await using shop = await openShop(server, { queueFields: { when_unstaffed: 'accept', welcome_message: 'Hello' } });
-    await present(server, shop.operator, { available: false });
-    const { page, complaints } = await visit(browser, shop, {
-      colorScheme,
-      viewport: { width: 375, height: 667 },
-      hasTouch: true,
-      isMobile: true,
-    });
-    const look = async (): Promise<void> => {
-      assert.deepEqual(await barriersOf(page), []);
-      assert.ok(await page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth'));
-    };
-    const button = page.getByRole('button', { name: 'Chat with us' });
-    await button.waitFor();
-    await look();
-    await button.focus();
-    await page.keyboard.press('Enter');
-    const panel = page.getByRole('dialog', { name: 'Chat with us' });
-    assert.deepEqual(await panel.boundingBox(), { x: 0, y: 0, width: 375, height: 667 });
-    assert.equal(await panel.getAttribute('aria-modal'), 'true');
-    await look();
-    await page.keyboard.press('Escape');
-    await button.waitFor();
-    assert.ok(await button.evaluate((element) => element.matches(':focus')));
-    await page.keyboard.press('Enter');
-    // Round and round: the window is all there is on the screen.
-    for (let count = 0; count < 12; count += 1) {
-      await page.keyboard.press('Tab');
-      assert.ok(await panel.evaluate((element) => element.matches(':focus-within')));
-    }
-    await page.getByLabel('Your name').fill('اسم طويل '.repeat(20));
-    await page.getByRole('button', { name: 'Chat', exact: true }).press('Enter');
-    await page.getByText('You are next in line').waitFor();
-    await look();
-    await present(server, shop.operator);
-    const engagement = await takeVisitor(server, shop);
-    await page.getByText('Hello').waitFor();
-    await say(shop, engagement, `${'long'.repeat(100)} مرحبا https://example.com/a?b=1.`);
-    await page.getByRole('link', { name: 'https://example.com/a?b=1' }).waitFor();
-    await write(page, '🙂 fine');
-    await page.getByText('🙂 fine').waitFor();
-    await look();
-    const field = page.getByLabel('Message', { exact: true });
-    // Phones zoom into what is written smaller.
-    assert.equal(await field.evaluate('field => getComputedStyle(field).fontSize'), '16px');
-    assert.deepEqual(complaints, []);
-  });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -109,4 +110,17 @@ export async function askToTalk(page: Page, medium = 'Chat', name = ''): Promise
 export async function takeVisitor(server: Reached, { operator }: Shop): Promise<string> {
   await until(async () => (await offersOf(server, operator)).length > 0);
   return acceptOffer(server, operator);
+}
+
+/** Says it as the operator; answers the message's id. */
+export async function say(server: Reached, { operator }: Shop, engagement: string, body: Json): Promise<string> {
+  const sent = typeof body === 'string' ? { content: body } : body;
+  const path = `/engagements/${engagement}/chat_messages/${randomUUID()}`;
+  return expectStatus(await call(server, `PUT ${path}`, { token: operator.token, body: sent }), 200).body.id;
+}
+
+/** Writes it as the visitor. */
+export async function write(page: Page, text: string): Promise<void> {
+  await page.getByLabel('Message', { exact: true }).fill(text);
+  await page.keyboard.press('Enter');
 }

@@ -1,9 +1,6 @@
 import type { Api } from '@usher/client/api';
+import { ourMedia, type Medium } from './media.ts';
 import type { Settings } from './settings.ts';
-
-/** What a widget can do; a call to a telephone it cannot. */
-export const ourMedia = ['text', 'audio', 'video'] as const;
-export type Medium = (typeof ourMedia)[number];
 
 /** A page asks so often, up to half as much later by chance: pages that were opened together shall not stay together. */
 const everyMs = 15_000;

@@ -2,8 +2,9 @@ import type { Api } from '@usher/client/api';
 import { Feed, type FeedItem } from '@usher/client/feed';
 import { ProblemError } from '@usher/client/problem';
 import type { Engagement, MediaUpgradeRequest, QueueTicket } from '@usher/client/api-types';
-import type { Medium } from './availability.ts';
+import type { Medium } from './media.ts';
 import { callMediaOf } from './call-media.ts';
+import { Files } from './files.ts';
 import { merge, messageOf, type Message, type Option } from './messages.ts';
 import { Outbox, type Content, type Unsent } from './outbox.ts';
 import { isPlace, type Place } from './place.ts';
@@ -12,7 +13,7 @@ import type { Settings } from './settings.ts';
 import { initialState, type State, type Upgrade } from './state.ts';
 import type { Storage } from './storage.ts';
 import type { Store } from './store.ts';
-import { outcomeInWords, refusalInWords } from './texts.ts';
+import { outcomeInWords, reasonOf, refusalInWords } from './texts.ts';
 import { Typing } from './typing.ts';
 import type { Visitor } from './visitor.ts';
 
@@ -32,8 +33,6 @@ const typingMs = 8_000;
 /** A transcript is shown again after a reload for so long. */
 const rememberedMs = 60 * 60 * 1000;
 
-const again = 'Something went wrong. Please try again.';
-
 type MediaAsked = Pick<MediaUpgradeRequest, 'audio' | 'video'>;
 
 /** What the visitor does and what comes of it. All that is to be shown is in the store. */
@@ -42,6 +41,7 @@ export class Conversation {
   readonly #parts: Parts;
   readonly #feed: Feed;
   readonly #outbox: Outbox;
+  readonly #files: Files;
   #place: Place = { ticketId: null, engagementId: null };
   #typingTimer: ReturnType<typeof setTimeout> | undefined;
   #typingClock = 0;
@@ -69,6 +69,7 @@ export class Conversation {
       changed: (unsent) => store.set({ unsent }),
       put: async (unsent, content) => this.#put(unsent, content),
     });
+    this.#files = new Files(api, this.#outbox);
     storage.watch((name) => {
       if (name === 'place' || name === null) this.resume();
     });
@@ -96,22 +97,32 @@ export class Conversation {
   }
 
   async start(medium: Medium, name: string): Promise<void> {
-    const { api, settings, store, visitor } = this.#parts;
+    const { store, visitor } = this.#parts;
     const given = name.trim() === '' ? null : name.trim();
     store.set({ ...initialState, phase: 'starting', open: store.value.open, isPanelOpen: true });
     try {
-      const isKnown = visitor.id !== null;
-      await visitor.ensure(given);
-      if (isKnown && given !== null) await this.#rename(given);
-      const queues = settings.queues.length === 0 ? {} : { queue_ids: settings.queues };
-      const body = { site_id: settings.site, media: medium, source: location.origin, ...queues };
-      const ticket = await api.call('POST /queue_tickets', { body });
+      const ticket = await this.#enqueue(medium, given).catch(async (error: unknown) => {
+        if (!(error instanceof ProblemError && error.status === 401)) throw error;
+        // Whom this browser remembers is not known any more: it begins as somebody else.
+        visitor.forget();
+        return this.#enqueue(medium, given);
+      });
       this.#settle({ ticketId: ticket.id, engagementId: ticket.engagement_id });
       this.#takeTicket(ticket);
       this.#follow();
     } catch (error) {
       this.#giveUp(error);
     }
+  }
+
+  async #enqueue(medium: Medium, name: string | null): Promise<QueueTicket> {
+    const { api, settings, visitor } = this.#parts;
+    const isKnown = visitor.id !== null;
+    await visitor.ensure(name);
+    if (isKnown && name !== null) await this.#rename(name);
+    const queues = settings.queues.length === 0 ? {} : { queue_ids: settings.queues };
+    const body = { site_id: settings.site, media: medium, source: location.origin, ...queues };
+    return api.call('POST /queue_tickets', { body });
   }
 
   async cancel(): Promise<void> {
@@ -137,38 +148,12 @@ export class Conversation {
     if (this.#place.engagementId !== null) this.#outbox.add(this.#place.engagementId, { content: text, chosen: value });
   }
 
-  async attach(file: File): Promise<void> {
-    const { engagementId } = this.#place;
-    if (engagementId === null) return;
-    const { name, size: bytes } = file;
-    const { id } = this.#outbox.add(engagementId, { content: '', file: { name, bytes, state: 'uploading' } });
-    const form = new FormData();
-    form.append('content', file, name);
-    try {
-      const path = `/engagements/${engagementId}/files`;
-      const init = { method: 'POST', body: form, headers: { 'idempotency-key': id } };
-      const response = await this.#parts.api.send(path, init);
-      const answer = (await response.json()) as { file_id: string; security_scanning_required: boolean };
-      const state = answer.security_scanning_required ? 'pending' : 'clean';
-      this.#outbox.changeFile(id, { id: answer.file_id, state });
-      // Its result may have come before we knew the name of the file.
-      if (state === 'pending') await this.#readFiles(engagementId);
-    } catch (error) {
-      this.#outbox.changeFile(id, {}, error instanceof Error ? error.message : again);
-    }
+  attach(file: File): void {
+    if (this.#place.engagementId !== null) void this.#files.send(this.#place.engagementId, file);
   }
 
-  /** Its bytes, for the browser to save. */
   async download(fileId: string, name: string): Promise<void> {
-    await this.#try(async () => {
-      const path = `/engagements/${this.#place.engagementId ?? ''}/files/${fileId}`;
-      const bytes = await (await this.#parts.api.send(path)).blob();
-      const link = document.createElement('a');
-      link.href = URL.createObjectURL(bytes);
-      link.download = name;
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), rememberedMs / 60);
-    });
+    await this.#try(async () => this.#files.save(this.#place.engagementId ?? '', fileId, name));
   }
 
   dismiss(id: string): void {
@@ -238,7 +223,7 @@ export class Conversation {
       this.say(null);
       await work();
     } catch (error) {
-      this.say(error instanceof Error ? error.message : again);
+      this.say(reasonOf(error));
     }
   }
 
@@ -275,9 +260,8 @@ export class Conversation {
   /** Asking has failed: says why, as far as that is of use to a visitor. */
   #giveUp(error: unknown): void {
     const { store } = this.#parts;
-    if (error instanceof ProblemError && error.status === 401) this.#parts.visitor.forget();
     const code = error instanceof ProblemError ? error.code : '';
-    const text = refusalInWords(code) ?? (error instanceof Error ? error.message : again);
+    const text = refusalInWords(code) ?? reasonOf(error);
     store.set({ phase: 'idle', notice: { kind: 'problem', text } });
   }
 
@@ -321,7 +305,7 @@ export class Conversation {
       api.call('GET /engagements/{engagement_id}', { path }),
       api.call('GET /engagements/{engagement_id}/chat_transcript', { path }),
       api.call('GET /engagements/{engagement_id}/media_upgrade_requests', { path }),
-      this.#readFiles(id),
+      this.#files.look(id),
     ]);
     if (engagement.ended_at !== null && Date.now() - Date.parse(engagement.ended_at) > rememberedMs)
       return this.#reset();
@@ -330,12 +314,6 @@ export class Conversation {
     store.set({ upgrade: upgrades.find(({ state }) => state === 'pending') ?? null });
     this.#takeEngagement(engagement);
     this.#outbox.restore(id);
-  }
-
-  async #readFiles(id: string): Promise<void> {
-    const path = { engagement_id: id };
-    const { files } = await this.#parts.api.call('GET /engagements/{engagement_id}/files', { path });
-    for (const file of files) this.#outbox.scanned(file.id, file.state);
   }
 
   #take({ type, data }: FeedItem): void {
@@ -388,8 +366,7 @@ export class Conversation {
     const { store } = this.#parts;
     if (engagement.id !== this.#place.engagementId) return;
     const isOver = engagement.state === 'ended';
-    const callMedia = callMediaOf(engagement.media, this.#accepted);
-    store.set({ engagement, callMedia, phase: isOver ? 'ended' : 'engaged' });
+    store.set({ engagement, callMedia: this.#callMediaOf(engagement), phase: isOver ? 'ended' : 'engaged' });
     if (!isOver) return;
     store.set({ upgrade: null, isOperatorTyping: false });
     this.#feed.stop();
@@ -437,7 +414,7 @@ export class Conversation {
     if (upgrade.state === 'accepted' && !this.#accepted.some(({ id }) => id === upgrade.id)) {
       this.#accepted = [...this.#accepted, upgrade];
       const { engagement } = store.value;
-      if (engagement !== null) store.set({ callMedia: callMediaOf(engagement.media, this.#accepted) });
+      if (engagement !== null) store.set({ callMedia: this.#callMediaOf(engagement) });
     }
     if (upgrade.state === 'pending') store.set({ upgrade });
     else if (store.value.upgrade?.id === upgrade.id) {
@@ -445,6 +422,10 @@ export class Conversation {
       if (upgrade.state === 'declined' && upgrade.target === 'operator')
         store.set({ notice: { kind: 'info', text: 'This is not possible now. You can go on by chat.' } });
     }
+  }
+
+  #callMediaOf({ media }: Engagement): State['callMedia'] {
+    return callMediaOf(media, { accepted: this.#accepted, pending: this.#parts.store.value.upgrade });
   }
 
   #tellTyping(typing: boolean): void {

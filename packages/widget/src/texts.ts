@@ -1,5 +1,5 @@
 import type { Engagement, MediaUpgradeRequest, QueueTicket } from '@usher/client/api-types';
-import type { Medium } from './availability.ts';
+import type { Medium } from './media.ts';
 
 /** What the widget says, where that depends on what has happened. */
 
@@ -75,4 +75,9 @@ export function mediaInWords({ audio, video }: Pick<MediaUpgradeRequest, 'audio'
 export function bytesInWords(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`;
   return bytes < 1_000_000 ? `${Math.round(bytes / 1_000)} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/** Refusals say it in the server's own words. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : 'Something went wrong. Please try again.';
 }

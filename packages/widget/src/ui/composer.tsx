@@ -26,7 +26,7 @@ export function Composer({ conversation }: { readonly conversation: Conversation
     send();
   };
   const attach = (files: FileList | null): void => {
-    for (const file of files ?? []) void conversation.attach(file);
+    for (const file of files ?? []) conversation.attach(file);
     if (picker.current !== null) picker.current.value = '';
   };
   return (

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { Medium } from '../availability.ts';
+import type { Medium } from '../media.ts';
 import { mediumNames } from '../texts.ts';
 import { Icon } from './icons.tsx';
 import type { PanelProps } from './panel.tsx';
