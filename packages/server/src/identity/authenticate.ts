@@ -122,8 +122,8 @@ interface OperatorEntry {
 }
 
 function operatorCaller(claims: Claims, operator: OperatorEntry): Caller {
-  if (!operator.enabled || !operator.keyIds.has(claims.key ?? '')) throw unauthenticated(expired);
-  const { sites } = claims;
+  const { sites, key: keyId = '' } = claims;
+  if (!operator.enabled || !operator.keyIds.has(keyId)) throw unauthenticated(expired);
   return {
     kind: 'operator',
     key: `operator:${claims.sub}`,
@@ -131,6 +131,7 @@ function operatorCaller(claims: Claims, operator: OperatorEntry): Caller {
     operatorId: claims.sub as OperatorId,
     limited: sites !== undefined,
     roles: sites === undefined ? operator.roles : new Map([...operator.roles].filter(([site]) => sites.includes(site))),
+    keyId,
     tokenId: claims.jti,
     expiresAt: new Date(claims.exp * 1000),
   };

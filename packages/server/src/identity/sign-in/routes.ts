@@ -39,7 +39,7 @@ export function signInRoutes(app: App, { tokens, directory, attempts }: SignInOp
   app.post(
     '/operator_authentication/tokens',
     {
-      config: { access: { public: true } },
+      config: { access: { public: true }, audit: 'signing in' },
       schema: {
         tags,
         summary: 'Obtain a token with an API key',
@@ -54,7 +54,7 @@ export function signInRoutes(app: App, { tokens, directory, attempts }: SignInOp
   app.post(
     '/sites/tokens',
     {
-      config: { access: { public: true } },
+      config: { access: { public: true }, audit: 'signing in' },
       schema: {
         tags,
         summary: 'The same, for clients that expect access_token',
@@ -90,7 +90,7 @@ function sessionRoutes(app: App): void {
   app.delete(
     '/operator_authentication/sessions/current',
     {
-      config: { access: { operator: 'operator', site: 'none' }, settles: true },
+      config: { access: { operator: 'operator', site: 'none' }, settles: true, audit: 'signing in' },
       schema: { tags, summary: 'Revoke this token', response: { 204: Type.Null() } },
     },
     async (request, reply) => {
