@@ -34,6 +34,7 @@ export function installAudit(app: App): void {
     const audit = auditOf(route);
     declared.push(...methods.map((method) => ({ method, url: route.url, audit })));
     if (typeof audit === 'string') return;
+    if (route.schema !== undefined) Object.assign(route.schema, { 'x-audit': audit.action });
     const { handler } = route;
     const write = audit.byTurn === true ? afterTurn : inOne;
     route.handler = async function audited(request, reply) {
@@ -80,10 +81,7 @@ const afterTurn: Write = async (audit, request, run) => {
 
 async function writeEntry(audit: Audited, request: FastifyRequest, answer: unknown): Promise<void> {
   const recorded = request.recorded ?? {};
-  const before = fieldsOf(recorded.before);
-  // What a POST makes was not there before. Of anything else, to be silent about it is a fault of ours.
-  if (before === null && request.method !== 'POST') throw new Error(`${audit.action} does not say what it has changed`);
-  const after = recorded.after === undefined ? fieldsOf(answer) : fieldsOf(recorded.after);
+  const { before, after } = bothEnds(audit, request, answer);
   const hidden = new Set(audit.hides);
   const changes = changesOf(before, after, { shown: shownFields(audit), hidden });
   if (before !== null && after !== null && changes.length === 0) return;
@@ -100,6 +98,16 @@ async function writeEntry(audit: Audited, request: FastifyRequest, answer: unkno
     changes,
     requestId: request.id,
   });
+}
+
+/** What a POST makes was not there before, and what a DELETE removes is not there any more. To leave out anything else is a fault of ours. */
+function bothEnds({ action }: Audited, { recorded, method }: FastifyRequest, answer: unknown) {
+  const before = fieldsOf(recorded?.before);
+  const after = recorded?.after === undefined ? fieldsOf(answer) : recorded.after;
+  if (before === null && method !== 'POST') throw new Error(`${action} does not say what it has changed`);
+  if (after === null && method !== 'DELETE' && recorded?.after !== null)
+    throw new Error(`${action} does not say what has become of it`);
+  return { before, after: fieldsOf(after) };
 }
 
 function targetOf({ target }: Recorded, { id, name }: Fields, nameless: boolean): { id: string; name: string | null } {
