@@ -24,6 +24,8 @@ CREATE TABLE audit_log (
   request_id  text           NOT NULL
 ) PARTITION BY RANGE (at);
 CREATE INDEX audit_log_in_order ON audit_log (account_id, seq);
+-- What became of one thing.
+CREATE INDEX audit_log_of_target ON audit_log (account_id, target_id, seq);
 
 -- Takes what no day's partition does. Empty but for accidents.
 CREATE TABLE audit_log_default PARTITION OF audit_log DEFAULT;

@@ -15,7 +15,7 @@ export type Audit = Audited | Unaudited;
  * `no operator`: operators cannot use the route.
  * `signing in`: nothing is changed but the caller's own token.
  */
-export type Unaudited = 'own work' | 'no operator' | 'signing in';
+type Unaudited = 'own work' | 'no operator' | 'signing in';
 
 export interface Audited {
   /** What is changed and how, such as `queue.update`. */

@@ -1,12 +1,14 @@
 import Type from 'typebox';
+import { inTransaction } from '../../platform/database.ts';
 import type { App } from '../../platform/http.ts';
 import { instantOf } from '../../platform/instant.ts';
 import { cursorQuery, nextPage, pageAfter, readPlace } from '../../platform/paging.ts';
+import { readByIndex } from '../../platform/read-by-index.ts';
 import { list, uuid } from '../../platform/schema.ts';
 import { operatorOf } from '../access.ts';
 import { requestedSites } from '../requested-sites.ts';
 import { auditEntryOutput, showEntry } from './entry.ts';
-import { listEntries } from './store.ts';
+import { listEntries, type AuditFilter } from './store.ts';
 
 const description = `Every change that operators have made by the API, but for the traffic of conversations and their own
 availability: those are events. An entry is shown to super_managers of the site it concerns; of an operator, of any of its
@@ -42,7 +44,7 @@ export function auditRoutes(app: App, retentionDays: number): void {
     async (request) => {
       const { query } = request;
       const caller = operatorOf(request);
-      const found = await listEntries(request.sql, {
+      const filter: AuditFilter = {
         accountId: caller.accountId,
         reach: requestedSites(caller, undefined, 'super_manager'),
         siteIds: query.site_ids === undefined ? null : requestedSites(caller, query.site_ids, 'super_manager'),
@@ -53,6 +55,10 @@ export function auditRoutes(app: App, retentionDays: number): void {
         ...times(query, retentionDays),
         before: readPlace(query.cursor)?.seq ?? null,
         limit: query.per_page + 1,
+      };
+      const found = await inTransaction(request.sql, async (sql) => {
+        await readByIndex(sql);
+        return listEntries(sql, filter);
       });
       const page = found.slice(0, query.per_page);
       const last = found.length > query.per_page ? page.at(-1) : undefined;

@@ -49,7 +49,7 @@ export interface AuditFilter {
 }
 
 /**
- * Newest first, served by audit_log_in_order in each day that is asked for. Of sites that are no more nobody is super_manager:
+ * Newest first, served by audit_log_in_order, or audit_log_of_target, in each day that is asked for. Of sites that are no more nobody is super_manager:
  * what concerns none but these is seen by those who are super_manager of all there are.
  */
 export async function listEntries(sql: Sql, filter: AuditFilter): Promise<AuditEntryRow[]> {
@@ -74,6 +74,6 @@ export async function listEntries(sql: Sql, filter: AuditFilter): Promise<AuditE
              WHEN EXISTS (SELECT FROM sites WHERE id = ANY(l.site_ids)) THEN false
              ELSE NOT EXISTS (SELECT FROM sites WHERE account_id = ${accountId} AND id <> ALL(${reach}))
            END
-     ORDER BY seq DESC
+     ORDER BY l.seq DESC
      LIMIT ${limit}`;
 }
