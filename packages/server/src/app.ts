@@ -7,6 +7,8 @@ import { eventLogRoutes } from './events/log/routes.ts';
 import { installAccess } from './identity/access.ts';
 import { apiKeyRoutes } from './identity/api-keys/routes.ts';
 import { applicationTokenRoutes } from './identity/application-tokens/routes.ts';
+import { installAudit } from './identity/audit/install-audit.ts';
+import { auditRoutes } from './identity/audit/routes.ts';
 import { countDropped, watchFeeds } from './feed/feed-metrics.ts';
 import { Feeds } from './feed/feeds.ts';
 import type { Reveal } from './feed/items.ts';
@@ -136,6 +138,7 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
     failures: new RateLimit(failuresPerMinute),
   });
   installSettling(app, feed);
+  installAudit(app);
   installIdempotency(app, ({ caller }) => {
     // A publishable token is shared by strangers, who must not be given each other's answers.
     if (caller.kind === 'nobody' || (caller.kind === 'application' && caller.trust === 'publishable')) return null;
@@ -156,6 +159,7 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   siteRoutes(app, directory);
   teamRoutes(app);
   operatorRoutes(app);
+  auditRoutes(app, config.eventRetentionDays);
   visitorRoutes(app, tokens);
   policyRoutes(app);
   queueRoutes(app, siteQueues);

@@ -11,6 +11,7 @@ const operator = (id: string, roles: Readonly<Record<string, Role>>): Caller => 
   operatorId: id as OperatorId,
   limited: false,
   roles: new Map(Object.entries(roles) as [SiteId, Role][]),
+  keyId: 'key',
   tokenId: 'token',
   sessionId: null,
   expiresAt: new Date(),
