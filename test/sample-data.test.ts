@@ -148,6 +148,13 @@ test('things move; stopped nothing does; started again they do', async () => {
   const told = async (type: string): Promise<boolean> => (await count('events', site, `type = '${type}'`)) > 0;
   await until(async () => told('engagement.start'), patienceMs);
   await until(async () => told('engagement.end'), patienceMs);
+  // Not all by way of the queue that takes everybody, nor all by text.
+  await until(async () => {
+    const [row] = await server.database.sql<{ queues: number; media: number }[]>`
+      SELECT count(DISTINCT queue_id)::integer AS queues, count(DISTINCT media)::integer AS media
+        FROM engagements WHERE site_id = ${site}`;
+    return (row?.queues ?? 0) >= 4 && (row?.media ?? 0) >= 3;
+  }, patienceMs);
   await until(async () => (await count('queue_tickets', site, `state = 'canceled'`)) > 0, patienceMs);
   await until(async () => (await count('engagement_requests', site, `fail_reason IS NOT NULL`)) > 0, patienceMs);
   await until(async () => {

@@ -88,10 +88,11 @@ const cities = ['Aarhus', 'Bologna', 'Cork', 'Dakar', 'Esbjerg', 'Fukuoka', 'Ghe
 const plans = ['basic', 'plus', 'gold'] as const;
 
 async function arrive(
-  { name, media, queueId, key }: Extract<Action, { do: 'arrive' }>,
+  { name, media, queueId, teams, key }: Extract<Action, { do: 'arrive' }>,
   { client, siteId, host }: Acting,
 ): ReturnType<SampleClient['ask']> {
-  const made = await client.ask({ as: host, method: 'POST', path: '/visitors', body: { site_id: siteId, name } });
+  const visitor = { site_id: siteId, name, team_ids: teams };
+  const made = await client.ask({ as: host, method: 'POST', path: '/visitors', body: visitor });
   const id = made?.body['id'];
   if (typeof id !== 'string') return made;
   const known = {

@@ -1,4 +1,4 @@
-import type { EngagementId, OperatorId, QueueId, RequestId, TicketId, VisitorId } from '../platform/ids.ts';
+import type { EngagementId, OperatorId, QueueId, RequestId, TeamId, TicketId, VisitorId } from '../platform/ids.ts';
 import type { Medium } from '../platform/schema.ts';
 import type { Side } from './world.ts';
 
@@ -13,7 +13,13 @@ export interface Card {
 
 /** Something to be done now. `key` says what it is: done, or tried in vain, it is not tried again while the process lasts. */
 export type Action = { readonly key: string } & (
-  | { readonly do: 'arrive'; readonly name: string; readonly media: Medium; readonly queueId: QueueId }
+  | {
+      readonly do: 'arrive';
+      readonly name: string;
+      readonly media: Medium;
+      readonly queueId: QueueId;
+      readonly teams: readonly TeamId[];
+    }
   | {
       readonly do: 'be present';
       readonly operatorId: OperatorId;

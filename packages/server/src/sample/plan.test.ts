@@ -9,7 +9,7 @@ import type { World, WorldEngagement, WorldOperator, WorldRequest } from './worl
 
 const noon = Date.parse('2027-03-03T12:00:00Z');
 const clock: Clock = { seed: 7, now: noon, since: noon, speed: 1 };
-const nothing: World = { operators: [], queues: [], tickets: [], requests: [], engagements: [] };
+const nothing: World = { operators: [], teams: [], queues: [], tickets: [], requests: [], engagements: [] };
 const sceneQueues = queues.map(({ name, media }) => ({ id: `queue ${name}` as QueueId, name, media }));
 
 const player = (index: number, more: Partial<WorldOperator> = {}): WorldOperator => ({

@@ -61,7 +61,8 @@ function wishOf(world: World, drawn: (what: string) => number) {
   if (queue === undefined) return null;
   const [first = 'text', ...others] = queue.media;
   const media = pick([first, first, first, ...others], drawn('media'));
-  return { queueId: queue.id, media, name: pick(visitorNames, drawn('name')) };
+  // A queue with teams takes visitors of these alone; ours may be helped, and handed on, by any.
+  return { queueId: queue.id, media, name: pick(visitorNames, drawn('name')), teams: world.teams };
 }
 
 /** Some leave almost at once. */

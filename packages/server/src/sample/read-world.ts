@@ -1,4 +1,5 @@
 import type { Sql } from '../platform/database.ts';
+import type { TeamId } from '../platform/ids.ts';
 import type { SampleRow } from './sample-data.ts';
 import { visitorMark } from './scene.ts';
 import type { World, WorldEngagement, WorldOperator, WorldRequest, WorldTicket } from './world.ts';
@@ -7,14 +8,15 @@ type Where = Pick<SampleRow, 'account_id' | 'site_id' | 'operator_ids'>;
 
 /** What is going on at the sample site. Everything is found by keys, and only what has not ended is looked at. */
 export async function readWorld(sql: Sql, sample: Where): Promise<World> {
-  const [operators, queues, tickets, requests, engagements] = await Promise.all([
+  const [operators, teams, queues, tickets, requests, engagements] = await Promise.all([
     readOperators(sql, sample),
+    readTeams(sql, sample),
     readQueues(sql, sample),
     readTickets(sql, sample),
     readRequests(sql, sample),
     readEngagements(sql, sample),
   ]);
-  return { operators, queues, tickets, requests, engagements };
+  return { operators, teams, queues, tickets, requests, engagements };
 }
 
 const ms = (sql: Sql, column: string) => sql`extract(epoch FROM ${sql(column)})::float8 * 1000`;
@@ -31,6 +33,14 @@ async function readOperators(sql: Sql, { site_id, operator_ids }: Where): Promis
            ${ms(sql, 'o.presence_expires_at')} AS "expiresAt"
       FROM operator_assignments a JOIN operators o ON o.id = a.operator_id
      WHERE a.site_id = ${site_id}`;
+}
+
+async function readTeams(sql: Sql, { account_id, site_id }: Where): Promise<TeamId[]> {
+  // Served by teams_in_order.
+  const rows = await sql<
+    { id: TeamId }[]
+  >`SELECT id FROM teams WHERE account_id = ${account_id} AND site_id = ${site_id}`;
+  return rows.map(({ id }) => id);
 }
 
 async function readQueues(sql: Sql, { site_id }: Where): Promise<World['queues']> {

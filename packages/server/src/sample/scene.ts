@@ -34,7 +34,7 @@ export const players: readonly Player[] = [
   { name: 'Bo', teams: ['sales', 'support'], most: 2, media: ['text', 'audio'], stays: false },
   { name: 'Chiara', teams: ['sales'], most: 2, media: ['text'], stays: false },
   { name: 'Dmitri', teams: ['support'], most: 2, media: ['text', 'audio'], stays: true },
-  { name: 'Eun-ji', teams: ['support'], most: 3, media: every, stays: false },
+  { name: 'Eun-ji', teams: ['support', 'advice'], most: 3, media: every, stays: false },
   { name: 'Farid', teams: ['support', 'billing'], most: 2, media: ['text', 'phone', 'audio'], stays: false },
   { name: 'Grace', teams: ['billing'], most: 1, media: ['text', 'phone'], stays: true },
   { name: 'Henrik', teams: ['advice'], most: 1, media: every, stays: true },
@@ -86,7 +86,7 @@ interface SceneQueue {
   readonly description: string;
   readonly capacity: StoredQueue['capacity_policy'];
   readonly media: Medium[];
-  /** None: everybody on the site. */
+  /** Whose visitors it takes and who serves it; none: everybody on the site. */
   readonly teams: readonly TeamName[];
   readonly policy: PolicyName;
   /** Where this one leads: the name of a queue above it. */
@@ -103,7 +103,7 @@ interface SceneQueue {
 export const queues: readonly SceneQueue[] = [
   {
     name: 'Overflow (sample)',
-    description: 'Takes whoever finds no room elsewhere; everybody serves it, you as well',
+    description: 'Takes whoever finds no room elsewhere',
     capacity: { type: 'fixed', capacity: 30 },
     media: ['text'],
     teams: [],
@@ -113,10 +113,10 @@ export const queues: readonly SceneQueue[] = [
   },
   {
     name: 'Support (sample)',
-    description: 'A fixed number may wait; the rest goes to Overflow',
+    description: 'For everybody, by everybody; a fixed number may wait, the rest goes to Overflow',
     capacity: { type: 'fixed', capacity: 12 },
     media: ['text', 'audio'],
-    teams: ['support'],
+    teams: [],
     policy: 'always',
     fallback: 'Overflow (sample)',
     share: 35,

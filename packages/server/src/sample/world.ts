@@ -1,9 +1,10 @@
-import type { EngagementId, OperatorId, QueueId, RequestId, TicketId, VisitorId } from '../platform/ids.ts';
+import type { EngagementId, OperatorId, QueueId, RequestId, TeamId, TicketId, VisitorId } from '../platform/ids.ts';
 import type { Medium } from '../platform/schema.ts';
 
 /** The sample site as it is at a moment: all that is looked at to decide what happens next. Times are epoch milliseconds. */
 export interface World {
   readonly operators: readonly WorldOperator[];
+  readonly teams: readonly TeamId[];
   readonly queues: readonly { readonly id: QueueId; readonly name: string; readonly media: readonly Medium[] }[];
   readonly tickets: readonly WorldTicket[];
   readonly requests: readonly WorldRequest[];
