@@ -6,7 +6,7 @@ import type { Side } from './world.ts';
 export type Actor =
   { readonly kind: 'operator'; readonly id: OperatorId } | { readonly kind: 'visitor'; readonly id: VisitorId };
 
-export interface Card {
+interface Card {
   readonly text: string;
   readonly value: string;
 }

@@ -69,7 +69,7 @@ export function policies(now: Date): Readonly<Record<PolicyName, StoredPolicy>> 
   };
 }
 
-export const welcomeCard = JSON.stringify({
+const welcomeCard = JSON.stringify({
   content: 'Welcome to the sample shop! What is it about?',
   attachment: {
     type: 'single_choice',

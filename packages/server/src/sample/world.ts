@@ -67,7 +67,7 @@ export interface WorldEngagement {
   } | null;
 }
 
-export interface WorldMessage {
+interface WorldMessage {
   readonly id: string;
   readonly from: Side;
   readonly at: number;
