@@ -38,7 +38,7 @@ export function NowView(): ReactElement {
   const close = useCallback(() => look(null), []);
   const current = wide && tab === 'queues' ? 'waiting' : tab;
   return (
-    <>
+    <div className={classes['board']}>
       <Totals />
       <div className={classes['layout']}>
         {wide ? <QueueList chosen={chosen} choose={choose} /> : null}
@@ -67,7 +67,7 @@ export function NowView(): ReactElement {
           <Transcript engagementId={looked} close={close} />
         </Suspense>
       )}
-    </>
+    </div>
   );
 }
 

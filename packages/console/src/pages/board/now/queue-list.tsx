@@ -10,7 +10,7 @@ import classes from './now.module.css';
 import { QueueCells } from './queue-cells.tsx';
 import { VirtualRows } from './virtual-rows.tsx';
 
-const heights = { wide: 60, narrow: 104 };
+const heights = { wide: 68, narrow: 118 };
 
 interface Props {
   readonly chosen: string | null;

@@ -38,7 +38,9 @@ export function Transcript({ engagementId, close }: Props): ReactElement {
   };
   const last = useRef<HTMLDivElement>(null);
   const count = messages.data?.data.length ?? 0;
-  useEffect(() => last.current?.scrollIntoView({ block: 'end' }), [count]);
+  useEffect(() => {
+    last.current?.scrollIntoView({ block: 'end' });
+  }, [count]);
   return (
     <Drawer
       opened

@@ -1,20 +1,12 @@
 import type { QueueTicket } from '@usher/client/api-types';
 import { SortedList } from './sorted-list.ts';
 
-/** Whoever came first stands first. Instants are written alike, so they compare as text; ids are made in order, too. */
-function byComing(a: QueueTicket, b: QueueTicket): number {
-  if (a.created_at !== b.created_at) return a.created_at < b.created_at ? -1 : 1;
-  return a.id === b.id ? 0 : a.id < b.id ? -1 : 1;
-}
-
 interface Line {
   /** Everybody in the queue, those under offer among them. */
   readonly everybody: SortedList<QueueTicket>;
   /** Those who still wait: only they have a position. */
   readonly waiting: SortedList<QueueTicket>;
 }
-
-const newLine = (): Line => ({ everybody: new SortedList(byComing), waiting: new SortedList(byComing) });
 
 export interface Standing {
   readonly waiting: number;
@@ -25,14 +17,19 @@ export interface Standing {
 /** Who waits, in all queues and in each. */
 export class Waiting {
   readonly #tickets = new Map<string, QueueTicket>();
-  readonly #all = newLine();
+  /** The order in which they were heard of: of two who came in the same millisecond the server tells the first one first. */
+  readonly #heard = new Map<string, number>();
+  #count = 0;
   readonly #lines = new Map<string, Line>();
+  readonly #all = this.#newLine();
 
   /** One that waits no more is taken out. */
   put(ticket: QueueTicket): void {
+    const heard = this.#heard.get(ticket.id) ?? (this.#count += 1);
     this.remove(ticket.id);
     if (ticket.state !== 'waiting' && ticket.state !== 'offered') return;
     this.#tickets.set(ticket.id, ticket);
+    this.#heard.set(ticket.id, heard);
     for (const line of this.#linesOf(ticket)) {
       line.everybody.add(ticket);
       if (ticket.state === 'waiting') line.waiting.add(ticket);
@@ -47,6 +44,7 @@ export class Waiting {
       line.everybody.remove(ticket);
       line.waiting.remove(ticket);
     }
+    this.#heard.delete(id);
   }
 
   get(id: string): QueueTicket | undefined {
@@ -77,10 +75,19 @@ export class Waiting {
   #linesOf(ticket: QueueTicket): Line[] {
     const lines = [this.#all];
     for (const id of ticket.queue_ids) {
-      const line = this.#lines.get(id) ?? newLine();
+      const line = this.#lines.get(id) ?? this.#newLine();
       this.#lines.set(id, line);
       lines.push(line);
     }
     return lines;
+  }
+
+  #newLine(): Line {
+    // Instants are written alike, so they compare as text.
+    const byComing = (a: QueueTicket, b: QueueTicket): number => {
+      if (a.created_at !== b.created_at) return a.created_at < b.created_at ? -1 : 1;
+      return (this.#heard.get(a.id) ?? 0) - (this.#heard.get(b.id) ?? 0);
+    };
+    return { everybody: new SortedList(byComing), waiting: new SortedList(byComing) };
   }
 }
