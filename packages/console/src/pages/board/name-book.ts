@@ -27,7 +27,7 @@ export class NameBook {
     const known = this.#names.get(visitorId);
     if (known !== undefined) return known;
     this.#wanted.add(visitorId);
-    this.#timer ??= setTimeout(() => void this.#askNow(), gatherMs);
+    if (this.#timer === null) this.#timer = setTimeout(() => void this.#askNow(), gatherMs);
     return null;
   }
 

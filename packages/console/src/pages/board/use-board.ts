@@ -3,19 +3,12 @@ import { useMe } from '../../data/use-me.ts';
 import { useLive, useLiveFeed } from '../../live/use-live.ts';
 import type { Live } from '../../live/live.ts';
 import { useSession } from '../../session/use-session.ts';
-import { NameBook } from './name-book.ts';
-import { readBoard, readQueues } from './read-board.ts';
-import { BoardStore } from './store/board-store.ts';
+import { LiveBoard } from './live-board.ts';
 import type { Topic } from './store/topics.ts';
 
-export interface Board {
-  readonly store: BoardStore;
-  readonly names: NameBook;
-}
+export const BoardContext = createContext<LiveBoard | null>(null);
 
-export const BoardContext = createContext<Board | null>(null);
-
-export function useBoard(): Board {
+export function useBoard(): LiveBoard {
   const board = use(BoardContext);
   if (board === null) throw new Error('there is no board around this component');
   return board;
@@ -30,68 +23,25 @@ export function useTopic(topic: Topic): number {
 
 /** What is read before the feed is open may miss something; so long a board can wait for it. */
 const patienceMs = 700;
-/** Queues are read anew no more often than this, however many are changed. */
-const staleMs = 300;
-
 /** The board of the sites: read, and from then on told. */
-export function useNewBoard(siteIds: readonly string[]): { readonly board: Board; readonly error: unknown } {
+export function useNewBoard(siteIds: readonly string[]): { readonly board: LiveBoard; readonly error: unknown } {
   const { api } = useSession();
   const live = useLiveFeed();
-  const key = siteIds.join(' ');
-  const [error, setError] = useState<unknown>(null);
-  const { board, anew, stop } = useMemo(() => {
-    const sites = key.split(' ');
-    let aborted = new AbortController();
-    let soon: ReturnType<typeof setTimeout> | undefined;
-    const read = (what: typeof readBoard): void => {
-      const { signal } = aborted;
-      what({ api, store, siteIds: sites, signal }).then(
-        () => setError(null),
-        (failure: unknown) => {
-          if (!signal.aborted) setError(failure);
-        },
-      );
-    };
-    const store: BoardStore = new BoardStore({
-      siteIds: sites,
-      schedule: (run) => requestAnimationFrame(run),
-      onQueuesStale: () => {
-        soon ??= setTimeout(() => {
-          soon = undefined;
-          read(readQueues);
-        }, staleMs);
-      },
-    });
-    const names = new NameBook(
-      async (ids) => (await api.call('GET /visitors', { query: { ids } })).visitors,
-      store.topics,
-    );
-    return {
-      board: { store, names },
-      anew: (what: 'all' | 'queues') => {
-        if (aborted.signal.aborted) aborted = new AbortController();
-        read(what === 'all' ? readBoard : readQueues);
-      },
-      stop: () => {
-        aborted.abort();
-        clearTimeout(soon);
-      },
-    };
-  }, [api, key]);
-
+  const [error, onError] = useState<unknown>(null);
+  const board = useMemo(() => new LiveBoard({ api, siteIds, onError }), [api, siteIds]);
   useEffect(() => {
-    const forgetWaiting = onceOpen(live, () => anew('all'));
+    const forget = onceOpen(live, () => board.read('all'));
     return () => {
-      forgetWaiting();
-      stop();
+      forget();
+      board.stop();
     };
-  }, [live, anew, stop]);
+  }, [live, board]);
   useLive(['queue.state', 'queue_ticket.state', 'engagement.state', 'operator.state'], (item) =>
     board.store.apply(item),
   );
   // What happened to queues while the connection was lost is not told afterwards; of all else it is.
-  useLive(['feed.open'], ({ data }) => anew((data as { resumed: boolean }).resumed ? 'queues' : 'all'));
-  useLive(['feed.reset'], () => anew('all'));
+  useLive(['feed.open'], ({ data }) => board.read((data as { resumed: boolean }).resumed ? 'queues' : 'all'));
+  useLive(['feed.reset'], () => board.read('all'));
   return { board, error };
 }
 
@@ -116,8 +66,9 @@ function onceOpen(live: Live, run: () => void): () => void {
   return stop;
 }
 
-/** The sites of the chosen ones that the caller supervises. */
+/** The sites of the chosen ones that the caller supervises; the same list while they are the same. */
 export function useManagedSites(): readonly string[] {
   const { siteIds, can } = useMe();
-  return useMemo(() => siteIds.filter((id) => can('manager', id)), [siteIds, can]);
+  const ids = siteIds.filter((id) => can('manager', id)).join(' ');
+  return useMemo(() => (ids === '' ? [] : ids.split(' ')), [ids]);
 }

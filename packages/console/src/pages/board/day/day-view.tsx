@@ -26,12 +26,12 @@ interface Choice {
 
 /** What became of those who came on a day, as charts and as a table. */
 export function DayView({ siteIds }: { readonly siteIds: readonly string[] }): ReactElement {
-  const [choice, setChoice] = useState<Choice>({
+  const [choice, setChoice] = useState<Choice>(() => ({
     day: nameOf(new Date()),
     intervalSec: 1_800,
     levelSec: 20,
     queueIds: [],
-  });
+  }));
   const bounds = boundsOf(choice.day);
   const stats = useRead(
     'GET /queues/stats',
@@ -57,7 +57,7 @@ export function DayView({ siteIds }: { readonly siteIds: readonly string[] }): R
       ) : (
         <>
           <Summary {...wholeOf(intervals)} levelSec={choice.levelSec} />
-          <Charts steps={stepsOf(intervals, new Date())} levelSec={choice.levelSec} />
+          <Charts steps={stepsOf(intervals, new Date(stats.dataUpdatedAt))} levelSec={choice.levelSec} />
           <FiguresTable intervals={intervals} />
         </>
       )}
@@ -81,7 +81,6 @@ function Choices({ choice, choose }: ChoicesProps): ReactElement {
         type="date"
         size="xs"
         value={choice.day}
-        max={nameOf(new Date())}
         error={boundsOf(choice.day) === null ? 'Choose a day' : null}
         onChange={({ currentTarget }) => choose({ day: currentTarget.value })}
       />

@@ -27,7 +27,7 @@ export function FiguresTable({ intervals }: { readonly intervals: readonly Queue
     <details>
       <summary className={classes['summary']}>The day as a table</summary>
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reached by keys. */}
-      <div className={classes['scroll']} tabIndex={0} role="region" aria-label="The day as a table">
+      <section className={classes['scroll']} tabIndex={0} aria-label="The day as a table">
         <Table className="tabular" stickyHeader fz="xs" horizontalSpacing="xs" verticalSpacing={4}>
           <Table.Thead>
             <Table.Tr>
@@ -54,7 +54,7 @@ export function FiguresTable({ intervals }: { readonly intervals: readonly Queue
             ))}
           </Table.Tbody>
         </Table>
-      </div>
+      </section>
     </details>
   );
 }

@@ -5,6 +5,7 @@ import { Since } from '../../../components/since.tsx';
 import { useBoard, useTopic } from '../use-board.ts';
 import { mediumNames, visitorInWords } from '../words.ts';
 import classes from './now.module.css';
+import { Cell, Head } from './table-parts.tsx';
 import { VirtualRows } from './virtual-rows.tsx';
 
 const rowHeight = 52;
@@ -31,15 +32,15 @@ export function EngagedList({ queueId, look }: ListProps): ReactElement {
       className={classes['engagedGrid']}
       header={
         <>
-          <div role="columnheader">Visitor and operator</div>
-          <div role="columnheader">Since</div>
-          <div role="columnheader">
+          <Head>Visitor and operator</Head>
+          <Head>Since</Head>
+          <Head>
             <span className={classes['unseen']}>Action</span>
-          </div>
+          </Head>
         </>
       }
       empty={<Text c="dimmed">{store.has('engagements') ? 'Nobody is engaged.' : 'Reading who is engaged…'}</Text>}
-      row={(id) => {
+      renderRow={(id) => {
         const engagement = byId.get(id);
         if (engagement === undefined) return null;
         return (
@@ -68,7 +69,7 @@ const EngagementCells = memo(function EngagementCells(props: Props): ReactElemen
   const { engagement, visitor, operator, queue, look } = props;
   return (
     <>
-      <div role="cell" className={classes['two']}>
+      <Cell className={classes['two']}>
         <span title={`${visitor} with ${operator}`}>
           <bdi>{visitor}</bdi> with <bdi>{operator}</bdi>
         </span>
@@ -77,11 +78,11 @@ const EngagementCells = memo(function EngagementCells(props: Props): ReactElemen
           {queue === null ? '' : ' · '}
           <bdi>{queue}</bdi>
         </small>
-      </div>
-      <div role="cell">
+      </Cell>
+      <Cell>
         <Since at={engagement.current_sub_engagement.started_at} />
-      </div>
-      <div role="cell">
+      </Cell>
+      <Cell>
         <Button
           size="compact-xs"
           variant="subtle"
@@ -90,7 +91,7 @@ const EngagementCells = memo(function EngagementCells(props: Props): ReactElemen
         >
           Read
         </Button>
-      </div>
+      </Cell>
     </>
   );
 });

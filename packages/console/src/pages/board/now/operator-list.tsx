@@ -10,6 +10,7 @@ import { staffs, type Load } from '../store/staffing.ts';
 import { useBoard, useTopic } from '../use-board.ts';
 import { mediumNames, operatorInWords, saidSince, stateOf } from '../words.ts';
 import classes from './now.module.css';
+import { Cell, Head } from './table-parts.tsx';
 import { VirtualRows } from './virtual-rows.tsx';
 
 const rowHeight = 52;
@@ -30,15 +31,15 @@ export function OperatorList({ queueId }: { readonly queueId: string | null }): 
       className={classes['engagedGrid']}
       header={
         <>
-          <div role="columnheader">Operator</div>
-          <div role="columnheader">Since</div>
-          <div role="columnheader">
+          <Head>Operator</Head>
+          <Head>Since</Head>
+          <Head>
             <span className={classes['unseen']}>Action</span>
-          </div>
+          </Head>
         </>
       }
       empty={<Nobody known={store.has('operators')} ofQueue={queue !== undefined} />}
-      row={(id) => {
+      renderRow={(id) => {
         const operator = byId.get(id);
         return operator === undefined ? null : <OperatorCells operator={operator} load={store.load(id)} />;
       }}
@@ -68,7 +69,7 @@ const OperatorCells = memo(function OperatorCells({
   const media = operator.media.map((medium) => mediumNames[medium]).join(', ');
   return (
     <>
-      <div role="cell" className={classes['two']}>
+      <Cell className={classes['two']}>
         <bdi title={operator.name}>{operator.name}</bdi>
         <small>
           <span className={classes['status']} data-status={statusOf[state]}>
@@ -82,11 +83,11 @@ const OperatorCells = memo(function OperatorCells({
             </>
           )}
         </small>
-      </div>
-      <div role="cell">{since === null ? '–' : <Since at={since} />}</div>
-      <div role="cell">
+      </Cell>
+      <Cell>{since === null ? '–' : <Since at={since} />}</Cell>
+      <Cell>
         <SetPresence operator={operator} />
-      </div>
+      </Cell>
     </>
   );
 });

@@ -6,6 +6,7 @@ import { inClock, Since } from '../../../components/since.tsx';
 import type { Staff } from '../store/staffing.ts';
 import { statusNames, takesOver, why } from '../why.ts';
 import classes from './now.module.css';
+import { Cell } from './table-parts.tsx';
 
 interface Props {
   readonly queue: Queue;
@@ -25,7 +26,7 @@ export const QueueCells = memo(
     const { queue, waiting, longestSince, present, busy, isChosen, choose } = props;
     return (
       <>
-        <div role="cell" className={classes['name']}>
+        <Cell className={classes['name']}>
           <div className={classes['line']}>
             <button
               type="button"
@@ -41,19 +42,19 @@ export const QueueCells = memo(
             </Link>
           </div>
           <Situation {...props} />
-        </div>
-        <div role="cell" className={classes['number']} data-label="waiting" data-strong={waiting > 0 || undefined}>
+        </Cell>
+        <Cell className={classes['number']} label="waiting" strong={waiting > 0}>
           {waiting}
-        </div>
-        <div role="cell" className={classes['number']} data-label="longest">
+        </Cell>
+        <Cell className={classes['number']} label="longest">
           {longestSince === null ? '–' : <Since at={longestSince} />}
-        </div>
-        <div role="cell" className={classes['number']} data-label="average">
+        </Cell>
+        <Cell className={classes['number']} label="average">
           {queue.average_wait_time === 0 ? '–' : inClock(queue.average_wait_time)}
-        </div>
-        <div role="cell" className={classes['number']} data-label="staff">
+        </Cell>
+        <Cell className={classes['number']} label="staff">
           {staffInWords({ present, busy })}
-        </div>
+        </Cell>
         <Capacity used={queue.visitors_count} capacity={queue.capacity} />
       </>
     );
@@ -121,13 +122,13 @@ function Situation({ queue, present, busy, chain, choose }: Props): ReactElement
 function Capacity({ used, capacity }: { readonly used: number; readonly capacity: number }): ReactElement {
   const share = capacity === 0 ? (used > 0 ? 1 : 0) : Math.min(1, used / capacity);
   return (
-    <div role="cell" className={classes['capacity']} data-label="capacity">
+    <Cell className={classes['capacity']} label="capacity">
       <span className="tabular">
         {used} / {capacity}
       </span>
       <span className={classes['track']} aria-hidden>
         <span className={classes['used']} data-full={share >= 1 || undefined} style={{ width: `${share * 100}%` }} />
       </span>
-    </div>
+    </Cell>
   );
 }

@@ -7,6 +7,7 @@ import { listQueues, type Sorting } from '../order.ts';
 import { useBoard, useTopic } from '../use-board.ts';
 import { fallbackChain } from '../why.ts';
 import classes from './now.module.css';
+import { Head } from './table-parts.tsx';
 import { QueueCells } from './queue-cells.tsx';
 import { VirtualRows } from './virtual-rows.tsx';
 
@@ -58,7 +59,7 @@ export function QueueList({ chosen, choose }: Props): ReactElement {
         header={<Heads sorting={sorting} sort={setSorting} />}
         empty={<Nothing any={store.queues.size > 0} />}
         isMarked={(id) => id === chosen}
-        row={(id) => {
+        renderRow={(id) => {
           const queue = store.queues.get(id);
           if (queue === undefined) return null;
           return (
@@ -88,20 +89,15 @@ const columns: readonly (readonly [title: string, sorting: Sorting | null])[] = 
 
 function Heads({ sorting, sort }: { readonly sorting: Sorting; readonly sort: (by: Sorting) => void }): ReactElement[] {
   return columns.map(([title, by]) => {
-    if (by === null)
-      return (
-        <div role="columnheader" key={title}>
-          {title}
-        </div>
-      );
+    if (by === null) return <Head key={title}>{title}</Head>;
     const direction = by === 'name' ? 'ascending' : 'descending';
     return (
-      <div role="columnheader" key={title} aria-sort={sorting === by ? direction : 'none'}>
+      <Head key={title} sorted={sorting === by ? direction : 'none'}>
         <button type="button" className={classes['plain']} onClick={() => sort(by)}>
           {title}
           {sorting === by ? <TriangleDownIcon aria-hidden /> : null}
         </button>
-      </div>
+      </Head>
     );
   });
 }

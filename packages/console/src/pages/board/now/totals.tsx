@@ -7,7 +7,10 @@ import classes from './now.module.css';
 /** The whole of it in five figures. */
 export function Totals(): ReactElement {
   const { store } = useBoard();
-  for (const topic of ['queues', 'tickets', 'engagements', 'operators'] as const) useTopic(topic);
+  useTopic('queues');
+  useTopic('tickets');
+  useTopic('engagements');
+  useTopic('operators');
   const { waiting, longestSince } = store.standing(null);
   const people = store.operators();
   const states = people.map((operator) => stateOf(operator, store.load(operator.id)));

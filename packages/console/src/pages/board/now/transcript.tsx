@@ -1,7 +1,7 @@
 import { Drawer, Loader, ScrollArea, Stack, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import type { ChatMessage } from '@usher/client/api-types';
-import { useEffect, useRef, type ReactElement } from 'react';
+import type { ReactElement } from 'react';
 import { ProblemNote } from '../../../components/problem.tsx';
 import { keyOf, useRead } from '../../../data/use-api.ts';
 import { useLive } from '../../../live/use-live.ts';
@@ -10,6 +10,11 @@ import { visitorInWords } from '../words.ts';
 
 const read = 'GET /engagements/{engagement_id}/chat_transcript';
 const about = ['engagement.chat.message', 'engagement.chat.system_message', 'engagement.chat.message_status'];
+
+/** What stands at the end is made anew with each message, and so is shown. */
+function showEnd(end: HTMLDivElement | null): void {
+  end?.scrollIntoView({ block: 'end' });
+}
 
 interface Props {
   readonly engagementId: string;
@@ -36,11 +41,7 @@ export function Transcript({ engagementId, close }: Props): ReactElement {
     if (sender.type === 'visitor') return visitor;
     return sender.type === 'operator' ? (store.operator(sender.id ?? '')?.name ?? 'Operator') : 'System';
   };
-  const last = useRef<HTMLDivElement>(null);
   const count = messages.data?.data.length ?? 0;
-  useEffect(() => {
-    last.current?.scrollIntoView({ block: 'end' });
-  }, [count]);
   return (
     <Drawer
       opened
@@ -64,7 +65,7 @@ export function Transcript({ engagementId, close }: Props): ReactElement {
           The engagement has ended.
         </Text>
       )}
-      <div ref={last} />
+      <div key={count} ref={showEnd} />
     </Drawer>
   );
 }

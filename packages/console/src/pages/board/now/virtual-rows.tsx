@@ -11,11 +11,12 @@ interface Props {
   readonly header: ReactNode;
   readonly empty: ReactNode;
   /** Its cells. */
-  readonly row: (id: string) => ReactElement | null;
+  readonly renderRow: (id: string) => ReactElement | null;
   readonly isMarked?: (id: string) => boolean;
 }
 
 /** A table of which only the rows in view are there, however many it has. */
+/* oxlint-disable jsx-a11y/prefer-tag-over-role -- see table-parts.tsx. */
 export function VirtualRows({
   label,
   ids,
@@ -23,10 +24,11 @@ export function VirtualRows({
   className = '',
   header,
   empty,
-  row,
+  renderRow,
   isMarked,
 }: Props): ReactElement {
   const scroller = useRef<HTMLDivElement>(null);
+  // oxlint-disable-next-line react/incompatible-library -- what it answers is used here alone, and never kept.
   const rows = useVirtualizer({
     count: ids.length,
     getScrollElement: () => scroller.current,
@@ -57,7 +59,7 @@ export function VirtualRows({
                 className={`${classes['row']} ${className}`}
                 style={{ height: rowHeight, transform: `translateY(${start}px)` }}
               >
-                {row(id)}
+                {renderRow(id)}
               </div>
             );
           })}

@@ -8,6 +8,7 @@ import { useChange } from '../../../data/use-api.ts';
 import { useBoard, useTopic } from '../use-board.ts';
 import { mediumNames, visitorInWords } from '../words.ts';
 import classes from './now.module.css';
+import { Cell, Head } from './table-parts.tsx';
 import { VirtualRows } from './virtual-rows.tsx';
 
 const rowHeight = 52;
@@ -27,16 +28,16 @@ export function WaitingList({ queueId }: { readonly queueId: string | null }): R
       className={classes['personGrid']}
       header={
         <>
-          <div role="columnheader">Place</div>
-          <div role="columnheader">Visitor</div>
-          <div role="columnheader">Since</div>
-          <div role="columnheader">
+          <Head>Place</Head>
+          <Head>Visitor</Head>
+          <Head>Since</Head>
+          <Head>
             <span className={classes['unseen']}>Action</span>
-          </div>
+          </Head>
         </>
       }
       empty={<Text c="dimmed">{store.has('tickets') ? 'Nobody waits.' : 'Reading who waits…'}</Text>}
-      row={(id) => {
+      renderRow={(id) => {
         const ticket = byId.get(id);
         if (ticket === undefined) return null;
         const queues = ticket.queue_ids.map((each) => store.queues.get(each)?.name ?? 'a queue of another site');
@@ -63,24 +64,29 @@ interface Props {
 const TicketCells = memo(function TicketCells({ ticket, name, position, queues }: Props): ReactElement {
   return (
     <>
-      <div role="cell" className="tabular">
+      <Cell className="tabular">
         {position === null ? <span title="Under offer to an operator">offer</span> : position}
-      </div>
-      <div role="cell" className={classes['two']}>
+      </Cell>
+      <Cell className={classes['two']}>
         <bdi title={name}>{name}</bdi>
         <small title={queues}>
           {mediumNames[ticket.media]} · <bdi>{queues}</bdi>
         </small>
-      </div>
-      <div role="cell">
+      </Cell>
+      <Cell>
         <Since at={ticket.created_at} />
-      </div>
-      <div role="cell">
+      </Cell>
+      <Cell>
         <SendAway ticketId={ticket.id} name={name} />
-      </div>
+      </Cell>
     </>
   );
 });
+
+/** It stands where the other button was, which had the focus. */
+function focus(button: HTMLButtonElement | null): void {
+  button?.focus();
+}
 
 /** Asks once more before it does: there is no way back into the line. */
 function SendAway({ ticketId, name }: { readonly ticketId: string; readonly name: string }): ReactElement {
@@ -103,7 +109,7 @@ function SendAway({ ticketId, name }: { readonly ticketId: string; readonly name
     <Button
       size="compact-xs"
       color="red"
-      autoFocus
+      ref={focus}
       loading={cancel.isPending}
       aria-label={`Send ${name} away`}
       onBlur={() => setAsking(false)}

@@ -118,8 +118,7 @@ export class BoardStore {
       this.#readings.delete(reading);
     }
     this.#read.add(kind);
-    for (const id of [...this.#idsOf(kind)])
-      if (!reading.found.has(id) && !reading.told.has(id)) this.#remove(kind, id);
+    for (const id of this.#idsOf(kind)) if (!reading.found.has(id) && !reading.told.has(id)) this.#remove(kind, id);
     this.topics.touch(kind);
   }
 
