@@ -20,10 +20,8 @@ const seconds = 20;
 export const consoleBoard: Entry = {
   name: 'console-board',
   async prepare(scope) {
-    const usher = await startUsher(scope, temporaryFolder(scope));
+    const { usher, siteId, visitors } = await fill(scope);
     const session = await signIn(usher);
-    const siteId = await firstSite(session);
-    const visitors = await fill(usher, siteId);
     const browser = scope.use(await openBrowser());
     const open = async () => openConsole({ browser, server: usher, key: benchKey, path: '/board' });
     return [
@@ -66,39 +64,69 @@ const rowsShown = `new Promise((resolve) => {
 })`;
 
 interface Visitor {
-  readonly id: string;
   readonly token: string;
   readonly queueId: string;
 }
 
-/** Queues and everybody in them by SQL, as turns would have written them; some who will come and go, by the API. */
-async function fill(usher: Usher, siteId: string): Promise<Visitor[]> {
-  const { socketDirectory: directory, user, database } = socketOf(usher);
+/** Those who come and go while it is measured. */
+const movers = 200;
+
+/** Queues by SQL, and everybody in them after the example of one; those who will come and go, by the API. */
+async function fill(scope: AsyncDisposableStack): Promise<{ usher: Usher; siteId: string; visitors: Visitor[] }> {
+  const folder = temporaryFolder(scope);
+  const first = await startUsher(scope, folder);
+  const siteId = await firstSite(await signIn(first));
+  const { socketDirectory: directory, user, database } = socketOf(first);
   const sql = connect({ kind: 'socket', directory, user, database }, { max: 1 });
-  try {
-    await sql`
-      INSERT INTO queues (id, account_id, site_id, name, capacity_policy, routing_policy, when_unstaffed,
-                          operator_ranking_enabled)
-      SELECT gen_random_uuid(), s.account_id, s.id, 'Queue ' || n, '{"type":"fixed","capacity":50}',
-             '{"media":["text"]}', 'accept', false
-        FROM sites s, generate_series(1, ${queues}::integer) n WHERE s.id = ${siteId}`;
-    const rows = await sql<{ id: string }[]>`SELECT id FROM queues WHERE site_id = ${siteId}`;
-    const session = await signIn(usher);
-    const visitors: Visitor[] = [];
-    const client = new RawClient(usher.url);
-    const token = (session.headers['authorization'] ?? '').replace('Bearer ', '');
-    for (let n = 0; n < waiting; n += 1) {
-      const body = { site_id: siteId, name: `Visitor ${n}` };
-      const made = await client.json<{ id: string; access_token: string }>(200, 'POST', '/visitors', token, body);
-      const visitor = { id: made.id, token: made.access_token, queueId: rows[n % queues]?.id ?? '' };
-      await enqueue(client, siteId, visitor);
-      visitors.push(visitor);
-    }
-    client.close();
-    return visitors;
-  } finally {
-    await sql.end();
+  await sql`
+    INSERT INTO queues (id, account_id, site_id, name, capacity_policy, routing_policy, when_unstaffed,
+                        operator_ranking_enabled)
+    SELECT gen_random_uuid(), s.account_id, s.id, 'Queue ' || n, '{"type":"fixed","capacity":50}',
+           '{"media":["text"]}', 'accept', false
+      FROM sites s, generate_series(1, ${queues}::integer) n WHERE s.id = ${siteId}`;
+  const rows = await sql<{ id: string }[]>`SELECT id FROM queues WHERE site_id = ${siteId} ORDER BY name`;
+  await makeVisitors(first, siteId, rows.slice(0, 1));
+  await sql`
+    INSERT INTO visitors (id, account_id, site_id, name, team_ids)
+    SELECT gen_random_uuid(), s.account_id, s.id, 'Visitor ' || n, '{}'
+      FROM sites s, generate_series(1, ${waiting - movers - 1}::integer) n WHERE s.id = ${siteId}`;
+  await sql`
+    INSERT INTO queue_tickets
+    SELECT (jsonb_populate_record(t, jsonb_build_object(
+              'id', gen_random_uuid(), 'visitor_id', v.id, 'seq', 1 + v.n, 'queue_ids', jsonb_build_array(q.id)))).*
+      FROM queue_tickets t,
+           (SELECT id, row_number() OVER () AS n FROM visitors
+             WHERE site_id = ${siteId} AND id NOT IN (SELECT visitor_id FROM queue_tickets)) v,
+           (SELECT id, row_number() OVER () AS n FROM queues WHERE site_id = ${siteId}) q
+     WHERE q.n = 1 + v.n % ${queues}`;
+  await sql`
+    INSERT INTO queue_states (queue_id, account_id, visitors, standing, waits)
+    SELECT queue_ids[1], account_id, count(*), 'opened', '{}' FROM queue_tickets GROUP BY 1, 2
+    ON CONFLICT (queue_id) DO UPDATE SET visitors = excluded.visitors`;
+  await sql`UPDATE accounts SET last_seq = ${waiting}, board_version = board_version + 2`;
+  await sql`ANALYZE`;
+  await sql.end();
+  // What it had in memory is not what there is now.
+  await first.stop();
+  const usher = await startUsher(scope, folder);
+  return { usher, siteId, visitors: await makeVisitors(usher, siteId, rows.slice(0, movers)) };
+}
+
+/** One in each of the queues. */
+async function makeVisitors(usher: Usher, siteId: string, rows: readonly { id: string }[]): Promise<Visitor[]> {
+  const session = await signIn(usher);
+  const token = (session.headers['authorization'] ?? '').replace('Bearer ', '');
+  const client = new RawClient(usher.url);
+  const visitors: Visitor[] = [];
+  for (const { id: queueId } of rows) {
+    const body = { site_id: siteId, name: `Mover ${visitors.length}` };
+    const made = await client.json<{ access_token: string }>(200, 'POST', '/visitors', token, body);
+    const visitor = { token: made.access_token, queueId };
+    await enqueue(client, siteId, visitor);
+    visitors.push(visitor);
   }
+  client.close();
+  return visitors;
 }
 
 async function enqueue(client: RawClient, siteId: string, { token, queueId }: Visitor): Promise<string> {

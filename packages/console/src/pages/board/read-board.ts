@@ -11,12 +11,12 @@ interface Reader {
   readonly signal: AbortSignal;
 }
 
-/** All that a board shows. Queues come first of all: with them it is of use. */
+/** All that a board shows. Queues come first, and nothing else beside them: with them it is of use. */
 export async function readBoard(reader: Reader): Promise<void> {
   const { store, siteIds } = reader;
   const query = { site_ids: siteIds, per_page: perPage };
+  await readQueues(reader);
   await Promise.all([
-    readQueues(reader),
     store.reading('tickets', async (add) =>
       pages(reader, 'GET /queue_tickets', { query }, (page) => add(page.queue_tickets)),
     ),

@@ -30,6 +30,8 @@ export function useNewBoard(siteIds: readonly string[]): { readonly board: LiveB
   const [error, onError] = useState<unknown>(null);
   const board = useMemo(() => new LiveBoard({ api, siteIds, onError }), [api, siteIds]);
   useEffect(() => {
+    // Queues are shown as soon as they can be; what was missed of them meanwhile is read with all the rest.
+    if (live.state() !== 'open') board.read('queues');
     const forget = onceOpen(live, () => board.read('all'));
     return () => {
       forget();

@@ -49,6 +49,8 @@ export function Transcript({ engagementId, close }: Props): ReactElement {
       position="right"
       size="md"
       title={<bdi>{visitor === '' ? 'Chat' : `Chat with ${visitor}`}</bdi>}
+      // Locking the page behind it takes a style that the security policy does not let in; it may well scroll.
+      lockScroll={false}
       closeButtonProps={{ 'aria-label': 'Close' }}
       scrollAreaComponent={ScrollArea.Autosize}
     >
