@@ -368,6 +368,9 @@ const headers: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 const queries: Readonly<Record<string, () => string>> = {
   'GET /queues': () => `?site_ids[]=${account.siteId}`,
   'GET /engagements': () => `?site_ids[]=${account.siteId}`,
+  'GET /queue_tickets': () => `?site_ids[]=${account.siteId}`,
+  'GET /queues/stats': () => `?site_ids[]=${account.siteId}&from=2027-01-01T00:00:00Z&to=2027-01-02T00:00:00Z`,
+  'GET /visitors': () => `?ids[]=${account.siteId}`,
   'GET /files': () => `?site_ids[]=${account.siteId}&state=pending`,
   'GET /queues/:queue_id/stats': () => '?from=2027-01-01T00:00:00Z&to=2027-01-02T00:00:00Z',
   'GET /queues/scheduling_policies': () => `?site_ids[]=${account.siteId}`,

@@ -39,6 +39,7 @@ export type PhoneChannel = { readonly "id": string; readonly "site_id": string; 
 export type Problem = { readonly "type": string; readonly "title": string; readonly "status": number; readonly "detail": string; readonly "error": string; readonly "message": string; readonly "details": readonly ({ readonly "attribute": string; readonly "detail": string; })[]; readonly "request_id": string; };
 export type Queue = { readonly "id": string; readonly "site_id": string; readonly "name": string; readonly "description": string | null; readonly "capacity": number; readonly "capacity_policy": { readonly "type": "fixed" | "variable"; readonly "capacity"?: number; readonly "multiplier"?: number; }; readonly "routing_policy": { readonly "media"?: readonly ("text" | "phone" | "audio" | "video")[]; readonly "team_ids"?: readonly (string)[]; }; readonly "available_properties": { readonly "media": readonly ("text" | "phone" | "audio" | "video")[]; }; readonly "status": "opened" | "closed" | "full" | "unstaffed"; readonly "self_status": "opened" | "closed" | "full" | "unstaffed"; readonly "when_unstaffed": "accept" | "reject"; readonly "operator_ranking_enabled": boolean; readonly "welcome_message": string | null; readonly "scheduling_policy_id": string | null; readonly "fallback_queue_id": string | null; readonly "operator_affinity": { readonly "time_window_sec": number; } | null; readonly "visitors_count": number; readonly "average_wait_time": number; readonly "created_at": string; readonly "updated_at": string; };
 export type QueueStats = { readonly "queue_id": string; readonly "from": string; readonly "to": string; readonly "service_level_sec": number; readonly "arrivals": number; readonly "waiting": number; readonly "engaged": number; readonly "engaged_elsewhere": number; readonly "abandoned": number; readonly "expired": number; readonly "unstaffed": number; readonly "rerouted": number; readonly "average_wait_sec": number | null; readonly "longest_wait_sec": number | null; readonly "within_service_level": number | null; };
+export type QueueStatsInterval = { readonly "from": string; readonly "to": string; readonly "arrivals": number; readonly "waiting": number; readonly "engaged": number; readonly "engaged_elsewhere": number; readonly "abandoned": number; readonly "expired": number; readonly "unstaffed": number; readonly "rerouted": number; readonly "average_wait_sec": number | null; readonly "longest_wait_sec": number | null; readonly "within_service_level": number | null; };
 export type QueueTicket = { readonly "id": string; readonly "site_id": string; readonly "visitor_id": string; readonly "media": "text" | "phone" | "audio" | "video"; readonly "queue_ids": readonly (string)[]; readonly "state": "waiting" | "offered" | "engaged" | "canceled" | "visitor_left" | "unstaffed" | "expired"; readonly "position": number | null; readonly "estimated_wait_sec": number | null; readonly "engagement_id": string | null; readonly "created_at": string; readonly "updated_at": string; };
 export type Ranking = { readonly "id": string; readonly "rank": number; };
 export type RotatedSecret = { readonly "secret": string; readonly "old_secret_until": string | null; };
@@ -292,6 +293,12 @@ export interface Operations {
     body: { readonly "site_id"?: string; readonly "name"?: string | null; readonly "team_ids"?: readonly (string)[]; };
     answer: VisitorToken;
   };
+  "GET /visitors": {
+    path: {  };
+    query: { readonly "ids": readonly (string)[]; };
+    body: undefined;
+    answer: { readonly "visitors": readonly (Visitor)[]; };
+  };
   "POST /visitors/{visitor_id}/token": {
     path: { readonly "visitor_id": string; };
     query: {  };
@@ -466,6 +473,12 @@ export interface Operations {
     body: { readonly "site_id": string; readonly "media": "text" | "phone" | "audio" | "video"; readonly "queue_ids"?: readonly (string)[]; readonly "queue_id"?: string; readonly "team_ids"?: readonly (string)[]; readonly "source"?: string | null; readonly "media_options"?: { readonly "phone_number"?: string | null; readonly "one_way"?: boolean; } | null; readonly "webhooks"?: readonly (AttachedWebhook)[]; };
     answer: QueueTicket;
   };
+  "GET /queue_tickets": {
+    path: {  };
+    query: { readonly "site_ids": readonly (string)[]; readonly "cursor"?: string; readonly "per_page"?: number; };
+    body: undefined;
+    answer: { readonly "queue_tickets": readonly (QueueTicket)[]; readonly "next_page": string | null; };
+  };
   "GET /queue_tickets/{ticket_id}": {
     path: { readonly "ticket_id": string; };
     query: {  };
@@ -495,6 +508,12 @@ export interface Operations {
     query: {  };
     body: { readonly "expires_in_sec": number; };
     answer: Visitor;
+  };
+  "GET /queues/stats": {
+    path: {  };
+    query: { readonly "site_ids": readonly (string)[]; readonly "queue_ids"?: readonly (string)[]; readonly "from": string; readonly "to": string; readonly "service_level_sec"?: number; readonly "interval_sec"?: number; };
+    body: undefined;
+    answer: { readonly "from": string; readonly "to": string; readonly "interval_sec": number; readonly "service_level_sec": number; readonly "intervals": readonly (QueueStatsInterval)[]; };
   };
   "GET /queues/{queue_id}/stats": {
     path: { readonly "queue_id": string; };
