@@ -8,7 +8,11 @@ export function At({ at, time = true }: { readonly at: string; readonly time?: b
     ...(time ? { timeStyle: 'short' } : {}),
   });
   return (
-    <time dateTime={at} className="tabular" title={date.toLocaleString(undefined, { dateStyle: 'full', timeStyle: 'long' })}>
+    <time
+      dateTime={at}
+      className="tabular"
+      title={date.toLocaleString(undefined, { dateStyle: 'full', timeStyle: 'long' })}
+    >
       {short}
     </time>
   );

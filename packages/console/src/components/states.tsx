@@ -10,7 +10,13 @@ export function Loading(): ReactElement {
 }
 
 /** Nothing here, and what to do about it. */
-export function Empty({ children, action }: { readonly children: ReactNode; readonly action?: ReactNode }): ReactElement {
+export function Empty({
+  children,
+  action,
+}: {
+  readonly children: ReactNode;
+  readonly action?: ReactNode;
+}): ReactElement {
   return (
     <Center mih="20vh">
       <Stack align="center" gap="sm" maw={420}>

@@ -81,7 +81,9 @@ function SiteAssignment({ name, assignment, fault, readOnly, onChange, onRemove 
         />
         <MultiSelect
           label="Teams"
-          placeholder={assignment.team_ids.length > 0 || readOnly ? '' : teams.length === 0 ? 'The site has none' : 'None'}
+          placeholder={
+            assignment.team_ids.length > 0 || readOnly ? '' : teams.length === 0 ? 'The site has none' : 'None'
+          }
           data={teams.map(({ id, name: label }) => ({ value: id, label }))}
           value={[...assignment.team_ids]}
           onChange={(team_ids) => onChange({ ...assignment, team_ids })}

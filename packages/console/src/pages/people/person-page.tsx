@@ -26,11 +26,7 @@ const readAgainMs = 10_000;
 
 export function PersonPage({ id }: { readonly id: string }): ReactElement {
   const client = useQueryClient();
-  const read = useRead(
-    'GET /operators/{operator_id}',
-    { path: { operator_id: id } },
-    { refetchInterval: readAgainMs },
-  );
+  const read = useRead('GET /operators/{operator_id}', { path: { operator_id: id } }, { refetchInterval: readAgainMs });
   useLive(['operator.state'], ({ data }) => {
     if ((data as Operator).id === id) void client.invalidateQueries({ queryKey: ['GET /operators/{operator_id}'] });
   });
@@ -108,7 +104,11 @@ function Details({ person, etag, readOnly }: DetailsProps): ReactElement {
     },
     onSaved: () => {
       notifications.show({ message: 'The operator is saved.' });
-      for (const read of ['GET /operators', 'GET /operators/{operator_id}', 'GET /operator_authentication/sessions/current'])
+      for (const read of [
+        'GET /operators',
+        'GET /operators/{operator_id}',
+        'GET /operator_authentication/sessions/current',
+      ])
         void client.invalidateQueries({ queryKey: [read] });
     },
   });

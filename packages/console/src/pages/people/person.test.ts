@@ -63,6 +63,9 @@ test('what is not known of an assignment is not made up', () => {
     assignmentWords({ site_id: 'shop', role: 'super_manager', team_ids: ['sales', 'gone'] }, sites, teams),
     'Super manager at Shop (Sales, another team)',
   );
-  assert.equal(assignmentWords({ site_id: 'x', role: 'manager', team_ids: [] }, sites, teams), 'Manager at another site');
+  assert.equal(
+    assignmentWords({ site_id: 'x', role: 'manager', team_ids: [] }, sites, teams),
+    'Manager at another site',
+  );
   assert.deepEqual(newDraft(null).assignments, []);
 });

@@ -71,8 +71,7 @@ export function choosePeople(people: readonly Operator[], filter: PeopleFilter):
         isShown[filter.show](person) &&
         words.every((word) => text.includes(word)) &&
         person.assignments.some(
-          ({ site_id, team_ids }) =>
-            sites.has(site_id) && (filter.teamId === null || team_ids.includes(filter.teamId)),
+          ({ site_id, team_ids }) => sites.has(site_id) && (filter.teamId === null || team_ids.includes(filter.teamId)),
         )
       );
     })

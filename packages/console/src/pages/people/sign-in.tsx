@@ -7,11 +7,7 @@ import { Copyable } from '../../components/copyable.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange, useRead } from '../../data/use-api.ts';
 
-const reads = [
-  'GET /operators/{operator_id}/invitations',
-  'GET /operators/{operator_id}',
-  'GET /operators',
-] as const;
+const reads = ['GET /operators/{operator_id}/invitations', 'GET /operators/{operator_id}', 'GET /operators'] as const;
 
 /** How somebody gets in: the password they have chosen, or the link by which they choose one. */
 export function SignIn({ person }: { readonly person: Operator }): ReactElement {
@@ -69,9 +65,7 @@ export function SignIn({ person }: { readonly person: Operator }): ReactElement 
               busy={withdraw.isPending}
               error={withdraw.error}
               onClose={() => withdraw.reset()}
-              onYes={(done) =>
-                withdraw.mutate({ path: { ...path, invitation_id: waiting.id } }, { onSuccess: done })
-              }
+              onYes={(done) => withdraw.mutate({ path: { ...path, invitation_id: waiting.id } }, { onSuccess: done })}
             >
               <Text size="sm">The link that was sent stops working at once.</Text>
             </AskFirst>

@@ -84,8 +84,7 @@ export function EditTeam({ team }: { readonly team: Team }): ReactElement {
 
 function ReadTeam({ id, onDone }: { readonly id: string; readonly onDone: () => void }): ReactElement {
   const read = useRead('GET /teams/{team_id}', { path: { team_id: id } });
-  if (read.data !== undefined)
-    return <EditTeamForm team={read.data.data} etag={read.data.etag} onDone={onDone} />;
+  if (read.data !== undefined) return <EditTeamForm team={read.data.data} etag={read.data.etag} onDone={onDone} />;
   return read.isError ? <ProblemNote error={read.error} /> : <Loading />;
 }
 

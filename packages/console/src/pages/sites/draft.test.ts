@@ -5,7 +5,18 @@ import { faultsIn, inWordsOf, isOrigin, newDraft, originOf } from './draft.ts';
 test('an origin is what a browser sends, and nothing else', () => {
   for (const good of ['https://shop.example', 'http://localhost:3000', 'http://[::1]:80'.replace(':80', '')])
     assert.ok(isOrigin(good), good);
-  for (const bad of ['', 'shop.example', 'https://shop.example/', 'https://shop.example/x', 'HTTPS://shop.example', 'ftp://a.b', 'null', '*', 'javascript:alert(1)']) // prettier-ignore
+  for (const bad of [
+    '',
+    'shop.example',
+    'https://shop.example/',
+    'https://shop.example/x',
+    'HTTPS://shop.example',
+    'ftp://a.b',
+    'null',
+    '*',
+    'javascript:alert(1)',
+  ])
+    // prettier-ignore
     assert.ok(!isOrigin(bad), bad);
 });
 

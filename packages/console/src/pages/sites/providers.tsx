@@ -1,4 +1,15 @@
-import { Button, Fieldset, Group, Loader, PasswordInput, Stack, Table, TagsInput, Text, TextInput } from '@mantine/core';
+import {
+  Button,
+  Fieldset,
+  Group,
+  Loader,
+  PasswordInput,
+  Stack,
+  Table,
+  TagsInput,
+  Text,
+  TextInput,
+} from '@mantine/core';
 import { useState, type ReactElement } from 'react';
 import { AskFirst } from '../../components/ask-first.tsx';
 import { faultsOf, isAtFields } from '../../components/faults.ts';
@@ -16,8 +27,8 @@ export function Providers({ siteId }: { readonly siteId: string }): ReactElement
   return (
     <Stack gap="md" maw={760}>
       <Text size="sm">
-        Visitors can say who they are by an identity provider that speaks OpenID Connect. A provider is never changed: add
-        another, and delete the old one.
+        Visitors can say who they are by an identity provider that speaks OpenID Connect. A provider is never changed:
+        add another, and delete the old one.
       </Text>
       <ProblemNote error={read.error} />
       {providers === undefined ? (
