@@ -1,11 +1,11 @@
-import { Anchor, Badge, Button, Code, Collapse, Group, Text } from '@mantine/core';
+import { Anchor, Badge, Button, Code, Collapse, Group, Text, VisuallyHidden } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import type { AuditEntry } from '@usher/client/api-types';
 import type { ReactElement } from 'react';
 import { Link } from 'wouter';
 import { At } from '../../components/at.tsx';
 import classes from './audit.module.css';
-import { actionWords, placeOf, plainName, valueWords } from './words.ts';
+import { actionWords, ownerOf, placeOf, plainName, valueWords } from './words.ts';
 
 interface Props {
   readonly entry: AuditEntry;
@@ -28,7 +28,7 @@ export function Entry({ entry, names }: Props): ReactElement {
           <Anchor component={Link} href={`/people/${actor.id}`} fw={600}>
             <bdi>{actor.name}</bdi>
           </Anchor>{' '}
-          {actionWords(action)} <Target entry={entry} />
+          {actionWords(action)} <Target entry={entry} names={names} />
         </Text>
         <Text size="sm" c="dimmed">
           <At at={entry.at} />
@@ -49,6 +49,7 @@ export function Entry({ entry, names }: Props): ReactElement {
       <Button
         variant="subtle"
         size="compact-xs"
+        ml={-8}
         onClick={toggle}
         aria-expanded={open}
         aria-label={`${open ? 'Less' : 'More'} about: ${actor.name} ${actionWords(action)}`}
@@ -59,11 +60,12 @@ export function Entry({ entry, names }: Props): ReactElement {
   );
 }
 
-function Target({ entry }: { readonly entry: AuditEntry }): ReactElement | null {
-  const { name } = entry.target;
+function Target({ entry, names }: Props): ReactElement | null {
+  const owner = ownerOf(entry.changes);
+  const name = entry.target.name ?? (owner === null ? null : (names.get(owner) ?? 'somebody'));
   const place = placeOf(entry);
-  if (name === null && place === null) return null;
-  const text = <bdi>{name ?? 'show'}</bdi>;
+  if (name === null) return null;
+  const text = <bdi>{name}</bdi>;
   return place === null ? (
     <b>{text}</b>
   ) : (
@@ -106,14 +108,14 @@ function Value({ change, names }: ValueProps): ReactElement {
     <Group gap={6} component="span">
       {hasBefore ? (
         <span className={classes['value'] ?? ''}>
-          <span className="mantine-visually-hidden">before: </span>
+          <VisuallyHidden>before: </VisuallyHidden>
           {hasAfter ? valueWords(change.before, names) : <s>{valueWords(change.before, names)}</s>}
         </span>
       ) : null}
       {hasBefore && hasAfter ? <span aria-hidden>→</span> : null}
       {hasAfter ? (
         <span className={classes['value'] ?? ''}>
-          <span className="mantine-visually-hidden">after: </span>
+          <VisuallyHidden>after: </VisuallyHidden>
           {valueWords(change.after, names)}
         </span>
       ) : null}

@@ -28,7 +28,7 @@ export function AuditFilters({ asked, set }: Props): ReactElement {
         clearable
         clearButtonProps={{ 'aria-label': 'Anybody' }}
         limit={100}
-        w={200}
+        w={180}
       />
       <Select
         label="Kind of thing"
@@ -39,7 +39,7 @@ export function AuditFilters({ asked, set }: Props): ReactElement {
         searchable
         clearable
         clearButtonProps={{ 'aria-label': 'Anything' }}
-        w={180}
+        w={170}
       />
       <Select
         label="Action"
@@ -50,17 +50,19 @@ export function AuditFilters({ asked, set }: Props): ReactElement {
         searchable
         clearable
         clearButtonProps={{ 'aria-label': 'Any action' }}
-        w={230}
+        w={220}
       />
       <TextInput
         label="From"
         type="datetime-local"
+        w={205}
         value={asked.since}
         onChange={(event) => set({ since: event.currentTarget.value })}
       />
       <TextInput
         label="Until"
         type="datetime-local"
+        w={205}
         value={asked.until}
         onChange={(event) => set({ until: event.currentTarget.value })}
       />

@@ -4,8 +4,8 @@ type Change = AuditEntry['changes'][number];
 
 /** Every action there is, and what its doer did. */
 const actions: Readonly<Record<string, string>> = {
-  'api_key.create': 'created an API key',
-  'api_key.delete': 'deleted an API key',
+  'api_key.create': 'created an API key for',
+  'api_key.delete': 'deleted an API key of',
   'application_token.create': 'created an application token',
   'application_token.delete': 'deleted an application token',
   'delivery.replay': 'sent a delivery again',
@@ -13,8 +13,8 @@ const actions: Readonly<Record<string, string>> = {
   'digital_channel.delete': 'deleted the channel',
   'digital_channel.update': 'changed the channel',
   'file.scan': 'decided on a file',
-  'invitation.create': 'invited an operator',
-  'invitation.withdraw': 'withdrew an invitation',
+  'invitation.create': 'invited',
+  'invitation.withdraw': 'withdrew the invitation of',
   'operator.create': 'added the operator',
   'operator.disable': 'disabled the operator',
   'operator.presence': 'set the availability of',
@@ -28,7 +28,7 @@ const actions: Readonly<Record<string, string>> = {
   'queue.update': 'changed the queue',
   'queue_ticket.cancel': 'took a visitor out of the queue',
   'sample_data.create': 'made the sample data',
-  'sample_data.delete': 'removed the sample data',
+  'sample_data.remove': 'removed the sample data',
   'sample_data.update': 'started or stopped the sample data',
   'scheduling_policy.create': 'created the hours',
   'scheduling_policy.delete': 'deleted the hours',
@@ -100,7 +100,8 @@ export function placeOf({ action, target, changes }: Pick<AuditEntry, 'action' |
   return places[target.type] ?? null;
 }
 
-function ownerOf(changes: readonly Change[]): string | null {
+/** Whose key or invitation it is. */
+export function ownerOf(changes: readonly Change[]): string | null {
   const found = changes.find(({ field }) => field === 'operator_id');
   const id = found?.after ?? found?.before;
   return typeof id === 'string' ? id : null;

@@ -43,7 +43,8 @@ export function EnableButton({ person, etag }: Props): ReactElement {
       <Text className="user-text">{person.name}</Text>
       <Text size="sm">
         They are signed out everywhere at once, their keys stop working, and an invitation is withdrawn. Visitors who
-        wait for them are offered to others. You can enable them again: the password and the keys work then as before.
+        were offered to them wait for others, and their conversations end within a minute. You can enable them again:
+        the password and the keys work then as before.
       </Text>
     </AskFirst>
   );

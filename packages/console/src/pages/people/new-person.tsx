@@ -33,6 +33,7 @@ export function NewPerson(): ReactElement {
     onSaved: () => undefined,
   });
   const { error } = editing;
+  const faults = faultsOf(error);
   return (
     <form
       onSubmit={(event) => {
@@ -44,13 +45,13 @@ export function NewPerson(): ReactElement {
         ← People
       </Anchor>
       <PageTitle title="New operator" />
-      <PersonForm draft={editing.draft} set={editing.set} faults={faultsOf(error)} readOnly={false} />
+      <PersonForm draft={editing.draft} set={editing.set} faults={faults} readOnly={false} />
       <Group mt="md" maw={640}>
         <Button type="submit" loading={editing.saving}>
           Create
         </Button>
       </Group>
-      {isAtFields(error) ? null : <ProblemNote error={error} />}
+      {isAtFields(error) || faults('/email') !== undefined ? null : <ProblemNote error={error} />}
     </form>
   );
 }

@@ -113,6 +113,7 @@ function Details({ person, etag, readOnly }: DetailsProps): ReactElement {
     },
   });
   const { error } = editing;
+  const faults = faultsOf(error);
   return (
     <form
       aria-label="Details"
@@ -121,8 +122,8 @@ function Details({ person, etag, readOnly }: DetailsProps): ReactElement {
         editing.submit();
       }}
     >
-      <PersonForm draft={editing.draft} set={editing.set} faults={faultsOf(error)} readOnly={readOnly} />
-      {isAtFields(error) ? null : <ProblemNote error={error} />}
+      <PersonForm draft={editing.draft} set={editing.set} faults={faults} readOnly={readOnly} />
+      {isAtFields(error) || faults('/email') !== undefined ? null : <ProblemNote error={error} />}
       {readOnly ? null : (
         <Group mt="md" gap="xs">
           <Button type="submit" disabled={!editing.isChanged} loading={editing.saving}>

@@ -1,4 +1,4 @@
-import { Anchor, Group, Table, Text } from '@mantine/core';
+import { Anchor, Group, Table, Text, VisuallyHidden } from '@mantine/core';
 import type { Operator, Team } from '@usher/client/api-types';
 import type { ReactElement } from 'react';
 import { Link } from 'wouter';
@@ -46,7 +46,7 @@ export function TeamsPage(): ReactElement {
               <Table.Th>Site</Table.Th>
               <Table.Th>Members</Table.Th>
               <Table.Th>
-                <span className="mantine-visually-hidden">Actions</span>
+                <VisuallyHidden>Actions</VisuallyHidden>
               </Table.Th>
             </Table.Tr>
           </Table.Thead>

@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import { PageTitle } from '../../components/page-title.tsx';
 import { useMe } from '../../data/use-me.ts';
 import { roleNames } from '../people/person.ts';
+import { SampleSection } from './sample-section.tsx';
 
 export function SitesList(): ReactElement {
   const me = useMe();
@@ -52,6 +53,7 @@ export function SitesList(): ReactElement {
           ))}
         </Table.Tbody>
       </Table>
+      <SampleSection />
     </>
   );
 }

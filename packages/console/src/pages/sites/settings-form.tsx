@@ -60,20 +60,20 @@ export function SiteForm(props: Props): ReactElement {
 const times = [
   {
     field: 'reactive_call_timeout',
-    label: 'An operator answers a visitor within',
-    description: 'After it, an offer goes to somebody else.',
+    label: 'Operator answers within',
+    description: 'An offer that nobody answers goes to somebody else.',
     max: 3_600,
   },
   {
     field: 'proactive_call_timeout',
-    label: 'A visitor answers an operator within',
-    description: 'After it, what the operator asked has failed.',
+    label: 'Visitor answers within',
+    description: 'What an operator asks a visitor fails after it.',
     max: 3_600,
   },
   {
     field: 'queue_ticket_timeout_sec',
-    label: 'A visitor waits at most',
-    description: 'After it, they have left the queue.',
+    label: 'Visitor waits at most',
+    description: 'Who waits longer has left the queue.',
     max: 604_800,
   },
 ] as const;

@@ -8,13 +8,13 @@ export const siteViews: FieldViews<SiteDraft> = {
   name: { label: 'Name', show: (name) => name },
   addresses: { label: 'Addresses', show: list },
   time_zone: { label: 'Time zone', show: (zone) => zone ?? 'not set' },
-  reactive_call_timeout: { label: 'An operator answers a visitor within', show: inWordsOf },
-  proactive_call_timeout: { label: 'A visitor answers an operator within', show: inWordsOf },
+  reactive_call_timeout: { label: 'Operator answers within', show: inWordsOf },
+  proactive_call_timeout: { label: 'Visitor answers within', show: inWordsOf },
   missed_call_unavailability_enabled: {
     label: 'An operator who misses an offer is set away',
     show: (enabled) => (enabled ? 'yes' : 'no'),
   },
-  queue_ticket_timeout_sec: { label: 'A visitor waits at most', show: inWordsOf },
+  queue_ticket_timeout_sec: { label: 'Visitor waits at most', show: inWordsOf },
   allowed_file_content_types: { label: 'Types of files', show: list },
   allowed_file_senders: {
     label: 'Who may send files',
