@@ -79,6 +79,7 @@ import { policyRoutes } from './schedules/routes.ts';
 import { deliveryRoutes } from './webhooks/deliveries/routes.ts';
 import { Recoveries } from './webhooks/recoveries/recoveries.ts';
 import { recoveryRoutes } from './webhooks/recoveries/routes.ts';
+import { statsRoutes } from './webhooks/stats/routes.ts';
 import { RateLimit } from './platform/rate-limit.ts';
 import { installRequestLog } from './platform/request-log.ts';
 import { installSettling } from './platform/settling.ts';
@@ -188,6 +189,7 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   if (sms !== null) await carrierRoutes(app, sms);
   webhookRoutes(app, { guard, sealer });
   eventTypeRoutes(app);
+  statsRoutes(app);
   deliveryRoutes(app);
   recoveryRoutes(app, startRecoveries({ app, database, log, hints }));
   await healthRoutes(app);
