@@ -42,6 +42,7 @@ export type QueueStats = { readonly "queue_id": string; readonly "from": string;
 export type QueueTicket = { readonly "id": string; readonly "site_id": string; readonly "visitor_id": string; readonly "media": "text" | "phone" | "audio" | "video"; readonly "queue_ids": readonly (string)[]; readonly "state": "waiting" | "offered" | "engaged" | "canceled" | "visitor_left" | "unstaffed" | "expired"; readonly "position": number | null; readonly "estimated_wait_sec": number | null; readonly "engagement_id": string | null; readonly "created_at": string; readonly "updated_at": string; };
 export type Ranking = { readonly "id": string; readonly "rank": number; };
 export type RotatedSecret = { readonly "secret": string; readonly "old_secret_until": string | null; };
+export type SampleData = { readonly "state": "none" | "running" | "stopped" | "removing"; readonly "site_id": string | null; readonly "started_at": string | null; };
 export type SchedulingPolicy = { readonly "id": string; readonly "site_id": string; readonly "name": string; readonly "description": string | null; readonly "timezone": string; readonly "business_hours": readonly ({ readonly "opens_at": string; readonly "closes_at": string; readonly "days_of_week": readonly (string)[]; })[]; readonly "exceptions": readonly ({ readonly "date": string; readonly "opens_at"?: string; readonly "closes_at"?: string; })[]; readonly "created_at": string; readonly "updated_at": string; };
 export type SentTest = { readonly "delivery_id": string; readonly "event_id": string; };
 export type Session = { readonly "id": string; readonly "current": boolean; readonly "signed_in_with": "password" | "api_key" | "link" | "invitation"; readonly "user_agent": string; readonly "created_at": string; readonly "last_used_at": string; readonly "expires_at": string; };
@@ -857,6 +858,36 @@ export interface Operations {
     query: {  };
     body: undefined;
     answer: WebhookRecovery;
+  };
+  "GET /sample_data": {
+    path: {  };
+    query: {  };
+    body: undefined;
+    answer: SampleData;
+  };
+  "POST /sample_data": {
+    path: {  };
+    query: {  };
+    body: undefined;
+    answer: SampleData;
+  };
+  "PATCH /sample_data": {
+    path: {  };
+    query: {  };
+    body: { readonly "action": "start" | "stop"; };
+    answer: SampleData;
+  };
+  "DELETE /sample_data": {
+    path: {  };
+    query: {  };
+    body: undefined;
+    answer: SampleData;
+  };
+  "POST /sample_data/receiver": {
+    path: {  };
+    query: {  };
+    body: unknown;
+    answer: null;
   };
   "GET /healthz": {
     path: {  };

@@ -70,6 +70,8 @@ import { transferRoutes } from './engagements/transfers/routes.ts';
 import { typingRoutes } from './engagements/typing/routes.ts';
 import { visitorEventRoutes } from './engagements/visitor-events.ts';
 import { SiteQueues } from './queues/site-queues.ts';
+import { sampleDataRoutes } from './sample/routes.ts';
+import { Simulations, type Pace } from './sample/simulations.ts';
 import { ApnsSender } from './webhooks/apns/sender.ts';
 import { Courier } from './webhooks/dispatcher/courier.ts';
 import { Dispatcher } from './webhooks/dispatcher/dispatcher.ts';
@@ -91,6 +93,8 @@ interface AppParts {
   readonly database: Database;
   readonly feed: ChangeFeed;
   readonly log: Log;
+  /** How fast sample data lives; left out, as people do. */
+  readonly samplePace?: Partial<Pace>;
 }
 
 /** Few and short: a lookup is one indexed row. While the database is away, each is told so at once and not after a pause. */
@@ -106,7 +110,7 @@ const failuresPerMinute = 300;
 const addressesPerPassword = 6;
 
 /** The HTTP edge with every room's routes. What a hook adds to routes, it adds to those registered after it. */
-export async function buildApp({ config, database, feed, log }: AppParts): Promise<App> {
+export async function buildApp({ config, database, feed, log, samplePace = {} }: AppParts): Promise<App> {
   const app = createApp({ log, sql: database.sql, trustProxy: config.trustProxy });
   const metrics = createMetrics(database.sql, config.databasePoolSize);
   // What a request needs to know in the middle of a transaction comes over connections that no transaction holds.
@@ -192,6 +196,10 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   statsRoutes(app);
   deliveryRoutes(app);
   recoveryRoutes(app, startRecoveries({ app, database, log, hints }));
+  const simulations = new Simulations({ app, sql: database.sql, tokens, disk, log, pace: samplePace });
+  // Before the server takes no more requests, its own among them.
+  app.addHook('preClose', async () => simulations.stop());
+  sampleDataRoutes(app, { simulations, sealer, guard });
   await healthRoutes(app);
   metricsRoute(app, metrics);
   docsRoutes(app, () => apiDocument(app, eventWebhooks()));
