@@ -373,6 +373,7 @@ const queries: Readonly<Record<string, () => string>> = {
   'GET /visitors': () => `?ids[]=${account.siteId}`,
   'GET /files': () => `?site_ids[]=${account.siteId}&state=pending`,
   'GET /queues/:queue_id/stats': () => '?from=2027-01-01T00:00:00Z&to=2027-01-02T00:00:00Z',
+  'GET /webhooks/:webhook_id/stats': () => '?from=2027-01-01T00:00:00Z&to=2027-01-02T00:00:00Z',
   'GET /queues/scheduling_policies': () => `?site_ids[]=${account.siteId}`,
   'GET /queues/scheduling_policies/:scheduling_policy_id/preview': () =>
     '?from=2027-01-01T00:00:00Z&to=2027-01-02T00:00:00Z',

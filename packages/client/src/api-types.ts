@@ -69,7 +69,11 @@ export type VisitorEventEvent = { readonly "event_type": "engagement.event"; rea
 export type VisitorToken = { readonly "id": string; readonly "access_token": string; readonly "expires_in": number; };
 export type VisitorTypingEvent = { readonly "event_type": "engagement.chat.typing_indicator.visitor"; readonly "event_id": string; readonly "dispatched_at": string; readonly "typing_indicator": { readonly "engagement_id": string; readonly "sub_engagement_id": string; readonly "sender": { readonly "id": string; }; readonly "typing": boolean; readonly "clock": number; }; };
 export type Webhook = { readonly "id": string; readonly "url": string; readonly "method": "POST" | "PUT" | "PATCH" | "DELETE" | null; readonly "headers": Readonly<Record<string, string>> | null; readonly "events": readonly ("engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result")[]; readonly "site_ids": readonly (string)[] | null; readonly "description": string | null; readonly "ordering": "engagement" | "none"; readonly "enabled": boolean; readonly "disabled_because": "asked" | "gone" | "failing" | "token_ended" | null; readonly "disabled_at": string | null; readonly "failing_since": string | null; readonly "created_at": string; readonly "updated_at": string; };
+export type WebhookLastAttempt = { readonly "at": string; readonly "state": "delivered" | "retrying" | "exhausted" | "held" | "discarded"; readonly "status": number | null; readonly "error": string | null; } | null;
 export type WebhookRecovery = { readonly "id": string; readonly "webhook_id": string; readonly "state": "running" | "finished" | "stopped"; readonly "since": string; readonly "until": string | null; readonly "recovered": number; readonly "created_at": string; readonly "updated_at": string; readonly "finished_at": string | null; };
+export type WebhookStats = { readonly "webhook_id": string; readonly "from": string; readonly "to": string; readonly "interval": number; readonly "complete": boolean; readonly "steps": readonly (WebhookStatsStep)[]; readonly "last_attempt": WebhookLastAttempt; readonly "waiting": WebhookWaiting; };
+export type WebhookStatsStep = { readonly "at": string; readonly "delivered": number; readonly "failed": number; readonly "given_up": number; readonly "median_ms": number | null; readonly "p95_ms": number | null; };
+export type WebhookWaiting = { readonly "pending": number; readonly "retrying": number; readonly "held": number; };
 export interface Operations {
   "POST /operator_authentication/tokens": {
     path: {  };
@@ -839,9 +843,15 @@ export interface Operations {
     body: undefined;
     answer: { readonly "event_types": readonly (EventType)[]; };
   };
+  "GET /webhooks/{webhook_id}/stats": {
+    path: { readonly "webhook_id": string; };
+    query: { readonly "from": string; readonly "to": string; readonly "interval"?: number; };
+    body: undefined;
+    answer: WebhookStats;
+  };
   "GET /webhooks/{webhook_id}/deliveries": {
     path: { readonly "webhook_id": string; };
-    query: { readonly "state"?: "pending" | "retrying" | "held" | "delivered" | "exhausted" | "discarded"; readonly "event_type"?: "engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result"; readonly "since"?: string; readonly "until"?: string; readonly "cursor"?: string; readonly "per_page"?: number; };
+    query: { readonly "state"?: "pending" | "retrying" | "held" | "delivered" | "exhausted" | "discarded"; readonly "event_type"?: "engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result"; readonly "since"?: string; readonly "until"?: string; readonly "matching_id"?: string; readonly "cursor"?: string; readonly "per_page"?: number; };
     body: undefined;
     answer: { readonly "deliveries": readonly (Delivery)[]; readonly "next_page": string | null; };
   };

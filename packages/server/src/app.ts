@@ -82,6 +82,7 @@ import { policyRoutes } from './schedules/routes.ts';
 import { deliveryRoutes } from './webhooks/deliveries/routes.ts';
 import { Recoveries } from './webhooks/recoveries/recoveries.ts';
 import { recoveryRoutes } from './webhooks/recoveries/routes.ts';
+import { statsRoutes } from './webhooks/stats/routes.ts';
 import { RateLimit } from './platform/rate-limit.ts';
 import { installRequestLog } from './platform/request-log.ts';
 import { installSettling } from './platform/settling.ts';
@@ -194,6 +195,7 @@ export async function buildApp({ config, database, feed, log, samplePace = {} }:
   if (sms !== null) await carrierRoutes(app, sms);
   webhookRoutes(app, { guard, sealer });
   eventTypeRoutes(app);
+  statsRoutes(app);
   deliveryRoutes(app);
   recoveryRoutes(app, startRecoveries({ app, database, log, hints }));
   const simulations = new Simulations({ app, sql: database.sql, tokens, disk, log, pace: samplePace });
