@@ -8,6 +8,7 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
+import { askBeforeLeaving } from './components/leaving.ts';
 import { Entry } from './shell/entry.tsx';
 import { Session } from './session/session.ts';
 import { SessionContext } from './session/use-session.ts';
@@ -41,7 +42,7 @@ createRoot(root).render(
       <Notifications position="bottom-right" />
       <QueryClientProvider client={client}>
         <SessionContext value={session}>
-          <Router base="/console">
+          <Router base="/console" aroundNav={askBeforeLeaving}>
             <Entry />
           </Router>
         </SessionContext>
