@@ -62,6 +62,8 @@ import { authenticationRequestRoutes } from './engagements/visitor-authenticatio
 import { carrierRoutes } from './engagements/sms/carrier-routes.ts';
 import { smsRoutes } from './engagements/sms/routes.ts';
 import { startSms, type SmsService } from './engagements/sms/service.ts';
+import { iceServerRoutes } from './engagements/ice-servers/routes.ts';
+import { signalRoutes } from './engagements/signals/routes.ts';
 import { transferRoutes } from './engagements/transfers/routes.ts';
 import { typingRoutes } from './engagements/typing/routes.ts';
 import { visitorEventRoutes } from './engagements/visitor-events.ts';
@@ -169,6 +171,8 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   systemMessageRoutes(app);
   typingRoutes(app, hints);
   mediaUpgradeRoutes(app, turns);
+  signalRoutes(app, lookups);
+  iceServerRoutes(app, config.ice);
   visitorEventRoutes(app);
   startFeeds({ app, database, feed, log, siteQueues, hints, metrics, turns, authenticator, directory, sealer });
   fileRoutes(app, files);

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { accountOf, permitted } from '../identity/access.ts';
 import { atLeast } from '../identity/caller.ts';
-import { notFound, Refusal } from '../platform/errors.ts';
+import { invalid, notFound, Refusal } from '../platform/errors.ts';
 import type { App } from '../platform/http.ts';
 import type { EngagementId } from '../platform/ids.ts';
 import { cursorQuery, cutAtCursor, nextPage, readCursor } from '../platform/paging.ts';
@@ -132,4 +132,11 @@ export async function permittedEngagement(
   if (!tookPart(request, found)) refuseStranger(request, { noun: 'engagement', id, siteId: found.site_id, others });
   permitted(request);
   return found;
+}
+
+/** For what is said between the sides and not kept, by a caller who has no part, or none any more. */
+export async function refuseOutside(request: FastifyRequest, id: EngagementId, after: string): Promise<never> {
+  const engagement = await permittedEngagement(request, id, 'nobody else');
+  if (engagement.ended_at === null) throw engagementEnded(engagement);
+  throw invalid([{ attribute: '', detail: `is about an engagement that has ended: ${after}` }]);
 }
