@@ -26,7 +26,12 @@ export function DeleteButton({ what, name, deleting, refusal, onDelete, onClose 
       <Button variant="default" onClick={open}>
         Delete
       </Button>
-      <Modal opened={opened} onClose={leave} title={`Delete this ${what}?`}>
+      <Modal
+        opened={opened}
+        onClose={leave}
+        closeButtonProps={{ 'aria-label': 'Close' }}
+        title={`Delete this ${what}?`}
+      >
         <Stack>
           <Text className="user-text">{name}</Text>
           {refusal}

@@ -29,7 +29,13 @@ export function ConflictDialog<Fields extends object>(props: Props<Fields>): Rea
   const found = differences(base, mine, theirs);
   const [choices, choose] = useState<Choices<Fields>>(() => firstChoices(found));
   return (
-    <Modal opened onClose={onClose} size="xl" title={`Somebody else has changed this ${what}`}>
+    <Modal
+      opened
+      onClose={onClose}
+      size="xl"
+      closeButtonProps={{ 'aria-label': 'Close' }}
+      title={`Somebody else has changed this ${what}`}
+    >
       <Stack>
         <Text size="sm">
           {found.length === 0

@@ -56,6 +56,7 @@ function Ranks({ queue, saved, names }: RanksProps): ReactElement {
   const mine = saved.filter(({ id }) => names.has(id));
   const gone = saved.length - mine.length;
   const [draft, setDraft] = useState<readonly Ranking[] | null>(null);
+  const [search, setSearch] = useState('');
   const list = draft ?? mine;
   const isChanged = !same(list, mine);
   useUnsaved(isChanged);
@@ -85,8 +86,11 @@ function Ranks({ queue, saved, names }: RanksProps): ReactElement {
         disabled={unranked.length === 0}
         searchable
         value={null}
+        searchValue={search}
+        onSearchChange={setSearch}
         onChange={(id) => {
           if (id !== null) setDraft(added(list, id));
+          setSearch('');
         }}
         data={unranked.map(([id, name]) => ({ value: id, label: name }))}
         nothingFoundMessage="No operator of this site"
