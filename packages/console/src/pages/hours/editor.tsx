@@ -1,4 +1,4 @@
-import { Anchor, Button, Center, Grid, Loader, Select, Stack, Text, Textarea, TextInput } from '@mantine/core';
+import { Anchor, Center, Grid, Loader, Select, Stack, Text, Textarea, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import type { SchedulingPolicy } from '@usher/client/api-types';
@@ -8,6 +8,7 @@ import { ConflictDialog } from '../../components/conflict.tsx';
 import { faultsOf, isAtFields } from '../../components/faults.ts';
 import { PageTitle } from '../../components/page-title.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
+import { SaveBar } from '../../components/save-bar.tsx';
 import { useEditing, type Editing } from '../../components/use-editing.ts';
 import { useRead } from '../../data/use-api.ts';
 import { useMe } from '../../data/use-me.ts';
@@ -47,9 +48,7 @@ export function NewHours(): ReactElement {
   return (
     <>
       <Crumb />
-      <PageTitle title="New hours">
-        <SaveButtons editing={editing} label="Create" />
-      </PageTitle>
+      <PageTitle title="New hours" />
       {mine.length > 1 ? (
         <Select
           label="Site"
@@ -63,6 +62,7 @@ export function NewHours(): ReactElement {
         />
       ) : null}
       <HoursForm editing={editing} siteId={siteId} />
+      <SaveBar editing={editing} label="Create" />
     </>
   );
 }
@@ -113,9 +113,9 @@ function Loaded({ policy, etag }: { readonly policy: SchedulingPolicy; readonly 
       <Crumb />
       <PageTitle title={policy.name}>
         <DeleteHours policy={policy} />
-        <SaveButtons editing={editing} label="Save" />
       </PageTitle>
       <HoursForm editing={editing} siteId={policy.site_id} />
+      <SaveBar editing={editing} label="Save" />
       {editing.theirs === null ? null : (
         <ConflictDialog
           key={editing.theirs.etag}
@@ -139,24 +139,6 @@ function Crumb(): ReactElement {
     <Anchor component={Link} href="/hours" size="sm">
       ← All hours
     </Anchor>
-  );
-}
-
-interface SaveProps {
-  readonly editing: Editing<HoursDraft>;
-  readonly label: string;
-}
-
-function SaveButtons({ editing, label }: SaveProps): ReactElement {
-  return (
-    <>
-      <Button variant="default" disabled={!editing.isChanged} onClick={editing.discard}>
-        Discard
-      </Button>
-      <Button disabled={!editing.isChanged} loading={editing.saving} onClick={editing.submit}>
-        {label}
-      </Button>
-    </>
   );
 }
 

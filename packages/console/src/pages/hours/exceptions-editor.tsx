@@ -36,7 +36,9 @@ export function ExceptionsEditor({ exceptions, fault, onChange }: Props): ReactE
       </Title>
       <Stack gap="sm">
         <Calendar
-          ariaLabels={{ nextMonth: 'Next month', previousMonth: 'Previous month', monthLevelControl: 'Choose a month' }}
+          hideOutsideDates
+          classNames={{ day: classes['date'] ?? '' }}
+          ariaLabels={{ nextMonth: 'Next month', previousMonth: 'Previous month' }}
           getDayProps={(day) => ({
             selected: day === date,
             onClick: () => setDate(day),

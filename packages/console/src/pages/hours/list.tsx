@@ -39,17 +39,19 @@ export function HoursList(): ReactElement {
           </Stack>
         </Paper>
       ) : (
-        <Table verticalSpacing="xs" highlightOnHover>
+        <Table verticalSpacing="xs" highlightOnHover layout="fixed">
           <Table.Thead>
             <Table.Tr>
               <Table.Th>Hours</Table.Th>
               {me.siteIds.length > 1 ? <Table.Th visibleFrom="lg">Site</Table.Th> : null}
-              <Table.Th visibleFrom="sm">Time zone</Table.Th>
+              <Table.Th visibleFrom="sm" w={160}>
+                Time zone
+              </Table.Th>
               <Table.Th>Week</Table.Th>
-              <Table.Th visibleFrom="md" ta="right">
+              <Table.Th visibleFrom="md" ta="right" w={110}>
                 Exceptions
               </Table.Th>
-              <Table.Th visibleFrom="sm" ta="right">
+              <Table.Th visibleFrom="sm" ta="right" w={90}>
                 Queues
               </Table.Th>
             </Table.Tr>
@@ -58,7 +60,14 @@ export function HoursList(): ReactElement {
             {rows.map((policy) => (
               <Table.Tr key={policy.id}>
                 <Table.Td>
-                  <Anchor component={Link} href={`/hours/${policy.id}`} fw={600} className="user-text">
+                  <Anchor
+                    component={Link}
+                    href={`/hours/${policy.id}`}
+                    fw={600}
+                    lineClamp={2}
+                    className="user-text"
+                    title={policy.name}
+                  >
                     {policy.name}
                   </Anchor>
                 </Table.Td>

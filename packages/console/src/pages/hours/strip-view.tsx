@@ -17,9 +17,11 @@ export function Strip({
 }): ReactElement {
   const now = useNow();
   const time = zoneFormat(timezone, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+  const days = stripOf(outlook);
+  const usual = days.find(({ hours }) => hours === 24)?.length ?? 1;
   return (
     <dl className={classes['strip']} aria-label="Days">
-      {stripOf(outlook).map((day) => {
+      {days.map((day) => {
         const isToday = day.startsAt <= now && now < day.endsAt;
         return (
           <Fragment key={day.date}>
@@ -59,6 +61,12 @@ export function Strip({
           </Fragment>
         );
       })}
+      <dt aria-hidden />
+      <dd aria-hidden className={classes['scale']} style={{ width: percent(usual) }}>
+        {['00', '06', '12', '18', '24'].map((hour) => (
+          <span key={hour}>{hour}</span>
+        ))}
+      </dd>
     </dl>
   );
 }

@@ -61,4 +61,5 @@ test('changes of the clock are told in words, and a zone nobody knows does no ha
   assert.equal(clockInWords(-3_600), 'clocks go back 1 h');
   assert.equal(clockInWords(1_800), 'clocks go forward 30 min');
   assert.match(zoneFormat('Mars/Olympus', { hour: '2-digit' }).format(0), /UTC/);
+  assert.match(zoneFormat('Mars/Olympus', { dateStyle: 'medium' }).format(0), /1970/);
 });

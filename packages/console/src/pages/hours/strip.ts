@@ -72,6 +72,8 @@ export function zoneFormat(timezone: string, options: Intl.DateTimeFormatOptions
   try {
     return new Intl.DateTimeFormat(undefined, { ...options, timeZone: timezone });
   } catch {
-    return new Intl.DateTimeFormat(undefined, { ...options, timeZone: 'UTC', timeZoneName: 'short' });
+    // Said where it can be: beside a `dateStyle` it may not.
+    const said = options.dateStyle === undefined ? ({ timeZoneName: 'short' } as const) : {};
+    return new Intl.DateTimeFormat(undefined, { ...options, ...said, timeZone: 'UTC' });
   }
 }

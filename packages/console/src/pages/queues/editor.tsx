@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, Center, Grid, Loader, Select, Stack, Tabs } from '@mantine/core';
+import { Alert, Anchor, Center, Grid, Loader, Select, Stack, Tabs } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactElement } from 'react';
@@ -7,6 +7,7 @@ import { ConflictDialog } from '../../components/conflict.tsx';
 import { faultsOf, isAtFields } from '../../components/faults.ts';
 import { PageTitle } from '../../components/page-title.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
+import { SaveBar } from '../../components/save-bar.tsx';
 import { useEditing, type Editing, type Version } from '../../components/use-editing.ts';
 import { useRead } from '../../data/use-api.ts';
 import { useMe } from '../../data/use-me.ts';
@@ -50,9 +51,7 @@ export function NewQueue(): ReactElement {
   return (
     <>
       <Crumb />
-      <PageTitle title="New queue">
-        <SaveButtons editing={editing} blocked={false} label="Create" />
-      </PageTitle>
+      <PageTitle title="New queue" />
       {mine.length > 1 ? (
         <Select
           label="Site"
@@ -66,6 +65,7 @@ export function NewQueue(): ReactElement {
         />
       ) : null}
       <QueueForm editing={editing} siteId={siteId} queue={null} />
+      <SaveBar editing={editing} label="Create" />
     </>
   );
 }
@@ -116,14 +116,7 @@ function Loaded({ queue, etag }: { readonly queue: Queue; readonly etag: string 
   return (
     <>
       <Crumb />
-      <PageTitle title={queue.name}>
-        {mayEdit ? (
-          <>
-            <DeleteQueue queue={queue} />
-            <SaveButtons editing={editing} blocked={circle !== null} label="Save" />
-          </>
-        ) : null}
-      </PageTitle>
+      <PageTitle title={queue.name}>{mayEdit ? <DeleteQueue queue={queue} /> : null}</PageTitle>
       {mayEdit ? null : (
         <Alert color="gray" mb="md">
           Only a super manager of its site may change this queue.
@@ -137,6 +130,7 @@ function Loaded({ queue, etag }: { readonly queue: Queue; readonly etag: string 
         </Tabs.List>
         <Tabs.Panel value="settings">
           <QueueForm editing={editing} siteId={queue.site_id} queue={queue} />
+          {mayEdit ? <SaveBar editing={editing} label="Save" blocked={circle !== null} /> : null}
         </Tabs.Panel>
         {mayEdit ? (
           <>
@@ -175,25 +169,6 @@ function Crumb(): ReactElement {
   );
 }
 
-interface SaveProps {
-  readonly editing: Editing<QueueDraft>;
-  readonly blocked: boolean;
-  readonly label: string;
-}
-
-function SaveButtons({ editing, blocked, label }: SaveProps): ReactElement {
-  return (
-    <>
-      <Button variant="default" disabled={!editing.isChanged} onClick={editing.discard}>
-        Discard
-      </Button>
-      <Button disabled={!editing.isChanged || blocked} loading={editing.saving} onClick={editing.submit}>
-        {label}
-      </Button>
-    </>
-  );
-}
-
 interface FormProps {
   readonly editing: Editing<QueueDraft>;
   readonly siteId: string;
@@ -225,7 +200,7 @@ function QueueForm({ editing, siteId, queue }: FormProps): ReactElement {
     <Grid gap="xl">
       <Grid.Col span={{ base: 12, md: 7 }}>
         <fieldset disabled={!mayEdit} style={{ border: 0, margin: 0, padding: 0, minWidth: 0 }}>
-          <Stack gap="xl">
+          <Stack gap="lg">
             {isAtFields(error) ? null : <ProblemNote error={error} title="It was not saved" />}
             <NameFields {...fields} />
             <CapacityFields {...fields} />

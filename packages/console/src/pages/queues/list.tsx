@@ -91,24 +91,39 @@ function QueueTable({
   const siteNames = new Map(me.sites.map(({ id, name }) => [id, name]));
   const showsSite = me.siteIds.length > 1;
   return (
-    <Table verticalSpacing="xs" highlightOnHover>
+    <Table verticalSpacing="xs" highlightOnHover layout="fixed">
       <Table.Thead>
         <Table.Tr>
           <Table.Th>Queue</Table.Th>
-          {showsSite ? <Table.Th visibleFrom="lg">Site</Table.Th> : null}
-          <Table.Th>Status</Table.Th>
-          <Table.Th visibleFrom="sm" ta="right">
-            Capacity
+          {showsSite ? (
+            <Table.Th visibleFrom="lg" w="14%">
+              Site
+            </Table.Th>
+          ) : null}
+          <Table.Th w={{ base: 150, md: 230 }}>Status</Table.Th>
+          <Table.Th visibleFrom="sm" ta="right" w={110}>
+            Waiting
           </Table.Th>
-          <Table.Th visibleFrom="md">Hours</Table.Th>
-          <Table.Th visibleFrom="md">Fallback</Table.Th>
+          <Table.Th visibleFrom="md" w="16%">
+            Hours
+          </Table.Th>
+          <Table.Th visibleFrom="md" w="16%">
+            Fallback
+          </Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
         {queues.map((queue) => (
           <Table.Tr key={queue.id}>
             <Table.Td>
-              <Anchor component={Link} href={`/queues/${queue.id}`} fw={600} className="user-text">
+              <Anchor
+                component={Link}
+                href={`/queues/${queue.id}`}
+                fw={600}
+                lineClamp={2}
+                className="user-text"
+                title={queue.name}
+              >
                 {queue.name}
               </Anchor>
               {queue.description === null ? null : (

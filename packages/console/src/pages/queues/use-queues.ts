@@ -1,4 +1,4 @@
-import type { Queue, SchedulingPolicy } from '@usher/client/api-types';
+import type { Queue } from '@usher/client/api-types';
 import { useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import type { Answered } from '@usher/client/api';
 import { useRead } from '../../data/use-api.ts';
@@ -6,7 +6,7 @@ import { useMe } from '../../data/use-me.ts';
 import { useLive } from '../../live/use-live.ts';
 
 /** What others have renamed or added comes with the next look. */
-const lookEveryMs = 30_000;
+const lookEveryMs = 10_000;
 const list = 'GET /queues';
 
 interface QueueState extends Partial<Queue> {
@@ -27,7 +27,12 @@ export function useQueues(): UseQueryResult<Answered<typeof list>> {
     const isKnown = known.some(([, read]) => read?.data.queues.some(({ id }) => id === state.id) === true);
     if (!isKnown && state.deleted !== true) void client.invalidateQueries({ queryKey: [list] });
   });
-  return useRead(list, request, { enabled: siteIds.length > 0, keep: true, refetchInterval: lookEveryMs });
+  return useRead(list, request, {
+    enabled: siteIds.length > 0,
+    keep: true,
+    refetchInterval: lookEveryMs,
+    refetchOnMount: 'always',
+  });
 }
 
 function withState(before: Answered<typeof list> | undefined, state: QueueState): typeof before {
@@ -46,8 +51,8 @@ export function usePolicies(): UseQueryResult<Answered<'GET /queues/scheduling_p
   return useRead(
     'GET /queues/scheduling_policies',
     { query: { site_ids: siteIds } },
-    { enabled: siteIds.length > 0, keep: true, refetchInterval: lookEveryMs },
+    { enabled: siteIds.length > 0, keep: true, refetchInterval: lookEveryMs, refetchOnMount: 'always' },
   );
 }
 
-export type { Queue, SchedulingPolicy };
+export type { Queue };
