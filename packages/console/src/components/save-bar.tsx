@@ -17,7 +17,7 @@ export function SaveBar<Fields>({ editing, label, blocked = false }: Props<Field
   return (
     <Paper withBorder shadow="sm" px="md" py="xs" mt="lg" className={classes['bar']}>
       <Group justify="space-between" wrap="nowrap">
-        <Text size="sm" c="dimmed" role="status">
+        <Text size="sm" c="dimmed" component="output">
           Not saved yet
         </Text>
         <Group gap="xs" wrap="nowrap">

@@ -64,9 +64,9 @@ export function ExceptionsEditor({ exceptions, fault, onChange }: Props): ReactE
         )}
         {own === undefined ? null : <Input.Error>{`An exception ${own}`}</Input.Error>}
         {dates.length === 0 ? null : (
-          <Stack gap={2} role="list" aria-label="All exceptions">
+          <Stack gap={2} component="ul" className={classes['bare']} aria-label="All exceptions">
             {dates.map((each) => (
-              <Group key={each} role="listitem" gap="xs" wrap="nowrap" justify="space-between">
+              <Group key={each} component="li" gap="xs" wrap="nowrap" justify="space-between">
                 <Button variant="subtle" size="compact-sm" onClick={() => setDate(each)}>
                   {longDate(each)}
                 </Button>

@@ -2,6 +2,7 @@ import { ActionIcon, Button, Chip, Fieldset, Group, Input, Stack, Text } from '@
 import { Cross2Icon, PlusIcon } from '@radix-ui/react-icons';
 import type { ReactElement } from 'react';
 import type { Faults } from '../../components/faults.ts';
+import classes from './hours.module.css';
 import { TimeInput } from './time-input.tsx';
 import { dayNames, days, inWeekOrder, minutesOfDay, spanOf, type Row } from './week.ts';
 
@@ -18,10 +19,10 @@ export function RowList({ rows, fault, onChange }: Props): ReactElement {
   return (
     <Fieldset legend="The same as a list">
       <Stack gap="sm">
-        {rows.map((row, index) => (
+        {numbered(rows).map(({ number, index, row }) => (
           <ListedRow
-            key={index}
-            number={index + 1}
+            key={number}
+            number={number}
             row={row}
             fault={fault(`/business_hours/${index}`)}
             onChange={(part) => setRow(index, part)}
@@ -43,6 +44,11 @@ export function RowList({ rows, fault, onChange }: Props): ReactElement {
   );
 }
 
+/** A row has no name but its place. */
+function numbered(rows: readonly Row[]): { readonly number: number; readonly index: number; readonly row: Row }[] {
+  return rows.map((row, index) => ({ number: index + 1, index, row }));
+}
+
 interface ListedProps {
   readonly number: number;
   readonly row: Row;
@@ -54,7 +60,7 @@ interface ListedProps {
 function ListedRow({ number, row, fault, onChange, onRemove }: ListedProps): ReactElement {
   const span = spanOf(row);
   return (
-    <div role="group" aria-label={`Hours ${number}`}>
+    <fieldset className={classes['plain']} aria-label={`Hours ${number}`}>
       <Group gap="xs">
         <Chip.Group
           multiple
@@ -96,6 +102,6 @@ function ListedRow({ number, row, fault, onChange, onRemove }: ListedProps): Rea
         ) : null}
       </Group>
       {fault === undefined ? null : <Input.Error mt={4}>{fault}</Input.Error>}
-    </div>
+    </fieldset>
   );
 }

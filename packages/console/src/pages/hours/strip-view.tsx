@@ -1,6 +1,6 @@
 import type { HoursOutlook } from '@usher/client/api-types';
 import { Fragment, type ReactElement } from 'react';
-import { Text } from '@mantine/core';
+import { Text, VisuallyHidden } from '@mantine/core';
 import { useNow } from '../../components/since.tsx';
 import classes from './hours.module.css';
 import { clockInWords, stripOf, zoneFormat, type StripDay } from './strip.ts';
@@ -27,11 +27,12 @@ export function Strip({
           <Fragment key={day.date}>
             <dt data-today={isToday || undefined}>{dateInWords(day.date)}</dt>
             <dd>
+              <VisuallyHidden>{inWords(day, time)}</VisuallyHidden>
               <div
                 className={classes['day']}
                 style={{ width: percent(day.length) }}
-                role="img"
-                aria-label={inWords(day, time)}
+                aria-hidden
+                data-testid="day"
                 title={inWords(day, time)}
               >
                 {day.pieces.map(({ from, to }) => (

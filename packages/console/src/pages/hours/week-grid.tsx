@@ -96,7 +96,7 @@ export function WeekGrid({ rows, onChange }: Props): ReactElement {
   const shown = gesture?.span ?? null;
   return (
     <div>
-      <div className={classes['week']} role="group" aria-label="Week">
+      <section className={classes['week']} aria-label="Week">
         <Axis />
         <div
           ref={ground}
@@ -120,7 +120,7 @@ export function WeekGrid({ rows, onChange }: Props): ReactElement {
           ))}
           {shown === null ? null : <Ghost span={shown} />}
         </div>
-      </div>
+      </section>
       <Group gap="xs" mt={6} mih={30}>
         <Text size="xs" c="dimmed" aria-live="polite">
           {selected === null
@@ -186,7 +186,7 @@ function BlockView({ block, isFaint, isChosen, onChoose, onBegin, onKey }: Block
     <>
       {segments.map(({ day, from, to }, index) => (
         <div
-          key={index}
+          key={day}
           className={classes['block']}
           data-faint={isFaint || undefined}
           data-chosen={isChosen || undefined}
@@ -220,7 +220,7 @@ function Ghost({ span }: { readonly span: Span }): ReactElement {
   return (
     <>
       {segmentsOf(span).map(({ day, from, to }, index) => (
-        <div key={index} className={classes['ghost']} style={placed(day, from, to)} aria-hidden>
+        <div key={day} className={classes['ghost']} style={placed(day, from, to)} aria-hidden>
           {index === 0 ? <span className={classes['times']}>{inWords(span).split(' ')[1]}</span> : null}
         </div>
       ))}

@@ -74,7 +74,7 @@ test('drawing goes up or down, and over midnight into the next day', () => {
 });
 
 test('one day of a row is moved without the others, and joins a row of the same times', () => {
-  const [block] = blocksOf([office]).filter(({ day }) => day === 4);
+  const block = blocksOf([office]).find(({ day }) => day === 4);
   assert.ok(block !== undefined);
   const later = place([office], moved(block, 0, 60), block);
   assert.deepEqual(later, [
@@ -84,12 +84,10 @@ test('one day of a row is moved without the others, and joins a row of the same 
   const friday = blocksOf(later).find(({ day }) => day === 4);
   assert.ok(friday !== undefined);
   assert.deepEqual(place(later, moved(friday, 0, -60), friday), [office]);
-  const saturday = blocksOf([office]).find(({ day }) => day === 4);
   assert.deepEqual(place([office], { day: 5, opens: 540, closes: 1_020 })[0]?.days_of_week, [
     ...office.days_of_week,
     'sat',
   ]);
-  assert.ok(saturday !== undefined);
 });
 
 test('what overlaps or touches on its day becomes one', () => {
@@ -161,7 +159,7 @@ test('placing never loses an open minute', () => {
         rows = place(rows, each);
         for (let at = each.opens; at < each.closes; at += 15) wanted.add((each.day * 1_440 + at) % (7 * 1_440));
       }
-      assert.deepEqual([...openSteps(rows)].toSorted(), [...wanted].toSorted());
+      assert.deepEqual(openSteps(rows), wanted);
       assert.ok(rows.every((row) => row.days_of_week.every((day) => (days as readonly string[]).includes(day))));
     }),
   );

@@ -24,6 +24,7 @@ import { LinkFields, RoutingFields, ServiceFields } from './fields-routing.tsx';
 import { RankingTab } from './ranking.tsx';
 import { useQueues, type Queue } from './use-queues.ts';
 import { welcomeFaults } from './card.ts';
+import classes from './queues.module.css';
 import { WelcomeEditor } from './welcome-editor.tsx';
 
 export function NewQueue(): ReactElement {
@@ -199,7 +200,7 @@ function QueueForm({ editing, siteId, queue }: FormProps): ReactElement {
   return (
     <Grid gap="xl">
       <Grid.Col span={{ base: 12, md: 7 }}>
-        <fieldset disabled={!mayEdit} style={{ border: 0, margin: 0, padding: 0, minWidth: 0 }}>
+        <fieldset disabled={!mayEdit} className={classes['plain']}>
           <Stack gap="lg">
             {isAtFields(error) ? null : <ProblemNote error={error} title="It was not saved" />}
             <NameFields {...fields} />

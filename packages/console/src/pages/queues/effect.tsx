@@ -141,8 +141,8 @@ function Chain({ name, data }: { readonly name: string; readonly data: QueuePrev
           {name}
         </Badge>
       </li>
-      {data.fallback_path.map((link, index) => (
-        <Fragment key={index}>
+      {data.fallback_path.map((link) => (
+        <Fragment key={link.id}>
           <li className={classes['arrow']} aria-hidden>
             →
           </li>

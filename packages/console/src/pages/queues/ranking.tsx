@@ -146,7 +146,7 @@ function RankList({ list, names, onChange }: ListProps): ReactElement {
       }}
     >
       <SortableContext items={list.map(({ id }) => id)} strategy={verticalListSortingStrategy}>
-        <Stack gap={2} role="list" aria-label="Ranks">
+        <Stack gap={2} component="ul" className={classes['bare']} aria-label="Ranks">
           {list.map(({ id, rank }) => (
             <Ranked
               key={id}
@@ -178,9 +178,8 @@ function Ranked({ id, name, rank, onRank, onRemove }: RankedProps): ReactElement
     id,
   });
   return (
-    <div
+    <li
       ref={setNodeRef}
-      role="listitem"
       aria-label={`${name}, rank ${rank}`}
       className={classes['ranked']}
       data-dragging={isDragging || undefined}
@@ -212,6 +211,6 @@ function Ranked({ id, name, rank, onRank, onRemove }: RankedProps): ReactElement
       <ActionIcon variant="default" aria-label={`Take ${name} out`} onClick={onRemove}>
         <Cross2Icon />
       </ActionIcon>
-    </div>
+    </li>
   );
 }

@@ -46,7 +46,7 @@ export function WelcomeEditor({ value, fault, onChange }: Props): ReactElement {
           <SegmentedControl
             aria-label="Kind of welcome message"
             value={mode}
-            onChange={(next) => change(next as Mode)}
+            onChange={(next) => change(next)}
             data={[
               { value: 'text', label: 'Text' },
               { value: 'card', label: 'Card' },
