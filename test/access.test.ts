@@ -145,6 +145,9 @@ async function makeTargets({ method, url }: DeclaredAccess, kind: CallerKind): P
     const made = await call(server, 'POST /sip_domains', { token: account.admin, body });
     ids['sip_domain_id'] = expectStatus(made, 201).body.id;
   }
+  if (`${method} ${url}` === 'PATCH /sample_data') {
+    for (const { admin } of [account, stranger]) await call(server, 'POST /sample_data', { token: admin });
+  }
   Object.assign(ids, await makeDelivered(url));
   if (/\/webhooks(?!.*\/(deliveries|recover))/.test(url)) {
     // An account may have so many of them only.
@@ -347,6 +350,9 @@ const bodies: Readonly<Record<string, (ids: Targets['ids'], kind: CallerKind) =>
     to_number: newNumber(),
     message: 'Hello?',
   }),
+  'POST /sample_data': () => undefined,
+  'POST /sample_data/receiver': () => ({}),
+  'PATCH /sample_data': () => ({ action: 'stop' }),
   'POST /carriers/twilio/status': () => signedForm('status').body,
   'POST /carriers/twilio/inbound': () => signedForm('inbound').body,
 };

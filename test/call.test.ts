@@ -69,7 +69,7 @@ class Caller {
   }
 
   async untilState(name: string): Promise<Json> {
-    await this.untilView(({ state }) => state.name === name, `${name}`);
+    await this.untilView(({ state }) => state.name === name, name);
     return this.look();
   }
 

@@ -7,6 +7,8 @@ import { eventLogRoutes } from './events/log/routes.ts';
 import { installAccess } from './identity/access.ts';
 import { apiKeyRoutes } from './identity/api-keys/routes.ts';
 import { applicationTokenRoutes } from './identity/application-tokens/routes.ts';
+import { installAudit } from './identity/audit/install-audit.ts';
+import { auditRoutes } from './identity/audit/routes.ts';
 import { countDropped, watchFeeds } from './feed/feed-metrics.ts';
 import { Feeds } from './feed/feeds.ts';
 import type { Reveal } from './feed/items.ts';
@@ -68,6 +70,8 @@ import { transferRoutes } from './engagements/transfers/routes.ts';
 import { typingRoutes } from './engagements/typing/routes.ts';
 import { visitorEventRoutes } from './engagements/visitor-events.ts';
 import { SiteQueues } from './queues/site-queues.ts';
+import { sampleDataRoutes } from './sample/routes.ts';
+import { Simulations, type Pace } from './sample/simulations.ts';
 import { ApnsSender } from './webhooks/apns/sender.ts';
 import { Courier } from './webhooks/dispatcher/courier.ts';
 import { Dispatcher } from './webhooks/dispatcher/dispatcher.ts';
@@ -88,6 +92,8 @@ interface AppParts {
   readonly database: Database;
   readonly feed: ChangeFeed;
   readonly log: Log;
+  /** How fast sample data lives; left out, as people do. */
+  readonly samplePace?: Partial<Pace>;
 }
 
 /** Few and short: a lookup is one indexed row. While the database is away, each is told so at once and not after a pause. */
@@ -103,7 +109,7 @@ const failuresPerMinute = 300;
 const addressesPerPassword = 6;
 
 /** The HTTP edge with every room's routes. What a hook adds to routes, it adds to those registered after it. */
-export async function buildApp({ config, database, feed, log }: AppParts): Promise<App> {
+export async function buildApp({ config, database, feed, log, samplePace = {} }: AppParts): Promise<App> {
   const app = createApp({ log, sql: database.sql, trustProxy: config.trustProxy });
   const metrics = createMetrics(database.sql, config.databasePoolSize);
   // What a request needs to know in the middle of a transaction comes over connections that no transaction holds.
@@ -136,6 +142,7 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
     failures: new RateLimit(failuresPerMinute),
   });
   installSettling(app, feed);
+  installAudit(app);
   installIdempotency(app, ({ caller }) => {
     // A publishable token is shared by strangers, who must not be given each other's answers.
     if (caller.kind === 'nobody' || (caller.kind === 'application' && caller.trust === 'publishable')) return null;
@@ -156,6 +163,7 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   siteRoutes(app, directory);
   teamRoutes(app);
   operatorRoutes(app);
+  auditRoutes(app, config.eventRetentionDays);
   visitorRoutes(app, tokens);
   policyRoutes(app);
   queueRoutes(app, siteQueues);
@@ -186,6 +194,10 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   eventTypeRoutes(app);
   deliveryRoutes(app);
   recoveryRoutes(app, startRecoveries({ app, database, log, hints }));
+  const simulations = new Simulations({ app, sql: database.sql, tokens, disk, log, pace: samplePace });
+  // Before the server takes no more requests, its own among them.
+  app.addHook('preClose', async () => simulations.stop());
+  sampleDataRoutes(app, { simulations, sealer, guard });
   await healthRoutes(app);
   metricsRoute(app, metrics);
   docsRoutes(app, () => apiDocument(app, eventWebhooks()));

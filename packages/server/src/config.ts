@@ -104,7 +104,11 @@ export const settings = [
     fallback: '',
     meaning: 'Address by which others reach Usher, put before links in messages and events; without one they are paths',
   },
-  { name: 'USHER_EVENT_RETENTION_DAYS', fallback: '30', meaning: 'Days for which events are kept, 1 to 3650' },
+  {
+    name: 'USHER_EVENT_RETENTION_DAYS',
+    fallback: '30',
+    meaning: 'Days for which events and the audit log are kept, 1 to 3650',
+  },
   {
     name: 'USHER_SCANNER',
     fallback: '',

@@ -80,7 +80,7 @@ function endRoute(app: App, turns: Turns): void {
   app.patch(
     '/engagements/:engagement_id',
     {
-      config: { access: { operator: 'operator', visitor: true, site: 'resource' } },
+      config: { access: { operator: 'operator', visitor: true, site: 'resource' }, audit: 'own work' },
       schema: {
         tags,
         summary: 'End an engagement, as one who takes part in it',

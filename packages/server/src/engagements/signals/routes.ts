@@ -23,7 +23,11 @@ export function signalRoutes(app: App, sql: Sql): void {
   app.post(
     '/engagements/:engagement_id/signals',
     {
-      config: { access: { operator: 'operator', visitor: true, site: 'resource' }, changesNothing: true },
+      config: {
+        access: { operator: 'operator', visitor: true, site: 'resource' },
+        changesNothing: true,
+        audit: 'own work',
+      },
       bodyLimit: signalBytes,
       schema: {
         tags: ['Calls'],

@@ -20,7 +20,11 @@ export function typingRoutes(app: App, hints: Hints): void {
   app.put(
     '/engagements/:engagement_id/typing_indicator',
     {
-      config: { access: { operator: 'operator', visitor: true, site: 'resource' }, changesNothing: true },
+      config: {
+        access: { operator: 'operator', visitor: true, site: 'resource' },
+        changesNothing: true,
+        audit: 'own work',
+      },
       schema: {
         tags: ['Messages'],
         summary: 'Say that the caller is typing, or no longer',
