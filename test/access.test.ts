@@ -290,6 +290,11 @@ const bodies: Readonly<Record<string, (ids: Targets['ids'], kind: CallerKind) =>
   'PATCH /visitors/:visitor_id': () => ({ site_id: otherSite }),
   'POST /queues/scheduling_policies': () => ({ site_id: account.siteId, ...policyFields }),
   'PUT /queues/scheduling_policies/:scheduling_policy_id': () => policyFields,
+  'POST /queues/scheduling_policies/preview': () => {
+    const { timezone, business_hours } = policyFields;
+    return { site_id: account.siteId, timezone, business_hours };
+  },
+  'POST /queues/preview': () => ({ site_id: account.siteId, ...queueFields }),
   'POST /queues': () => ({ site_id: account.siteId, ...queueFields }),
   'PUT /queues/:queue_id': () => queueFields,
   'PATCH /queues/:queue_id/rankings': () => ({ operators: [] }),
