@@ -84,6 +84,7 @@ export class Session {
   async signOut(where: 'here' | 'everywhere'): Promise<void> {
     await this.api.send(where === 'here' ? `${sessions}/current` : sessions, { method: 'DELETE' });
     this.#token = null;
+    forgetTyped();
     this.#channel.postMessage('out');
     this.#become({ kind: 'out' });
   }
@@ -154,4 +155,9 @@ export async function post<Body>(path: string, body: unknown): Promise<Body> {
   }
   if (!response.ok) throw await problemOf(response);
   return (await response.json()) as Body;
+}
+
+/** What was typed on the desk is kept for whoever comes back, not for whoever comes after somebody has left on purpose. */
+function forgetTyped(): void {
+  for (const key of Object.keys(localStorage)) if (key.startsWith('usher-desk ')) localStorage.removeItem(key);
 }
