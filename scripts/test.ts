@@ -9,6 +9,7 @@ const checks: readonly (readonly [title: string, args: readonly string[]])[] = [
   ['types', bin('typescript/bin/tsc')],
   ['types of the console', [...bin('typescript/bin/tsc'), '--project', 'packages/console']],
   ['types of the widget', [...bin('typescript/bin/tsc'), '--project', 'packages/widget']],
+  ['types of calls', [...bin('typescript/bin/tsc'), '--project', 'packages/call']],
   ['lint', [...bin('oxlint/bin/oxlint'), '--type-aware', '--quiet', '--deny-warnings']],
   ['format', [...bin('prettier/bin/prettier.cjs'), '--check', '--log-level=warn', '.']],
   ['import direction', ['scripts/check-imports.ts']],

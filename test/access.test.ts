@@ -8,7 +8,7 @@ import type { SiteId } from '../packages/server/src/platform/ids.ts';
 import { call, startTestServer, type Json, type TestServer } from './support/server.ts';
 import { fill, makeWebhook as insertWebhook } from './support/deliveries.ts';
 import { fileForm } from './support/files.ts';
-import { invite, linkOf, openSession } from './support/sign-in.ts';
+import { makeSignedIn, newInvitation } from './support/sign-in.ts';
 import { makeWebhook, webhookFields } from './support/webhooks.ts';
 import { newNumber, signedForm, startCarrier, type TestCarrier } from './support/carrier.ts';
 import {
@@ -120,7 +120,8 @@ async function makeTargets({ method, url }: DeclaredAccess, kind: CallerKind): P
     const target = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
     Object.assign(ids, { operator_id: target.id, key_id: target.keyId });
   }
-  Object.assign(ids, await makeSignedIn(url, kind, ids['operator_id']));
+  const self = kind === 'stranger' ? stranger.adminId : kind in staff ? staff[kind as Role].id : account.adminId;
+  Object.assign(ids, await makeSignedIn(server, account, { url, self, operatorId: ids['operator_id'] ?? '' }));
   if (url.includes(':queue_id')) ids['queue_id'] = await makeQueue(server, account);
   if (url.includes(':scheduling_policy_id')) ids['scheduling_policy_id'] = await makePolicy(server, account);
   if (url.includes(':channel_id')) {
@@ -153,25 +154,6 @@ async function makeTargets({ method, url }: DeclaredAccess, kind: CallerKind): P
   const participant = kind === 'manager' || kind === 'super_manager' ? staff[kind] : staff.operator;
   Object.assign(ids, await makeRouted(`${method} ${url}`, participant, visitor, kind));
   return { ids, visitorToken: visitor.token };
-}
-
-/** A session of the caller's own, or an invitation of the operator, where the route is about one. */
-async function makeSignedIn(url: string, kind: CallerKind, operatorId = ''): Promise<Record<string, string>> {
-  if (url.includes(':invitation_id')) {
-    await invite(server, account, operatorId);
-    const { body } = await call(server, `GET /operators/${operatorId}/invitations`, { token: account.admin });
-    return { invitation_id: body.invitations[0].id };
-  }
-  if (!url.includes(':session_id') && !url.endsWith('/current/token')) return {};
-  const owner = kind === 'stranger' ? stranger.adminId : kind in staff ? staff[kind as Role].id : account.adminId;
-  const { id, cookie } = await openSession(server, { link: await linkOf(server, owner) });
-  return { session_id: id, cookie };
-}
-
-/** An invitation of an operator who has not been invited before. */
-async function newInvitation(): Promise<string> {
-  const { id } = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
-  return invite(server, account, id);
 }
 
 /** A webhook of the site, a delivery and a recovery, where the route is about one. */
@@ -281,9 +263,11 @@ const bodies: Readonly<Record<string, (ids: Targets['ids'], kind: CallerKind) =>
   'POST /operator_authentication/sessions': () => credentials(),
   'POST /operator_authentication/sessions/current/token': () => ({}),
   'POST /operators/:operator_id/invitations': () => ({}),
-  'POST /operator_authentication/invitations/preview': async () => ({ invitation: await newInvitation() }),
+  'POST /operator_authentication/invitations/preview': async () => ({
+    invitation: await newInvitation(server, account),
+  }),
   'POST /operator_authentication/invitations/accept': async () => ({
-    invitation: await newInvitation(),
+    invitation: await newInvitation(server, account),
     password: 'a lamp by the river',
   }),
   'PUT /operator_authentication/password': () => ({ new_password: 'a lamp by the river' }),
@@ -332,6 +316,7 @@ const bodies: Readonly<Record<string, (ids: Targets['ids'], kind: CallerKind) =>
   'PUT /engagements/:engagement_id/chat_messages/:message_id': () => ({ content: 'Hello' }),
   'PATCH /engagements/:engagement_id/chat_messages/:message_id': () => ({ status: 'delivered' }),
   'PUT /engagements/:engagement_id/typing_indicator': () => ({ typing: true }),
+  'POST /engagements/:engagement_id/signals': () => ({ call_id: randomUUID(), kind: 'ready', data: null }),
   'POST /engagements/:engagement_id/system_messages': () => ({ content: 'News' }),
   'POST /engagements/:engagement_id/media_upgrade_requests': () => ({ audio: 'two_way', video: null }),
   'PATCH /engagements/:engagement_id/media_upgrade_requests/:upgrade_id': () => ({ action: 'decline' }),

@@ -17,7 +17,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { connect } from '../packages/server/src/platform/database.ts';
 import { emptyDatabase } from './support/database.ts';
 import { databaseProcess, freePort, launch, temporaryDirectory, UsherProcess } from './support/process.ts';
-import { call, until } from './support/server.ts';
+import { call, until, type Answer } from './support/server.ts';
 import { expectStatus } from './support/world.ts';
 
 let directory: ReturnType<typeof temporaryDirectory>;
@@ -74,6 +74,60 @@ test('the first start says where, and prints a key and a command that works; lat
   expectStatus(await call(second, 'GET /sites', { token }), 200);
 });
 
+/** What is behind the # of the link in what was printed. */
+function linkIn(printed: string, url: string): string {
+  const [, token] = new RegExp(`${url}/console/sign-in#(\\S+)`).exec(printed) ?? [];
+  assert.ok(token, printed);
+  return token;
+}
+
+test('every start prints a link that signs in once, as the first super_manager', async () => {
+  const enter = async (usher: UsherProcess, link: string): Promise<Answer> =>
+    call(usher, 'POST /operator_authentication/sessions', { body: { link } });
+  const first = await (await start()).ready();
+  const unused = linkIn(first.output, first.url);
+  const { token } = paste(first) as { token: string };
+  const { operator_id } = (await call(first, 'GET /operator_authentication/sessions/current', { token })).body;
+  await first.stop();
+
+  const second = await (await start({ port: first.port })).ready();
+  const link = linkIn(second.output, second.url);
+  assert.notEqual(link, unused);
+  const entered = expectStatus(await enter(second, link), 201).body;
+  assert.equal(entered.operator_id, operator_id);
+  expectStatus(await call(second, 'GET /sites', { token: entered.token }), 200);
+  expectStatus(await enter(second, link), 401);
+  expectStatus(await enter(second, unused), 201);
+
+  const printed = async (...args: string[]): Promise<UsherProcess> => {
+    const usher = await start({ args: ['sign-in-link', ...args], port: first.port });
+    await usher.ended();
+    return usher;
+  };
+  for (const args of [[], ['--operator', operator_id], ['--operator', 'ADMINISTRATOR@localhost']]) {
+    const { output } = await printed(...args);
+    assert.equal(expectStatus(await enter(second, linkIn(output, second.url)), 201).body.operator_id, operator_id);
+    assert.equal(output.trim().split('\n').length, 1);
+  }
+  assert.match((await printed('--operator', 'who@where')).errors, /There is no operator who@where/);
+  assert.match((await printed('--operater', 'x')).errors, /Unknown option '--operater'.*See usher sign-in-link --help/);
+  assert.match((await printed('--help')).output, /usher sign-in-link \[--operator/);
+});
+
+test('where the database is the user’s own, the start that makes the first account prints the link, and no later one', async () => {
+  const address = await emptyDatabase();
+  assert.ok(address.kind === 'socket');
+  const environment = {
+    DATABASE_URL: `postgres://usher@localhost/${address.database}?host=${encodeURIComponent(address.directory)}`,
+    USHER_PUBLIC_URL: 'https://help.example.com/',
+  };
+  const first = await (await start({ environment })).ready();
+  const link = linkIn(first.output, 'https://help.example.com');
+  const second = await (await start({ environment })).ready();
+  assert.doesNotMatch(second.output, /sign-in|usl_/);
+  expectStatus(await call(second, 'POST /operator_authentication/sessions', { body: { link } }), 201);
+});
+
 test('D9.3 the settings choose the first key, and change it', async () => {
   const environment = { USHER_ADMIN_KEY_ID: 'admin', USHER_ADMIN_KEY_SECRET: 'correct-horse-battery' };
   const first = await (await start({ environment })).ready();
@@ -81,12 +135,22 @@ test('D9.3 the settings choose the first key, and change it', async () => {
   const signIn = async (usher: UsherProcess, secret: string) =>
     call(usher, 'POST /operator_authentication/tokens', { body: { api_key_id: 'admin', api_key_secret: secret } });
   expectStatus(await signIn(first, 'correct-horse-battery'), 200);
+  const body = { api_key_id: 'admin', api_key_secret: 'correct-horse-battery' };
+  const session = expectStatus(await call(first, 'POST /operator_authentication/sessions', { body }), 201);
+  const cookie = session.headers.getSetCookie()[0]?.split(';', 1)[0] ?? '';
+  const exchange = async (usher: UsherProcess): Promise<Answer> =>
+    call(usher, 'POST /operator_authentication/sessions/current/token', { headers: { cookie } });
   await first.stop();
+  const same = await (await start({ environment })).ready();
+  expectStatus(await exchange(same), 200);
+  await same.stop();
   const second = await (
     await start({ environment: { ...environment, USHER_ADMIN_KEY_SECRET: 'another-long-secret' } })
   ).ready();
   expectStatus(await signIn(second, 'correct-horse-battery'), 401);
   expectStatus(await signIn(second, 'another-long-secret'), 200);
+  // Who signed in with the old one is signed out.
+  expectStatus(await exchange(second), 401);
 });
 
 test('wrong settings are one line each, and touch nothing', async (t) => {

@@ -1,7 +1,7 @@
 import { makeLink } from '../../packages/server/src/identity/sign-in/links.ts';
 import type { AccountId, OperatorId } from '../../packages/server/src/platform/ids.ts';
 import { call, type Answer, type Json } from './server.ts';
-import { expectStatus, type Reached } from './world.ts';
+import { expectStatus, makeOperator, type Reached, type TestAccount } from './world.ts';
 
 export const sessionsPath = '/operator_authentication/sessions';
 export const exchange = `POST ${sessionsPath}/current/token`;
@@ -41,4 +41,34 @@ export async function linkOf({ database: { sql } }: Reached, operatorId: string)
 export async function invite(server: Reached, { admin }: { admin: string }, operatorId: string): Promise<string> {
   const answer = await call(server, `POST /operators/${operatorId}/invitations`, { token: admin });
   return expectStatus(answer, 201).body.url.split('#')[1];
+}
+
+/** An invitation of an operator who has not been invited before. */
+export async function newInvitation(server: Reached, account: TestAccount): Promise<string> {
+  const { id } = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
+  return invite(server, account, id);
+}
+
+interface About {
+  readonly url: string;
+  /** The operator who asks. */
+  readonly self: string;
+  /** The operator who is asked about. */
+  readonly operatorId: string;
+}
+
+/** A session of the caller's own, or an invitation of the operator, where the route is about one. */
+export async function makeSignedIn(
+  server: Reached,
+  account: TestAccount,
+  { url, self, operatorId }: About,
+): Promise<Record<string, string>> {
+  if (url.includes(':invitation_id')) {
+    await invite(server, account, operatorId);
+    const { body } = await call(server, `GET /operators/${operatorId}/invitations`, { token: account.admin });
+    return { invitation_id: body.invitations[0].id };
+  }
+  if (!url.includes(':session_id') && !url.endsWith('/current/token')) return {};
+  const { id, cookie } = await openSession(server, { link: await linkOf(server, self) });
+  return { session_id: id, cookie };
 }

@@ -2,6 +2,7 @@
 export type ApiKey = { readonly "id": string; readonly "created_at": string; };
 export type ApplicationToken = { readonly "id": string; readonly "kind": "secret" | "publishable"; readonly "created_at": string; };
 export type AttachedWebhook = { readonly "url": string; readonly "method"?: "POST" | "PUT" | "PATCH" | "DELETE"; readonly "headers"?: Readonly<Record<string, string>>; readonly "events": readonly ("engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result")[]; readonly "messages"?: "own" | "all"; readonly "secret"?: string; };
+export type AuditEntry = { readonly "id": string; readonly "at": string; readonly "site_ids": readonly (string)[] | null; readonly "actor": { readonly "type": "operator"; readonly "id": string; readonly "name": string; }; readonly "via": string; readonly "action": string; readonly "target": { readonly "type": string; readonly "id": string; readonly "name": string | null; }; readonly "changes": readonly ({ readonly "field": string; readonly "before"?: unknown; readonly "after"?: unknown; readonly "hidden"?: boolean; readonly "shortened"?: boolean; })[]; readonly "request_id": string; };
 export type ChatMessage = { readonly "id": string; readonly "engagement_id": string; readonly "sub_engagement_id": string; readonly "timestamp": string; readonly "content": string; readonly "status": "sent" | "delivered"; readonly "sender": { readonly "type": "visitor" | "operator" | "system" | "omniguide"; readonly "id": string | null; }; readonly "target": "visitor" | "operator"; readonly "type": "chat" | "system_message" | "visitor_authentication"; readonly "attachment": Readonly<Record<string, unknown>> | null; readonly "metadata": Readonly<Record<string, unknown>> | null; readonly "created_at": string; readonly "updated_at": string; };
 export type ChatMessageDottedStatusEvent = { readonly "event_type": "engagement.chat.message.status"; readonly "event_id": string; readonly "dispatched_at": string; readonly "message": { readonly "timestamp": string; readonly "id": string; readonly "engagement_id": string; readonly "sub_engagement_id": string; readonly "content": string; readonly "status": "delivered"; readonly "sender": { readonly "type": "visitor" | "operator"; }; readonly "target": "visitor" | "operator"; readonly "type": "chat"; readonly "attachment": SingleChoiceAttachment | SingleChoiceResponseAttachment | null; }; };
 export type ChatMessageEvent = { readonly "event_type": "engagement.chat.message"; readonly "event_id": string; readonly "dispatched_at": string; readonly "message": { readonly "timestamp": string; readonly "id": string; readonly "engagement_id": string; readonly "sub_engagement_id": string; readonly "content": string; readonly "status": "sent"; readonly "sender": { readonly "type": "visitor" | "operator"; }; readonly "target": "visitor" | "operator"; readonly "type": "chat"; readonly "attachment": SingleChoiceAttachment | SingleChoiceResponseAttachment | FilesAttachment | null; }; readonly "undelivered_messages": boolean; };
@@ -23,6 +24,7 @@ export type EventType = { readonly "event_type": "engagement.request.failure" | 
 export type File = { readonly "id": string; readonly "engagement_id": string; readonly "name": string; readonly "content_type": string; readonly "bytes": number; readonly "uploaded_by": "visitor" | "operator"; readonly "uploader_id": string; readonly "state": "pending" | "clean" | "infected"; readonly "created_at": string; readonly "scanned_at": string | null; };
 export type FileScanResultEvent = { readonly "event_type": "engagement.files.security_scan_result"; readonly "event_id": string; readonly "dispatched_at": string; readonly "security_scan_result": { readonly "file_id": string; readonly "result": "clean" | "infected"; }; };
 export type FilesAttachment = { readonly "type": "files"; readonly "files": readonly ({ readonly "url": string; readonly "name": string; readonly "content_type": string; readonly "deleted": boolean; })[]; };
+export type IceServers = { readonly "ice_servers": readonly ({ readonly "urls": readonly (string)[]; readonly "username"?: string; readonly "credential"?: string; })[]; readonly "expires_in": number; };
 export type Invitation = { readonly "id": string; readonly "created_at": string; readonly "expires_at": string; };
 export type InvitationPreview = { readonly "name": string; readonly "email": string; readonly "expires_at": string; };
 export type LoggedEvent = { readonly "id": string; readonly "type": "engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result"; readonly "occurred_at": string; readonly "site_id": string | null; readonly "engagement_id": string | null; readonly "visitor_id": string | null; readonly "operator_id": string | null; readonly "event": Readonly<Record<string, unknown>>; };
@@ -282,6 +284,12 @@ export interface Operations {
     query: { readonly "site_ids"?: readonly (string)[]; readonly "include_offline"?: boolean; readonly "page"?: number; readonly "per_page"?: number; };
     body: undefined;
     answer: { readonly "colleagues": readonly (Colleague)[]; readonly "next_page": string | null; };
+  };
+  "GET /audit_log": {
+    path: {  };
+    query: { readonly "site_ids"?: readonly (string)[]; readonly "actor_id"?: string; readonly "action"?: string; readonly "target_type"?: string; readonly "target_id"?: string; readonly "since"?: string; readonly "until"?: string; readonly "cursor"?: string; readonly "per_page"?: number; };
+    body: undefined;
+    answer: { readonly "audit_log": readonly (AuditEntry)[]; readonly "next_page": string | null; };
   };
   "POST /visitors": {
     path: {  };
@@ -636,6 +644,18 @@ export interface Operations {
     query: {  };
     body: undefined;
     answer: MediaUpgradeRequest;
+  };
+  "POST /engagements/{engagement_id}/signals": {
+    path: { readonly "engagement_id": string; };
+    query: {  };
+    body: { readonly "call_id": string; readonly "kind": "ready" | "description" | "candidate" | "state" | "hangup"; readonly "data": {  } | null; };
+    answer: null;
+  };
+  "GET /ice_servers": {
+    path: {  };
+    query: {  };
+    body: undefined;
+    answer: IceServers;
   };
   "POST /engagements/{engagement_id}/events": {
     path: { readonly "engagement_id": string; };

@@ -96,8 +96,8 @@ export class Api {
   async #fetch(path: string, init: RequestInit, authorization: string): Promise<Response> {
     const headers = { ...(init.headers as Record<string, string> | undefined), authorization };
     try {
-      // No cookie goes along: what a request may is said by its header alone.
-      return await fetch(`${this.#options.base}${path}`, { ...init, headers, credentials: 'omit', cache: 'no-store' });
+      // No cookie goes along unless asked for: what a request may is said by its header alone.
+      return await fetch(`${this.#options.base}${path}`, { credentials: 'omit', cache: 'no-store', ...init, headers });
     } catch (error) {
       if (init.signal?.aborted === true) throw error;
       throw new Unreachable(error);

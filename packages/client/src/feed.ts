@@ -1,10 +1,8 @@
+import type { FeedItem } from './feed-item.ts';
 import { ProblemError } from './problem.ts';
 import { blocksOf } from './sse.ts';
 
-export interface FeedItem {
-  readonly type: string;
-  readonly data: unknown;
-}
+export type { FeedItem };
 
 /** `ended`: whoever reads is not let in any more, or the server refuses for good. */
 export type FeedState = 'connecting' | 'open' | 'lost' | 'ended';

@@ -5,6 +5,7 @@ import { MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
 import { Unreachable } from '@usher/client/problem';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { setNonce } from 'get-nonce';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
@@ -14,6 +15,8 @@ import { SessionContext } from './session/use-session.ts';
 import { cssVariables, theme } from './theme.ts';
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? '';
+// For the styles that dialogs put on the page while they are open.
+setNonce(nonce);
 const session = new Session();
 /** What is shown is kept true by the live feed; what no event tells of is read again when it is opened after so long. */
 const staleMs = 20_000;

@@ -2,12 +2,14 @@ import { createTheme, darken, type CSSVariablesResolver, type MantineTheme } fro
 
 export const theme = createTheme({
   primaryColor: 'blue',
-  primaryShade: { light: 7, dark: 8 },
+  primaryShade: 8,
   autoContrast: true,
   defaultRadius: 'md',
   fontFamily: "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif",
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace',
   headings: { fontWeight: '650' },
+  // A link in a text must be told by more than its colour.
+  components: { Anchor: { defaultProps: { underline: 'always' } } },
 });
 
 /** Text on its own pale colour, as badges have it. */
@@ -25,12 +27,14 @@ export const cssVariables: CSSVariablesResolver = (theme) => ({
   variables: {},
   light: {
     ...lightColors(theme, 9, 0.3),
+    '--mantine-color-anchor': theme.colors.blue[9],
     '--mantine-color-dimmed': '#5c636a',
     '--mantine-color-error': '#c92a2a',
     '--mantine-color-placeholder': '#6c747c',
   },
   dark: {
     ...lightColors(theme, 2, 0),
+    '--mantine-color-anchor': theme.colors.blue[3],
     '--mantine-color-dimmed': '#a6a7ab',
     '--mantine-color-error': '#ff8787',
     '--mantine-color-placeholder': '#909296',

@@ -7,6 +7,8 @@ import { eventLogRoutes } from './events/log/routes.ts';
 import { installAccess } from './identity/access.ts';
 import { apiKeyRoutes } from './identity/api-keys/routes.ts';
 import { applicationTokenRoutes } from './identity/application-tokens/routes.ts';
+import { installAudit } from './identity/audit/install-audit.ts';
+import { auditRoutes } from './identity/audit/routes.ts';
 import { countDropped, watchFeeds } from './feed/feed-metrics.ts';
 import { Feeds } from './feed/feeds.ts';
 import type { Reveal } from './feed/items.ts';
@@ -63,6 +65,8 @@ import { authenticationRequestRoutes } from './engagements/visitor-authenticatio
 import { carrierRoutes } from './engagements/sms/carrier-routes.ts';
 import { smsRoutes } from './engagements/sms/routes.ts';
 import { startSms, type SmsService } from './engagements/sms/service.ts';
+import { iceServerRoutes } from './engagements/ice-servers/routes.ts';
+import { signalRoutes } from './engagements/signals/routes.ts';
 import { transferRoutes } from './engagements/transfers/routes.ts';
 import { typingRoutes } from './engagements/typing/routes.ts';
 import { visitorEventRoutes } from './engagements/visitor-events.ts';
@@ -135,6 +139,7 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
     failures: new RateLimit(failuresPerMinute),
   });
   installSettling(app, feed);
+  installAudit(app);
   installIdempotency(app, ({ caller }) => {
     // A publishable token is shared by strangers, who must not be given each other's answers.
     if (caller.kind === 'nobody' || (caller.kind === 'application' && caller.trust === 'publishable')) return null;
@@ -156,6 +161,7 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   teamRoutes(app);
   operatorRoutes(app);
   colleagueRoutes(app);
+  auditRoutes(app, config.eventRetentionDays);
   visitorRoutes(app, tokens);
   policyRoutes(app);
   queueRoutes(app, siteQueues);
@@ -171,6 +177,8 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   systemMessageRoutes(app);
   typingRoutes(app, hints);
   mediaUpgradeRoutes(app, turns);
+  signalRoutes(app, lookups);
+  iceServerRoutes(app, config.ice);
   visitorEventRoutes(app);
   startFeeds({ app, database, feed, log, siteQueues, hints, metrics, turns, authenticator, directory, sealer });
   fileRoutes(app, files);

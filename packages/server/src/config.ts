@@ -18,7 +18,7 @@ export interface Config {
   readonly trustProxy: boolean | readonly string[];
   /** Requests a minute and token. */
   readonly rateLimitPerToken: number;
-  /** Attempts a minute and address to obtain a token with an API key. */
+  /** Attempts a minute and address to sign in or to obtain a token with an API key. */
   readonly rateLimitSignIn: number;
   /** Goes before paths in links; empty: the links are relative to the address of the API. */
   readonly publicUrl: string;
@@ -42,6 +42,8 @@ export interface Config {
     readonly sandboxUrl: string;
     readonly productionUrl: string;
   } | null;
+  /** What helps browsers to call each other: `stun:` and `turn:` addresses, and the secret that relays know us by. */
+  readonly ice: { readonly urls: readonly string[]; readonly turnSecret: string };
 }
 
 /** Who says whether uploaded files are clean. `unset`: nobody has chosen, and nothing is taken in. */
@@ -95,14 +97,18 @@ export const settings = [
   {
     name: 'USHER_RATE_LIMIT_SIGN_IN',
     fallback: '60',
-    meaning: 'Attempts a minute for each address and process to obtain a token with an API key',
+    meaning: 'Attempts a minute for each address and process to sign in; a sixth of it for each e-mail address',
   },
   {
     name: 'USHER_PUBLIC_URL',
     fallback: '',
     meaning: 'Address by which others reach Usher, put before links in messages and events; without one they are paths',
   },
-  { name: 'USHER_EVENT_RETENTION_DAYS', fallback: '30', meaning: 'Days for which events are kept, 1 to 3650' },
+  {
+    name: 'USHER_EVENT_RETENTION_DAYS',
+    fallback: '30',
+    meaning: 'Days for which events and the audit log are kept, 1 to 3650',
+  },
   {
     name: 'USHER_SCANNER',
     fallback: '',
@@ -145,6 +151,17 @@ export const settings = [
     fallback: 'https://api.push.apple.com',
     meaning: "Apple's service for `env=production`",
   },
+  {
+    name: 'USHER_ICE_SERVERS',
+    fallback: '',
+    meaning:
+      'What helps browsers to call each other, as `stun:stun.example.com,turns:turn.example.com:443?transport=tcp`',
+  },
+  {
+    name: 'USHER_TURN_SECRET',
+    fallback: '',
+    meaning: "The secret shared with the relays among them, coturn's `static-auth-secret`, at least 16 characters",
+  },
 ] as const satisfies readonly Setting[];
 
 type SettingName = (typeof settings)[number]['name'];
@@ -174,6 +191,7 @@ export function readConfig(environment: Environment): Config {
     webhookAllowCidrs: allowCidrs(read('USHER_WEBHOOK_ALLOW_CIDRS'), read('DATABASE_URL') === ''),
     twilio: twilio(read),
     apns: apns(read),
+    ice: ice(read('USHER_ICE_SERVERS'), read('USHER_TURN_SECRET')),
   });
 }
 
@@ -304,6 +322,39 @@ function apnsKey(path: string): KeyObject {
   if (key.asymmetricKeyType !== 'ec' || key.asymmetricKeyDetails?.namedCurve !== 'prime256v1')
     throw new SettingError(wrong);
   return key;
+}
+
+/** Browsers slow down with many, and warn of more than five. */
+const mostIceServers = 10;
+/** RFC 7064 and 7065: no slashes, no user, and only relays are asked for a transport. */
+const iceUrl =
+  /^(?:stuns?:(?<stun>[\w.-]+|\[[\dA-Fa-f:.]+\])|turns?:(?<turn>[\w.-]+|\[[\dA-Fa-f:.]+\]))(?::(?<port>\d{1,5}))?(?:\?transport=(?<transport>udp|tcp))?$/;
+
+function ice(list: string, turnSecret: string): Config['ice'] {
+  const urls = list === '' ? [] : list.split(',').map((each) => each.trim());
+  const wrong = urls.find((url) => !isIceUrl(url));
+  if (wrong !== undefined)
+    throw new SettingError(
+      `USHER_ICE_SERVERS must be a list such as stun:host:3478,turn:host:3478?transport=udp, not "${wrong}".`,
+    );
+  if (urls.length > mostIceServers)
+    throw new SettingError(`USHER_ICE_SERVERS may name ${mostIceServers} servers at most, not ${urls.length}.`);
+  const hasRelay = urls.some((url) => url.startsWith('turn'));
+  if (hasRelay !== (turnSecret !== ''))
+    throw new SettingError(
+      'USHER_TURN_SECRET and turn: or turns: in USHER_ICE_SERVERS go together: set both or neither.',
+    );
+  if (hasRelay && !/^[\x21-\x7e]{16,256}$/.test(turnSecret))
+    throw new SettingError('USHER_TURN_SECRET must be 16 to 256 visible ASCII characters.');
+  return Object.freeze({ urls, turnSecret });
+}
+
+function isIceUrl(url: string): boolean {
+  const parts = iceUrl.exec(url)?.groups;
+  if (parts === undefined || (parts['stun'] !== undefined && parts['transport'] !== undefined)) return false;
+  const host = (parts['stun'] ?? parts['turn'] ?? '').replace(/^\[(.*)\]$/, '$1');
+  const port = Number(parts['port'] ?? 3_478);
+  return (!host.includes(':') || isIP(host) === 6) && port >= 1 && port <= 65_535;
 }
 
 /** Requests carry our token, so they never go in the clear. */

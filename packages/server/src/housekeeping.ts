@@ -3,7 +3,7 @@ import { FileDisk } from './engagements/files/disk.ts';
 import { sweepFiles } from './engagements/files/sweep.ts';
 import { dropOldAuthentications } from './engagements/visitor-authentication/requests/store.ts';
 import { dropExpiredSecrets } from './events/event-secrets.ts';
-import { keepEventPartitions } from './events/store.ts';
+import { keepDays, keepEventPartitions } from './events/store.ts';
 import { dropExpiredRevocations, dropExpiredSignIns } from './identity/sign-in/store.ts';
 import { dropRetiredKeys } from './identity/signing-keys.ts';
 import type { Sql } from './platform/database.ts';
@@ -19,6 +19,7 @@ export function startHousekeeping(sql: Sql, { eventRetentionDays, dataDir }: Con
   const disk = new FileDisk(dataDir, log);
   const tasks = [
     async () => keepEventPartitions(sql, eventRetentionDays),
+    async () => keepDays(sql, { log: 'audit_log', key: 'at', retentionDays: eventRetentionDays }),
     async () => dropOldIdempotencyKeys(sql),
     async () => dropExpiredRevocations(sql),
     async () => dropExpiredSignIns(sql),

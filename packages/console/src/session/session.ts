@@ -82,7 +82,11 @@ export class Session {
   }
 
   async signOut(where: 'here' | 'everywhere'): Promise<void> {
-    await this.api.send(where === 'here' ? `${sessions}/current` : sessions, { method: 'DELETE' });
+    await this.api.send(where === 'here' ? `${sessions}/current` : sessions, {
+      method: 'DELETE',
+      // So that the browser heeds what the answer says of the cookie.
+      credentials: 'same-origin',
+    });
     this.#token = null;
     forgetTyped();
     this.#channel.postMessage('out');

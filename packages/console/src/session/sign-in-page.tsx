@@ -3,7 +3,7 @@ import { useEffect, useState, type ReactElement, type ReactNode } from 'react';
 import { inWords } from '../components/in-words.ts';
 import icon from '../icon.svg';
 import { SignInForm } from './sign-in-form.tsx';
-import { useSession } from './use-session.ts';
+import { useSession, useSessionState } from './use-session.ts';
 
 /** A sheet in the middle of an otherwise empty page. */
 export function Entrance({ title, children }: { readonly title: string; readonly children: ReactNode }): ReactElement {
@@ -39,11 +39,16 @@ export function SignInPage(): ReactElement {
 /** Where the printed link leads. Its secret stands behind the #, which browsers keep to themselves. */
 export function LinkPage({ link, leave }: { readonly link: string; readonly leave: () => void }): ReactElement {
   const session = useSession();
+  const { kind } = useSessionState();
   const [failure, setFailure] = useState<string | null>(null);
+  useEffect(() => {
+    // By the form below, after the link was refused.
+    if (kind === 'in') leave();
+  }, [kind, leave]);
   useEffect(() => {
     // Out of the address bar at once: it must not be kept in the history.
     history.replaceState(null, '', location.pathname);
-    session.signIn({ link }).then(leave, (error: unknown) => setFailure(inWords(error)));
+    session.signIn({ link }).catch((error: unknown) => setFailure(inWords(error)));
     // The link works once: whatever else changes, it is not sent again.
     // oxlint-disable-next-line react/exhaustive-deps
   }, []);

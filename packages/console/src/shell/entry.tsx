@@ -1,6 +1,6 @@
 import { Button, Center, Loader, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useState, type ReactElement } from 'react';
+import { useCallback, useEffect, useState, type ReactElement } from 'react';
 import { useLocation } from 'wouter';
 import { InvitationPage } from '../session/invitation-page.tsx';
 import { Entrance, LinkPage, SignInPage } from '../session/sign-in-page.tsx';
@@ -14,10 +14,10 @@ export function Entry(): ReactElement {
   const client = useQueryClient();
   const [path, go] = useLocation();
   const [secret, setSecret] = useState(() => location.hash.slice(1));
-  const leave = (): void => {
+  const leave = useCallback(() => {
     setSecret('');
     go('/', { replace: true });
-  };
+  }, [go]);
   const byLink = secret !== '' && (path === '/sign-in' || path === '/invitation');
 
   useEffect(() => {

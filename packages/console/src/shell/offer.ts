@@ -1,5 +1,5 @@
 import type { EngagementRequest, TransferRequest } from '@usher/client/api-types';
-import type { FeedItem } from '@usher/client/feed';
+import type { FeedItem } from '@usher/client/feed-item';
 
 /** A visitor that an operator is asked to take: by a queue or by itself, or handed on by a colleague. */
 export interface Offer {

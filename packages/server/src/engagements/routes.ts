@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { accountOf, permitted } from '../identity/access.ts';
 import { atLeast } from '../identity/caller.ts';
-import { notFound, Refusal } from '../platform/errors.ts';
+import { invalid, notFound, Refusal } from '../platform/errors.ts';
 import type { App } from '../platform/http.ts';
 import type { EngagementId } from '../platform/ids.ts';
 import { cursorQuery, cutAtCursor, nextPage, readCursor } from '../platform/paging.ts';
@@ -82,7 +82,7 @@ function endRoute(app: App, turns: Turns): void {
   app.patch(
     '/engagements/:engagement_id',
     {
-      config: { access: { operator: 'operator', visitor: true, site: 'resource' } },
+      config: { access: { operator: 'operator', visitor: true, site: 'resource' }, audit: 'own work' },
       schema: {
         tags,
         summary: 'End an engagement, as one who takes part in it',
@@ -140,6 +140,16 @@ export async function permittedEngagement(
   return found;
 }
 
-async function hasVisitorNow({ caller, sql }: FastifyRequest, { site_id, visitor_id }: EngagementRow): Promise<boolean> {
+async function hasVisitorNow(
+  { caller, sql }: FastifyRequest,
+  { site_id, visitor_id }: EngagementRow,
+): Promise<boolean> {
   return caller.kind === 'operator' && caller.roles.has(site_id) && hasNow(sql, caller.operatorId, visitor_id);
+}
+
+/** For what is said between the sides and not kept, by a caller who has no part, or none any more. */
+export async function refuseOutside(request: FastifyRequest, id: EngagementId, after: string): Promise<never> {
+  const engagement = await permittedEngagement(request, id, 'nobody else');
+  if (engagement.ended_at === null) throw engagementEnded(engagement);
+  throw invalid([{ attribute: '', detail: `is about an engagement that has ended: ${after}` }]);
 }

@@ -14,7 +14,7 @@ export function visitorEventRoutes(app: App): void {
   app.post(
     '/engagements/:engagement_id/events',
     {
-      config: { access: { visitor: true, site: 'resource' } },
+      config: { access: { visitor: true, site: 'resource' }, audit: 'no operator' },
       schema: {
         tags: ['Engagements'],
         summary: 'Record a visitor event: a name of your own for what the visitor did',

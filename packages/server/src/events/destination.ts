@@ -5,7 +5,7 @@ import { isApns, parseApnsUrl } from './apns-url.ts';
 export type DestinationId = Id<'destination'>;
 
 /** What is called by a webhook with that URL: scheme, host and port, or one of Apple's services. */
-function originOf(url: string): string {
+export function originOf(url: string): string {
   if (!isApns(url)) return new URL(url).origin;
   const target = parseApnsUrl(url);
   if ('faults' in target) throw new Error('an apns URL with faults has passed validation');

@@ -4,7 +4,7 @@ import type { Sql } from '../platform/database.ts';
 const daysAhead = [3, 2, 1, 0];
 
 interface DailyLog {
-  readonly log: 'events' | 'delivery_log';
+  readonly log: 'events' | 'delivery_log' | 'audit_log';
   /** The instant that says which day a row is of. */
   readonly key: string;
   readonly retentionDays: number;

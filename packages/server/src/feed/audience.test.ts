@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Caller, Role } from '../identity/caller.ts';
 import type { AccountId, OperatorId, SiteId, VisitorId } from '../platform/ids.ts';
-import { keysOf, opensTo, opensToAll, opensToColleagues, opensToPrevious, type Key } from './audience.ts';
+import { keysOf, opensTo, opensToAll, opensToColleagues, opensToPrevious, opensToSide, type Key } from './audience.ts';
 
 const operator = (id: string, roles: Readonly<Record<string, Role>>): Caller => ({
   kind: 'operator',
@@ -11,6 +11,7 @@ const operator = (id: string, roles: Readonly<Record<string, Role>>): Caller => 
   operatorId: id as OperatorId,
   limited: false,
   roles: new Map(Object.entries(roles) as [SiteId, Role][]),
+  keyId: 'key',
   tokenId: 'token',
   sessionId: null,
   expiresAt: new Date(),
@@ -52,6 +53,9 @@ test('who sees what', () => {
     [opensTo('engagement.end', {}), ''],
     [opensToPrevious(previous), 'bob sue'],
     [opensToPrevious({}), ''],
+    [opensToSide({ kind: 'visitor', id: 'vic', siteId: 'shop' }), 'vic'],
+    [opensToSide({ kind: 'operator', id: 'ann', siteId: 'shop' }), 'ann'],
+    [opensToSide({ kind: 'operator', id: 'ann', siteId: 'bank' }), ''],
     [opensToAll('shop', 'operator'), 'ann bob max'],
     [opensToAll('bank', 'visitor'), 'wes'],
     [opensToColleagues('bob', ['shop', 'bank']), 'bob max sue'],

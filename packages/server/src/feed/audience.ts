@@ -1,3 +1,4 @@
+import type { HeardSignal } from '../engagements/signals/pieces.ts';
 import type { About } from '../events/write-event.ts';
 import { atLeast, type Caller } from '../identity/caller.ts';
 
@@ -34,6 +35,11 @@ export function opensTo(type: string, { siteId, visitorId, operatorId }: About):
   if (typeof operatorId === 'string') keys.push(operatorKey(operatorId, siteId));
   keys.push(managerKey(siteId));
   return keys;
+}
+
+/** One side of an engagement, and nobody else. */
+export function opensToSide({ kind, id, siteId }: HeardSignal['to']): Key[] {
+  return [kind === 'visitor' ? visitorKey(id) : operatorKey(id, siteId)];
 }
 
 /** An engagement that passes on is news to the operator who had it, too. */

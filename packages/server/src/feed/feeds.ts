@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { Gatherer } from '../engagements/signals/pieces.ts';
 import type { Hints } from '../events/hints.ts';
 import type { Authenticator } from '../identity/authenticate.ts';
 import type { Caller } from '../identity/caller.ts';
@@ -50,6 +51,7 @@ export class Feeds {
   /** Feeds that are open or about to be: by caller, and all. */
   readonly #ofCaller = new Map<string, number>();
   #admitted = 0;
+  readonly #signals = new Gatherer();
   readonly #timers: readonly NodeJS.Timeout[];
   #beats = 0;
   #opened = 0;
@@ -59,13 +61,17 @@ export class Feeds {
     const { hints, changes } = parts;
     hints.on((accountId) => this.#with(accountId, (follower) => follower.look()));
     hints.onWhisper((accountId, whisper) => this.#with(accountId, (follower) => follower.hear(whisper)));
+    changes.on('signal', (note) => this.#hearSignal(note));
     // What a caller may see has changed: it is looked at now, and not only with the next comment.
     changes.on('operators', (id) =>
       this.#recheck(({ caller }) => caller.kind === 'operator' && caller.operatorId === id),
     );
     changes.on('visitors', (id) => this.#recheck(({ caller }) => caller.kind === 'visitor' && caller.visitorId === id));
     changes.on('revoked_tokens', () => this.#recheck(() => true));
-    changes.onReset(() => this.#lookEverywhere());
+    changes.onReset(() => {
+      this.#signals.forget();
+      this.#lookEverywhere();
+    });
     this.#timers = [
       setInterval(() => this.#beat(), 1_000).unref(),
       setInterval(() => this.#lookEverywhere(), pollMs).unref(),
@@ -174,6 +180,11 @@ export class Feeds {
 
   #with(accountId: AccountId, act: (follower: Follower) => void): void {
     this.#followers.get(accountId)?.then(act, () => undefined);
+  }
+
+  #hearSignal(note: string): void {
+    const signal = this.#signals.take(note);
+    if (signal !== null) this.#with(signal.accountId, (follower) => follower.hearSignal(signal));
   }
 
   #lookEverywhere(): void {

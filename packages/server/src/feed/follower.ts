@@ -1,3 +1,4 @@
+import type { HeardSignal } from '../engagements/signals/pieces.ts';
 import type { Whisper } from '../events/hints.ts';
 import { isDatabaseUnavailable, type Sql } from '../platform/database.ts';
 import type { AccountId } from '../platform/ids.ts';
@@ -5,7 +6,7 @@ import type { Log } from '../platform/log.ts';
 import type { SiteQueues } from '../queues/site-queues.ts';
 import type { Turns } from '../routing/turns.ts';
 import type { Key } from './audience.ts';
-import { eventItem, eventItems, inBatch, written, type Item, type Reveal } from './items.ts';
+import { eventItem, eventItems, inBatch, signalItem, written, type Item, type Reveal } from './items.ts';
 import { readBatch, readPosition } from './log.ts';
 import { idOf, type Position } from './position.ts';
 import { QueueStates } from './queue-states.ts';
@@ -102,6 +103,10 @@ export class Follower {
 
   hear(whisper: Whisper): void {
     this.#dealNow([eventItem({ type: whisper.payload.event_type, ...whisper })]);
+  }
+
+  hearSignal(signal: HeardSignal): void {
+    this.#dealNow([signalItem(signal)]);
   }
 
   #enter(stream: Stream): void {

@@ -1,5 +1,6 @@
 import { hasSecrets, type StoredEvent } from '../events/event-secrets.ts';
-import { opensTo, opensToPrevious, type Key } from './audience.ts';
+import type { HeardSignal } from '../engagements/signals/pieces.ts';
+import { opensTo, opensToPrevious, opensToSide, type Key } from './audience.ts';
 import type { Logged } from './log.ts';
 import { idOf, type Position } from './position.ts';
 
@@ -13,6 +14,10 @@ export interface Item {
 export function eventItem({ type, about, payload }: Pick<Logged, 'type' | 'about' | 'payload'>): Item {
   const keys = opensTo(type, about);
   return { type, data: payload, keys: type === 'engagement.transfer' ? [...keys, ...opensToPrevious(payload)] : keys };
+}
+
+export function signalItem({ to, text }: HeardSignal): Item {
+  return { type: 'engagement.signal', data: JSON.parse(text), keys: opensToSide(to) };
 }
 
 /** Gives an event the secrets that its visitor alone is told. */

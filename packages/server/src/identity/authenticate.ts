@@ -138,6 +138,7 @@ function operatorCaller(claims: Claims, operator: KnownOperator): Caller {
     operatorId: claims.sub as OperatorId,
     limited: sites !== undefined,
     roles: sites === undefined ? operator.roles : new Map([...operator.roles].filter(([site]) => sites.includes(site))),
+    keyId: session ?? key,
     tokenId: claims.jti,
     sessionId: session ?? null,
     expiresAt: new Date(claims.exp * 1000),

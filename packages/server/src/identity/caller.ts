@@ -38,6 +38,8 @@ export interface OperatorCaller {
   readonly limited: boolean;
   /** The sites this token reaches, and the operator's role on each. */
   readonly roles: ReadonlyMap<SiteId, Role>;
+  /** The API key that the token was obtained with. */
+  readonly keyId: string;
   readonly tokenId: string;
   /** The session the token was obtained through; `null`: it was obtained with an API key. */
   readonly sessionId: string | null;

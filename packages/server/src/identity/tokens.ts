@@ -41,10 +41,11 @@ export class Tokens {
     accountId: AccountId;
     operatorId: OperatorId;
     by: { readonly key: string } | { readonly session: string };
+    seconds?: number;
     sites: readonly SiteId[] | null;
   }) {
     const sites = operator.sites === null ? {} : { sites: operator.sites };
-    return this.#sign(operator.operatorId, operatorTokenSeconds, {
+    return this.#sign(operator.operatorId, operator.seconds ?? operatorTokenSeconds, {
       account: operator.accountId,
       kind: 'operator',
       ...operator.by,

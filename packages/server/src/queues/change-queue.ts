@@ -1,6 +1,7 @@
 import { lockAccount } from '../identity/lock-account.ts';
 import type { FastifyRequest } from 'fastify';
 import { accountOf, operatorOf, permit } from '../identity/access.ts';
+import { recordChange } from '../identity/audit/audit.ts';
 import { teamsOnSite } from '../identity/teams/store.ts';
 import { inTransaction, violatedConstraint, type Sql } from '../platform/database.ts';
 import { invalid, notFound, Refusal, type Violation } from '../platform/errors.ts';
@@ -34,6 +35,7 @@ export async function createQueue(request: FastifyRequest, siteId: SiteId, given
     const queue = completeQueue(given, null);
     await checkReferences(request, sql, siteId, { queue, kept: null });
     const row = await insertQueue(sql, { id: newId(), accountId, siteId }, queue);
+    recordChange(request, { after: row });
     const born = { status: 'closed', self_status: 'closed', available_properties: { media: [] } } as const;
     return {
       row,
@@ -58,6 +60,7 @@ export async function changeQueue(
     await checkReferences(request, sql, current.site_id, { queue, kept: current.fallback_queue_id });
     await refuseCycle(sql, id, queue.fallback_queue_id);
     const row = await updateQueue(sql, id, queue);
+    recordChange(request, { before: current, after: row });
     return { row, output: await readQueue(sql, row, Date.now()) };
   });
 }
@@ -77,6 +80,7 @@ export async function removeQueue(request: FastifyRequest, id: QueueId): Promise
     const [count] = await countVisitors(sql, [id]);
     if (count !== undefined && count.visitors > 0) throw notEmpty(count.visitors);
     await deleteQueue(sql, id);
+    recordChange(request, { before: current });
   });
 }
 

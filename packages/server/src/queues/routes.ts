@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { accountOf, permit } from '../identity/access.ts';
+import type { Audited } from '../identity/audit/audit.ts';
 import { notFound } from '../platform/errors.ts';
 import { etag } from '../platform/etag.ts';
 import { rendered, type App } from '../platform/http.ts';
@@ -15,13 +16,23 @@ import { findQueue } from './store.ts';
 const tags = ['Queues'];
 export const queueParams = Type.Object({ queue_id: uuid<'queue'>() });
 
+/** What it is set to, and not how it fares. */
+const told = {
+  of: queueOutput,
+  omits: ['capacity', 'available_properties', 'status', 'self_status', 'visitors_count', 'average_wait_time'],
+} satisfies Partial<Audited>;
+
 export function queueRoutes(app: App, siteQueues: SiteQueues): void {
   listRoute(app, siteQueues);
 
   app.post(
     '/queues',
     {
-      config: { access: { operator: 'super_manager', site: 'body.site_id' }, settles: true },
+      config: {
+        access: { operator: 'super_manager', site: 'body.site_id' },
+        settles: true,
+        audit: { action: 'queue.create', ...told },
+      },
       schema: {
         tags,
         summary: 'Create a queue; it is born closed and evaluated at once',
@@ -51,7 +62,11 @@ export function queueRoutes(app: App, siteQueues: SiteQueues): void {
   app.put(
     '/queues/:queue_id',
     {
-      config: { access: { operator: 'super_manager', site: 'resource' }, settles: true },
+      config: {
+        access: { operator: 'super_manager', site: 'resource' },
+        settles: true,
+        audit: { action: 'queue.update', ...told },
+      },
       schema: {
         tags,
         summary: 'Change a queue; optional fields left out keep their value',
@@ -66,7 +81,11 @@ export function queueRoutes(app: App, siteQueues: SiteQueues): void {
   app.delete(
     '/queues/:queue_id',
     {
-      config: { access: { operator: 'super_manager', site: 'resource' }, settles: true },
+      config: {
+        access: { operator: 'super_manager', site: 'resource' },
+        settles: true,
+        audit: { action: 'queue.delete', ...told },
+      },
       schema: {
         tags,
         summary: 'Delete a queue that is empty and not in use',

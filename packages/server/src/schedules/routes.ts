@@ -1,7 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { accountOf, permit } from '../identity/access.ts';
-import { inTransaction, violatedConstraint } from '../platform/database.ts';
+import { recordChange } from '../identity/audit/audit.ts';
+import { lockAccount } from '../identity/lock-account.ts';
+import { inTransaction, type Sql } from '../platform/database.ts';
 import { invalid, notFound, Refusal } from '../platform/errors.ts';
 import { etag, ifMatch, preconditionFailed } from '../platform/etag.ts';
 import type { App } from '../platform/http.ts';
@@ -48,7 +50,11 @@ export function policyRoutes(app: App): void {
   app.post(
     '/queues/scheduling_policies',
     {
-      config: { access: { operator: 'super_manager', site: 'body.site_id' }, settles: true },
+      config: {
+        access: { operator: 'super_manager', site: 'body.site_id' },
+        settles: true,
+        audit: { action: 'scheduling_policy.create', of: policyOutput },
+      },
       schema: { tags, summary: 'Create a scheduling policy', body: policyInput, response: { 201: policyOutput } },
     },
     async (request, reply) => {
@@ -72,7 +78,11 @@ export function policyRoutes(app: App): void {
   app.put(
     '/queues/scheduling_policies/:scheduling_policy_id',
     {
-      config: { access: { operator: 'super_manager', site: 'resource' }, settles: true },
+      config: {
+        access: { operator: 'super_manager', site: 'resource' },
+        settles: true,
+        audit: { action: 'scheduling_policy.update', of: policyOutput },
+      },
       schema: {
         tags,
         summary: 'Change a scheduling policy; optional fields left out keep their value',
@@ -88,7 +98,11 @@ export function policyRoutes(app: App): void {
   app.delete(
     '/queues/scheduling_policies/:scheduling_policy_id',
     {
-      config: { access: { operator: 'super_manager', site: 'resource' }, settles: true },
+      config: {
+        access: { operator: 'super_manager', site: 'resource' },
+        settles: true,
+        audit: { action: 'scheduling_policy.delete', of: policyOutput },
+      },
       schema: {
         tags,
         summary: 'Delete a scheduling policy that no queue uses',
@@ -159,37 +173,34 @@ async function changePolicy(
   id: SchedulingPolicyId,
   given: Type.Static<typeof policyUpdate>,
 ): Promise<PolicyRow> {
-  const versions = ifMatch(request);
   return inTransaction(request.sql, async (sql) => {
-    const current = await lockPolicy(sql, accountOf(request), id);
-    if (current === null) throw notFound('scheduling policy', id);
-    permit(request, current, 'scheduling policy');
+    const current = await lockedPolicy(request, sql, id);
     if (given.site_id !== undefined && given.site_id !== current.site_id) {
       throw invalid([{ attribute: '/site_id', detail: 'cannot be changed' }]);
     }
-    if (versions !== null && !versions.includes(current.version)) throw preconditionFailed(current.version);
     return updatePolicy(sql, id, normalizePolicy(given, current));
   });
 }
 
 async function removePolicy(request: FastifyRequest, id: SchedulingPolicyId): Promise<void> {
+  await inTransaction(request.sql, async (sql) => {
+    await lockedPolicy(request, sql, id);
+    const queues = await queuesOfPolicy(sql, id);
+    if (queues.length > 0) throw policyInUse(queues);
+    await deletePolicy(sql, id);
+  });
+}
+
+/** To be changed. Under the account's lock no queue takes it meanwhile. */
+async function lockedPolicy(request: FastifyRequest, sql: Sql, id: SchedulingPolicyId): Promise<PolicyRow> {
+  await lockAccount(sql, accountOf(request));
+  const current = await lockPolicy(sql, accountOf(request), id);
+  if (current === null) throw notFound('scheduling policy', id);
+  permit(request, current, 'scheduling policy');
   const versions = ifMatch(request);
-  try {
-    await inTransaction(request.sql, async (sql) => {
-      const current = await lockPolicy(sql, accountOf(request), id);
-      if (current === null) throw notFound('scheduling policy', id);
-      permit(request, current, 'scheduling policy');
-      if (versions !== null && !versions.includes(current.version)) throw preconditionFailed(current.version);
-      const queues = await queuesOfPolicy(sql, id);
-      if (queues.length > 0) throw policyInUse(queues);
-      await deletePolicy(sql, id);
-    });
-  } catch (error) {
-    // A queue took the policy between our look and the deletion; the foreign key saw it.
-    if (violatedConstraint(error) === 'queues_scheduling_policy')
-      throw policyInUse(await queuesOfPolicy(request.sql, id));
-    throw error;
-  }
+  if (versions !== null && !versions.includes(current.version)) throw preconditionFailed(current.version);
+  recordChange(request, { before: current });
+  return current;
 }
 
 function policyInUse(queues: readonly QueueId[]): Refusal {

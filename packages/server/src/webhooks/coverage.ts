@@ -13,6 +13,8 @@ export interface CoveredWebhook {
   readonly destination_id: DestinationId;
   readonly enabled: boolean;
   readonly deleted_at: Date | null;
+  /** `null`: all. */
+  readonly site_ids: readonly SiteId[] | null;
 }
 
 const least: Role = 'super_manager';
@@ -29,7 +31,7 @@ export async function coveredWebhook(
 ): Promise<CoveredWebhook> {
   const { sql } = request;
   const [row] = await sql<(CoveredWebhook & { sites: SiteId[] })[]>`
-    SELECT id, account_id, destination_id, enabled, deleted_at,
+    SELECT id, account_id, destination_id, enabled, deleted_at, site_ids,
            coalesce(site_ids, ARRAY(SELECT s.id FROM sites s WHERE s.account_id = w.account_id)) AS sites
       FROM webhooks w
      WHERE id = ${id} AND account_id = ${accountOf(request)}`;

@@ -26,8 +26,8 @@ interface Props {
 export function ChatHead({ chat, name }: Props): ReactElement {
   const [detailsShown, details] = useDisclosure();
   return (
-    <Group className={classes['head'] ?? ''} gap="xs" wrap="nowrap" justify="space-between">
-      <Group gap="xs" wrap="nowrap" miw={0}>
+    <div className={classes['head'] ?? ''}>
+      <Group gap="xs" wrap="nowrap" miw={0} className={classes['who'] ?? ''}>
         <ActionIcon component={Link} href="/desk" variant="subtle" hiddenFrom="sm" aria-label="Back to the list">
           <ArrowLeftIcon aria-hidden />
         </ActionIcon>
@@ -47,7 +47,7 @@ export function ChatHead({ chat, name }: Props): ReactElement {
       <Drawer opened={detailsShown} onClose={details.close} position="right" title="Visitor" size={340}>
         <VisitorPanel chat={chat} />
       </Drawer>
-    </Group>
+    </div>
   );
 }
 

@@ -48,7 +48,12 @@ function Chat({ chat, isOpen }: { readonly chat: Conversation; readonly isOpen: 
         <Text size="xs" c="dimmed">
           {mediumWords[engagement.media]}
         </Text>
-        <Text size="xs" c={waits === null ? 'dimmed' : 'orange'} fw={waits === null ? 400 : 650} component="span">
+        <Text
+          size="xs"
+          c={waits === null ? 'dimmed' : 'var(--mantine-color-orange-light-color)'}
+          fw={waits === null ? 400 : 650}
+          component="span"
+        >
           {chat.isOpen ? (
             waits === null ? (
               <Since at={engagement.started_at} />

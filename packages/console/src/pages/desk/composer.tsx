@@ -71,12 +71,7 @@ export function Composer({ chat, site, draft, write }: Props): ReactElement {
           onPaste={({ clipboardData }) => desk.uploads.add(chat.id, [...clipboardData.files])}
         />
         <Tooltip label={isScanning ? 'A file is being scanned' : 'Send (Enter)'}>
-          <ActionIcon
-            size={36}
-            aria-label="Send"
-            onClick={send}
-            disabled={!canSend}
-          >
+          <ActionIcon size={36} aria-label="Send" onClick={send} disabled={!canSend}>
             <PaperPlaneIcon aria-hidden />
           </ActionIcon>
         </Tooltip>

@@ -1,5 +1,5 @@
 import type { Engagement, MediaUpgradeRequest, TransferRequest, TransferTicket } from '@usher/client/api-types';
-import type { FeedItem } from '@usher/client/feed';
+import type { FeedItem } from '@usher/client/feed-item';
 import type { Change, Message } from './conversation.ts';
 
 /** What the desk listens to. */

@@ -103,7 +103,7 @@ function CardView({ chat, message }: Pick<Props, 'chat' | 'message'>): ReactElem
           role="listitem"
         >
           {value === chosen ? <CheckIcon aria-label="Chosen" /> : null}
-          <Text size="sm" inherit className="user-text">
+          <Text size="sm" fw="inherit" className="user-text">
             {text}
           </Text>
         </Group>

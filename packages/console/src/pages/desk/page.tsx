@@ -34,15 +34,17 @@ export function DeskPage(): ReactElement {
   useDeskKeys({ chats, openId, go: (id) => go(`/desk/${id}`), showKeys: () => showKeys(true) });
   return (
     <div className={classes['desk']}>
-      <PageTitle title="Desk">
-        <Availability />
-        <SoundSwitch />
-        <Tooltip label="Keys (?)">
-          <ActionIcon variant="default" size={30} aria-label="Keys" onClick={() => showKeys(true)}>
-            <KeyboardIcon aria-hidden />
-          </ActionIcon>
-        </Tooltip>
-      </PageTitle>
+      <div data-phone={openId === null}>
+        <PageTitle title="Desk">
+          <Availability />
+          <SoundSwitch />
+          <Tooltip label="Keys (?)">
+            <ActionIcon variant="default" size={30} aria-label="Keys" onClick={() => showKeys(true)}>
+              <KeyboardIcon aria-hidden />
+            </ActionIcon>
+          </Tooltip>
+        </PageTitle>
+      </div>
       <VisuallyHidden role="log" aria-live="polite" aria-label="News">
         {news}
       </VisuallyHidden>

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { accountOf, permit } from '../../identity/access.ts';
+import { recordChange } from '../../identity/audit/audit.ts';
 import { notFound, Refusal } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
 import { uuid } from '../../platform/schema.ts';
@@ -10,7 +11,7 @@ import { attachment } from './file-name.ts';
 import { fileOutput, scanInput, type FileRow } from './file.ts';
 import { pendingFilesRoute } from './pending-route.ts';
 import type { FilesRoom } from './room.ts';
-import { settleScan } from './settle-scan.ts';
+import { removeBytes, writeScan } from './settle-scan.ts';
 import { findFile, listFiles } from './store.ts';
 import { uploadRoute } from './upload-route.ts';
 
@@ -95,13 +96,22 @@ function scanRoute(app: App, { disk, scanner, onScan }: FilesRoom): void {
   app.put(
     '/files/:file_id/security_scan',
     {
-      config: { access: { operator: 'super_manager', site: 'resource' } },
+      config: {
+        access: { operator: 'super_manager', site: 'resource' },
+        audit: { action: 'file.scan', of: Type.Pick(fileOutput, ['state']), hides: ['name'] },
+      },
       schema: {
         tags,
         summary: 'Say what scanning a file has shown, where USHER_SCANNER is manual',
         params: Type.Object(fileParams),
         body: scanInput,
         response: { 200: fileOutput },
+      },
+      // Not in the handler: the bytes go once it is certain that the file is infected, by the commit.
+      onSend: async (request, reply) => {
+        const { params, body } = request;
+        if (reply.statusCode === 200 && body.result === 'infected')
+          await removeBytes(request.sql, disk, params.file_id);
       },
     },
     async (request) => {
@@ -112,10 +122,13 @@ function scanRoute(app: App, { disk, scanner, onScan }: FilesRoom): void {
       permit(request, file, 'file');
       if (scanner.kind !== 'manual')
         throw new Refusal('scan_not_manual', `USHER_SCANNER is ${scanner.kind}: results are not taken from callers.`);
-      const settled = await settleScan(request.sql, disk, { id, engagementId: file.engagement_id, result });
+      const settled = await writeScan(request.sql, { id, engagementId: file.engagement_id, result });
       if (settled !== null) onScan(result);
       const now = await findFile(request.sql, accountOf(request), id);
-      if (now?.state === result) return now;
+      if (now?.state === result) {
+        recordChange(request, { before: settled === null ? now : file, target: { id } });
+        return now;
+      }
       throw new Refusal('already_scanned', `The file ${id} was found ${now?.state ?? 'otherwise'} before.`, {
         details: [{ attribute: '/result', detail: `is ${now?.state ?? 'another'} already` }],
       });

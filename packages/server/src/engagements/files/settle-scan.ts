@@ -20,7 +20,14 @@ export async function settleScan(
   disk: FileDisk,
   { id, engagementId, result }: Scanned,
 ): Promise<AccountId | null> {
-  const accountId = await inTransaction(sql, async (own) => {
+  const accountId = await writeScan(sql, { id, engagementId, result });
+  if (accountId !== null && result === 'infected') await removeBytes(sql, disk, id);
+  return accountId;
+}
+
+/** The part of it that is the database's. */
+export async function writeScan(sql: Sql, { id, engagementId, result }: Scanned): Promise<AccountId | null> {
+  return inTransaction(sql, async (own) => {
     const engagement = await lockEngagement(own, engagementId);
     if (engagement === null) throw new Error('a file without an engagement');
     if (!(await writeScanResult(own, id, result))) return null;
@@ -38,8 +45,6 @@ export async function settleScan(
     });
     return engagement.account_id;
   });
-  if (accountId !== null && result === 'infected') await removeBytes(sql, disk, id);
-  return accountId;
 }
 
 /** What does not succeed here the sweep does again. */

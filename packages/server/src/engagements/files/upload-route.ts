@@ -76,7 +76,7 @@ export function uploadRoute(app: App, room: FilesRoom): void {
     scope.post(
       '/engagements/:engagement_id/files',
       {
-        config: { access: { operator: 'operator', visitor: true, site: 'resource' } },
+        config: { access: { operator: 'operator', visitor: true, site: 'resource' }, audit: 'own work' },
         // The body is for the document alone: when the others are validated, it has not been read.
         validatorCompiler: (part) => (part.httpPart === 'body' ? () => true : validatorCompiler(part)),
         schema: {

@@ -25,7 +25,7 @@ export function mediaUpgradeRoutes(app: App, turns: Turns): void {
   app.post(
     '/engagements/:engagement_id/media_upgrade_requests',
     {
-      config: { access },
+      config: { access, audit: 'own work' },
       schema: {
         tags,
         summary: 'Ask the other side for audio or video; what was asked for before and is not answered is called off',
@@ -44,7 +44,7 @@ export function mediaUpgradeRoutes(app: App, turns: Turns): void {
   app.patch(
     '/engagements/:engagement_id/media_upgrade_requests/:upgrade_id',
     {
-      config: { access },
+      config: { access, audit: 'own work' },
       schema: {
         tags,
         summary: 'Accept or decline, as the side that was asked; or cancel, as the side that asked',

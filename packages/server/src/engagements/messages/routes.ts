@@ -27,7 +27,7 @@ export function messageRoutes(app: App, publicUrl: string): void {
   app.put(
     '/engagements/:engagement_id/chat_messages/:message_id',
     {
-      config: { access },
+      config: { access, audit: 'own work' },
       schema: {
         tags,
         summary: 'Send a message, under an id (UUID v4) that the sender has made: sent again it is the same message',
@@ -42,7 +42,7 @@ export function messageRoutes(app: App, publicUrl: string): void {
   app.patch(
     '/engagements/:engagement_id/chat_messages/:message_id',
     {
-      config: { access },
+      config: { access, audit: 'own work' },
       schema: {
         tags,
         summary: 'Say that a message has arrived, as the side it was sent to',

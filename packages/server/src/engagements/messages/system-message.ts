@@ -43,7 +43,7 @@ export function systemMessageRoutes(app: App): void {
   app.post(
     '/engagements/:engagement_id/system_messages',
     {
-      config: { access: { operator: 'manager', site: 'resource' } },
+      config: { access: { operator: 'manager', site: 'resource' }, audit: 'own work' },
       schema: {
         tags: ['Messages'],
         summary: 'Tell the operator something, as the system or as an assistant',

@@ -31,7 +31,7 @@ export function requestRoutes(app: App, turns: Turns, attacher: WebhookAttacher)
   app.post(
     '/engagement_requests',
     {
-      config: { access: { operator: 'operator', visitor: true, site: 'body.site_id' } },
+      config: { access: { operator: 'operator', visitor: true, site: 'body.site_id' }, audit: 'own work' },
       schema: {
         tags,
         summary: 'Ask an operator, as a visitor; or a visitor, as an operator',
@@ -59,7 +59,7 @@ export function requestRoutes(app: App, turns: Turns, attacher: WebhookAttacher)
   app.patch(
     '/engagement_requests/:request_id',
     {
-      config: { access: { operator: 'operator', visitor: true, site: 'resource' } },
+      config: { access: { operator: 'operator', visitor: true, site: 'resource' }, audit: 'own work' },
       schema: {
         tags,
         summary: 'Accept or decline, as the side that was asked; or cancel, as the side that asked',

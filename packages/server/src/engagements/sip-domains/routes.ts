@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { writeEvent } from '../../events/write-event.ts';
 import { accountOf, operatorOf, permit } from '../../identity/access.ts';
+import { recordChange } from '../../identity/audit/audit.ts';
 import { requestedSites } from '../../identity/requested-sites.ts';
 import { inTransaction, violatedConstraint } from '../../platform/database.ts';
 import { notFound, Refusal } from '../../platform/errors.ts';
@@ -39,7 +40,10 @@ export function sipDomainRoutes(app: App): void {
   app.post(
     '/sip_domains',
     {
-      config: { access: { operator: 'super_manager', site: 'body.site_id' } },
+      config: {
+        access: { operator: 'super_manager', site: 'body.site_id' },
+        audit: { action: 'sip_domain.create', of: sipDomainOutput },
+      },
       schema: {
         tags,
         summary: 'Give a site a SIP domain',
@@ -50,6 +54,7 @@ export function sipDomainRoutes(app: App): void {
     },
     async (request, reply) => {
       const row = await addDomain(request, request.body.site_id, request.body.domain);
+      recordChange(request, { target: { id: row.id, name: row.domain } });
       reply.code(201).header('location', `/sip_domains/${row.id}`);
       return row;
     },
@@ -67,15 +72,16 @@ export function sipDomainRoutes(app: App): void {
   app.delete(
     '/sip_domains/:sip_domain_id',
     {
-      config: { access: { operator: 'super_manager', site: 'resource' } },
+      config: {
+        access: { operator: 'super_manager', site: 'resource' },
+        audit: { action: 'sip_domain.delete', of: sipDomainOutput },
+      },
       schema: { tags, summary: 'Delete a SIP domain', params: domainParams, response: { 204: Type.Null() } },
     },
     async (request, reply) => {
-      const {
-        id,
-        account_id: accountId,
-        site_id: siteId,
-      } = await permittedDomain(request, request.params.sip_domain_id);
+      const before = await permittedDomain(request, request.params.sip_domain_id);
+      const { id, account_id: accountId, site_id: siteId } = before;
+      recordChange(request, { before, target: { id, name: before.domain } });
       await inTransaction(request.sql, async (sql) => {
         if (!(await deleteSipDomain(sql, id))) throw notFound('SIP domain', id);
         await writeEvent(sql, {

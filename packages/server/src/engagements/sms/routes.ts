@@ -12,7 +12,7 @@ export function smsRoutes(app: App, sms: SmsService | null): void {
   app.post(
     '/outbound_sms',
     {
-      config: { access: { operator: 'operator', site: 'body.site_id' } },
+      config: { access: { operator: 'operator', site: 'body.site_id' }, audit: 'own work' },
       schema: {
         tags: ['Engagement requests'],
         summary: 'Ask a visitor by SMS: the reply accepts, and is the first message',

@@ -46,7 +46,7 @@ function requestRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void 
   app.post(
     '/transfer_requests',
     {
-      config: { access },
+      config: { access, audit: 'own work' },
       schema: {
         tags,
         summary: 'Ask another operator to take over; the first stays until the other accepts',
@@ -132,7 +132,7 @@ function answerRoutes(app: App, turns: Turns): void {
   app.patch(
     '/transfer_requests/:request_id',
     {
-      config: { access },
+      config: { access, audit: 'own work' },
       schema: {
         tags,
         summary: 'Accept or decline, as the operator who was asked; or cancel, as the one who has the engagement',
@@ -158,7 +158,7 @@ function ticketRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void {
   app.post(
     '/transfer_tickets',
     {
-      config: { access },
+      config: { access, audit: 'own work' },
       schema: {
         tags,
         summary: 'Hand the visitor on to a queue; the first operator stays until another accepts',
@@ -212,7 +212,7 @@ function ticketRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void {
   app.patch(
     '/transfer_tickets/:ticket_id',
     {
-      config: { access },
+      config: { access, audit: 'own work' },
       schema: {
         tags,
         summary: 'Cancel a transfer, as the operator who has the engagement',

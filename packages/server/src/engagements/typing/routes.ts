@@ -6,20 +6,25 @@ import { isHeard } from '../../events/told.ts';
 import { writeEvent } from '../../events/write-event.ts';
 import { accountOf, permitted } from '../../identity/access.ts';
 import { inTransaction, type Sql } from '../../platform/database.ts';
-import { invalid } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
 import { newId, type AccountId, type EngagementId } from '../../platform/ids.ts';
 import { body, uuid } from '../../platform/schema.ts';
 import type { Party } from '../../routing/board/answering.ts';
 import { partyOf } from '../party.ts';
-import { engagementEnded, permittedEngagement } from '../routes.ts';
+import { refuseOutside } from '../routes.ts';
 import { lockEngaged, takesPart } from '../taking-part.ts';
+
+const nobodyTypes = 'nobody can be typing in it';
 
 export function typingRoutes(app: App, hints: Hints): void {
   app.put(
     '/engagements/:engagement_id/typing_indicator',
     {
-      config: { access: { operator: 'operator', visitor: true, site: 'resource' }, changesNothing: true },
+      config: {
+        access: { operator: 'operator', visitor: true, site: 'resource' },
+        changesNothing: true,
+        audit: 'own work',
+      },
       schema: {
         tags: ['Messages'],
         summary: 'Say that the caller is typing, or no longer',
@@ -46,11 +51,11 @@ async function indicate(
   const type = `engagement.chat.typing_indicator.${by.kind}` as const;
   const stroke = { accountId, engagementId, by, type };
   const engaged = await beginStroke(request.sql, stroke);
-  if (engaged === null) return refuseStroke(request, engagementId);
+  if (engaged === null) return refuseOutside(request, engagementId, nobodyTypes);
   permitted(request);
   // It is heard where there is somebody to hear it, and kept only for those who cannot.
   if (engaged.wanted) {
-    if (!(await writeStroke(request.sql, stroke, typing))) return refuseStroke(request, engagementId);
+    if (!(await writeStroke(request.sql, stroke, typing))) return refuseOutside(request, engagementId, nobodyTypes);
     hints.tell(accountId);
   } else {
     const { wanted: _, clock, subEngagementId, ...about } = engaged;
@@ -58,12 +63,6 @@ async function indicate(
     const payload = makeEvent(type, { id: newId(), at: new Date() }, fields);
     hints.whisper(accountId, { about: { ...about, engagementId }, payload });
   }
-}
-
-async function refuseStroke(request: FastifyRequest, id: EngagementId): Promise<never> {
-  const engagement = await permittedEngagement(request, id, 'nobody else');
-  if (engagement.ended_at === null) throw engagementEnded(engagement);
-  throw invalid([{ attribute: '', detail: 'is about an engagement that has ended: nobody can be typing in it' }]);
 }
 
 type TypingType = `engagement.chat.typing_indicator.${Party['kind']}`;

@@ -5,13 +5,14 @@ import { inTransaction } from '../../platform/database.ts';
 import type { App } from '../../platform/http.ts';
 import { instantOf } from '../../platform/instant.ts';
 import { cursorQuery, nextPage, pageAddress } from '../../platform/paging.ts';
+import { readByIndex } from '../../platform/read-by-index.ts';
 import { list, oneOf, uuid } from '../../platform/schema.ts';
 import { eventTypes } from '../catalogue.ts';
 import { heardTypes } from '../told.ts';
 import { loggedEventOutput, newestFirst } from './logged-event.ts';
 import { dayMs, dayOf, readLogCursor, writeCursor, type LogPosition } from './position.ts';
 import { readLog } from './read-log.ts';
-import { readByIndex, type LogFilter } from './store.ts';
+import type { LogFilter } from './store.ts';
 
 const description = `Everything that happened on the sites where the caller is super_manager, newest first. What concerns no
 site is shown to those who are super_manager of all sites. A page may have fewer than \`per_page\`, even none, while

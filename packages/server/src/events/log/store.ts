@@ -23,17 +23,6 @@ interface Looked {
   readonly oldest: NonNullable<LogPosition['before']>;
 }
 
-/**
- * For the transaction that reads the log: by the index, and in its order, whatever the planner thinks of a partition that
- * has grown since it was last told about it (with the plan it takes then, a page costs all of the day). And always for the
- * one partition that is meant.
- */
-export async function readByIndex(sql: Sql): Promise<void> {
-  await sql`
-    SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
-           set_config('enable_sort', 'off', true), set_config('plan_cache_mode', 'force_custom_plan', true)`;
-}
-
 interface Window {
   readonly from: { readonly day: number; readonly before: NonNullable<LogPosition['before']> };
   /** Events of smaller or equal transactions are not looked at. */

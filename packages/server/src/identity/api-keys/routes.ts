@@ -5,6 +5,8 @@ import type { App } from '../../platform/http.ts';
 import { newId, type OperatorId } from '../../platform/ids.ts';
 import { body, output, timestamp, uuid } from '../../platform/schema.ts';
 import { operatorOf, refuseLimited } from '../access.ts';
+import { recordChange } from '../audit/audit.ts';
+import { belongings, concerning } from '../operators/audited.ts';
 import type { OperatorRow } from '../operators/operator.ts';
 import { operatorToChange } from '../operators/permission.ts';
 import { hashSecret, newSecret } from '../secrets.ts';
@@ -21,7 +23,11 @@ export function apiKeyRoutes(app: App): void {
   app.post(
     '/operators/:operator_id/api_keys',
     {
-      config: { access: { operator: 'super_manager', site: 'resource' }, settles: true },
+      config: {
+        access: { operator: 'super_manager', site: 'resource' },
+        settles: true,
+        audit: { action: 'api_key.create', ...belongings },
+      },
       schema: {
         tags,
         summary: 'Create an API key, of oneself or of an operator one is super_manager of',
@@ -31,11 +37,13 @@ export function apiKeyRoutes(app: App): void {
       },
     },
     async (request, reply) => {
-      const { id: operatorId, account_id: accountId } = await keyHolder(request, request.params.operator_id);
+      const holder = await keyHolder(request, request.params.operator_id);
+      const { id: operatorId, account_id: accountId } = holder;
       const secret = newSecret('usk');
       const key = { id: newId<string>(), accountId, operatorId, secretHash: await hashSecret(secret) };
       const row = await insertApiKey(request.sql, key, most);
       if (row === null) throw new Refusal('too_many', `An operator has ${most} API keys at most. Delete one first.`);
+      recordChange(request, { after: { id: row.id, operator_id: operatorId }, ...concerning(holder) });
       reply.code(201).header('location', `/operators/${operatorId}/api_keys/${row.id}`);
       return { ...row, secret };
     },
@@ -61,7 +69,11 @@ export function apiKeyRoutes(app: App): void {
   app.delete(
     '/operators/:operator_id/api_keys/:key_id',
     {
-      config: { access: { operator: 'super_manager', site: 'resource' }, settles: true },
+      config: {
+        access: { operator: 'super_manager', site: 'resource' },
+        settles: true,
+        audit: { action: 'api_key.delete', ...belongings },
+      },
       schema: {
         tags,
         summary: 'Delete an API key; tokens obtained with it end at once',
@@ -71,8 +83,9 @@ export function apiKeyRoutes(app: App): void {
     },
     async (request, reply) => {
       const { operator_id, key_id } = request.params;
-      const { id } = await keyHolder(request, operator_id);
-      if (!(await deleteApiKey(request.sql, id, key_id))) throw notFound('API key', key_id);
+      const holder = await keyHolder(request, operator_id);
+      if (!(await deleteApiKey(request.sql, holder.id, key_id))) throw notFound('API key', key_id);
+      recordChange(request, { before: { id: key_id, operator_id }, ...concerning(holder) });
       reply.code(204);
     },
   );

@@ -4,6 +4,7 @@ import type { App } from '../../platform/http.ts';
 import { newId, type ApplicationTokenId } from '../../platform/ids.ts';
 import { body, oneOf, output, timestamp, uuid } from '../../platform/schema.ts';
 import { accountOf } from '../access.ts';
+import { recordChange } from '../audit/audit.ts';
 import { composeApplicationToken } from '../authenticate.ts';
 import { hashSecret, newSecret } from '../secrets.ts';
 import { deleteApplicationToken, insertApplicationToken, listApplicationTokens } from './store.ts';
@@ -12,6 +13,7 @@ const most = 100;
 const tags = ['Tokens'];
 const kind = oneOf(['secret', 'publishable'] as const);
 const listed = { id: uuid<'application_token'>(), kind, created_at: timestamp };
+const applicationToken = output('ApplicationToken', listed);
 const created = output('NewApplicationToken', { ...listed, token: Type.String({ description: 'Shown this once' }) });
 const siteParams = Type.Object({ site_id: uuid<'site'>() });
 const tokenParams = Type.Object({ site_id: uuid<'site'>(), token_id: uuid<'application_token'>() });
@@ -20,7 +22,10 @@ export function applicationTokenRoutes(app: App): void {
   app.post(
     '/sites/:site_id/application_tokens',
     {
-      config: { access: { operator: 'super_manager', site: 'params.site_id' } },
+      config: {
+        access: { operator: 'super_manager', site: 'params.site_id' },
+        audit: { action: 'application_token.create', of: applicationToken },
+      },
       schema: {
         tags,
         summary: 'Create an application token, with which visitors are created',
@@ -42,6 +47,7 @@ export function applicationTokenRoutes(app: App): void {
       );
       if (row === null)
         throw new Refusal('too_many', `A site has ${most} application tokens at most. Delete one first.`);
+      recordChange(request, { concerns: { any: [siteId] } });
       reply.code(201).header('location', `/sites/${siteId}/application_tokens/${id}`);
       return { ...row, token: composeApplicationToken(row.kind, id, secret) };
     },
@@ -55,7 +61,7 @@ export function applicationTokenRoutes(app: App): void {
         tags,
         summary: 'Application tokens of a site, without their secrets',
         params: siteParams,
-        response: { 200: Type.Object({ application_tokens: Type.Array(output('ApplicationToken', listed)) }) },
+        response: { 200: Type.Object({ application_tokens: Type.Array(applicationToken) }) },
       },
     },
     async (request) => ({ application_tokens: await listApplicationTokens(request.sql, request.params.site_id) }),
@@ -64,7 +70,11 @@ export function applicationTokenRoutes(app: App): void {
   app.delete(
     '/sites/:site_id/application_tokens/:token_id',
     {
-      config: { access: { operator: 'super_manager', site: 'params.site_id' }, settles: true },
+      config: {
+        access: { operator: 'super_manager', site: 'params.site_id' },
+        settles: true,
+        audit: { action: 'application_token.delete', of: applicationToken },
+      },
       schema: {
         tags,
         summary: 'Delete an application token; it stops working at once',
@@ -74,8 +84,9 @@ export function applicationTokenRoutes(app: App): void {
     },
     async (request, reply) => {
       const { site_id, token_id } = request.params;
-      if (!(await deleteApplicationToken(request.sql, site_id, token_id)))
-        throw notFound('application token', token_id);
+      const before = await deleteApplicationToken(request.sql, site_id, token_id);
+      if (before === null) throw notFound('application token', token_id);
+      recordChange(request, { before, concerns: { any: [site_id] } });
       reply.code(204);
     },
   );

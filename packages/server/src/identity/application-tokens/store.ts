@@ -37,7 +37,13 @@ export async function listApplicationTokens(sql: Sql, siteId: SiteId): Promise<A
     SELECT id, kind, created_at FROM application_tokens WHERE site_id = ${siteId} ORDER BY created_at, id`;
 }
 
-export async function deleteApplicationToken(sql: Sql, siteId: SiteId, id: string): Promise<boolean> {
-  const [row] = await sql`DELETE FROM application_tokens WHERE id = ${id} AND site_id = ${siteId} RETURNING id`;
-  return row !== undefined;
+/** What it was; `null` where there is none. */
+export async function deleteApplicationToken(
+  sql: Sql,
+  siteId: SiteId,
+  id: string,
+): Promise<ApplicationTokenRow | null> {
+  const [row] = await sql<ApplicationTokenRow[]>`
+    DELETE FROM application_tokens WHERE id = ${id} AND site_id = ${siteId} RETURNING id, kind, created_at`;
+  return row ?? null;
 }

@@ -4,6 +4,7 @@ import { invalid, Refusal, type Violation } from '../../platform/errors.ts';
 import { preconditionFailed } from '../../platform/etag.ts';
 import { newId, type AccountId, type OperatorId, type SiteId } from '../../platform/ids.ts';
 import { accountOf, operatorOf } from '../access.ts';
+import { recordChange } from '../audit/audit.ts';
 import type { OperatorCaller } from '../caller.ts';
 import { lockAccount } from '../lock-account.ts';
 import { withdrawInvitations } from '../sign-in/invitations/store.ts';
@@ -43,6 +44,7 @@ export async function createOperator(request: FastifyRequest, given: OperatorInp
     max_engagement_count: given.max_engagement_count ?? defaultEngagementCount,
     enabled: given.enabled ?? true,
   };
+  recordChange(request, { concerns: { any: sitesOf({ assignments }) } });
   return write(request.sql, async (sql) => {
     await lockAccount(sql, accountId);
     await insertOperator(sql, id, accountId, fields);
@@ -65,10 +67,9 @@ export async function changeOperator(
 ): Promise<OperatorRow> {
   const caller = operatorOf(request);
   const fields = changedFields(given);
-  const onlyPresence = given.assignments === undefined && Object.keys(fields).length === 0;
   return write(request.sql, async (sql) => {
     await lockOperator(sql, caller.accountId, id);
-    const current = onlyPresence
+    const current = changesPresenceOnly(given)
       ? await operatorToRead(request, id, 'manager', sql)
       : await operatorToChange(request, id, 'may not', sql);
     if (versions !== null && !versions.includes(current.version)) throw preconditionFailed(current.version);
@@ -82,6 +83,7 @@ export async function changeOperator(
     if (given.available !== undefined) {
       await setPresence(sql, id, { available: given.available, media: null, expiresInSec: null, reason: null });
     }
+    recordChange(request, { before: current, concerns: { any: [...sitesOf(current), ...sitesOf(after)] } });
     return reread(sql, caller.accountId, id);
   });
 }
@@ -91,6 +93,14 @@ async function forgetSignIns(sql: Sql, id: OperatorId): Promise<void> {
   await endSessions(sql, id);
   await withdrawInvitations(sql, id);
   await withdrawLinks(sql, id);
+}
+
+export function changesPresenceOnly(given: OperatorUpdate): boolean {
+  return given.assignments === undefined && Object.keys(changedFields(given)).length === 0;
+}
+
+function sitesOf({ assignments }: Pick<OperatorRow, 'assignments'>): SiteId[] {
+  return assignments.map(({ site_id }) => site_id);
 }
 
 function changedFields(given: OperatorUpdate): Partial<OperatorFields> {

@@ -1,13 +1,14 @@
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { etag, ifMatch } from '../../platform/etag.ts';
 import type { App } from '../../platform/http.ts';
 import { cutPage, nextPage, pageQuery, pageWindow } from '../../platform/paging.ts';
 import { list, uuid } from '../../platform/schema.ts';
 import { accountOf, operatorOf } from '../access.ts';
+import { recordChange, type Audited } from '../audit/audit.ts';
 import { requestedSites } from '../requested-sites.ts';
-import { changeOperator, createOperator } from './change-operator.ts';
-import { operatorInput, operatorOutput, operatorUpdate, type OperatorRow } from './operator.ts';
+import { changeOperator, changesPresenceOnly, createOperator } from './change-operator.ts';
+import { operatorInput, operatorOutput, operatorUpdate, type OperatorRow, type OperatorUpdate } from './operator.ts';
 import { operatorToRead } from './permission.ts';
 import { listOperators } from './store.ts';
 
@@ -20,6 +21,12 @@ const operatorQuery = Type.Object({
   ...pageQuery,
 });
 const tags = ['Operators'];
+
+/** Of presence, only that they are made available, or not. */
+const told = {
+  of: operatorOutput,
+  omits: ['media', 'presence_reason', 'presence_set_at', 'presence_expires_at'],
+} satisfies Partial<Audited>;
 
 export function operatorRoutes(app: App): void {
   app.get(
@@ -51,7 +58,11 @@ export function operatorRoutes(app: App): void {
   app.post(
     '/operators',
     {
-      config: { access: { operator: 'super_manager', site: 'anywhere' }, settles: true },
+      config: {
+        access: { operator: 'super_manager', site: 'anywhere' },
+        settles: true,
+        audit: { action: 'operator.create', ...told },
+      },
       schema: { tags, summary: 'Create an operator', body: operatorInput, response: { 201: operatorOutput } },
     },
     async (request, reply) => {
@@ -78,7 +89,11 @@ export function operatorRoutes(app: App): void {
   app.patch(
     '/operators/:operator_id',
     {
-      config: { access: { operator: 'super_manager', site: 'resource' }, settles: true },
+      config: {
+        access: { operator: 'super_manager', site: 'resource' },
+        settles: true,
+        audit: { action: 'operator.update', ...told, unless: isOwnAvailability },
+      },
       schema: {
         tags,
         summary: 'Change an operator; anyone may change their own availability',
@@ -96,7 +111,11 @@ export function operatorRoutes(app: App): void {
   app.delete(
     '/operators/:operator_id',
     {
-      config: { access: { operator: 'super_manager', site: 'resource' }, settles: true },
+      config: {
+        access: { operator: 'super_manager', site: 'resource' },
+        settles: true,
+        audit: { action: 'operator.disable', ...told },
+      },
       schema: {
         tags,
         summary: 'Disable an operator; its tokens end at once',
@@ -106,10 +125,17 @@ export function operatorRoutes(app: App): void {
     },
     async (request, reply) => {
       const { operator_id: id } = request.params;
-      await changeOperator(request, { id, given: { enabled: false }, versions: ifMatch(request) });
+      const after = await changeOperator(request, { id, given: { enabled: false }, versions: ifMatch(request) });
+      recordChange(request, { after });
       reply.code(204);
     },
   );
+}
+
+function isOwnAvailability({ caller, params, body }: FastifyRequest): boolean {
+  const { operator_id: id } = params as Type.Static<typeof operatorParams>;
+  if (caller.kind !== 'operator' || caller.operatorId !== id) return false;
+  return changesPresenceOnly(body as OperatorUpdate);
 }
 
 function tagged(reply: FastifyReply, operator: OperatorRow): OperatorRow {

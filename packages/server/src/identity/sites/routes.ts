@@ -8,10 +8,11 @@ import { newId, type SiteId } from '../../platform/ids.ts';
 import { cutPage, nextPage, pageQuery, pageWindow } from '../../platform/paging.ts';
 import { uuid } from '../../platform/schema.ts';
 import { accountOf, operatorOf, refuseLimited } from '../access.ts';
+import { recordChange } from '../audit/audit.ts';
 import type { Directory, KnownSite } from '../directory.ts';
 import { lockAccount } from '../lock-account.ts';
 import { lockOperator } from '../operators/store.ts';
-import { siteDefaults, siteInput, siteOutput, siteUpdate, withDefaults } from './site.ts';
+import { siteDefaults, siteInput, siteOutput, siteUpdate, withDefaults, type SiteRow } from './site.ts';
 import { findSite, insertSite, listSites, updateSite } from './store.ts';
 
 const siteParams = Type.Object({ site_id: uuid<'site'>() });
@@ -55,7 +56,11 @@ export function siteRoutes(app: App, directory: Directory): void {
   app.post(
     '/sites',
     {
-      config: { access: { operator: 'super_manager', site: 'anywhere' }, settles: true },
+      config: {
+        access: { operator: 'super_manager', site: 'anywhere' },
+        settles: true,
+        audit: { action: 'site.create', of: siteOutput },
+      },
       schema: {
         tags,
         summary: 'Create a site; the creator becomes its super_manager',
@@ -72,6 +77,7 @@ export function siteRoutes(app: App, directory: Directory): void {
         await lockOperator(sql, creator.accountId, creator.operatorId);
         return insertSite(sql, { id: newId(), accountId: creator.accountId, settings, creator: creator.operatorId });
       });
+      recordChange(request, { concerns: { any: [site.id] } });
       reply.code(201).headers({ location: `/sites/${site.id}`, etag: etag(site.version) });
       return site;
     },
@@ -80,13 +86,20 @@ export function siteRoutes(app: App, directory: Directory): void {
   app.patch(
     '/sites/:site_id',
     {
-      config: { access: { operator: 'super_manager', site: 'params.site_id' }, settles: true },
+      config: {
+        access: { operator: 'super_manager', site: 'params.site_id' },
+        settles: true,
+        audit: { action: 'site.update', of: siteOutput },
+      },
       schema: { tags, summary: 'Change a site', params: siteParams, body: siteUpdate, response: { 200: siteOutput } },
     },
     async (request, reply) => {
       const site = await inTransaction(request.sql, async (sql) => {
         await lockAccount(sql, accountOf(request));
-        return changeSite(sql, request.params.site_id, withDefaults(request.body), ifMatch(request));
+        const before = await findSite(sql, request.params.site_id);
+        if (before === null) throw notFound('site', request.params.site_id);
+        recordChange(request, { before, concerns: { any: [before.id] } });
+        return changeSite(sql, before, withDefaults(request.body), ifMatch(request));
       });
       reply.header('etag', etag(site.version));
       return site;
@@ -102,14 +115,10 @@ function showSite(reply: FastifyReply, id: SiteId, known: KnownSite | null): nev
 
 async function changeSite(
   sql: Sql,
-  id: SiteId,
+  current: SiteRow,
   changes: ReturnType<typeof withDefaults>,
   versions: readonly number[] | null,
-) {
-  const changed = Object.keys(changes).length > 0 ? await updateSite(sql, id, changes, versions) : null;
-  if (changed !== null) return changed;
-  const current = await findSite(sql, id);
-  if (current === null) throw notFound('site', id);
+): Promise<SiteRow> {
   if (versions !== null && !versions.includes(current.version)) throw preconditionFailed(current.version);
-  return current;
+  return Object.keys(changes).length === 0 ? current : updateSite(sql, current.id, changes);
 }

@@ -46,19 +46,15 @@ export async function insertSite(sql: Sql, { id, accountId, settings, creator }:
   return row;
 }
 
-/** `null` where there is no such site, or none of the accepted versions. */
-export async function updateSite(
-  sql: Sql,
-  id: SiteId,
-  changes: Partial<SiteSettings>,
-  versions: readonly number[] | null,
-): Promise<SiteRow | null> {
+/** One that stays as it was read until then: under the account's lock. */
+export async function updateSite(sql: Sql, id: SiteId, changes: Partial<SiteSettings>): Promise<SiteRow> {
   const [row] = await sql<SiteRow[]>`
     UPDATE sites
        SET ${sql(stored(sql, changes))}, version = version + 1, updated_at = now()
-     WHERE id = ${id} AND (${versions === null} OR version = ANY(${[...(versions ?? [])]}::integer[]))
+     WHERE id = ${id}
     RETURNING ${sql(columns)}`;
-  return row ?? null;
+  if (row === undefined) throw new Error('a site has vanished');
+  return row;
 }
 
 /** Settings as PostgreSQL takes them. */

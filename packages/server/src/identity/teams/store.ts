@@ -1,6 +1,5 @@
-import { inTransaction, type Sql } from '../../platform/database.ts';
+import type { Sql } from '../../platform/database.ts';
 import type { AccountId, SiteId, TeamId } from '../../platform/ids.ts';
-import { lockAccount } from '../lock-account.ts';
 import type { TeamRow } from './team.ts';
 
 export async function findTeam(sql: Sql, accountId: AccountId, id: TeamId): Promise<TeamRow | null> {
@@ -38,42 +37,32 @@ export async function insertTeam(sql: Sql, { id, account_id, site_id, name, desc
   return row;
 }
 
-/** `null` where there is no such team, or none of the accepted versions. */
+/** One that is there, under the account's lock. */
 export async function updateTeam(
   sql: Sql,
   id: TeamId,
   changes: Partial<Pick<TeamRow, 'name' | 'description'>>,
-  versions: readonly number[] | null,
-): Promise<TeamRow | null> {
+): Promise<TeamRow> {
   const [row] = await sql<TeamRow[]>`
     UPDATE teams
        SET ${sql(changes)}, version = version + 1, updated_at = now()
-     WHERE id = ${id} AND (${versions === null} OR version = ANY(${[...(versions ?? [])]}::integer[]))
+     WHERE id = ${id}
     RETURNING id, account_id, site_id, name, description, version, created_at, updated_at`;
-  return row ?? null;
+  if (row === undefined) throw new Error('a team has vanished');
+  return row;
 }
 
 /**
- * Removes the team and every membership in it; false where it is not there in an accepted version. It is locked first: who
- * is joining it then has either joined, and is found, or is told that it is gone.
+ * Removes the team and every membership in it. It is locked first: who is joining it then has either joined, and is found,
+ * or is told that it is gone.
  */
-export async function deleteTeam(
-  pool: Sql,
-  accountId: AccountId,
-  id: TeamId,
-  versions: readonly number[] | null,
-): Promise<boolean> {
-  return inTransaction(pool, async (sql) => {
-    await lockAccount(sql, accountId);
-    const [team] = await sql<{ version: number }[]>`SELECT version FROM teams WHERE id = ${id} FOR UPDATE`;
-    if (team === undefined || (versions !== null && !versions.includes(team.version))) return false;
-    await sql`
-      UPDATE visitors
-         SET team_ids = array_remove(team_ids, ${id}), version = version + 1, updated_at = now()
-       WHERE team_ids <> '{}' AND team_ids @> ARRAY[${id}]::uuid[]`;
-    await sql`DELETE FROM teams WHERE id = ${id}`;
-    return true;
-  });
+export async function deleteTeam(sql: Sql, id: TeamId): Promise<void> {
+  await sql`SELECT 1 FROM teams WHERE id = ${id} FOR UPDATE`;
+  await sql`
+    UPDATE visitors
+       SET team_ids = array_remove(team_ids, ${id}), version = version + 1, updated_at = now()
+     WHERE team_ids <> '{}' AND team_ids @> ARRAY[${id}]::uuid[]`;
+  await sql`DELETE FROM teams WHERE id = ${id}`;
 }
 
 /** Those of the teams that are on the site; inside a transaction they stay until it ends. */

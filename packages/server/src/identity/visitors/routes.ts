@@ -7,6 +7,7 @@ import type { App } from '../../platform/http.ts';
 import { newId, type SiteId, type TeamId, type VisitorId } from '../../platform/ids.ts';
 import { uuid } from '../../platform/schema.ts';
 import { accountOf, permitted } from '../access.ts';
+import { recordChange, type Audited } from '../audit/audit.ts';
 import { teamsOnSite } from '../teams/store.ts';
 import { visitorTokenSeconds, type Tokens } from '../tokens.ts';
 import { findVisitor, insertVisitor, lockVisitor, moveVisitor, updateVisitor } from './store.ts';
@@ -23,6 +24,13 @@ import {
 } from './visitor.ts';
 
 const tags = ['Visitors'];
+
+/** What is known of a visitor is personal: only which of it was changed is told. */
+const told = {
+  of: visitorOutput,
+  hides: ['name', 'email', 'phone', 'note', 'custom_attributes', 'external_id'],
+  omits: ['presence_expires_at'],
+} satisfies Partial<Audited>;
 const visitorParams = Type.Object({ visitor_id: uuid<'visitor'>() });
 const siteVisitorParams = Type.Object({ site_id: uuid<'site'>(), visitor_id: uuid<'visitor'>() });
 
@@ -48,7 +56,10 @@ export function visitorRoutes(app: App, tokens: Tokens): void {
   app.patch(
     '/sites/:site_id/visitors/:visitor_id',
     {
-      config: { access: { operator: 'operator', visitor: true, site: 'params.site_id' } },
+      config: {
+        access: { operator: 'operator', visitor: true, site: 'params.site_id' },
+        audit: { action: 'visitor.update', ...told },
+      },
       schema: {
         tags,
         summary: 'Change what is known of a visitor',
@@ -74,7 +85,10 @@ function tokenRoutes(app: App, tokens: Tokens): void {
   app.post(
     '/visitors',
     {
-      config: { access: { operator: 'operator', application: 'publishable', site: 'body.site_id' } },
+      config: {
+        access: { operator: 'operator', application: 'publishable', site: 'body.site_id' },
+        audit: { action: 'visitor.create', ...told },
+      },
       schema: { tags, summary: 'Create a visitor and its token', body: visitorInput, response: { 200: visitorToken } },
     },
     async (request) => {
@@ -87,6 +101,7 @@ function tokenRoutes(app: App, tokens: Tokens): void {
         await insertVisitor(sql, { id, accountId, siteId, name, teamIds });
       };
       await (teamIds.length === 0 ? create(request.sql) : inTransaction(request.sql, create));
+      recordChange(request, { after: { id, site_id: siteId, name, team_ids: teamIds } });
       return {
         id,
         access_token: await tokens.signVisitor({ accountId, visitorId: id }),
@@ -98,7 +113,7 @@ function tokenRoutes(app: App, tokens: Tokens): void {
   app.post(
     '/visitors/:visitor_id/token',
     {
-      config: { access: { visitor: true, application: 'secret', site: 'resource' } },
+      config: { access: { visitor: true, application: 'secret', site: 'resource' }, audit: 'no operator' },
       schema: {
         tags,
         summary: "Renew a visitor's token, with its own or with a secret application token of its site",
@@ -129,7 +144,7 @@ function ownRoutes(app: App): void {
   app.patch(
     '/visitors/:visitor_id',
     {
-      config: { access: { visitor: true, site: 'resource' }, settles: true },
+      config: { access: { visitor: true, site: 'resource' }, settles: true, audit: 'no operator' },
       schema: {
         tags,
         summary: 'Move to another site of the account',
@@ -188,6 +203,7 @@ async function changeVisitor(
     const current = await lockVisitor(sql, accountOf(request), id);
     if (current === null || current.site_id !== siteId) throw notFound('visitor', id);
     if (versions !== null && !versions.includes(current.version)) throw preconditionFailed(current.version);
+    recordChange(request, { before: current });
     await refuseForeignTeams(sql, siteId, given.team_ids ?? []);
     const merged = mergeVisitor(current, given);
     if ('tooMany' in merged) throw invalid([{ attribute: `/${merged.tooMany}`, detail: 'would become too large' }]);

@@ -2,6 +2,7 @@ import { lockAccount } from '../../identity/lock-account.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { accountOf, operatorOf, permit } from '../../identity/access.ts';
+import { recordChange } from '../../identity/audit/audit.ts';
 import { requestedSites } from '../../identity/requested-sites.ts';
 import { inTransaction, violatedConstraint, type Sql } from '../../platform/database.ts';
 import { invalid, notFound, Refusal } from '../../platform/errors.ts';
@@ -58,7 +59,10 @@ function routesOfKind(app: App, kind: ChannelKind): void {
   app.post(
     path,
     {
-      config: { access: { operator: 'super_manager', site: 'body.site_id' } },
+      config: {
+        access: { operator: 'super_manager', site: 'body.site_id' },
+        audit: { action: `${kind}_channel.create`, of: output },
+      },
       schema: {
         tags,
         summary: `Tie a ${kind} channel to a queue`,
@@ -72,6 +76,7 @@ function routesOfKind(app: App, kind: ChannelKind): void {
       const row = await tie(request, siteId, fields.queue_id, async (sql) =>
         insertChannel(sql, kind, { id: newId(), account_id: accountOf(request), site_id: siteId, ...fields }),
       );
+      recordChange(request, { target: named(kind, row) });
       reply.code(201).header('location', `${path}/${row.id}`);
       return tagged(reply, row);
     },
@@ -89,7 +94,10 @@ function routesOfKind(app: App, kind: ChannelKind): void {
   app.patch(
     `${path}/:channel_id`,
     {
-      config: { access: { operator: 'super_manager', site: 'resource' } },
+      config: {
+        access: { operator: 'super_manager', site: 'resource' },
+        audit: { action: `${kind}_channel.update`, of: output },
+      },
       schema: {
         tags,
         summary: `Change a ${kind} channel`,
@@ -104,14 +112,20 @@ function routesOfKind(app: App, kind: ChannelKind): void {
   app.delete(
     `${path}/:channel_id`,
     {
-      config: { access: { operator: 'super_manager', site: 'resource' } },
+      config: {
+        access: { operator: 'super_manager', site: 'resource' },
+        audit: { action: `${kind}_channel.delete`, of: output },
+      },
       schema: { tags, summary: `Delete a ${kind} channel`, params: channelParams, response: { 204: Type.Null() } },
     },
     async (request, reply) => {
-      const { id, version } = await permittedChannel(request, kind, request.params.channel_id);
-      const versions = ifMatch(request);
-      if (versions !== null && !versions.includes(version)) throw preconditionFailed(version);
-      await deleteChannel(request.sql, kind, id);
+      await inTransaction(request.sql, async (sql) => {
+        await lockAccount(sql, accountOf(request));
+        const channel = await permittedChannel(request, kind, request.params.channel_id, sql);
+        refuseOtherVersion(request, channel);
+        recordChange(request, { before: channel, target: named(kind, channel) });
+        await deleteChannel(sql, kind, channel.id);
+      });
       reply.code(204);
     },
   );
@@ -127,8 +141,13 @@ function addressed(kind: ChannelKind, given: ChannelFields): ChannelFields {
   return Object.fromEntries(fields.flatMap((field) => (given[field] === undefined ? [] : [[field, given[field]]])));
 }
 
-async function permittedChannel(request: FastifyRequest, kind: ChannelKind, id: ChannelId): Promise<ChannelRow> {
-  const channel = await findChannel(request.sql, kind, accountOf(request), id);
+async function permittedChannel(
+  request: FastifyRequest,
+  kind: ChannelKind,
+  id: ChannelId,
+  sql: Sql = request.sql,
+): Promise<ChannelRow> {
+  const channel = await findChannel(sql, kind, accountOf(request), id);
   if (channel === null) throw notFound(`${kind} channel`, id);
   permit(request, channel, `${kind} channel`);
   return channel;
@@ -140,15 +159,25 @@ async function changeChannel(request: FastifyRequest, kind: ChannelKind, id: Cha
   if (given.site_id !== undefined && given.site_id !== channel.site_id) {
     throw invalid([{ attribute: '/site_id', detail: 'cannot be changed' }]);
   }
-  const versions = ifMatch(request);
   const changes = addressed(kind, given);
   return tie(request, channel.site_id, changes.queue_id, async (sql) => {
     const current = await findChannel(sql, kind, channel.account_id, id);
     if (current === null) throw notFound(`${kind} channel`, id);
-    if (versions !== null && !versions.includes(current.version)) throw preconditionFailed(current.version);
+    refuseOtherVersion(request, current);
+    recordChange(request, { before: current, target: named(kind, current) });
     if (Object.keys(changes).length === 0) return current;
     return (await updateChannel(sql, kind, id, changes)) ?? current;
   });
+}
+
+/** As the audit log calls it. */
+function named(kind: ChannelKind, { id, number, address }: ChannelRow): { id: string; name: string } {
+  return { id, name: kind === 'phone' ? number : address };
+}
+
+function refuseOtherVersion(request: FastifyRequest, { version }: ChannelRow): void {
+  const versions = ifMatch(request);
+  if (versions !== null && !versions.includes(version)) throw preconditionFailed(version);
 }
 
 /** Writes under the lock on queues, so that a queue cannot be deleted while it is tied; the queue must be on the site. */

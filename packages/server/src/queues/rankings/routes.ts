@@ -2,6 +2,7 @@ import { lockAccount } from '../../identity/lock-account.ts';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { accountOf, permit } from '../../identity/access.ts';
+import { recordChange } from '../../identity/audit/audit.ts';
 import { inTransaction } from '../../platform/database.ts';
 import { invalid, notFound } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
@@ -38,7 +39,10 @@ export function rankingRoutes(app: App): void {
   app.patch(
     '/queues/:queue_id/rankings',
     {
-      config: { access: { operator: 'super_manager', site: 'resource' } },
+      config: {
+        access: { operator: 'super_manager', site: 'resource' },
+        audit: { action: 'queue.rank', of: rankings },
+      },
       schema: {
         tags,
         summary: 'Give and take ranks, all or none of them; null takes the operator out',
@@ -74,6 +78,8 @@ async function applyRanks(
       return first === index ? [] : [{ attribute, detail: 'is named twice' }];
     });
     if (violations.length > 0) throw invalid(violations);
+    const before = { operators: await listRankings(sql, id) };
+    recordChange(request, { before, target: queue, concerns: { any: [queue.site_id] } });
     await changeRankings(sql, queue, changes);
     return listRankings(sql, id);
   });

@@ -1,5 +1,6 @@
 import Type from 'typebox';
-import { accountOf, permitted } from '../../identity/access.ts';
+import { accountOf, operatorOf, permitted } from '../../identity/access.ts';
+import { recordChange, type Audited } from '../../identity/audit/audit.ts';
 import { operatorOutput, presenceInput } from '../../identity/operators/operator.ts';
 import { operatorToRead } from '../../identity/operators/permission.ts';
 import { findOperator } from '../../identity/operators/store.ts';
@@ -12,12 +13,19 @@ import { media, uuid } from '../../platform/schema.ts';
 import { mediaSet } from '../board/media.ts';
 import type { Turns } from '../turns.ts';
 
+/** Of others: what one says of oneself is one's own work. */
+const presenceAudit: Audited = {
+  action: 'operator.presence',
+  of: Type.Pick(operatorOutput, ['available', 'media', 'presence_reason', 'presence_expires_at']),
+  byTurn: true,
+};
+
 /** D5.5: presence is a lease, and part of what a turn decides on. */
 export function presenceRoutes(app: App, turns: Turns): void {
   app.put(
     '/operators/:operator_id/presence',
     {
-      config: { access: { operator: 'manager', site: 'resource' } },
+      config: { access: { operator: 'manager', site: 'resource' }, audit: presenceAudit },
       schema: {
         tags: ['Operators'],
         summary: "Set an operator's availability, until changed or for a time; anyone may set their own",
@@ -28,7 +36,8 @@ export function presenceRoutes(app: App, turns: Turns): void {
     },
     async (request, reply) => {
       const { available, media: taken = media, expires_in_sec: seconds = null, reason = null } = request.body;
-      const { id, account_id } = await operatorToRead(request, request.params.operator_id, 'manager');
+      const before = await operatorToRead(request, request.params.operator_id, 'manager');
+      const { id, account_id } = before;
       const leaseMs = seconds === null ? null : seconds * 1000;
       await turns.run(account_id, {
         name: 'setPresence',
@@ -40,6 +49,8 @@ export function presenceRoutes(app: App, turns: Turns): void {
       });
       const operator = await findOperator(request.sql, account_id, id);
       if (operator === null) throw notFound('operator', id);
+      if (id !== operatorOf(request).operatorId)
+        recordChange(request, { before, concerns: { any: before.assignments.map(({ site_id }) => site_id) } });
       reply.header('etag', etag(operator.version));
       return operator;
     },
@@ -48,7 +59,7 @@ export function presenceRoutes(app: App, turns: Turns): void {
   app.put(
     '/visitors/:visitor_id/presence',
     {
-      config: { access: { visitor: true, site: 'resource' } },
+      config: { access: { visitor: true, site: 'resource' }, audit: 'no operator' },
       schema: {
         tags: ['Visitors'],
         summary: 'Say that the visitor is still there',

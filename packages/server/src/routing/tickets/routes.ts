@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { WebhookAttacher } from '../../events/attach-webhooks.ts';
 import { accountOf, permit, permitted } from '../../identity/access.ts';
+import { recordChange } from '../../identity/audit/audit.ts';
 import { teamsOnSite } from '../../identity/teams/store.ts';
 import { invalid, notFound, Refusal } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
@@ -21,7 +22,7 @@ export function ticketRoutes(app: App, turns: Turns, attacher: WebhookAttacher):
   app.post(
     '/queue_tickets',
     {
-      config: { access: { visitor: true, site: 'body.site_id' } },
+      config: { access: { visitor: true, site: 'body.site_id' }, audit: 'no operator' },
       schema: {
         tags,
         summary: 'Enqueue: wait for an operator',
@@ -54,7 +55,10 @@ export function ticketRoutes(app: App, turns: Turns, attacher: WebhookAttacher):
   app.patch(
     '/queue_tickets/:ticket_id',
     {
-      config: { access: { operator: 'manager', visitor: true, site: 'resource' } },
+      config: {
+        access: { operator: 'manager', visitor: true, site: 'resource' },
+        audit: { action: 'queue_ticket.cancel', of: Type.Pick(ticketOutput, ['state']), byTurn: true },
+      },
       schema: {
         tags,
         summary: 'Cancel a ticket',
@@ -69,6 +73,7 @@ export function ticketRoutes(app: App, turns: Turns, attacher: WebhookAttacher):
       const canceled = await turns.run(row.account_id, { name: 'cancelTicket', ticketId: row.id, kind: 'visitor', by });
       const current = await readTicket(request, row.id);
       if (canceled === null && current.state !== 'canceled') throw ticketEnded(current);
+      if (canceled !== null) recordChange(request, { before: row });
       return showTicket(current, null);
     },
   );

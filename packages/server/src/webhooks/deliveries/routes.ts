@@ -2,13 +2,14 @@ import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { eventTypes } from '../../events/catalogue.ts';
 import { accountOf } from '../../identity/access.ts';
+import { recordChange } from '../../identity/audit/audit.ts';
 import { notFound } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
 import { instantOf } from '../../platform/instant.ts';
 import { cursorQuery, nextPage, pageAfter, readPlace } from '../../platform/paging.ts';
 import { oneOf, timestamp, uuid } from '../../platform/schema.ts';
-import { coveredWebhook } from '../coverage.ts';
-import { deliveryDetails, deliveryOutput, deliveryStates, type DeliveryId, type DeliveryRow } from './delivery.ts';
+import { coveredWebhook, type CoveredWebhook } from '../coverage.ts';
+import { deliveryDetails, deliveryOutput, deliveryStates, type DeliveryId } from './delivery.ts';
 import { replayDelivery } from './replay.ts';
 import { findDelivery, findDetails, listDeliveries } from './store.ts';
 
@@ -48,7 +49,10 @@ export function deliveryRoutes(app: App): void {
   app.post(
     '/deliveries/:delivery_id/replay',
     {
-      config: { access },
+      config: {
+        access,
+        audit: { action: 'delivery.replay', of: Type.Pick(deliveryOutput, ['webhook_id', 'event_id', 'event_type']) },
+      },
       schema: {
         tags,
         summary: 'Send a delivery again, now and out of order',
@@ -62,8 +66,9 @@ export function deliveryRoutes(app: App): void {
     },
     async (request, reply) => {
       const { delivery_id: id } = request.params;
-      const { webhook_id: webhookId } = await coveredDelivery(request, id);
+      const { id: webhookId, site_ids: each } = await coveredDelivery(request, id);
       const row = await replayDelivery(request.sql, { accountId: accountOf(request), id, webhookId });
+      recordChange(request, { concerns: { each } });
       reply.code(202);
       return row;
     },
@@ -110,9 +115,8 @@ function listRoute(app: App): void {
   );
 }
 
-async function coveredDelivery(request: FastifyRequest, id: DeliveryId): Promise<DeliveryRow> {
+async function coveredDelivery(request: FastifyRequest, id: DeliveryId): Promise<CoveredWebhook> {
   const row = await findDelivery(request.sql, accountOf(request), id);
   if (row === null) throw notFound('delivery', id);
-  await coveredWebhook(request, row.webhook_id, { noun: 'delivery', id });
-  return row;
+  return coveredWebhook(request, row.webhook_id, { noun: 'delivery', id });
 }

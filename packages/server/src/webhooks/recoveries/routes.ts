@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { accountOf } from '../../identity/access.ts';
+import { recordChange } from '../../identity/audit/audit.ts';
 import { inTransaction } from '../../platform/database.ts';
 import { invalid, notFound, Refusal } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
@@ -22,7 +23,7 @@ export function recoveryRoutes(app: App, recoveries: Recoveries): void {
   app.post(
     '/webhooks/:webhook_id/recover',
     {
-      config: { access },
+      config: { access, audit: { action: 'webhook.recover', of: Type.Pick(recoveryOutput, ['since', 'until']) } },
       schema: {
         tags,
         summary: 'Send what the webhook has missed',
@@ -32,6 +33,11 @@ export function recoveryRoutes(app: App, recoveries: Recoveries): void {
         params: Type.Object(webhookParams),
         body: recoveryInput,
         response: { 202: recoveryOutput },
+      },
+      // Not in the handler, before whose commit there is nothing to see.
+      onResponse: (_request, _reply, done) => {
+        recoveries.look();
+        done();
       },
     },
     async (request, reply) => {
@@ -47,7 +53,7 @@ export function recoveryRoutes(app: App, recoveries: Recoveries): void {
       });
       if (row === null)
         throw new Refusal('too_many', `A webhook has ${mostRunning} recoveries at a time. Wait for one to finish.`);
-      recoveries.look();
+      recordChange(request, { target: webhook, concerns: { each: webhook.site_ids } });
       reply.code(202).header('location', `/webhooks/${webhook.id}/recoveries/${row.id}`);
       return row;
     },

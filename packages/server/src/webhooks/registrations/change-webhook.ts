@@ -4,6 +4,7 @@ import { addressComplaint, type WebhookId } from '../../events/attach-webhooks.t
 import { destinationFor } from '../../events/destination.ts';
 import { newSecret, purposeOfSecret } from '../../events/webhook-secret.ts';
 import { accountOf } from '../../identity/access.ts';
+import { recordChange } from '../../identity/audit/audit.ts';
 import { lockAccount } from '../../identity/lock-account.ts';
 import type { Sealer } from '../../identity/sealer.ts';
 import type { AddressGuard } from '../../platform/address-guard.ts';
@@ -12,6 +13,7 @@ import { invalid, Refusal } from '../../platform/errors.ts';
 import { ifMatch, preconditionFailed } from '../../platform/etag.ts';
 import { newId } from '../../platform/ids.ts';
 import { moveWaiting, setAside } from '../set-aside.ts';
+import { auditedWebhook, concerning } from './audit.ts';
 import { lockedWebhook, permittedWebhook, refuseBeyondReach } from './reach.ts';
 import { countRegistered, insertWebhook, markDeleted, updateWebhook } from './store.ts';
 import { completeWebhook, type WebhookGiven, type WebhookRow } from './webhook.ts';
@@ -48,18 +50,12 @@ export async function createWebhook(
     const destinationId = await destinationFor(sql, accountId, webhook.url);
     return insertWebhook(sql, { id, accountId, destinationId }, { ...webhook, secret: sealed });
   });
+  recordChange(request, { after: auditedWebhook(row), ...concerning(row) });
   return { row, secret };
 }
 
-export async function changeWebhook(
-  request: FastifyRequest,
-  guard: AddressGuard,
-  id: WebhookId,
-  given: WebhookGiven,
-): Promise<WebhookRow> {
+export async function changeWebhook(request: FastifyRequest, id: WebhookId, given: WebhookGiven): Promise<WebhookRow> {
   const versions = ifMatch(request);
-  // What is registered already is not resolved again: a name that has gone astray must not keep it from being disabled.
-  if (given.url !== (await permittedWebhook(request, id)).url) await refuseAddress(guard, given.url);
   return inTransaction(request.sql, async (sql) => {
     const current = await lockedWebhook(request, sql, id);
     const { account_id: accountId } = current;
@@ -71,6 +67,7 @@ export async function changeWebhook(
       await moveWaiting(sql, { accountId, webhookId: id, to: destinationId });
     const row = await updateWebhook(sql, { id, destinationId }, webhook);
     if (current.enabled && !row.enabled) await setAside(sql, { accountId, webhookId: id, as: 'held' });
+    recordChange(request, { before: auditedWebhook(current), after: auditedWebhook(row), ...concerning(current, row) });
     return row;
   });
 }
@@ -78,11 +75,26 @@ export async function changeWebhook(
 export async function removeWebhook(request: FastifyRequest, id: WebhookId): Promise<void> {
   const versions = ifMatch(request);
   await inTransaction(request.sql, async (sql) => {
-    const { account_id: accountId, version } = await lockedWebhook(request, sql, id);
+    const current = await lockedWebhook(request, sql, id);
+    const { account_id: accountId, version } = current;
     if (versions !== null && !versions.includes(version)) throw preconditionFailed(version);
     await markDeleted(sql, id);
     await setAside(sql, { accountId, webhookId: id, as: 'discarded' });
+    recordChange(request, { before: auditedWebhook(current), ...concerning(current) });
   });
+}
+
+/**
+ * What is registered already is not resolved again: a name that has gone astray must not keep it from being disabled. Not to be
+ * called in a transaction.
+ */
+export async function refuseNewAddress(
+  request: FastifyRequest,
+  guard: AddressGuard,
+  id: WebhookId,
+  url: string,
+): Promise<void> {
+  if (url !== (await permittedWebhook(request, id)).url) await refuseAddress(guard, url);
 }
 
 /** Not to be called in a transaction: a name is resolved. */

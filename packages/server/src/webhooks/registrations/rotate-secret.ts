@@ -1,9 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import type { WebhookId } from '../../events/attach-webhooks.ts';
 import { newSecret, purposeOfSecret } from '../../events/webhook-secret.ts';
+import { recordChange } from '../../identity/audit/audit.ts';
 import type { Sealer } from '../../identity/sealer.ts';
 import { inTransaction } from '../../platform/database.ts';
 import { Refusal } from '../../platform/errors.ts';
+import { concerning } from './audit.ts';
 import { lockedWebhook } from './reach.ts';
 import { findSecrets, replaceSecret } from './store.ts';
 
@@ -28,12 +30,16 @@ export async function rotateSecret(
   const seal = await sealer.seal();
   const purpose = purposeOfSecret(id);
   return inTransaction(request.sql, async (sql) => {
-    const { method } = await lockedWebhook(request, sql, id);
-    if (method === null)
+    const webhook = await lockedWebhook(request, sql, id);
+    recordChange(request, { target: webhook, ...concerning(webhook) });
+    if (webhook.method === null)
       throw new Refusal('webhook_unsigned', 'Push notifications are not signed: the webhook has no secret to rotate.');
     const current = await findSecrets(sql, id);
-    if (given !== undefined && current.secret !== null && (await sealer.open(current.secret, purpose)) === given)
-      return { secret: given, old_secret_until: current.oldUntil };
+    if (given !== undefined && current.secret !== null && (await sealer.open(current.secret, purpose)) === given) {
+      const unchanged = { secret: given, old_secret_until: current.oldUntil };
+      recordChange(request, { before: unchanged });
+      return unchanged;
+    }
     const secret = given ?? newSecret();
     const until = await replaceSecret(sql, id, { secret: seal(secret, purpose), oldLastsSec });
     return { secret, old_secret_until: until };

@@ -8,10 +8,11 @@ import type { App } from '../../platform/http.ts';
 import { cutPage, nextPage, pageQuery, pageWindow } from '../../platform/paging.ts';
 import { RateLimit } from '../../platform/rate-limit.ts';
 import { body, oneOf, output, uuid } from '../../platform/schema.ts';
-import { changeWebhook, createWebhook, refuseAddress, removeWebhook } from './change-webhook.ts';
+import { changeWebhook, createWebhook, refuseAddress, refuseNewAddress, removeWebhook } from './change-webhook.ts';
 import { permittedWebhook, reachOf } from './reach.ts';
 import { rotateSecret } from './rotate-secret.ts';
 import { sendTest } from './try-out.ts';
+import { webhookAudit } from './audit.ts';
 import { listWebhooks } from './store.ts';
 import {
   newWebhookOutput,
@@ -26,6 +27,11 @@ import {
 const tags = ['Webhooks'];
 const webhookParams = Type.Object({ webhook_id: uuid<'webhook'>() });
 const access = { operator: 'super_manager', site: 'resource' } as const;
+
+const sentTest = output('SentTest', {
+  delivery_id: Type.String({ format: 'uuid' }),
+  event_id: Type.String({ format: 'uuid' }),
+});
 
 /** Tests a webhook may be sent in a minute, by each process. */
 const testsPerMinute = 60;
@@ -63,7 +69,11 @@ function registrationRoutes(app: App, { guard, sealer }: RegistrationParts): voi
   app.post(
     '/webhooks',
     {
-      config: { access: { operator: 'super_manager', site: 'anywhere' }, settles: true },
+      config: {
+        access: { operator: 'super_manager', site: 'anywhere' },
+        settles: true,
+        audit: { action: 'webhook.create', ...webhookAudit },
+      },
       schema: {
         tags,
         summary: 'Register a webhook; its secret is shown this once',
@@ -96,7 +106,7 @@ function singleRoutes(app: App, { guard }: RegistrationParts): void {
   app.put(
     '/webhooks/:webhook_id',
     {
-      config: { access, settles: true },
+      config: { access, settles: true, audit: { action: 'webhook.update', ...webhookAudit } },
       schema: {
         tags,
         summary: 'Change a webhook; optional fields left out keep their value',
@@ -107,15 +117,15 @@ function singleRoutes(app: App, { guard }: RegistrationParts): void {
         body: webhookUpdate,
         response: { 200: webhookOutput },
       },
+      preHandler: async (request) => refuseNewAddress(request, guard, request.params.webhook_id, request.body.url),
     },
-    async (request, reply) =>
-      tagged(reply, await changeWebhook(request, guard, request.params.webhook_id, request.body)),
+    async (request, reply) => tagged(reply, await changeWebhook(request, request.params.webhook_id, request.body)),
   );
 
   app.delete(
     '/webhooks/:webhook_id',
     {
-      config: { access, settles: true },
+      config: { access, settles: true, audit: { action: 'webhook.delete', ...webhookAudit } },
       schema: {
         tags,
         summary: 'Delete a webhook; what waits to be delivered is discarded',
@@ -134,7 +144,11 @@ function actionRoutes(app: App, { sealer }: RegistrationParts): void {
   app.post(
     '/webhooks/:webhook_id/rotate_secret',
     {
-      config: { access, settles: true },
+      config: {
+        access,
+        settles: true,
+        audit: { action: 'webhook.rotate_secret', of: Type.Pick(rotationOutput, ['old_secret_until']) },
+      },
       schema: {
         tags,
         summary: 'Give a webhook a new secret; for a day requests are signed with the former one too',
@@ -151,17 +165,14 @@ function actionRoutes(app: App, { sealer }: RegistrationParts): void {
   app.post(
     '/webhooks/:webhook_id/test',
     {
-      config: { access },
+      config: { access, audit: { action: 'webhook.test', of: sentTest } },
       schema: {
         tags,
         summary: 'Send a sample event to the webhook, and to nobody else',
         params: webhookParams,
         body: body({ event_type: oneOf(eventTypes) }),
         response: {
-          202: output('SentTest', {
-            delivery_id: Type.String({ format: 'uuid' }),
-            event_id: Type.String({ format: 'uuid' }),
-          }),
+          202: sentTest,
         },
       },
     },

@@ -2,10 +2,12 @@ import type { FastifyRequest } from 'fastify';
 import type { WebhookId } from '../../events/attach-webhooks.ts';
 import type { EventType } from '../../events/catalogue.ts';
 import { sampleEvent } from '../../events/samples.ts';
+import { recordChange } from '../../identity/audit/audit.ts';
 import { inTransaction } from '../../platform/database.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import type { RateLimit } from '../../platform/rate-limit.ts';
+import { concerning } from './audit.ts';
 import { lockedWebhook } from './reach.ts';
 import { insertTest } from './store.ts';
 
@@ -30,6 +32,7 @@ export async function sendTest(
     const at = new Date();
     const body = JSON.stringify(sampleEvent(type, { id: eventId, at }));
     const deliveryId = await insertTest(sql, webhook, { eventId, eventType: type, at, body });
+    recordChange(request, { target: webhook, ...concerning(webhook) });
     return { delivery_id: deliveryId, event_id: eventId };
   });
 }

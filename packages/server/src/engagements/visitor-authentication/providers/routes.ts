@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { accountOf } from '../../../identity/access.ts';
+import { recordChange } from '../../../identity/audit/audit.ts';
 import type { Sealer } from '../../../identity/sealer.ts';
 import type { AddressGuard } from '../../../platform/address-guard.ts';
 import { violatedConstraint } from '../../../platform/database.ts';
@@ -22,7 +23,7 @@ export function providerRoutes(app: App, { guard, sealer }: { guard: AddressGuar
   app.post(
     '/sites/:site_id/visitor_authentication_providers',
     {
-      config: { access },
+      config: { access, audit: { action: 'visitor_authentication_provider.create', of: providerOutput } },
       schema: {
         tags,
         summary: 'Let visitors of a site authenticate by an identity provider',
@@ -74,7 +75,7 @@ export function providerRoutes(app: App, { guard, sealer }: { guard: AddressGuar
   app.delete(
     '/sites/:site_id/visitor_authentication_providers/:provider_id',
     {
-      config: { access },
+      config: { access, audit: { action: 'visitor_authentication_provider.delete', of: providerOutput } },
       schema: {
         tags,
         summary: 'Delete an identity provider; requests by it that are pending fail',
@@ -84,7 +85,11 @@ export function providerRoutes(app: App, { guard, sealer }: { guard: AddressGuar
     },
     async (request, reply) => {
       const { site_id: siteId, provider_id: id } = request.params;
-      if (!(await deleteProvider(request.sql, siteId, id))) throw notFound('visitor authentication provider', id);
+      // A provider never changes: however long ago it was read, it was like this.
+      const before = await findProvider(request.sql, siteId, id);
+      if (before === null || !(await deleteProvider(request.sql, siteId, id)))
+        throw notFound('visitor authentication provider', id);
+      recordChange(request, { before });
       reply.code(204);
     },
   );

@@ -26,7 +26,7 @@ export function authenticationRequestRoutes(app: App, { sealer, authentications 
   app.post(
     '/visitor_authentication/requests',
     {
-      config: { access },
+      config: { access, audit: 'no operator' },
       schema: {
         tags,
         summary: 'Authenticate by an ID token, or by a code for one',

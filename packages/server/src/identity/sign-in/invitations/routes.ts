@@ -7,6 +7,8 @@ import { newId, type OperatorId } from '../../../platform/ids.ts';
 import { addressKey } from '../../../platform/rate-limit.ts';
 import { body, name, output, timestamp, uuid } from '../../../platform/schema.ts';
 import { operatorOf, refuseLimited } from '../../access.ts';
+import { recordChange } from '../../audit/audit.ts';
+import { belongings, concerning } from '../../operators/audited.ts';
 import type { OperatorRow } from '../../operators/operator.ts';
 import { operatorToChange } from '../../operators/permission.ts';
 import { digestOf, newSecret } from '../../secrets.ts';
@@ -38,7 +40,7 @@ function invitingRoutes(app: App, publicUrl: string): void {
   app.post(
     '/operators/:operator_id/invitations',
     {
-      config: { access },
+      config: { access, audit: { action: 'invitation.create', ...belongings } },
       schema: {
         tags,
         summary: 'Invite an operator to choose a password; valid for seven days, once, and instead of any before',
@@ -48,10 +50,12 @@ function invitingRoutes(app: App, publicUrl: string): void {
       },
     },
     async (request, reply) => {
-      const { id: operatorId, account_id: accountId, enabled } = await invitable(request, request.params.operator_id);
+      const invited = await invitable(request, request.params.operator_id);
+      const { id: operatorId, account_id: accountId, enabled } = invited;
       if (!enabled) throw new Refusal('operator_disabled', 'The operator is disabled. Enable it first.');
       const token = newSecret('usi');
       const row = await putInvitation(request.sql, { id: newId(), accountId, operatorId, digest: digestOf(token) });
+      recordChange(request, { after: { id: row.id, operator_id: operatorId }, ...concerning(invited) });
       reply.code(201).header('location', `/operators/${operatorId}/invitations/${row.id}`);
       // Behind `#`, so that it reaches no server's log.
       return { ...row, url: `${publicUrl}/console/invitation#${token}` };
@@ -78,7 +82,7 @@ function invitingRoutes(app: App, publicUrl: string): void {
   app.delete(
     '/operators/:operator_id/invitations/:invitation_id',
     {
-      config: { access },
+      config: { access, audit: { action: 'invitation.withdraw', ...belongings } },
       schema: {
         tags,
         summary: 'Withdraw an invitation',
@@ -88,8 +92,9 @@ function invitingRoutes(app: App, publicUrl: string): void {
     },
     async (request, reply) => {
       const { operator_id, invitation_id: id } = request.params;
-      const operator = await invitable(request, operator_id);
-      if (!(await withdrawInvitation(request.sql, operator.id, id))) throw notFound('invitation', id);
+      const invited = await invitable(request, operator_id);
+      if (!(await withdrawInvitation(request.sql, invited.id, id))) throw notFound('invitation', id);
+      recordChange(request, { before: { id, operator_id }, ...concerning(invited) });
       reply.code(204);
     },
   );
@@ -107,7 +112,7 @@ function acceptingRoutes(app: App, parts: SignInParts): void {
   app.post(
     '/operator_authentication/invitations/preview',
     {
-      config: { access: { public: true } },
+      config: { access: { public: true }, audit: 'signing in' },
       schema: {
         tags,
         summary: 'Whom an invitation is for',
@@ -126,7 +131,7 @@ function acceptingRoutes(app: App, parts: SignInParts): void {
   app.post(
     '/operator_authentication/invitations/accept',
     {
-      config: { access: { public: true }, settles: true },
+      config: { access: { public: true }, settles: true, audit: 'signing in' },
       schema: {
         tags,
         summary: 'Accept an invitation: choose a password and sign in',

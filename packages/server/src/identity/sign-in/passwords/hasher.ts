@@ -4,8 +4,8 @@ import { normalized } from './password.ts';
 
 /** Node has four threads for this and for files; two are left to the others, and no more memory than twice a check's is used. */
 const mostAtOnce = 2;
-/** About five seconds of work. Whoever comes after them would have given up waiting. */
-const mostWaiting = 40;
+/** About three seconds of work. Whoever comes after them would have given up waiting. */
+const mostWaiting = 20;
 const retrySeconds = '5';
 
 /** Hashes passwords, which is slow on purpose, a few at a time: people who sign in must not stop those who work. */

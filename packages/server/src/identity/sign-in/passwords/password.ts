@@ -98,7 +98,7 @@ export function normalized(password: string): string {
 export function weakness(password: string, { name, email }: Whose): string | null {
   const text = normalized(password);
   const plain = text.toLowerCase().trim();
-  if ([...text].length < fewest) return `must have at least ${fewest} characters`;
+  if (Array.from(text).length < fewest) return `must have at least ${fewest} characters`;
   if (new Set(text).size < fewestDifferent) return `must have at least ${fewestDifferent} different characters`;
   if (usual.has(plain)) return 'is one of the passwords that are tried first';
   if ([name, email].some((known) => normalized(known).toLowerCase().trim() === plain))

@@ -23,7 +23,7 @@ export function passwordRoutes(app: App, parts: SignInParts): void {
   app.put(
     '/operator_authentication/password',
     {
-      config: { access: { operator: 'operator', site: 'none' }, settles: true },
+      config: { access: { operator: 'operator', site: 'none' }, settles: true, audit: 'signing in' },
       schema: {
         tags: ['Signing in'],
         summary: "Choose a password, or change one's own; all other sessions end",

@@ -40,11 +40,12 @@ export async function answerSignedIn(
   cookie: SessionCookie,
 ): Promise<Type.Static<typeof signedIn>> {
   const { id, accountId, operatorId, expiresAt } = session;
-  const seconds = Math.floor((expiresAt.getTime() - Date.now()) / 1000);
-  reply.header('set-cookie', writeCookie(cookie, { seconds, secure: isSecure(request) }));
+  const left = Math.max(Math.floor((expiresAt.getTime() - Date.now()) / 1000), 1);
+  reply.header('set-cookie', writeCookie(cookie, { seconds: left, secure: isSecure(request) }));
   reply.header('cache-control', 'no-store');
-  const token = await tokens.signOperator({ accountId, operatorId, by: { session: id }, sites: null });
-  return { token, expires_in: operatorTokenSeconds, operator_id: operatorId, session_id: id };
+  const seconds = Math.min(left, operatorTokenSeconds);
+  const token = await tokens.signOperator({ accountId, operatorId, by: { session: id }, sites: null, seconds });
+  return { token, expires_in: seconds, operator_id: operatorId, session_id: id };
 }
 
 /** Takes the cookie from the browser if it is of a session that has ended. */

@@ -32,7 +32,7 @@ export function sessionRoutes(app: App, parts: SignInParts): void {
   app.post(
     '/operator_authentication/sessions',
     {
-      config: { access: { public: true }, settles: true },
+      config: { access: { public: true }, settles: true, audit: 'signing in' },
       schema: {
         tags,
         summary: 'Sign in: with e-mail and password, with an API key, or with a one-time link',
@@ -54,7 +54,7 @@ export function sessionRoutes(app: App, parts: SignInParts): void {
   app.post(
     '/operator_authentication/sessions/current/token',
     {
-      config: { access: { public: true } },
+      config: { access: { public: true }, audit: 'signing in' },
       schema: {
         tags,
         summary: 'Exchange the session in the cookie for a token',
@@ -124,7 +124,7 @@ function currentRoutes(app: App): void {
   app.delete(
     '/operator_authentication/sessions/current',
     {
-      config: { access: selfOnly, settles: true },
+      config: { access: selfOnly, settles: true, audit: 'signing in' },
       schema: {
         tags,
         summary: 'Sign out: revoke this token, and end the session it was obtained through',
@@ -165,7 +165,7 @@ function ownSessionRoutes(app: App): void {
   app.delete(
     '/operator_authentication/sessions',
     {
-      config: { access: selfOnly, settles: true },
+      config: { access: selfOnly, settles: true, audit: 'signing in' },
       schema: {
         tags,
         summary: 'Sign out everywhere: end all of one’s sessions',
@@ -183,7 +183,7 @@ function ownSessionRoutes(app: App): void {
   app.delete(
     '/operator_authentication/sessions/:session_id',
     {
-      config: { access: selfOnly, settles: true },
+      config: { access: selfOnly, settles: true, audit: 'signing in' },
       schema: {
         tags,
         summary: "End one of the caller's own sessions; tokens obtained through it end at once",

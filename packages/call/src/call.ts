@@ -1,0 +1,417 @@
+import { LocalMedia } from './local-media.ts';
+import { Outbox } from './outbox.ts';
+import { Peer } from './peer.ts';
+import type { Problem } from './problem.ts';
+import { sends, type Kind, type Media, type Side, type Signal, type SignalData } from './signal.ts';
+
+/**
+ * A call is
+ *
+ *   idle          not begun;
+ *   preparing     asking the browser for microphone and camera. Who is refused goes on without: it hears and sees;
+ *   connecting    there, and looking for the other side;
+ *   connected     talking;
+ *   reconnecting  it was connected, and is trying to be again;
+ *   ended         over. Every device has been let go of, and nothing is sent or taken any more.
+ *
+ * idle → preparing → connecting → connected ⇄ reconnecting, and from each to ended. The next call is a new `Call`.
+ */
+export type CallState =
+  | { readonly name: 'idle' | 'preparing' | 'connecting' }
+  | { readonly name: 'connected' | 'reconnecting'; /** As `Date.now()`. */ readonly since: number }
+  | { readonly name: 'ended'; readonly reason: EndReason };
+
+/** `closed`: this page has ended it without telling, because the engagement is over or another page has the call. */
+export type EndReason = 'hung_up' | 'other_hung_up' | 'unanswered' | 'lost' | 'closed';
+
+/** Everything there is to show, anew with every change. */
+export interface CallView {
+  readonly state: CallState;
+  readonly media: Media;
+  /** Ourselves: to be shown muted. */
+  readonly local: MediaStream;
+  /** The other side. It stays the same stream; its tracks come and go. */
+  readonly remote: MediaStream;
+  /** Whether ours are heard and seen. */
+  readonly microphone: boolean;
+  readonly camera: boolean;
+  /** Whether the other side's are, as it last said. */
+  readonly other: { readonly microphone: boolean; readonly camera: boolean };
+  readonly problems: readonly Problem[];
+}
+
+export interface CallOptions {
+  readonly side: Side;
+  readonly media: Media;
+  /** Posts a signal; resolves once it has been passed on. */
+  readonly send: (signal: Signal) => Promise<unknown>;
+  /** `GET /ice_servers`. Asked whenever a way to the other side is looked for. */
+  readonly iceServers: () => Promise<RTCIceServer[]>;
+  readonly patience?: Partial<typeof patience>;
+}
+
+/** A way to the other side that was not found by then is looked for once more, and so on. */
+const retryMs = 3_000;
+/** Many an interruption is over by itself. */
+const hiccupMs = 1_500;
+/** For how long one goes on trying. On the other side somebody may be looking for the button that allows the microphone. */
+const patience = { connectMs: 120_000, reconnectMs: 60_000 };
+/** So many attempts on the same connection, then a new one. */
+const triesBeforeAnew = 4;
+
+/**
+ * Signals may be lost, and pages are reloaded; so the rules are few, and each may be followed again at any time:
+ *
+ * - The operator alone offers, so that offers never cross. The visitor who wants one says `ready`.
+ * - Each end of the connection has an id, `call_id`. Who meets a new one begins from scratch with it.
+ * - Who is not connected says or does so again every few seconds.
+ */
+export class Call {
+  readonly #options: CallOptions;
+  readonly #outbox: Outbox;
+  readonly #local = new LocalMedia((kind) => void this.#reacquire(kind));
+  readonly #listeners = new Set<() => void>();
+  readonly #stops: (() => void)[] = [];
+  #view: CallView;
+  /** Our end. */
+  #me = '';
+  /** The other one, once it has been heard of. */
+  #other: string | null = null;
+  #peer: Peer | null = null;
+  /** One thing after the other: signals in the order they came, and what we do by ourselves. */
+  #work: Promise<void> = Promise.resolve();
+  #tries = 0;
+  #offeredAt = 0;
+  #waitingSince = 0;
+
+  constructor(options: CallOptions) {
+    this.#options = options;
+    this.#outbox = new Outbox(options.send);
+    this.#view = {
+      state: { name: 'idle' },
+      media: options.media,
+      local: this.#local.stream,
+      remote: new MediaStream(),
+      microphone: false,
+      camera: false,
+      other: { microphone: true, camera: true },
+      problems: [],
+    };
+  }
+
+  get view(): CallView {
+    return this.#view;
+  }
+
+  /** Calls `changed` after every change of the view; answers how to stop that. */
+  subscribe = (changed: () => void): (() => void) => {
+    this.#listeners.add(changed);
+    return () => this.#listeners.delete(changed);
+  };
+
+  /** To be called by a click: only then do some browsers play sound and ask for the microphone. */
+  async start(): Promise<void> {
+    if (this.#view.state.name !== 'idle') return;
+    this.#me = newId();
+    this.#show({ state: { name: 'preparing' } });
+    await this.#local.take(this.#sent());
+    if (this.#ended) return this.#letGo();
+    this.#showLocal();
+    this.#wait('connecting');
+    this.#watch();
+    this.#do(async () => this.#push());
+  }
+
+  /** What the feed brought as `engagement.signal`. */
+  receive(signal: Signal): void {
+    if (this.#ended || this.#view.state.name === 'idle') return;
+    this.#do(async () => this.#take(signal, signal.data ?? {}));
+  }
+
+  /** Signals may have been missed, or the way to the other side has changed: the feed was opened again, another network. */
+  resync = (): void => {
+    if (this.#isUnderWay) this.#do(async () => this.#again());
+  };
+
+  /** After a media upgrade. Both sides call it, in any order. */
+  async change(media: Media): Promise<void> {
+    if (this.#ended) return;
+    this.#show({ media });
+    if (!this.#isUnderWay) return;
+    for (const kind of ['audio', 'video'] as const) if (!this.#sent().includes(kind)) this.#local.drop(kind);
+    await this.#local.take(this.#sent().filter((kind) => this.#local.track(kind) === null));
+    if (this.#ended) return this.#letGo();
+    this.#showLocal();
+    this.#do(async () => {
+      await this.#peer?.arrange(this.#view.media);
+      this.#again();
+    });
+  }
+
+  /** Mutes, and unmutes; where there was no microphone, asks for one again. */
+  async setMicrophone(on: boolean): Promise<void> {
+    if (on && this.#local.track('audio') === null) return this.#reacquire('audio');
+    const track = this.#local.track('audio');
+    if (track !== null) track.enabled = on;
+    this.#showLocal();
+  }
+
+  /** A camera that is off is let go of. */
+  async setCamera(on: boolean): Promise<void> {
+    if (on) return this.#reacquire('video');
+    this.#local.drop('video');
+    await this.#replace('video');
+  }
+
+  async chooseMicrophone(id: string): Promise<void> {
+    return this.#choose('audio', id);
+  }
+
+  async chooseCamera(id: string): Promise<void> {
+    return this.#choose('video', id);
+  }
+
+  hangUp(): void {
+    if (this.#isUnderWay) this.#post('hangup');
+    this.#end('hung_up');
+  }
+
+  /** Ends it here without a word. */
+  close(): void {
+    this.#end('closed');
+  }
+
+  async stats(): Promise<RTCStatsReport | null> {
+    return this.#peer?.stats() ?? null;
+  }
+
+  get #ended(): boolean {
+    return this.#view.state.name === 'ended';
+  }
+
+  get #isUnderWay(): boolean {
+    return ['connecting', 'connected', 'reconnecting'].includes(this.#view.state.name);
+  }
+
+  get #isOperator(): boolean {
+    return this.#options.side === 'operator';
+  }
+
+  #sent(): Kind[] {
+    return (['audio', 'video'] as const).filter((kind) => sends(this.#options.side, this.#view.media, kind));
+  }
+
+  #show(changes: Partial<CallView>): void {
+    this.#view = { ...this.#view, ...changes };
+    for (const changed of this.#listeners) changed();
+  }
+
+  #showLocal(): void {
+    const microphone = this.#local.track('audio')?.enabled ?? false;
+    const camera = this.#local.track('video') !== null;
+    this.#show({ microphone, camera, problems: this.#local.problems });
+    this.#tellState();
+  }
+
+  #tellState(): void {
+    const { microphone, camera, state } = this.#view;
+    if (state.name === 'connected') this.#post('state', { microphone, camera });
+  }
+
+  #post(kind: Signal['kind'], data: SignalData = {}): void {
+    this.#outbox.post({ call_id: this.#me, kind, data: { to: this.#other, ...data } });
+  }
+
+  /** What fails is tried again, by us or because the other side asks; there is nothing else to be done about it. */
+  #do(work: () => Promise<void>): void {
+    this.#work = this.#work.then(async () => (this.#ended ? undefined : work())).catch(() => undefined);
+  }
+
+  #watch(): void {
+    const timer = setInterval(() => this.#tick(), retryMs);
+    this.#stops.push(() => clearInterval(timer));
+    window.addEventListener('online', this.resync);
+    this.#stops.push(() => window.removeEventListener('online', this.resync), watchNetwork(this.resync));
+  }
+
+  #tick(): void {
+    const { name } = this.#view.state;
+    if (name === 'connected') {
+      if (this.#peer?.awaitsAnswer === true && this.#isStale) this.#peer.offerAgain();
+      return;
+    }
+    const { connectMs, reconnectMs } = { ...patience, ...this.#options.patience };
+    const waited = performance.now() - this.#waitingSince;
+    if (waited < (name === 'connecting' ? connectMs : reconnectMs)) return this.#do(async () => this.#push());
+    this.#post('hangup');
+    this.#end(name === 'connecting' ? 'unanswered' : 'lost');
+  }
+
+  get #isStale(): boolean {
+    return performance.now() - this.#offeredAt > retryMs * 0.8;
+  }
+
+  /** Towards being connected: the next thing that may help. */
+  async #push(): Promise<void> {
+    if (!this.#isUnderWay) return;
+    if (!this.#isOperator || this.#other === null) {
+      if (this.#outbox.isEmpty) this.#post('ready');
+      return;
+    }
+    this.#tries += 1;
+    if (this.#peer === null || this.#tries % triesBeforeAnew === 0) await this.#connectAnew();
+    else if (this.#peer.awaitsAnswer) this.#peer.offerAgain();
+    else if (this.#peer.isBroken) await this.#peer.restart();
+  }
+
+  /** Offers again, or asks for it. */
+  #again(): void {
+    if (this.#isOperator) void this.#peer?.restart();
+    else this.#post('ready', { again: true });
+  }
+
+  async #take({ call_id: from, kind }: Signal, data: SignalData): Promise<void> {
+    const isKnown = from === this.#other;
+    if (kind === 'ready') return this.#takeReady(from, data.again === true);
+    if (kind === 'hangup') return isKnown || data.to === this.#me ? this.#end('other_hung_up') : undefined;
+    // Meant for a page that is gone.
+    if (data.to !== this.#me) return;
+    if (kind === 'description' && !this.#isOperator) return this.#takeOffer(from, data);
+    if (!isKnown || this.#peer === null) return;
+    if (kind === 'description') await this.#peer.takeAnswer(data);
+    if (kind === 'candidate') await this.#peer.takeCandidates(data);
+    if (kind === 'state') this.#show({ other: { microphone: data.microphone === true, camera: data.camera === true } });
+  }
+
+  async #takeReady(from: string, again: boolean): Promise<void> {
+    const isNew = from !== this.#other;
+    this.#other = from;
+    if (!this.#isUnderWay) return;
+    if (isNew && this.#view.state.name === 'connected') this.#wait('reconnecting');
+    if (!this.#isOperator) return this.#post('ready');
+    if (isNew) return this.#connectAnew();
+    if (again) return this.#peer?.restart();
+    // It does not hear us, whatever we think. What we have just said may be on its way.
+    if (this.#isStale && this.#view.state.name === 'connected') await this.#peer?.restart();
+    else if (this.#isStale) await this.#push();
+  }
+
+  async #takeOffer(from: string, offer: SignalData): Promise<void> {
+    this.#other = from;
+    if (!this.#isUnderWay) return;
+    if (this.#peer?.of !== from) await this.#open(from);
+    await this.#peer?.takeOffer(offer, this.#view.media);
+  }
+
+  /** The operator's: from scratch, under a new id, so that the other side does the same. */
+  async #connectAnew(): Promise<void> {
+    if (this.#other === null) return;
+    this.#me = newId();
+    await this.#open(this.#other);
+    await this.#peer?.arrange(this.#view.media);
+  }
+
+  async #open(of: string): Promise<void> {
+    this.#peer?.close();
+    for (const track of this.#view.remote.getTracks()) this.#view.remote.removeTrack(track);
+    const { side, iceServers } = this.#options;
+    const peer = await Peer.open({
+      of,
+      side,
+      iceServers,
+      local: this.#local,
+      remote: this.#view.remote,
+      post: (kind, data) => {
+        if (this.#peer !== peer) return;
+        if (kind === 'description') this.#offeredAt = performance.now();
+        this.#post(kind, data);
+      },
+      onState: (state) => {
+        if (this.#peer === peer) this.#follow(state);
+      },
+    });
+    this.#peer = peer;
+    if (this.#ended) this.#letGo();
+  }
+
+  #follow(state: RTCPeerConnectionState): void {
+    const { name } = this.#view.state;
+    if (state === 'connected' && this.#isUnderWay && name !== 'connected') {
+      this.#tries = 0;
+      this.#show({ state: { name: 'connected', since: Date.now() } });
+      this.#tellState();
+    }
+    if (state !== 'disconnected' && state !== 'failed') return;
+    if (name === 'connected') this.#wait('reconnecting');
+    const timer = setTimeout(() => this.#ifBroken(), state === 'failed' ? 0 : hiccupMs);
+    this.#stops.push(() => clearTimeout(timer));
+  }
+
+  #ifBroken(): void {
+    if (this.#peer?.isBroken === true) this.#do(async () => this.#push());
+  }
+
+  #wait(name: 'connecting' | 'reconnecting'): void {
+    this.#waitingSince = performance.now();
+    this.#show({ state: name === 'connecting' ? { name } : { name, since: Date.now() } });
+  }
+
+  async #reacquire(kind: Kind): Promise<void> {
+    if (this.#ended || !this.#sent().includes(kind)) return;
+    await this.#local.take([kind]);
+    await this.#replace(kind);
+  }
+
+  async #choose(kind: Kind, id: string): Promise<void> {
+    if (this.#ended) return;
+    // A camera that is off, or none that is sent, is not turned on by choosing.
+    if (this.#local.isOff(kind) || !this.#sent().includes(kind)) {
+      this.#local.chosen[kind] = id;
+      return;
+    }
+    const muted = this.#local.track(kind)?.enabled === false;
+    await this.#local.choose(kind, id);
+    const track = this.#local.track(kind);
+    if (track !== null) track.enabled = !muted;
+    await this.#replace(kind);
+  }
+
+  async #replace(kind: Kind): Promise<void> {
+    if (this.#ended) return this.#letGo();
+    await this.#peer?.replace(kind);
+    this.#showLocal();
+  }
+
+  #end(reason: EndReason): void {
+    if (this.#ended) return;
+    this.#letGo();
+    this.#show({ state: { name: 'ended', reason }, microphone: false, camera: false });
+  }
+
+  #letGo(): void {
+    for (const stop of this.#stops.splice(0)) stop();
+    this.#peer?.close();
+    this.#peer = null;
+    for (const kind of ['audio', 'video'] as const) this.#local.drop(kind);
+  }
+}
+
+/** From Wi-Fi to mobile, say. Browsers that cannot tell have no `type`; the event also comes when only the speed changes. */
+function watchNetwork(changed: () => void): () => void {
+  const { connection } = navigator as Navigator & { readonly connection?: EventTarget & { readonly type?: string } };
+  let type = connection?.type;
+  const look = (): void => {
+    if (connection?.type === type) return;
+    type = connection?.type;
+    changed();
+  };
+  connection?.addEventListener('change', look);
+  return () => connection?.removeEventListener('change', look);
+}
+
+/** Pages that did not come over HTTPS have no `randomUUID`. */
+function newId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-4$3-8$4-$5');
+}

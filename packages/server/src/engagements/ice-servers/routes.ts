@@ -1,0 +1,23 @@
+import type { Config } from '../../config.ts';
+import type { App } from '../../platform/http.ts';
+import { partyOf } from '../party.ts';
+import { iceServersFor, iceServersOutput } from './ice-servers.ts';
+
+export function iceServerRoutes(app: App, ice: Config['ice']): void {
+  app.get(
+    '/ice_servers',
+    {
+      config: { access: { operator: 'operator', visitor: true, site: 'none' } },
+      schema: {
+        tags: ['Calls'],
+        summary: 'Servers that help two browsers find each other, with the right to use them',
+        response: { 200: iceServersOutput },
+      },
+    },
+    async (request, reply) => {
+      const { kind, id } = partyOf(request);
+      reply.header('cache-control', 'no-store');
+      return iceServersFor(`${kind}-${id}`, ice, new Date());
+    },
+  );
+}

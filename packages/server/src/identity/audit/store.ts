@@ -1,0 +1,79 @@
+import type { Sql } from '../../platform/database.ts';
+import { newId, type AccountId, type OperatorId, type SiteId } from '../../platform/ids.ts';
+import type { Concerned } from './audit.ts';
+import type { Change } from './changes.ts';
+import type { AuditEntryRow } from './entry.ts';
+
+interface NewEntry {
+  readonly accountId: AccountId;
+  readonly actorId: OperatorId;
+  readonly via: string;
+  readonly action: string;
+  readonly target: { readonly type: string; readonly id: string; readonly name: string | null };
+  readonly concerned: Concerned;
+  readonly changes: readonly Change[];
+  readonly requestId: string;
+}
+
+export async function insertEntry(sql: Sql, entry: NewEntry): Promise<void> {
+  const { accountId, actorId, via, action, target, concerned, changes, requestId } = entry;
+  const ofEach = 'each' in concerned;
+  const sites = ofEach ? concerned.each : concerned.any;
+  const written = await sql`
+    INSERT INTO audit_log (account_id, id, site_ids, of_each, actor_id, actor_name, via, action, target_type, target_id,
+                           target_name, changes, request_id)
+    SELECT ${accountId}, ${newId<string>()}, ${sites === null ? null : [...new Set(sites)]}::uuid[], ${ofEach}, id, name, ${via},
+           ${action}, ${target.type}, ${target.id}, ${target.name}, ${JSON.stringify(changes)}::text::json, ${requestId}
+      FROM operators
+     WHERE id = ${actorId}
+    RETURNING 1`;
+  if (written.length === 0) throw new Error('somebody who is not there has changed something');
+}
+
+export interface AuditFilter {
+  readonly accountId: AccountId;
+  /** Those that the caller is super_manager of. */
+  readonly reach: readonly SiteId[];
+  /** Only entries that concern one of these; `null`: whatever the caller may see. */
+  readonly siteIds: readonly SiteId[] | null;
+  readonly actorId: OperatorId | null;
+  readonly action: string | null;
+  readonly targetType: string | null;
+  readonly targetId: string | null;
+  /** Half-open. */
+  readonly since: Date;
+  readonly until: Date;
+  /** Entries before this one. */
+  readonly before: number | null;
+  readonly limit: number;
+}
+
+/**
+ * Newest first, served by audit_log_in_order, or audit_log_of_target, in each day that is asked for. Of sites that are no more nobody is super_manager:
+ * what concerns none but these is seen by those who are super_manager of all there are.
+ */
+export async function listEntries(sql: Sql, filter: AuditFilter): Promise<AuditEntryRow[]> {
+  const { accountId, siteIds, actorId, action, targetType, targetId, since, until, before, limit } = filter;
+  const reach = sql`${[...filter.reach]}::uuid[]`;
+  return sql<AuditEntryRow[]>`
+    SELECT id, seq::double precision AS seq, at, site_ids, actor_id, actor_name, via, action, target_type, target_id,
+           target_name, changes, request_id
+      FROM audit_log l
+     WHERE account_id = ${accountId} AND at >= ${since} AND at < ${until}
+       AND (${before}::bigint IS NULL OR seq < ${before}::bigint)
+       AND (${siteIds === null} OR site_ids && ${[...(siteIds ?? [])]}::uuid[])
+       AND (${actorId}::uuid IS NULL OR actor_id = ${actorId})
+       AND (${action}::text IS NULL OR action = ${action})
+       AND (${targetType}::text IS NULL OR target_type = ${targetType})
+       AND (${targetId}::text IS NULL OR target_id = ${targetId})
+       AND CASE
+             WHEN site_ids = '{}' THEN true
+             WHEN NOT of_each AND site_ids && ${reach} THEN true
+             WHEN of_each AND EXISTS (SELECT FROM sites WHERE id = ANY(l.site_ids))
+             THEN NOT EXISTS (SELECT FROM sites WHERE id = ANY(l.site_ids) AND id <> ALL(${reach}))
+             WHEN EXISTS (SELECT FROM sites WHERE id = ANY(l.site_ids)) THEN false
+             ELSE NOT EXISTS (SELECT FROM sites WHERE account_id = ${accountId} AND id <> ALL(${reach}))
+           END
+     ORDER BY l.seq DESC
+     LIMIT ${limit}`;
+}

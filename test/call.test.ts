@@ -1,0 +1,378 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { openBrowser, type TestBrowser } from './support/browser.ts';
+import { engage, type Engaged, type Who } from './support/chat.ts';
+import { call, startTestServer, until, type Json, type TestServer } from './support/server.ts';
+import { expectStatus, makePresent } from './support/world.ts';
+
+/** Two pages in real Chromium, each at a process of its own, call each other through Usher. */
+let server: TestServer;
+let second: TestServer;
+let chromium: TestBrowser;
+before(async () => {
+  server = await startTestServer();
+  second = await startTestServer({}, server.database.address);
+  chromium = await openBrowser();
+});
+after(async () => {
+  await chromium[Symbol.asyncDispose]();
+  await second[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
+});
+
+const audio = { audio: 'two_way', video: null } as const;
+const seen = { audio: 'two_way', video: 'one_way' } as const;
+const both = { audio: 'two_way', video: 'two_way' } as const;
+
+const patienceMs = 30_000;
+
+/** One side of a call: the page of packages/call/test/harness.ts. */
+class Caller {
+  readonly page: Page;
+  readonly #joining: Json;
+  readonly #url: string;
+
+  constructor(page: Page, url: string, joining: Json) {
+    this.page = page;
+    this.#url = url;
+    this.#joining = joining;
+  }
+
+  /** The module as it is, its types stripped, from the origin of the server. */
+  async open(): Promise<void> {
+    await this.page.route(`${this.#url}/call/**`, async (route) => {
+      const path = new URL(route.request().url()).pathname.replace('/call/', '');
+      if (path === '') {
+        const body = '<!doctype html><title>Call</title><script type="module" src="test/harness.ts"></script>';
+        return route.fulfill({ contentType: 'text/html', body });
+      }
+      const body = stripTypeScriptTypes(readFileSync(`packages/call/${path}`, 'utf8'));
+      return route.fulfill({ contentType: 'text/javascript', body });
+    });
+    await this.page.goto(`${this.#url}/call/`);
+    await this.page.waitForFunction('window.harness !== undefined');
+  }
+
+  async join(): Promise<void> {
+    await this.do(`join(${JSON.stringify(this.#joining)})`);
+  }
+
+  async do<T = Json>(what: string): Promise<T> {
+    return this.page.evaluate<T>(`window.harness.${what}`);
+  }
+
+  async look(): Promise<Json> {
+    return this.do('look()');
+  }
+
+  async untilState(name: string): Promise<Json> {
+    await this.untilView(({ state }) => state.name === name, name);
+    return this.look();
+  }
+
+  async untilView(fits: (view: Json) => boolean, what: string): Promise<void> {
+    let view: Json = null;
+    const isFitting = async (): Promise<boolean> => fits((view = await this.look()));
+    await until(isFitting, patienceMs).catch(() => assert.fail(`${what} did not come: ${JSON.stringify(view)}`));
+  }
+
+  /** Waits until more of it has come in than there was. */
+  async untilMore(what: 'energy' | 'audioBytes' | 'frames', least = 0): Promise<void> {
+    const before = (await this.do('measure()'))[what];
+    const hasMore = async (): Promise<boolean> => (await this.do('measure()'))[what] > before + least;
+    await until(hasMore, patienceMs).catch(() => assert.fail(`no more ${what} than ${before}`));
+  }
+}
+
+interface Calling {
+  readonly chat: Engaged;
+  readonly operator: Caller;
+  readonly visitor: Caller;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+async function prepare(media: Json, more: Json = {}): Promise<Calling> {
+  const chat = await engage(server);
+  const make = async (url: string, side: string, { token }: Who): Promise<Caller> => {
+    const { page } = await chromium.newPage();
+    const caller = new Caller(page, url, { token, engagementId: chat.id, side, media, ...more });
+    await caller.open();
+    return caller;
+  };
+  const operator = await make(server.url, 'operator', chat.operator);
+  const visitor = await make(second.url, 'visitor', chat.visitor);
+  const close = async (): Promise<void> => {
+    for (const { page } of [operator, visitor]) await page.context().close();
+  };
+  return { chat, operator, visitor, [Symbol.asyncDispose]: close };
+}
+
+async function connect(media: Json, more: Json = {}): Promise<Calling> {
+  const calling = await prepare(media, more);
+  await Promise.all([calling.operator.join(), calling.visitor.join()]);
+  for (const side of [calling.operator, calling.visitor]) await side.untilState('connected');
+  return calling;
+}
+
+test('both sides hear each other; mute is silence and is told; hanging up lets go of everything', async () => {
+  await using calling = await connect(audio);
+  const { operator, visitor } = calling;
+  for (const side of [operator, visitor]) {
+    await side.untilMore('energy');
+    const view = await side.look();
+    assert.deepEqual([view.local, view.remote, view.microphone, view.camera], [['audio'], ['audio'], true, false]);
+    assert.deepEqual(view.problems, []);
+  }
+
+  await operator.do('call.setMicrophone(false)');
+  await visitor.untilView(({ other }) => other.microphone === false, 'word that the operator is muted');
+  // What was under way when it was muted may still be played.
+  await visitor.untilMore('audioBytes', 2_000);
+  const { energy } = await visitor.do('measure()');
+  await visitor.untilMore('audioBytes', 2_000);
+  assert.ok((await visitor.do('measure()')).energy - energy < 1e-6, 'silence');
+  await operator.do('call.setMicrophone(true)');
+  await visitor.untilView(({ other }) => other.microphone, 'word that the operator is heard again');
+  await visitor.untilMore('energy', 1e-5);
+
+  const tracks = await visitor.page.evaluateHandle('window.harness.call.view.local.getTracks()');
+  await visitor.do('call.hangUp()');
+  assert.deepEqual((await operator.untilState('ended')).state, { name: 'ended', reason: 'other_hung_up' });
+  assert.deepEqual((await visitor.look()).state, { name: 'ended', reason: 'hung_up' });
+  assert.deepEqual(await tracks.evaluate((all: Json) => all.map((track: Json) => track.readyState)), ['ended']);
+  for (const side of [operator, visitor]) assert.deepEqual((await side.look()).local, []);
+  assert.deepEqual(await operator.do('states'), ['preparing', 'connecting', 'connected', 'ended']);
+});
+
+test('one-way video: the operator is seen, and the visitor is not asked for a camera; then it goes both ways', async () => {
+  await using calling = await connect(seen);
+  const { operator, visitor } = calling;
+  await visitor.untilMore('frames', 5);
+  assert.deepEqual((await visitor.look()).local, ['audio']);
+  assert.deepEqual((await operator.look()).local.toSorted(), ['audio', 'video']);
+  assert.equal((await operator.do('measure()')).videoBytes, 0);
+
+  // The one that is asked accepts first; the other hears of it a little later.
+  await visitor.do(`call.change(${JSON.stringify(both)})`);
+  await operator.do(`call.change(${JSON.stringify(both)})`);
+  await operator.untilMore('frames', 5);
+  await visitor.untilMore('frames', 5);
+
+  await operator.do('call.setCamera(false)');
+  await visitor.untilView(({ other }) => !other.camera, 'word that the camera is off');
+  assert.deepEqual((await operator.look()).local, ['audio']);
+  await operator.do('call.setCamera(true)');
+  await visitor.untilView(({ other }) => other.camera, 'word that the camera is on');
+  await visitor.untilMore('frames', 5);
+});
+
+test('audio becomes video in the middle of the call, also where the operator is first', async () => {
+  await using calling = await connect(audio);
+  const { operator, visitor } = calling;
+  const { ufrag } = await operator.do('measure()');
+  await operator.do(`call.change(${JSON.stringify(both)})`);
+  // The offer has been made and answered before the visitor joins in.
+  await until(async () => (await operator.do('measure()')).ufrag !== ufrag, patienceMs);
+  assert.equal((await visitor.do('measure()')).frames, 0);
+  await visitor.do(`call.change(${JSON.stringify(both)})`);
+  for (const side of [operator, visitor]) {
+    await side.untilMore('frames', 5);
+    await side.untilMore('energy');
+  }
+  for (const side of [operator, visitor]) assert.equal((await side.look()).state.name, 'connected');
+});
+
+test('devices are listed by name and changed while talking', async () => {
+  await using calling = await connect(both);
+  const { operator, visitor } = calling;
+  const { microphones, cameras, speakers } = await operator.do('listDevices()');
+  assert.ok(microphones.length > 1 && cameras.length > 0 && speakers.length > 0);
+  for (const { id, label } of [...microphones, ...cameras]) assert.ok(id !== '' && label !== '');
+  const current = await operator.do('label("audio")');
+  const other = microphones.find(({ label }: Json) => label !== current);
+  await operator.do(`call.chooseMicrophone(${JSON.stringify(other.id)})`);
+  assert.equal(await operator.do('label("audio")'), other.label);
+  await visitor.untilMore('energy', 1e-5);
+  await operator.do(`call.chooseCamera(${JSON.stringify(cameras.at(-1).id)})`);
+  assert.equal(await operator.do('label("video")'), cameras.at(-1).label);
+  await visitor.untilMore('frames', 5);
+  assert.equal(await operator.do(`speak(${JSON.stringify(speakers[0].id)})`), true);
+  // One that is not there any more: said, and the browser's choice taken.
+  await operator.do('call.chooseCamera("gone")');
+  const view = await operator.look();
+  assert.deepEqual(view.problems, [{ device: 'camera', why: 'missing' }]);
+  assert.match(view.words[0], /^No camera was found\./);
+  assert.deepEqual(view.local.toSorted(), ['audio', 'video']);
+  await visitor.untilMore('frames', 5);
+});
+
+for (const reloading of ['visitor', 'operator'] as const) {
+  test(`the ${reloading} who reloads the page is back in the call`, async () => {
+    await using calling = await connect(both);
+    const stays = reloading === 'visitor' ? calling.operator : calling.visitor;
+    const reloads = calling[reloading];
+    for (let times = 0; times < 2; times += 1) {
+      await reloads.page.reload();
+      await reloads.page.waitForFunction('window.harness !== undefined');
+      await reloads.join();
+      await reloads.untilState('connected');
+      await stays.untilState('connected');
+      for (const side of [stays, reloads]) {
+        await side.untilMore('energy', 1e-5);
+        await side.untilMore('frames', 5);
+      }
+    }
+    const states: string[] = await stays.do('states');
+    assert.deepEqual(states.slice(0, 5), ['preparing', 'connecting', 'connected', 'reconnecting', 'connected']);
+    assert.deepEqual((await stays.look()).remote.toSorted(), ['audio', 'video']);
+  });
+}
+
+test('they find each other whoever comes first, and although signals are lost', async () => {
+  await using calling = await prepare(audio);
+  const { operator, visitor } = calling;
+  const setDeaf = async (isDeaf: boolean): Promise<void> => visitor.page.evaluate(`window.harness.isDeaf = ${isDeaf}`);
+  await operator.join();
+  await setDeaf(true);
+  await visitor.join();
+  // Each says that it is there, and is not heard.
+  await until(async () => (await operator.do<number>('sent')) >= 2, patienceMs);
+  for (const side of [operator, visitor]) assert.equal((await side.look()).state.name, 'connecting');
+  await setDeaf(false);
+  for (const side of [operator, visitor]) {
+    await side.untilState('connected');
+    await side.untilMore('energy', 1e-5);
+  }
+
+  const sent = await operator.do<number>('sent');
+  const { ufrag } = await visitor.do('measure()');
+  await setDeaf(true);
+  await operator.do('call.resync()');
+  await until(async () => (await operator.do<number>('sent')) > sent, patienceMs);
+  assert.equal((await visitor.do('measure()')).ufrag, ufrag);
+  await setDeaf(false);
+  // The offer that was lost comes again, and is answered.
+  await until(async () => (await visitor.do('measure()')).ufrag !== ufrag, patienceMs);
+  for (const side of [operator, visitor]) {
+    await side.untilMore('energy', 1e-5);
+    assert.deepEqual(await side.do('states'), ['preparing', 'connecting', 'connected']);
+  }
+});
+
+test('a lost connection is looked for anew, and found when the network is back', async () => {
+  await using calling = await prepare(both);
+  const { operator, visitor } = calling;
+  const session = await visitor.page.context().newCDPSession(visitor.page);
+  const lose = async (packetLoss: number): Promise<void> => {
+    const rest = { offline: false, latency: 1, downloadThroughput: -1, uploadThroughput: -1 };
+    await session.send('Network.emulateNetworkConditions', { ...rest, packetLoss });
+  };
+  await session.send('Network.enable');
+  // Connections made before there is any loss never have it.
+  await lose(1);
+  await Promise.all([operator.join(), visitor.join()]);
+  for (const side of [operator, visitor]) await side.untilState('connected');
+  const { ufrag } = await operator.do('measure()');
+  await lose(100);
+  for (const side of [operator, visitor]) await side.untilState('reconnecting');
+  // It is not left at waiting: an interruption may be over by itself, and this one is not.
+  await until(async () => (await operator.do('measure()')).ufrag !== ufrag, patienceMs);
+  assert.equal((await operator.look()).state.name, 'reconnecting');
+  await lose(1);
+  for (const side of [operator, visitor]) {
+    await side.untilState('connected');
+    await side.untilMore('energy', 1e-5);
+    await side.untilMore('frames', 5);
+  }
+});
+
+test('after another network, or a feed opened again, the way is looked for anew without a break', async () => {
+  await using calling = await connect(audio);
+  const { operator, visitor } = calling;
+  for (const side of [visitor, operator]) {
+    const { ufrag } = await operator.do('measure()');
+    await side.page.evaluate("window.dispatchEvent(new Event('online'))");
+    await until(async () => (await operator.do('measure()')).ufrag !== ufrag, patienceMs);
+    for (const each of [operator, visitor]) await each.untilMore('energy', 1e-5);
+  }
+  for (const side of [operator, visitor])
+    assert.deepEqual(await side.do('states'), ['preparing', 'connecting', 'connected']);
+});
+
+test('who may not use the microphone is told so, hears the other, and can try again', async () => {
+  await using calling = await prepare(both);
+  const { operator, visitor } = calling;
+  await visitor.page.evaluate(`
+    const { mediaDevices } = navigator;
+    const real = mediaDevices.getUserMedia;
+    mediaDevices.getUserMedia = async () => { throw new DOMException('', 'NotAllowedError'); };
+    window.allow = () => { mediaDevices.getUserMedia = real; };`);
+  await Promise.all([operator.join(), visitor.join()]);
+  for (const side of [operator, visitor]) await side.untilState('connected');
+  const view = await visitor.look();
+  assert.deepEqual(
+    view.problems.map(({ device, why }: Json) => `${device} ${why}`),
+    ['microphone refused', 'camera refused'],
+  );
+  assert.match(view.words[0], /^This page may not use the microphone\./);
+  await visitor.untilMore('energy', 1e-5);
+  await operator.untilView(({ other }) => !other.microphone && !other.camera, 'word that the visitor has none');
+  await visitor.page.evaluate('window.allow()');
+  await visitor.do('call.setMicrophone(true)');
+  await visitor.do('call.setCamera(true)');
+  await operator.untilMore('energy', 1e-5);
+  await operator.untilMore('frames', 5);
+  assert.deepEqual((await visitor.look()).problems, []);
+});
+
+test('after a transfer the visitor talks to the new operator, on the same page', async () => {
+  await using calling = await connect(audio);
+  const { chat, operator, visitor } = calling;
+  const next = await makePresent(server, chat.own, { media: ['audio', 'text'] });
+  const request = await call(server, 'POST /transfer_requests', {
+    token: chat.operator.token,
+    body: { engagement_id: chat.id, operator_id: next.id },
+  });
+  const accept = { token: next.token, body: { action: 'accept' } };
+  expectStatus(await call(server, `PATCH /transfer_requests/${expectStatus(request, 201).body.id}`, accept), 200);
+  const { page } = await chromium.newPage();
+  const joining = { token: next.token, engagementId: chat.id, side: 'operator', media: audio };
+  const other = new Caller(page, second.url, joining);
+  await other.open();
+  await operator.do('call.close()');
+  await other.join();
+  for (const side of [other, visitor]) {
+    await side.untilState('connected');
+    await side.untilMore('energy', 1e-5);
+  }
+  assert.deepEqual((await visitor.look()).remote, ['audio']);
+  await page.context().close();
+});
+
+test('nobody answers, or nobody comes back: it ends by itself', async () => {
+  await using alone = await prepare(audio, { patience: { connectMs: 2_000 } });
+  await alone.operator.join();
+  assert.deepEqual((await alone.operator.untilState('ended')).state, { name: 'ended', reason: 'unanswered' });
+  assert.deepEqual((await alone.operator.look()).local, []);
+
+  await using left = await connect(audio, { patience: { reconnectMs: 2_000 } });
+  await left.visitor.page.close();
+  assert.deepEqual((await left.operator.untilState('ended')).state, { name: 'ended', reason: 'lost' });
+  assert.deepEqual(await left.operator.do('states'), ['preparing', 'connecting', 'connected', 'reconnecting', 'ended']);
+});
+
+test('one that is closed here says nothing, and takes nothing any more', async () => {
+  await using calling = await connect(audio);
+  const { operator, visitor } = calling;
+  const sent = await visitor.do<number>('sent');
+  await visitor.do('call.close()');
+  await operator.do('call.resync()');
+  await operator.untilState('reconnecting');
+  assert.deepEqual((await visitor.look()).state, { name: 'ended', reason: 'closed' });
+  assert.deepEqual([(await visitor.look()).local, await visitor.do('sent')], [[], sent]);
+  await operator.do('call.hangUp()');
+  assert.deepEqual((await operator.look()).state, { name: 'ended', reason: 'hung_up' });
+});
