@@ -2,6 +2,7 @@ import type { ReactElement } from 'react';
 import { useState } from 'react';
 import { useMe } from '../../data/use-me.ts';
 import { useVisitorName } from '../../data/use-visitor.ts';
+import { CallPanel } from './call-panel.tsx';
 import { ChatHead } from './chat-head.tsx';
 import { Composer } from './composer.tsx';
 import type { Conversation } from './conversation.ts';
@@ -26,6 +27,7 @@ export function Chat({ chat }: { readonly chat: Conversation }): ReactElement {
       <ChatHead chat={chat} name={name} />
       <TransferBar chat={chat} />
       <UpgradeBar chat={chat} />
+      <CallPanel chat={chat} />
       <Messages
         chat={chat}
         name={name}

@@ -10,6 +10,7 @@ import {
   type Outgoing,
   type SentAttachment,
 } from './conversation.ts';
+import { Calls } from './calls.ts';
 import { changeOf, itemTypes } from './items.ts';
 import { Keeper } from './kept.ts';
 import { newId } from './new-id.ts';
@@ -40,6 +41,7 @@ export class Desk {
   readonly keeper: Keeper;
   readonly typing: Typing;
   readonly uploads: Uploads;
+  readonly calls: Calls;
   readonly #listeners = new Set<() => void>();
   readonly #sending = new Set<string>();
   readonly #unacknowledged = new Map<string, string>();
@@ -52,6 +54,7 @@ export class Desk {
     this.keeper = new Keeper(localStorage, parts.operatorId);
     this.typing = new Typing(parts.api);
     this.uploads = new Uploads(parts.api, async (id) => this.#readFiles(id));
+    this.calls = new Calls(parts.api, parts.live);
     parts.live.on(itemTypes, (item) => {
       const change = changeOf(item, { me: parts.operatorId, now: Date.now() });
       if (change !== null) this.apply(change);
@@ -84,6 +87,7 @@ export class Desk {
     this.#state = reduce(before, change);
     if (this.#state === before) return;
     this.#keep(before);
+    this.calls.follow(this.#state);
     for (const [id, { isRead }] of this.#state.byId) if (!isRead && !before.byId.has(id)) void this.#readOne(id);
     this.#tell();
   }
