@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openBrowser, type TestBrowser } from './support/browser.ts';
-import { Caller } from './support/caller.ts';
+import { Caller, patienceMs } from './support/caller.ts';
 import { engage, type Engaged, type Who } from './support/chat.ts';
 import { call, startTestServer, until, type Json, type TestServer } from './support/server.ts';
 import { expectStatus, makePresent } from './support/world.ts';

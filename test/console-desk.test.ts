@@ -72,18 +72,22 @@ const said = (page: Page): Locator => page.getByRole('region', { name: 'Messages
 const composer = (page: Page): Locator => page.getByRole('textbox', { name: 'Message', exact: true });
 
 /** Comes to the queue, under a name. */
-async function come({ own, queue }: Staffed, name: string, wanted: Json = {}): Promise<TestVisitor> {
+async function come(
+  { own, queue }: Staffed,
+  name: string,
+  wanted: Json = {},
+): Promise<{ visitor: TestVisitor; ticket: string }> {
   const visitor = await makeVisitor(server, own);
   const path = `/sites/${own.siteId}/visitors/${visitor.id}`;
   expectStatus(await call(server, `PATCH ${path}`, { token: visitor.token, body: { name } }), 200);
-  expectStatus(await askIn(server, own, { queue_ids: [queue], ...wanted }, visitor), 201);
-  return visitor;
+  const asked = await askIn(server, own, { queue_ids: [queue], ...wanted }, visitor);
+  return { visitor, ticket: expectStatus(asked, 201).body.id };
 }
 
 /** Comes and is taken, by key; answers the engagement. */
 async function take(at: At, name: string, wanted: Json = {}): Promise<{ id: string; visitor: TestVisitor }> {
   const before = at.page.url();
-  const visitor = await come(at, name, wanted);
+  const { visitor } = await come(at, name, wanted);
   await offers(at.page).getByText(name).waitFor();
   await at.page.keyboard.press('Alt+A');
   await at.page.waitForURL((url) => String(url) !== before && /\/desk\/[0-9a-f-]{36}$/.test(url.pathname));
@@ -145,12 +149,12 @@ test('takes several visitors by keys, and talks with each', async () => {
   await say(ada.id, ada.visitor, 'March, yes');
   const first = page.getByRole('list', { name: 'Conversations' }).getByRole('link', { name: 'Ada' });
   await first.getByLabel('1 unread').waitFor();
-  await page.waitForFunction(() => document.title.startsWith('(1) Desk'));
+  await page.waitForFunction(`document.title.startsWith('(1) Desk')`);
   await first.getByText('waits').waitFor();
   await page.keyboard.press('Alt+ArrowUp');
   await said(page).getByText('March, yes').waitFor();
   await first.getByLabel('1 unread').waitFor({ state: 'detached' });
-  assert.equal(await composer(page).evaluate((element) => element === document.activeElement), true);
+  await page.waitForFunction(`document.activeElement?.getAttribute('aria-label') === 'Message'`);
   assert.deepEqual(await barriersOf(page), []);
   assert.deepEqual(at.complaints, []);
 });
@@ -159,29 +163,27 @@ test('an offer is answered on any page, counts down, and goes when somebody else
   const at = await sitDown();
   const { page } = at;
   await page.goto(`${server.url}/console/account`);
-  const visitor = await come(at, 'Cy');
+  const { ticket, visitor } = await come(at, 'Cy');
   const offer = offers(page).getByRole('article', { name: 'Offer: Cy' });
   await offer.getByText('Invoices').waitFor();
-  await page.waitForFunction(() => document.title.startsWith('(1) '));
+  await page.waitForFunction(`document.title.startsWith('(1) ')`);
   const left = async (): Promise<number> => Number.parseInt(await offer.getByText(/^\d+ s$/).innerText(), 10);
   const before = await left();
   assert.ok(before > 0 && before <= 30, `${before} s left`);
   await until(async () => (await left()) < before);
   await page.keyboard.press('Alt+D');
+  const requests = async (): Promise<Json[]> =>
+    (await call(server, 'GET /engagement_requests', at.operator)).body.engagement_requests;
+  await until(async () => (await requests()).some(({ fail_reason }) => fail_reason === 'rejected'));
+  // There is nobody else: it comes again, until the visitor has had enough.
+  const cancel = { token: visitor.token, body: { action: 'cancel' } };
+  expectStatus(await call(server, `PATCH /queue_tickets/${ticket}`, cancel), 200);
   await offer.waitFor({ state: 'detached' });
-  const { body } = await call(server, 'GET /engagement_requests', at.operator);
-  assert.deepEqual(
-    [body.engagement_requests[0].state, body.engagement_requests[0].fail_reason],
-    ['failed', 'rejected'],
-  );
 
-  const dee = await come(at, 'Dee');
+  await come(at, 'Dee');
   await offers(page).getByRole('article', { name: 'Offer: Dee' }).waitFor();
-  const { body: tickets } = await call(server, 'GET /engagement_requests?state=pending', { token: dee.token });
-  assert.equal(tickets.engagement_requests.length, 1);
   await acceptOffer(server, at.operator);
   await offers(page).waitFor({ state: 'detached' });
-  assert.notEqual(visitor.id, dee.id);
   assert.deepEqual(at.complaints, []);
 });
 
@@ -416,8 +418,7 @@ test('who the visitor is, what was before, and the end', async () => {
 test('on a phone: one thing at a time, nothing beyond the edge', async () => {
   const at = await sitDown({ viewport: { width: 375, height: 700 } });
   const { page } = at;
-  const fits = async (): Promise<boolean> =>
-    page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth);
+  const fits = async (): Promise<boolean> => page.evaluate('document.documentElement.scrollWidth <= innerWidth');
   const { id, visitor } = await take(at, 'A name without any space '.replaceAll(' ', '').repeat(8));
   await say(id, visitor, 'x'.repeat(400));
   await said(page).getByText('xxx').waitFor();
@@ -452,10 +453,7 @@ test('a call: asked for, accepted, heard and seen, muted, hung up; and another a
   await panel.getByText('In a call').waitFor({ timeout: 30_000 });
   await caller.untilState('connected');
   await caller.untilMore('frames');
-  await page.waitForFunction(() => {
-    const video = document.querySelector<HTMLVideoElement>('video[aria-label="The visitor"]');
-    return video !== null && video.videoWidth > 0;
-  });
+  await page.waitForFunction(`document.querySelector('video[aria-label="The visitor"]')?.videoWidth > 0`);
   await panel.getByRole('button', { name: 'Mute' }).click();
   await caller.untilView((view) => view.other.microphone === false, 'that the operator is muted');
   assert.deepEqual(await barriersOf(page), []);

@@ -4,7 +4,7 @@ import { stripTypeScriptTypes } from 'node:module';
 import type { Page } from 'playwright-core';
 import { until, type Json } from './server.ts';
 
-const patienceMs = 30_000;
+export const patienceMs = 30_000;
 
 /** One side of a call: the page of packages/call/test/harness.ts. */
 export class Caller {

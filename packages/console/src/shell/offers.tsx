@@ -5,7 +5,7 @@ import { useLocation } from 'wouter';
 import { inWords } from '../components/in-words.ts';
 import { mediumWords } from '../components/medium.ts';
 import { useNow } from '../components/since.tsx';
-import { useQueueNames } from '../data/use-queue-names.ts';
+import { useQueueName } from '../data/use-queue-name.ts';
 import { useVisitorName } from '../data/use-visitor.ts';
 import { play, useSound } from '../live/sound.ts';
 import { useSession } from '../session/use-session.ts';
@@ -62,11 +62,9 @@ interface CardProps {
 
 function OfferCard({ offer, skewMs, isFirst, isAnswering, answer }: CardProps): ReactElement {
   const name = useVisitorName(offer.siteId, offer.visitorId);
-  const queues = useQueueNames(offer.siteId, offer.queueId !== null);
+  const queue = useQueueName(offer.siteId, offer.queueId);
   const left = secondsLeft(offer, useNow(), skewMs);
-  const from = offer.queueId === null ? null : queues.get(offer.queueId);
-  const how =
-    offer.kind === 'transfer' ? 'A colleague hands on' : from === undefined ? 'Offer' : (from ?? 'Asks for you');
+  const how = offer.kind === 'transfer' ? 'Handed on by a colleague' : (queue ?? 'Asks for you');
   return (
     <Paper
       withBorder

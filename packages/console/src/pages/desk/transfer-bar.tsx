@@ -2,7 +2,7 @@ import { Button, Group, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type { ReactElement } from 'react';
 import { inWords } from '../../components/in-words.ts';
-import { useQueueNames } from '../../data/use-queue-names.ts';
+import { useQueueName } from '../../data/use-queue-name.ts';
 import { useSession } from '../../session/use-session.ts';
 import { useColleagues } from './use-colleagues.ts';
 import type { Conversation, Transfer } from './conversation.ts';
@@ -19,9 +19,8 @@ function UnderWay({ chat, transfer }: { readonly chat: Conversation; readonly tr
   const desk = useDesk();
   const { site_id: siteId } = chat.engagement;
   const colleagues = useColleagues([siteId], transfer.kind === 'request');
-  const queues = useQueueNames(siteId, transfer.kind === 'ticket');
-  const name =
-    transfer.kind === 'request' ? colleagues.find(({ id }) => id === transfer.to)?.name : queues.get(transfer.to);
+  const queue = useQueueName(siteId, transfer.kind === 'ticket' ? transfer.to : null);
+  const name = transfer.kind === 'request' ? colleagues.find(({ id }) => id === transfer.to)?.name : queue;
   const cancel = async (): Promise<void> => {
     const body = { action: 'cancel' } as const;
     try {
