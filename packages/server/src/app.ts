@@ -17,6 +17,7 @@ import { feedRoutes } from './feed/routes.ts';
 import { Authenticator } from './identity/authenticate.ts';
 import { installCors } from './identity/cors.ts';
 import { createDirectory, type Directory } from './identity/directory.ts';
+import { colleagueRoutes } from './identity/operators/colleague-routes.ts';
 import { operatorRoutes } from './identity/operators/routes.ts';
 import { PasswordHasher } from './identity/sign-in/passwords/hasher.ts';
 import { signInRoutes } from './identity/sign-in/routes.ts';
@@ -165,6 +166,7 @@ export async function buildApp({ config, database, feed, log, samplePace = {} }:
   siteRoutes(app, directory);
   teamRoutes(app);
   operatorRoutes(app);
+  colleagueRoutes(app);
   auditRoutes(app, config.eventRetentionDays);
   visitorRoutes(app, tokens);
   policyRoutes(app);

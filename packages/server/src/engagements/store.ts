@@ -1,4 +1,4 @@
-import type { Sql } from '../platform/database.ts';
+import type { Piece, Sql } from '../platform/database.ts';
 import type { AccountId, OperatorId, SiteId, VisitorId } from '../platform/ids.ts';
 import type { Cursor } from '../platform/paging.ts';
 import type { EngagementRow } from './engagement.ts';
@@ -79,15 +79,33 @@ function inState(sql: Sql, { state, accountId }: Pick<EngagementList, 'state' | 
        AND e.id IN (SELECT a.engagement_id FROM active_engagements a WHERE a.account_id = ${accountId})`;
 }
 
-/** Visitors see their own, also where another site serves what they asked for on theirs. */
-function visibleTo(sql: Sql, { siteIds, managed, self }: Pick<EngagementList, 'siteIds' | 'managed' | 'self'>) {
+/**
+ * Visitors see their own, also where another site serves what they asked for on theirs. Of a visitor that is asked for by
+ * name and is with them now, operators see what went before.
+ */
+function visibleTo(
+  sql: Sql,
+  { siteIds, managed, self, visitorIds }: Pick<EngagementList, 'siteIds' | 'managed' | 'self' | 'visitorIds'>,
+) {
   const sites = [...siteIds];
   if (self.visitorId !== null)
     return sql`e.visitor_id = ${self.visitorId}
        AND (e.site_id = ANY(${sites}::uuid[]) OR e.asked_on_site_id = ANY(${sites}::uuid[]))`;
   return sql`e.site_id = ANY(${sites}::uuid[])
        AND (e.site_id = ANY(${[...managed]}::uuid[]) OR e.operator_id = ${self.operatorId}
-            OR ${self.operatorId}::uuid IN (SELECT s.operator_id FROM sub_engagements s WHERE s.engagement_id = e.id))`;
+            OR ${self.operatorId}::uuid IN (SELECT s.operator_id FROM sub_engagements s WHERE s.engagement_id = e.id)
+            ${visitorIds === null ? sql`` : sql`OR ${isEngagedWith(sql, self.operatorId, sql`e.visitor_id`)}`})`;
+}
+
+function isEngagedWith(sql: Sql, operatorId: OperatorId | null, visitorId: Piece) {
+  return sql`EXISTS (SELECT 1 FROM engagements now
+                      WHERE now.visitor_id = ${visitorId} AND now.operator_id = ${operatorId} AND now.ended_at IS NULL)`;
+}
+
+/** Whether the visitor is with the operator now. Served by engagements_by_visitor. */
+export async function hasNow(sql: Sql, operatorId: OperatorId, visitorId: VisitorId): Promise<boolean> {
+  const [row] = await sql<{ has: boolean }[]>`SELECT ${isEngagedWith(sql, operatorId, sql`${visitorId}`)} AS has`;
+  return row?.has ?? false;
 }
 
 /** Those before and the current one, their times, which come as text inside JSON, as dates. */
