@@ -17,7 +17,7 @@ import {
 
 const patienceMs = 10_000;
 
-export interface Staffed {
+interface Staffed {
   readonly own: TestAccount;
   readonly queue: string;
   readonly operator: TestOperator;
@@ -53,7 +53,7 @@ export async function sitDown(room: Room, options: Json = {}, at: { url: string 
   return { ...staffed, ...opened, server };
 }
 
-export const available = (page: Page): Locator => page.getByRole('switch', { name: 'Available' });
+const available = (page: Page): Locator => page.getByRole('switch', { name: 'Available' });
 export const offers = (page: Page): Locator => page.getByRole('region', { name: 'Offers' });
 export const said = (page: Page): Locator => page.getByRole('region', { name: 'Messages' });
 export const composer = (page: Page): Locator => page.getByRole('textbox', { name: 'Message', exact: true });
