@@ -16,6 +16,18 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   engagements: ['routing', 'queues', 'schedules', 'events', 'identity', 'platform', 'config'],
   feed: ['engagements', 'routing', 'queues', 'schedules', 'events', 'identity', 'platform', 'config'],
   webhooks: ['events', 'identity', 'platform', 'config'],
+  sample: [
+    'feed',
+    'webhooks',
+    'engagements',
+    'routing',
+    'queues',
+    'schedules',
+    'events',
+    'identity',
+    'platform',
+    'config',
+  ],
 };
 
 const source = resolve('packages/server/src');

@@ -145,6 +145,9 @@ async function makeTargets({ method, url }: DeclaredAccess, kind: CallerKind): P
     const made = await call(server, 'POST /sip_domains', { token: account.admin, body });
     ids['sip_domain_id'] = expectStatus(made, 201).body.id;
   }
+  if (`${method} ${url}` === 'PATCH /sample_data') {
+    for (const { admin } of [account, stranger]) await call(server, 'POST /sample_data', { token: admin });
+  }
   Object.assign(ids, await makeDelivered(url));
   if (/\/webhooks(?!.*\/(deliveries|recover))/.test(url)) {
     // An account may have so many of them only.
@@ -287,6 +290,11 @@ const bodies: Readonly<Record<string, (ids: Targets['ids'], kind: CallerKind) =>
   'PATCH /visitors/:visitor_id': () => ({ site_id: otherSite }),
   'POST /queues/scheduling_policies': () => ({ site_id: account.siteId, ...policyFields }),
   'PUT /queues/scheduling_policies/:scheduling_policy_id': () => policyFields,
+  'POST /queues/scheduling_policies/preview': () => {
+    const { timezone, business_hours } = policyFields;
+    return { site_id: account.siteId, timezone, business_hours };
+  },
+  'POST /queues/preview': () => ({ site_id: account.siteId, ...queueFields }),
   'POST /queues': () => ({ site_id: account.siteId, ...queueFields }),
   'PUT /queues/:queue_id': () => queueFields,
   'PATCH /queues/:queue_id/rankings': () => ({ operators: [] }),
@@ -342,6 +350,9 @@ const bodies: Readonly<Record<string, (ids: Targets['ids'], kind: CallerKind) =>
     to_number: newNumber(),
     message: 'Hello?',
   }),
+  'POST /sample_data': () => undefined,
+  'POST /sample_data/receiver': () => ({}),
+  'PATCH /sample_data': () => ({ action: 'stop' }),
   'POST /carriers/twilio/status': () => signedForm('status').body,
   'POST /carriers/twilio/inbound': () => signedForm('inbound').body,
 };
@@ -362,8 +373,12 @@ const headers: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 const queries: Readonly<Record<string, () => string>> = {
   'GET /queues': () => `?site_ids[]=${account.siteId}`,
   'GET /engagements': () => `?site_ids[]=${account.siteId}`,
+  'GET /queue_tickets': () => `?site_ids[]=${account.siteId}`,
+  'GET /queues/stats': () => `?site_ids[]=${account.siteId}&from=2027-01-01T00:00:00Z&to=2027-01-02T00:00:00Z`,
+  'GET /visitors': () => `?ids[]=${account.siteId}`,
   'GET /files': () => `?site_ids[]=${account.siteId}&state=pending`,
   'GET /queues/:queue_id/stats': () => '?from=2027-01-01T00:00:00Z&to=2027-01-02T00:00:00Z',
+  'GET /webhooks/:webhook_id/stats': () => '?from=2027-01-01T00:00:00Z&to=2027-01-02T00:00:00Z',
   'GET /queues/scheduling_policies': () => `?site_ids[]=${account.siteId}`,
   'GET /queues/scheduling_policies/:scheduling_policy_id/preview': () =>
     '?from=2027-01-01T00:00:00Z&to=2027-01-02T00:00:00Z',

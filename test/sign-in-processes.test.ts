@@ -4,7 +4,7 @@ import { startCluster, type Cluster } from './support/cluster.ts';
 import { openFeed } from './support/feed.ts';
 import type { UsherProcess } from './support/process.ts';
 import { call, until } from './support/server.ts';
-import { exchange, invite, linkOf, openSession, sessionOf, sessionsPath } from './support/sign-in.ts';
+import { exchange, invite, linkOf, openSession, sessionOf, sessionsPath, statusesOf } from './support/sign-in.ts';
 import { expectStatus, makeAccount, type TestAccount } from './support/world.ts';
 
 const current = `GET ${sessionsPath}/current`;
@@ -72,7 +72,7 @@ test('an invitation is accepted once, whichever processes are asked', async () =
   const answers = await Promise.all(
     [one, two, one, two].map(async (node) => call(node, 'POST /operator_authentication/invitations/accept', { body })),
   );
-  assert.deepEqual(answers.map(({ status }) => status).toSorted(), [201, 404, 404, 404]);
+  assert.deepEqual(statusesOf(answers), [201, 404, 404, 404]);
   const winner = answers.find(({ status }) => status === 201);
   assert.ok(winner);
   const { token, cookie } = sessionOf(winner);

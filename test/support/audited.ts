@@ -65,6 +65,16 @@ function channelCase({ account }: World, kind: 'phone' | 'digital', queue_id: st
   return { body: { site_id: account.siteId, queue_id, ...addressing }, name };
 }
 
+async function accountOf({ database: { sql }, account }: World): Promise<string> {
+  const [site] = await sql<{ account_id: string }[]>`SELECT account_id FROM sites WHERE id = ${account.siteId}`;
+  return site?.account_id ?? '';
+}
+
+async function setSample(world: World, action: 'start' | 'stop'): Promise<void> {
+  const { admin: token } = world.account;
+  expectStatus(await call(world, 'PATCH /sample_data', { token, body: { action } }), 200);
+}
+
 /** For each audited route a request that changes something. */
 export const cases: Readonly<Record<string, (world: World) => Promise<Case>>> = {
   'POST /sites': async () => ({ action: 'site.create', path: '/sites', body: { name: 'New' }, name: 'New' }),
@@ -143,6 +153,25 @@ export const cases: Readonly<Record<string, (world: World) => Promise<Case>>> = 
     const changes = [{ field: 'operator_id', before: id }];
     const path = `/operators/${id}/invitations/${target}`;
     return { action: 'invitation.withdraw', path, target, name: null, changes };
+  },
+  'POST /sample_data': async (world) => ({
+    action: 'sample_data.create',
+    path: '/sample_data',
+    target: await accountOf(world),
+    name: 'Sample data',
+  }),
+  'PATCH /sample_data': async (world) => {
+    await setSample(world, 'start');
+    const changes = [{ field: 'state', before: 'running', after: 'stopped' }];
+    const target = await accountOf(world);
+    const body = { action: 'stop' };
+    return { action: 'sample_data.update', path: '/sample_data', body, target, name: 'Sample data', changes };
+  },
+  'DELETE /sample_data': async (world) => {
+    await setSample(world, 'stop');
+    const changes = [{ field: 'state', before: 'stopped', after: 'removing' }];
+    const target = await accountOf(world);
+    return { action: 'sample_data.remove', path: '/sample_data', target, name: 'Sample data', changes };
   },
   'POST /sites/:site_id/application_tokens': async (world) => ({
     action: 'application_token.create',

@@ -7,6 +7,7 @@ import { readConfig, type Config } from '../../packages/server/src/config.ts';
 import { openChangeFeed, type ChangeFeed } from '../../packages/server/src/platform/change-feed.ts';
 import { openDatabase, type Database, type DatabaseAddress } from '../../packages/server/src/platform/database.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
+import type { Pace } from '../../packages/server/src/sample/simulations.ts';
 import type { App } from '../../packages/server/src/platform/http.ts';
 import { cloneDatabase } from './database.ts';
 
@@ -23,7 +24,11 @@ export interface TestServer {
 }
 
 /** The real app on a real port and a database of its own; give an address to put a second process beside a first. */
-export async function startTestServer(overrides: Partial<Config> = {}, address?: DatabaseAddress): Promise<TestServer> {
+export async function startTestServer(
+  overrides: Partial<Config> = {},
+  address?: DatabaseAddress,
+  samplePace: Partial<Pace> = {},
+): Promise<TestServer> {
   const dataDir = overrides.dataDir ?? mkdtempSync(join(tmpdir(), 'usher-test-data-'));
   const config: Config = { ...readConfig({}), rateLimitPerToken: 1e9, rateLimitSignIn: 1e9, ...overrides, dataDir };
   const logged: string[] = [];
@@ -36,7 +41,7 @@ export async function startTestServer(overrides: Partial<Config> = {}, address?:
   const log = createLog('info', sink);
   const database = openDatabase(address ?? (await cloneDatabase()), config.databasePoolSize);
   const feed = await openChangeFeed(database.address);
-  const app = await buildApp({ config, database, feed, log });
+  const app = await buildApp({ config, database, feed, log, samplePace });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const bound = app.server.address();
   if (typeof bound !== 'object' || bound === null) throw new Error('the server has no port');

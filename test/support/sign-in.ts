@@ -24,6 +24,11 @@ export function sessionOf(answer: Answer): TestSession {
   return { id, token, operatorId, cookie: cookieOf(answer) };
 }
 
+/** What several who asked at once were told, in order. */
+export function statusesOf(answers: readonly Answer[]): number[] {
+  return answers.map(({ status }) => status).toSorted((a, b) => a - b);
+}
+
 /** Signed in by whichever way the body is of. */
 export async function openSession(server: Reached, body: Json): Promise<TestSession> {
   return sessionOf(expectStatus(await call(server, `POST ${sessionsPath}`, { body }), 201));

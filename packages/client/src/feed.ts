@@ -102,7 +102,9 @@ export class Feed {
     try {
       this.#options.onItem(item);
     } catch (error) {
-      reportError(error);
+      queueMicrotask(() => {
+        throw error;
+      });
     }
   }
 

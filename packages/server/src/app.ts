@@ -43,6 +43,7 @@ import { apiDocument, describeRoutes } from './platform/openapi.ts';
 import { pageRoutes } from './platform/pages.ts';
 import { channelRoutes } from './queues/channels/routes.ts';
 import { rankingRoutes } from './queues/rankings/routes.ts';
+import { availabilityRoute } from './queues/availability.ts';
 import { queueRoutes } from './queues/routes.ts';
 import { presenceRoutes } from './routing/presence/routes.ts';
 import { reportRoutes } from './routing/reports/routes.ts';
@@ -71,6 +72,8 @@ import { transferRoutes } from './engagements/transfers/routes.ts';
 import { typingRoutes } from './engagements/typing/routes.ts';
 import { visitorEventRoutes } from './engagements/visitor-events.ts';
 import { SiteQueues } from './queues/site-queues.ts';
+import { sampleDataRoutes } from './sample/routes.ts';
+import { Simulations, type Pace } from './sample/simulations.ts';
 import { ApnsSender } from './webhooks/apns/sender.ts';
 import { Courier } from './webhooks/dispatcher/courier.ts';
 import { Dispatcher } from './webhooks/dispatcher/dispatcher.ts';
@@ -80,6 +83,7 @@ import { policyRoutes } from './schedules/routes.ts';
 import { deliveryRoutes } from './webhooks/deliveries/routes.ts';
 import { Recoveries } from './webhooks/recoveries/recoveries.ts';
 import { recoveryRoutes } from './webhooks/recoveries/routes.ts';
+import { statsRoutes } from './webhooks/stats/routes.ts';
 import { RateLimit } from './platform/rate-limit.ts';
 import { installRequestLog } from './platform/request-log.ts';
 import { installSettling } from './platform/settling.ts';
@@ -91,6 +95,8 @@ interface AppParts {
   readonly database: Database;
   readonly feed: ChangeFeed;
   readonly log: Log;
+  /** How fast sample data lives; left out, as people do. */
+  readonly samplePace?: Partial<Pace>;
 }
 
 /** Few and short: a lookup is one indexed row. While the database is away, each is told so at once and not after a pause. */
@@ -106,7 +112,7 @@ const failuresPerMinute = 300;
 const addressesPerPassword = 6;
 
 /** The HTTP edge with every room's routes. What a hook adds to routes, it adds to those registered after it. */
-export async function buildApp({ config, database, feed, log }: AppParts): Promise<App> {
+export async function buildApp({ config, database, feed, log, samplePace = {} }: AppParts): Promise<App> {
   const app = createApp({ log, sql: database.sql, trustProxy: config.trustProxy });
   const metrics = createMetrics(database.sql, config.databasePoolSize);
   // What a request needs to know in the middle of a transaction comes over connections that no transaction holds.
@@ -165,6 +171,7 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   visitorRoutes(app, tokens);
   policyRoutes(app);
   queueRoutes(app, siteQueues);
+  availabilityRoute(app, siteQueues);
   rankingRoutes(app);
   channelRoutes(app);
   ticketRoutes(app, turns, attacher);
@@ -190,8 +197,13 @@ export async function buildApp({ config, database, feed, log }: AppParts): Promi
   if (sms !== null) await carrierRoutes(app, sms);
   webhookRoutes(app, { guard, sealer });
   eventTypeRoutes(app);
+  statsRoutes(app);
   deliveryRoutes(app);
   recoveryRoutes(app, startRecoveries({ app, database, log, hints }));
+  const simulations = new Simulations({ app, sql: database.sql, tokens, disk, log, pace: samplePace });
+  // Before the server takes no more requests, its own among them.
+  app.addHook('preClose', async () => simulations.stop());
+  sampleDataRoutes(app, { simulations, sealer, guard });
   await healthRoutes(app);
   metricsRoute(app, metrics);
   docsRoutes(app, () => apiDocument(app, eventWebhooks()));

@@ -13,7 +13,7 @@ export function PageTitle({
   useTabTitle(`${title} · Usher`);
   return (
     <Group justify="space-between" mb="md" gap="sm">
-      <Title order={1} size="h2" className="user-text">
+      <Title order={1} size="h2" className="user-text" lineClamp={2} title={title}>
         {title}
       </Title>
       {children === undefined ? null : <Group gap="xs">{children}</Group>}

@@ -54,7 +54,7 @@ interface EngagementList {
   readonly limit: number;
 }
 
-/** Newest first. Served by engagements_by_site and _by_visitor. */
+/** Newest first. Served by engagements_by_site and _by_visitor; the few that go on by active_engagements. */
 export async function listEngagements(sql: Sql, wanted: EngagementList): Promise<EngagementRow[]> {
   const { after } = wanted;
   const rows = await sql<EngagementRow[]>`
@@ -64,11 +64,19 @@ export async function listEngagements(sql: Sql, wanted: EngagementList): Promise
        AND (${wanted.visitorIds === null} OR e.visitor_id = ANY(${[...(wanted.visitorIds ?? [])]}::uuid[]))
        AND (${wanted.from}::timestamptz IS NULL OR e.started_at >= ${wanted.from})
        AND (${wanted.to}::timestamptz IS NULL OR e.started_at < ${wanted.to})
-       AND (${wanted.state}::text IS NULL OR (e.ended_at IS NULL) = (${wanted.state} = 'active'))
+       ${inState(sql, wanted)}
        ${after === null ? sql`` : sql`AND (e.started_at, e.id) < (${after.at}, ${after.id}::uuid)`}
      ORDER BY e.started_at DESC, e.id DESC
      LIMIT ${wanted.limit}`;
   return rows.map(withDates);
+}
+
+/** Those that go on are found by the table of them: among all that ever were they would be looked for one by one. */
+function inState(sql: Sql, { state, accountId }: Pick<EngagementList, 'state' | 'accountId'>) {
+  if (state === null) return sql``;
+  if (state === 'ended') return sql`AND e.ended_at IS NOT NULL`;
+  return sql`AND e.ended_at IS NULL
+       AND e.id IN (SELECT a.engagement_id FROM active_engagements a WHERE a.account_id = ${accountId})`;
 }
 
 /**

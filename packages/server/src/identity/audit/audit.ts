@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { FastifyRequest } from 'fastify';
 import type { TProperties } from 'typebox';
 import type { SiteId } from '../../platform/ids.ts';
@@ -14,8 +15,9 @@ export type Audit = Audited | Unaudited;
  * `own work`: the traffic of conversations, which is in the log of events or in the engagement itself.
  * `no operator`: operators cannot use the route.
  * `signing in`: nothing is changed but the caller's own token.
+ * `dry run`: nothing is changed at all.
  */
-type Unaudited = 'own work' | 'no operator' | 'signing in';
+type Unaudited = 'own work' | 'no operator' | 'signing in' | 'dry run';
 
 export interface Audited {
   /** What is changed and how, such as `queue.update`. */
@@ -63,6 +65,9 @@ declare module 'fastify' {
     recorded: Recorded | null;
   }
 }
+
+/** Around what Usher does by its own routes for nobody: the made-up operators of sample data change things all day. */
+export const pretending = new AsyncLocalStorage<true>();
 
 export interface DeclaredAudit {
   readonly method: string;

@@ -19,7 +19,7 @@ import { countRegistered, insertWebhook, markDeleted, updateWebhook } from './st
 import { completeWebhook, type WebhookGiven, type WebhookRow } from './webhook.ts';
 
 /** By the document, HTTP and APN together. */
-const mostRegistered = 10;
+export const mostRegistered = 10;
 
 interface CreatedWebhook {
   readonly row: WebhookRow;

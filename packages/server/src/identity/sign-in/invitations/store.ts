@@ -1,7 +1,7 @@
 import type { Sql } from '../../../platform/database.ts';
 import type { AccountId, Id, OperatorId } from '../../../platform/ids.ts';
 
-export type InvitationId = Id<'invitation'>;
+type InvitationId = Id<'invitation'>;
 
 const validDays = 7;
 

@@ -10,7 +10,7 @@ import { insertSession, type SessionId, type UsedSession } from './store.ts';
  * What somebody has shown to be let in. A link or an invitation is used up in the transaction that opens the session; a
  * password or key was checked before it, which took long, and must still be the same.
  */
-export type Proof =
+type Proof =
   | { readonly by: 'password'; readonly hash: string }
   | { readonly by: 'api_key'; readonly keyId: string; readonly hash: string }
   | { readonly by: 'link' | 'invitation' };

@@ -4,7 +4,7 @@ import type { AccountId, Id, OperatorId } from '../../../platform/ids.ts';
 export type SessionId = Id<'session'>;
 
 export const waysIn = ['password', 'api_key', 'link', 'invitation'] as const;
-export type WayIn = (typeof waysIn)[number];
+type WayIn = (typeof waysIn)[number];
 
 /** A session that is not used for so long ends; one that is used ends after `longestDays` all the same. */
 const idleDays = 14;

@@ -1,0 +1,102 @@
+import { ProblemError } from '@usher/client/problem';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useUnsaved } from './leaving.ts';
+import { same } from './versions.ts';
+
+/** Something as it was read, and the ETag it had then; without one it has yet to be made. */
+export interface Version<Fields> {
+  readonly fields: Fields;
+  readonly etag: string | null;
+}
+
+interface Source<Fields> {
+  /** As it was last read; what is new in it is taken over as long as nothing was typed. */
+  readonly current: Version<Fields>;
+  /** Saves if it still has this ETag; throws the server's refusal otherwise. */
+  readonly save: (fields: Fields, etag: string | null) => Promise<Version<Fields>>;
+  readonly readAgain: () => Promise<Version<Fields>>;
+  readonly onSaved: (version: Version<Fields>) => void;
+}
+
+export interface Editing<Fields> {
+  readonly draft: Fields;
+  readonly base: Fields;
+  readonly set: (part: Partial<Fields>) => void;
+  readonly isChanged: boolean;
+  readonly discard: () => void;
+  readonly submit: () => void;
+  readonly saving: boolean;
+  /** Why the last save was refused; until the next change. */
+  readonly error: Error | null;
+  /** Somebody else's version, if saving has met one: choose and `resolve`, or `dismiss` it. */
+  readonly theirs: Version<Fields> | null;
+  readonly resolve: (chosen: Fields) => void;
+  readonly dismiss: () => void;
+}
+
+type Outcome<Fields> = { readonly saved: Version<Fields> } | { readonly theirs: Version<Fields> };
+
+/** Editing one thing that others may edit too: what was typed stays until it is saved, discarded, or left on purpose. */
+export function useEditing<Fields extends object>(source: Source<Fields>): Editing<Fields> {
+  const { current, onSaved } = source;
+  const [base, setBase] = useState(current);
+  const [draft, setDraft] = useState(current.fields);
+  const [seen, setSeen] = useState(current.etag);
+  const [theirs, setTheirs] = useState<Version<Fields> | null>(null);
+  const isChanged = !same(draft, base.fields);
+  const letGo = useUnsaved(isChanged);
+  if (current.etag !== seen) {
+    setSeen(current.etag);
+    if (!isChanged) {
+      setBase(current);
+      setDraft(current.fields);
+    }
+  }
+  const saving = useMutation({
+    mutationFn: async ({ fields, etag }: Version<Fields>) => attempt(source, fields, etag),
+    onSuccess: (outcome: Outcome<Fields>) => {
+      if ('theirs' in outcome) return setTheirs(outcome.theirs);
+      setTheirs(null);
+      setBase(outcome.saved);
+      setDraft(outcome.saved.fields);
+      letGo();
+      onSaved(outcome.saved);
+    },
+  });
+  return {
+    draft,
+    base: base.fields,
+    set: (part) => {
+      setDraft((before) => ({ ...before, ...part }));
+      if (saving.isError) saving.reset();
+    },
+    isChanged,
+    discard: () => {
+      setDraft(base.fields);
+      saving.reset();
+    },
+    submit: () => saving.mutate({ fields: draft, etag: base.etag }),
+    saving: saving.isPending,
+    error: saving.error,
+    theirs,
+    resolve: (fields) => {
+      setDraft(fields);
+      saving.mutate({ fields, etag: theirs?.etag ?? null });
+    },
+    dismiss: () => setTheirs(null),
+  };
+}
+
+async function attempt<Fields>(
+  { save, readAgain }: Source<Fields>,
+  fields: Fields,
+  etag: string | null,
+): Promise<Outcome<Fields>> {
+  try {
+    return { saved: await save(fields, etag) };
+  } catch (error) {
+    if (error instanceof ProblemError && error.status === 412) return { theirs: await readAgain() };
+    throw error;
+  }
+}

@@ -1,0 +1,47 @@
+/** Who has changed a field since both began from the same. */
+type ChangedBy = 'me' | 'them' | 'both';
+export type Side = 'mine' | 'theirs';
+
+export interface Difference<Fields> {
+  readonly key: keyof Fields & string;
+  readonly changedBy: ChangedBy;
+}
+
+export type Choices<Fields> = Readonly<Partial<Record<keyof Fields, Side>>>;
+
+/** The same value, whatever the order of an object's fields: all of them come from JSON. */
+export function same(one: unknown, other: unknown): boolean {
+  if (Object.is(one, other)) return true;
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
+  if (Array.isArray(one) !== Array.isArray(other)) return false;
+  const keys = new Set([...Object.keys(one), ...Object.keys(other)]);
+  return [...keys].every((key) => same((one as Record<string, unknown>)[key], (other as Record<string, unknown>)[key]));
+}
+
+/** Fields in which two versions differ that both began as `base`. */
+export function differences<Fields extends object>(base: Fields, mine: Fields, theirs: Fields): Difference<Fields>[] {
+  const keys = Object.keys(mine) as (keyof Fields & string)[];
+  return keys
+    .filter((key) => !same(mine[key], theirs[key]))
+    .map((key) => {
+      const [byMe, byThem] = [!same(base[key], mine[key]), !same(base[key], theirs[key])];
+      return { key, changedBy: byMe && byThem ? 'both' : byMe ? 'me' : 'them' };
+    });
+}
+
+/** What each changed alone is kept; what both changed is mine until it is chosen otherwise. */
+export function firstChoices<Fields>(found: readonly Difference<Fields>[]): Choices<Fields> {
+  const sides = found.map(({ key, changedBy }) => [key, changedBy === 'them' ? 'theirs' : 'mine']);
+  return Object.fromEntries(sides) as Choices<Fields>;
+}
+
+export function allFrom<Fields>(found: readonly Difference<Fields>[], side: Side): Choices<Fields> {
+  return Object.fromEntries(found.map(({ key }) => [key, side])) as Choices<Fields>;
+}
+
+export function mergeVersions<Fields extends object>(mine: Fields, theirs: Fields, choices: Choices<Fields>): Fields {
+  const keys = Object.keys(mine) as (keyof Fields)[];
+  return Object.fromEntries(
+    keys.map((key) => [key, choices[key] === 'theirs' ? theirs[key] : mine[key]]),
+  ) as unknown as Fields;
+}

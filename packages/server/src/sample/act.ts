@@ -1,0 +1,114 @@
+import { newId, type SiteId, type VisitorId } from '../platform/ids.ts';
+import type { Action, Actor } from './action.ts';
+import { chance, pick } from './chance.ts';
+import type { SampleClient } from './client.ts';
+import { presenceSec } from './plan.ts';
+import { visitorMark } from './scene.ts';
+
+interface Acting {
+  readonly client: SampleClient;
+  readonly siteId: SiteId;
+  /** In whose name visitors are made. */
+  readonly host: Actor;
+}
+
+/**
+ * Carries out one action. A refusal is an answer like any other: somebody else was faster, or the queue is closed. False: it was
+ * not answered, and may be tried again.
+ */
+export async function act(action: Action, acting: Acting): Promise<boolean> {
+  const { client } = acting;
+  const asked = action.do === 'arrive' ? await arrive(action, acting) : await client.ask(askOf(action));
+  return asked === null || asked.status < 500;
+}
+
+type Ask = Parameters<SampleClient['ask']>[0];
+
+function askOf(action: Exclude<Action, { do: 'arrive' }>): Ask {
+  switch (action.do) {
+    case 'be present': {
+      const { operatorId: id, available, media, reason } = action;
+      const body = { available, media, reason, expires_in_sec: available ? presenceSec : null };
+      return { as: { kind: 'operator', id }, method: 'PUT', path: `/operators/${id}/presence`, body };
+    }
+    case 'give up': {
+      const as = { kind: 'visitor', id: action.visitorId } as const;
+      const path = `/queue_tickets/${action.ticketId}`;
+      return { as, method: 'PATCH', path, body: { action: 'cancel' } };
+    }
+    case 'answer': {
+      const { as, requestId, answer } = action;
+      const path = `/${action.transfer ? 'transfer' : 'engagement'}_requests/${requestId}`;
+      return { as, method: 'PATCH', path, body: { action: answer } };
+    }
+    default:
+      return { as: action.as, ...inEngagement(action) };
+  }
+}
+
+type Inside = Extract<Action, { engagementId: unknown }>;
+
+function inEngagement(action: Inside): Omit<Ask, 'as'> {
+  const base = `/engagements/${action.engagementId}`;
+  switch (action.do) {
+    case 'type':
+      return { method: 'PUT', path: `${base}/typing_indicator`, body: { typing: true } };
+    case 'say':
+      return { method: 'PUT', path: `${base}/chat_messages/${newId()}`, body: messageOf(action) };
+    case 'acknowledge':
+      return {
+        method: 'PATCH',
+        path: `${base}/chat_messages/${action.messageId}`,
+        body: { status: 'delivered' },
+      };
+    case 'ask for audio':
+      return { method: 'POST', path: `${base}/media_upgrade_requests`, body: { audio: 'two_way', video: null } };
+    case 'accept upgrade':
+      return {
+        method: 'PATCH',
+        path: `${base}/media_upgrade_requests/${action.upgradeId}`,
+        body: { action: 'accept' },
+      };
+    case 'hand on': {
+      const { engagementId: engagement_id, queueId: queue_id, media } = action;
+      return { method: 'POST', path: '/transfer_tickets', body: { engagement_id, queue_id, media } };
+    }
+    case 'end':
+      return { method: 'PATCH', path: base, body: { action: 'end' } };
+  }
+}
+
+function messageOf({ content, offers, chooses }: Extract<Inside, { do: 'say' }>): object {
+  if (chooses !== undefined)
+    return { content, attachment: { type: 'single_choice_response', selected_option: chooses } };
+  return offers === undefined ? { content } : { content, attachment: { type: 'single_choice', options: offers } };
+}
+
+const cities = ['Aarhus', 'Bologna', 'Cork', 'Dakar', 'Esbjerg', 'Fukuoka', 'Ghent', 'Hanoi'] as const;
+const plans = ['basic', 'plus', 'gold'] as const;
+
+async function arrive(
+  { name, media, queueId, teams, key }: Extract<Action, { do: 'arrive' }>,
+  { client, siteId, host }: Acting,
+): ReturnType<SampleClient['ask']> {
+  const visitor = { site_id: siteId, name, team_ids: teams };
+  const made = await client.ask({ as: host, method: 'POST', path: '/visitors', body: visitor });
+  const id = made?.body['id'];
+  if (typeof id !== 'string') return made;
+  const known = {
+    external_id: `${visitorMark}${id}`,
+    email: `${name.toLowerCase()}.${id.slice(0, 4)}@example.com`.normalize('NFD').replaceAll(/[^\x21-\x7e]/g, ''),
+    custom_attributes: {
+      city: pick(cities, chance(0, key, 'city')),
+      plan: pick(plans, chance(0, key, 'plan')),
+      cart: `${Math.floor(chance(0, key, 'cart') * 300)} EUR`,
+    },
+  };
+  const path = `/sites/${siteId}/visitors/${id}`;
+  const marked = await client.ask({ as: host, method: 'PATCH', path, body: known });
+  // Without the mark nobody would speak for it.
+  if (marked?.status !== 200) return marked;
+  const body = { site_id: siteId, media, queue_id: queueId };
+  const as = { kind: 'visitor', id: id as VisitorId } as const;
+  return client.ask({ as, method: 'POST', path: '/queue_tickets', body });
+}

@@ -1,0 +1,66 @@
+import type { EngagementId, OperatorId, QueueId, RequestId, TeamId, TicketId, VisitorId } from '../platform/ids.ts';
+import type { Medium } from '../platform/schema.ts';
+import type { Side } from './world.ts';
+
+/** In whose name something is done. */
+export type Actor =
+  { readonly kind: 'operator'; readonly id: OperatorId } | { readonly kind: 'visitor'; readonly id: VisitorId };
+
+interface Card {
+  readonly text: string;
+  readonly value: string;
+}
+
+/** Something to be done now. `key` says what it is: done, or tried in vain, it is not tried again while the process lasts. */
+export type Action = { readonly key: string } & (
+  | {
+      readonly do: 'arrive';
+      readonly name: string;
+      readonly media: Medium;
+      readonly queueId: QueueId;
+      readonly teams: readonly TeamId[];
+    }
+  | {
+      readonly do: 'be present';
+      readonly operatorId: OperatorId;
+      readonly available: boolean;
+      readonly media: readonly Medium[];
+      readonly reason: string | null;
+    }
+  | { readonly do: 'give up'; readonly ticketId: TicketId; readonly visitorId: VisitorId }
+  | {
+      readonly do: 'answer';
+      readonly requestId: RequestId;
+      readonly as: Actor;
+      readonly answer: 'accept' | 'decline' | 'cancel';
+      readonly transfer: boolean;
+    }
+  | ({ readonly engagementId: EngagementId; readonly as: Actor } & (
+      | { readonly do: 'type' }
+      | { readonly do: 'say'; readonly content: string; readonly offers?: readonly Card[]; readonly chooses?: string }
+      | { readonly do: 'acknowledge'; readonly messageId: string }
+      | { readonly do: 'ask for audio' }
+      | { readonly do: 'accept upgrade'; readonly upgradeId: string }
+      | { readonly do: 'hand on'; readonly queueId: QueueId; readonly media: Medium }
+      | { readonly do: 'end' }
+    ))
+);
+
+/** When it is, and how fast time passes for those who are made up. */
+export interface Clock {
+  readonly seed: number;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  /** Since when arrivals have not been looked at. */
+  readonly since: number;
+  /** Seconds that pass in the sample for each real one. */
+  readonly speed: number;
+}
+
+/** Seconds of the sample's time. */
+export function elapsed({ now, speed }: Clock, since: number): number {
+  return ((now - since) / 1000) * speed;
+}
+
+/** Those of the two for whom we speak. */
+export type Sides = { readonly [Each in Side]?: Actor };

@@ -1,0 +1,201 @@
+import type { FileDisk } from '../engagements/files/disk.ts';
+import { lockAccount } from '../identity/lock-account.ts';
+import { inTransaction, type Sql } from '../platform/database.ts';
+import type { FileId, VisitorId } from '../platform/ids.ts';
+import { markDeleted } from '../webhooks/registrations/store.ts';
+import { underWay } from './clear.ts';
+import type { SampleRow } from './sample-data.ts';
+
+interface Removal {
+  readonly sql: Sql;
+  readonly disk: FileDisk;
+  readonly sample: SampleRow;
+  /** Keeps the lease; false: another has it now. */
+  readonly goesOn: () => Promise<boolean>;
+}
+
+/**
+ * Removes sample data, once nothing goes on in it. First, in one transaction, all that anybody can see and use; then, a piece at
+ * a time, what has happened there; the site itself and the row that remembers all of it go last. Cut off at any moment it
+ * is begun again, and finds less to do. False: something goes on again, or another process has it.
+ */
+export async function remove(removal: Removal): Promise<boolean> {
+  const { sql, sample, goesOn } = removal;
+  await dropVisits(removal);
+  if (!(await takeDown(sql, sample))) return false;
+  if (!(await dropEvents(removal)) || !(await dropVisitors(removal))) return false;
+  if (!(await goesOn())) return false;
+  await dropLast(sql, sample);
+  return true;
+}
+
+const inBatch = 5_000;
+
+async function dropVisits({ sql, sample, goesOn }: Removal): Promise<void> {
+  let dropped = inBatch;
+  while (dropped >= inBatch && (await goesOn())) {
+    // Served by queue_visits_by_queue.
+    const { count } = await sql`
+      DELETE FROM queue_visits
+       WHERE ctid = ANY(ARRAY(SELECT ctid FROM queue_visits
+                               WHERE queue_id IN (SELECT id FROM queues WHERE site_id = ${sample.site_id})
+                               LIMIT ${inBatch}))`;
+    dropped = count;
+  }
+}
+
+/** False: something goes on. Whatever could begin is decided under the account's lock, so nothing does meanwhile. */
+async function takeDown(pool: Sql, sample: SampleRow): Promise<boolean> {
+  const { account_id: account, site_id: site, operator_ids: operators, webhook_id: webhook } = sample;
+  return inTransaction(pool, async (sql) => {
+    await lockAccount(sql, account);
+    if ((await underWay(sql, sample, 'all')).length > 0) return false;
+    await keepWhatIsNotOurs(sql, sample);
+    if (webhook !== null) await markDeleted(sql, webhook);
+    const queues = sql`(SELECT id FROM queues WHERE site_id = ${site})`;
+    await sql`DELETE FROM queue_visits WHERE queue_id IN ${queues}`;
+    await sql`DELETE FROM phone_channels WHERE site_id = ${site}`;
+    await sql`DELETE FROM digital_channels WHERE site_id = ${site}`;
+    await sql`DELETE FROM queues WHERE site_id = ${site}`;
+    await sql`DELETE FROM scheduling_policies WHERE site_id = ${site}`;
+    await sql`DELETE FROM teams WHERE site_id = ${site}`;
+    await sql`DELETE FROM operators WHERE account_id = ${account} AND id = ANY(${operators}::uuid[])`;
+    await sql`DELETE FROM operator_assignments WHERE site_id = ${site}`;
+    await sql`DELETE FROM application_tokens WHERE site_id = ${site}`;
+    await sql`DELETE FROM sip_domains WHERE site_id = ${site}`;
+    await sql`DELETE FROM visitor_authentication_providers WHERE site_id = ${site}`;
+    await sql`DELETE FROM visitor_authentication_requests WHERE site_id = ${site}`;
+    await sql`DELETE FROM sms_messages WHERE site_id = ${site}`;
+    await sql`DELETE FROM sms_threads WHERE site_id = ${site}`;
+    return true;
+  });
+}
+
+/**
+ * What a user has attached to the sample, or brought into it, loses that and no more: queues their fallback, webhooks a site
+ * (one that heard of no other is disabled until it is given one). Visitors who are older than the sample go back to where they
+ * last asked for somebody.
+ */
+async function keepWhatIsNotOurs(sql: Sql, sample: SampleRow): Promise<void> {
+  const { account_id: account, site_id: site, webhook_id: webhook, created_at } = sample;
+  await sql`
+    UPDATE queues
+       SET fallback_queue_id = NULL, version = version + 1, updated_at = now()
+     WHERE fallback_queue_id IN (SELECT id FROM queues WHERE site_id = ${site})`;
+  await sql`
+    UPDATE webhooks w
+       SET site_ids = rest.ids, version = version + 1, updated_at = now(),
+           enabled = enabled AND rest.ids <> '{}',
+           disabled_because = CASE WHEN rest.ids = '{}' THEN coalesce(disabled_because, 'asked') ELSE disabled_because END,
+           disabled_at = CASE WHEN rest.ids = '{}' THEN coalesce(disabled_at, now()) ELSE disabled_at END
+      FROM (SELECT id, array_remove(site_ids, ${site}) AS ids
+              FROM webhooks
+             WHERE account_id = ${account} AND ${site} = ANY(site_ids)) rest
+     WHERE w.id = rest.id AND w.id IS DISTINCT FROM ${webhook}::uuid`;
+  await sql`
+    UPDATE visitors v
+       SET team_ids = '{}', version = version + 1, updated_at = now(),
+           site_id = coalesce((SELECT r.site_id
+                                 FROM engagement_requests r JOIN sites s ON s.id = r.site_id
+                                WHERE r.visitor_id = v.id AND r.site_id <> ${site}
+                                ORDER BY r.created_at DESC
+                                LIMIT 1),
+                              (SELECT s.id
+                                 FROM sites s
+                                WHERE s.account_id = ${account} AND s.id <> ${site}
+                                ORDER BY s.created_at, s.id
+                                LIMIT 1))
+     WHERE v.account_id = ${account} AND v.site_id = ${site} AND v.created_at < ${created_at}`;
+}
+
+const hourMs = 3_600_000;
+
+/** The log, an hour at a time: no statement has more to look at than a day of it. What was delivered of it goes before it. */
+async function dropEvents({ sql, sample, goesOn }: Removal): Promise<boolean> {
+  const { account_id: account, site_id: site, webhook_id: webhook, created_at } = sample;
+  const isOurs = (event: 'e' | 'events') => sql`
+    (${sql(event)}.site_id = ${site}
+     OR EXISTS (SELECT 1 FROM visitors v WHERE v.id = ${sql(event)}.visitor_id AND v.site_id = ${site}))`;
+  const told = (log: 'deliveries' | 'delivery_log') => sql`
+    (${sql(log)}.webhook_id IS NOT DISTINCT FROM ${webhook}::uuid
+     OR EXISTS (SELECT 1 FROM events e
+                 WHERE e.account_id = ${account} AND e.xid = ${sql(log)}.event_xid AND e.seq = ${sql(log)}.event_seq
+                   AND e.occurred_at = ${sql(log)}.occurred_at AND ${isOurs('e')}))`;
+  await sql`DELETE FROM deliveries WHERE account_id = ${account} AND ${told('deliveries')}`;
+  const end = Date.now() + hourMs;
+  // Events may have been written by a clock that is somewhat behind.
+  for (let at = created_at.getTime() - hourMs; at < end; at += hourMs) {
+    if (!(await goesOn())) return false;
+    const [from, to] = [new Date(at), new Date(at + hourMs)];
+    await sql`
+      DELETE FROM delivery_log
+       WHERE account_id = ${account} AND at >= ${from} AND at < ${to} AND ${told('delivery_log')}`;
+  }
+  for (let at = created_at.getTime() - hourMs; at < end; at += hourMs) {
+    if (!(await goesOn())) return false;
+    const [from, to] = [new Date(at), new Date(at + hourMs)];
+    await sql`
+      WITH gone AS (
+        DELETE FROM events
+         WHERE account_id = ${account} AND occurred_at >= ${from} AND occurred_at < ${to} AND ${isOurs('events')}
+        RETURNING id)
+      DELETE FROM event_secrets WHERE event_id IN (SELECT id FROM gone)`;
+  }
+  return true;
+}
+
+const visitorsInBatch = 500;
+
+/** Visitors with all they have done; then what others have done at the site. */
+async function dropVisitors({ sql, disk, sample, goesOn }: Removal): Promise<boolean> {
+  const { account_id: account, site_id: site } = sample;
+  for (;;) {
+    if (!(await goesOn())) return false;
+    const visitors = await sql<{ id: VisitorId }[]>`
+      SELECT id FROM visitors WHERE site_id = ${site} LIMIT ${visitorsInBatch}`;
+    const ids = visitors.map(({ id }) => id);
+    await dropEngagements(sql, disk, sql`visitor_id = ANY(${ids}::uuid[])`);
+    await sql`DELETE FROM engagement_requests WHERE visitor_id = ANY(${ids}::uuid[])`;
+    await sql`DELETE FROM visitors WHERE id = ANY(${ids}::uuid[])`;
+    if (visitors.length < visitorsInBatch) break;
+  }
+  await dropEngagements(sql, disk, sql`(site_id = ${site} OR asked_on_site_id = ${site}) AND account_id = ${account}`);
+  await sql`DELETE FROM engagement_requests WHERE site_id = ${site}`;
+  await sql`DELETE FROM sub_engagements WHERE account_id = ${account} AND site_id = ${site}`;
+  let dropped = inBatch;
+  while (dropped >= inBatch) {
+    if (!(await goesOn())) return false;
+    const { count } = await sql`
+      DELETE FROM queue_tickets
+       WHERE ctid = ANY(ARRAY(SELECT ctid FROM queue_tickets
+                               WHERE account_id = ${account} AND site_id = ${site} LIMIT ${inBatch}))`;
+    dropped = count;
+  }
+  return true;
+}
+
+async function dropEngagements(sql: Sql, disk: FileDisk, which: ReturnType<Sql>): Promise<void> {
+  const engagements = await sql<{ id: string }[]>`SELECT id FROM engagements WHERE ${which}`;
+  const ids = engagements.map(({ id }) => id);
+  const files = await sql<{ id: FileId }[]>`DELETE FROM files WHERE engagement_id = ANY(${ids}::uuid[]) RETURNING id`;
+  for (const { id } of files) await disk.discard(id);
+  await sql`DELETE FROM chat_messages WHERE engagement_id = ANY(${ids}::uuid[])`;
+  await sql`DELETE FROM media_upgrade_requests WHERE engagement_id = ANY(${ids}::uuid[])`;
+  await sql`DELETE FROM sub_engagements WHERE engagement_id = ANY(${ids}::uuid[])`;
+  await sql`DELETE FROM engagements WHERE id = ANY(${ids}::uuid[])`;
+}
+
+/** The site; and with it the last that is known of the sample. */
+async function dropLast(pool: Sql, { account_id, site_id, webhook_id }: SampleRow): Promise<void> {
+  await inTransaction(pool, async (sql) => {
+    await lockAccount(sql, account_id);
+    if (webhook_id !== null) {
+      await sql`DELETE FROM webhook_recoveries WHERE webhook_id = ${webhook_id}`;
+      await sql`DELETE FROM deliveries WHERE webhook_id = ${webhook_id}`;
+      await sql`DELETE FROM delivery_log WHERE webhook_id = ${webhook_id}`;
+      await sql`DELETE FROM webhooks WHERE id = ${webhook_id}`;
+    }
+    await sql`DELETE FROM sites WHERE id = ${site_id} AND account_id = ${account_id}`;
+    await sql`DELETE FROM sample_data WHERE account_id = ${account_id}`;
+  });
+}

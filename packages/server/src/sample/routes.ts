@@ -1,0 +1,148 @@
+import type { FastifyRequest } from 'fastify';
+import { accountOf, operatorOf, refuseLimited } from '../identity/access.ts';
+import { recordChange } from '../identity/audit/audit.ts';
+import { lockAccount } from '../identity/lock-account.ts';
+import type { Sealer } from '../identity/sealer.ts';
+import type { AddressGuard } from '../platform/address-guard.ts';
+import { Refusal } from '../platform/errors.ts';
+import type { App } from '../platform/http.ts';
+import { serverUrl } from '../platform/server-url.ts';
+import { receiverPath, receiverRoute } from './receiver.ts';
+import { sampleDataChange, sampleDataOutput, showSampleData, type SampleRow } from './sample-data.ts';
+import { setUp } from './set-up.ts';
+import type { Simulations } from './simulations.ts';
+import { findSample, setState } from './store.ts';
+
+const tags = ['Sample data'];
+const access = { operator: 'super_manager', site: 'anywhere' } as const;
+const told = { of: sampleDataOutput, omits: ['started_at'] };
+
+interface SampleParts {
+  readonly simulations: Simulations;
+  readonly sealer: Sealer;
+  readonly guard: AddressGuard;
+}
+
+export function sampleDataRoutes(app: App, { simulations, sealer, guard }: SampleParts): void {
+  app.get(
+    '/sample_data',
+    {
+      config: { access },
+      schema: { tags, summary: 'Whether the account has sample data', response: { 200: sampleDataOutput } },
+    },
+    async (request) => showSampleData(await findSample(request.sql, accountOf(request))),
+  );
+
+  app.post(
+    '/sample_data',
+    {
+      config: { access, settles: true, audit: { action: 'sample_data.create', ...told } },
+      onResponse: async () => simulations.look(),
+      schema: {
+        tags,
+        summary: 'Make a site with teams, queues and operators, whose visitors come and go; once an account',
+        description:
+          'The caller becomes super_manager of the site and is in its support team. What is there already is started again.',
+        response: { 200: sampleDataOutput, 201: sampleDataOutput },
+      },
+    },
+    async (request, reply) => {
+      const caller = operatorOf(request);
+      refuseLimited(caller);
+      const record = await recorder(request);
+      const { row, created } = await setUp(request.sql, {
+        accountId: caller.accountId,
+        caller: caller.operatorId,
+        receiverUrl: await receiverOf(request, guard),
+        seal: await sealer.seal(),
+      });
+      refuseRemoving(row);
+      record(row);
+      reply.code(created ? 201 : 200);
+      return showSampleData(row);
+    },
+  );
+
+  changeRoutes(app, simulations);
+  receiverRoute(app);
+}
+
+function changeRoutes(app: App, simulations: Simulations): void {
+  app.patch(
+    '/sample_data',
+    {
+      config: { access, audit: { action: 'sample_data.update', ...told } },
+      onResponse: async () => simulations.look(),
+      schema: {
+        tags,
+        summary: 'Stop what goes on in the sample data, or let it go on',
+        body: sampleDataChange,
+        response: { 200: sampleDataOutput },
+      },
+    },
+    async (request) => {
+      refuseLimited(operatorOf(request));
+      const record = await recorder(request);
+      const state = request.body.action === 'stop' ? 'stopped' : 'running';
+      const row = await setState(request.sql, accountOf(request), state);
+      if (row === null) throw new Refusal('not_found', 'The account has no sample data.');
+      refuseRemoving(row);
+      record(row);
+      return showSampleData(row);
+    },
+  );
+
+  app.delete(
+    '/sample_data',
+    {
+      config: { access, audit: { action: 'sample_data.remove', ...told } },
+      onResponse: async () => simulations.look(),
+      schema: {
+        tags,
+        summary: 'Remove the sample data, and everything that has happened in it',
+        description:
+          'What you have made yourself stays: operators lose their role on the sample site, webhooks hear of it no longer (one ' +
+          'that heard of nothing else is disabled), queues that fell back to one of its queues have no fallback.',
+        response: { 200: sampleDataOutput, 202: sampleDataOutput },
+      },
+    },
+    async (request, reply) => {
+      refuseLimited(operatorOf(request));
+      const record = await recorder(request);
+      const row = await setState(request.sql, accountOf(request), 'removing');
+      record(row);
+      reply.code(row === null ? 200 : 202);
+      return showSampleData(row);
+    },
+  );
+}
+
+/** Notes for the audit log what there is now; what becomes of it is said afterwards. */
+async function recorder(request: FastifyRequest): Promise<(after: SampleRow | null) => void> {
+  const accountId = accountOf(request);
+  await lockAccount(request.sql, accountId);
+  const before = showSampleData(await findSample(request.sql, accountId));
+  return (after) =>
+    recordChange(request, {
+      before,
+      after: showSampleData(after),
+      target: { id: accountId, name: 'Sample data' },
+      concerns: { any: [] },
+    });
+}
+
+function refuseRemoving({ state }: SampleRow): void {
+  if (state === 'removing')
+    throw new Refusal(
+      'sample_data_removing',
+      'The sample data is being removed. Wait until there is none, and ask again.',
+    );
+}
+
+/** This very server, where it may call itself; `null` where it may not. */
+async function receiverOf({ server }: FastifyRequest, guard: AddressGuard): Promise<string | null> {
+  const bound = server.server.address();
+  if (typeof bound !== 'object' || bound === null) return null;
+  const url = `${serverUrl(bound.address, bound.port)}${receiverPath}`;
+  return (await guard.complaint(new URL(url), { onlyAllowed: true })) === null ? url : null;
+}

@@ -1,0 +1,217 @@
+import { randomInt } from 'node:crypto';
+import { eventTypes, type EventType } from '../events/catalogue.ts';
+import type { WebhookId } from '../events/attach-webhooks.ts';
+import { destinationFor } from '../events/destination.ts';
+import { newSecret as newWebhookSecret, purposeOfSecret } from '../events/webhook-secret.ts';
+import { insertApiKey } from '../identity/api-keys/store.ts';
+import { lockAccount } from '../identity/lock-account.ts';
+import { insertOperator, replaceAssignments } from '../identity/operators/store.ts';
+import type { Seal } from '../identity/sealer.ts';
+import { hashSecret, newSecret } from '../identity/secrets.ts';
+import { siteDefaults } from '../identity/sites/site.ts';
+import { insertSite } from '../identity/sites/store.ts';
+import { insertTeam } from '../identity/teams/store.ts';
+import { inTransaction, type Sql } from '../platform/database.ts';
+import {
+  newId,
+  type AccountId,
+  type OperatorId,
+  type QueueId,
+  type SchedulingPolicyId,
+  type SiteId,
+  type TeamId,
+} from '../platform/ids.ts';
+import { changeRankings } from '../queues/rankings/store.ts';
+import { insertQueue } from '../queues/store.ts';
+import { insertPolicy } from '../schedules/store.ts';
+import { mostRegistered } from '../webhooks/registrations/change-webhook.ts';
+import { countRegistered, insertWebhook } from '../webhooks/registrations/store.ts';
+import { pastVisits } from './history.ts';
+import type { SampleRow } from './sample-data.ts';
+import {
+  emailOf,
+  players,
+  policies,
+  queues,
+  siteName,
+  storedQueue,
+  teams,
+  timeZone,
+  type PolicyName,
+  type TeamName,
+} from './scene.ts';
+import { findSample, insertSample, setState } from './store.ts';
+
+interface Wanted {
+  readonly accountId: AccountId;
+  /** Becomes super_manager of the sample site. */
+  readonly caller: OperatorId;
+  /** Where its events may be sent; `null`: nowhere. */
+  readonly receiverUrl: string | null;
+  readonly seal: Seal;
+}
+
+/** Makes sample data once an account, all of it or nothing; what is there already is started again. */
+export async function setUp(pool: Sql, wanted: Wanted): Promise<{ row: SampleRow; created: boolean }> {
+  // One key each to sign in with, whose secret nobody ever has. Hashing takes time, which must not pass under the lock.
+  const secretHash = await hashSecret(newSecret('usk'));
+  return inTransaction(pool, async (sql) => {
+    const { accountId, caller } = wanted;
+    await lockAccount(sql, accountId);
+    const known = await findSample(sql, accountId);
+    if (known === null) return { row: await make(sql, wanted, secretHash), created: true };
+    if (known.state !== 'removing') await join(sql, known, caller);
+    return { row: (await setState(sql, accountId, 'running')) ?? known, created: false };
+  });
+}
+
+/** Whoever asks for sample data sees it, also if a colleague had it made. */
+async function join(sql: Sql, { account_id, site_id }: SampleRow, caller: OperatorId): Promise<void> {
+  await sql`
+    INSERT INTO operator_assignments (account_id, operator_id, site_id, role)
+    VALUES (${account_id}, ${caller}, ${site_id}, 'super_manager')
+    ON CONFLICT (operator_id, site_id) DO UPDATE SET role = excluded.role
+     WHERE operator_assignments.role <> excluded.role`;
+}
+
+async function make(
+  sql: Sql,
+  { accountId, caller, receiverUrl, seal }: Wanted,
+  secretHash: string,
+): Promise<SampleRow> {
+  const siteId = newId<SiteId>();
+  const settings = { ...siteDefaults, name: siteName, time_zone: timeZone };
+  await insertSite(sql, { id: siteId, accountId, settings, creator: caller });
+  const place = { accountId, siteId };
+  const teamIds = await makeTeams(sql, place);
+  const operatorIds = await makeOperators(sql, place, teamIds, secretHash);
+  const policyIds = await makePolicies(sql, place);
+  const queueIds = await makeQueues(sql, place, { teamIds, policyIds, operatorIds });
+  // The caller is offered visitors of this team, once available.
+  await sql`
+    INSERT INTO operator_teams (account_id, operator_id, site_id, team_id)
+    VALUES (${accountId}, ${caller}, ${siteId}, ${idIn(teamIds, 'support')})`;
+  const seed = randomInt(2 ** 31);
+  await makeHistory(sql, accountId, pastVisits(queueIds, seed, new Date()));
+  const webhookId = receiverUrl === null ? null : await makeWebhook(sql, place, receiverUrl, seal);
+  return insertSample(sql, {
+    account_id: accountId,
+    site_id: siteId,
+    operator_ids: operatorIds,
+    webhook_id: webhookId,
+    seed,
+  });
+}
+
+interface Place {
+  readonly accountId: AccountId;
+  readonly siteId: SiteId;
+}
+
+async function makeTeams(sql: Sql, { accountId, siteId }: Place): Promise<Map<TeamName, TeamId>> {
+  const ids = new Map<TeamName, TeamId>();
+  for (const [name, team] of Object.entries(teams)) {
+    const { id } = await insertTeam(sql, { id: newId(), account_id: accountId, site_id: siteId, ...team });
+    ids.set(name as TeamName, id);
+  }
+  return ids;
+}
+
+async function makeOperators(
+  sql: Sql,
+  { accountId, siteId }: Place,
+  teamIds: ReadonlyMap<TeamName, TeamId>,
+  secretHash: string,
+): Promise<OperatorId[]> {
+  const ids: OperatorId[] = [];
+  for (const player of players) {
+    const id = newId<OperatorId>();
+    await insertOperator(sql, id, accountId, {
+      name: `${player.name} (sample)`,
+      email: emailOf(player, id),
+      role: 'operator',
+      max_engagement_count: player.most,
+      enabled: true,
+    });
+    const team_ids = player.teams.map((name) => idIn(teamIds, name));
+    await replaceAssignments(sql, accountId, id, [{ site_id: siteId, role: 'operator', team_ids }]);
+    await insertApiKey(sql, { id: newId<string>(), accountId, operatorId: id, secretHash }, 1);
+    ids.push(id);
+  }
+  return ids;
+}
+
+async function makePolicies(sql: Sql, place: Place): Promise<Map<PolicyName, SchedulingPolicyId>> {
+  const ids = new Map<PolicyName, SchedulingPolicyId>();
+  for (const [name, policy] of Object.entries(policies(new Date()))) {
+    const { id } = await insertPolicy(sql, { id: newId(), ...place, policy });
+    ids.set(name as PolicyName, id);
+  }
+  return ids;
+}
+
+interface Made {
+  readonly teamIds: ReadonlyMap<TeamName, TeamId>;
+  readonly policyIds: ReadonlyMap<PolicyName, SchedulingPolicyId>;
+  readonly operatorIds: readonly OperatorId[];
+}
+
+async function makeQueues(sql: Sql, place: Place, made: Made): Promise<Map<string, QueueId>> {
+  const ids = new Map<string, QueueId>();
+  for (const queue of queues) {
+    const stored = storedQueue(queue, {
+      team: (name) => idIn(made.teamIds, name),
+      policy: (name) => idIn(made.policyIds, name),
+      queue: (name) => idIn(ids, name),
+    });
+    const row = await insertQueue(sql, { id: newId(), ...place }, stored);
+    const ranks = (queue.ranked ?? []).flatMap((player, index) => {
+      const id = made.operatorIds[player];
+      return id === undefined ? [] : [{ id, rank: index + 1 }];
+    });
+    await changeRankings(sql, row, ranks);
+    ids.set(queue.name, row.id);
+  }
+  return ids;
+}
+
+async function makeHistory(sql: Sql, accountId: AccountId, visits: ReturnType<typeof pastVisits>): Promise<void> {
+  await sql`
+    INSERT INTO queue_visits (account_id, queue_id, ticket_id, enqueued_at, entered_at, left_at, outcome)
+    SELECT ${accountId}, v.queue_id, v.ticket_id, v.entered_at, v.entered_at, v.left_at, v.outcome
+      FROM json_to_recordset(${JSON.stringify(visits)}::text::json)
+           AS v (queue_id uuid, ticket_id uuid, entered_at timestamptz, left_at timestamptz, outcome text)`;
+}
+
+/** Typing is left out: it would be most of what is sent. */
+const heard: readonly EventType[] = eventTypes.filter((type) => !type.includes('typing'));
+
+/** `null` where the account has as many webhooks as it may: the user's own come first. */
+async function makeWebhook(sql: Sql, { accountId, siteId }: Place, url: string, seal: Seal): Promise<WebhookId | null> {
+  if ((await countRegistered(sql, accountId)) >= mostRegistered) return null;
+  const id = newId<WebhookId>();
+  const destinationId = await destinationFor(sql, accountId, url);
+  const secret = seal(newWebhookSecret(), purposeOfSecret(id));
+  await insertWebhook(
+    sql,
+    { id, accountId, destinationId },
+    {
+      url,
+      method: 'POST',
+      headers: {},
+      events: [...heard],
+      site_ids: [siteId],
+      description: 'Sample: to a receiver inside this server, which now and then refuses',
+      ordering: 'engagement',
+      enabled: true,
+      secret,
+    },
+  );
+  return id;
+}
+
+function idIn<Name, Id>(ids: ReadonlyMap<Name, Id>, name: Name): Id {
+  const id = ids.get(name);
+  if (id === undefined) throw new Error(`the scene names ${String(name)} before it is made`);
+  return id;
+}
