@@ -2,7 +2,7 @@ import type { Visitor } from '@usher/client/api-types';
 import { useRead } from './use-api.ts';
 
 /** What a visitor is called where its name is not known. */
-export function calledBy(visitor: Pick<Visitor, 'name' | 'email' | 'phone'> | undefined, id: string): string {
+function calledBy(visitor: Pick<Visitor, 'name' | 'email' | 'phone'> | undefined, id: string): string {
   const known = [visitor?.name, visitor?.email, visitor?.phone].find((each) => typeof each === 'string' && each !== '');
   return known ?? `Visitor ${id.slice(0, 6)}`;
 }

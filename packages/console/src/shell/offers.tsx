@@ -31,7 +31,7 @@ export function Offers(): ReactElement {
   });
   return (
     <>
-      <VisuallyHidden role="status">
+      <VisuallyHidden component="output">
         {offers.length === 0 ? '' : `${offers.length} waiting for your answer. Alt A accepts, Alt D declines.`}
       </VisuallyHidden>
       {offers.length === 0 ? null : (

@@ -23,16 +23,17 @@ export function useOffers(): { readonly offers: readonly Offer[]; readonly skewM
     setOffers(afterRead({ engagement, transfer }, operator.id, news.current));
   };
   // What fails here is tried again when the feed is open again: nothing is told without it.
-  const readAnew = useEffectEvent(() => {
+  const readAnew = (): void => {
     read().catch(() => undefined);
     skewOf(api).then(setSkewMs, () => undefined);
-  });
+  };
+  const readFirst = useEffectEvent(readAnew);
 
   useLive(offerItems, (item) => {
     news.current.push(item);
     setOffers((before) => afterItem(before, item, operator.id));
   });
-  useLive(['feed.open', 'feed.reset'], () => readAnew());
-  useEffect(() => readAnew(), []);
+  useLive(['feed.open', 'feed.reset'], readAnew);
+  useEffect(() => readFirst(), []);
   return { offers, skewMs };
 }

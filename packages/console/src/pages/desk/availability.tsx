@@ -2,7 +2,7 @@ import { Button, Checkbox, Group, Popover, Stack, Switch, Text, TextInput } from
 import { notifications } from '@mantine/notifications';
 import { ChevronDownIcon } from '@radix-ui/react-icons';
 import { useQueryClient } from '@tanstack/react-query';
-import { useState, type FormEvent, type ReactElement } from 'react';
+import { useState, type ReactElement } from 'react';
 import { inWords } from '../../components/in-words.ts';
 import { media, mediumWords, type Medium } from '../../components/medium.ts';
 import { keyOf, useChange } from '../../data/use-api.ts';
@@ -42,7 +42,7 @@ export function Availability(): ReactElement {
               label="I take"
               value={[...taken]}
               onChange={(value) => {
-                if (value.length > 0) say({ media: value as Medium[] });
+                if (value.length > 0) say({ media: value });
               }}
             >
               <Stack gap={6} mt={6}>
@@ -75,7 +75,7 @@ function awayInWords(reason: string | null): ReactElement {
 
 function AwayReason({ goAway }: { readonly goAway: (reason: string | null) => void }): ReactElement {
   const [reason, setReason] = useState('');
-  const submit = (event: FormEvent): void => {
+  const submit = (event: Pick<Event, 'preventDefault'>): void => {
     event.preventDefault();
     goAway(reason.trim() === '' ? null : reason.trim());
     setReason('');

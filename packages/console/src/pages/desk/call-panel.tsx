@@ -27,7 +27,7 @@ function Panel({ chat, known }: { readonly chat: Conversation; readonly known: D
     <section className={classes['panel']} aria-label="Call">
       {isOver || view.media.video === null ? null : <Pictures view={view} />}
       <Group gap="xs" justify="space-between">
-        <Text size="sm" fw={600} role="status">
+        <Text size="sm" fw={600} component="output">
           <StateInWords known={known} state={view.state} />
           {view.state.name === 'connected' && !view.other.microphone ? ' · The visitor is muted' : ''}
         </Text>

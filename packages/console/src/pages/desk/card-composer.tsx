@@ -1,5 +1,5 @@
 import { Button, Group, Stack, Textarea, TextInput } from '@mantine/core';
-import { useState, type FormEvent, type ReactElement } from 'react';
+import { useState, type ReactElement } from 'react';
 
 interface Props {
   readonly send: (content: string, options: readonly { readonly text: string; readonly value: string }[]) => void;
@@ -14,7 +14,7 @@ export function CardComposer({ send }: Props): ReactElement {
   const [options, setOptions] = useState<readonly string[]>(['', '']);
   const given = [...new Set(options.map((text) => text.trim()).filter((text) => text !== ''))];
   const isReady = question.trim() !== '' && given.length > 0;
-  const submit = (event: FormEvent): void => {
+  const submit = (event: Pick<Event, 'preventDefault'>): void => {
     event.preventDefault();
     if (isReady)
       send(
@@ -37,6 +37,7 @@ export function CardComposer({ send }: Props): ReactElement {
         />
         {options.map((option, index) => (
           <TextInput
+            // oxlint-disable-next-line react/no-array-index-key -- its place is all that is sure of it while it is typed.
             key={index}
             aria-label={`Choice ${index + 1}`}
             placeholder={`Choice ${index + 1}`}

@@ -2,8 +2,6 @@ import type { ChatMessage, Engagement, File, MediaUpgradeRequest } from '@usher/
 
 /** Plain data and how it changes: what the feed and reads bring goes in, what the desk shows comes out. */
 
-export type Medium = Engagement['media'];
-
 export interface Message {
   readonly id: string;
   readonly engagement_id: string;

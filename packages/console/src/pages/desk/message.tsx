@@ -73,7 +73,7 @@ function Sender({ chat, message }: Pick<Props, 'chat' | 'message'>): ReactElemen
   );
 }
 
-export function Time({ at }: { readonly at: string }): ReactElement {
+function Time({ at }: { readonly at: string }): ReactElement {
   const date = new Date(at);
   return (
     <Text size="xs" c="dimmed" component="time" dateTime={at} title={date.toLocaleString()} className="tabular">
@@ -88,19 +88,19 @@ function CardView({ chat, message }: Pick<Props, 'chat' | 'message'>): ReactElem
   if (card === null) return null;
   const chosen = chosenFrom(chat.messages, message);
   return (
-    <Stack gap={4} mt={6} role="list" aria-label="Choices">
+    <Stack gap={4} mt={6} component="ul" className={classes['plain'] ?? ''} aria-label="Choices">
       {card.image === null ? null : (
-        <Text size="xs" c="dimmed" role="listitem">
+        <Text size="xs" c="dimmed" component="li">
           Picture: <bdi>{card.image}</bdi>
         </Text>
       )}
-      {card.options.map(({ text, value }, index) => (
+      {card.options.map(({ text, value }) => (
         <Group
-          key={`${index} ${value}`}
+          key={value}
           className={classes['option'] ?? ''}
           data-chosen={value === chosen || undefined}
           gap={6}
-          role="listitem"
+          component="li"
         >
           {value === chosen ? <CheckIcon aria-label="Chosen" /> : null}
           <Text size="sm" fw="inherit" className="user-text">
@@ -143,8 +143,8 @@ function AssistantNote({ message, use }: Props): ReactElement {
               Use it
             </Button>
           ) : null}
-          {options.map(({ text, value }, index) => (
-            <Button key={`${index} ${value}`} size="compact-xs" variant="default" onClick={() => use(text)}>
+          {options.map(({ text, value }) => (
+            <Button key={value} size="compact-xs" variant="default" onClick={() => use(text)}>
               {text}
             </Button>
           ))}

@@ -1,4 +1,4 @@
-import { Button, Loader, Text } from '@mantine/core';
+import { Button, Divider, Loader, Text } from '@mantine/core';
 import { Fragment, useEffect, useLayoutEffect, useRef, useState, type DragEvent, type ReactElement } from 'react';
 import { useNow } from '../../components/since.tsx';
 import type { Conversation } from './conversation.ts';
@@ -26,19 +26,18 @@ const nearPx = 80;
 export function Messages({ chat, name, use, drop }: Props): ReactElement {
   const [shown, show] = useState(shownAtFirst);
   const messages = chat.messages.slice(-shown);
-  const box = useStayAtEnd(`${chat.messages.length} ${chat.outgoing.length}`);
-  const typing = isTyping(chat, useNow());
-  const days = messages.map(({ timestamp }) => dayInWords(new Date(timestamp), new Date()));
+  const box = useStayAtEnd();
+  const now = useNow();
+  const typing = isTyping(chat, now);
+  const days = messages.map(({ timestamp }) => dayInWords(new Date(timestamp), new Date(now)));
   const { isOver, ...dropping } = useDrop(chat.isOpen ? drop : null);
   useSeeing(chat);
   return (
-    // It scrolls, so that whoever has no mouse must be able to get to it.
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-    <div
+    <section
       ref={box}
       className={classes['messages']}
+      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls: whoever has no mouse must get to it.
       tabIndex={0}
-      role="region"
       aria-label="Messages"
       data-drop={isOver || undefined}
       {...dropping}
@@ -51,11 +50,7 @@ export function Messages({ chat, name, use, drop }: Props): ReactElement {
       )}
       {messages.map((message, index) => (
         <Fragment key={message.id}>
-          {days[index] === days[index - 1] ? null : (
-            <Text size="xs" c="dimmed" className={classes['day'] ?? ''} role="separator" aria-label={days[index]}>
-              {days[index]}
-            </Text>
-          )}
+          {days[index] === days[index - 1] ? null : <Divider label={days[index]} labelPosition="center" my={4} />}
           <MessageView chat={chat} message={message} name={name} use={use} />
         </Fragment>
       ))}
@@ -68,16 +63,16 @@ export function Messages({ chat, name, use, drop }: Props): ReactElement {
         </Text>
       ) : null}
       {typing ? (
-        <Text size="sm" c="dimmed" role="status">
+        <Text size="sm" c="dimmed" component="output">
           <bdi>{name}</bdi> is typing…
         </Text>
       ) : null}
-    </div>
+    </section>
   );
 }
 
-function useStayAtEnd(content: string) {
-  const box = useRef<HTMLDivElement>(null);
+function useStayAtEnd() {
+  const box = useRef<HTMLElement>(null);
   const isAtEnd = useRef(true);
   useEffect(() => {
     const element = box.current;
@@ -90,12 +85,12 @@ function useStayAtEnd(content: string) {
   }, []);
   useLayoutEffect(() => {
     if (isAtEnd.current && box.current !== null) box.current.scrollTop = box.current.scrollHeight;
-  }, [content]);
+  });
   return box;
 }
 
 /** What is on the page of a window that is looked at has arrived. */
-function useSeeing({ id, messages }: Conversation): void {
+function useSeeing({ id }: Conversation): void {
   const desk = useDesk();
   useEffect(() => {
     const see = (): void => {
@@ -104,7 +99,7 @@ function useSeeing({ id, messages }: Conversation): void {
     see();
     document.addEventListener('visibilitychange', see);
     return () => document.removeEventListener('visibilitychange', see);
-  }, [desk, id, messages]);
+  });
 }
 
 function useDrop(drop: ((files: FileList) => void) | null) {

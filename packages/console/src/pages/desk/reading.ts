@@ -102,7 +102,7 @@ export function cardOf(attachment: unknown): Card | null {
   return { image: typeof image === 'string' ? image : null, options: options as Card['options'] };
 }
 
-export function choiceOf(attachment: unknown): string | null {
+function choiceOf(attachment: unknown): string | null {
   const { type, selected_option: chosen } = (attachment ?? {}) as Record<string, unknown>;
   return type === 'single_choice_response' && typeof chosen === 'string' ? chosen : null;
 }

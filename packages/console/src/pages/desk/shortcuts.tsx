@@ -35,12 +35,11 @@ export function Shortcuts({ isShown, close }: { readonly isShown: boolean; reado
 
 /** Calls back for a key with Alt and nothing else, by its place on the keyboard. */
 export function useAltKey(code: string, press: () => void): void {
-  const told = useEffectEvent((event: KeyboardEvent) => {
+  useKeyDown((event) => {
     if (event.code !== code || !event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     if (!event.repeat) press();
   });
-  useKeyDown((event) => told(event));
 }
 
 function useKeyDown(press: (event: KeyboardEvent) => void): void {

@@ -2,6 +2,7 @@ import { Badge, CloseButton, Group, Progress, Stack, Text } from '@mantine/core'
 import type { File } from '@usher/client/api-types';
 import { useSyncExternalStore, type ReactElement, type ReactNode } from 'react';
 import type { Conversation } from './conversation.ts';
+import classes from './desk.module.css';
 import { useDesk } from './use-desk.ts';
 
 interface Props {
@@ -23,7 +24,7 @@ export function StagedFiles({ chat, files, dismiss }: Props): ReactElement | nul
   const coming = useSyncExternalStore(uploads.subscribe, uploads.state).get(chat.id) ?? [];
   if (coming.length + files.length === 0) return null;
   return (
-    <Stack gap={4} mb="xs" role="list" aria-label="Files to send">
+    <Stack gap={4} mb="xs" component="ul" className={classes['plain'] ?? ''} aria-label="Files to send">
       {coming.map(({ key, name, share, problem }) => (
         <Staged key={key} name={name} remove={() => uploads.remove(chat.id, key)}>
           {problem === null ? (
@@ -54,7 +55,7 @@ interface StagedProps {
 
 function Staged({ name, remove, children }: StagedProps): ReactElement {
   return (
-    <Group gap="xs" wrap="nowrap" role="listitem">
+    <Group gap="xs" wrap="nowrap" component="li">
       <Text size="sm" truncate title={name}>
         <bdi>{name}</bdi>
       </Text>

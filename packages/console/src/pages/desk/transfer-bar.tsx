@@ -33,7 +33,7 @@ function UnderWay({ chat, transfer }: { readonly chat: Conversation; readonly tr
     }
   };
   return (
-    <Group className={classes['bar'] ?? ''} justify="space-between" gap="xs" role="status">
+    <Group className={classes['bar'] ?? ''} justify="space-between" gap="xs" component="output">
       <Text size="sm">
         {transfer.kind === 'request' ? 'Handing on to ' : 'Waits in '}
         <bdi>{name ?? (transfer.kind === 'request' ? 'a colleague' : 'a queue')}</bdi>. Until somebody accepts, the

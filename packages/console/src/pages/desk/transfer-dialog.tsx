@@ -11,7 +11,7 @@ import {
   Textarea,
   TextInput,
 } from '@mantine/core';
-import { useState, type FormEvent, type ReactElement } from 'react';
+import { useState, type ReactElement } from 'react';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useRead } from '../../data/use-api.ts';
 import { useMe } from '../../data/use-me.ts';
@@ -47,7 +47,7 @@ export function TransferDialog({
   const found = targets.filter(({ name, note }) =>
     `${name} ${note}`.toLowerCase().includes(sought.trim().toLowerCase()),
   );
-  const submit = (event: FormEvent): void => {
+  const submit = (event: Pick<Event, 'preventDefault'>): void => {
     event.preventDefault();
     if (to !== '') void transfer(kind, to, message.trim());
   };
@@ -59,7 +59,7 @@ export function TransferDialog({
             aria-label="To whom"
             value={kind}
             onChange={(value) => {
-              setKind(value as Kind);
+              setKind(value);
               setTo('');
             }}
             data={[

@@ -23,7 +23,7 @@ export function UpgradeBar({ chat }: { readonly chat: Conversation }): ReactElem
       { onError: (error) => notifications.show({ color: 'red', title: 'Not done', message: inWords(error) }) },
     );
   return (
-    <Group className={classes['bar'] ?? ''} justify="space-between" gap="xs" role="status">
+    <Group className={classes['bar'] ?? ''} justify="space-between" gap="xs" component="output">
       <Text size="sm">
         {upgrade.target === 'operator' ? 'The visitor asks for' : 'You have asked for'} {upgradeInWords(upgrade)}.
       </Text>

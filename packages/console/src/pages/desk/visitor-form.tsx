@@ -2,7 +2,7 @@ import { ActionIcon, Button, Group, Stack, Text, Textarea, TextInput } from '@ma
 import { Cross2Icon } from '@radix-ui/react-icons';
 import type { Visitor } from '@usher/client/api-types';
 import { ProblemError } from '@usher/client/problem';
-import { useState, type FormEvent, type ReactElement } from 'react';
+import { useState, type ReactElement } from 'react';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange } from '../../data/use-api.ts';
 import { changesOf, fieldsOf, type VisitorFields } from './visitor-changes.ts';
@@ -26,7 +26,7 @@ export function VisitorForm({ visitor }: { readonly visitor: Visitor }): ReactEl
   const problemOf = (field: string): string | undefined =>
     save.error instanceof ProblemError ? save.error.field(field) : undefined;
   const isTold = save.error instanceof ProblemError && lines.some(([field]) => problemOf(field) !== undefined);
-  const submit = (event: FormEvent): void => {
+  const submit = (event: Pick<Event, 'preventDefault'>): void => {
     event.preventDefault();
     if (changes !== null) save.mutate({ path: { site_id: visitor.site_id, visitor_id: visitor.id }, body: changes });
   };
@@ -83,11 +83,12 @@ function Attributes({ fields, change }: AttributesProps): ReactElement {
     change({ ...fields, attributes: attributes.with(index, { ...before, ...part }) });
   };
   return (
-    <Stack gap={6} role="group" aria-label="Attributes">
+    <Stack gap={6} component="section" aria-label="Attributes">
       <Text size="xs" fw={500}>
         Attributes
       </Text>
       {attributes.map(({ name, value }, index) => (
+        // oxlint-disable-next-line react/no-array-index-key -- its place is all that is sure of it while it is typed.
         <Group key={index} gap={4} wrap="nowrap">
           <TextInput
             size="xs"
