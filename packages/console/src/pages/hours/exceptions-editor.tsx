@@ -3,6 +3,7 @@ import { Calendar } from '@mantine/dates';
 import { Cross2Icon, PlusIcon } from '@radix-ui/react-icons';
 import { useState, type ReactElement } from 'react';
 import type { Faults } from '../../components/faults.ts';
+import { numbered } from '../../components/numbered.ts';
 import {
   datesOf,
   placesOf,
@@ -108,7 +109,7 @@ function DayEditor({ date, plan, fault, onChange }: DayProps): ReactElement {
   const setTimes = (index: number, part: Partial<Times>): void =>
     onChange(times.map((each, at) => (at === index ? { ...each, ...part } : each)));
   return (
-    <Stack gap="xs" role="group" aria-label={longDate(date)}>
+    <Stack gap="xs" component="fieldset" className={classes['plain']} aria-label={longDate(date)}>
       <Text size="sm" fw={600}>
         {longDate(date)}
       </Text>
@@ -123,8 +124,8 @@ function DayEditor({ date, plan, fault, onChange }: DayProps): ReactElement {
           { value: 'hours', label: 'Other hours' },
         ]}
       />
-      {times.map((each, index) => (
-        <Group key={index} gap={6}>
+      {numbered(times).map(({ number, index, element: each }) => (
+        <Group key={number} gap={6}>
           <TimeInput
             label={`Opens that day ${index + 1}`}
             value={each.opens_at}

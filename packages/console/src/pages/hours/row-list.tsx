@@ -2,6 +2,7 @@ import { ActionIcon, Button, Chip, Fieldset, Group, Input, Stack, Text } from '@
 import { Cross2Icon, PlusIcon } from '@radix-ui/react-icons';
 import type { ReactElement } from 'react';
 import type { Faults } from '../../components/faults.ts';
+import { numbered } from '../../components/numbered.ts';
 import classes from './hours.module.css';
 import { TimeInput } from './time-input.tsx';
 import { dayNames, days, inWeekOrder, minutesOfDay, spanOf, type Row } from './week.ts';
@@ -19,7 +20,7 @@ export function RowList({ rows, fault, onChange }: Props): ReactElement {
   return (
     <Fieldset legend="The same as a list">
       <Stack gap="sm">
-        {numbered(rows).map(({ number, index, row }) => (
+        {numbered(rows).map(({ number, index, element: row }) => (
           <ListedRow
             key={number}
             number={number}
@@ -42,11 +43,6 @@ export function RowList({ rows, fault, onChange }: Props): ReactElement {
       </Stack>
     </Fieldset>
   );
-}
-
-/** A row has no name but its place. */
-function numbered(rows: readonly Row[]): { readonly number: number; readonly index: number; readonly row: Row }[] {
-  return rows.map((row, index) => ({ number: index + 1, index, row }));
 }
 
 interface ListedProps {

@@ -14,7 +14,7 @@ export function welcomeFaults(text: string): string[] {
   return card === null ? [] : cardFaults(card).map((fault) => `is a response card: ${fault}`);
 }
 
-export function parseCard(text: string): Record<string, unknown> | null {
+function parseCard(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : null;
@@ -46,7 +46,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-export interface CardOption {
+interface CardOption {
   readonly text: string;
   readonly value: string;
 }

@@ -12,6 +12,7 @@ import {
 } from '@mantine/core';
 import { Cross2Icon, PlusIcon } from '@radix-ui/react-icons';
 import { useState, type ReactElement } from 'react';
+import { numbered } from '../../components/numbered.ts';
 import { bytesOf, cardIn, longestBytes, textOf, welcomeFaults, type Card } from './card.ts';
 import { WelcomePreview } from './welcome-preview.tsx';
 
@@ -110,8 +111,8 @@ function CardFields({
         value={card.image_url}
         onChange={(event) => onChange({ ...card, image_url: event.currentTarget.value })}
       />
-      {options.map((option, index) => (
-        <Group key={index} gap="xs" align="flex-end" wrap="nowrap">
+      {numbered(options).map(({ number, index, element: option }) => (
+        <Group key={number} gap="xs" align="flex-end" wrap="nowrap">
           <TextInput
             label={`Option ${index + 1}`}
             flex={1}

@@ -1,5 +1,6 @@
 import { Group, Stack, Text } from '@mantine/core';
 import type { ReactElement } from 'react';
+import { numbered } from '../../components/numbered.ts';
 import { cardIn } from './card.ts';
 import classes from './queues.module.css';
 
@@ -23,8 +24,8 @@ export function WelcomePreview({ text }: { readonly text: string }): ReactElemen
         </Text>
         {options.length === 0 ? null : (
           <Group gap="xs">
-            {options.map(({ text: label }, index) => (
-              <Text key={index} size="sm" component="span" className={`${classes['option']} user-text`}>
+            {numbered(options).map(({ number, element: { text: label } }) => (
+              <Text key={number} size="sm" component="span" className={`${classes['option']} user-text`}>
                 {label === '' ? '…' : label}
               </Text>
             ))}
