@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, afterEach, before, test } from 'node:test';
 import { openBrowser, type TestBrowser } from './support/browser.ts';
 import { barriersOf } from './support/console.ts';
 import { startTestServer, until, type Json, type TestServer } from './support/server.ts';
@@ -12,6 +12,10 @@ let browser: TestBrowser;
 before(async () => {
   server = await startTestServer();
   browser = await openBrowser();
+});
+// A page that nobody looks at any more takes its share of the machine, one with a call above all.
+afterEach(async () => {
+  for (const context of browser.browser.contexts()) await context.close();
 });
 after(async () => {
   await browser[Symbol.asyncDispose]();

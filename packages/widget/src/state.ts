@@ -21,7 +21,7 @@ type Phase = 'idle' | 'starting' | 'waiting' | 'engaged' | 'ended';
 /** As the event says it that asks, which has no times. */
 export type Upgrade = Omit<MediaUpgradeRequest, 'created_at' | 'updated_at'>;
 
-export interface Notice {
+interface Notice {
   readonly kind: 'info' | 'problem';
   readonly text: string;
 }
