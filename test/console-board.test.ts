@@ -211,6 +211,7 @@ test('the day is drawn, and is there as a table', async () => {
   await figures.getByText('Abandoned').waitFor();
   assert.match((await figures.innerText()).replaceAll(/\s+/g, ' '), /3 Arrivals 1 Engaged 1 Abandoned|Arrivals 3/);
   await page.locator('.recharts-bar-rectangle path').first().waitFor();
+  await page.screenshot({ path: '/tmp/shots-board/day.png' });
   await page.getByText('The day as a table').click();
   await page.getByRole('columnheader', { name: 'Still waiting' }).waitFor();
   assert.deepEqual(await barriersOf(page), []);
@@ -229,10 +230,12 @@ for (const colorScheme of ['light', 'dark'] as const)
     const { page, complaints } = await openBoard(own, { colorScheme });
     await row(page, 'Who waits', 'Walter Waiting').waitFor();
     assert.deepEqual(await barriersOf(page), []);
+    await page.screenshot({ path: `/tmp/shots-board/${colorScheme}.png` });
     const phone = await openBoard(own, { colorScheme, viewport: { width: 375, height: 700 } });
     await row(phone.page, 'Queues', 'Sales').waitFor();
     assert.ok(await isNarrow(phone.page));
     assert.deepEqual(await barriersOf(phone.page), []);
+    await phone.page.screenshot({ path: `/tmp/shots-board/phone-${colorScheme}.png` });
     await phone.page.getByRole('tab', { name: 'Waiting' }).click();
     await row(phone.page, 'Who waits', 'Walter Waiting').waitFor();
     assert.deepEqual([...complaints, ...phone.complaints], []);
