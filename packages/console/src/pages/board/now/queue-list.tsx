@@ -11,7 +11,7 @@ import { Head } from './table-parts.tsx';
 import { QueueCells } from './queue-cells.tsx';
 import { VirtualRows } from './virtual-rows.tsx';
 
-const heights = { wide: 68, narrow: 118 };
+const heights = { wide: 68, narrow: 130 };
 
 interface Props {
   readonly chosen: string | null;
