@@ -7,7 +7,9 @@ import classes from './day.module.css';
 
 const height = 190;
 const noMotion = { isAnimationActive: false };
-const common = { h: height, dataKey: 'time', withLegend: true, gridAxis: 'y' as const, strokeDasharray: '2 4' };
+/** People are counted, not measured. */
+const whole = { allowDecimals: false };
+const common = { h: height, dataKey: 'time', withLegend: true };
 
 /** Four views of the day. What they show is in the table below them, for those who do not see them. */
 export function Charts({
@@ -24,6 +26,7 @@ export function Charts({
         <BarChart
           {...common}
           data={data}
+          yAxisProps={whole}
           barProps={noMotion}
           series={[
             { name: 'arrivals', label: 'Arrivals', color: 'var(--day-one)' },
@@ -49,6 +52,7 @@ export function Charts({
           {...common}
           data={data}
           type="stacked"
+          yAxisProps={whole}
           barProps={noMotion}
           series={[
             { name: 'abandoned', label: 'Left by themselves', color: 'var(--day-three)' },

@@ -94,7 +94,7 @@ function Choices({ choice, choose }: ChoicesProps): ReactElement {
         onChange={(value) => choose({ intervalSec: Number(value) })}
       />
       <NumberInput
-        label="Service level, seconds"
+        label="Service level, s"
         size="xs"
         w={150}
         min={0}

@@ -23,11 +23,10 @@ export function EngagedList({ queueId, look }: ListProps): ReactElement {
   useTopic('names');
   const all = store.engagements();
   const shown = queueId === null ? all : all.filter(({ queue_id }) => queue_id === queueId);
-  const byId = new Map(shown.map((engagement) => [engagement.id, engagement]));
   return (
     <VirtualRows
       label="Who is engaged"
-      ids={[...byId.keys()]}
+      things={shown}
       rowHeight={rowHeight}
       className={classes['engagedGrid']}
       header={
@@ -40,19 +39,15 @@ export function EngagedList({ queueId, look }: ListProps): ReactElement {
         </>
       }
       empty={<Text c="dimmed">{store.has('engagements') ? 'Nobody is engaged.' : 'Reading who is engaged…'}</Text>}
-      renderRow={(id) => {
-        const engagement = byId.get(id);
-        if (engagement === undefined) return null;
-        return (
-          <EngagementCells
-            engagement={engagement}
-            visitor={visitorInWords(names.nameOf(engagement.visitor_id), engagement.visitor_id)}
-            operator={store.operator(engagement.operator_id)?.name ?? 'an operator of another site'}
-            queue={engagement.queue_id === null ? null : (store.queues.get(engagement.queue_id)?.name ?? null)}
-            look={look}
-          />
-        );
-      }}
+      renderRow={(engagement) => (
+        <EngagementCells
+          engagement={engagement}
+          visitor={visitorInWords(names.nameOf(engagement.visitor_id), engagement.visitor_id)}
+          operator={store.operator(engagement.operator_id)?.name ?? 'an operator of another site'}
+          queue={engagement.queue_id === null ? null : (store.queues.get(engagement.queue_id)?.name ?? null)}
+          look={look}
+        />
+      )}
     />
   );
 }

@@ -22,11 +22,10 @@ export function OperatorList({ queueId }: { readonly queueId: string | null }): 
   useTopic('queues');
   const queue = queueId === null ? undefined : store.queues.get(queueId);
   const shown = queue === undefined ? store.operators() : store.operators().filter((each) => staffs(each, queue));
-  const byId = new Map(shown.map((operator) => [operator.id, operator]));
   return (
     <VirtualRows
       label="Operators"
-      ids={[...byId.keys()]}
+      things={shown}
       rowHeight={rowHeight}
       className={classes['engagedGrid']}
       header={
@@ -39,10 +38,7 @@ export function OperatorList({ queueId }: { readonly queueId: string | null }): 
         </>
       }
       empty={<Nobody known={store.has('operators')} ofQueue={queue !== undefined} />}
-      renderRow={(id) => {
-        const operator = byId.get(id);
-        return operator === undefined ? null : <OperatorCells operator={operator} load={store.load(id)} />;
-      }}
+      renderRow={(operator) => <OperatorCells operator={operator} load={store.load(operator.id)} />}
     />
   );
 }

@@ -11,7 +11,7 @@ import { Head } from './table-parts.tsx';
 import { QueueCells } from './queue-cells.tsx';
 import { VirtualRows } from './virtual-rows.tsx';
 
-const heights = { wide: 68, narrow: 118 };
+const heights = { wide: 68, narrow: 130 };
 
 interface Props {
   readonly chosen: string | null;
@@ -53,26 +53,22 @@ export function QueueList({ chosen, choose }: Props): ReactElement {
       </div>
       <VirtualRows
         label="Queues"
-        ids={queues.map(({ id }) => id)}
+        things={queues}
         rowHeight={wide ? heights.wide : heights.narrow}
         className={classes['queueGrid']}
         header={<Heads sorting={sorting} sort={setSorting} />}
         empty={<Nothing any={store.queues.size > 0} />}
-        isMarked={(id) => id === chosen}
-        renderRow={(id) => {
-          const queue = store.queues.get(id);
-          if (queue === undefined) return null;
-          return (
-            <QueueCells
-              queue={queue}
-              {...store.standing(id)}
-              {...store.staff(id)}
-              chain={fallbackChain(queue, store.queues)}
-              isChosen={id === chosen}
-              choose={pick}
-            />
-          );
-        }}
+        isMarked={({ id }) => id === chosen}
+        renderRow={(queue) => (
+          <QueueCells
+            queue={queue}
+            {...store.standing(queue.id)}
+            {...store.staff(queue.id)}
+            chain={fallbackChain(queue, store.queues)}
+            isChosen={queue.id === chosen}
+            choose={pick}
+          />
+        )}
       />
     </section>
   );

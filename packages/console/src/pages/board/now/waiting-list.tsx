@@ -18,12 +18,10 @@ export function WaitingList({ queueId }: { readonly queueId: string | null }): R
   const { store, names } = useBoard();
   useTopic('tickets');
   useTopic('names');
-  const tickets = store.tickets(queueId);
-  const byId = new Map(tickets.map((ticket) => [ticket.id, ticket]));
   return (
     <VirtualRows
       label="Who waits"
-      ids={[...byId.keys()]}
+      things={store.tickets(queueId)}
       rowHeight={rowHeight}
       className={classes['personGrid']}
       header={
@@ -37,9 +35,7 @@ export function WaitingList({ queueId }: { readonly queueId: string | null }): R
         </>
       }
       empty={<Text c="dimmed">{store.has('tickets') ? 'Nobody waits.' : 'Reading who waits…'}</Text>}
-      renderRow={(id) => {
-        const ticket = byId.get(id);
-        if (ticket === undefined) return null;
+      renderRow={(ticket) => {
         const queues = ticket.queue_ids.map((each) => store.queues.get(each)?.name ?? 'a queue of another site');
         return (
           <TicketCells
