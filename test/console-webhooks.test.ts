@@ -127,8 +127,8 @@ test('what is wrong is said at its field while it is typed, and what the server 
   await page.getByLabel('Name of header 1').fill('Host');
   await page.getByText('is a header that cannot be set').waitFor();
   await page.getByLabel('Name of header 1').fill('X-Fine');
-  // The rules of names that are resolved are the server's alone.
-  await url.fill('http://no-such-name.invalid/hook');
+  // Which addresses may be called is the server's alone to say.
+  await url.fill('http://10.0.0.1/hook');
   await page.getByRole('button', { name: 'Register' }).click();
   await page.getByText('choose one or more').waitFor();
   await page.getByRole('checkbox', { name: 'engagement.start' }).check();
@@ -137,9 +137,8 @@ test('what is wrong is said at its field while it is typed, and what the server 
   await page.getByText('must be whsec_ and base64 of 24 to 64 bytes').waitFor();
   await page.getByRole('checkbox', { name: 'Use a secret of mine' }).uncheck();
   await page.getByRole('button', { name: 'Register' }).click();
-  await until(async () => (await url.getAttribute('aria-invalid')) === 'true');
-  const described = await url.getAttribute('aria-describedby');
-  assert.match(await page.locator(`[id="${described?.split(' ').at(-1)}"]`).innerText(), /resolve|found|name|address/);
+  await page.getByText('is not an address that Usher may connect to').waitFor();
+  assert.equal(await url.getAttribute('aria-invalid'), 'true');
   assert.deepEqual((await call(server, 'GET /webhooks', { token: account.admin })).body.webhooks, []);
 
   await page.getByText('Apple push notification').click();
@@ -333,7 +332,7 @@ test('the catalogue has every event type, with its fields and a sample', async (
 for (const colorScheme of ['light', 'dark'] as const)
   test(`no barriers in ${colorScheme}, on a screen and on a phone`, async () => {
     account = await makeAccount(server);
-    await makeSite(server, account, `${'A long name of a site '.repeat(8)}`);
+    await makeSite(server, account, 'A long name of a site '.repeat(8));
     const webhook = await insertWebhook(server, account, {
       siteIds: null,
       origin: `https://${'a-long-name.'.repeat(12)}example`,
@@ -361,7 +360,10 @@ for (const colorScheme of ['light', 'dark'] as const)
       await page.getByText(shown).filter({ visible: true }).first().waitFor();
       assert.deepEqual(await barriersOf(page), [], path);
       await page.setViewportSize({ width: 375, height: 700 });
-      assert.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), `${path} is too wide`);
+      // The menu slides away.
+      await until(async () => page.evaluate('document.documentElement.scrollWidth <= innerWidth')).catch(() =>
+        assert.fail(`${path} is too wide`),
+      );
     }
     assert.deepEqual(complaints, []);
   });

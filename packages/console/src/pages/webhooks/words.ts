@@ -56,7 +56,7 @@ export function inDuration(ms: number): string {
 }
 
 /** Counts that the server ends at. */
-export const mostCounted = 10_000;
+const mostCounted = 10_000;
 
 export function inCount(count: number): string {
   return count >= mostCounted ? `${mostCounted.toLocaleString()}+` : count.toLocaleString();
