@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { importJWK, SignJWT, type JWK } from 'jose';
-import type { Access, DeclaredAccess } from '../packages/server/src/identity/access.ts';
-import { atLeast, type Role } from '../packages/server/src/identity/caller.ts';
+import type { DeclaredAccess } from '../packages/server/src/identity/access.ts';
+import type { Role } from '../packages/server/src/identity/caller.ts';
 import type { SiteId } from '../packages/server/src/platform/ids.ts';
 import { call, startTestServer, type Json, type TestServer } from './support/server.ts';
 import { fill, makeWebhook as insertWebhook } from './support/deliveries.ts';
+import { expected, kinds, type CallerKind } from './support/expected-access.ts';
 import { fileForm } from './support/files.ts';
 import { makeSignedIn, newInvitation } from './support/sign-in.ts';
 import { makeWebhook, webhookFields } from './support/webhooks.ts';
@@ -65,44 +66,6 @@ after(async () => {
   await server[Symbol.asyncDispose]();
   await carrier[Symbol.asyncDispose]();
 });
-
-type CallerKind =
-  'nobody' | 'garbage' | 'expired' | 'visitor' | 'publishable' | 'secret' | Role | 'elsewhere' | 'stranger';
-const kinds: readonly CallerKind[] = [
-  'nobody',
-  'garbage',
-  'expired',
-  'visitor',
-  'publishable',
-  'secret',
-  'operator',
-  'manager',
-  'super_manager',
-  'elsewhere',
-  'stranger',
-];
-
-function expected(access: Access, kind: CallerKind): 'allowed' | 401 | 403 | 404 {
-  if (access.public) return 'allowed';
-  switch (kind) {
-    case 'nobody':
-    case 'garbage':
-    case 'expired':
-      return 401;
-    case 'visitor':
-      return access.visitor === true ? 'allowed' : 403;
-    case 'publishable':
-    case 'secret':
-      return access.application === 'publishable' || access.application === kind ? 'allowed' : 403;
-    case 'elsewhere':
-    case 'stranger':
-      if (access.operator === undefined) return 403;
-      return access.site === 'none' || access.site === 'anywhere' ? 'allowed' : 404;
-    default:
-      if (access.operator === undefined) return 403;
-      return access.site === 'none' || atLeast(kind, access.operator) ? 'allowed' : 403;
-  }
-}
 
 /** Things to name in a request, made anew for each: a request that succeeds may use them up. */
 interface Targets {
@@ -290,6 +253,11 @@ const bodies: Readonly<Record<string, (ids: Targets['ids'], kind: CallerKind) =>
   'PATCH /visitors/:visitor_id': () => ({ site_id: otherSite }),
   'POST /queues/scheduling_policies': () => ({ site_id: account.siteId, ...policyFields }),
   'PUT /queues/scheduling_policies/:scheduling_policy_id': () => policyFields,
+  'POST /queues/scheduling_policies/preview': () => {
+    const { timezone, business_hours } = policyFields;
+    return { site_id: account.siteId, timezone, business_hours };
+  },
+  'POST /queues/preview': () => ({ site_id: account.siteId, ...queueFields }),
   'POST /queues': () => ({ site_id: account.siteId, ...queueFields }),
   'PUT /queues/:queue_id': () => queueFields,
   'PATCH /queues/:queue_id/rankings': () => ({ operators: [] }),
@@ -368,6 +336,9 @@ const headers: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 const queries: Readonly<Record<string, () => string>> = {
   'GET /queues': () => `?site_ids[]=${account.siteId}`,
   'GET /engagements': () => `?site_ids[]=${account.siteId}`,
+  'GET /queue_tickets': () => `?site_ids[]=${account.siteId}`,
+  'GET /queues/stats': () => `?site_ids[]=${account.siteId}&from=2027-01-01T00:00:00Z&to=2027-01-02T00:00:00Z`,
+  'GET /visitors': () => `?ids[]=${account.siteId}`,
   'GET /files': () => `?site_ids[]=${account.siteId}&state=pending`,
   'GET /queues/:queue_id/stats': () => '?from=2027-01-01T00:00:00Z&to=2027-01-02T00:00:00Z',
   'GET /webhooks/:webhook_id/stats': () => '?from=2027-01-01T00:00:00Z&to=2027-01-02T00:00:00Z',

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { fill, makeWebhook as insertWebhook } from './deliveries.ts';
 import { fileForm, sent, startTalk } from './files.ts';
+import { sampleCases } from './audited-samples.ts';
 import { call, type Json } from './server.ts';
 import { makeWebhook, webhookFields } from './webhooks.ts';
 import {
@@ -63,16 +64,6 @@ function channelCase({ account }: World, kind: 'phone' | 'digital', queue_id: st
   const name = kind === 'phone' ? `+1555${1_000_000 + count}` : `address-${count}`;
   const addressing = kind === 'phone' ? { number: name } : { kind: 'sms', address: name };
   return { body: { site_id: account.siteId, queue_id, ...addressing }, name };
-}
-
-async function accountOf({ database: { sql }, account }: World): Promise<string> {
-  const [site] = await sql<{ account_id: string }[]>`SELECT account_id FROM sites WHERE id = ${account.siteId}`;
-  return site?.account_id ?? '';
-}
-
-async function setSample(world: World, action: 'start' | 'stop'): Promise<void> {
-  const { admin: token } = world.account;
-  expectStatus(await call(world, 'PATCH /sample_data', { token, body: { action } }), 200);
 }
 
 /** For each audited route a request that changes something. */
@@ -154,25 +145,7 @@ export const cases: Readonly<Record<string, (world: World) => Promise<Case>>> = 
     const path = `/operators/${id}/invitations/${target}`;
     return { action: 'invitation.withdraw', path, target, name: null, changes };
   },
-  'POST /sample_data': async (world) => ({
-    action: 'sample_data.create',
-    path: '/sample_data',
-    target: await accountOf(world),
-    name: 'Sample data',
-  }),
-  'PATCH /sample_data': async (world) => {
-    await setSample(world, 'start');
-    const changes = [{ field: 'state', before: 'running', after: 'stopped' }];
-    const target = await accountOf(world);
-    const body = { action: 'stop' };
-    return { action: 'sample_data.update', path: '/sample_data', body, target, name: 'Sample data', changes };
-  },
-  'DELETE /sample_data': async (world) => {
-    await setSample(world, 'stop');
-    const changes = [{ field: 'state', before: 'stopped', after: 'removing' }];
-    const target = await accountOf(world);
-    return { action: 'sample_data.remove', path: '/sample_data', target, name: 'Sample data', changes };
-  },
+  ...sampleCases,
   'POST /sites/:site_id/application_tokens': async (world) => ({
     action: 'application_token.create',
     path: `/sites/${world.account.siteId}/application_tokens`,

@@ -1,6 +1,6 @@
 import { AppShell, Burger, Center, Group, Image, Loader, NavLink, Select, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { Suspense, type ReactElement } from 'react';
+import { lazy, Suspense, type ReactElement } from 'react';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
 import { useMe } from '../data/use-me.ts';
 import icon from '../icon.svg';
@@ -8,6 +8,10 @@ import { AccountMenu } from './account-menu.tsx';
 import { Connection } from './connection.tsx';
 import { accountPage as AccountPage, pages } from './pages.ts';
 import { PageBoundary } from './page-boundary.tsx';
+
+const SampleDataOffer = lazy(async () => ({
+  default: (await import('../components/sample-data.tsx')).SampleDataOffer,
+}));
 
 /** What stands around every page: where one is, whose sites, whether it is live. */
 export function Frame(): ReactElement {
@@ -64,6 +68,11 @@ export function Frame(): ReactElement {
         ))}
       </AppShell.Navbar>
       <AppShell.Main>
+        {me.can('super_manager') && !path.startsWith('/sites') ? (
+          <Suspense>
+            <SampleDataOffer />
+          </Suspense>
+        ) : null}
         <PageBoundary key={path.split('/')[1]}>
           <Suspense
             fallback={

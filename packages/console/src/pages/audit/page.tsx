@@ -1,6 +1,99 @@
-import type { ReactElement } from 'react';
+import { Button, Center } from '@mantine/core';
+import { useIntersection } from '@mantine/hooks';
+import { useEffect, type ReactElement } from 'react';
+import { useSearchParams } from 'wouter';
 import { PageTitle } from '../../components/page-title.tsx';
+import { ProblemNote } from '../../components/problem.tsx';
+import { Empty, Loading } from '../../components/states.tsx';
+import { useMe } from '../../data/use-me.ts';
+import { usePeople, useTeams } from '../people/use-people.ts';
+import classes from './audit.module.css';
+import { Entry } from './entry.tsx';
+import { AuditFilters, type Asked } from './filters.tsx';
+import { useAuditLog, type AuditFilter, type AuditLog } from './use-audit-log.ts';
+import { instantOf } from './words.ts';
 
+/** Who has changed what. */
 export function AuditPage(): ReactElement {
-  return <PageTitle title="Audit log" />;
+  const me = useMe();
+  const [search, setSearch] = useSearchParams();
+  const read = (name: keyof Asked): string => search.get(name) ?? '';
+  const asked: Asked = {
+    actor: read('actor'),
+    action: read('action'),
+    type: read('type'),
+    target: read('target'),
+    since: read('since'),
+    until: read('until'),
+  };
+  const set = (part: Partial<Asked>): void => {
+    const all = Object.entries({ ...asked, ...part }).filter(([, value]) => value !== '');
+    setSearch(new URLSearchParams(all), { replace: true });
+  };
+  const allowed = me.siteId === null || me.can('super_manager', me.siteId);
+  const log = useAuditLog(filterOf(asked, me.siteId), allowed);
+  return (
+    <>
+      <PageTitle title="Audit log" />
+      <AuditFilters asked={asked} set={set} />
+      {allowed ? (
+        <Entries log={log} isFiltered={search.size > 0} />
+      ) : (
+        <Empty>Only super managers of a site see what was changed there. Choose another site at the top.</Empty>
+      )}
+    </>
+  );
+}
+
+function filterOf(asked: Asked, siteId: string | null): AuditFilter {
+  const [since, until] = [instantOf(asked.since), instantOf(asked.until)];
+  return {
+    ...(siteId === null ? {} : { site_ids: [siteId] }),
+    ...(asked.actor === '' ? {} : { actor_id: asked.actor }),
+    ...(asked.action === '' ? {} : { action: asked.action }),
+    ...(asked.type === '' ? {} : { target_type: asked.type }),
+    ...(asked.target === '' ? {} : { target_id: asked.target }),
+    ...(since === undefined ? {} : { since }),
+    ...(until === undefined ? {} : { until }),
+  };
+}
+
+function Entries({ log, isFiltered }: { readonly log: AuditLog; readonly isFiltered: boolean }): ReactElement {
+  const me = useMe();
+  const people = usePeople().data ?? [];
+  const teams = useTeams().data ?? [];
+  const names = new Map([...me.sites, ...teams, ...people].map(({ id, name }) => [id, name]));
+  const { ref, entry } = useIntersection();
+  const isAtEnd = entry?.isIntersecting ?? false;
+  const { hasMore, isReadingMore, readMore } = log;
+  useEffect(() => {
+    if (isAtEnd && hasMore && !isReadingMore) readMore();
+  }, [isAtEnd, hasMore, isReadingMore, readMore]);
+  if (log.entries === undefined)
+    return log.error === null ? <Loading /> : <ProblemNote error={log.error} title="This could not be read" />;
+  if (log.entries.length === 0)
+    return (
+      <Empty>
+        {isFiltered
+          ? 'Nothing like this has happened. Ask for less, or show all.'
+          : 'Nothing was changed yet. Every change by the API will stand here.'}
+      </Empty>
+    );
+  return (
+    <>
+      <ProblemNote error={log.error} />
+      <ol className={classes['list'] ?? ''}>
+        {log.entries.map((each) => (
+          <Entry key={each.id} entry={each} names={names} />
+        ))}
+      </ol>
+      {hasMore ? (
+        <Center mt="md" ref={ref}>
+          <Button variant="default" loading={isReadingMore} onClick={readMore}>
+            Older entries
+          </Button>
+        </Center>
+      ) : null}
+    </>
+  );
 }

@@ -1,6 +1,20 @@
 import type { ReactElement } from 'react';
-import { PageTitle } from '../../components/page-title.tsx';
+import { Route, Switch } from 'wouter';
+import { SitesList } from './list.tsx';
+import { NewSite } from './new-site.tsx';
+import { SitePage } from './site-page.tsx';
 
+/** The sites, what is set for each, and what its pages get in with. */
 export function SitesPage(): ReactElement {
-  return <PageTitle title="Sites" />;
+  return (
+    <Switch>
+      <Route path="/sites/new">
+        <NewSite />
+      </Route>
+      <Route path="/sites/:id">{({ id }) => <SitePage key={id} id={id} />}</Route>
+      <Route>
+        <SitesList />
+      </Route>
+    </Switch>
+  );
 }

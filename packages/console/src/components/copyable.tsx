@@ -1,0 +1,41 @@
+import { Button, Group, Textarea, TextInput } from '@mantine/core';
+import { useClipboard } from '@mantine/hooks';
+import { useRef, type ReactElement } from 'react';
+
+interface Props {
+  readonly label: string;
+  readonly value: string;
+  readonly description?: string;
+  /** Shown on several lines. */
+  readonly long?: boolean;
+}
+
+/** Text to be taken elsewhere: selected when it is reached, copied by a button. */
+export function Copyable({ label, value, description, long = false }: Props): ReactElement {
+  const clipboard = useClipboard({ timeout: 2_000 });
+  const field = useRef<HTMLInputElement & HTMLTextAreaElement>(null);
+  const copy = (): void => {
+    // For where a page may not write to the clipboard: what is selected is copied by hand.
+    field.current?.select();
+    clipboard.copy(value);
+  };
+  const shared = {
+    ref: field,
+    label,
+    value,
+    readOnly: true,
+    flex: 1,
+    miw: 200,
+    onFocus: (): void => field.current?.select(),
+    styles: { input: { fontFamily: 'var(--mantine-font-family-monospace)' } },
+    ...(description === undefined ? {} : { description }),
+  };
+  return (
+    <Group align="flex-end" gap="xs">
+      {long ? <Textarea autosize minRows={2} {...shared} /> : <TextInput {...shared} />}
+      <Button variant="default" onClick={copy} aria-label={`Copy: ${label}`}>
+        {clipboard.copied ? 'Copied' : clipboard.error === null ? 'Copy' : 'Press Ctrl+C'}
+      </Button>
+    </Group>
+  );
+}

@@ -1,0 +1,34 @@
+import { Button, Group, Paper, Text, Title } from '@mantine/core';
+import type { ReactElement } from 'react';
+import { useRead } from '../data/use-api.ts';
+import { useMe } from '../data/use-me.ts';
+import { useSampleData } from '../data/use-sample-data.ts';
+import { ProblemNote } from './problem.tsx';
+
+/** For whoever has just begun: something to look at. Nothing as soon as there is a queue, or sample data already. */
+export function SampleDataOffer(): ReactElement | null {
+  const me = useMe();
+  const mine = me.sites.map(({ id }) => id).filter((id) => me.can('super_manager', id));
+  const may = mine.length > 0;
+  const queues = useRead('GET /queues', { query: { site_ids: mine, per_page: 1 } }, { enabled: may });
+  const isEmpty = queues.data?.data.queues.length === 0;
+  const { state, change } = useSampleData(may && isEmpty);
+  if (!isEmpty || state !== 'none') return null;
+  return (
+    <Paper withBorder p="md" mb="md" component="section" aria-labelledby="sample-data-offer">
+      <Title order={2} size="h4" id="sample-data-offer">
+        Try it with sample data
+      </Title>
+      <Text size="sm" my="xs" maw={640}>
+        A small shop with teams, queues, hours and webhooks, where visitors come and are served by themselves until you
+        stop it. It is a site of its own, and one click on the Sites page removes all of it.
+      </Text>
+      <ProblemNote error={change.error} />
+      <Group>
+        <Button loading={change.isPending} onClick={() => change.mutate('make')}>
+          Try it with sample data
+        </Button>
+      </Group>
+    </Paper>
+  );
+}

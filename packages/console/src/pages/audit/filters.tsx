@@ -1,0 +1,79 @@
+import { Button, Group, Select, TextInput } from '@mantine/core';
+import type { ReactElement } from 'react';
+import { usePeople } from '../people/use-people.ts';
+import { actionWords, knownActions, knownTypes, plainName } from './words.ts';
+
+/** As they stand in the address, so that a search can be sent to somebody. */
+export type Asked = Readonly<Record<'actor' | 'action' | 'type' | 'target' | 'since' | 'until', string>>;
+
+interface Props {
+  readonly asked: Asked;
+  readonly set: (part: Partial<Asked>) => void;
+}
+
+/** Who, what, and when. Which site is chosen at the top of the page. */
+export function AuditFilters({ asked, set }: Props): ReactElement {
+  const people = usePeople().data ?? [];
+  const isAsked = Object.values(asked).some((value) => value !== '');
+  const actions = knownActions.filter((action) => asked.type === '' || action.startsWith(`${asked.type}.`));
+  return (
+    <Group gap="xs" mb="md" align="flex-end" role="search" aria-label="Filter the log">
+      <Select
+        label="Who"
+        placeholder="Anybody"
+        data={people.map(({ id, name, email }) => ({ value: id, label: `${name} (${email})` }))}
+        value={asked.actor === '' ? null : asked.actor}
+        onChange={(actor) => set({ actor: actor ?? '' })}
+        searchable
+        clearable
+        clearButtonProps={{ 'aria-label': 'Anybody' }}
+        limit={100}
+        w={180}
+      />
+      <Select
+        label="Kind of thing"
+        placeholder="Anything"
+        data={knownTypes.map((value) => ({ value, label: plainName(value) }))}
+        value={asked.type === '' ? null : asked.type}
+        onChange={(type) => set({ type: type ?? '', action: '' })}
+        searchable
+        clearable
+        clearButtonProps={{ 'aria-label': 'Anything' }}
+        w={170}
+      />
+      <Select
+        label="Action"
+        placeholder="Any action"
+        data={actions.map((value) => ({ value, label: actionWords(value) }))}
+        value={asked.action === '' ? null : asked.action}
+        onChange={(action) => set({ action: action ?? '' })}
+        searchable
+        clearable
+        clearButtonProps={{ 'aria-label': 'Any action' }}
+        w={220}
+      />
+      <TextInput
+        label="From"
+        type="datetime-local"
+        w={205}
+        value={asked.since}
+        onChange={(event) => set({ since: event.currentTarget.value })}
+      />
+      <TextInput
+        label="Until"
+        type="datetime-local"
+        w={205}
+        value={asked.until}
+        onChange={(event) => set({ until: event.currentTarget.value })}
+      />
+      {isAsked ? (
+        <Button
+          variant="default"
+          onClick={() => set({ actor: '', action: '', type: '', target: '', since: '', until: '' })}
+        >
+          Show all
+        </Button>
+      ) : null}
+    </Group>
+  );
+}

@@ -1,0 +1,23 @@
+import { Badge } from '@mantine/core';
+import type { Operator } from '@usher/client/api-types';
+import type { ReactElement } from 'react';
+
+/** Whether somebody takes engagements now; by word and colour both. */
+export function Availability({ person }: { readonly person: Operator }): ReactElement {
+  if (!person.enabled)
+    return (
+      <Badge variant="outline" color="gray" tt="none">
+        Disabled
+      </Badge>
+    );
+  return (
+    <Badge
+      variant="light"
+      color={person.available ? 'green' : 'gray'}
+      tt="none"
+      title={person.presence_reason ?? undefined}
+    >
+      {person.available ? `Available: ${person.media.join(', ')}` : 'Away'}
+    </Badge>
+  );
+}

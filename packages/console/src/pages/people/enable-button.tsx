@@ -1,0 +1,51 @@
+import { Button, Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import type { Operator } from '@usher/client/api-types';
+import type { ReactElement } from 'react';
+import { AskFirst } from '../../components/ask-first.tsx';
+import { inWords } from '../../components/in-words.ts';
+import { useChange } from '../../data/use-api.ts';
+
+interface Props {
+  readonly person: Operator;
+  readonly etag: string | null;
+}
+
+const refresh = ['GET /operators', 'GET /operators/{operator_id}'] as const;
+
+/** Nobody is deleted: what they have done stays theirs. They are disabled, and can be enabled again. */
+export function EnableButton({ person, etag }: Props): ReactElement {
+  const change = useChange('PATCH /operators/{operator_id}', { refresh });
+  const path = { operator_id: person.id };
+  if (!person.enabled)
+    return (
+      <Button
+        loading={change.isPending}
+        onClick={() =>
+          change.mutate(
+            { path, body: { enabled: true }, ifMatch: etag },
+            { onError: (error) => notifications.show({ color: 'red', message: inWords(error) }) },
+          )
+        }
+      >
+        Enable
+      </Button>
+    );
+  return (
+    <AskFirst
+      label="Disable"
+      question="Disable this operator?"
+      busy={change.isPending}
+      error={change.error}
+      onClose={() => change.reset()}
+      onYes={(done) => change.mutate({ path, body: { enabled: false } }, { onSuccess: done })}
+    >
+      <Text className="user-text">{person.name}</Text>
+      <Text size="sm">
+        They are signed out everywhere at once, their keys stop working, and an invitation is withdrawn. Visitors who
+        were offered to them wait for others, and their conversations end within a minute. You can enable them again:
+        the password and the keys work then as before.
+      </Text>
+    </AskFirst>
+  );
+}

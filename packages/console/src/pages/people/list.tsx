@@ -1,0 +1,148 @@
+import { Anchor, Button, Group, Select, Table, Text, TextInput } from '@mantine/core';
+import { MagnifyingGlassIcon } from '@radix-ui/react-icons';
+import type { Operator } from '@usher/client/api-types';
+import { useDeferredValue, useState, type ReactElement } from 'react';
+import { Link } from 'wouter';
+import { PageTitle } from '../../components/page-title.tsx';
+import { ProblemNote } from '../../components/problem.tsx';
+import { Empty, Loading } from '../../components/states.tsx';
+import { useMe } from '../../data/use-me.ts';
+import { Availability } from './availability.tsx';
+import classes from './people.module.css';
+import { PeopleTabs } from './people-tabs.tsx';
+import { assignmentWords, choosePeople, shows, signInWords, type Shown } from './person.ts';
+import { byId, usePeople, useTeams } from './use-people.ts';
+
+const shownNames: Readonly<Record<Shown, string>> = {
+  enabled: 'Enabled',
+  available: 'Available now',
+  disabled: 'Disabled',
+  all: 'All',
+};
+/** Rows at first, and more with each press. */
+const rowsAtOnce = 100;
+
+export function PeopleList(): ReactElement {
+  const me = useMe();
+  const people = usePeople();
+  const teams = useTeams();
+  const [text, setText] = useState('');
+  const [teamId, setTeam] = useState<string | null>(null);
+  const [show, setShow] = useState<Shown>('enabled');
+  const looked = useDeferredValue(text);
+  const teamsHere = (teams.data ?? []).filter(({ site_id }) => me.siteIds.includes(site_id));
+  const chosenTeam = teamsHere.some(({ id }) => id === teamId) ? teamId : null;
+  const found = choosePeople(people.data ?? [], { text: looked, siteIds: me.siteIds, teamId: chosenTeam, show });
+  return (
+    <>
+      <PageTitle title="People">
+        {me.can('super_manager') ? (
+          <Button component={Link} href="/people/new">
+            Add operator
+          </Button>
+        ) : null}
+      </PageTitle>
+      <PeopleTabs shown="people" />
+      <Group mb="sm" gap="xs">
+        <TextInput
+          aria-label="Search"
+          placeholder="Name or e-mail"
+          type="search"
+          leftSection={<MagnifyingGlassIcon aria-hidden />}
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+          className={classes['search'] ?? ''}
+        />
+        <Select
+          aria-label="Team"
+          placeholder="Any team"
+          data={teamsHere.map(({ id, name }) => ({ value: id, label: name }))}
+          value={chosenTeam}
+          onChange={setTeam}
+          clearable
+          searchable
+          clearButtonProps={{ 'aria-label': 'Any team' }}
+          w={180}
+        />
+        <Select
+          aria-label="Show"
+          data={shows.map((value) => ({ value, label: shownNames[value] }))}
+          value={show}
+          onChange={(value) => setShow(value ?? 'enabled')}
+          allowDeselect={false}
+          w={150}
+        />
+        <Text size="sm" c="dimmed" className="tabular" role="status">
+          {people.data === undefined ? '' : `${found.length} of ${people.data.length}`}
+        </Text>
+      </Group>
+      <ProblemNote error={people.error ?? teams.error} title="This could not be read" />
+      {people.data === undefined ? (
+        people.isError ? null : (
+          <Loading />
+        )
+      ) : found.length === 0 ? (
+        <Empty>
+          {people.data.length === 0
+            ? 'Nobody is on these sites yet. Add an operator, and send them the invitation.'
+            : 'Nobody is like this. Look for something else, or show all.'}
+        </Empty>
+      ) : (
+        <Rows key={`${show} ${chosenTeam}`} people={found} />
+      )}
+    </>
+  );
+}
+
+function Rows({ people }: { readonly people: readonly Operator[] }): ReactElement {
+  const me = useMe();
+  const [most, setMost] = useState(rowsAtOnce);
+  const sites = byId(me.sites);
+  const teams = byId(useTeams().data ?? []);
+  return (
+    <>
+      <Table className={classes['list'] ?? ''} highlightOnHover>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Name</Table.Th>
+            <Table.Th>Now</Table.Th>
+            <Table.Th>Roles and teams</Table.Th>
+            <Table.Th>Sign-in</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {people.slice(0, most).map((person) => (
+            <Table.Tr key={person.id}>
+              <Table.Td>
+                <Anchor component={Link} href={`/people/${person.id}`} className="user-text" fw={600}>
+                  {person.name}
+                </Anchor>
+                <Text size="xs" c="dimmed" className="user-text">
+                  {person.email}
+                </Text>
+              </Table.Td>
+              <Table.Td>
+                <Availability person={person} />
+              </Table.Td>
+              <Table.Td>
+                {person.assignments.map((each) => (
+                  <Text key={each.site_id} size="sm" className="user-text" lineClamp={2}>
+                    {assignmentWords(each, sites, teams)}
+                  </Text>
+                ))}
+              </Table.Td>
+              <Table.Td>
+                <Text size="sm">{signInWords(person.sign_in)}</Text>
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      {people.length > most ? (
+        <Button variant="default" mt="sm" onClick={() => setMost(most + rowsAtOnce)}>
+          Show more
+        </Button>
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,60 @@
+import { NumberInput, Stack, TextInput } from '@mantine/core';
+import type { ReactElement } from 'react';
+import type { Faults } from '../../components/faults.ts';
+import { Assignments } from './assignments.tsx';
+import type { PersonDraft } from './person.ts';
+
+interface Props {
+  readonly draft: PersonDraft;
+  readonly set: (part: Partial<PersonDraft>) => void;
+  readonly faults: Faults;
+  readonly readOnly: boolean;
+}
+
+/** Everything that is said of somebody who works here. */
+export function PersonForm({ draft, set, faults, readOnly }: Props): ReactElement {
+  return (
+    <Stack gap="sm" maw={640}>
+      <TextInput
+        label="Name"
+        description="Visitors see it."
+        required
+        maxLength={255}
+        value={draft.name}
+        onChange={(event) => set({ name: event.currentTarget.value })}
+        error={faults('/name')}
+        readOnly={readOnly}
+      />
+      <TextInput
+        label="E-mail"
+        description="To sign in with. No mail is sent to it."
+        type="email"
+        required
+        maxLength={254}
+        value={draft.email}
+        onChange={(event) => set({ email: event.currentTarget.value })}
+        error={faults('/email')}
+        readOnly={readOnly}
+      />
+      <NumberInput
+        label="Chats at a time"
+        description="1 to 100. Calls are always one at a time."
+        min={1}
+        max={100}
+        clampBehavior="blur"
+        allowDecimal={false}
+        maw={160}
+        value={draft.max_engagement_count}
+        onChange={(value) => set({ max_engagement_count: Number(value) })}
+        error={faults('/max_engagement_count')}
+        readOnly={readOnly}
+      />
+      <Assignments
+        assignments={draft.assignments}
+        onChange={(assignments) => set({ assignments })}
+        faults={faults}
+        readOnly={readOnly}
+      />
+    </Stack>
+  );
+}

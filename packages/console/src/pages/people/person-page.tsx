@@ -1,0 +1,161 @@
+import { Alert, Anchor, Button, Grid, Group, Stack } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import type { Operator } from '@usher/client/api-types';
+import { useQueryClient } from '@tanstack/react-query';
+import type { ReactElement } from 'react';
+import { Link } from 'wouter';
+import { ConflictDialog } from '../../components/conflict.tsx';
+import { faultsOf, isAtFields } from '../../components/faults.ts';
+import { PageTitle } from '../../components/page-title.tsx';
+import { ProblemNote } from '../../components/problem.tsx';
+import { Loading } from '../../components/states.tsx';
+import { useEditing, type Version } from '../../components/use-editing.ts';
+import { useRead } from '../../data/use-api.ts';
+import { useMe } from '../../data/use-me.ts';
+import { useLive } from '../../live/use-live.ts';
+import { useSession } from '../../session/use-session.ts';
+import { ApiKeys } from './api-keys.tsx';
+import { Availability } from './availability.tsx';
+import { EnableButton } from './enable-button.tsx';
+import { assignmentWords, draftOf, type PersonDraft } from './person.ts';
+import { PersonForm } from './person-form.tsx';
+import { SignIn } from './sign-in.tsx';
+import { byId, mayChange, useTeams } from './use-people.ts';
+
+const readAgainMs = 10_000;
+
+export function PersonPage({ id }: { readonly id: string }): ReactElement {
+  const client = useQueryClient();
+  const read = useRead('GET /operators/{operator_id}', { path: { operator_id: id } }, { refetchInterval: readAgainMs });
+  useLive(['operator.state'], ({ data }) => {
+    if ((data as Operator).id === id) void client.invalidateQueries({ queryKey: ['GET /operators/{operator_id}'] });
+  });
+  return (
+    <>
+      <Anchor component={Link} href="/people" size="sm">
+        ← People
+      </Anchor>
+      {read.data === undefined ? (
+        read.isError ? (
+          <ProblemNote error={read.error} title="This operator could not be read" />
+        ) : (
+          <Loading />
+        )
+      ) : (
+        <Loaded person={read.data.data} etag={read.data.etag} />
+      )}
+    </>
+  );
+}
+
+function Loaded({ person, etag }: { readonly person: Operator; readonly etag: string | null }): ReactElement {
+  const me = useMe();
+  const mine = mayChange(me, person);
+  return (
+    <>
+      <PageTitle title={person.name}>
+        <Availability person={person} />
+        {mine ? <EnableButton person={person} etag={etag} /> : null}
+      </PageTitle>
+      {mine ? null : (
+        <Alert color="gray" mb="md">
+          Only a super manager of all their sites may change this operator.
+        </Alert>
+      )}
+      <Grid gap="xl">
+        <Grid.Col span={{ base: 12, md: 7 }}>
+          <Details person={person} etag={etag} readOnly={!mine} />
+        </Grid.Col>
+        {mine || person.id === me.operator.id ? (
+          <Grid.Col span={{ base: 12, md: 5 }}>
+            <Stack gap="xl">
+              <SignIn person={person} />
+              <ApiKeys person={person} />
+            </Stack>
+          </Grid.Col>
+        ) : null}
+      </Grid>
+    </>
+  );
+}
+
+interface DetailsProps {
+  readonly person: Operator;
+  readonly etag: string | null;
+  readonly readOnly: boolean;
+}
+
+function Details({ person, etag, readOnly }: DetailsProps): ReactElement {
+  const me = useMe();
+  const { api } = useSession();
+  const client = useQueryClient();
+  const path = { operator_id: person.id };
+  const sites = byId(me.sites);
+  const teams = byId(useTeams().data ?? []);
+  const editing = useEditing<PersonDraft>({
+    current: { fields: draftOf(person), etag },
+    save: async (body, version) => {
+      const saved = await api.ask('PATCH /operators/{operator_id}', { path, body, ifMatch: version });
+      return { fields: draftOf(saved.data), etag: saved.etag };
+    },
+    readAgain: async (): Promise<Version<PersonDraft>> => {
+      const now = await api.ask('GET /operators/{operator_id}', { path });
+      return { fields: draftOf(now.data), etag: now.etag };
+    },
+    onSaved: () => {
+      notifications.show({ message: 'The operator is saved.' });
+      for (const read of [
+        'GET /operators',
+        'GET /operators/{operator_id}',
+        'GET /operator_authentication/sessions/current',
+      ])
+        void client.invalidateQueries({ queryKey: [read] });
+    },
+  });
+  const { error } = editing;
+  const faults = faultsOf(error);
+  return (
+    <form
+      aria-label="Details"
+      onSubmit={(event) => {
+        event.preventDefault();
+        editing.submit();
+      }}
+    >
+      <PersonForm draft={editing.draft} set={editing.set} faults={faults} readOnly={readOnly} />
+      {isAtFields(error) || faults('/email') !== undefined ? null : <ProblemNote error={error} />}
+      {readOnly ? null : (
+        <Group mt="md" gap="xs">
+          <Button type="submit" disabled={!editing.isChanged} loading={editing.saving}>
+            Save
+          </Button>
+          <Button variant="default" disabled={!editing.isChanged} onClick={editing.discard}>
+            Discard
+          </Button>
+        </Group>
+      )}
+      {editing.theirs === null ? null : (
+        <ConflictDialog
+          key={editing.theirs.etag}
+          what="operator"
+          base={editing.base}
+          mine={editing.draft}
+          theirs={editing.theirs.fields}
+          views={{
+            name: { label: 'Name', show: (name) => name },
+            email: { label: 'E-mail', show: (email) => email },
+            max_engagement_count: { label: 'Chats at a time', show: String },
+            assignments: {
+              label: 'Roles and teams',
+              show: (all) => all.map((each) => assignmentWords(each, sites, teams)).join('; ') || 'none',
+            },
+          }}
+          saving={editing.saving}
+          error={error}
+          onSave={editing.resolve}
+          onClose={editing.dismiss}
+        />
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,90 @@
+import type { Operator, Site, Team } from '@usher/client/api-types';
+
+export type Role = Operator['role'];
+
+export const roleNames: Readonly<Record<Role, string>> = {
+  operator: 'Operator',
+  manager: 'Manager',
+  super_manager: 'Super manager',
+};
+
+export const roleMeanings: Readonly<Record<Role, string>> = {
+  operator: 'Talks to visitors.',
+  manager: 'Also sees the board, and sets others available.',
+  super_manager: 'Also changes everything on the site: queues, people, keys.',
+};
+
+export interface Assignment {
+  readonly site_id: string;
+  readonly role: Role;
+  readonly team_ids: readonly string[];
+}
+
+/** What is edited of a person. */
+export interface PersonDraft {
+  readonly name: string;
+  readonly email: string;
+  readonly max_engagement_count: number;
+  readonly assignments: readonly Assignment[];
+}
+
+export function draftOf({ name, email, max_engagement_count, assignments }: Operator): PersonDraft {
+  return { name, email, max_engagement_count, assignments };
+}
+
+export function newDraft(siteId: string | null): PersonDraft {
+  const assignments: Assignment[] = siteId === null ? [] : [{ site_id: siteId, role: 'operator', team_ids: [] }];
+  return { name: '', email: '', max_engagement_count: 3, assignments };
+}
+
+/** How somebody gets in, in words. */
+export function signInWords({ password, invited_until }: Operator['sign_in']): string {
+  if (password && invited_until !== null) return 'Password, invited again';
+  if (password) return 'Password';
+  return invited_until === null ? 'Not invited' : 'Invited';
+}
+
+export const shows = ['enabled', 'available', 'disabled', 'all'] as const;
+export type Shown = (typeof shows)[number];
+
+export interface PeopleFilter {
+  readonly text: string;
+  readonly siteIds: readonly string[];
+  readonly teamId: string | null;
+  readonly show: Shown;
+}
+
+/** Those who are asked for, by name. */
+export function choosePeople(people: readonly Operator[], filter: PeopleFilter): Operator[] {
+  const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
+  const sites = new Set(filter.siteIds);
+  const isShown: Readonly<Record<Shown, (person: Operator) => boolean>> = {
+    enabled: ({ enabled }) => enabled,
+    available: ({ available }) => available,
+    disabled: ({ enabled }) => !enabled,
+    all: () => true,
+  };
+  return people
+    .filter((person) => {
+      const text = `${person.name} ${person.email}`.toLowerCase();
+      return (
+        isShown[filter.show](person) &&
+        words.every((word) => text.includes(word)) &&
+        person.assignments.some(
+          ({ site_id, team_ids }) => sites.has(site_id) && (filter.teamId === null || team_ids.includes(filter.teamId)),
+        )
+      );
+    })
+    .toSorted((one, other) => one.name.localeCompare(other.name) || one.id.localeCompare(other.id));
+}
+
+/** `Manager at Shop (Sales, Support)`, as far as the reader knows the site. */
+export function assignmentWords(
+  { site_id, role, team_ids }: Assignment,
+  sites: ReadonlyMap<string, Site>,
+  teams: ReadonlyMap<string, Team>,
+): string {
+  const site = sites.get(site_id)?.name ?? 'another site';
+  const names = team_ids.map((id) => teams.get(id)?.name ?? 'another team');
+  return `${roleNames[role]} at ${site}${names.length === 0 ? '' : ` (${names.join(', ')})`}`;
+}

@@ -1,0 +1,150 @@
+import { Anchor, Group, Table, Text, VisuallyHidden } from '@mantine/core';
+import type { Operator, Team } from '@usher/client/api-types';
+import type { ReactElement } from 'react';
+import { Link } from 'wouter';
+import { AskFirst } from '../../components/ask-first.tsx';
+import { PageTitle } from '../../components/page-title.tsx';
+import { ProblemNote } from '../../components/problem.tsx';
+import { Empty, Loading } from '../../components/states.tsx';
+import { useChange } from '../../data/use-api.ts';
+import { useMe } from '../../data/use-me.ts';
+import classes from './people.module.css';
+import { PeopleTabs } from './people-tabs.tsx';
+import { EditTeam, NewTeam } from './team-dialogs.tsx';
+import { byId, usePeople, useTeams } from './use-people.ts';
+
+/** Members that are named before the rest is counted. */
+const namedMembers = 12;
+
+export function TeamsPage(): ReactElement {
+  const me = useMe();
+  const read = useTeams();
+  const people = usePeople().data ?? [];
+  const sites = byId(me.sites);
+  const teams = (read.data ?? [])
+    .filter(({ site_id }) => me.siteIds.includes(site_id))
+    .toSorted((one, other) => one.name.localeCompare(other.name));
+  return (
+    <>
+      <PageTitle title="People">{me.can('super_manager') ? <NewTeam /> : null}</PageTitle>
+      <PeopleTabs shown="teams" />
+      <ProblemNote error={read.error} title="This could not be read" />
+      {read.data === undefined ? (
+        read.isError ? null : (
+          <Loading />
+        )
+      ) : teams.length === 0 ? (
+        <Empty>
+          There is no team yet. Queues can be open to some teams only, and visitors can belong to one: without teams,
+          everybody on a site serves all of it.
+        </Empty>
+      ) : (
+        <Table className={classes['list'] ?? ''}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Team</Table.Th>
+              <Table.Th>Site</Table.Th>
+              <Table.Th>Members</Table.Th>
+              <Table.Th>
+                <VisuallyHidden>Actions</VisuallyHidden>
+              </Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {teams.map((team) => (
+              <TeamRow
+                key={team.id}
+                team={team}
+                site={sites.get(team.site_id)?.name ?? ''}
+                members={membersOf(team, people)}
+              />
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+    </>
+  );
+}
+
+function membersOf(team: Team, people: readonly Operator[]): Operator[] {
+  return people
+    .filter(({ assignments }) => assignments.some(({ team_ids }) => team_ids.includes(team.id)))
+    .toSorted((one, other) => one.name.localeCompare(other.name));
+}
+
+interface RowProps {
+  readonly team: Team;
+  readonly site: string;
+  readonly members: readonly Operator[];
+}
+
+function TeamRow({ team, site, members }: RowProps): ReactElement {
+  const me = useMe();
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Text fw={600} className="user-text">
+          {team.name}
+        </Text>
+        {team.description === null || team.description === '' ? null : (
+          <Text size="xs" c="dimmed" className="user-text" lineClamp={3}>
+            {team.description}
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td className="user-text">{site}</Table.Td>
+      <Table.Td>
+        {members.length === 0 ? (
+          <Text size="sm" c="dimmed">
+            Nobody. Members are chosen on the page of each operator.
+          </Text>
+        ) : (
+          <Group gap={8}>
+            {members.slice(0, namedMembers).map(({ id, name }) => (
+              <Anchor key={id} component={Link} href={`/people/${id}`} size="sm" className="user-text">
+                {name}
+              </Anchor>
+            ))}
+            {members.length > namedMembers ? (
+              <Text size="sm" c="dimmed">
+                and {members.length - namedMembers} more
+              </Text>
+            ) : null}
+          </Group>
+        )}
+      </Table.Td>
+      <Table.Td>
+        {me.can('super_manager', team.site_id) ? (
+          <Group gap="xs" justify="flex-end" wrap="nowrap">
+            <EditTeam team={team} />
+            <DeleteTeam team={team} members={members.length} />
+          </Group>
+        ) : null}
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+function DeleteTeam({ team, members }: { readonly team: Team; readonly members: number }): ReactElement {
+  const remove = useChange('DELETE /teams/{team_id}', {
+    refresh: ['GET /teams', 'GET /operators', 'GET /operators/{operator_id}'],
+  });
+  return (
+    <AskFirst
+      label="Delete"
+      name={`Delete the team ${team.name}`}
+      size="xs"
+      question="Delete this team?"
+      keep="Keep it"
+      busy={remove.isPending}
+      error={remove.error}
+      onClose={() => remove.reset()}
+      onYes={(done) => remove.mutate({ path: { team_id: team.id } }, { onSuccess: done })}
+    >
+      <Text className="user-text">{team.name}</Text>
+      <Text size="sm">
+        {members === 0 ? 'It has no members.' : `Its members (${members}) stay, without the team.`} It cannot be undone.
+      </Text>
+    </AskFirst>
+  );
+}

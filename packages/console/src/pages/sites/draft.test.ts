@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { faultsIn, inWordsOf, isOrigin, newDraft, originOf } from './draft.ts';
+
+test('an origin is what a browser sends, and nothing else', () => {
+  for (const good of ['https://shop.example', 'http://localhost:3000', 'http://[::1]:80'.replace(':80', '')])
+    assert.ok(isOrigin(good), good);
+  for (const bad of [
+    '',
+    'shop.example',
+    'https://shop.example/',
+    'https://shop.example/x',
+    'HTTPS://shop.example',
+    'ftp://a.b',
+    'null',
+    '*',
+    'javascript:alert(1)',
+  ])
+    // prettier-ignore
+    assert.ok(!isOrigin(bad), bad);
+});
+
+test('what is pasted becomes the origin that was meant, where there is one', () => {
+  assert.equal(originOf('https://Shop.example/cart?x=1#y'), 'https://shop.example');
+  assert.equal(originOf(' shop.example/cart '), 'https://shop.example');
+  assert.equal(originOf('https://shop.example:443'), 'https://shop.example');
+  assert.equal(originOf('<img src=x onerror=alert(1)>'), '<img src=x onerror=alert(1)>');
+  assert.equal(originOf('javascript:alert(1)'), 'javascript:alert(1)');
+});
+
+test('what the server would refuse is said before', () => {
+  assert.deepEqual(faultsIn(newDraft), []);
+  const faults = faultsIn({ ...newDraft, allowed_origins: ['*'], allowed_file_content_types: ['image/*', 'png'] });
+  assert.deepEqual(
+    faults.map(({ attribute }) => attribute),
+    ['/allowed_origins', '/allowed_file_content_types'],
+  );
+});
+
+test('seconds in words', () => {
+  assert.equal(inWordsOf(14_400), '4 h');
+  assert.equal(inWordsOf(90), '1 min 30 s');
+  assert.equal(inWordsOf(0), '0 s');
+  assert.equal(inWordsOf(Number.NaN), '');
+});

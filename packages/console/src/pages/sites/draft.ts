@@ -1,0 +1,74 @@
+import type { Site } from '@usher/client/api-types';
+
+/** Everything that is edited of a site. */
+export type SiteDraft = Omit<Site, 'id' | 'created_at' | 'updated_at'>;
+
+export function draftOf({ id: _id, created_at: _created, updated_at: _updated, ...fields }: Site): SiteDraft {
+  return fields;
+}
+
+/** What a site is when nothing is said of it: shown before it is made, so that nothing about it is a surprise. */
+export const newDraft: SiteDraft = {
+  name: '',
+  addresses: [],
+  time_zone: null,
+  reactive_call_timeout: 30,
+  proactive_call_timeout: 15,
+  missed_call_unavailability_enabled: true,
+  queue_ticket_timeout_sec: 14_400,
+  allowed_file_content_types: ['image/jpeg', 'image/png', 'image/gif', 'image/webp', 'application/pdf', 'text/plain'],
+  allowed_file_senders: { operator: true, visitor: true },
+  allowed_origins: [],
+};
+
+interface Violation {
+  readonly attribute: string;
+  readonly detail: string;
+}
+
+/** Whether a text is an origin as browsers send it. */
+export function isOrigin(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, origin } = new URL(text);
+  return ['http:', 'https:'].includes(protocol) && origin === text;
+}
+
+/** What was meant by an address that was typed or pasted: its origin, if it has one. */
+export function originOf(text: string): string {
+  const typed = text.trim();
+  const address = /^[\w-]+(\.[\w-]+)+(:\d+)?(\/.*)?$/.test(typed) ? `https://${typed}` : typed;
+  if (!URL.canParse(address)) return typed;
+  const { protocol, origin } = new URL(address);
+  return ['http:', 'https:'].includes(protocol) ? origin : typed;
+}
+
+const contentType = /^[\w.+-]+\/(?:[\w.+-]+|\*)$/;
+
+/** What the server would refuse, said while it is typed. */
+export function faultsIn(draft: SiteDraft): Violation[] {
+  const origins = draft.allowed_origins.filter((origin) => !isOrigin(origin));
+  const types = draft.allowed_file_content_types.filter((type) => !contentType.test(type));
+  return [
+    ...origins.map((origin) => ({
+      attribute: '/allowed_origins',
+      detail: `“${origin}” is no origin: write it like https://www.example.com, without a path.`,
+    })),
+    ...types.map((type) => ({
+      attribute: '/allowed_file_content_types',
+      detail: `“${type}” is no content type: write it like image/png, or image/* for all of a kind.`,
+    })),
+  ];
+}
+
+/** `90` → `1 min 30 s`. */
+export function inWordsOf(seconds: number): string {
+  if (!Number.isFinite(seconds)) return '';
+  const parts = [
+    [Math.floor(seconds / 86_400), 'd'],
+    [Math.floor((seconds % 86_400) / 3_600), 'h'],
+    [Math.floor((seconds % 3_600) / 60), 'min'],
+    [Math.floor(seconds % 60), 's'],
+  ] as const;
+  const said = parts.filter(([count]) => count > 0).map(([count, unit]) => `${count} ${unit}`);
+  return said.length === 0 ? '0 s' : said.join(' ');
+}

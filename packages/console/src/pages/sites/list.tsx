@@ -1,0 +1,59 @@
+import { Anchor, Button, Table, Text } from '@mantine/core';
+import type { ReactElement } from 'react';
+import { Link } from 'wouter';
+import { PageTitle } from '../../components/page-title.tsx';
+import { useMe } from '../../data/use-me.ts';
+import { roleNames } from '../people/person.ts';
+import { SampleSection } from './sample-section.tsx';
+
+export function SitesList(): ReactElement {
+  const me = useMe();
+  const sites = me.sites.toSorted((one, other) => one.name.localeCompare(other.name));
+  return (
+    <>
+      <PageTitle title="Sites">
+        {me.can('super_manager') ? (
+          <Button component={Link} href="/sites/new">
+            Add site
+          </Button>
+        ) : null}
+      </PageTitle>
+      <Table highlightOnHover>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Site</Table.Th>
+            <Table.Th visibleFrom="sm">Allowed origins</Table.Th>
+            <Table.Th visibleFrom="sm">Time zone</Table.Th>
+            <Table.Th>You are</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {sites.map((site) => (
+            <Table.Tr key={site.id}>
+              <Table.Td>
+                {me.can('manager', site.id) ? (
+                  <Anchor component={Link} href={`/sites/${site.id}`} fw={600} className="user-text">
+                    {site.name}
+                  </Anchor>
+                ) : (
+                  <Text className="user-text">{site.name}</Text>
+                )}
+                <Text size="xs" c="dimmed" className="user-text" lineClamp={2}>
+                  {site.addresses.join(', ')}
+                </Text>
+              </Table.Td>
+              <Table.Td visibleFrom="sm" className="user-text">
+                <Text size="sm" lineClamp={3}>
+                  {site.allowed_origins.length === 0 ? 'None' : site.allowed_origins.join(', ')}
+                </Text>
+              </Table.Td>
+              <Table.Td visibleFrom="sm">{site.time_zone ?? 'Not set'}</Table.Td>
+              <Table.Td>{roleNames[me.roles[site.id] ?? 'operator']}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      <SampleSection />
+    </>
+  );
+}

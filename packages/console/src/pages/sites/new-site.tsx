@@ -1,0 +1,51 @@
+import { Anchor, Button } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import type { ReactElement } from 'react';
+import { Link, useLocation } from 'wouter';
+import { faultsOf, isAtFields } from '../../components/faults.ts';
+import { PageTitle } from '../../components/page-title.tsx';
+import { ProblemNote } from '../../components/problem.tsx';
+import { useEditing } from '../../components/use-editing.ts';
+import { useSession } from '../../session/use-session.ts';
+import { faultsIn, newDraft, type SiteDraft } from './draft.ts';
+import { SiteForm } from './settings-form.tsx';
+
+export function NewSite(): ReactElement {
+  const { api } = useSession();
+  const client = useQueryClient();
+  const [, navigate] = useLocation();
+  const editing = useEditing<SiteDraft>({
+    current: { fields: newDraft, etag: null },
+    save: async (fields) => {
+      const made = await api.ask('POST /sites', { body: fields });
+      // Whoever makes a site is its super manager: what they may has grown.
+      await client.invalidateQueries({ queryKey: ['GET /operator_authentication/sessions/current'] });
+      await client.invalidateQueries({ queryKey: ['GET /sites'] });
+      // After the form has let go of what is saved now.
+      setTimeout(() => navigate(`/sites/${made.data.id}`, { replace: true }));
+      return { fields, etag: made.etag };
+    },
+    readAgain: async () => ({ fields: newDraft, etag: null }),
+    onSaved: () => undefined,
+  });
+  const { draft, error } = editing;
+  const wrong = faultsIn(draft);
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (wrong.length === 0) editing.submit();
+      }}
+    >
+      <Anchor component={Link} href="/sites" size="sm">
+        ← Sites
+      </Anchor>
+      <PageTitle title="New site" />
+      <SiteForm draft={draft} set={editing.set} faults={faultsOf(wrong, error)} readOnly={false} />
+      {isAtFields(error) ? null : <ProblemNote error={error} />}
+      <Button type="submit" mt="md" loading={editing.saving} disabled={wrong.length > 0}>
+        Create
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,144 @@
+import { Checkbox, Fieldset, Group, NumberInput, SimpleGrid, Stack, Switch, TagsInput, TextInput } from '@mantine/core';
+import type { ReactElement } from 'react';
+import type { Faults } from '../../components/faults.ts';
+import { inWordsOf, originOf, type SiteDraft } from './draft.ts';
+import { TimeZone } from './time-zone.tsx';
+
+interface Props {
+  readonly draft: SiteDraft;
+  readonly set: (part: Partial<SiteDraft>) => void;
+  readonly faults: Faults;
+  readonly readOnly: boolean;
+}
+
+/** Every field of a site. */
+export function SiteForm(props: Props): ReactElement {
+  const { draft, set, faults, readOnly } = props;
+  return (
+    <Stack gap="lg" maw={760}>
+      <Stack gap="sm">
+        <TextInput
+          label="Name"
+          required
+          maxLength={255}
+          value={draft.name}
+          onChange={(event) => set({ name: event.currentTarget.value })}
+          error={faults('/name')}
+          readOnly={readOnly}
+        />
+        <TagsInput
+          label="Addresses"
+          description="Where the site is to be found, for people to read. Enter adds one."
+          value={[...draft.addresses]}
+          onChange={(addresses) => set({ addresses })}
+          error={faults('/addresses')}
+          readOnly={readOnly}
+          splitChars={[]}
+        />
+        <TimeZone
+          value={draft.time_zone}
+          onChange={(time_zone) => set({ time_zone })}
+          error={faults('/time_zone')}
+          readOnly={readOnly}
+        />
+        <TagsInput
+          label="Allowed origins"
+          description="Pages that may use the API and carry the widget, such as https://www.example.com. Enter adds one."
+          placeholder={draft.allowed_origins.length === 0 ? 'None: only pages of this server' : ''}
+          value={[...draft.allowed_origins]}
+          onChange={(origins) => set({ allowed_origins: [...new Set(origins.map(originOf))] })}
+          error={faults('/allowed_origins')}
+          readOnly={readOnly}
+        />
+      </Stack>
+      <TimeFields {...props} />
+      <FileFields {...props} />
+    </Stack>
+  );
+}
+
+const times = [
+  {
+    field: 'reactive_call_timeout',
+    label: 'Operator answers within',
+    description: 'An offer that nobody answers goes to somebody else.',
+    max: 3_600,
+  },
+  {
+    field: 'proactive_call_timeout',
+    label: 'Visitor answers within',
+    description: 'What an operator asks a visitor fails after it.',
+    max: 3_600,
+  },
+  {
+    field: 'queue_ticket_timeout_sec',
+    label: 'Visitor waits at most',
+    description: 'Who waits longer has left the queue.',
+    max: 604_800,
+  },
+] as const;
+
+function TimeFields({ draft, set, faults, readOnly }: Props): ReactElement {
+  return (
+    <Fieldset legend="Waiting">
+      <SimpleGrid cols={{ base: 1, sm: 3 }}>
+        {times.map(({ field, label, description, max }) => (
+          <NumberInput
+            key={field}
+            label={label}
+            description={`${description} Now ${inWordsOf(draft[field])}.`}
+            inputWrapperOrder={['label', 'input', 'description', 'error']}
+            suffix=" s"
+            min={1}
+            max={max}
+            clampBehavior="blur"
+            allowDecimal={false}
+            value={draft[field]}
+            onChange={(value) => set({ [field]: Number(value) })}
+            error={faults(`/${field}`)}
+            readOnly={readOnly}
+          />
+        ))}
+      </SimpleGrid>
+      <Switch
+        mt="md"
+        label="An operator who misses an offer is set away"
+        checked={draft.missed_call_unavailability_enabled}
+        onChange={(event) => set({ missed_call_unavailability_enabled: event.currentTarget.checked })}
+        disabled={readOnly}
+      />
+    </Fieldset>
+  );
+}
+
+function FileFields({ draft, set, faults, readOnly }: Props): ReactElement {
+  const senders = draft.allowed_file_senders;
+  return (
+    <Fieldset legend="Files">
+      <Stack gap="sm">
+        <Group gap="lg" role="group" aria-label="Who may send files">
+          <Checkbox
+            label="Operators may send files"
+            checked={senders.operator}
+            onChange={(event) => set({ allowed_file_senders: { ...senders, operator: event.currentTarget.checked } })}
+            disabled={readOnly}
+          />
+          <Checkbox
+            label="Visitors may send files"
+            checked={senders.visitor}
+            onChange={(event) => set({ allowed_file_senders: { ...senders, visitor: event.currentTarget.checked } })}
+            disabled={readOnly}
+          />
+        </Group>
+        <TagsInput
+          label="Types of files"
+          description="Content types such as application/pdf, or image/* for all of a kind. Enter adds one."
+          value={[...draft.allowed_file_content_types]}
+          onChange={(allowed) => set({ allowed_file_content_types: allowed })}
+          error={faults('/allowed_file_content_types')}
+          readOnly={readOnly}
+        />
+      </Stack>
+    </Fieldset>
+  );
+}

@@ -1,0 +1,89 @@
+import { Button, Group, Loader, Stack, Table, Text, TextInput } from '@mantine/core';
+import { useState, type ReactElement } from 'react';
+import { At } from '../../components/at.tsx';
+import { AskFirst } from '../../components/ask-first.tsx';
+import { faultsOf, isAtFields } from '../../components/faults.ts';
+import { ProblemNote } from '../../components/problem.tsx';
+import { useChange } from '../../data/use-api.ts';
+import { useEvery } from '../../data/use-every.ts';
+
+const refresh = ['GET /sip_domains'] as const;
+
+/** Host names under which the site is called by SIP. */
+export function SipDomains({ siteId }: { readonly siteId: string }): ReactElement {
+  const [domain, setDomain] = useState('');
+  const read = useEvery('GET /sip_domains', { query: { site_ids: [siteId] } }, ({ sip_domains }) => sip_domains);
+  const create = useChange('POST /sip_domains', { refresh, onDone: () => setDomain('') });
+  const remove = useChange('DELETE /sip_domains/{sip_domain_id}', { refresh });
+  return (
+    <Stack gap="md" maw={760}>
+      <Text size="sm">A domain belongs to one site of the whole service.</Text>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          create.mutate({ body: { site_id: siteId, domain: domain.trim() } });
+        }}
+      >
+        <Group align="flex-start" gap="xs">
+          <TextInput
+            label="SIP domain"
+            placeholder="sip.example.com"
+            required
+            maxLength={253}
+            flex={1}
+            miw={200}
+            maw={400}
+            value={domain}
+            onChange={(event) => setDomain(event.currentTarget.value)}
+            error={faultsOf(create.error)('/domain')}
+          />
+          <Button type="submit" mt={25} loading={create.isPending}>
+            Add domain
+          </Button>
+        </Group>
+      </form>
+      {isAtFields(create.error) ? null : <ProblemNote error={create.error} />}
+      <ProblemNote error={read.error} />
+      {read.data === undefined ? (
+        read.isError ? null : (
+          <Loader size="sm" aria-label="Loading" />
+        )
+      ) : read.data.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          The site has no SIP domain yet.
+        </Text>
+      ) : (
+        <Table>
+          <Table.Tbody>
+            {read.data.map(({ id, domain: name, created_at }) => (
+              <Table.Tr key={id}>
+                <Table.Td>
+                  {name}
+                  <Text size="xs" c="dimmed">
+                    Added <At at={created_at} />
+                  </Text>
+                </Table.Td>
+                <Table.Td ta="right">
+                  <AskFirst
+                    label="Delete"
+                    name={`Delete ${name}`}
+                    size="xs"
+                    question="Delete this SIP domain?"
+                    keep="Keep it"
+                    busy={remove.isPending}
+                    error={remove.error}
+                    onClose={() => remove.reset()}
+                    onYes={(done) => remove.mutate({ path: { sip_domain_id: id } }, { onSuccess: done })}
+                  >
+                    <Text>{name}</Text>
+                    <Text size="sm">Webhooks that hear of it are told.</Text>
+                  </AskFirst>
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+    </Stack>
+  );
+}

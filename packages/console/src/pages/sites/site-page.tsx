@@ -1,0 +1,70 @@
+import { Alert, Anchor, Tabs } from '@mantine/core';
+import type { ReactElement } from 'react';
+import { Link, useLocation, useSearchParams } from 'wouter';
+import { PageTitle } from '../../components/page-title.tsx';
+import { ProblemNote } from '../../components/problem.tsx';
+import { Loading } from '../../components/states.tsx';
+import { useRead } from '../../data/use-api.ts';
+import { useMe } from '../../data/use-me.ts';
+import { ApplicationTokens } from './application-tokens.tsx';
+import { Providers } from './providers.tsx';
+import { SiteSettings } from './site-settings.tsx';
+import { SipDomains } from './sip-domains.tsx';
+
+const tabs = { settings: 'Settings', tokens: 'Widget and tokens', providers: 'Visitor sign-in', sip: 'SIP domains' };
+const readAgainMs = 10_000;
+
+export function SitePage({ id }: { readonly id: string }): ReactElement {
+  const me = useMe();
+  const [path, navigate] = useLocation();
+  const [search] = useSearchParams();
+  const read = useRead('GET /sites/{site_id}', { path: { site_id: id } }, { refetchInterval: readAgainMs });
+  const mine = me.can('super_manager', id);
+  const asked = search.get('tab') ?? 'settings';
+  const shown = mine && asked in tabs ? asked : 'settings';
+  const site = read.data?.data;
+  return (
+    <>
+      <Anchor component={Link} href="/sites" size="sm">
+        ← Sites
+      </Anchor>
+      {site === undefined ? (
+        read.isError ? (
+          <ProblemNote error={read.error} title="This site could not be read" />
+        ) : (
+          <Loading />
+        )
+      ) : (
+        <>
+          <PageTitle title={site.name} />
+          {mine ? null : (
+            <Alert color="gray" mb="md">
+              Only a super manager of this site may change it.
+            </Alert>
+          )}
+          <Tabs
+            value={shown}
+            onChange={(tab) => navigate(tab === 'settings' ? path : `${path}?tab=${tab}`, { replace: true })}
+            keepMounted
+          >
+            {mine ? (
+              <Tabs.List mb="md" aria-label="Of this site">
+                {Object.entries(tabs).map(([value, label]) => (
+                  <Tabs.Tab key={value} value={value}>
+                    {label}
+                  </Tabs.Tab>
+                ))}
+              </Tabs.List>
+            ) : null}
+            <Tabs.Panel value="settings">
+              <SiteSettings site={site} etag={read.data?.etag ?? null} readOnly={!mine} />
+            </Tabs.Panel>
+            <Tabs.Panel value="tokens">{shown === 'tokens' ? <ApplicationTokens siteId={id} /> : null}</Tabs.Panel>
+            <Tabs.Panel value="providers">{shown === 'providers' ? <Providers siteId={id} /> : null}</Tabs.Panel>
+            <Tabs.Panel value="sip">{shown === 'sip' ? <SipDomains siteId={id} /> : null}</Tabs.Panel>
+          </Tabs>
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,33 @@
+import { Select } from '@mantine/core';
+import type { ReactElement } from 'react';
+
+const zones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')];
+
+interface Props {
+  readonly value: string | null;
+  readonly onChange: (zone: string | null) => void;
+  readonly error: string | undefined;
+  readonly readOnly: boolean;
+}
+
+/** By any part of its name: `tall` finds Europe/Tallinn. */
+export function TimeZone({ value, onChange, error, readOnly }: Props): ReactElement {
+  const data = value === null || zones.includes(value) ? zones : [value, ...zones];
+  return (
+    <Select
+      label="Time zone"
+      description="Where the site is. Opening hours have a time zone of their own."
+      placeholder="Not set"
+      data={data}
+      value={value}
+      onChange={onChange}
+      searchable
+      clearable
+      clearButtonProps={{ 'aria-label': 'No time zone' }}
+      nothingFoundMessage="No such time zone"
+      limit={50}
+      error={error}
+      readOnly={readOnly}
+    />
+  );
+}

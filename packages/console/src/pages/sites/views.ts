@@ -1,0 +1,24 @@
+import type { FieldViews } from '../../components/conflict.tsx';
+import { inWordsOf, type SiteDraft } from './draft.ts';
+
+const list = (values: readonly string[]): string => (values.length === 0 ? 'none' : values.join(', '));
+
+/** How the fields are called and shown where two versions meet. */
+export const siteViews: FieldViews<SiteDraft> = {
+  name: { label: 'Name', show: (name) => name },
+  addresses: { label: 'Addresses', show: list },
+  time_zone: { label: 'Time zone', show: (zone) => zone ?? 'not set' },
+  reactive_call_timeout: { label: 'Operator answers within', show: inWordsOf },
+  proactive_call_timeout: { label: 'Visitor answers within', show: inWordsOf },
+  missed_call_unavailability_enabled: {
+    label: 'An operator who misses an offer is set away',
+    show: (enabled) => (enabled ? 'yes' : 'no'),
+  },
+  queue_ticket_timeout_sec: { label: 'Visitor waits at most', show: inWordsOf },
+  allowed_file_content_types: { label: 'Types of files', show: list },
+  allowed_file_senders: {
+    label: 'Who may send files',
+    show: ({ operator, visitor }) => list([...(operator ? ['operators'] : []), ...(visitor ? ['visitors'] : [])]),
+  },
+  allowed_origins: { label: 'Allowed origins', show: list },
+};
