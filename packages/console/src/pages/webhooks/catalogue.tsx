@@ -69,14 +69,14 @@ function Entry({ type }: { readonly type: EventType }): ReactElement {
         {type.event_type}
       </Title>
       <Text>{type.description}</Text>
-      <section aria-labelledby="sample">
-        <Title order={3} size="h5" id="sample" mb="xs">
+      <section>
+        <Title order={3} size="h5" mb="xs">
           Sample
         </Title>
         <LongText label="Sample" text={JSON.stringify(type.sample, null, 2)} />
       </section>
-      <section aria-labelledby="schema">
-        <Title order={3} size="h5" id="schema" mb="xs">
+      <section>
+        <Title order={3} size="h5" mb="xs">
           Fields
         </Title>
         <SegmentedControl
@@ -96,8 +96,8 @@ function Entry({ type }: { readonly type: EventType }): ReactElement {
           <LongText label="JSON Schema" text={JSON.stringify(type.schema, null, 2)} />
         )}
       </section>
-      <section aria-labelledby="verify">
-        <Title order={3} size="h5" id="verify" mb="xs">
+      <section>
+        <Title order={3} size="h5" mb="xs">
           How a receiver verifies the signature
         </Title>
         <Text size="sm" mb="xs">

@@ -63,8 +63,8 @@ function Details({ id, webhook }: { readonly id: string; readonly webhook: Webho
       </Group>
       <ProblemNote error={replay.error} />
       <Facts delivery={delivery} />
-      <section aria-labelledby="attempts">
-        <Title order={3} size="h5" mb="xs" id="attempts">
+      <section>
+        <Title order={3} size="h5" mb="xs">
           Attempts
         </Title>
         <Attempts key={delivery.attempts.length} webhook={webhook} delivery={delivery} />
@@ -73,8 +73,8 @@ function Details({ id, webhook }: { readonly id: string; readonly webhook: Webho
           kept.
         </Text>
       </section>
-      <section aria-labelledby="event">
-        <Title order={3} size="h5" mb="xs" id="event">
+      <section>
+        <Title order={3} size="h5" mb="xs">
           Event
         </Title>
         {delivery.event.payload === null ? (

@@ -60,6 +60,9 @@ export function DeliveryTable({ webhookId, rows, chosen, onChoose }: Props): Rea
               >
                 {delivery.event_type}
               </Anchor>
+              <Text size="sm" c="dimmed" hiddenFrom="xs">
+                <When at={delivery.occurred_at} />
+              </Text>
             </Table.Td>
             <Table.Td>
               <Next delivery={delivery} />

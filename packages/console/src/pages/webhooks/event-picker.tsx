@@ -15,6 +15,7 @@ import { MagnifyingGlassIcon } from '@radix-ui/react-icons';
 import { useState, type ReactElement } from 'react';
 import { ProblemNote } from '../../components/problem.tsx';
 import type { EventName } from './fields.ts';
+import { Legend } from './legend.tsx';
 import { useEventTypes } from './use-event-types.ts';
 
 interface Props {
@@ -33,7 +34,7 @@ export function EventPicker({ value, onChange, error }: Props): ReactElement {
   const toggle = (name: EventName, on: boolean): void =>
     onChange(on ? [...value, name] : value.filter((other) => other !== name));
   return (
-    <Fieldset variant="unstyled" legend={`Events (${value.length} chosen)`} aria-label="Events">
+    <Fieldset variant="unstyled" legend={<Legend>{`Events (${value.length} chosen)`}</Legend>} aria-label="Events">
       <Group gap="xs" my={6}>
         <TextInput
           aria-label="Search event types"

@@ -1,4 +1,4 @@
-import { Button, Group, Select, TextInput } from '@mantine/core';
+import { Button, Group, Select, Text, TextInput } from '@mantine/core';
 import { MagnifyingGlassIcon } from '@radix-ui/react-icons';
 import { useState, type ReactElement } from 'react';
 import { isUuid, type Filters } from './filter.ts';
@@ -43,6 +43,8 @@ export function DeliveryFilters({ value, onChange, onClear }: Props): ReactEleme
       />
       <TextInput
         aria-label="Since"
+        leftSection={<Text size="xs">since</Text>}
+        leftSectionWidth={46}
         title="Events that occurred since"
         type="datetime-local"
         value={value.since}
@@ -50,6 +52,8 @@ export function DeliveryFilters({ value, onChange, onClear }: Props): ReactEleme
       />
       <TextInput
         aria-label="Until"
+        leftSection={<Text size="xs">until</Text>}
+        leftSectionWidth={46}
         title="Events that occurred before"
         type="datetime-local"
         value={value.until}

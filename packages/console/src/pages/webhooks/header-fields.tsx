@@ -3,6 +3,7 @@ import { PlusIcon, TrashIcon } from '@radix-ui/react-icons';
 import type { ReactElement } from 'react';
 import type { Faults } from '../../components/faults.ts';
 import { headerPointer } from './fields.ts';
+import { Legend } from './legend.tsx';
 import { headerLimits, type Header } from './rules.ts';
 
 interface Props {
@@ -19,7 +20,7 @@ export function HeaderFields({ value, onChange, faults }: Props): ReactElement {
   // Of all together, as far as no single one shows it already.
   const together = ownFaults.some((fault) => fault !== undefined) ? undefined : faults('/headers');
   return (
-    <Fieldset variant="unstyled" legend="Headers">
+    <Fieldset variant="unstyled" legend={<Legend>Headers</Legend>}>
       <Input.Description>Sent with every request: a token of yours, say.</Input.Description>
       <Stack gap="xs" mt={6}>
         {value.map(({ name, value: text }, index) => (

@@ -27,7 +27,7 @@ export function LongText({ text, label }: { readonly text: string; readonly labe
   );
 }
 
-export function CopyText({ text, what }: { readonly text: string; readonly what: string }): ReactElement {
+function CopyText({ text, what }: { readonly text: string; readonly what: string }): ReactElement {
   return (
     <CopyButton value={text} timeout={2_000}>
       {({ copied, copy }) => (

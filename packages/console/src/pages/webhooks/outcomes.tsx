@@ -1,15 +1,4 @@
-import {
-  Alert,
-  Button,
-  Group,
-  Loader,
-  SegmentedControl,
-  SimpleGrid,
-  Skeleton,
-  Stack,
-  Text,
-  Title,
-} from '@mantine/core';
+import { Alert, Button, Group, Loader, SegmentedControl, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core';
 import type { WebhookStats } from '@usher/client/api-types';
 import { lazy, Suspense, useState, type ReactElement } from 'react';
 import { ProblemNote } from '../../components/problem.tsx';
@@ -77,10 +66,7 @@ function Summary({ stats }: { readonly stats: WebhookStats }): ReactElement {
     ['Held now', inCount(held)],
   ] as const;
   return (
-    <section aria-labelledby="summary">
-      <Title order={2} id="summary" className="mantine-visually-hidden">
-        Summary
-      </Title>
+    <section aria-label="Summary">
       <SimpleGrid cols={{ base: 2, sm: 3, md: 6 }} spacing="xs" component="dl" m={0}>
         {numbers.map(([name, value]) => (
           <div key={name}>

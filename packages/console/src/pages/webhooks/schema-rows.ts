@@ -61,7 +61,7 @@ function variantRows(
 ): readonly SchemaRow[] {
   const inside = below(variant, path, depth + 1);
   if (inside.length === 0) return [];
-  const name = `either ${index + 1} of ${of}`;
+  const name = `variant ${index + 1} of ${of}`;
   return [
     { path, depth, name, type: typeOf(variant), required: true, description: variant.description ?? '' },
     ...inside,

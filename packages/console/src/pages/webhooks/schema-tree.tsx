@@ -7,10 +7,10 @@ const indentPx = 18;
 /** The fields of an event, each below what it is in. */
 export function SchemaTree({ schema }: { readonly schema: unknown }): ReactElement {
   return (
-    <Table aria-label="Fields" verticalSpacing={4}>
+    <Table aria-label="Fields" verticalSpacing={4} layout="fixed">
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>Field</Table.Th>
+          <Table.Th w="40%">Field</Table.Th>
           <Table.Th>Type</Table.Th>
           <Table.Th visibleFrom="sm">Meaning</Table.Th>
         </Table.Tr>

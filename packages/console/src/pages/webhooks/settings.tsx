@@ -16,6 +16,7 @@ import { useSession } from '../../session/use-session.ts';
 import { bodyOf, fieldsOf, isTyped, violationsOf, type WebhookFields } from './fields.ts';
 import { RotateSecret } from './rotate-secret.tsx';
 import { pushUrl } from './rules.ts';
+import { nameOf } from './words.ts';
 import { WebhookForm } from './webhook-form.tsx';
 
 interface Props {
@@ -119,7 +120,7 @@ function Delete({ webhook }: { readonly webhook: Webhook }): ReactElement {
       </Text>
       <DeleteButton
         what="webhook"
-        name={webhook.description ?? webhook.url}
+        name={nameOf(webhook)}
         deleting={remove.isPending}
         refusal={<ProblemNote error={remove.error} />}
         onDelete={() => remove.mutate({ path: { webhook_id: webhook.id } })}

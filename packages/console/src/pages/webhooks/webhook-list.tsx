@@ -10,7 +10,7 @@ import { useMe } from '../../data/use-me.ts';
 import { isPush } from './fields.ts';
 import { LastDay } from './last-day.tsx';
 import { Standing } from './standing.tsx';
-import { inPlural } from './words.ts';
+import { inPlural, nameOf } from './words.ts';
 
 /** An account has ten at most. */
 const perPage = 100;
@@ -64,13 +64,19 @@ function Nothing(): ReactElement {
 
 function Webhooks({ webhooks }: { readonly webhooks: readonly Webhook[] }): ReactElement {
   return (
-    <Table verticalSpacing="sm" highlightOnHover aria-label="Webhooks">
+    <Table verticalSpacing="sm" highlightOnHover layout="fixed" aria-label="Webhooks">
       <Table.Thead>
         <Table.Tr>
           <Table.Th>Destination</Table.Th>
-          <Table.Th visibleFrom="sm">Hears of</Table.Th>
-          <Table.Th visibleFrom="sm">Status</Table.Th>
-          <Table.Th visibleFrom="md">Last 24 hours</Table.Th>
+          <Table.Th visibleFrom="sm" w={150}>
+            Hears of
+          </Table.Th>
+          <Table.Th visibleFrom="sm" w={180}>
+            Status
+          </Table.Th>
+          <Table.Th visibleFrom="md" w={270}>
+            Last 24 hours
+          </Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
@@ -97,21 +103,19 @@ function Webhooks({ webhooks }: { readonly webhooks: readonly Webhook[] }): Reac
 }
 
 function Destination({ webhook }: { readonly webhook: Webhook }): ReactElement {
-  const { id, url, method, description } = webhook;
+  const { id, url, method } = webhook;
   return (
     <Stack gap={4}>
       <Anchor component={Link} href={`/webhooks/${id}`} fw={600} className="user-text" lineClamp={2} title={url}>
-        {description ?? url}
+        {nameOf(webhook)}
       </Anchor>
       <Group gap={6} wrap="nowrap">
         <Badge variant="default" size="sm" tt="none" flex="none">
           {isPush(webhook) ? 'Apple push' : method}
         </Badge>
-        {description === null ? null : (
-          <Text size="sm" c="dimmed" className="user-text" lineClamp={1} title={url}>
-            {url}
-          </Text>
-        )}
+        <Text size="sm" c="dimmed" className="user-text" lineClamp={1} title={url}>
+          {url}
+        </Text>
       </Group>
       <Group gap={6} hiddenFrom="sm">
         <Standing webhook={webhook} />

@@ -16,6 +16,7 @@ import { Settings } from './settings.tsx';
 import { Standing } from './standing.tsx';
 import { SwitchButton } from './switch-button.tsx';
 import { TestEvent } from './test-event.tsx';
+import { nameOf } from './words.ts';
 
 const tabs = { deliveries: 'Deliveries', outcomes: 'Outcomes', recover: 'Recover', settings: 'Settings' } as const;
 const everyMs = 5_000;
@@ -83,10 +84,10 @@ export function WebhookPage({ id, tab, deliveryId }: Props): ReactElement {
 
 function Head({ webhook, etag }: { readonly webhook: Webhook; readonly etag: string | null }): ReactElement {
   const [testing, { open, close }] = useDisclosure();
-  const { url, method, description } = webhook;
+  const { url, method } = webhook;
   return (
     <>
-      <PageTitle title={description ?? url}>
+      <PageTitle title={nameOf(webhook)}>
         <SwitchButton webhook={webhook} etag={etag} />
         <Button
           onClick={open}
@@ -101,11 +102,9 @@ function Head({ webhook, etag }: { readonly webhook: Webhook; readonly etag: str
         <Badge variant="default" tt="none">
           {isPush(webhook) ? 'Apple push' : method}
         </Badge>
-        {description === null ? null : (
-          <Text size="sm" className="user-text" lineClamp={2} title={url}>
-            {url}
-          </Text>
-        )}
+        <Text size="sm" className="user-text" lineClamp={2} title={url}>
+          {url}
+        </Text>
         <Standing webhook={webhook} />
       </Group>
       {testing ? <TestEvent webhook={webhook} onClose={close} /> : null}

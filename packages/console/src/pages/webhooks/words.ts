@@ -39,6 +39,15 @@ export function whyDisabled({ disabled_because: reason }: Pick<Webhook, 'disable
   return reason === null ? 'switched off' : reasons[reason];
 }
 
+/** Characters of an address that are its name where it was given none. */
+const longestName = 60;
+
+export function nameOf({ description, url }: Pick<Webhook, 'description' | 'url'>): string {
+  if (description !== null) return description;
+  const name = url.replace(/^[a-z]+:\/\//i, '');
+  return name.length > longestName ? `${name.slice(0, longestName)}…` : name;
+}
+
 /** `12 ms`, `1.4 s`, `15 s`. */
 export function inDuration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
@@ -47,7 +56,7 @@ export function inDuration(ms: number): string {
 }
 
 /** Counts that the server ends at. */
-export const mostCounted = 10_000;
+const mostCounted = 10_000;
 
 export function inCount(count: number): string {
   return count >= mostCounted ? `${mostCounted.toLocaleString()}+` : count.toLocaleString();

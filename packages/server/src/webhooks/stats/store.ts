@@ -4,7 +4,7 @@ import type { Sql } from '../../platform/database.ts';
 import { mostLookedAt } from '../deliveries/walk.ts';
 import type { LastAttempt, Step } from './stats.ts';
 
-/** Rows of the log that are looked at of each kind, the newest first: about 0.4 s of PostgreSQL's time. */
+/** Rows of the log that are looked at of each kind, the newest first. 100,000 took 0.8 s on two busy cores. */
 const mostCounted = 200_000;
 
 interface Span {
