@@ -94,7 +94,13 @@ function SiteAssignment({ name, assignment, fault, readOnly, onChange, onRemove 
           miw={200}
         />
         {readOnly ? null : (
-          <Button variant="subtle" color="gray" mt={{ base: 0, sm: 25 }} onClick={onRemove} aria-label={`Take away ${name}`}>
+          <Button
+            variant="subtle"
+            color="gray"
+            mt={{ base: 0, sm: 25 }}
+            onClick={onRemove}
+            aria-label={`Take away ${name}`}
+          >
             Take away
           </Button>
         )}
