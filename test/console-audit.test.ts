@@ -154,7 +154,7 @@ test('a manager has no audit log; a super manager sees that of their own sites',
 
 for (const colorScheme of ['light', 'dark'] as const)
   test(`no barriers in ${colorScheme}, on a desk and on a phone`, async (t) => {
-    const options = { colorScheme };
+    const options = { colorScheme, reducedMotion: 'reduce' as const };
     const { page, complaints } = await open(t, { key: account.key, path: '/audit', options });
     await page.getByRole('listitem').first().waitFor();
     await page

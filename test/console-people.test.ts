@@ -268,7 +268,7 @@ test('a manager sees people, and is offered nothing that would be refused', asyn
 
 for (const colorScheme of ['light', 'dark'] as const)
   test(`no barriers in ${colorScheme}, on a desk and on a phone`, async (t) => {
-    const options = { colorScheme };
+    const options = { colorScheme, reducedMotion: 'reduce' as const };
     const { page, complaints } = await open(t, { key: account.key, path: '/people', options });
     await page.getByRole('row').nth(1).waitFor();
     const long = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);

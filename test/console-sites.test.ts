@@ -242,7 +242,7 @@ test('a manager reads a site, and is offered nothing more', async (t) => {
 for (const colorScheme of ['light', 'dark'] as const)
   test(`no barriers in ${colorScheme}, on a desk and on a phone`, async (t) => {
     const id = await makeSite(server, account, `${'long'.repeat(50)} ${backwards}`);
-    const options = { colorScheme };
+    const options = { colorScheme, reducedMotion: 'reduce' as const };
     const { page, complaints } = await open(t, { key: account.key, path: '/sites', options });
     for (const path of [
       '/sites',
