@@ -1,5 +1,6 @@
 import { api } from './api.ts';
 import { chat } from './chat.ts';
+import { consoleBoard } from './console-board.ts';
 import { feed } from './feed.ts';
 import { nameOf, run, type Entry } from './harness.ts';
 import { hours } from './hours.ts';
@@ -18,7 +19,7 @@ import { statements } from './webhooks-statements.ts';
  * also means the entries that begin with it and a dash.
  */
 const webhooks: readonly Entry[] = [drain, latency, statements, growth, isolation];
-const entries: readonly Entry[] = [api, hours, queues, routing, chat, feed, ...webhooks];
+const entries: readonly Entry[] = [api, hours, queues, routing, chat, feed, ...webhooks, consoleBoard];
 const resultsFile = new URL('results.json', import.meta.url);
 
 class Interrupted extends Error {}

@@ -14,7 +14,8 @@ export interface Usher {
   stop(): Promise<void>;
 }
 
-const key = { id: 'bench', secret: 'known-to-all-who-read-this' };
+/** Of the first super_manager. */
+export const benchKey = { id: 'bench', secret: 'known-to-all-who-read-this' };
 const readyPatienceMs = 60_000;
 const pollMs = 5;
 const callPatienceMs = 10_000;
@@ -35,8 +36,8 @@ export async function startUsher(scope: AsyncDisposableStack, folder: string, da
       PORT: String(port),
       USHER_DATA_DIR: dataDir,
       ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
-      USHER_ADMIN_KEY_ID: key.id,
-      USHER_ADMIN_KEY_SECRET: key.secret,
+      USHER_ADMIN_KEY_ID: benchKey.id,
+      USHER_ADMIN_KEY_SECRET: benchKey.secret,
       USHER_RATE_LIMIT_PER_TOKEN: '1000000000',
       USHER_RATE_LIMIT_SIGN_IN: '1000000000',
       USHER_LOG_LEVEL: 'info',
@@ -114,7 +115,7 @@ export async function call(
 
 /** As the first super_manager. */
 export async function signIn({ url }: Pick<Usher, 'url'>): Promise<Session> {
-  const credentials = JSON.stringify({ api_key_id: key.id, api_key_secret: key.secret });
+  const credentials = JSON.stringify({ api_key_id: benchKey.id, api_key_secret: benchKey.secret });
   const path = '/operator_authentication/tokens';
   const { body } = await call({ url, headers: {} }, { method: 'POST', path, status: 200, body: credentials });
   const { token } = JSON.parse(body) as { token: string };

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
@@ -31,6 +31,7 @@ async function compress(folder: string): Promise<void> {
 const stamp = builtFrom();
 for (const name of ['console', 'widget']) {
   await build({ configFile: `packages/${name}/vite.config.ts`, logLevel: 'warn' });
+  if (name === 'widget') cpSync('packages/widget/demo', 'packages/widget/dist/demo', { recursive: true });
   await compress(`packages/${name}/dist`);
 }
 writeFileSync(builtStamp, stamp);

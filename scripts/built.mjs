@@ -12,6 +12,7 @@ const sources = [
   'packages/console/index.html',
   'packages/console/vite.config.ts',
   'packages/widget/src',
+  'packages/widget/demo',
   'packages/widget/vite.config.ts',
   'packages/client/src',
   'packages/call/src',

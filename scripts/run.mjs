@@ -19,6 +19,7 @@ const programs = {
   bench: ['bench/run.ts'],
   prove: ['scripts/prove.ts'],
   openapi: ['scripts/openapi.ts'],
+  screenshots: ['scripts/screenshots.ts'],
   build: [],
 };
 
@@ -54,7 +55,7 @@ function build() {
 }
 
 /** Those that serve pages, or open them. */
-const withPages = ['start', 'test', 'build', 'bench'];
+const withPages = ['start', 'test', 'build', 'bench', 'screenshots'];
 
 const [name, ...rest] = process.argv.slice(2);
 const program = programs[name];

@@ -290,6 +290,11 @@ const bodies: Readonly<Record<string, (ids: Targets['ids'], kind: CallerKind) =>
   'PATCH /visitors/:visitor_id': () => ({ site_id: otherSite }),
   'POST /queues/scheduling_policies': () => ({ site_id: account.siteId, ...policyFields }),
   'PUT /queues/scheduling_policies/:scheduling_policy_id': () => policyFields,
+  'POST /queues/scheduling_policies/preview': () => {
+    const { timezone, business_hours } = policyFields;
+    return { site_id: account.siteId, timezone, business_hours };
+  },
+  'POST /queues/preview': () => ({ site_id: account.siteId, ...queueFields }),
   'POST /queues': () => ({ site_id: account.siteId, ...queueFields }),
   'PUT /queues/:queue_id': () => queueFields,
   'PATCH /queues/:queue_id/rankings': () => ({ operators: [] }),
@@ -368,8 +373,12 @@ const headers: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 const queries: Readonly<Record<string, () => string>> = {
   'GET /queues': () => `?site_ids[]=${account.siteId}`,
   'GET /engagements': () => `?site_ids[]=${account.siteId}`,
+  'GET /queue_tickets': () => `?site_ids[]=${account.siteId}`,
+  'GET /queues/stats': () => `?site_ids[]=${account.siteId}&from=2027-01-01T00:00:00Z&to=2027-01-02T00:00:00Z`,
+  'GET /visitors': () => `?ids[]=${account.siteId}`,
   'GET /files': () => `?site_ids[]=${account.siteId}&state=pending`,
   'GET /queues/:queue_id/stats': () => '?from=2027-01-01T00:00:00Z&to=2027-01-02T00:00:00Z',
+  'GET /webhooks/:webhook_id/stats': () => '?from=2027-01-01T00:00:00Z&to=2027-01-02T00:00:00Z',
   'GET /queues/scheduling_policies': () => `?site_ids[]=${account.siteId}`,
   'GET /queues/scheduling_policies/:scheduling_policy_id/preview': () =>
     '?from=2027-01-01T00:00:00Z&to=2027-01-02T00:00:00Z',

@@ -166,6 +166,23 @@ test('whoever pages sees each once, while they finish and are replayed', async (
   assert.deepEqual(seen, all.toReversed());
 });
 
+test('deliveries are found by an id: their own, of their event or of their engagement', async () => {
+  const webhook = await makeWebhook(server, own);
+  const engagementId = randomUUID();
+  await fill(sql, webhook, 'delivered', { count: 3 });
+  const [finished = ''] = await fill(sql, webhook, 'exhausted', { count: 1, engagementId });
+  const [waiting = ''] = await fill(sql, webhook, 'held', { count: 1, engagementId });
+  const { event_id: eventId } = await page(`/deliveries/${finished}`);
+  const matching = async (id: string) => (await listed(webhook, `matching_id=${id}`)).ids;
+  assert.deepEqual(await matching(engagementId.toUpperCase()), [waiting, finished]);
+  assert.deepEqual(await matching(eventId), [finished]);
+  assert.deepEqual(await matching(waiting), [waiting]);
+  assert.deepEqual(await matching(randomUUID()), []);
+  const other = await makeWebhook(server, own);
+  assert.deepEqual((await listed(other, `matching_id=${engagementId}`)).ids, []);
+  assert.equal((await ask(`/webhooks/${webhook.id}/deliveries?matching_id=none`)).status, 422);
+});
+
 /** Rows that the statement has read of the two tables. */
 async function rowsRead(client: Sql, list: Parameters<typeof listDeliveries>[1]): Promise<number> {
   const count = async (): Promise<number> => {
@@ -205,6 +222,7 @@ test('a page reads no more rows than it shows, of however many there are; with f
     webhook: { id: webhook.id as WebhookId, destination_id: webhook.destinationId as DestinationId },
     state: null,
     eventType: null,
+    matching: null,
     since: null,
     until: null,
     after: null,
@@ -214,7 +232,7 @@ test('a page reads no more rows than it shows, of however many there are; with f
     // Each source gives a page at most, and of each partition one row is looked at to see which is next.
     const most = 3 * 31 + 30;
     const first = await listDeliveries(client, all);
-    const middle = { seq: (first.rows[0]?.event_seq ?? 0) / 2, id: randomUUID() };
+    const middle = { seq: Math.floor((first.rows[0]?.event_seq ?? 0) / 2), id: randomUUID() };
     for (const state of [null, 'delivered', 'exhausted', 'discarded', 'retrying', 'held', 'pending'] as const) {
       // Those of a neighbour with the same destination lie between, and of a filter whatever it leaves out, up to a limit.
       const between = { null: 1_500, exhausted: 0, pending: 21_500 }[String(state)] ?? 20_000;

@@ -7,6 +7,7 @@ export type ChatMessage = { readonly "id": string; readonly "engagement_id": str
 export type ChatMessageDottedStatusEvent = { readonly "event_type": "engagement.chat.message.status"; readonly "event_id": string; readonly "dispatched_at": string; readonly "message": { readonly "timestamp": string; readonly "id": string; readonly "engagement_id": string; readonly "sub_engagement_id": string; readonly "content": string; readonly "status": "delivered"; readonly "sender": { readonly "type": "visitor" | "operator"; }; readonly "target": "visitor" | "operator"; readonly "type": "chat"; readonly "attachment": SingleChoiceAttachment | SingleChoiceResponseAttachment | null; }; };
 export type ChatMessageEvent = { readonly "event_type": "engagement.chat.message"; readonly "event_id": string; readonly "dispatched_at": string; readonly "message": { readonly "timestamp": string; readonly "id": string; readonly "engagement_id": string; readonly "sub_engagement_id": string; readonly "content": string; readonly "status": "sent"; readonly "sender": { readonly "type": "visitor" | "operator"; }; readonly "target": "visitor" | "operator"; readonly "type": "chat"; readonly "attachment": SingleChoiceAttachment | SingleChoiceResponseAttachment | FilesAttachment | null; }; readonly "undelivered_messages": boolean; };
 export type ChatMessageStatusEvent = { readonly "event_type": "engagement.chat.message_status"; readonly "event_id": string; readonly "dispatched_at": string; readonly "message": { readonly "timestamp": string; readonly "id": string; readonly "engagement_id": string; readonly "sub_engagement_id": string; readonly "content": string; readonly "status": "delivered"; readonly "sender": { readonly "type": "visitor" | "operator"; }; readonly "target": "visitor" | "operator"; readonly "type": "chat"; readonly "attachment": SingleChoiceAttachment | SingleChoiceResponseAttachment | null; }; };
+export type Colleague = { readonly "id": string; readonly "name": string; readonly "available": boolean; readonly "media": readonly ("text" | "phone" | "audio" | "video")[]; readonly "site_ids": readonly (string)[]; readonly "teams": readonly ({ readonly "id": string; readonly "site_id": string; readonly "name": string; })[]; };
 export type DeliveredEvent = { readonly "id": string; readonly "type": string; readonly "payload": Readonly<Record<string, unknown>> | null; };
 export type Delivery = { readonly "id": string; readonly "webhook_id": string; readonly "engagement_id": string | null; readonly "event_id": string; readonly "event_type": "engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result"; readonly "state": "pending" | "retrying" | "held" | "delivered" | "exhausted" | "discarded"; readonly "parked": boolean; readonly "next_attempt_at": string | null; readonly "occurred_at": string; readonly "created_at": string; readonly "finished_at": string | null; readonly "last_status": number | null; readonly "last_error": string | null; };
 export type DeliveryAttempt = { readonly "at": string; readonly "state": "delivered" | "retrying" | "exhausted" | "held" | "discarded"; readonly "status": number | null; readonly "duration_ms": number | null; readonly "answer": string | null; readonly "error": string | null; };
@@ -23,6 +24,7 @@ export type EventType = { readonly "event_type": "engagement.request.failure" | 
 export type File = { readonly "id": string; readonly "engagement_id": string; readonly "name": string; readonly "content_type": string; readonly "bytes": number; readonly "uploaded_by": "visitor" | "operator"; readonly "uploader_id": string; readonly "state": "pending" | "clean" | "infected"; readonly "created_at": string; readonly "scanned_at": string | null; };
 export type FileScanResultEvent = { readonly "event_type": "engagement.files.security_scan_result"; readonly "event_id": string; readonly "dispatched_at": string; readonly "security_scan_result": { readonly "file_id": string; readonly "result": "clean" | "infected"; }; };
 export type FilesAttachment = { readonly "type": "files"; readonly "files": readonly ({ readonly "url": string; readonly "name": string; readonly "content_type": string; readonly "deleted": boolean; })[]; };
+export type HoursOutlook = { readonly "open": boolean; readonly "next_change_at": string | null; readonly "days": readonly ({ readonly "date": string; readonly "starts_at": string; readonly "ends_at": string; })[]; readonly "intervals": readonly ({ readonly "opens_at": string; readonly "closes_at": string; })[]; readonly "clock_changes": readonly ({ readonly "at": string; readonly "offset_before_sec": number; readonly "offset_after_sec": number; })[]; readonly "next_clock_change_at": string | null; };
 export type IceServers = { readonly "ice_servers": readonly ({ readonly "urls": readonly (string)[]; readonly "username"?: string; readonly "credential"?: string; })[]; readonly "expires_in": number; };
 export type Invitation = { readonly "id": string; readonly "created_at": string; readonly "expires_at": string; };
 export type InvitationPreview = { readonly "name": string; readonly "email": string; readonly "expires_at": string; };
@@ -38,7 +40,9 @@ export type OperatorTypingEvent = { readonly "event_type": "engagement.chat.typi
 export type PhoneChannel = { readonly "id": string; readonly "site_id": string; readonly "number": string; readonly "queue_id": string; readonly "created_at": string; readonly "updated_at": string; };
 export type Problem = { readonly "type": string; readonly "title": string; readonly "status": number; readonly "detail": string; readonly "error": string; readonly "message": string; readonly "details": readonly ({ readonly "attribute": string; readonly "detail": string; })[]; readonly "request_id": string; };
 export type Queue = { readonly "id": string; readonly "site_id": string; readonly "name": string; readonly "description": string | null; readonly "capacity": number; readonly "capacity_policy": { readonly "type": "fixed" | "variable"; readonly "capacity"?: number; readonly "multiplier"?: number; }; readonly "routing_policy": { readonly "media"?: readonly ("text" | "phone" | "audio" | "video")[]; readonly "team_ids"?: readonly (string)[]; }; readonly "available_properties": { readonly "media": readonly ("text" | "phone" | "audio" | "video")[]; }; readonly "status": "opened" | "closed" | "full" | "unstaffed"; readonly "self_status": "opened" | "closed" | "full" | "unstaffed"; readonly "when_unstaffed": "accept" | "reject"; readonly "operator_ranking_enabled": boolean; readonly "welcome_message": string | null; readonly "scheduling_policy_id": string | null; readonly "fallback_queue_id": string | null; readonly "operator_affinity": { readonly "time_window_sec": number; } | null; readonly "visitors_count": number; readonly "average_wait_time": number; readonly "created_at": string; readonly "updated_at": string; };
+export type QueuePreview = { readonly "status": "opened" | "closed" | "full" | "unstaffed"; readonly "self_status": "opened" | "closed" | "full" | "unstaffed"; readonly "capacity": number; readonly "staff": number; readonly "visitors_count": number; readonly "available_properties": { readonly "media": readonly ("text" | "phone" | "audio" | "video")[]; }; readonly "within_hours": boolean; readonly "hours_change_at": string | null; readonly "fallback_path": readonly ({ readonly "id": string; readonly "site_id": string; readonly "name": string | null; readonly "self_status": "opened" | "closed" | "full" | "unstaffed"; })[]; readonly "violations": readonly ({ readonly "attribute": string; readonly "detail": string; })[]; };
 export type QueueStats = { readonly "queue_id": string; readonly "from": string; readonly "to": string; readonly "service_level_sec": number; readonly "arrivals": number; readonly "waiting": number; readonly "engaged": number; readonly "engaged_elsewhere": number; readonly "abandoned": number; readonly "expired": number; readonly "unstaffed": number; readonly "rerouted": number; readonly "average_wait_sec": number | null; readonly "longest_wait_sec": number | null; readonly "within_service_level": number | null; };
+export type QueueStatsInterval = { readonly "from": string; readonly "to": string; readonly "arrivals": number; readonly "waiting": number; readonly "engaged": number; readonly "engaged_elsewhere": number; readonly "abandoned": number; readonly "expired": number; readonly "unstaffed": number; readonly "rerouted": number; readonly "average_wait_sec": number | null; readonly "longest_wait_sec": number | null; readonly "within_service_level": number | null; };
 export type QueueTicket = { readonly "id": string; readonly "site_id": string; readonly "visitor_id": string; readonly "media": "text" | "phone" | "audio" | "video"; readonly "queue_ids": readonly (string)[]; readonly "state": "waiting" | "offered" | "engaged" | "canceled" | "visitor_left" | "unstaffed" | "expired"; readonly "position": number | null; readonly "estimated_wait_sec": number | null; readonly "engagement_id": string | null; readonly "created_at": string; readonly "updated_at": string; };
 export type Ranking = { readonly "id": string; readonly "rank": number; };
 export type RotatedSecret = { readonly "secret": string; readonly "old_secret_until": string | null; };
@@ -52,6 +56,7 @@ export type SingleChoiceResponseAttachment = { readonly "type": "single_choice_r
 export type SipDomain = { readonly "id": string; readonly "site_id": string; readonly "domain": string; readonly "created_at": string; };
 export type SipDomainDeleteEvent = { readonly "event_type": "sip_domain.delete"; readonly "event_id": string; readonly "dispatched_at": string; readonly "sip_domain": { readonly "id": string; }; };
 export type Site = { readonly "id": string; readonly "name": string; readonly "addresses": readonly (string)[]; readonly "time_zone": string | null; readonly "reactive_call_timeout": number; readonly "proactive_call_timeout": number; readonly "missed_call_unavailability_enabled": boolean; readonly "queue_ticket_timeout_sec": number; readonly "allowed_file_content_types": readonly (string)[]; readonly "allowed_file_senders": { readonly "operator": boolean; readonly "visitor": boolean; }; readonly "allowed_origins": readonly (string)[]; readonly "created_at": string; readonly "updated_at": string; };
+export type SiteAvailability = { readonly "open": boolean; readonly "media": readonly ("text" | "phone" | "audio" | "video")[]; };
 export type SubEngagement = { readonly "id": string; readonly "operator_id": string; readonly "site_id": string; readonly "started_at": string; readonly "ended_at": string | null; };
 export type SystemMessageEvent = { readonly "event_type": "engagement.chat.system_message"; readonly "event_id": string; readonly "dispatched_at": string; readonly "message": { readonly "timestamp": string; readonly "id": string; readonly "engagement_id": string; readonly "sub_engagement_id": string; readonly "content": string; readonly "status": "sent"; readonly "sender": { readonly "type": "system" | "omniguide"; }; readonly "target": "operator"; readonly "type": "system_message" | "visitor_authentication"; readonly "attachment": SingleChoiceAttachment | SingleChoiceResponseAttachment | null; readonly "metadata": { readonly "type": "prompt" | "suggestion"; } | null; }; readonly "undelivered_messages": boolean; };
 export type Team = { readonly "id": string; readonly "site_id": string; readonly "name": string; readonly "description": string | null; readonly "created_at": string; readonly "updated_at": string; };
@@ -67,7 +72,11 @@ export type VisitorEventEvent = { readonly "event_type": "engagement.event"; rea
 export type VisitorToken = { readonly "id": string; readonly "access_token": string; readonly "expires_in": number; };
 export type VisitorTypingEvent = { readonly "event_type": "engagement.chat.typing_indicator.visitor"; readonly "event_id": string; readonly "dispatched_at": string; readonly "typing_indicator": { readonly "engagement_id": string; readonly "sub_engagement_id": string; readonly "sender": { readonly "id": string; }; readonly "typing": boolean; readonly "clock": number; }; };
 export type Webhook = { readonly "id": string; readonly "url": string; readonly "method": "POST" | "PUT" | "PATCH" | "DELETE" | null; readonly "headers": Readonly<Record<string, string>> | null; readonly "events": readonly ("engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result")[]; readonly "site_ids": readonly (string)[] | null; readonly "description": string | null; readonly "ordering": "engagement" | "none"; readonly "enabled": boolean; readonly "disabled_because": "asked" | "gone" | "failing" | "token_ended" | null; readonly "disabled_at": string | null; readonly "failing_since": string | null; readonly "created_at": string; readonly "updated_at": string; };
+export type WebhookLastAttempt = { readonly "at": string; readonly "state": "delivered" | "retrying" | "exhausted" | "held" | "discarded"; readonly "status": number | null; readonly "error": string | null; } | null;
 export type WebhookRecovery = { readonly "id": string; readonly "webhook_id": string; readonly "state": "running" | "finished" | "stopped"; readonly "since": string; readonly "until": string | null; readonly "recovered": number; readonly "created_at": string; readonly "updated_at": string; readonly "finished_at": string | null; };
+export type WebhookStats = { readonly "webhook_id": string; readonly "from": string; readonly "to": string; readonly "interval": number; readonly "complete": boolean; readonly "steps": readonly (WebhookStatsStep)[]; readonly "last_attempt": WebhookLastAttempt; readonly "waiting": WebhookWaiting; };
+export type WebhookStatsStep = { readonly "at": string; readonly "delivered": number; readonly "failed": number; readonly "given_up": number; readonly "median_ms": number | null; readonly "p95_ms": number | null; };
+export type WebhookWaiting = { readonly "pending": number; readonly "retrying": number; readonly "held": number; };
 export interface Operations {
   "POST /operator_authentication/tokens": {
     path: {  };
@@ -279,6 +288,12 @@ export interface Operations {
     body: undefined;
     answer: null;
   };
+  "GET /colleagues": {
+    path: {  };
+    query: { readonly "site_ids"?: readonly (string)[]; readonly "include_offline"?: boolean; readonly "page"?: number; readonly "per_page"?: number; };
+    body: undefined;
+    answer: { readonly "colleagues": readonly (Colleague)[]; readonly "next_page": string | null; };
+  };
   "GET /audit_log": {
     path: {  };
     query: { readonly "site_ids"?: readonly (string)[]; readonly "actor_id"?: string; readonly "action"?: string; readonly "target_type"?: string; readonly "target_id"?: string; readonly "since"?: string; readonly "until"?: string; readonly "cursor"?: string; readonly "per_page"?: number; };
@@ -290,6 +305,12 @@ export interface Operations {
     query: {  };
     body: { readonly "site_id"?: string; readonly "name"?: string | null; readonly "team_ids"?: readonly (string)[]; };
     answer: VisitorToken;
+  };
+  "GET /visitors": {
+    path: {  };
+    query: { readonly "ids": readonly (string)[]; };
+    body: undefined;
+    answer: { readonly "visitors": readonly (Visitor)[]; };
   };
   "POST /visitors/{visitor_id}/token": {
     path: { readonly "visitor_id": string; };
@@ -351,6 +372,12 @@ export interface Operations {
     body: undefined;
     answer: { readonly "intervals": readonly ({ readonly "opens_at": string; readonly "closes_at": string; })[]; };
   };
+  "POST /queues/scheduling_policies/preview": {
+    path: {  };
+    query: {  };
+    body: { readonly "site_id": string; readonly "timezone": string; readonly "business_hours": readonly ({ readonly "opens_at": string; readonly "closes_at": string; readonly "days_of_week": readonly (string)[]; })[]; readonly "exceptions"?: readonly ({ readonly "date": string; readonly "opens_at"?: string; readonly "closes_at"?: string; })[] | null; readonly "from"?: string; readonly "days": number; };
+    answer: HoursOutlook;
+  };
   "GET /queues": {
     path: {  };
     query: { readonly "site_ids": readonly (string)[]; readonly "page"?: number; readonly "per_page"?: number; };
@@ -362,6 +389,12 @@ export interface Operations {
     query: {  };
     body: { readonly "site_id": string; readonly "name": string; readonly "description"?: string | null; readonly "capacity"?: number | null; readonly "capacity_policy": { readonly "type": "fixed" | "variable"; readonly "capacity"?: number; readonly "multiplier"?: number; }; readonly "routing_policy": { readonly "media"?: readonly ("text" | "phone" | "audio" | "video")[]; readonly "team_ids"?: readonly (string)[]; }; readonly "when_unstaffed"?: "accept" | "reject" | null; readonly "operator_ranking_enabled"?: boolean | null; readonly "welcome_message"?: string | null; readonly "scheduling_policy_id"?: string | null; readonly "fallback_queue_id"?: string | null; readonly "operator_affinity"?: { readonly "time_window_sec": number; } | null; };
     answer: Queue;
+  };
+  "POST /queues/preview": {
+    path: {  };
+    query: {  };
+    body: { readonly "site_id": string; readonly "id"?: string; readonly "name": string; readonly "description"?: string | null; readonly "capacity"?: number | null; readonly "capacity_policy": { readonly "type": "fixed" | "variable"; readonly "capacity"?: number; readonly "multiplier"?: number; }; readonly "routing_policy": { readonly "media"?: readonly ("text" | "phone" | "audio" | "video")[]; readonly "team_ids"?: readonly (string)[]; }; readonly "when_unstaffed"?: "accept" | "reject" | null; readonly "operator_ranking_enabled"?: boolean | null; readonly "welcome_message"?: string | null; readonly "scheduling_policy_id"?: string | null; readonly "fallback_queue_id"?: string | null; readonly "operator_affinity"?: { readonly "time_window_sec": number; } | null; };
+    answer: QueuePreview;
   };
   "GET /queues/{queue_id}": {
     path: { readonly "queue_id": string; };
@@ -380,6 +413,12 @@ export interface Operations {
     query: {  };
     body: undefined;
     answer: null;
+  };
+  "GET /sites/{site_id}/availability": {
+    path: { readonly "site_id": string; };
+    query: { readonly "queue_ids"?: readonly (string)[]; };
+    body: undefined;
+    answer: SiteAvailability;
   };
   "GET /queues/{queue_id}/rankings": {
     path: { readonly "queue_id": string; };
@@ -459,6 +498,12 @@ export interface Operations {
     body: { readonly "site_id": string; readonly "media": "text" | "phone" | "audio" | "video"; readonly "queue_ids"?: readonly (string)[]; readonly "queue_id"?: string; readonly "team_ids"?: readonly (string)[]; readonly "source"?: string | null; readonly "media_options"?: { readonly "phone_number"?: string | null; readonly "one_way"?: boolean; } | null; readonly "webhooks"?: readonly (AttachedWebhook)[]; };
     answer: QueueTicket;
   };
+  "GET /queue_tickets": {
+    path: {  };
+    query: { readonly "site_ids": readonly (string)[]; readonly "cursor"?: string; readonly "per_page"?: number; };
+    body: undefined;
+    answer: { readonly "queue_tickets": readonly (QueueTicket)[]; readonly "next_page": string | null; };
+  };
   "GET /queue_tickets/{ticket_id}": {
     path: { readonly "ticket_id": string; };
     query: {  };
@@ -488,6 +533,12 @@ export interface Operations {
     query: {  };
     body: { readonly "expires_in_sec": number; };
     answer: Visitor;
+  };
+  "GET /queues/stats": {
+    path: {  };
+    query: { readonly "site_ids": readonly (string)[]; readonly "queue_ids"?: readonly (string)[]; readonly "from": string; readonly "to": string; readonly "service_level_sec"?: number; readonly "interval_sec"?: number; };
+    body: undefined;
+    answer: { readonly "from": string; readonly "to": string; readonly "interval_sec": number; readonly "service_level_sec": number; readonly "intervals": readonly (QueueStatsInterval)[]; };
   };
   "GET /queues/{queue_id}/stats": {
     path: { readonly "queue_id": string; };
@@ -813,9 +864,15 @@ export interface Operations {
     body: undefined;
     answer: { readonly "event_types": readonly (EventType)[]; };
   };
+  "GET /webhooks/{webhook_id}/stats": {
+    path: { readonly "webhook_id": string; };
+    query: { readonly "from": string; readonly "to": string; readonly "interval"?: number; };
+    body: undefined;
+    answer: WebhookStats;
+  };
   "GET /webhooks/{webhook_id}/deliveries": {
     path: { readonly "webhook_id": string; };
-    query: { readonly "state"?: "pending" | "retrying" | "held" | "delivered" | "exhausted" | "discarded"; readonly "event_type"?: "engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result"; readonly "since"?: string; readonly "until"?: string; readonly "cursor"?: string; readonly "per_page"?: number; };
+    query: { readonly "state"?: "pending" | "retrying" | "held" | "delivered" | "exhausted" | "discarded"; readonly "event_type"?: "engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result"; readonly "since"?: string; readonly "until"?: string; readonly "matching_id"?: string; readonly "cursor"?: string; readonly "per_page"?: number; };
     body: undefined;
     answer: { readonly "deliveries": readonly (Delivery)[]; readonly "next_page": string | null; };
   };

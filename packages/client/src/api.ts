@@ -1,5 +1,6 @@
 import type { Operations } from './api-types.ts';
-import { problemOf, Unreachable } from './problem.ts';
+import { problemOf, ProblemError, Unreachable } from './problem.ts';
+import { upload } from './upload.ts';
 
 export type Operation = keyof Operations;
 export type Answer<O extends Operation> = Operations[O]['answer'];
@@ -77,6 +78,19 @@ export class Api {
       throw await problemOf(again);
     }
     throw await problemOf(response);
+  }
+
+  /** A file, with word of how far it has come (from 0 to 1). */
+  async upload(path: string, form: FormData, onProgress: (share: number) => void): Promise<unknown> {
+    const url = `${this.#options.base}${path}`;
+    const authorization = await this.#options.authorization();
+    try {
+      return await upload({ url, form, authorization, onProgress });
+    } catch (error) {
+      const isOver = error instanceof ProblemError && error.status === 401;
+      if (!isOver || (await this.#options.renew?.(authorization)) !== true) throw error;
+      return upload({ url, form, authorization: await this.#options.authorization(), onProgress });
+    }
   }
 
   async #fetch(path: string, init: RequestInit, authorization: string): Promise<Response> {

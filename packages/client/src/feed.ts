@@ -1,10 +1,8 @@
+import type { FeedItem } from './feed-item.ts';
 import { ProblemError } from './problem.ts';
 import { blocksOf } from './sse.ts';
 
-export interface FeedItem {
-  readonly type: string;
-  readonly data: unknown;
-}
+export type { FeedItem };
 
 /** `ended`: whoever reads is not let in any more, or the server refuses for good. */
 export type FeedState = 'connecting' | 'open' | 'lost' | 'ended';
@@ -104,7 +102,9 @@ export class Feed {
     try {
       this.#options.onItem(item);
     } catch (error) {
-      reportError(error);
+      queueMicrotask(() => {
+        throw error;
+      });
     }
   }
 

@@ -9,6 +9,7 @@ import { setNonce } from 'get-nonce';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
+import { askBeforeLeaving } from './components/leaving.ts';
 import { Entry } from './shell/entry.tsx';
 import { Session } from './session/session.ts';
 import { SessionContext } from './session/use-session.ts';
@@ -44,7 +45,7 @@ createRoot(root).render(
       <Notifications position="bottom-right" />
       <QueryClientProvider client={client}>
         <SessionContext value={session}>
-          <Router base="/console">
+          <Router base="/console" aroundNav={askBeforeLeaving}>
             <Entry />
           </Router>
         </SessionContext>

@@ -9,7 +9,12 @@ export const theme = createTheme({
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace',
   headings: { fontWeight: '650' },
   // A link in a text must be told by more than its colour.
-  components: { Anchor: { defaultProps: { underline: 'always' } } },
+  components: {
+    Anchor: { defaultProps: { underline: 'always' } },
+    // The library gives them a cross and no name.
+    Modal: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
+    Drawer: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
+  },
 });
 
 /** Text on its own pale colour, as badges have it. */

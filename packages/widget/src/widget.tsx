@@ -1,1 +1,78 @@
-document.documentElement.dataset['usher'] = 'widget';
+import { Api } from '@usher/client/api';
+import { render } from 'preact';
+import { Availability } from './availability.ts';
+import { Calls } from './calls.ts';
+import { Conversation } from './conversation.ts';
+import { readSettings, type Settings } from './settings.ts';
+import { initialState } from './state.ts';
+import { Storage } from './storage.ts';
+import { Store } from './store.ts';
+import { App } from './ui/app.tsx';
+import { Visitor } from './visitor.ts';
+import styles from './widget.css?inline';
+
+/** Only while the script runs is it known which tag it is of. */
+const tag = document.currentScript ?? document.querySelector('script[data-site][data-token][src*="widget.js"]');
+
+const name = 'usher-widget';
+
+function start(settings: Settings): void {
+  // The tag is there twice, say.
+  if (document.querySelector(name) !== null) return;
+  const storage = new Storage(`usher.${settings.site}.`, () => localStorage);
+  const ofTab = new Storage(`usher.${settings.site}.`, () => sessionStorage);
+  const visitor = new Visitor(settings, storage);
+  const isYes = (value: unknown): value is true => value === true;
+  const store = new Store({ ...initialState, isPanelOpen: ofTab.get('open', isYes) ?? false });
+  store.subscribe(() => ofTab.set('open', store.value.isPanelOpen));
+  const api = new Api({
+    base: settings.origin,
+    authorization: async () => visitor.authorization(),
+    renew: async (refused) => visitor.renew(refused),
+  });
+  const anybody = new Api({
+    base: settings.origin,
+    authorization: async () => `ApplicationToken ${settings.token}`,
+  });
+  const calls = new Calls({ api, storage, store });
+  const conversation = new Conversation({
+    api,
+    settings,
+    storage,
+    visitor,
+    store,
+    onSignal: (signal) => calls.receive(signal),
+    onOpen: () => calls.resync(),
+  });
+  const availability = new Availability(
+    { api: anybody, settings },
+    (open) => store.set({ open }),
+    () => ['idle', 'ended'].includes(store.value.phase),
+  );
+  conversation.resume();
+  availability.look();
+  mount(<App settings={settings} store={store} conversation={conversation} calls={calls} />);
+}
+
+/**
+ * Beside the body, so that neither what the page does to its body nor a framework that replaces it reaches us; its styles
+ * come as an object and not as text, which no policy of the page forbids. The root is open: a closed one keeps nobody out
+ * who runs scripts in the page, only the tools of people who need them.
+ */
+function mount(app: Parameters<typeof render>[0]): void {
+  const host = document.createElement(name);
+  const root = host.attachShadow({ mode: 'open' });
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(styles);
+  root.adoptedStyleSheets = [sheet];
+  document.documentElement.append(host);
+  render(app, root);
+}
+
+const settings = tag instanceof HTMLScriptElement ? readSettings(tag.dataset, tag.src || location.href) : null;
+if (settings === null) {
+  // oxlint-disable-next-line no-console -- for whoever has put the tag on the page.
+  console.warn('Usher: the script tag of widget.js needs data-site and data-token.');
+} else if (document.readyState === 'loading') {
+  document.addEventListener('DOMContentLoaded', () => start(settings));
+} else start(settings);

@@ -8,7 +8,7 @@ interface Violation {
 /** What is wrong with the field at a JSON pointer, or with anything below it, in the server's words. */
 export type Faults = (pointer: string) => string | undefined;
 
-export function faultsOf(...sources: readonly (unknown | readonly Violation[])[]): Faults {
+export function faultsOf(...sources: readonly unknown[]): Faults {
   const violations = sources.flatMap(violationsIn);
   return (pointer) =>
     violations.find(({ attribute }) => attribute === pointer || attribute.startsWith(`${pointer}/`))?.detail;

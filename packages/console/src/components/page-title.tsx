@@ -1,6 +1,6 @@
 import { Group, Title } from '@mantine/core';
-import { useDocumentTitle } from '@mantine/hooks';
 import type { ReactElement, ReactNode } from 'react';
+import { useTabTitle } from '../shell/tab-title.ts';
 
 /** The heading of a page, with what can be done there at its right. */
 export function PageTitle({
@@ -10,10 +10,10 @@ export function PageTitle({
   readonly title: string;
   readonly children?: ReactNode;
 }): ReactElement {
-  useDocumentTitle(`${title} · Usher`);
+  useTabTitle(`${title} · Usher`);
   return (
     <Group justify="space-between" mb="md" gap="sm">
-      <Title order={1} size="h2" className="user-text">
+      <Title order={1} size="h2" className="user-text" lineClamp={2} title={title}>
         {title}
       </Title>
       {children === undefined ? null : <Group gap="xs">{children}</Group>}

@@ -15,6 +15,8 @@ interface ReadOptions {
   /** Whether the former answer stays on the page while another is read. */
   readonly keep?: boolean;
   readonly refetchInterval?: number;
+  /** Read again whenever it is opened, however new what is kept of it: for what others change and no event tells of. */
+  readonly refetchOnMount?: 'always';
 }
 
 /** What names an answer among those that are kept. */

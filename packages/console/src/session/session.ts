@@ -88,6 +88,7 @@ export class Session {
       credentials: 'same-origin',
     });
     this.#token = null;
+    forgetTyped();
     this.#channel.postMessage('out');
     this.#become({ kind: 'out' });
   }
@@ -158,4 +159,9 @@ export async function post<Body>(path: string, body: unknown): Promise<Body> {
   }
   if (!response.ok) throw await problemOf(response);
   return (await response.json()) as Body;
+}
+
+/** What was typed on the desk is kept for whoever comes back, not for whoever comes after somebody has left on purpose. */
+function forgetTyped(): void {
+  for (const key of Object.keys(localStorage)) if (key.startsWith('usher-desk ')) localStorage.removeItem(key);
 }

@@ -24,6 +24,10 @@ interface Page {
 const page = (load: () => Promise<Record<string, ComponentType>>, name: string): ComponentType =>
   lazy(async () => ({ default: (await load())[name] as ComponentType }));
 
+const loadBoard = async () => import('../pages/board/page.tsx');
+/** Most come for the board: it is under way while they are signed in, and not only after. */
+if (/^\/console\/(board\b.*)?$/.test(location.pathname)) void loadBoard();
+
 /** Every page, loaded when it is first opened. */
 export const pages: readonly Page[] = [
   {
@@ -31,7 +35,7 @@ export const pages: readonly Page[] = [
     title: 'Live board',
     icon: ActivityLogIcon,
     role: 'manager',
-    component: page(async () => import('../pages/board/page.tsx'), 'BoardPage'),
+    component: page(loadBoard, 'BoardPage'),
   },
   {
     path: '/desk',

@@ -11,6 +11,7 @@ import { LiveContext, useLive, useLiveFeed } from '../live/use-live.ts';
 import { SignInAgain } from '../session/sign-in-again.tsx';
 import { useSession } from '../session/use-session.ts';
 import { Frame } from './frame.tsx';
+import { Offers } from './offers.tsx';
 
 /** Sites are few: one page of the largest size has all of them. */
 const mostSites = 100;
@@ -25,6 +26,7 @@ export function SignedIn({ operatorId }: { readonly operatorId: string }): React
       <Known operatorId={operatorId}>
         <ReadAnew />
         <Presence />
+        <Offers />
         <Frame />
       </Known>
       <SignInAgain />

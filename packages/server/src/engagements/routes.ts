@@ -12,7 +12,7 @@ import type { Turns } from '../routing/turns.ts';
 import { engagementOutput, type EngagementRow } from './engagement.ts';
 import { isSide, partyOf } from './party.ts';
 import { refuseStranger } from './permission.ts';
-import { findEngagement, listEngagements } from './store.ts';
+import { findEngagement, hasNow, listEngagements } from './store.ts';
 
 const tags = ['Engagements'];
 const engagementParams = Type.Object({ engagement_id: uuid<'engagement'>() });
@@ -26,6 +26,8 @@ export function engagementRoutes(app: App, turns: Turns): void {
       schema: {
         tags,
         summary: 'Engagements of the sites, newest first: all for managers, their own for others',
+        description:
+          'Others also see, by visitor_ids, what visitors who are with them now were engaged in before on the same sites.',
         querystring: Type.Object({
           site_ids: list(uuid<'site'>(), { minItems: 1 }),
           operator_ids: Type.Optional(list(uuid<'operator'>())),
@@ -121,7 +123,10 @@ export function tookPart(
   return subs.some((sub) => isSide(request, { visitorId, operatorId: sub.operator_id, siteId: sub.site_id }));
 }
 
-/** One the caller takes or took part in; or, to be read, one on a site the caller manages. */
+/**
+ * One the caller takes or took part in; or, to be read, one on a site the caller manages, or on one where it works, of a
+ * visitor who is with it now: whoever helps somebody may know what was said before.
+ */
 export async function permittedEngagement(
   request: FastifyRequest,
   id: EngagementId,
@@ -129,9 +134,17 @@ export async function permittedEngagement(
 ): Promise<EngagementRow> {
   const found = await findEngagement(request.sql, accountOf(request), id);
   if (found === null) throw notFound('engagement', id);
-  if (!tookPart(request, found)) refuseStranger(request, { noun: 'engagement', id, siteId: found.site_id, others });
+  if (!tookPart(request, found) && !(others === 'a manager' && (await hasVisitorNow(request, found))))
+    refuseStranger(request, { noun: 'engagement', id, siteId: found.site_id, others });
   permitted(request);
   return found;
+}
+
+async function hasVisitorNow(
+  { caller, sql }: FastifyRequest,
+  { site_id, visitor_id }: EngagementRow,
+): Promise<boolean> {
+  return caller.kind === 'operator' && caller.roles.has(site_id) && hasNow(sql, caller.operatorId, visitor_id);
 }
 
 /** For what is said between the sides and not kept, by a caller who has no part, or none any more. */

@@ -1,4 +1,4 @@
-import type { Sql } from '../platform/database.ts';
+import type { Piece, Sql } from '../platform/database.ts';
 import type { AccountId, OperatorId, SiteId, VisitorId } from '../platform/ids.ts';
 import type { Cursor } from '../platform/paging.ts';
 import type { EngagementRow } from './engagement.ts';
@@ -54,7 +54,7 @@ interface EngagementList {
   readonly limit: number;
 }
 
-/** Newest first. Served by engagements_by_site and _by_visitor. */
+/** Newest first. Served by engagements_by_site and _by_visitor; the few that go on by active_engagements. */
 export async function listEngagements(sql: Sql, wanted: EngagementList): Promise<EngagementRow[]> {
   const { after } = wanted;
   const rows = await sql<EngagementRow[]>`
@@ -64,22 +64,48 @@ export async function listEngagements(sql: Sql, wanted: EngagementList): Promise
        AND (${wanted.visitorIds === null} OR e.visitor_id = ANY(${[...(wanted.visitorIds ?? [])]}::uuid[]))
        AND (${wanted.from}::timestamptz IS NULL OR e.started_at >= ${wanted.from})
        AND (${wanted.to}::timestamptz IS NULL OR e.started_at < ${wanted.to})
-       AND (${wanted.state}::text IS NULL OR (e.ended_at IS NULL) = (${wanted.state} = 'active'))
+       ${inState(sql, wanted)}
        ${after === null ? sql`` : sql`AND (e.started_at, e.id) < (${after.at}, ${after.id}::uuid)`}
      ORDER BY e.started_at DESC, e.id DESC
      LIMIT ${wanted.limit}`;
   return rows.map(withDates);
 }
 
-/** Visitors see their own, also where another site serves what they asked for on theirs. */
-function visibleTo(sql: Sql, { siteIds, managed, self }: Pick<EngagementList, 'siteIds' | 'managed' | 'self'>) {
+/** Those that go on are found by the table of them: among all that ever were they would be looked for one by one. */
+function inState(sql: Sql, { state, accountId }: Pick<EngagementList, 'state' | 'accountId'>) {
+  if (state === null) return sql``;
+  if (state === 'ended') return sql`AND e.ended_at IS NOT NULL`;
+  return sql`AND e.ended_at IS NULL
+       AND e.id IN (SELECT a.engagement_id FROM active_engagements a WHERE a.account_id = ${accountId})`;
+}
+
+/**
+ * Visitors see their own, also where another site serves what they asked for on theirs. Of a visitor that is asked for by
+ * name and is with them now, operators see what went before.
+ */
+function visibleTo(
+  sql: Sql,
+  { siteIds, managed, self, visitorIds }: Pick<EngagementList, 'siteIds' | 'managed' | 'self' | 'visitorIds'>,
+) {
   const sites = [...siteIds];
   if (self.visitorId !== null)
     return sql`e.visitor_id = ${self.visitorId}
        AND (e.site_id = ANY(${sites}::uuid[]) OR e.asked_on_site_id = ANY(${sites}::uuid[]))`;
   return sql`e.site_id = ANY(${sites}::uuid[])
        AND (e.site_id = ANY(${[...managed]}::uuid[]) OR e.operator_id = ${self.operatorId}
-            OR ${self.operatorId}::uuid IN (SELECT s.operator_id FROM sub_engagements s WHERE s.engagement_id = e.id))`;
+            OR ${self.operatorId}::uuid IN (SELECT s.operator_id FROM sub_engagements s WHERE s.engagement_id = e.id)
+            ${visitorIds === null ? sql`` : sql`OR ${isEngagedWith(sql, self.operatorId, sql`e.visitor_id`)}`})`;
+}
+
+function isEngagedWith(sql: Sql, operatorId: OperatorId | null, visitorId: Piece) {
+  return sql`EXISTS (SELECT 1 FROM engagements now
+                      WHERE now.visitor_id = ${visitorId} AND now.operator_id = ${operatorId} AND now.ended_at IS NULL)`;
+}
+
+/** Whether the visitor is with the operator now. Served by engagements_by_visitor. */
+export async function hasNow(sql: Sql, operatorId: OperatorId, visitorId: VisitorId): Promise<boolean> {
+  const [row] = await sql<{ has: boolean }[]>`SELECT ${isEngagedWith(sql, operatorId, sql`${visitorId}`)} AS has`;
+  return row?.has ?? false;
 }
 
 /** Those before and the current one, their times, which come as text inside JSON, as dates. */

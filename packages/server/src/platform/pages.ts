@@ -23,13 +23,14 @@ const page = pageHeaders({
   formAction: ["'none'"],
 });
 const policy = 'content-security-policy';
+const devices = 'camera=(self), microphone=(self), geolocation=(), display-capture=()';
 
 /** Files that are named by their content never change. */
 const forGood = 'public, max-age=31536000, immutable';
 /** A site's page asks again after so long whether the widget is a newer one. */
 const widgetCache = 'public, max-age=300';
 
-/** `/console` and what it loads, and `/widget.js`. All of it was built before the server started. */
+/** `/console` and what it loads, `/widget.js`, and the page that shows it. All of it was built before the server started. */
 export async function pageRoutes(app: App): Promise<void> {
   const consoleFolder = built('console');
   const widgetFolder = built('widget');
@@ -52,17 +53,43 @@ export async function pageRoutes(app: App): Promise<void> {
     const nonce = randomBytes(16).toString('base64');
     const headers = { ...page, [policy]: (page[policy] ?? '').replace(nonceMark, nonce) };
     reply.type('text/html; charset=utf-8').headers(headers).header('cache-control', 'no-cache');
-    reply.header('permissions-policy', 'camera=(self), microphone=(self), geolocation=(), display-capture=()');
+    reply.header('permissions-policy', devices);
     return html.replaceAll('%NONCE%', nonce);
   });
   app.get('/widget.js', route, async (_request, reply) => {
     reply.header('cache-control', widgetCache);
     return reply.sendFile('widget.js', widgetFolder, { cacheControl: false });
   });
+  demoRoutes(app, widgetFolder);
+}
+
+/** A page as a site would have it: it lets in no more than a careful one would. */
+const demoPage = pageHeaders({
+  scriptSrc: ["'self'"],
+  styleSrc: ["'self'"],
+  imgSrc: ["'self'"],
+  mediaSrc: ["'self'", 'blob:'],
+  connectSrc: ["'self'"],
+  baseUri: ["'none'"],
+  formAction: ["'self'"],
+});
+
+function demoRoutes(app: App, widgetFolder: string): void {
+  app.get('/demo', route, async (_request, reply) => {
+    reply.headers(demoPage).headers({ 'cache-control': 'no-cache', 'permissions-policy': devices });
+    return reply.sendFile('demo/index.html', widgetFolder, { cacheControl: false });
+  });
+  app.get('/demo/:name', route, async (request, reply) => {
+    const { name } = request.params as { name: string };
+    if (!/^[\w-]+\.(?:css|js|svg)$/.test(name) || !existsSync(`${widgetFolder}/demo/${name}`))
+      throw new Refusal('not_found', 'There is no such file.');
+    reply.header('cache-control', 'no-cache');
+    return reply.sendFile(`demo/${name}`, widgetFolder, { cacheControl: false });
+  });
 }
 
 function refuseUnbuilt(app: App): void {
-  for (const path of ['/console', '/console/*', '/widget.js'])
+  for (const path of ['/console', '/console/*', '/widget.js', '/demo'])
     app.get(path, route, async () => {
       throw new Refusal('not_found', 'The console is not built. Run `npm run build`, and start Usher again.');
     });

@@ -8,7 +8,7 @@ import { invalid, notFound, Refusal, type Violation } from '../platform/errors.t
 import { ifMatch, preconditionFailed } from '../platform/etag.ts';
 import { newId, type QueueId, type SiteId } from '../platform/ids.ts';
 import { findPolicy } from '../schedules/store.ts';
-import { completeQueue, type QueueOutput, type QueueRow, type StoredQueue } from './queue.ts';
+import { completeQueue, type QueueGiven, type QueueOutput, type QueueRow, type StoredQueue } from './queue.ts';
 import { readQueue } from './site-queues.ts';
 import {
   countVisitors,
@@ -19,8 +19,6 @@ import {
   updateQueue,
   usersOfQueue,
 } from './store.ts';
-
-type QueueGiven = Parameters<typeof completeQueue>[0];
 
 export interface ChangedQueue {
   readonly row: QueueRow;
@@ -98,14 +96,24 @@ async function lockedQueue(request: FastifyRequest, sql: Sql, id: QueueId): Prom
   return queue;
 }
 
+interface Referring {
+  readonly queue: StoredQueue;
+  /** A fallback that is `kept` as it was has been somebody else's to set. */
+  readonly kept: QueueId | null;
+}
+
+async function checkReferences(request: FastifyRequest, sql: Sql, siteId: SiteId, referring: Referring): Promise<void> {
+  const violations = await referenceViolations(request, sql, siteId, referring);
+  if (violations.length > 0) throw invalid(violations);
+}
+
 /** Teams and policy of the same site, fallback of a site the caller is super_manager of: every violation at once. */
-async function checkReferences(
+export async function referenceViolations(
   request: FastifyRequest,
   sql: Sql,
   siteId: SiteId,
-  /** A fallback that is `kept` as it was has been somebody else's to set. */
-  { queue, kept }: { queue: StoredQueue; kept: QueueId | null },
-): Promise<void> {
+  { queue, kept }: Referring,
+): Promise<Violation[]> {
   const violations: Violation[] = [];
   const { team_ids: teams = [] } = queue.routing_policy;
   const known = await teamsOnSite(sql, siteId, teams);
@@ -128,7 +136,7 @@ async function checkReferences(
       });
     }
   }
-  if (violations.length > 0) throw invalid(violations);
+  return violations;
 }
 
 async function refuseCycle(sql: Sql, id: QueueId, fallback: QueueId | null): Promise<void> {

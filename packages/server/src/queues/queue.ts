@@ -63,7 +63,7 @@ const affinity = body({
 const whenUnstaffed = oneOf(['accept', 'reject'] as const);
 const welcomeMessage = Type.String({ description: 'Text, or a response card as JSON; 16 KiB at most' });
 
-const fields = {
+export const queueFields = {
   name,
   description: Type.Optional(nullable(description)),
   capacity: Type.Optional(nullable(Type.Integer({ description: 'Deprecated and ignored: use capacity_policy' }))),
@@ -88,10 +88,10 @@ const readOnly = [
   'updated_at',
 ];
 
-export const queueInput = body({ site_id: uuid<'site'>(), ...fields });
-export const queueUpdate = put({ ...fields, site_id: Type.Optional(uuid<'site'>()) }, readOnly);
+export const queueInput = body({ site_id: uuid<'site'>(), ...queueFields });
+export const queueUpdate = put({ ...queueFields, site_id: Type.Optional(uuid<'site'>()) }, readOnly);
 
-const status = oneOf(['opened', 'closed', 'full', 'unstaffed'] as const);
+export const queueStatus = oneOf(['opened', 'closed', 'full', 'unstaffed'] as const);
 
 export const queueOutput = output('Queue', {
   id: uuid<'queue'>(),
@@ -109,8 +109,8 @@ export const queueOutput = output('Queue', {
     team_ids: Type.Optional(Type.Array(uuid<'team'>())),
   }),
   available_properties: Type.Object({ media: mediumList }),
-  status,
-  self_status: status,
+  status: queueStatus,
+  self_status: queueStatus,
   when_unstaffed: whenUnstaffed,
   operator_ranking_enabled: Type.Boolean(),
   welcome_message: nullable(welcomeMessage),
@@ -126,7 +126,7 @@ export const queueOutput = output('Queue', {
 });
 
 export type QueueOutput = Type.Static<typeof queueOutput>;
-type QueueGiven = Type.Static<typeof queueUpdate>;
+export type QueueGiven = Type.Static<typeof queueUpdate>;
 
 /** What is written of a queue; its status and counts are evaluated. */
 export interface StoredQueue {

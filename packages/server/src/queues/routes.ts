@@ -10,6 +10,7 @@ import { cutPage, nextPage, optionalPageQuery, pageWindow } from '../platform/pa
 import { list, uuid } from '../platform/schema.ts';
 import { changeQueue, createQueue, removeQueue, type ChangedQueue } from './change-queue.ts';
 import { queueInput, queueOutput, queueUpdate, type QueueOutput, type QueueRow } from './queue.ts';
+import { previewQueue, queueDraft, queuePreview } from './preview-queue.ts';
 import { readQueue, type SiteQueues } from './site-queues.ts';
 import { findQueue } from './store.ts';
 
@@ -45,6 +46,20 @@ export function queueRoutes(app: App, siteQueues: SiteQueues): void {
       reply.code(201).header('location', `/queues/${created.row.id}`);
       return tagged(reply, created);
     },
+  );
+
+  app.post(
+    '/queues/preview',
+    {
+      config: { access: { operator: 'super_manager', site: 'body.site_id' }, changesNothing: true, audit: 'dry run' },
+      schema: {
+        tags,
+        summary: 'What a queue would be now if it were so: nothing is changed',
+        body: queueDraft,
+        response: { 200: queuePreview },
+      },
+    },
+    async (request) => previewQueue(request, request.body),
   );
 
   app.get(

@@ -26,7 +26,10 @@ interface Material {
 type Counts = ReadonlyMap<QueueId, QueueCount>;
 
 async function readMaterial(sql: Sql, siteId: SiteId): Promise<Material> {
-  const rows = await queuesOfSite(sql, siteId);
+  return readMaterialOf(sql, siteId, await queuesOfSite(sql, siteId));
+}
+
+async function readMaterialOf(sql: Sql, siteId: SiteId, rows: readonly QueueRow[]): Promise<Material> {
   const policyIds = new Set(rows.flatMap((row) => row.scheduling_policy_id ?? []));
   const [policies, operators] = await Promise.all([
     policiesById(sql, [...policyIds]),
@@ -144,6 +147,41 @@ export async function readQueue(
   const found = queues.find((queue) => queue.id === id);
   if (found === undefined) throw new Error('a queue has vanished');
   return found;
+}
+
+/** What would be if a queue were so: as it would be shown, and what that follows from. */
+export interface Supposed {
+  readonly output: QueueOutput;
+  readonly staff: number;
+  readonly withinHours: boolean;
+  /** When its hours turn next; null: never, or it has none. */
+  readonly hoursChangeAt: number | null;
+  /** The queues that its fallbacks lead to, each with its own status. */
+  readonly fallbacks: ReadonlyMap<QueueId, QueueOutput['self_status']>;
+}
+
+/** A queue as it would be now, stored or not, with the queues that its fallbacks lead to. Nothing is written. */
+export async function supposeQueue(
+  sql: Sql,
+  row: QueueRow,
+  fallbacks: readonly QueueRow[],
+  now: number,
+): Promise<Supposed> {
+  const material = await readMaterialOf(sql, row.site_id, [row, ...fallbacks.filter(({ id }) => id !== row.id)]);
+  const counts = await readCounts(sql, material);
+  const facts = new Map<QueueId, QueueFacts>();
+  for (const [id, fact] of settingAt(material, now).facts)
+    facts.set(id, { ...fact, visitors: counts.get(id)?.visitors ?? 0 });
+  const own = facts.get(row.id);
+  if (own === undefined) throw new Error('a queue has no facts');
+  const hours = row.scheduling_policy_id === null ? undefined : material.hours.get(row.scheduling_policy_id);
+  return {
+    output: outputOf(row, facts, counts.get(row.id)),
+    staff: own.staff.length,
+    withinHours: own.open,
+    hoursChangeAt: hours === undefined ? null : nextChange(hours, now),
+    fallbacks: new Map([...facts].map(([id, fact]) => [id, evaluate(fact, facts).self_status])),
+  };
 }
 
 interface Held {

@@ -40,6 +40,20 @@ export async function queuesOfSite(sql: Sql, siteId: SiteId): Promise<QueueRow[]
     SELECT ${sql(queueColumns)} FROM queues WHERE id IN (SELECT id FROM linked) ORDER BY created_at, id`;
 }
 
+/** The queue and those its fallbacks lead to, in that order. A chain has no circle: nobody could store one. */
+export async function queuesAlong(sql: Sql, accountId: AccountId, start: QueueId): Promise<QueueRow[]> {
+  return sql<QueueRow[]>`
+    WITH RECURSIVE path AS (
+      SELECT id, fallback_queue_id, 1 AS step FROM queues WHERE id = ${start} AND account_id = ${accountId}
+      UNION ALL
+      SELECT q.id, q.fallback_queue_id, step + 1 FROM queues q JOIN path ON q.id = path.fallback_queue_id)
+      CYCLE id SET looped USING visited
+    SELECT ${sql(queueColumns.map((column) => `queues.${column}`))}
+      FROM path JOIN queues ON queues.id = path.id
+     WHERE NOT looped
+     ORDER BY step`;
+}
+
 export async function insertQueue(
   sql: Sql,
   place: { id: QueueId; accountId: AccountId; siteId: SiteId },

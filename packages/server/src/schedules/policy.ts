@@ -48,6 +48,19 @@ const readOnly = ['id', 'created_at', 'updated_at'];
 export const policyInput = checked(body({ site_id: uuid<'site'>(), ...fields }), hoursRules);
 export const policyUpdate = checked(put({ ...fields, site_id: Type.Optional(uuid<'site'>()) }, readOnly), hoursRules);
 
+/** The hours of a policy that may not be stored yet, and from when on they are looked at. */
+export const hoursDraft = checked(
+  body({
+    site_id: uuid<'site'>(),
+    timezone,
+    business_hours: fields.business_hours,
+    exceptions: fields.exceptions,
+    from: Type.Optional(Type.String({ format: 'date-time', description: 'In the first day that is shown; none: now' })),
+    days: Type.Integer({ minimum: 1, maximum: 31, default: 14 }),
+  }),
+  hoursRules,
+);
+
 /** What the schema cannot say, told together with what it can. */
 function hoursRules(given: unknown): ReturnType<typeof hoursViolations> {
   try {

@@ -9,9 +9,10 @@ import { etag, ifMatch, preconditionFailed } from '../platform/etag.ts';
 import type { App } from '../platform/http.ts';
 import { newId, type QueueId, type SchedulingPolicyId } from '../platform/ids.ts';
 import { cutPage, nextPage, optionalPageQuery, pageWindow } from '../platform/paging.ts';
-import { list, timestamp, uuid } from '../platform/schema.ts';
-import { compileHours, intervals } from './hours.ts';
-import { normalizePolicy, policyInput, policyOutput, policyUpdate, type PolicyRow } from './policy.ts';
+import { list, nullable, output, timestamp, uuid } from '../platform/schema.ts';
+import { compileHours, intervals, type OpenInterval } from './hours.ts';
+import { outlookOf } from './outlook.ts';
+import { hoursDraft, normalizePolicy, policyInput, policyOutput, policyUpdate, type PolicyRow } from './policy.ts';
 import {
   deletePolicy,
   findPolicy,
@@ -117,6 +118,7 @@ export function policyRoutes(app: App): void {
   );
 
   previewRoute(app);
+  draftPreviewRoute(app);
 }
 
 function previewRoute(app: App): void {
@@ -151,11 +153,79 @@ function previewRoute(app: App): void {
           { attribute: '/to', detail: `must be closer to from: more than ${mostIntervals} intervals lie between` },
         ]);
       }
+      return { intervals: open.map(shownInterval) };
+    },
+  );
+}
+
+function shownInterval({ opensAt, closesAt }: OpenInterval): { opens_at: Date; closes_at: Date } {
+  return { opens_at: new Date(opensAt), closes_at: new Date(closesAt) };
+}
+
+const interval = Type.Object({ opens_at: timestamp, closes_at: timestamp });
+
+const outlookOutput = output('HoursOutlook', {
+  open: Type.Boolean({ description: 'Whether it would be open now' }),
+  next_change_at: nullable(Type.Unsafe<Date>({ ...timestamp, description: 'When that changes; null: never' })),
+  days: Type.Array(
+    Type.Object({
+      date: Type.String({ description: 'YYYY-MM-DD, in the time zone' }),
+      starts_at: timestamp,
+      ends_at: timestamp,
+    }),
+    { description: 'Local days as they really are: 23, 24 or 25 hours long' },
+  ),
+  intervals: Type.Array(interval),
+  clock_changes: Type.Array(
+    Type.Object({
+      at: timestamp,
+      offset_before_sec: Type.Integer(),
+      offset_after_sec: Type.Integer({ description: 'Seconds ahead of UTC' }),
+    }),
+    { description: 'Within these days' },
+  ),
+  next_clock_change_at: nullable(
+    Type.Unsafe<Date>({ ...timestamp, description: 'The first after the beginning; null: none is known' }),
+  ),
+});
+
+function draftPreviewRoute(app: App): void {
+  app.post(
+    '/queues/scheduling_policies/preview',
+    {
+      config: { access: { operator: 'super_manager', site: 'body.site_id' }, changesNothing: true, audit: 'dry run' },
+      schema: {
+        tags,
+        summary: 'How hours would be day by day, daylight saving included, without storing them',
+        body: hoursDraft,
+        response: { 200: outlookOutput },
+      },
+    },
+    async ({ body: { from, days, ...given } }) => {
+      const now = Date.now();
+      const start = from === undefined ? now : Date.parse(from);
+      // A leap second is a date-time by its format and none by its value.
+      if (Number.isNaN(start)) throw invalid([{ attribute: '/from', detail: 'must be an instant' }]);
+      const outlook = outlookOf({ ...given, exceptions: given.exceptions ?? [] }, { now, start, days });
+      if (outlook.intervals.length > mostIntervals) {
+        const detail = `must be fewer: more than ${mostIntervals} intervals lie in these days`;
+        throw invalid([{ attribute: '/business_hours', detail }]);
+      }
       return {
-        intervals: open.map(({ opensAt, closesAt }) => ({
-          opens_at: new Date(opensAt),
-          closes_at: new Date(closesAt),
+        open: outlook.open,
+        next_change_at: outlook.nextChangeAt === null ? null : new Date(outlook.nextChangeAt),
+        days: outlook.days.map(({ date, startsAt, endsAt }) => ({
+          date,
+          starts_at: new Date(startsAt),
+          ends_at: new Date(endsAt),
         })),
+        intervals: outlook.intervals.map(shownInterval),
+        clock_changes: outlook.clockChanges.map(({ at, offsetBeforeSec, offsetAfterSec }) => ({
+          at: new Date(at),
+          offset_before_sec: offsetBeforeSec,
+          offset_after_sec: offsetAfterSec,
+        })),
+        next_clock_change_at: outlook.nextClockChangeAt === null ? null : new Date(outlook.nextClockChangeAt),
       };
     },
   );

@@ -1,6 +1,63 @@
-import type { ReactElement } from 'react';
+import { Center, Loader, Tabs, Text } from '@mantine/core';
+import { lazy, Suspense, type ReactElement } from 'react';
+import { useLocation, useRoute } from 'wouter';
 import { PageTitle } from '../../components/page-title.tsx';
+import { ProblemNote } from '../../components/problem.tsx';
+import { NowView } from './now/now-view.tsx';
+import { BoardContext, useBoard, useManagedSites, useNewBoard, useTopic } from './use-board.ts';
 
+/** Charts are large: they come when they are asked for. */
+const DayView = lazy(async () => ({ default: (await import('./day/day-view.tsx')).DayView }));
+
+/** What supervisors look at: the queues and everybody in them, now and over the day. */
 export function BoardPage(): ReactElement {
-  return <PageTitle title="Live board" />;
+  const siteIds = useManagedSites();
+  if (siteIds.length === 0)
+    return (
+      <>
+        <PageTitle title="Live board" />
+        <Text c="dimmed">You supervise no queues on this site. Choose another one above.</Text>
+      </>
+    );
+  return <Board siteIds={siteIds} />;
+}
+
+function Board({ siteIds }: { readonly siteIds: readonly string[] }): ReactElement {
+  const { board, error } = useNewBoard(siteIds);
+  const [ofDay] = useRoute('/board/day');
+  const [, go] = useLocation();
+  return (
+    <BoardContext value={board}>
+      <PageTitle title="Live board">
+        <Tabs value={ofDay ? 'day' : 'now'} onChange={(value) => go(value === 'day' ? '/board/day' : '/board')}>
+          <Tabs.List aria-label="When">
+            <Tabs.Tab value="now">Now</Tabs.Tab>
+            <Tabs.Tab value="day">Over the day</Tabs.Tab>
+          </Tabs.List>
+        </Tabs>
+      </PageTitle>
+      <ProblemNote error={error} title="The board could not be read" />
+      {ofDay ? (
+        <Suspense fallback={<Wait />}>
+          <DayView siteIds={siteIds} />
+        </Suspense>
+      ) : (
+        <Now />
+      )}
+    </BoardContext>
+  );
+}
+
+function Now(): ReactElement {
+  // Queues are there first, and with them the board is of use.
+  useTopic('queues');
+  return useBoard().store.has('queues') ? <NowView /> : <Wait />;
+}
+
+function Wait(): ReactElement {
+  return (
+    <Center mih="40vh">
+      <Loader aria-label="Loading" />
+    </Center>
+  );
 }

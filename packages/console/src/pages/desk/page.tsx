@@ -1,6 +1,107 @@
-import type { ReactElement } from 'react';
+import { ActionIcon, Center, Stack, Text, Tooltip, VisuallyHidden } from '@mantine/core';
+import { KeyboardIcon, SpeakerLoudIcon, SpeakerOffIcon } from '@radix-ui/react-icons';
+import { useState, type ReactElement } from 'react';
+import { useLocation, useRoute } from 'wouter';
 import { PageTitle } from '../../components/page-title.tsx';
+import { ProblemNote } from '../../components/problem.tsx';
+import { useMe } from '../../data/use-me.ts';
+import { useSound } from '../../live/sound.ts';
+import { useWaiting } from '../../shell/tab-title.ts';
+import { Availability } from './availability.tsx';
+import { ChatList } from './chat-list.tsx';
+import { Chat } from './chat.tsx';
+import classes from './desk.module.css';
+import { inOrder, unreadOf } from './reading.ts';
+import { Shortcuts, useDeskKeys } from './shortcuts.tsx';
+import { useNews } from './use-news.ts';
+import { useConversations, useDesk } from './use-desk.ts';
+import { VisitorPanel } from './visitor-panel.tsx';
 
 export function DeskPage(): ReactElement {
-  return <PageTitle title="Desk" />;
+  const desk = useDesk();
+  const state = useConversations();
+  const [, params] = useRoute('/desk/:id');
+  const [, go] = useLocation();
+  const [keysShown, showKeys] = useState(false);
+  const chats = inOrder(state);
+  const openId = params?.id ?? null;
+  const open = openId === null ? undefined : state.byId.get(openId);
+  const news = useNews(state, openId);
+  useWaiting(
+    'messages',
+    chats.reduce((sum, chat) => sum + unreadOf(chat), 0),
+  );
+  useDeskKeys({ chats, openId, go: (id) => go(`/desk/${id}`), showKeys: () => showKeys(true) });
+  return (
+    <div className={classes['desk']}>
+      <div data-phone={openId === null}>
+        <PageTitle title="Desk">
+          <Availability />
+          <SoundSwitch />
+          <Tooltip label="Keys (?)">
+            <ActionIcon variant="default" size={30} aria-label="Keys" onClick={() => showKeys(true)}>
+              <KeyboardIcon aria-hidden />
+            </ActionIcon>
+          </Tooltip>
+        </PageTitle>
+      </div>
+      <VisuallyHidden role="log" aria-live="polite" aria-label="News">
+        {news}
+      </VisuallyHidden>
+      <ProblemNote error={desk.problem()} title="Not everything could be read" />
+      <div className={classes['columns']}>
+        <section className={classes['column']} aria-label="Chats" data-phone={openId === null}>
+          {chats.length === 0 ? <NoChats isRead={state.isRead} /> : <ChatList chats={chats} openId={openId} />}
+        </section>
+        <section className={classes['column']} aria-label="Conversation" data-phone={openId !== null}>
+          {open === undefined ? (
+            <Center h="100%" p="md">
+              <Text c="dimmed" ta="center">
+                {openId === null || !state.isRead ? 'Choose a conversation.' : 'This conversation is not on your desk.'}
+              </Text>
+            </Center>
+          ) : (
+            <Chat key={open.id} chat={open} />
+          )}
+        </section>
+        <section className={classes['column']} aria-label="Visitor" data-wide>
+          {open === undefined ? null : (
+            <div className={classes['details']}>
+              <VisitorPanel key={open.engagement.visitor_id} chat={open} />
+            </div>
+          )}
+        </section>
+      </div>
+      <Shortcuts isShown={keysShown} close={() => showKeys(false)} />
+    </div>
+  );
+}
+
+/** What to do, where there is nothing. */
+function NoChats({ isRead }: { readonly isRead: boolean }): ReactElement {
+  const { operator } = useMe();
+  return (
+    <Stack p="md" gap={4}>
+      <Text fw={600}>{isRead ? 'Nobody is with you' : 'Loading'}</Text>
+      {isRead ? (
+        <Text size="sm" c="dimmed">
+          {operator.available
+            ? 'Visitors are offered to you as they come. Leave this page open.'
+            : 'Switch yourself to available, and visitors are offered to you.'}
+        </Text>
+      ) : null}
+    </Stack>
+  );
+}
+
+function SoundSwitch(): ReactElement {
+  const [isOn, set] = useSound();
+  const label = isOn ? 'Sound is on' : 'Sound is off';
+  return (
+    <Tooltip label={label}>
+      <ActionIcon variant="default" size={30} aria-label="Sound" aria-pressed={isOn} onClick={() => set(!isOn)}>
+        {isOn ? <SpeakerLoudIcon aria-hidden /> : <SpeakerOffIcon aria-hidden />}
+      </ActionIcon>
+    </Tooltip>
+  );
 }

@@ -1,6 +1,33 @@
 import type { ReactElement } from 'react';
-import { PageTitle } from '../../components/page-title.tsx';
+import { Redirect, Route, Switch } from 'wouter';
+import { CataloguePage } from './catalogue.tsx';
+import { NewWebhook } from './new-webhook.tsx';
+import { WebhookList } from './webhook-list.tsx';
+import { WebhookPage } from './webhook-page.tsx';
 
+/** Who is told of what happens, and what became of telling them. */
 export function WebhooksPage(): ReactElement {
-  return <PageTitle title="Webhooks" />;
+  return (
+    <Switch>
+      <Route path="/webhooks">
+        <WebhookList />
+      </Route>
+      <Route path="/webhooks/new">
+        <NewWebhook />
+      </Route>
+      <Route path="/webhooks/catalogue/:type?">{({ type }) => <CataloguePage type={type ?? null} />}</Route>
+      <Route path="/webhooks/:id">
+        {({ id }) => <WebhookPage key={id} id={id} tab="deliveries" deliveryId={null} />}
+      </Route>
+      <Route path="/webhooks/:id/:tab">
+        {({ id, tab }) => <WebhookPage key={id} id={id} tab={tab} deliveryId={null} />}
+      </Route>
+      <Route path="/webhooks/:id/:tab/:delivery">
+        {({ id, tab, delivery }) => <WebhookPage key={id} id={id} tab={tab} deliveryId={delivery} />}
+      </Route>
+      <Route>
+        <Redirect to="/webhooks" replace />
+      </Route>
+    </Switch>
+  );
 }

@@ -15,8 +15,9 @@ export type Audit = Audited | Unaudited;
  * `own work`: the traffic of conversations, which is in the log of events or in the engagement itself.
  * `no operator`: operators cannot use the route.
  * `signing in`: nothing is changed but the caller's own token.
+ * `dry run`: nothing is changed at all.
  */
-type Unaudited = 'own work' | 'no operator' | 'signing in';
+type Unaudited = 'own work' | 'no operator' | 'signing in' | 'dry run';
 
 export interface Audited {
   /** What is changed and how, such as `queue.update`. */

@@ -61,6 +61,40 @@ export async function listOperators(sql: Sql, wanted: OperatorList): Promise<Ope
      LIMIT ${wanted.limit} OFFSET ${wanted.offset}`;
 }
 
+interface ColleagueRow {
+  readonly id: OperatorId;
+  readonly name: string;
+  readonly available: boolean;
+  readonly media: Medium[];
+  readonly site_ids: SiteId[];
+  readonly teams: { readonly id: TeamId; readonly site_id: SiteId; readonly name: string }[];
+}
+
+/** Nothing of the sites that were not asked for. */
+export async function listColleagues(
+  sql: Sql,
+  wanted: Pick<OperatorList, 'accountId' | 'siteIds' | 'includeOffline' | 'limit' | 'offset'>,
+): Promise<ColleagueRow[]> {
+  const sites = [...wanted.siteIds];
+  return sql<ColleagueRow[]>`
+    SELECT o.id, o.name, o.available AND coalesce(o.presence_expires_at > now(), true) AS available, o.media,
+           (SELECT array_agg(a.site_id ORDER BY a.site_id)
+              FROM operator_assignments a
+             WHERE a.operator_id = o.id AND a.site_id = ANY(${sites}::uuid[])) AS site_ids,
+           coalesce((SELECT jsonb_agg(jsonb_build_object('id', t.id, 'site_id', t.site_id, 'name', t.name)
+                                      ORDER BY t.name, t.id)
+                       FROM operator_teams m
+                       JOIN teams t ON t.id = m.team_id
+                      WHERE m.operator_id = o.id AND m.site_id = ANY(${sites}::uuid[])), '[]') AS teams
+      FROM operators o
+     WHERE o.account_id = ${wanted.accountId} AND o.enabled
+       AND EXISTS (SELECT 1 FROM operator_assignments a
+                    WHERE a.operator_id = o.id AND a.site_id = ANY(${sites}::uuid[]))
+       AND (${wanted.includeOffline} OR (o.available AND coalesce(o.presence_expires_at > now(), true)))
+     ORDER BY o.name, o.id
+     LIMIT ${wanted.limit} OFFSET ${wanted.offset}`;
+}
+
 export interface OperatorFields {
   readonly name: string;
   readonly email: string;

@@ -5,12 +5,12 @@ import { invalid, notFound, Refusal } from '../../platform/errors.ts';
 import { etag, ifMatch, preconditionFailed } from '../../platform/etag.ts';
 import type { App } from '../../platform/http.ts';
 import { newId, type SiteId, type TeamId, type VisitorId } from '../../platform/ids.ts';
-import { uuid } from '../../platform/schema.ts';
-import { accountOf, permitted } from '../access.ts';
+import { list, uuid } from '../../platform/schema.ts';
+import { accountOf, operatorOf, permitted } from '../access.ts';
 import { recordChange, type Audited } from '../audit/audit.ts';
 import { teamsOnSite } from '../teams/store.ts';
 import { visitorTokenSeconds, type Tokens } from '../tokens.ts';
-import { findVisitor, insertVisitor, lockVisitor, moveVisitor, updateVisitor } from './store.ts';
+import { findVisitor, insertVisitor, lockVisitor, moveVisitor, updateVisitor, visitorsById } from './store.ts';
 import {
   mergeVisitor,
   operatorOnlyFields,
@@ -79,6 +79,29 @@ export function visitorRoutes(app: App, tokens: Tokens): void {
   );
 
   ownRoutes(app);
+  namedRoute(app);
+}
+
+const mostNamed = 100;
+
+/** A list of tickets or engagements names many visitors. */
+function namedRoute(app: App): void {
+  app.get(
+    '/visitors',
+    {
+      config: { access: { operator: 'operator', site: 'anywhere' } },
+      schema: {
+        tags,
+        summary: "The visitors with these ids, in no order; those on others' sites are left out",
+        querystring: Type.Object({ ids: list(uuid<'visitor'>(), { minItems: 1, maxItems: mostNamed }) }),
+        response: { 200: Type.Object({ visitors: Type.Array(visitorOutput) }) },
+      },
+    },
+    async (request) => {
+      const sites = [...operatorOf(request).roles.keys()];
+      return { visitors: await visitorsById(request.sql, request.query.ids, sites) };
+    },
+  );
 }
 
 function tokenRoutes(app: App, tokens: Tokens): void {

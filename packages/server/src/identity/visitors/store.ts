@@ -42,6 +42,16 @@ export async function findVisitor(sql: Sql, accountId: AccountId, id: VisitorId)
   return row ?? null;
 }
 
+/** Those of the ids that are on the sites. */
+export async function visitorsById(
+  sql: Sql,
+  ids: readonly VisitorId[],
+  siteIds: readonly SiteId[],
+): Promise<VisitorRow[]> {
+  return sql<VisitorRow[]>`
+    SELECT ${sql(columns)} FROM visitors WHERE id = ANY(${[...ids]}::uuid[]) AND site_id = ANY(${[...siteIds]}::uuid[])`;
+}
+
 /** Read and held until the transaction ends, because what it becomes depends on what it is. */
 export async function lockVisitor(sql: Sql, accountId: AccountId, id: VisitorId): Promise<VisitorRow | null> {
   const [row] = await sql<VisitorRow[]>`

@@ -1,5 +1,5 @@
 import type { Sql } from '../../platform/database.ts';
-import type { QueueId, SiteId } from '../../platform/ids.ts';
+import type { AccountId, QueueId, SiteId } from '../../platform/ids.ts';
 
 interface Interval {
   readonly queueId: QueueId;
@@ -22,6 +22,19 @@ export interface QueueStats {
   readonly within_service_level: number | null;
 }
 
+/** What became of visits; those who are still there have made none yet. */
+const outcomes = (sql: Sql, serviceLevelSec: number) => sql`
+           count(*) FILTER (WHERE outcome = 'engaged')::integer AS engaged,
+           count(*) FILTER (WHERE outcome = 'engaged_elsewhere')::integer AS engaged_elsewhere,
+           count(*) FILTER (WHERE outcome IN ('canceled', 'visitor_left'))::integer AS abandoned,
+           count(*) FILTER (WHERE outcome = 'expired')::integer AS expired,
+           count(*) FILTER (WHERE outcome = 'unstaffed')::integer AS unstaffed,
+           count(*) FILTER (WHERE outcome = 'moved')::integer AS rerouted,
+           (avg(wait) FILTER (WHERE outcome = 'engaged'))::float8 AS average_wait_sec,
+           (max(wait) FILTER (WHERE outcome = 'engaged'))::float8 AS longest_wait_sec,
+           (count(*) FILTER (WHERE outcome = 'engaged' AND wait <= ${serviceLevelSec}::float8))::float8
+             / nullif(count(*) FILTER (WHERE outcome IN ('engaged', 'canceled', 'visitor_left')), 0) AS within_service_level`;
+
 /**
  * What became of those who entered the queue in the interval. Waits are those of visitors who were engaged from it, from
  * their first enqueue. Served by queue_visits_by_queue and, for those still in it, queue_tickets_active.
@@ -40,19 +53,66 @@ export async function queueStats(sql: Sql, { queueId, from, to, serviceLevelSec 
               AND place.entered_at >= ${from} AND place.entered_at < ${to})
     SELECT (count(*) + (SELECT count FROM here))::integer AS arrivals,
            (SELECT count FROM here) AS waiting,
-           count(*) FILTER (WHERE outcome = 'engaged')::integer AS engaged,
-           count(*) FILTER (WHERE outcome = 'engaged_elsewhere')::integer AS engaged_elsewhere,
-           count(*) FILTER (WHERE outcome IN ('canceled', 'visitor_left'))::integer AS abandoned,
-           count(*) FILTER (WHERE outcome = 'expired')::integer AS expired,
-           count(*) FILTER (WHERE outcome = 'unstaffed')::integer AS unstaffed,
-           count(*) FILTER (WHERE outcome = 'moved')::integer AS rerouted,
-           (avg(wait) FILTER (WHERE outcome = 'engaged'))::float8 AS average_wait_sec,
-           (max(wait) FILTER (WHERE outcome = 'engaged'))::float8 AS longest_wait_sec,
-           (count(*) FILTER (WHERE outcome = 'engaged' AND wait <= ${serviceLevelSec}::float8))::float8
-             / nullif(count(*) FILTER (WHERE outcome IN ('engaged', 'canceled', 'visitor_left')), 0) AS within_service_level
+           ${outcomes(sql, serviceLevelSec)}
       FROM visits`;
   if (row === undefined) throw new Error('counting gave no row');
   return row;
+}
+
+interface Series {
+  readonly accountId: AccountId;
+  readonly queueIds: readonly QueueId[];
+  readonly from: Date;
+  readonly to: Date;
+  readonly intervalSec: number;
+  readonly serviceLevelSec: number;
+}
+
+/**
+ * The same of several queues together, for each interval from `from` on; the last one ends with `to`. Whoever enters two of
+ * the queues has arrived twice, as in the queues' own. Served by the same indexes.
+ */
+export async function statsByInterval(
+  sql: Sql,
+  { accountId, queueIds, from, to, intervalSec, serviceLevelSec }: Series,
+): Promise<(QueueStats & { from: Date; to: Date })[]> {
+  const queues = [...queueIds];
+  const number = (at: ReturnType<Sql>) =>
+    sql`floor(extract(epoch FROM ${at} - ${from}::timestamptz) / ${intervalSec}::numeric)::integer`;
+  return sql<(QueueStats & { from: Date; to: Date })[]>`
+    WITH intervals AS (
+           SELECT number, start AS "from", least(start + make_interval(secs => ${intervalSec}), ${to}::timestamptz) AS "to"
+             FROM generate_series(0, ${Math.ceil((to.getTime() - from.getTime()) / (intervalSec * 1_000)) - 1}::integer) AS number,
+                  LATERAL (SELECT ${from}::timestamptz + make_interval(secs => number * ${intervalSec}) AS start)),
+         visits AS (
+           SELECT ${number(sql`entered_at`)} AS number, outcome, extract(epoch FROM left_at - enqueued_at) AS wait
+             FROM queue_visits
+            WHERE queue_id = ANY(${queues}::uuid[]) AND entered_at >= ${from} AND entered_at < ${to}),
+         left_it AS (
+           SELECT number, count(*) AS count, ${outcomes(sql, serviceLevelSec)}
+             FROM visits
+            GROUP BY number),
+         here AS (
+           SELECT ${number(sql`place.entered_at`)} AS number, count(*)::integer AS count
+             FROM queue_tickets t, unnest(t.queue_ids, t.entered_at) AS place (queue_id, entered_at)
+            WHERE t.account_id = ${accountId} AND t.ended_at IS NULL AND place.queue_id = ANY(${queues}::uuid[])
+              AND place.entered_at >= ${from} AND place.entered_at < ${to}
+            GROUP BY 1)
+    SELECT i."from", i."to",
+           (coalesce(l.count, 0) + coalesce(h.count, 0))::integer AS arrivals, coalesce(h.count, 0) AS waiting,
+           coalesce(engaged, 0) AS engaged, coalesce(engaged_elsewhere, 0) AS engaged_elsewhere,
+           coalesce(abandoned, 0) AS abandoned, coalesce(expired, 0) AS expired, coalesce(unstaffed, 0) AS unstaffed,
+           coalesce(rerouted, 0) AS rerouted, average_wait_sec, longest_wait_sec, within_service_level
+      FROM intervals i
+      LEFT JOIN left_it l ON l.number = i.number
+      LEFT JOIN here h ON h.number = i.number
+     ORDER BY i.number`;
+}
+
+/** Which queues the sites have. */
+export async function queueIdsOf(sql: Sql, siteIds: readonly SiteId[]): Promise<QueueId[]> {
+  const rows = await sql<{ id: QueueId }[]>`SELECT id FROM queues WHERE site_id = ANY(${[...siteIds]}::uuid[])`;
+  return rows.map(({ id }) => id);
 }
 
 /** How long the last visitors of the site's queues had waited, in seconds; 0 where nobody has. */

@@ -12,6 +12,7 @@ import { body, oneOf, uuid } from '../../platform/schema.ts';
 import { permittedQueue, queueParams } from '../../queues/routes.ts';
 import { notesOf } from '../notes.ts';
 import type { Turns } from '../turns.ts';
+import { activeTicketsRoute } from './active-route.ts';
 import { findTicket, ticketsInQueue } from './store.ts';
 import { showNewTicket, showTicket, ticketInput, ticketOutput, type TicketOutput, type TicketRow } from './ticket.ts';
 
@@ -79,6 +80,7 @@ export function ticketRoutes(app: App, turns: Turns, attacher: WebhookAttacher):
   );
 
   lineRoute(app);
+  activeTicketsRoute(app, turns);
 }
 
 /** Who waits, in order. */

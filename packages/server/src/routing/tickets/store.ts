@@ -1,5 +1,6 @@
 import type { Sql } from '../../platform/database.ts';
-import type { AccountId, QueueId, TicketId } from '../../platform/ids.ts';
+import type { AccountId, QueueId, SiteId, TicketId } from '../../platform/ids.ts';
+import type { Place } from '../../platform/paging.ts';
 import type { Ticket } from '../board/state.ts';
 import type { TicketRow } from './ticket.ts';
 
@@ -47,6 +48,27 @@ export async function activeTicketsOf(
       FROM queue_tickets
      WHERE account_id = ${accountId} AND ended_at IS NULL AND kind = 'visitor'
        AND visitor_id = ANY(${[...visitorIds]}::uuid[])`;
+}
+
+interface Waiting {
+  readonly accountId: AccountId;
+  readonly siteIds: readonly SiteId[];
+  readonly after: Place | null;
+  readonly limit: number;
+}
+
+/** Who waits or is offered on the sites, in the order of coming. Served by queue_tickets_active. */
+export async function activeTickets(
+  sql: Sql,
+  { accountId, siteIds, after, limit }: Waiting,
+): Promise<(TicketRow & { readonly seq: number })[]> {
+  return sql<(TicketRow & { seq: number })[]>`
+    SELECT ${columns(sql)}, seq::float8 AS seq
+      FROM queue_tickets
+     WHERE account_id = ${accountId} AND ended_at IS NULL AND seq > ${after?.seq ?? -1}
+       AND kind = 'visitor' AND site_id = ANY(${[...siteIds]}::uuid[])
+     ORDER BY seq
+     LIMIT ${limit}`;
 }
 
 interface Line {

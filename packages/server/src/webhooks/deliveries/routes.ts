@@ -92,6 +92,9 @@ function listRoute(app: App): void {
           event_type: Type.Optional(oneOf(eventTypes)),
           since: Type.Optional(instant),
           until: Type.Optional(instant),
+          matching_id: Type.Optional(
+            Type.Unsafe<string>({ ...uuid(), description: 'Of the delivery, of its event or of its engagement' }),
+          ),
           ...cursorQuery,
         }),
         response: { 200: Type.Object({ deliveries: Type.Array(deliveryOutput), next_page: nextPage }) },
@@ -99,6 +102,7 @@ function listRoute(app: App): void {
     },
     async (request) => {
       const { state = null, event_type: eventType = null, since, until, cursor, per_page: perPage } = request.query;
+      const matching = request.query.matching_id ?? null;
       const after = readPlace(cursor);
       const span = {
         since: since === undefined ? null : instantOf(since, '/since'),
@@ -106,7 +110,7 @@ function listRoute(app: App): void {
       };
       const webhook = await coveredWebhook(request, request.params.webhook_id);
       const limit = perPage + 1;
-      const found = await listDeliveries(request.sql, { webhook, state, eventType, ...span, after, limit });
+      const found = await listDeliveries(request.sql, { webhook, state, eventType, matching, ...span, after, limit });
       const deliveries = found.rows.slice(0, perPage);
       const last = found.rows.length > perPage ? deliveries.at(-1) : undefined;
       const next = last === undefined ? found.next : { seq: last.event_seq, id: last.id };

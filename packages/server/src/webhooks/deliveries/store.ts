@@ -20,6 +20,8 @@ interface DeliveryList {
   readonly webhook: { readonly id: WebhookId; readonly destination_id: DestinationId };
   readonly state: DeliveryState | null;
   readonly eventType: string | null;
+  /** Of the delivery, of its event or of its engagement. */
+  readonly matching: string | null;
   /** When their events occurred. */
   readonly since: Date | null;
   readonly until: Date | null;
@@ -47,6 +49,7 @@ export async function listDeliveries(sql: Sql, list: DeliveryList): Promise<Walk
     webhook_id = ${list.webhook.id}
        AND (${list.state}::text IS NULL OR state = ${list.state})
        AND (${list.eventType}::text IS NULL OR event_type = ${list.eventType})
+       AND (${list.matching}::uuid IS NULL OR ${list.matching}::uuid IN (id, event_id, engagement_id))
        AND (${list.since}::timestamptz IS NULL OR occurred_at >= ${list.since})
        AND (${list.until}::timestamptz IS NULL OR occurred_at < ${list.until})`;
   const sources = sourcesOf(sql, list).map((looked) => ({ looked, wanted }));

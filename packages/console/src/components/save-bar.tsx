@@ -1,0 +1,34 @@
+import { Button, Group, Paper, Text } from '@mantine/core';
+import type { ReactElement } from 'react';
+import classes from './save-bar.module.css';
+import type { Editing } from './use-editing.ts';
+
+interface Props<Fields> {
+  readonly editing: Editing<Fields>;
+  /** `Save`, `Create`. */
+  readonly label: string;
+  /** Whether something is known to be wrong that the server would refuse. */
+  readonly blocked?: boolean;
+}
+
+/** At the foot of the window while something is not saved: what was changed is saved from wherever one is. */
+export function SaveBar<Fields>({ editing, label, blocked = false }: Props<Fields>): ReactElement | null {
+  if (!editing.isChanged) return null;
+  return (
+    <Paper withBorder shadow="sm" px="md" py="xs" mt="lg" className={classes['bar']}>
+      <Group justify="space-between" wrap="nowrap">
+        <Text size="sm" c="dimmed" component="output">
+          Not saved yet
+        </Text>
+        <Group gap="xs" wrap="nowrap">
+          <Button variant="default" onClick={editing.discard}>
+            Discard
+          </Button>
+          <Button disabled={blocked} loading={editing.saving} onClick={editing.submit}>
+            {label}
+          </Button>
+        </Group>
+      </Group>
+    </Paper>
+  );
+}

@@ -1,0 +1,16 @@
+import type { Api } from '@usher/client/api';
+
+/** The Date header counts whole seconds: on average it is half of one behind. */
+const halfOfHeaderMs = 500;
+
+/** How far the server's clock is ahead of ours, by one request there and back. */
+export async function skewOf(api: Api): Promise<number> {
+  const sent = Date.now();
+  const response = await api.send('/operator_authentication/sessions/current');
+  const there = Date.parse(response.headers.get('date') ?? '');
+  await response.body?.cancel();
+  const here = (sent + Date.now()) / 2;
+  const skew = there + halfOfHeaderMs - here;
+  // Less than the header can tell is nothing.
+  return Number.isNaN(skew) || Math.abs(skew) < 2 * halfOfHeaderMs ? 0 : skew;
+}

@@ -1,0 +1,150 @@
+import { Group, Loader, MultiSelect, NumberInput, Select, Text, TextInput } from '@mantine/core';
+import { useState, type ReactElement } from 'react';
+import { ProblemNote } from '../../../components/problem.tsx';
+import { inClock } from '../../../components/since.tsx';
+import { useRead } from '../../../data/use-api.ts';
+import { useBoard, useTopic } from '../use-board.ts';
+import now from '../now/now.module.css';
+import { Charts } from './charts.tsx';
+import { boundsOf, nameOf, stepsOf, wholeOf } from './day.ts';
+import { FiguresTable } from './figures-table.tsx';
+
+const refreshMs = 30_000;
+const mostLevelSec = 604_800;
+const steps = [
+  { value: '900', label: 'By quarter hours' },
+  { value: '1800', label: 'By half hours' },
+  { value: '3600', label: 'By hours' },
+];
+
+interface Choice {
+  readonly day: string;
+  readonly intervalSec: number;
+  readonly levelSec: number;
+  readonly queueIds: readonly string[];
+}
+
+/** What became of those who came on a day, as charts and as a table. */
+export function DayView({ siteIds }: { readonly siteIds: readonly string[] }): ReactElement {
+  const [choice, setChoice] = useState<Choice>(() => ({
+    day: nameOf(new Date()),
+    intervalSec: 1_800,
+    levelSec: 20,
+    queueIds: [],
+  }));
+  const bounds = boundsOf(choice.day);
+  const stats = useRead(
+    'GET /queues/stats',
+    {
+      query: {
+        site_ids: siteIds,
+        ...(choice.queueIds.length === 0 ? {} : { queue_ids: choice.queueIds }),
+        from: (bounds?.from ?? new Date(0)).toISOString(),
+        to: (bounds?.to ?? new Date(0)).toISOString(),
+        interval_sec: choice.intervalSec,
+        service_level_sec: choice.levelSec,
+      },
+    },
+    { enabled: bounds !== null, keep: true, refetchInterval: refreshMs },
+  );
+  const intervals = stats.data?.data.intervals;
+  return (
+    <>
+      <Choices choice={choice} choose={(change) => setChoice({ ...choice, ...change })} />
+      <ProblemNote error={stats.error} title="The day could not be read" />
+      {intervals === undefined ? (
+        <Loader aria-label="Loading" />
+      ) : (
+        <>
+          <Summary {...wholeOf(intervals)} levelSec={choice.levelSec} />
+          <Charts steps={stepsOf(intervals, new Date(stats.dataUpdatedAt))} levelSec={choice.levelSec} />
+          <FiguresTable intervals={intervals} />
+        </>
+      )}
+    </>
+  );
+}
+
+interface ChoicesProps {
+  readonly choice: Choice;
+  readonly choose: (change: Partial<Choice>) => void;
+}
+
+function Choices({ choice, choose }: ChoicesProps): ReactElement {
+  const { store } = useBoard();
+  useTopic('queues');
+  const queues = [...store.queues.values()].map(({ id, name }) => ({ value: id, label: name }));
+  return (
+    <Group gap="sm" mb="md" align="flex-end">
+      <TextInput
+        label="Day"
+        type="date"
+        size="xs"
+        value={choice.day}
+        error={boundsOf(choice.day) === null ? 'Choose a day' : null}
+        onChange={({ currentTarget }) => choose({ day: currentTarget.value })}
+      />
+      <Select
+        label="Steps"
+        size="xs"
+        w={150}
+        allowDeselect={false}
+        data={steps}
+        value={String(choice.intervalSec)}
+        onChange={(value) => choose({ intervalSec: Number(value) })}
+      />
+      <NumberInput
+        label="Service level, s"
+        size="xs"
+        w={150}
+        min={0}
+        max={mostLevelSec}
+        clampBehavior="strict"
+        value={choice.levelSec}
+        onChange={(value) => choose({ levelSec: Number(value) || 0 })}
+      />
+      <MultiSelect
+        label="Queues"
+        size="xs"
+        flex="1 1 220px"
+        placeholder={choice.queueIds.length === 0 ? 'All of them' : ''}
+        data={queues}
+        value={[...choice.queueIds]}
+        onChange={(queueIds) => choose({ queueIds })}
+        searchable
+        clearable
+        limit={50}
+        nothingFoundMessage="No queue is like that."
+      />
+    </Group>
+  );
+}
+
+function Summary(whole: ReturnType<typeof wholeOf> & { readonly levelSec: number }): ReactElement {
+  if (whole.arrivals === 0)
+    return (
+      <Text c="dimmed" mb="md">
+        Nobody came on this day.
+      </Text>
+    );
+  const clock = (seconds: number | null): string => (seconds === null ? '–' : inClock(seconds));
+  const figures: readonly (readonly [name: string, value: string])[] = [
+    ['Arrivals', String(whole.arrivals)],
+    ['Engaged', String(whole.engaged)],
+    ['Abandoned', String(whole.abandoned)],
+    ['Sent away', String(whole.sentAway)],
+    ['Average wait', clock(whole.averageWaitSec)],
+    ['Longest wait', clock(whole.longestWaitSec)],
+    [`Within ${whole.levelSec} s`, whole.within === null ? '–' : `${Math.round(whole.within * 100)} %`],
+  ];
+  return (
+    <dl className={now['totals']} aria-label="The day">
+      {figures.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,79 @@
+import type { QueueStatsInterval } from '@usher/client/api-types';
+
+/** A day where the reader is, as instants: on two days of the year it has 23 hours or 25. */
+export function boundsOf(day: string): { readonly from: Date; readonly to: Date } | null {
+  const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day) ?? [];
+  if (year === undefined) return null;
+  const at = (days: number): Date => new Date(Number(year), Number(month) - 1, Number(date) + days);
+  // A date that is none, the 31st of February, is another one by now.
+  return nameOf(at(0)) === day ? { from: at(0), to: at(1) } : null;
+}
+
+/** `2026-11-15`, where the reader is. */
+export function nameOf(at: Date): string {
+  const two = (value: number): string => String(value).padStart(2, '0');
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+}
+
+/** One step of the charts; what has not happened yet, or happened to nobody, is `null`. */
+export interface Step {
+  readonly time: string;
+  readonly arrivals: number | null;
+  readonly engaged: number | null;
+  readonly abandoned: number | null;
+  /** Sent away: they waited too long, or nobody was there any more. */
+  readonly sentAway: number | null;
+  readonly averageWaitMin: number | null;
+  readonly longestWaitMin: number | null;
+  readonly withinPercent: number | null;
+}
+
+export function stepsOf(intervals: readonly QueueStatsInterval[], now: Date): Step[] {
+  return intervals.map((interval) => {
+    const at = new Date(interval.from);
+    const time = at.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
+    const past = at <= now;
+    const minutes = (seconds: number | null): number | null => (seconds === null ? null : round(seconds / 60));
+    return {
+      time,
+      arrivals: past ? interval.arrivals : null,
+      engaged: past ? interval.engaged : null,
+      abandoned: past ? interval.abandoned : null,
+      sentAway: past ? interval.expired + interval.unstaffed : null,
+      averageWaitMin: minutes(interval.average_wait_sec),
+      longestWaitMin: minutes(interval.longest_wait_sec),
+      withinPercent: interval.within_service_level === null ? null : Math.round(interval.within_service_level * 100),
+    };
+  });
+}
+
+const round = (value: number): number => Math.round(value * 100) / 100;
+
+interface Whole {
+  readonly arrivals: number;
+  readonly engaged: number;
+  readonly abandoned: number;
+  readonly sentAway: number;
+  readonly averageWaitSec: number | null;
+  readonly longestWaitSec: number | null;
+  readonly within: number | null;
+}
+
+/** The intervals together: means and shares are weighed by those they are of. */
+export function wholeOf(intervals: readonly QueueStatsInterval[]): Whole {
+  const sum = (figure: (each: QueueStatsInterval) => number): number =>
+    intervals.reduce((all, each) => all + figure(each), 0);
+  const [engaged, abandoned] = [sum((each) => each.engaged), sum((each) => each.abandoned)];
+  const waits = intervals.flatMap(({ longest_wait_sec: longest }) => longest ?? []);
+  const judged = engaged + abandoned;
+  return {
+    arrivals: sum((each) => each.arrivals),
+    engaged,
+    abandoned,
+    sentAway: sum((each) => each.expired + each.unstaffed),
+    averageWaitSec: engaged === 0 ? null : sum((each) => (each.average_wait_sec ?? 0) * each.engaged) / engaged,
+    longestWaitSec: waits.length === 0 ? null : Math.max(...waits),
+    within:
+      judged === 0 ? null : sum((each) => (each.within_service_level ?? 0) * (each.engaged + each.abandoned)) / judged,
+  };
+}

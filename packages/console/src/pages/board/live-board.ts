@@ -1,0 +1,64 @@
+import type { Api } from '@usher/client/api';
+import { NameBook } from './name-book.ts';
+import { readBoard, readQueues } from './read-board.ts';
+import { BoardStore } from './store/board-store.ts';
+
+/** Queues are read anew no more often than this, however many are changed. */
+const staleMs = 300;
+
+interface Options {
+  readonly api: Api;
+  readonly siteIds: readonly string[];
+  /** `null`: what failed before has gone well. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** What is on the board, and the reads it comes from. */
+export class LiveBoard {
+  readonly store: BoardStore;
+  readonly names: NameBook;
+  readonly #options: Options;
+  #reads = new AbortController();
+  #soon: ReturnType<typeof setTimeout> | null = null;
+
+  constructor(options: Options) {
+    this.#options = options;
+    const { api, siteIds } = options;
+    this.store = new BoardStore({
+      siteIds,
+      schedule: (run) => requestAnimationFrame(run),
+      onQueuesStale: () => this.#readQueuesSoon(),
+    });
+    this.names = new NameBook(
+      async (ids) => (await api.call('GET /visitors', { query: { ids } })).visitors,
+      this.store.topics,
+    );
+  }
+
+  read(what: 'all' | 'queues'): void {
+    if (this.#reads.signal.aborted) this.#reads = new AbortController();
+    const { signal } = this.#reads;
+    const { api, siteIds, onError } = this.#options;
+    const reading = what === 'all' ? readBoard : readQueues;
+    reading({ api, store: this.store, siteIds, signal }).then(
+      () => onError(null),
+      (error: unknown) => {
+        if (!signal.aborted) onError(error);
+      },
+    );
+  }
+
+  stop(): void {
+    this.#reads.abort();
+    if (this.#soon !== null) clearTimeout(this.#soon);
+    this.#soon = null;
+  }
+
+  #readQueuesSoon(): void {
+    if (this.#soon !== null) return;
+    this.#soon = setTimeout(() => {
+      this.#soon = null;
+      this.read('queues');
+    }, staleMs);
+  }
+}

@@ -1,0 +1,113 @@
+import { Button, Tabs } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { Cross2Icon } from '@radix-ui/react-icons';
+import { lazy, Suspense, useCallback, useState, type ReactElement } from 'react';
+import { useSearchParams } from 'wouter';
+import { useBoard, useTopic } from '../use-board.ts';
+import { EngagedList } from './engaged-list.tsx';
+import classes from './now.module.css';
+import { OperatorList } from './operator-list.tsx';
+import { QueueList } from './queue-list.tsx';
+import { Totals } from './totals.tsx';
+import { WaitingList } from './waiting-list.tsx';
+
+const Transcript = lazy(async () => ({ default: (await import('./transcript.tsx')).Transcript }));
+
+type Tab = 'queues' | 'waiting' | 'engaged' | 'operators';
+const tabs: readonly (readonly [Tab, string])[] = [
+  ['queues', 'Queues'],
+  ['waiting', 'Waiting'],
+  ['engaged', 'Engaged'],
+  ['operators', 'Operators'],
+];
+
+/** Everything as it is now: queues, and beside them, or where there is no room behind them, people. */
+export function NowView(): ReactElement {
+  const wide = useMediaQuery('(min-width: 75em)', true, { getInitialValueInEffect: false });
+  const [params, setParams] = useSearchParams();
+  const [tab, setTab] = useState<Tab>(wide ? 'waiting' : 'queues');
+  const [looked, look] = useState<string | null>(null);
+  const chosen = params.get('queue');
+  const choose = useCallback(
+    (id: string | null) => {
+      setParams(id === null ? {} : { queue: id }, { replace: true });
+      if (id !== null) setTab((now) => (now === 'queues' ? 'waiting' : now));
+    },
+    [setParams],
+  );
+  const close = useCallback(() => look(null), []);
+  const current = wide && tab === 'queues' ? 'waiting' : tab;
+  return (
+    <div className={classes['board']}>
+      <Totals />
+      <div className={classes['layout']}>
+        {wide ? <QueueList chosen={chosen} choose={choose} /> : null}
+        <section className={classes['panel']} aria-label={wide ? 'People' : 'Queues and people'}>
+          <Tabs value={current} onChange={(value) => setTab(value as Tab)} keepMounted={false} display="contents">
+            <Tabs.List>
+              {tabs
+                .filter(([value]) => !wide || value !== 'queues')
+                .map(([value, title]) => (
+                  <Tabs.Tab key={value} value={value} px={wide ? 'md' : 'xs'}>
+                    {title}
+                  </Tabs.Tab>
+                ))}
+            </Tabs.List>
+            {chosen === null || current === 'queues' ? null : <Chosen id={chosen} clear={() => choose(null)} />}
+            {tabs.map(([value]) => (
+              <Tabs.Panel key={value} value={value} className={classes['tabPanel'] ?? ''} pt="xs">
+                <Panel tab={value} {...{ chosen, choose, look }} />
+              </Tabs.Panel>
+            ))}
+          </Tabs>
+        </section>
+      </div>
+      {looked === null ? null : (
+        <Suspense>
+          <Transcript engagementId={looked} close={close} />
+        </Suspense>
+      )}
+    </div>
+  );
+}
+
+interface PanelProps {
+  readonly tab: Tab;
+  readonly chosen: string | null;
+  readonly choose: (id: string | null) => void;
+  readonly look: (engagementId: string) => void;
+}
+
+function Panel({ tab, chosen, choose, look }: PanelProps): ReactElement {
+  switch (tab) {
+    case 'queues':
+      return <QueueList chosen={chosen} choose={choose} />;
+    case 'waiting':
+      return <WaitingList queueId={chosen} />;
+    case 'engaged':
+      return <EngagedList queueId={chosen} look={look} />;
+    case 'operators':
+      return <OperatorList queueId={chosen} />;
+  }
+}
+
+/** Which queue the lists are about, and the way back to all. */
+function Chosen({ id, clear }: { readonly id: string; readonly clear: () => void }): ReactElement {
+  const { store } = useBoard();
+  useTopic('queues');
+  const name = store.queues.get(id)?.name ?? 'a queue that is not there';
+  return (
+    <Button
+      mt="xs"
+      size="compact-sm"
+      variant="light"
+      maw="100%"
+      style={{ alignSelf: 'flex-start' }}
+      rightSection={<Cross2Icon aria-hidden />}
+      aria-label={`Only ${name}: show all queues`}
+      onClick={clear}
+    >
+      Only <bdi>&nbsp;{name}</bdi>
+    </Button>
+  );
+}

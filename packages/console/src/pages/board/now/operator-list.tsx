@@ -1,0 +1,121 @@
+import { Button, Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import type { Operator } from '@usher/client/api-types';
+import { memo, type ReactElement } from 'react';
+import { Link } from 'wouter';
+import { inWords } from '../../../components/in-words.ts';
+import { Since } from '../../../components/since.tsx';
+import { useChange } from '../../../data/use-api.ts';
+import { staffs, type Load } from '../store/staffing.ts';
+import { useBoard, useTopic } from '../use-board.ts';
+import { mediumNames, operatorInWords, saidSince, stateOf } from '../words.ts';
+import classes from './now.module.css';
+import { Cell, Head } from './table-parts.tsx';
+import { VirtualRows } from './virtual-rows.tsx';
+
+const rowHeight = 52;
+
+/** Who is there, busy or away and since when: all of them, or those who staff a queue. */
+export function OperatorList({ queueId }: { readonly queueId: string | null }): ReactElement {
+  const { store } = useBoard();
+  useTopic('operators');
+  useTopic('queues');
+  const queue = queueId === null ? undefined : store.queues.get(queueId);
+  const shown = queue === undefined ? store.operators() : store.operators().filter((each) => staffs(each, queue));
+  return (
+    <VirtualRows
+      label="Operators"
+      things={shown}
+      rowHeight={rowHeight}
+      className={classes['engagedGrid']}
+      header={
+        <>
+          <Head>Operator</Head>
+          <Head>Since</Head>
+          <Head>
+            <span className={classes['unseen']}>Action</span>
+          </Head>
+        </>
+      }
+      empty={<Nobody known={store.has('operators')} ofQueue={queue !== undefined} />}
+      renderRow={(operator) => <OperatorCells operator={operator} load={store.load(operator.id)} />}
+    />
+  );
+}
+
+function Nobody({ known, ofQueue }: { readonly known: boolean; readonly ofQueue: boolean }): ReactElement {
+  if (!known) return <Text c="dimmed">Reading who is there…</Text>;
+  if (ofQueue) return <Text c="dimmed">Nobody who is there serves this queue.</Text>;
+  return (
+    <Text c="dimmed">
+      There are no operators yet. <Link href="/people">Invite the first one</Link>.
+    </Text>
+  );
+}
+
+const OperatorCells = memo(function OperatorCells({
+  operator,
+  load,
+}: {
+  readonly operator: Operator;
+  readonly load: Load;
+}): ReactElement {
+  const state = stateOf(operator, load);
+  const since = saidSince(operator);
+  const media = operator.media.map((medium) => mediumNames[medium]).join(', ');
+  return (
+    <>
+      <Cell className={classes['two']}>
+        <bdi title={operator.name}>{operator.name}</bdi>
+        <small>
+          <span className={classes['status']} data-status={statusOf[state]}>
+            {operatorInWords(operator, load)}
+          </span>
+          {operator.available ? ` · ${media}` : ''}
+          {operator.presence_reason === null ? null : (
+            <>
+              {' · '}
+              <bdi>{operator.presence_reason}</bdi>
+            </>
+          )}
+        </small>
+      </Cell>
+      <Cell>{since === null ? '–' : <Since at={since} />}</Cell>
+      <Cell>
+        <SetPresence operator={operator} />
+      </Cell>
+    </>
+  );
+});
+
+/** Marked as queues are: there, there and taken, not there. */
+const statusOf = { free: 'opened', busy: 'opened', full: 'full', away: 'closed' } as const;
+
+function SetPresence({ operator }: { readonly operator: Operator }): ReactElement {
+  const change = useChange('PUT /operators/{operator_id}/presence');
+  const { id, name, available, media } = operator;
+  return (
+    <Button
+      size="compact-xs"
+      variant="subtle"
+      color="gray"
+      c="dimmed"
+      loading={change.isPending}
+      aria-label={`Set ${name} ${available ? 'away' : 'available'}`}
+      onClick={() =>
+        change.mutate(
+          {
+            path: { operator_id: id },
+            // What they last took, they take again.
+            body: { available: !available, ...(media.length === 0 ? {} : { media }) },
+          },
+          {
+            onError: (error) => notifications.show({ color: 'red', title: 'Not changed', message: inWords(error) }),
+          },
+        )
+      }
+    >
+      {available ? 'Set away' : 'Set available'}
+    </Button>
+  );
+}

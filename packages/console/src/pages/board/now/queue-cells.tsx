@@ -1,0 +1,134 @@
+import type { Queue } from '@usher/client/api-types';
+import { ArrowRightIcon, OpenInNewWindowIcon } from '@radix-ui/react-icons';
+import { memo, type ReactElement } from 'react';
+import { Link } from 'wouter';
+import { inClock, Since } from '../../../components/since.tsx';
+import type { Staff } from '../store/staffing.ts';
+import { statusNames, takesOver, why } from '../why.ts';
+import classes from './now.module.css';
+import { Cell } from './table-parts.tsx';
+
+interface Props {
+  readonly queue: Queue;
+  readonly waiting: number;
+  readonly longestSince: string | null;
+  readonly present: number;
+  readonly busy: number;
+  /** Those it falls back to, in order; `null` for one on a site that is not shown. */
+  readonly chain: readonly (Queue | null)[];
+  readonly isChosen: boolean;
+  readonly choose: (id: string) => void;
+}
+
+/** The cells of a queue. They are drawn anew only when something in them has changed. */
+export const QueueCells = memo(
+  function QueueCells(props: Props): ReactElement {
+    const { queue, waiting, longestSince, present, busy, isChosen, choose } = props;
+    return (
+      <>
+        <Cell className={classes['name']}>
+          <div className={classes['line']}>
+            <button
+              type="button"
+              className={classes['plain']}
+              aria-pressed={isChosen}
+              title={`${queue.name}: show who waits, who is engaged and who is there`}
+              onClick={() => choose(queue.id)}
+            >
+              <bdi>{queue.name}</bdi>
+            </button>
+            <Link href={`/queues/${queue.id}`} className={classes['icon']} aria-label={`Open the queue ${queue.name}`}>
+              <OpenInNewWindowIcon aria-hidden />
+            </Link>
+          </div>
+          <Situation {...props} />
+        </Cell>
+        <Cell className={classes['number']} label="waiting" strong={waiting > 0}>
+          {waiting}
+        </Cell>
+        <Cell className={classes['number']} label="longest">
+          {longestSince === null ? '–' : <Since at={longestSince} />}
+        </Cell>
+        <Cell className={classes['number']} label="average">
+          {queue.average_wait_time === 0 ? '–' : inClock(queue.average_wait_time)}
+        </Cell>
+        <Cell className={classes['number']} label="staff">
+          {staffInWords({ present, busy })}
+        </Cell>
+        <Capacity used={queue.visitors_count} capacity={queue.capacity} />
+      </>
+    );
+  },
+  (a, b) =>
+    a.queue === b.queue &&
+    a.waiting === b.waiting &&
+    a.longestSince === b.longestSince &&
+    a.present === b.present &&
+    a.busy === b.busy &&
+    a.isChosen === b.isChosen &&
+    a.choose === b.choose &&
+    a.chain.length === b.chain.length &&
+    a.chain.every((link, n) => link === b.chain[n]),
+);
+
+function staffInWords({ present, busy }: Staff): ReactElement {
+  if (busy === 0) return <>{present}</>;
+  return (
+    <>
+      {present} <small>{busy === present ? 'all busy' : `${busy} busy`}</small>
+    </>
+  );
+}
+
+/** Its status, why, and where visitors go instead. */
+function Situation({ queue, present, busy, chain, choose }: Props): ReactElement {
+  const reason = why(queue, { present, busy });
+  const instead = queue.self_status === 'opened' ? null : takesOver(chain);
+  return (
+    <div className={classes['situation']}>
+      <span className={classes['status']} data-status={queue.self_status}>
+        {statusNames[queue.self_status]}
+      </span>
+      {reason === '' ? null : <span>{reason}</span>}
+      {chain.length === 0 ? null : (
+        <span className={classes['chain']}>
+          <span className={classes['unseen']}>
+            {instead === null ? 'falls back to' : 'visitors are let in by fallback to'}
+          </span>
+          {chain.map((link, n) => (
+            <span key={link?.id ?? n} data-takes={(link !== null && link === instead) || undefined}>
+              <ArrowRightIcon aria-hidden />
+              {link === null ? (
+                'another site'
+              ) : (
+                <button
+                  type="button"
+                  className={classes['plain']}
+                  title={link === instead ? `${link.name} takes in who comes here` : link.name}
+                  onClick={() => choose(link.id)}
+                >
+                  <bdi>{link.name}</bdi>
+                </button>
+              )}
+            </span>
+          ))}
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** How much of the effective capacity is used, as a bar and in figures. */
+function Capacity({ used, capacity }: { readonly used: number; readonly capacity: number }): ReactElement {
+  const share = capacity === 0 ? (used > 0 ? 1 : 0) : Math.min(1, used / capacity);
+  return (
+    <Cell className={classes['capacity']} label="capacity">
+      <span className="tabular">
+        {used} / {capacity}
+      </span>
+      <span className={classes['track']} aria-hidden>
+        <span className={classes['used']} data-full={share >= 1 || undefined} style={{ width: `${share * 100}%` }} />
+      </span>
+    </Cell>
+  );
+}

@@ -1,0 +1,108 @@
+import { SegmentedControl, Text, TextInput } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { MagnifyingGlassIcon, TriangleDownIcon } from '@radix-ui/react-icons';
+import { useCallback, useDeferredValue, useState, type ReactElement } from 'react';
+import { Link } from 'wouter';
+import { listQueues, type Sorting } from '../order.ts';
+import { useBoard, useTopic } from '../use-board.ts';
+import { fallbackChain } from '../why.ts';
+import classes from './now.module.css';
+import { Head } from './table-parts.tsx';
+import { QueueCells } from './queue-cells.tsx';
+import { VirtualRows } from './virtual-rows.tsx';
+
+const heights = { wide: 68, narrow: 130 };
+
+interface Props {
+  readonly chosen: string | null;
+  readonly choose: (id: string | null) => void;
+}
+
+/** Every queue of the sites, with its figures as they are now. */
+export function QueueList({ chosen, choose }: Props): ReactElement {
+  const { store } = useBoard();
+  useTopic('queues');
+  const wide = useMediaQuery('(min-width: 48em)', true, { getInitialValueInEffect: false });
+  const [sorting, setSorting] = useState<Sorting>('name');
+  const [only, setOnly] = useState<'all' | 'trouble'>('all');
+  const [search, setSearch] = useState('');
+  const wanted = useDeferredValue(search);
+  const queues = listQueues(store.queues.values(), (id) => store.standing(id), { sorting, search: wanted, only });
+  const pick = useCallback((id: string) => choose(chosen === id ? null : id), [choose, chosen]);
+  return (
+    <section className={classes['panel']} aria-label="Queues">
+      <div className={classes['tools']}>
+        <TextInput
+          size="xs"
+          aria-label="Find a queue"
+          placeholder="Find a queue"
+          leftSection={<MagnifyingGlassIcon aria-hidden />}
+          value={search}
+          onChange={({ currentTarget }) => setSearch(currentTarget.value)}
+        />
+        <SegmentedControl
+          size="xs"
+          aria-label="Which queues"
+          value={only}
+          onChange={(value) => setOnly(value === 'trouble' ? 'trouble' : 'all')}
+          data={[
+            { value: 'all', label: 'All' },
+            { value: 'trouble', label: 'Not open' },
+          ]}
+        />
+      </div>
+      <VirtualRows
+        label="Queues"
+        things={queues}
+        rowHeight={wide ? heights.wide : heights.narrow}
+        className={classes['queueGrid']}
+        header={<Heads sorting={sorting} sort={setSorting} />}
+        empty={<Nothing any={store.queues.size > 0} />}
+        isMarked={({ id }) => id === chosen}
+        renderRow={(queue) => (
+          <QueueCells
+            queue={queue}
+            {...store.standing(queue.id)}
+            {...store.staff(queue.id)}
+            chain={fallbackChain(queue, store.queues)}
+            isChosen={queue.id === chosen}
+            choose={pick}
+          />
+        )}
+      />
+    </section>
+  );
+}
+
+const columns: readonly (readonly [title: string, sorting: Sorting | null])[] = [
+  ['Queue', 'name'],
+  ['Waiting', 'waiting'],
+  ['Longest', 'longest'],
+  ['Average', 'average'],
+  ['Staff', null],
+  ['Capacity', null],
+];
+
+function Heads({ sorting, sort }: { readonly sorting: Sorting; readonly sort: (by: Sorting) => void }): ReactElement[] {
+  return columns.map(([title, by]) => {
+    if (by === null) return <Head key={title}>{title}</Head>;
+    const direction = by === 'name' ? 'ascending' : 'descending';
+    return (
+      <Head key={title} sorted={sorting === by ? direction : 'none'}>
+        <button type="button" className={classes['plain']} onClick={() => sort(by)}>
+          {title}
+          {sorting === by ? <TriangleDownIcon aria-hidden /> : null}
+        </button>
+      </Head>
+    );
+  });
+}
+
+function Nothing({ any }: { readonly any: boolean }): ReactElement {
+  if (any) return <Text c="dimmed">No queue is like that.</Text>;
+  return (
+    <Text c="dimmed">
+      There are no queues yet. <Link href="/queues">Make the first one</Link>, and it shows here as soon as it is there.
+    </Text>
+  );
+}

@@ -1,0 +1,113 @@
+import { Drawer, Loader, ScrollArea, Stack, Text } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import type { ChatMessage } from '@usher/client/api-types';
+import type { ReactElement } from 'react';
+import { ProblemNote } from '../../../components/problem.tsx';
+import { keyOf, useRead } from '../../../data/use-api.ts';
+import { useLive } from '../../../live/use-live.ts';
+import { useBoard, useTopic } from '../use-board.ts';
+import { visitorInWords } from '../words.ts';
+
+const read = 'GET /engagements/{engagement_id}/chat_transcript';
+const about = ['engagement.chat.message', 'engagement.chat.system_message', 'engagement.chat.message_status'];
+
+/** What stands at the end is made anew with each message, and so is shown. */
+function showEnd(end: HTMLDivElement | null): void {
+  end?.scrollIntoView({ block: 'end' });
+}
+
+interface Props {
+  readonly engagementId: string;
+  readonly close: () => void;
+}
+
+/** What is said in an engagement, as it is said. Nobody there is told that it is read. */
+export function Transcript({ engagementId, close }: Props): ReactElement {
+  const { store, names } = useBoard();
+  useTopic('names');
+  useTopic('engagements');
+  const request = { path: { engagement_id: engagementId } };
+  const messages = useRead(read, request);
+  const client = useQueryClient();
+  useLive(about, ({ data }) => {
+    const { message } = data as { message?: { engagement_id?: string } };
+    if (message?.engagement_id === engagementId) void client.invalidateQueries({ queryKey: keyOf(read, request) });
+  });
+  const engagement = useRead('GET /engagements/{engagement_id}', request).data?.data;
+  const goesOn = store.engagements().some(({ id }) => id === engagementId);
+  const visitor =
+    engagement === undefined ? '' : visitorInWords(names.nameOf(engagement.visitor_id), engagement.visitor_id);
+  const nameOf = ({ sender }: ChatMessage): string => {
+    if (sender.type === 'visitor') return visitor;
+    return sender.type === 'operator' ? (store.operator(sender.id ?? '')?.name ?? 'Operator') : 'System';
+  };
+  const count = messages.data?.data.length ?? 0;
+  return (
+    <Drawer
+      opened
+      onClose={close}
+      position="right"
+      size="md"
+      title={<bdi>{visitor === '' ? 'Chat' : `Chat with ${visitor}`}</bdi>}
+      // Locking the page behind it takes a style that the security policy does not let in; it may well scroll.
+      lockScroll={false}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+      scrollAreaComponent={ScrollArea.Autosize}
+    >
+      <ProblemNote error={messages.error} title="The chat could not be read" />
+      {messages.isPending ? <Loader aria-label="Loading" /> : null}
+      {messages.isSuccess && count === 0 ? <Text c="dimmed">Nothing has been said yet.</Text> : null}
+      <Stack gap="sm" role="log" aria-label="Messages">
+        {messages.data?.data.map((message) => (
+          <Said key={message.id} message={message} by={nameOf(message)} />
+        ))}
+      </Stack>
+      {goesOn ? null : (
+        <Text c="dimmed" mt="md">
+          The engagement has ended.
+        </Text>
+      )}
+      <div key={count} ref={showEnd} />
+    </Drawer>
+  );
+}
+
+function Said({ message, by }: { readonly message: ChatMessage; readonly by: string }): ReactElement {
+  return (
+    <div>
+      <Text size="xs" c="dimmed">
+        <bdi>{by}</bdi> ·{' '}
+        <time dateTime={message.timestamp} title={new Date(message.timestamp).toLocaleString()}>
+          {new Date(message.timestamp).toLocaleTimeString()}
+        </time>
+      </Text>
+      {message.content === '' ? null : <div className="user-text">{message.content}</div>}
+      <Attached attachment={message.attachment} />
+    </div>
+  );
+}
+
+/** What came with it, in words: here it is only to be read. */
+function Attached({ attachment }: Pick<ChatMessage, 'attachment'>): ReactElement | null {
+  if (attachment === null) return null;
+  const { files, options, selected_option } = attachment as {
+    readonly files?: readonly { readonly name: string }[];
+    readonly options?: readonly { readonly text: string }[];
+    readonly selected_option?: string;
+  };
+  const words = [
+    ...(files ?? []).map(({ name }) => `File: ${name}`),
+    ...(options ?? []).map(({ text }) => `Choice: ${text}`),
+    ...(selected_option === undefined ? [] : [`Chose: ${selected_option}`]),
+  ];
+  return (
+    <>
+      {words.map((text, n) => (
+        // oxlint-disable-next-line react/no-array-index-key -- they never change.
+        <Text key={n} size="sm" c="dimmed" className="user-text">
+          {text}
+        </Text>
+      ))}
+    </>
+  );
+}

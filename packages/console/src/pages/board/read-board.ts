@@ -1,0 +1,59 @@
+import type { Answer, Api, Operation, Request } from '@usher/client/api';
+import type { BoardStore } from './store/board-store.ts';
+
+/** As many as the API gives at once. */
+const perPage = 1_000;
+
+interface Reader {
+  readonly api: Api;
+  readonly store: BoardStore;
+  readonly siteIds: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+/** All that a board shows. Queues come first, and nothing else beside them: with them it is of use. */
+export async function readBoard(reader: Reader): Promise<void> {
+  const { store, siteIds } = reader;
+  const query = { site_ids: siteIds, per_page: perPage };
+  await readQueues(reader);
+  await Promise.all([
+    store.reading('tickets', async (add) =>
+      pages(reader, 'GET /queue_tickets', { query }, (page) => add(page.queue_tickets)),
+    ),
+    store.reading('engagements', async (add) =>
+      pages(reader, 'GET /engagements', { query: { ...query, state: 'active' } }, (page) => add(page.engagements)),
+    ),
+    store.reading('operators', async (add) =>
+      pages(reader, 'GET /operators', { query: { ...query, include_offline: true } }, (page) => add(page.operators)),
+    ),
+  ]);
+}
+
+export async function readQueues({ api, store, siteIds, signal }: Reader): Promise<void> {
+  await store.reading('queues', async (add) =>
+    add((await api.call('GET /queues', { query: { site_ids: siteIds }, signal })).queues),
+  );
+}
+
+type Paged = 'GET /queue_tickets' | 'GET /engagements' | 'GET /operators';
+
+/** Each page as it comes; where the next is, its address says. */
+async function pages<O extends Paged & Operation>(
+  { api, signal }: Reader,
+  operation: O,
+  request: Request<O>,
+  take: (page: Answer<O>) => void,
+): Promise<void> {
+  let asked: Record<string, unknown> | null = { ...request, signal };
+  while (asked !== null) {
+    const page: Answer<O> = await api.call(operation, asked as unknown as Request<O>);
+    take(page);
+    const { next_page: next } = page as { readonly next_page: string | null };
+    asked = next === null ? null : { signal, query: { ...(request.query as object), ...placeIn(next) } };
+  }
+}
+
+function placeIn(address: string): Record<string, string> {
+  const { searchParams } = new URL(address);
+  return Object.fromEntries([...searchParams].filter(([name]) => name === 'cursor' || name === 'page'));
+}

@@ -1,0 +1,66 @@
+import type { Operator, Queue } from '@usher/client/api-types';
+
+export interface Staff {
+  /** Operators who are there for the queue. */
+  readonly present: number;
+  /** Of these, who can take nobody else now. */
+  readonly busy: number;
+}
+
+/** What an operator has to do now. */
+export interface Load {
+  readonly engagements: number;
+  /** Whether one of them is by voice or video: that takes all of a person. */
+  readonly speaking: boolean;
+}
+
+export const idle: Load = { engagements: 0, speaking: false };
+const nobody: Staff = { present: 0, busy: 0 };
+
+export function isFull({ max_engagement_count }: Operator, { engagements, speaking }: Load): boolean {
+  return speaking || engagements >= max_engagement_count;
+}
+
+/** The server's rule (D2.1): on the queue's site, in one of its teams if it has any, and with one of its media. */
+export function staffs(operator: Operator, { site_id, routing_policy: { team_ids, media } }: Queue): boolean {
+  if (!operator.available) return false;
+  const here = operator.assignments.find((assignment) => assignment.site_id === site_id);
+  if (here === undefined) return false;
+  const inTeam = team_ids === undefined || team_ids.length === 0 || team_ids.some((id) => here.team_ids.includes(id));
+  const ofMedia = media === undefined || media.length === 0 || media.some((medium) => operator.media.includes(medium));
+  return inTeam && ofMedia && operator.media.length > 0;
+}
+
+/**
+ * How many staff each queue and how many of them are busy. An operator is counted where it counts, and that is taken back
+ * before it is counted anew: a change of one operator costs as much as it has queues, not as there are operators.
+ */
+export class Staffing {
+  readonly #counts = new Map<string, Staff>();
+  readonly #counted = new Map<string, { readonly queues: readonly string[]; readonly busy: number }>();
+
+  count(operator: Operator, load: Load, queues: Iterable<Queue>): void {
+    this.forget(operator.id);
+    if (!operator.available) return;
+    const served = [...queues].filter((queue) => staffs(operator, queue)).map(({ id }) => id);
+    const busy = isFull(operator, load) ? 1 : 0;
+    this.#counted.set(operator.id, { queues: served, busy });
+    for (const id of served) this.#add(id, 1, busy);
+  }
+
+  forget(operatorId: string): void {
+    const counted = this.#counted.get(operatorId);
+    if (counted === undefined) return;
+    this.#counted.delete(operatorId);
+    for (const id of counted.queues) this.#add(id, -1, -counted.busy);
+  }
+
+  of(queueId: string): Staff {
+    return this.#counts.get(queueId) ?? nobody;
+  }
+
+  #add(queueId: string, present: number, busy: number): void {
+    const before = this.of(queueId);
+    this.#counts.set(queueId, { present: before.present + present, busy: before.busy + busy });
+  }
+}

@@ -1,0 +1,40 @@
+/** What lists are about: whoever shows one is told when something in it has changed. */
+export type Topic = 'queues' | 'tickets' | 'engagements' | 'operators' | 'names';
+
+/**
+ * Tells listeners what has changed, at most once a frame however much does: what nobody could see in between is not drawn.
+ * `schedule` runs what it is given before the next frame; a page that is not looked at has none, and draws nothing.
+ */
+export class Topics {
+  readonly #schedule: (run: () => void) => void;
+  readonly #listeners = new Map<Topic, Set<() => void>>();
+  readonly #versions = new Map<Topic, number>();
+  readonly #touched = new Set<Topic>();
+
+  constructor(schedule: (run: () => void) => void) {
+    this.#schedule = schedule;
+  }
+
+  touch(topic: Topic): void {
+    if (this.#touched.size === 0) this.#schedule(() => this.#tell());
+    this.#touched.add(topic);
+  }
+
+  /** Rises with each change that was told. */
+  version(topic: Topic): number {
+    return this.#versions.get(topic) ?? 0;
+  }
+
+  subscribe(topic: Topic, listener: () => void): () => void {
+    const listeners = this.#listeners.get(topic) ?? new Set();
+    this.#listeners.set(topic, listeners.add(listener));
+    return () => listeners.delete(listener);
+  }
+
+  #tell(): void {
+    const touched = [...this.#touched];
+    this.#touched.clear();
+    for (const topic of touched) this.#versions.set(topic, this.version(topic) + 1);
+    for (const topic of touched) for (const listener of this.#listeners.get(topic) ?? []) listener();
+  }
+}

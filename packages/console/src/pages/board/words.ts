@@ -1,0 +1,47 @@
+import type { Engagement, Operator } from '@usher/client/api-types';
+import type { Load } from './store/staffing.ts';
+
+type Medium = Engagement['media'];
+
+export const mediumNames: Readonly<Record<Medium, string>> = {
+  text: 'Chat',
+  phone: 'Phone',
+  audio: 'Audio',
+  video: 'Video',
+};
+
+/** One who has not said what to be called is told from others by the end of the id. */
+export function visitorInWords(name: string | null, id: string): string {
+  return name ?? `Visitor ${id.slice(-4)}`;
+}
+
+export type OperatorState = 'free' | 'busy' | 'full' | 'away';
+
+export function stateOf({ available, max_engagement_count: most }: Operator, load: Load): OperatorState {
+  if (!available) return 'away';
+  if (load.engagements === 0) return 'free';
+  return load.speaking || load.engagements >= most ? 'full' : 'busy';
+}
+
+/** `Available`, `Busy 2 of 3`, `Away, 1 engagement`. */
+export function operatorInWords(operator: Operator, load: Load): string {
+  const { engagements } = load;
+  switch (stateOf(operator, load)) {
+    case 'free':
+      return 'Available';
+    case 'away':
+      return engagements === 0 ? 'Away' : `Away, ${engagements === 1 ? '1 engagement' : `${engagements} engagements`}`;
+    default:
+      return load.speaking ? 'Busy, in a call' : `Busy ${engagements} of ${operator.max_engagement_count}`;
+  }
+}
+
+/** Since when what it last said holds: when it was said, or ran out. */
+export function saidSince({ available, presence_set_at, presence_expires_at }: Operator): string | null {
+  return available ? presence_set_at : (laterOf(presence_set_at, presence_expires_at, Date.now()) ?? presence_set_at);
+}
+
+/** A lease that has run out ended then; one that was set away before it did, when that was set. */
+function laterOf(set: string | null, expires: string | null, now: number): string | null {
+  return set !== null && expires !== null && expires > set && Date.parse(expires) <= now ? expires : null;
+}

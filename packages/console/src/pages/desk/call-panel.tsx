@@ -1,0 +1,132 @@
+import { Button, Group, Text } from '@mantine/core';
+import type { CallState, CallView } from '@usher/call/call';
+import { inWords as problemInWords } from '@usher/call/problem';
+import { useEffect, useRef, useSyncExternalStore, type ReactElement } from 'react';
+import { inClock, useNow } from '../../components/since.tsx';
+import classes from './call-panel.module.css';
+import { CallDevices } from './call-devices.tsx';
+import type { DeskCall } from './calls.ts';
+import type { Conversation } from './conversation.ts';
+import { callMedia } from './reading.ts';
+import { useDesk } from './use-desk.ts';
+
+/** The call of a conversation, where there is one. */
+export function CallPanel({ chat }: { readonly chat: Conversation }): ReactElement | null {
+  const { calls } = useDesk();
+  const known = useSyncExternalStore(calls.subscribe, calls.state).get(chat.id);
+  return known === undefined || !chat.isOpen ? null : <Panel chat={chat} known={known} />;
+}
+
+function Panel({ chat, known }: { readonly chat: Conversation; readonly known: DeskCall }): ReactElement {
+  const { calls } = useDesk();
+  const { call, speaker } = known;
+  const view = useSyncExternalStore(call.subscribe, () => call.view);
+  const media = callMedia(chat);
+  const isOver = view.state.name === 'ended' || known.isElsewhere;
+  return (
+    <section className={classes['panel']} aria-label="Call">
+      {isOver || view.media.video === null ? null : <Pictures view={view} />}
+      <Group gap="xs" justify="space-between">
+        <Text size="sm" fw={600} component="output">
+          <StateInWords known={known} state={view.state} />
+          {view.state.name === 'connected' && !view.other.microphone ? ' · The visitor is muted' : ''}
+        </Text>
+        {isOver ? (
+          known.isElsewhere || media === null ? null : (
+            <Button size="compact-sm" onClick={() => calls.begin(chat.id, media)}>
+              {known.isWanted ? 'Join' : 'Call again'}
+            </Button>
+          )
+        ) : (
+          <Group gap={6}>
+            <Button
+              size="compact-sm"
+              variant="default"
+              aria-pressed={!view.microphone}
+              onClick={() => void call.setMicrophone(!view.microphone)}
+            >
+              {view.microphone ? 'Mute' : 'Unmute'}
+            </Button>
+            {view.media.video === null ? null : (
+              <Button
+                size="compact-sm"
+                variant="default"
+                aria-pressed={!view.camera}
+                onClick={() => void call.setCamera(!view.camera)}
+              >
+                {view.camera ? 'Camera off' : 'Camera on'}
+              </Button>
+            )}
+            <CallDevices call={call} speaker={speaker} hasVideo={view.media.video !== null} />
+            <Button size="compact-sm" color="red" onClick={() => call.hangUp()}>
+              Hang up
+            </Button>
+          </Group>
+        )}
+      </Group>
+      {view.problems.map((problem) => (
+        <Text key={problem.device} size="sm" c="var(--mantine-color-error)" role="alert">
+          {problemInWords(problem)}
+        </Text>
+      ))}
+    </section>
+  );
+}
+
+const endWords = {
+  hung_up: 'You hung up.',
+  other_hung_up: 'The visitor hung up.',
+  unanswered: 'The visitor did not answer.',
+  lost: 'The connection was lost.',
+  closed: 'The call is over.',
+} as const;
+
+function StateInWords({ known, state }: { readonly known: DeskCall; readonly state: CallState }): ReactElement {
+  const now = useNow();
+  if (known.isElsewhere) return <>The call is in another window.</>;
+  if (known.isWanted) return <>The visitor is calling.</>;
+  switch (state.name) {
+    case 'idle':
+    case 'preparing':
+      return <>Asking for the microphone…</>;
+    case 'connecting':
+      return <>Calling the visitor…</>;
+    case 'connected':
+      return (
+        <>
+          In a call · <span className="tabular">{inClock((now - state.since) / 1_000)}</span>
+        </>
+      );
+    case 'reconnecting':
+      return <>The connection is gone. Trying to get it back…</>;
+    case 'ended':
+      return <>{endWords[state.reason]}</>;
+  }
+}
+
+/** The other side large, oneself small. The sound comes from elsewhere, so that it goes on without the panel. */
+function Pictures({ view }: { readonly view: CallView }): ReactElement {
+  const isSeen = view.media.video === 'two_way';
+  return (
+    <div className={classes['pictures']}>
+      {isSeen ? <Picture stream={view.remote} label="The visitor" className={classes['remote'] ?? ''} /> : null}
+      {view.camera ? (
+        <Picture stream={view.local} label="You" className={(isSeen ? classes['local'] : classes['remote']) ?? ''} />
+      ) : null}
+    </div>
+  );
+}
+
+interface PictureProps {
+  readonly stream: MediaStream;
+  readonly label: string;
+  readonly className: string;
+}
+
+function Picture({ stream, label, className }: PictureProps): ReactElement {
+  const video = useRef<HTMLVideoElement>(null);
+  useEffect(() => {
+    if (video.current !== null) video.current.srcObject = stream;
+  }, [stream]);
+  return <video ref={video} className={className} aria-label={label} autoPlay playsInline muted />;
+}

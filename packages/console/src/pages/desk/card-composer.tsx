@@ -1,0 +1,65 @@
+import { Button, Group, Stack, Textarea, TextInput } from '@mantine/core';
+import { useState, type ReactElement } from 'react';
+
+interface Props {
+  readonly send: (content: string, options: readonly { readonly text: string; readonly value: string }[]) => void;
+}
+
+/** More is not read by anybody. */
+const mostOptions = 10;
+
+/** A question, and what to choose from. Left empty, a choice is left out. */
+export function CardComposer({ send }: Props): ReactElement {
+  const [question, setQuestion] = useState('');
+  const [options, setOptions] = useState<readonly string[]>(['', '']);
+  const given = [...new Set(options.map((text) => text.trim()).filter((text) => text !== ''))];
+  const isReady = question.trim() !== '' && given.length > 0;
+  const submit = (event: Pick<Event, 'preventDefault'>): void => {
+    event.preventDefault();
+    if (isReady)
+      send(
+        question.trim(),
+        given.map((text) => ({ text, value: text })),
+      );
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="xs" w={260}>
+        <Textarea
+          label="Question"
+          autosize
+          minRows={1}
+          maxRows={4}
+          maxLength={10_000}
+          value={question}
+          onChange={({ currentTarget }) => setQuestion(currentTarget.value)}
+          data-autofocus
+        />
+        {options.map((option, index) => (
+          <TextInput
+            // oxlint-disable-next-line react/no-array-index-key -- its place is all that is sure of it while it is typed.
+            key={index}
+            aria-label={`Choice ${index + 1}`}
+            placeholder={`Choice ${index + 1}`}
+            maxLength={1_000}
+            value={option}
+            onChange={({ currentTarget }) => setOptions(options.with(index, currentTarget.value))}
+          />
+        ))}
+        <Group justify="space-between">
+          <Button
+            variant="subtle"
+            size="compact-sm"
+            disabled={options.length >= mostOptions}
+            onClick={() => setOptions([...options, ''])}
+          >
+            Add a choice
+          </Button>
+          <Button type="submit" size="compact-sm" disabled={!isReady}>
+            Send card
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

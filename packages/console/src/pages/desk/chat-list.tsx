@@ -1,0 +1,82 @@
+import { Badge, Group, Text } from '@mantine/core';
+import type { ReactElement } from 'react';
+import { Link } from 'wouter';
+import { mediumWords } from '../../components/medium.ts';
+import { Since, useNow } from '../../components/since.tsx';
+import { useVisitorName } from '../../data/use-visitor.ts';
+import type { Conversation } from './conversation.ts';
+import classes from './desk.module.css';
+import { isTyping, lastSaid, unreadOf, waitsSince } from './reading.ts';
+
+interface Props {
+  readonly chats: readonly Conversation[];
+  readonly openId: string | null;
+}
+
+/** Everybody one talks with, and who waits for an answer. */
+export function ChatList({ chats, openId }: Props): ReactElement {
+  return (
+    <ul className={classes['list']} aria-label="Conversations">
+      {chats.map((chat) => (
+        <li key={chat.id}>
+          <Chat chat={chat} isOpen={chat.id === openId} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Chat({ chat, isOpen }: { readonly chat: Conversation; readonly isOpen: boolean }): ReactElement {
+  const { engagement } = chat;
+  const name = useVisitorName(engagement.site_id, engagement.visitor_id);
+  const unread = unreadOf(chat);
+  const waits = waitsSince(chat);
+  return (
+    <Link href={`/desk/${chat.id}`} className={classes['chat'] ?? ''} aria-current={isOpen}>
+      <Group justify="space-between" gap={6} wrap="nowrap">
+        <Text fw={unread > 0 ? 700 : 550} size="sm" truncate title={name}>
+          <bdi>{name}</bdi>
+        </Text>
+        {unread === 0 ? null : (
+          <Badge size="sm" circle flex="none" aria-label={`${unread} unread`}>
+            {unread}
+          </Badge>
+        )}
+      </Group>
+      <Preview chat={chat} />
+      <Group justify="space-between" gap={6} wrap="nowrap" mt={2}>
+        <Text size="xs" c="dimmed">
+          {mediumWords[engagement.media]}
+        </Text>
+        <Text
+          size="xs"
+          c={waits === null ? 'dimmed' : 'var(--mantine-color-orange-light-color)'}
+          fw={waits === null ? 400 : 650}
+          component="span"
+        >
+          {chat.isOpen ? (
+            waits === null ? (
+              <Since at={engagement.started_at} />
+            ) : (
+              <>
+                waits <Since at={waits} />
+              </>
+            )
+          ) : (
+            'Over'
+          )}
+        </Text>
+      </Group>
+    </Link>
+  );
+}
+
+function Preview({ chat }: { readonly chat: Conversation }): ReactElement {
+  const typing = isTyping(chat, useNow());
+  const last = lastSaid(chat);
+  return (
+    <Text size="xs" c="dimmed" truncate>
+      {typing ? 'Typing…' : <bdi>{last === null ? 'Nothing said yet' : last.content || 'A file'}</bdi>}
+    </Text>
+  );
+}

@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Engagement, File, MediaUpgradeRequest } from '@usher/client/api-types';
+import {
+  noConversations,
+  reduce,
+  type Change,
+  type Conversations,
+  type Message,
+  type Outgoing,
+} from './conversation.ts';
+import { changeOf } from './items.ts';
+import {
+  beside,
+  callMedia,
+  chosenFrom,
+  inOrder,
+  isTyping,
+  pendingUpgrade,
+  stagedFiles,
+  unreadOf,
+  waitsSince,
+} from './reading.ts';
+
+const me = 'me';
+
+function engagement(id: string, more: Partial<Engagement> = {}): Engagement {
+  const at = '2026-01-01T10:00:00.000Z';
+  const sub = { id: `${id}-sub`, operator_id: me, site_id: 'site', started_at: at, ended_at: null };
+  return {
+    id,
+    engagement_request_id: 'request',
+    queue_ticket_id: null,
+    queue_id: null,
+    site_id: 'site',
+    visitor_id: 'visitor',
+    operator_id: me,
+    media: 'text',
+    state: 'active',
+    end_reason: null,
+    current_sub_engagement: sub,
+    sub_engagements: [sub],
+    started_at: at,
+    ended_at: null,
+    created_at: at,
+    updated_at: at,
+    ...more,
+  };
+}
+
+function message(id: string, more: Partial<Message> = {}): Message {
+  return {
+    id,
+    engagement_id: 'chat',
+    sub_engagement_id: 'chat-sub',
+    timestamp: `2026-01-01T10:00:0${id.at(-1) ?? '0'}.000Z`,
+    content: id,
+    status: 'sent',
+    sender: { type: 'visitor' },
+    target: 'operator',
+    type: 'chat',
+    attachment: null,
+    ...more,
+  };
+}
+
+function outgoing(id: string, more: Partial<Outgoing> = {}): Outgoing {
+  return { id, content: id, attachment: null, at: '', state: 'sending', problem: null, ...more };
+}
+
+const begun: Change = { type: 'engagement', engagement: engagement('chat'), me };
+const after = (...changes: Change[]): Conversations => [begun, ...changes].reduce(reduce, noConversations);
+const said = (...ids: string[]): Change[] => ids.map((id) => ({ type: 'message', message: message(id) }));
+const idsOf = (state: Conversations): string[] => (state.byId.get('chat')?.messages ?? []).map(({ id }) => id);
+const chat = (state: Conversations) => {
+  const found = state.byId.get('chat');
+  assert.ok(found);
+  return found;
+};
+
+test('a message that comes twice is there once, whichever way it came first', () => {
+  const transcript: Change = { type: 'transcript', id: 'chat', messages: [message('m1'), message('m2')] };
+  assert.deepEqual(idsOf(after(...said('m1', 'm1', 'm2'))), ['m1', 'm2']);
+  assert.deepEqual(idsOf(after(...said('m2'), transcript)), ['m1', 'm2']);
+  assert.deepEqual(idsOf(after(transcript, ...said('m1', 'm2', 'm3'))), ['m1', 'm2', 'm3']);
+});
+
+test('what the feed brought before the transcript was read stays behind it', () => {
+  const transcript: Change = { type: 'transcript', id: 'chat', messages: [message('m1'), message('m2')] };
+  assert.deepEqual(idsOf(after(...said('m2', 'm3', 'm4'), transcript)), ['m1', 'm2', 'm3', 'm4']);
+});
+
+test('a transcript that is read again after a reset brings what was missed to its place', () => {
+  const state = after({ type: 'transcript', id: 'chat', messages: [message('m1')] }, ...said('m4'), {
+    type: 'transcript',
+    id: 'chat',
+    messages: ['m1', 'm2', 'm3', 'm4'].map((id) => message(id)),
+  });
+  assert.deepEqual(idsOf(state), ['m1', 'm2', 'm3', 'm4']);
+});
+
+test('messages of a conversation that is not on the desk are nobody’s', () => {
+  const stray: Change = { type: 'message', message: message('m1', { engagement_id: 'other' }) };
+  assert.deepEqual([...after(stray).byId.keys()], ['chat']);
+  const foreign: Change = {
+    type: 'engagement',
+    engagement: engagement('x', { operator_id: 'you', sub_engagements: [] }),
+    me,
+  };
+  assert.equal(reduce(noConversations, foreign), noConversations);
+});
+
+test('delivered once is delivered, also when older news comes later', () => {
+  const state = after(
+    ...said('m1'),
+    { type: 'delivered', id: 'chat', messageId: 'm1' },
+    { type: 'transcript', id: 'chat', messages: [message('m1')] },
+    ...said('m1'),
+  );
+  assert.equal(chat(state).messages[0]?.status, 'delivered');
+  assert.equal(unreadOf(chat(state)), 0);
+});
+
+test('what we send keeps its place behind the others until the feed brings it', () => {
+  const one: Change = { type: 'sending', id: 'chat', outgoing: outgoing('o1') };
+  const two: Change = { type: 'sending', id: 'chat', outgoing: outgoing('o2') };
+  const failed: Change = {
+    type: 'sending',
+    id: 'chat',
+    outgoing: outgoing('o1', { state: 'waiting', problem: 'away' }),
+  };
+  const waiting = after(one, two, failed, ...said('m1'));
+  assert.deepEqual(
+    chat(waiting).outgoing.map(({ id, state }) => [id, state]),
+    [
+      ['o1', 'waiting'],
+      ['o2', 'sending'],
+    ],
+  );
+  const there = reduce(waiting, { type: 'message', message: message('o1', { sender: { type: 'operator' } }) });
+  assert.deepEqual(idsOf(there), ['m1', 'o1']);
+  assert.deepEqual(
+    chat(there).outgoing.map(({ id }) => id),
+    ['o2'],
+  );
+  // The answer that comes after the feed changes nothing any more.
+  const late = reduce(there, { type: 'sending', id: 'chat', outgoing: outgoing('o1', { state: 'sent' }) });
+  assert.deepEqual(
+    chat(late).outgoing.map(({ id }) => id),
+    ['o2'],
+  );
+  // What was kept over a reload and had been sent is not sent again.
+  const kept = reduce(there, { type: 'outgoing', id: 'chat', outgoing: [outgoing('o1'), outgoing('o3')] });
+  assert.deepEqual(
+    chat(kept).outgoing.map(({ id }) => id),
+    ['o3'],
+  );
+  assert.deepEqual(chat(reduce(there, { type: 'discarded', id: 'chat', messageId: 'o2' })).outgoing, []);
+});
+
+test('typing is believed for a while, by its clock, and ends with the message', () => {
+  const typing = (isOn: boolean, clock: number): Change => ({ type: 'typing', id: 'chat', isOn, clock, at: 1_000 });
+  assert.equal(isTyping(chat(after(typing(true, 2), typing(false, 1))), 2_000), true);
+  assert.equal(isTyping(chat(after(typing(true, 1), typing(false, 2))), 2_000), false);
+  assert.equal(isTyping(chat(after(typing(true, 1))), 1_000 + 10_000), false);
+  assert.equal(isTyping(chat(after(typing(true, 1), ...said('m1'))), 2_000), false);
+});
+
+test('the visitor waits since the first thing we have not answered', () => {
+  const mine = (id: string): Change => ({ type: 'message', message: message(id, { sender: { type: 'operator' } }) });
+  assert.equal(waitsSince(chat(after())), null);
+  assert.equal(waitsSince(chat(after(...said('m1'), mine('m2'), ...said('m3', 'm4')))), '2026-01-01T10:00:03.000Z');
+  assert.equal(waitsSince(chat(after(...said('m1'), mine('m2')))), null);
+  assert.equal(waitsSince(chat(after(...said('m1'), { type: 'sending', id: 'chat', outgoing: outgoing('o1') }))), null);
+});
+
+test('one that ends or passes on stays to be read until it is dismissed', () => {
+  const ended: Change = { type: 'engagement', engagement: engagement('chat', { state: 'ended' }), me };
+  assert.equal(chat(after(...said('m1'), ended)).isOpen, false);
+  const passed = changeOf(
+    {
+      type: 'engagement.transfer',
+      data: { engagement: { id: 'chat', current_sub_engagement: { operator_id: 'you' } } },
+    },
+    { me, now: 0 },
+  );
+  assert.ok(passed);
+  assert.deepEqual(idsOf(after(...said('m1'), passed)), ['m1']);
+  assert.equal(chat(after(passed)).isOpen, false);
+  assert.equal(after({ type: 'dismissed', id: 'chat' }).byId.size, 0);
+  assert.equal(reduce(noConversations, ended), noConversations);
+  assert.equal(reduce(noConversations, { ...ended, isKept: true }).byId.get('chat')?.isOpen, false);
+  // And back to us.
+  assert.equal(chat(after(passed, begun)).isOpen, true);
+});
+
+test('the list has those that go on first; keys go around it', () => {
+  const state = [
+    { type: 'engagement', engagement: engagement('b', { started_at: '2026-01-01T10:00:02Z' }), me },
+    {
+      type: 'engagement',
+      engagement: engagement('a', { started_at: '2026-01-01T10:00:01Z', state: 'ended' }),
+      me,
+      isKept: true,
+    },
+    { type: 'engagement', engagement: engagement('c', { started_at: '2026-01-01T10:00:03Z' }), me },
+  ].reduce((before, change) => reduce(before, change as Change), noConversations);
+  const order = inOrder(state);
+  assert.deepEqual(
+    order.map(({ id }) => id),
+    ['b', 'c', 'a'],
+  );
+  assert.equal(beside(order, 'a', 1), 'b');
+  assert.equal(beside(order, 'b', -1), 'a');
+  assert.equal(beside(order, null, 1), 'b');
+  assert.equal(beside([], null, 1), null);
+});
+
+test('what was chosen from a card', () => {
+  const card = message('m1', { attachment: { type: 'single_choice', options: [{ text: 'Yes', value: 'y' }] } });
+  const other = message('m2', { attachment: { type: 'single_choice_response', selected_option: 'n' } });
+  const answer = message('m3', { attachment: { type: 'single_choice_response', selected_option: 'y' } });
+  assert.equal(chosenFrom([card, other, answer], card), 'y');
+  assert.equal(chosenFrom([answer, card, other], card), null);
+});
+
+test('files that were taken and not sent are at hand, with what their scan has shown', () => {
+  const file = { id: 'f'.repeat(36), uploader_id: me, state: 'pending' } as File;
+  const state = after({ type: 'files', id: 'chat', files: [file] });
+  assert.deepEqual(stagedFiles(chat(state), me, []), [file]);
+  assert.deepEqual(stagedFiles(chat(state), 'you', []), []);
+  assert.deepEqual(stagedFiles(chat(state), me, [file.id]), []);
+  const scanned = reduce(state, { type: 'scanned', fileId: file.id, result: 'clean' });
+  assert.equal(stagedFiles(chat(scanned), me, [])[0]?.state, 'clean');
+  const attachment = { type: 'files', files: [{ url: `http://usher/files/${file.id}`, name: 'a', deleted: false }] };
+  const sent = reduce(scanned, { type: 'message', message: message('m1', { attachment }) });
+  assert.deepEqual(stagedFiles(chat(sent), me, []), []);
+});
+
+test('upgrades: the newest that is pending, and what was agreed on', () => {
+  const upgrade = (id: string, more: Partial<MediaUpgradeRequest>): Change => ({
+    type: 'upgrade',
+    upgrade: {
+      id,
+      engagement_id: 'chat',
+      audio: 'two_way',
+      video: null,
+      state: 'pending',
+      created_at: id,
+      ...more,
+    } as MediaUpgradeRequest,
+  });
+  const asked = after(upgrade('1', { state: 'canceled' }), upgrade('2', {}), upgrade('1', {}));
+  assert.equal(pendingUpgrade(chat(asked))?.id, '2');
+  assert.equal(callMedia(chat(asked)), null);
+  const agreed = [
+    upgrade('2', { state: 'accepted', video: 'one_way' }),
+    { type: 'engagement', engagement: engagement('chat', { media: 'video' }), me } as const,
+  ].reduce(reduce, asked);
+  assert.deepEqual(callMedia(chat(agreed)), { audio: 'two_way', video: 'one_way' });
+  assert.equal(pendingUpgrade(chat(agreed)), null);
+});
+
+test('a transfer of ours is under way until it is answered; one to us is an offer', () => {
+  const request = { id: 't', engagement_id: 'chat', transfer_ticket_id: null, operator_id: 'you', state: 'pending' };
+  const change = (data: object, type = 'transfer_request.state') => changeOf({ type, data }, { me, now: 0 });
+  const asked = change(request);
+  assert.ok(asked);
+  assert.deepEqual(chat(after(asked)).transfer, { kind: 'request', id: 't', to: 'you' });
+  const declined = change({ ...request, state: 'failed' });
+  assert.ok(declined);
+  assert.equal(chat(after(asked, declined)).transfer, null);
+  assert.equal(change({ ...request, operator_id: me }), null);
+  const ticket = change(
+    { id: 't', engagement_id: 'chat', queue_ids: ['q'], state: 'waiting' },
+    'transfer_ticket.state',
+  );
+  assert.ok(ticket);
+  assert.deepEqual(chat(after(ticket)).transfer, { kind: 'ticket', id: 't', to: 'q' });
+  assert.equal(changeOf({ type: 'unknown', data: null }, { me, now: 0 }), null);
+});

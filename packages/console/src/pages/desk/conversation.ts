@@ -1,0 +1,252 @@
+import type { ChatMessage, Engagement, File, MediaUpgradeRequest } from '@usher/client/api-types';
+
+/** Plain data and how it changes: what the feed and reads bring goes in, what the desk shows comes out. */
+
+export interface Message {
+  readonly id: string;
+  readonly engagement_id: string;
+  readonly sub_engagement_id: string;
+  readonly timestamp: string;
+  readonly content: string;
+  readonly status: 'sent' | 'delivered';
+  readonly sender: { readonly type: ChatMessage['sender']['type'] };
+  readonly target: ChatMessage['target'];
+  readonly type: ChatMessage['type'];
+  readonly attachment: unknown;
+  readonly metadata?: unknown;
+}
+
+/** A message of ours that is not among the others yet. `sent`: it was taken, and the feed has not brought it. */
+export interface Outgoing {
+  readonly id: string;
+  readonly content: string;
+  readonly attachment: SentAttachment | null;
+  readonly at: string;
+  readonly state: 'sending' | 'waiting' | 'refused' | 'sent';
+  readonly problem: string | null;
+}
+
+export type SentAttachment =
+  | { readonly type: 'single_choice'; readonly options: readonly { readonly text: string; readonly value: string }[] }
+  | { readonly type: 'files'; readonly files: readonly { readonly id: string }[] };
+
+/** Somebody else is being asked to take the visitor. */
+export interface Transfer {
+  readonly kind: 'request' | 'ticket';
+  readonly id: string;
+  /** The operator, or the queue. */
+  readonly to: string;
+}
+
+export interface Conversation {
+  readonly id: string;
+  readonly engagement: Engagement;
+  /** Whether it goes on, and with us. */
+  readonly isOpen: boolean;
+  /** Whether the transcript has been read. */
+  readonly isRead: boolean;
+  /** In the order of the server. */
+  readonly messages: readonly Message[];
+  readonly outgoing: readonly Outgoing[];
+  readonly typing: { readonly isOn: boolean; readonly clock: number; readonly at: number };
+  readonly files: readonly File[];
+  /** Newest first. */
+  readonly upgrades: readonly MediaUpgradeRequest[];
+  readonly transfer: Transfer | null;
+}
+
+export interface Conversations {
+  /** Whether the list has been read. */
+  readonly isRead: boolean;
+  readonly byId: ReadonlyMap<string, Conversation>;
+}
+
+export const noConversations: Conversations = { isRead: false, byId: new Map() };
+
+/** Somebody who has not been heard of for so long is not typing any more, whatever was said. */
+export const typingMs = 10_000;
+
+export type Change =
+  | { readonly type: 'listed' }
+  /** `isKept`: it was on the desk before, though it may be over. */
+  | { readonly type: 'engagement'; readonly engagement: Engagement; readonly me: string; readonly isKept?: boolean }
+  | { readonly type: 'passed on'; readonly id: string }
+  | { readonly type: 'dismissed'; readonly id: string }
+  | { readonly type: 'transcript'; readonly id: string; readonly messages: readonly Message[] }
+  | { readonly type: 'message'; readonly message: Message }
+  | { readonly type: 'delivered'; readonly id: string; readonly messageId: string }
+  | {
+      readonly type: 'typing';
+      readonly id: string;
+      readonly isOn: boolean;
+      readonly clock: number;
+      readonly at: number;
+    }
+  | { readonly type: 'files'; readonly id: string; readonly files: readonly File[] }
+  | { readonly type: 'scanned'; readonly fileId: string; readonly result: 'clean' | 'infected' }
+  | { readonly type: 'upgrades'; readonly id: string; readonly upgrades: readonly MediaUpgradeRequest[] }
+  | { readonly type: 'upgrade'; readonly upgrade: MediaUpgradeRequest }
+  | { readonly type: 'transfer'; readonly id: string; readonly transfer: Transfer | null }
+  | { readonly type: 'outgoing'; readonly id: string; readonly outgoing: readonly Outgoing[] }
+  | { readonly type: 'sending'; readonly id: string; readonly outgoing: Outgoing }
+  | { readonly type: 'discarded'; readonly id: string; readonly messageId: string };
+
+export function reduce(state: Conversations, change: Change): Conversations {
+  switch (change.type) {
+    case 'listed':
+      return { ...state, isRead: true };
+    case 'engagement':
+      return takeEngagement(state, change);
+    case 'dismissed': {
+      const byId = new Map(state.byId);
+      return byId.delete(change.id) ? { ...state, byId } : state;
+    }
+    case 'scanned':
+      return takeScan(state, change.fileId, change.result);
+    case 'message':
+      return update(state, change.message.engagement_id, (before) => takeMessage(before, change.message));
+    case 'upgrade':
+      return update(state, change.upgrade.engagement_id, (before) => takeUpgrade(before, change.upgrade));
+    default:
+      return update(state, change.id, (before) => changed(before, change));
+  }
+}
+
+type OfOne = Exclude<
+  Change,
+  { readonly type: 'listed' | 'engagement' | 'dismissed' | 'scanned' | 'message' | 'upgrade' }
+>;
+
+function changed(before: Conversation, change: OfOne): Conversation {
+  switch (change.type) {
+    case 'passed on':
+      return { ...before, isOpen: false, transfer: null };
+    case 'transcript':
+      return takeTranscript(before, change.messages);
+    case 'delivered':
+      return takeDelivery(before, change.messageId);
+    case 'typing': {
+      const { isOn, clock, at } = change;
+      return clock <= before.typing.clock ? before : { ...before, typing: { isOn, clock, at } };
+    }
+    case 'files':
+      return { ...before, files: change.files };
+    case 'upgrades':
+      return { ...before, upgrades: change.upgrades };
+    case 'transfer':
+      return { ...before, transfer: change.transfer };
+    case 'outgoing':
+      return { ...before, outgoing: notYetThere(change.outgoing, before.messages) };
+    case 'sending':
+      return takeOutgoing(before, change.outgoing);
+    case 'discarded':
+      return { ...before, outgoing: before.outgoing.filter(({ id }) => id !== change.messageId) };
+  }
+}
+
+function update(state: Conversations, id: string, change: (before: Conversation) => Conversation): Conversations {
+  const before = state.byId.get(id);
+  if (before === undefined) return state;
+  const after = change(before);
+  return after === before ? state : { ...state, byId: new Map(state.byId).set(id, after) };
+}
+
+type TakenEngagement = Extract<Change, { readonly type: 'engagement' }>;
+
+/** Ours are put on the desk while they go on; others matter where they were ours. */
+function takeEngagement(state: Conversations, { engagement, me, isKept = false }: TakenEngagement): Conversations {
+  const before = state.byId.get(engagement.id);
+  const isOpen = engagement.operator_id === me && engagement.state === 'active';
+  if (before === undefined && !isOpen && !isKept) return state;
+  const after: Conversation = {
+    ...(before ?? newConversation(engagement)),
+    engagement,
+    isOpen,
+    ...(isOpen ? {} : { transfer: null }),
+  };
+  return { ...state, byId: new Map(state.byId).set(engagement.id, after) };
+}
+
+function newConversation(engagement: Engagement): Conversation {
+  return {
+    id: engagement.id,
+    engagement,
+    isOpen: true,
+    isRead: false,
+    messages: [],
+    outgoing: [],
+    typing: { isOn: false, clock: 0, at: 0 },
+    files: [],
+    upgrades: [],
+    transfer: null,
+  };
+}
+
+/** The feed brings them in the order of the server; one that is there already is no news. */
+function takeMessage(before: Conversation, message: Message): Conversation {
+  if (before.messages.some(({ id }) => id === message.id)) return takeOffOutgoing(before, message.id);
+  const { typing } = before;
+  return {
+    ...takeOffOutgoing(before, message.id),
+    messages: [...before.messages, message],
+    typing: message.sender.type === 'visitor' ? { ...typing, isOn: false } : typing,
+  };
+}
+
+function takeOffOutgoing(before: Conversation, messageId: string): Conversation {
+  const outgoing = before.outgoing.filter(({ id }) => id !== messageId);
+  return outgoing.length === before.outgoing.length ? before : { ...before, outgoing };
+}
+
+/** What the feed has brought and the transcript has not yet is newer than all of it. Delivered once is delivered. */
+function takeTranscript(before: Conversation, read: readonly Message[]): Conversation {
+  const known = new Map(before.messages.map((message) => [message.id, message]));
+  const ids = new Set(read.map(({ id }) => id));
+  const messages = [
+    ...read.map((message) => (known.get(message.id)?.status === 'delivered' ? asDelivered(message) : message)),
+    ...before.messages.filter(({ id }) => !ids.has(id)),
+  ];
+  return { ...before, isRead: true, messages, outgoing: notYetThere(before.outgoing, messages) };
+}
+
+function notYetThere(outgoing: readonly Outgoing[], messages: readonly Message[]): readonly Outgoing[] {
+  const ids = new Set(messages.map(({ id }) => id));
+  return outgoing.filter(({ id }) => !ids.has(id));
+}
+
+function asDelivered(message: Message): Message {
+  return message.status === 'delivered' ? message : { ...message, status: 'delivered' };
+}
+
+function takeDelivery(before: Conversation, messageId: string): Conversation {
+  const index = before.messages.findIndex(({ id }) => id === messageId);
+  const message = before.messages[index];
+  if (message === undefined || message.status === 'delivered') return before;
+  return { ...before, messages: before.messages.with(index, asDelivered(message)) };
+}
+
+/** New, or the same in another state: it keeps its place. */
+function takeOutgoing(before: Conversation, outgoing: Outgoing): Conversation {
+  if (before.messages.some(({ id }) => id === outgoing.id)) return takeOffOutgoing(before, outgoing.id);
+  const index = before.outgoing.findIndex(({ id }) => id === outgoing.id);
+  return {
+    ...before,
+    outgoing: index === -1 ? [...before.outgoing, outgoing] : before.outgoing.with(index, outgoing),
+  };
+}
+
+function takeUpgrade(before: Conversation, upgrade: MediaUpgradeRequest): Conversation {
+  const known = before.upgrades.find(({ id }) => id === upgrade.id);
+  // An answer may overtake the news that it was asked for.
+  if (known !== undefined && known.state !== 'pending' && upgrade.state === 'pending') return before;
+  const others = before.upgrades.filter(({ id }) => id !== upgrade.id);
+  const upgrades = [upgrade, ...others].toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1));
+  return { ...before, upgrades };
+}
+
+function takeScan(state: Conversations, fileId: string, result: 'clean' | 'infected'): Conversations {
+  const holder = [...state.byId.values()].find(({ files }) => files.some(({ id }) => id === fileId));
+  if (holder === undefined) return state;
+  const files = holder.files.map((file) => (file.id === fileId ? { ...file, state: result } : file));
+  return update(state, holder.id, (before) => ({ ...before, files }));
+}

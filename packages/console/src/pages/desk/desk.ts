@@ -1,0 +1,297 @@
+import type { Api } from '@usher/client/api';
+import { ProblemError, Unreachable } from '@usher/client/problem';
+import type { Live } from '../../live/live.ts';
+import { inWords } from '../../components/in-words.ts';
+import {
+  noConversations,
+  reduce,
+  type Change,
+  type Conversations,
+  type Outgoing,
+  type SentAttachment,
+} from './conversation.ts';
+import { Calls } from './calls.ts';
+import { changeOf, itemTypes } from './items.ts';
+import { Keeper } from './kept.ts';
+import { newId } from './new-id.ts';
+import { Typing } from './typing.ts';
+import { Uploads } from './uploads.ts';
+
+interface DeskParts {
+  readonly api: Api;
+  readonly live: Live;
+  readonly operatorId: string;
+  readonly siteIds: readonly string[];
+}
+
+/** So many engagements an operator has at most at a time. */
+const mostEngagements = 100;
+/** So many that are over are found again after a reload; older ones are among the visitor's past ones. */
+const mostOver = 20;
+/** Messages that could not be sent are sent again after so long, if not before. */
+const resendMs = 5_000;
+
+/**
+ * Everything on the desk, outside of any page: it goes on while another page is open. What the feed brings and what is read
+ * become changes of one state (see conversation.ts). Messages of a conversation are sent one after the other, so that they
+ * arrive in order: one that cannot be sent holds up those behind it, one that is refused does not.
+ */
+export class Desk {
+  readonly #parts: DeskParts;
+  readonly keeper: Keeper;
+  readonly typing: Typing;
+  readonly uploads: Uploads;
+  readonly calls: Calls;
+  readonly #listeners = new Set<() => void>();
+  readonly #sending = new Set<string>();
+  readonly #unacknowledged = new Map<string, string>();
+  #state: Conversations = noConversations;
+  #problem: unknown = null;
+  #resend: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(parts: DeskParts) {
+    this.#parts = parts;
+    this.keeper = new Keeper(localStorage, parts.operatorId);
+    this.typing = new Typing(parts.api);
+    this.uploads = new Uploads(parts.api, async (id) => this.#readFiles(id));
+    this.calls = new Calls(parts.api, parts.live);
+    parts.live.on(itemTypes, (item) => {
+      const change = changeOf(item, { me: parts.operatorId, now: Date.now() });
+      if (change !== null) this.apply(change);
+    });
+    // Nothing is known of what happened before the feed was open, or in between: it is read.
+    parts.live.on(['feed.open', 'feed.reset'], ({ type, data }) => {
+      if (type === 'feed.reset' || (data as { resumed?: boolean }).resumed !== true) void this.read();
+      this.#catchUp();
+    });
+    addEventListener('online', () => this.#catchUp());
+    void this.read();
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  readonly state = (): Conversations => this.#state;
+
+  /** Why the list could not be read. */
+  readonly problem = (): unknown => this.#problem;
+
+  get operatorId(): string {
+    return this.#parts.operatorId;
+  }
+
+  apply(change: Change): void {
+    const before = this.#state;
+    this.#state = reduce(before, change);
+    if (this.#state === before) return;
+    this.#keep(before);
+    this.calls.follow(this.#state);
+    for (const [id, { isRead }] of this.#state.byId) if (!isRead && !before.byId.has(id)) void this.#readOne(id);
+    this.#tell();
+  }
+
+  /** What is on the desk: all that goes on, and of what was there before the page was loaded what is over. */
+  async read(): Promise<void> {
+    const { api, operatorId: me, siteIds } = this.#parts;
+    const query = { site_ids: siteIds, operator_ids: [me], state: 'active', per_page: mostEngagements } as const;
+    try {
+      const { engagements } =
+        siteIds.length === 0 ? { engagements: [] } : await api.call('GET /engagements', { query });
+      const going = new Set(engagements.map(({ id }) => id));
+      const before = new Set([...this.keeper.onDesk.slice(-mostOver), ...this.#state.byId.keys()]);
+      const others = await Promise.all([...before].filter((id) => !going.has(id)).map(async (id) => this.#find(id)));
+      const known = [...this.#state.byId.keys()];
+      for (const engagement of [...others, ...engagements])
+        if (engagement !== null) this.apply({ type: 'engagement', engagement, me, isKept: true });
+      this.#problem = null;
+      this.apply({ type: 'listed' });
+      await Promise.all(known.map(async (id) => this.#readOne(id)));
+    } catch (error) {
+      this.#problem = error;
+      this.#tell();
+    }
+  }
+
+  async #find(id: string) {
+    return this.#parts.api
+      .call('GET /engagements/{engagement_id}', { path: { engagement_id: id } })
+      .catch(unlessRefused);
+  }
+
+  async #readOne(id: string): Promise<void> {
+    const { api } = this.#parts;
+    const path = { engagement_id: id };
+    const { unsent, transfer } = this.keeper.of(id);
+    // Of what is on the page already more is known.
+    const isNew = this.#state.byId.get(id)?.outgoing.length === 0;
+    if (isNew && unsent.length > 0)
+      this.apply({ type: 'outgoing', id, outgoing: unsent.map((each) => ({ ...each, state: 'waiting' })) });
+    try {
+      const [messages, { files }, { media_upgrade_requests: upgrades }] = await Promise.all([
+        api.call('GET /engagements/{engagement_id}/chat_transcript', { path }),
+        api.call('GET /engagements/{engagement_id}/files', { path }),
+        api.call('GET /engagements/{engagement_id}/media_upgrade_requests', { path }),
+      ]);
+      this.apply({ type: 'transcript', id, messages });
+      this.apply({ type: 'files', id, files });
+      this.apply({ type: 'upgrades', id, upgrades });
+      if (transfer !== null) await this.#readTransfer(id, transfer);
+      void this.#send(id);
+    } catch (error) {
+      this.#problem = error;
+      this.#tell();
+    }
+  }
+
+  async #readTransfer(id: string, { kind, id: transferId }: { kind: 'request' | 'ticket'; id: string }): Promise<void> {
+    const { api } = this.#parts;
+    const item =
+      kind === 'request'
+        ? {
+            type: 'transfer_request.state',
+            data: await api
+              .call('GET /transfer_requests/{request_id}', { path: { request_id: transferId } })
+              .catch(unlessRefused),
+          }
+        : {
+            type: 'transfer_ticket.state',
+            data: await api
+              .call('GET /transfer_tickets/{ticket_id}', { path: { ticket_id: transferId } })
+              .catch(unlessRefused),
+          };
+    const change = item.data === null ? null : changeOf(item, { me: this.operatorId, now: Date.now() });
+    this.apply(change ?? { type: 'transfer', id, transfer: null });
+  }
+
+  async #readFiles(id: string): Promise<void> {
+    const { files } = await this.#parts.api.call('GET /engagements/{engagement_id}/files', {
+      path: { engagement_id: id },
+    });
+    this.apply({ type: 'files', id, files });
+  }
+
+  /** Says something, under an id that is ours: sent twice it is one message. */
+  say(id: string, content: string, attachment: SentAttachment | null = null): void {
+    this.typing.stop(id);
+    const at = new Date().toISOString();
+    const outgoing: Outgoing = { id: newId(), content, attachment, at, state: 'waiting', problem: null };
+    this.apply({ type: 'sending', id, outgoing });
+    void this.#send(id);
+  }
+
+  /** Also what was refused: the reason may be gone. */
+  sendAgain(id: string, outgoing: Outgoing): void {
+    this.apply({ type: 'sending', id, outgoing: { ...outgoing, state: 'waiting', problem: null } });
+    void this.#send(id);
+  }
+
+  discard(id: string, messageId: string): void {
+    this.apply({ type: 'discarded', id, messageId });
+  }
+
+  async #send(id: string): Promise<void> {
+    if (this.#sending.has(id)) return;
+    this.#sending.add(id);
+    try {
+      for (;;) {
+        const next = this.#state.byId.get(id)?.outgoing.find(({ state }) => state === 'waiting');
+        if (next === undefined) return;
+        if (!(await this.#sendOne(id, next))) return;
+      }
+    } finally {
+      this.#sending.delete(id);
+    }
+  }
+
+  /** Whether the next one may go. */
+  async #sendOne(id: string, outgoing: Outgoing): Promise<boolean> {
+    const become = (state: Outgoing['state'], problem: string | null): void => {
+      const now = this.#state.byId.get(id)?.outgoing.find((each) => each.id === outgoing.id);
+      // Discarded meanwhile, or the feed was faster.
+      if (now !== undefined) this.apply({ type: 'sending', id, outgoing: { ...outgoing, state, problem } });
+    };
+    become('sending', null);
+    const { content, attachment } = outgoing;
+    try {
+      await this.#parts.api.call('PUT /engagements/{engagement_id}/chat_messages/{message_id}', {
+        path: { engagement_id: id, message_id: outgoing.id },
+        body: attachment === null ? { content } : { content, attachment },
+      });
+      become('sent', null);
+      return true;
+    } catch (error) {
+      const isRefused = error instanceof ProblemError && error.status < 500 && error.status !== 429;
+      become(
+        isRefused ? 'refused' : 'waiting',
+        error instanceof Unreachable ? 'The server cannot be reached.' : inWords(error),
+      );
+      if (!isRefused) this.#resendLater();
+      return isRefused;
+    }
+  }
+
+  #resendLater(): void {
+    clearTimeout(this.#resend);
+    this.#resend = setTimeout(() => this.#catchUp(), resendMs);
+  }
+
+  /** The connection is back: what could not be said is said. */
+  #catchUp(): void {
+    for (const id of this.#state.byId.keys()) void this.#send(id);
+    for (const [messageId, id] of this.#unacknowledged) void this.#acknowledge(id, messageId);
+  }
+
+  /** What is before somebody's eyes has arrived. */
+  see(id: string): void {
+    const conversation = this.#state.byId.get(id);
+    if (conversation === undefined) return;
+    for (const { id: messageId, target, status } of conversation.messages) {
+      if (target !== 'operator' || status === 'delivered') continue;
+      this.apply({ type: 'delivered', id, messageId });
+      if (conversation.isOpen) void this.#acknowledge(id, messageId);
+    }
+  }
+
+  async #acknowledge(id: string, messageId: string): Promise<void> {
+    this.#unacknowledged.set(messageId, id);
+    try {
+      await this.#parts.api.call('PATCH /engagements/{engagement_id}/chat_messages/{message_id}', {
+        path: { engagement_id: id, message_id: messageId },
+        body: { status: 'delivered' },
+      });
+    } catch (error) {
+      if (!(error instanceof ProblemError)) return;
+    }
+    this.#unacknowledged.delete(messageId);
+  }
+
+  /** One that is over is taken off the desk. */
+  dismiss(id: string): void {
+    this.keeper.keep(id, { draft: '', unsent: [], dismissedFiles: [], transfer: null });
+    this.apply({ type: 'dismissed', id });
+  }
+
+  #keep(before: Conversations): void {
+    const { byId, isRead } = this.#state;
+    for (const [id, { outgoing, transfer }] of byId) {
+      const was = before.byId.get(id);
+      if (was !== undefined && was.outgoing !== outgoing)
+        this.keeper.keep(id, { unsent: outgoing.filter(({ state }) => state !== 'sent') });
+      if (was !== undefined && was.transfer !== transfer)
+        this.keeper.keep(id, { transfer: transfer === null ? null : { kind: transfer.kind, id: transfer.id } });
+    }
+    // Before the list has been read, what was there is not known yet.
+    if (isRead && (!before.isRead || byId.size !== before.byId.size)) this.keeper.onDesk = [...byId.keys()];
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+function unlessRefused(error: unknown): null {
+  if (error instanceof ProblemError && [403, 404].includes(error.status)) return null;
+  throw error;
+}

@@ -1,0 +1,104 @@
+import type { Engagement, MediaUpgradeRequest, TransferRequest, TransferTicket } from '@usher/client/api-types';
+import type { FeedItem } from '@usher/client/feed-item';
+import type { Change, Message } from './conversation.ts';
+
+/** What the desk listens to. */
+export const itemTypes = [
+  'engagement.state',
+  'engagement.transfer',
+  'engagement.chat.message',
+  'engagement.chat.system_message',
+  'engagement.chat.message_status',
+  'engagement.chat.typing_indicator.visitor',
+  'engagement.files.security_scan_result',
+  'engagement.media_upgrade_request',
+  'media_upgrade_request.state',
+  'transfer_request.state',
+  'transfer_ticket.state',
+] as const;
+
+interface Clock {
+  readonly me: string;
+  readonly now: number;
+}
+
+/** What an item of the feed changes. The server's word is taken for its shape. */
+export function changeOf({ type, data }: FeedItem, { me, now }: Clock): Change | null {
+  switch (type as (typeof itemTypes)[number]) {
+    case 'engagement.state':
+      return { type: 'engagement', engagement: data as Engagement, me };
+    case 'engagement.transfer':
+      return passedOn(data as Passing, me);
+    case 'engagement.chat.message':
+    case 'engagement.chat.system_message':
+      return { type: 'message', message: (data as { message: Message }).message };
+    case 'engagement.chat.message_status': {
+      const { id, engagement_id } = (data as { message: Message }).message;
+      return { type: 'delivered', id: engagement_id, messageId: id };
+    }
+    case 'engagement.chat.typing_indicator.visitor': {
+      const { engagement_id, typing, clock } = (data as Typing).typing_indicator;
+      return { type: 'typing', id: engagement_id, isOn: typing, clock, at: now };
+    }
+    case 'engagement.files.security_scan_result': {
+      const { file_id, result } = (data as Scan).security_scan_result;
+      return { type: 'scanned', fileId: file_id, result };
+    }
+    case 'engagement.media_upgrade_request':
+      return { type: 'upgrade', upgrade: asked(data as Asked) };
+    case 'media_upgrade_request.state':
+      return { type: 'upgrade', upgrade: data as MediaUpgradeRequest };
+    case 'transfer_request.state':
+      return transferOf(data as TransferRequest, me);
+    case 'transfer_ticket.state':
+      return transferTicketOf(data as TransferTicket);
+    default:
+      return null;
+  }
+}
+
+interface Passing {
+  readonly engagement: {
+    readonly id: string;
+    readonly current_sub_engagement: { readonly operator_id: string };
+  };
+}
+
+interface Typing {
+  readonly typing_indicator: { readonly engagement_id: string; readonly typing: boolean; readonly clock: number };
+}
+
+interface Scan {
+  readonly security_scan_result: { readonly file_id: string; readonly result: 'clean' | 'infected' };
+}
+
+interface Asked {
+  readonly dispatched_at: string;
+  readonly media_upgrade_request: Omit<MediaUpgradeRequest, 'state' | 'created_at' | 'updated_at'>;
+}
+
+function passedOn({ engagement }: Passing, me: string): Change | null {
+  const { operator_id: to } = engagement.current_sub_engagement;
+  return to === me ? null : { type: 'passed on', id: engagement.id };
+}
+
+function asked({ dispatched_at: at, media_upgrade_request: request }: Asked): MediaUpgradeRequest {
+  return { ...request, state: 'pending', created_at: at, updated_at: at };
+}
+
+/** One that we have asked for. Those that a ticket has made are told by the ticket; those to us are offers. */
+function transferOf(request: TransferRequest, me: string): Change | null {
+  const { id, engagement_id, transfer_ticket_id: ticket, operator_id: to, state } = request;
+  if (engagement_id === null || ticket !== null || to === me) return null;
+  return { type: 'transfer', id: engagement_id, transfer: state === 'pending' ? { kind: 'request', id, to } : null };
+}
+
+function transferTicketOf({ id, engagement_id, queue_ids, state }: TransferTicket): Change | null {
+  if (engagement_id === null) return null;
+  const isUnderWay = state === 'waiting' || state === 'offered';
+  return {
+    type: 'transfer',
+    id: engagement_id,
+    transfer: isUnderWay ? { kind: 'ticket', id, to: queue_ids[0] ?? '' } : null,
+  };
+}

@@ -1,0 +1,118 @@
+import type { File, MediaUpgradeRequest } from '@usher/client/api-types';
+import { typingMs, type Conversation, type Conversations, type Message } from './conversation.ts';
+
+/** What the desk says of a conversation, worked out of it. */
+
+/** Messages of the visitor that nobody has seen. */
+export function unreadOf({ messages }: Conversation): number {
+  return messages.filter(({ sender, status }) => sender.type === 'visitor' && status === 'sent').length;
+}
+
+/** Since when the visitor waits for our answer; `null`: it does not. */
+export function waitsSince({ messages, outgoing, isOpen }: Conversation): string | null {
+  if (!isOpen || outgoing.length > 0) return null;
+  const said = messages.filter(({ type }) => type === 'chat');
+  const answered = said.findLastIndex(({ sender }) => sender.type === 'operator');
+  return said[answered + 1]?.timestamp ?? null;
+}
+
+export function isTyping({ typing, isOpen }: Conversation, now: number): boolean {
+  return isOpen && typing.isOn && now - typing.at < typingMs;
+}
+
+export function pendingUpgrade({ upgrades, isOpen }: Conversation): MediaUpgradeRequest | null {
+  return isOpen ? (upgrades.find(({ state }) => state === 'pending') ?? null) : null;
+}
+
+/** What is to be heard and seen now: `null` where the engagement is not by a call. */
+export function callMedia({
+  engagement,
+  upgrades,
+}: Conversation): { readonly audio: 'two_way' | null; readonly video: 'one_way' | 'two_way' | null } | null {
+  if (engagement.media !== 'audio' && engagement.media !== 'video') return null;
+  const agreed = upgrades.find(({ state }) => state === 'accepted');
+  if (agreed !== undefined && (agreed.video !== null) === (engagement.media === 'video'))
+    return { audio: agreed.audio, video: agreed.video };
+  return { audio: 'two_way', video: engagement.media === 'video' ? 'two_way' : null };
+}
+
+/** Those that go on first, then those that are over; each in the order they began. */
+export function inOrder({ byId }: Conversations): readonly Conversation[] {
+  return [...byId.values()].toSorted(
+    (a, b) =>
+      Number(b.isOpen) - Number(a.isOpen) ||
+      (a.engagement.started_at < b.engagement.started_at ? -1 : 1) ||
+      (a.id < b.id ? -1 : 1),
+  );
+}
+
+/** The one to go to from another by a key, around the end. */
+export function beside(order: readonly Conversation[], id: string | null, by: 1 | -1): string | null {
+  const at = order.findIndex((each) => each.id === id);
+  if (at === -1) return order.at(by === 1 ? 0 : -1)?.id ?? null;
+  return order[(at + by + order.length) % order.length]?.id ?? null;
+}
+
+/** What is written in the list: the last thing that was said. */
+export function lastSaid({ messages }: Conversation): Message | null {
+  return messages.findLast(({ type }) => type === 'chat') ?? null;
+}
+
+interface SentFile {
+  readonly id: string;
+  readonly name: string;
+  readonly deleted: boolean;
+}
+
+const uuidLength = 36;
+
+/** The address of a file ends with its id. */
+export function filesOf(attachment: unknown): readonly SentFile[] {
+  const { type, files } = (attachment ?? {}) as { type?: unknown; files?: unknown };
+  if (type !== 'files' || !Array.isArray(files)) return [];
+  return (files as { url: string; name: string; deleted: boolean }[]).map(({ url, name, deleted }) => ({
+    id: url.slice(-uuidLength),
+    name,
+    deleted,
+  }));
+}
+
+/** Files of ours that were taken and have not gone out with a message. */
+export function stagedFiles(
+  { files, messages, outgoing }: Conversation,
+  me: string,
+  dismissed: readonly string[],
+): readonly File[] {
+  const gone = new Set([
+    ...dismissed,
+    ...messages.flatMap(({ attachment }) => filesOf(attachment).map(({ id }) => id)),
+    ...outgoing.flatMap(({ attachment }) => (attachment?.type === 'files' ? attachment.files.map(({ id }) => id) : [])),
+  ]);
+  return files.filter(({ id, uploader_id: by }) => by === me && !gone.has(id));
+}
+
+interface Card {
+  readonly image: string | null;
+  readonly options: readonly { readonly text: string; readonly value: string }[];
+}
+
+export function cardOf(attachment: unknown): Card | null {
+  const { type, options, image_url: image } = (attachment ?? {}) as Record<string, unknown>;
+  if (type !== 'single_choice' || !Array.isArray(options)) return null;
+  return { image: typeof image === 'string' ? image : null, options: options as Card['options'] };
+}
+
+function choiceOf(attachment: unknown): string | null {
+  const { type, selected_option: chosen } = (attachment ?? {}) as Record<string, unknown>;
+  return type === 'single_choice_response' && typeof chosen === 'string' ? chosen : null;
+}
+
+/** What was chosen from a card: the first answer after it that is one of its options. */
+export function chosenFrom(messages: readonly Message[], card: Message): string | null {
+  const options = cardOf(card.attachment)?.options ?? [];
+  const after = messages.slice(messages.findIndex(({ id }) => id === card.id) + 1);
+  const values = new Set(options.map(({ value }) => value));
+  return (
+    after.map(({ attachment }) => choiceOf(attachment)).find((value) => value !== null && values.has(value)) ?? null
+  );
+}

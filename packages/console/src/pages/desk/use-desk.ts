@@ -1,0 +1,26 @@
+import { useSyncExternalStore } from 'react';
+import { useMe } from '../../data/use-me.ts';
+import type { Live } from '../../live/live.ts';
+import { useLiveFeed } from '../../live/use-live.ts';
+import { useSession } from '../../session/use-session.ts';
+import type { Conversations } from './conversation.ts';
+import { Desk } from './desk.ts';
+
+/** One for each feed, from when the desk is first opened: it goes on behind other pages. */
+const desks = new WeakMap<Live, Desk>();
+
+export function useDesk(): Desk {
+  const live = useLiveFeed();
+  const { api } = useSession();
+  const me = useMe();
+  const known = desks.get(live);
+  if (known !== undefined) return known;
+  const desk = new Desk({ api, live, operatorId: me.operator.id, siteIds: me.sites.map(({ id }) => id) });
+  desks.set(live, desk);
+  return desk;
+}
+
+export function useConversations(): Conversations {
+  const desk = useDesk();
+  return useSyncExternalStore(desk.subscribe, desk.state);
+}

@@ -1,0 +1,32 @@
+import { useEffect, useEffectEvent, useState } from 'react';
+import { play, useSound } from '../../live/sound.ts';
+import type { Conversations, Message } from './conversation.ts';
+
+/** The last thing a visitor has said since all was read, to be read out; and a sound where nobody is looking. */
+export function useNews({ isRead, byId }: Conversations, openId: string | null): string {
+  const [isOn] = useSound();
+  const isComplete = isRead && [...byId.values()].every((chat) => chat.isRead);
+  const last = lastOf(byId);
+  /** What was the last when everything had been read; `undefined`: it has not. */
+  const [old, setOld] = useState<string | null | undefined>(undefined);
+  if (old === undefined && isComplete) setOld(last?.id ?? null);
+  const news = last !== null && old !== undefined && last.id !== old ? last : null;
+  const ring = useEffectEvent(() => {
+    if (isOn && (news?.engagement_id !== openId || document.visibilityState === 'hidden')) play('message');
+  });
+  const newsId = news?.id ?? null;
+  useEffect(() => {
+    if (newsId !== null) ring();
+  }, [newsId]);
+  return news === null ? '' : `New message: ${news.content || 'a file'}`;
+}
+
+function lastOf(byId: Conversations['byId']): Message | null {
+  const all = [...byId.values()].flatMap(
+    ({ messages }) => messages.findLast(({ sender }) => sender.type === 'visitor') ?? [],
+  );
+  return all.reduce<Message | null>(
+    (last, each) => (last === null || each.timestamp > last.timestamp ? each : last),
+    null,
+  );
+}

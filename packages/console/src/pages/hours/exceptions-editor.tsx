@@ -1,0 +1,168 @@
+import { ActionIcon, Button, Group, Input, Paper, SegmentedControl, Stack, Text, Title } from '@mantine/core';
+import { Calendar } from '@mantine/dates';
+import { Cross2Icon, PlusIcon } from '@radix-ui/react-icons';
+import { useState, type ReactElement } from 'react';
+import type { Faults } from '../../components/faults.ts';
+import { numbered } from '../../components/numbered.ts';
+import {
+  datesOf,
+  placesOf,
+  planInWords,
+  planOf,
+  withPlan,
+  type DayPlan,
+  type Exception,
+  type Times,
+} from './exceptions.ts';
+import classes from './hours.module.css';
+import { TimeInput } from './time-input.tsx';
+
+interface Props {
+  readonly exceptions: readonly Exception[];
+  readonly fault: Faults;
+  readonly onChange: (exceptions: readonly Exception[]) => void;
+}
+
+const usualTimes: Times = { opens_at: '10:00', closes_at: '14:00' };
+
+/** Days that are not as the week says, on a calendar and as a list. */
+export function ExceptionsEditor({ exceptions, fault, onChange }: Props): ReactElement {
+  const [date, setDate] = useState<string | null>(null);
+  const dates = datesOf(exceptions);
+  const own = fault('/exceptions');
+  return (
+    <Paper withBorder p="md" component="section" aria-label="Exceptions">
+      <Title order={2} size="h4" mb="xs">
+        Exceptions
+      </Title>
+      <Stack gap="sm">
+        <Calendar
+          hideOutsideDates
+          classNames={{ day: classes['date'] ?? '' }}
+          ariaLabels={{ nextMonth: 'Next month', previousMonth: 'Previous month' }}
+          getDayProps={(day) => ({
+            selected: day === date,
+            onClick: () => setDate(day),
+            'aria-label': `${longDate(day)}: ${planInWords(planOf(exceptions, day))}`,
+          })}
+          renderDay={(day) => (
+            <span className={dates.includes(day) ? classes['marked'] : undefined}>{Number(day.slice(8))}</span>
+          )}
+        />
+        {date === null ? (
+          <Text size="xs" c="dimmed">
+            Choose a day to close it or to give it other hours.
+          </Text>
+        ) : (
+          <DayEditor
+            date={date}
+            plan={planOf(exceptions, date)}
+            fault={placesOf(exceptions, date)
+              .map((at) => fault(`/exceptions/${at}`))
+              .find((found) => found !== undefined)}
+            onChange={(plan) => onChange(withPlan(exceptions, date, plan))}
+          />
+        )}
+        {own === undefined ? null : <Input.Error>{`An exception ${own}`}</Input.Error>}
+        {dates.length === 0 ? null : (
+          <Stack gap={2} component="ul" className={classes['bare']} aria-label="All exceptions">
+            {dates.map((each) => (
+              <Group key={each} component="li" gap="xs" wrap="nowrap" justify="space-between">
+                <Button variant="subtle" size="compact-sm" onClick={() => setDate(each)}>
+                  {longDate(each)}
+                </Button>
+                <Text size="sm" className="tabular" flex={1}>
+                  {planInWords(planOf(exceptions, each))}
+                </Text>
+                <ActionIcon
+                  variant="default"
+                  size="sm"
+                  aria-label={`Remove ${longDate(each)}`}
+                  onClick={() => onChange(withPlan(exceptions, each, 'usual'))}
+                >
+                  <Cross2Icon />
+                </ActionIcon>
+              </Group>
+            ))}
+          </Stack>
+        )}
+      </Stack>
+    </Paper>
+  );
+}
+
+function longDate(date: string): string {
+  const options = { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' } as const;
+  return new Date(`${date}T00:00:00Z`).toLocaleDateString(undefined, options);
+}
+
+interface DayProps {
+  readonly date: string;
+  readonly plan: DayPlan;
+  readonly fault: string | undefined;
+  readonly onChange: (plan: DayPlan) => void;
+}
+
+function DayEditor({ date, plan, fault, onChange }: DayProps): ReactElement {
+  const kind = typeof plan === 'string' ? plan : 'hours';
+  const times = typeof plan === 'string' ? [] : plan;
+  const setTimes = (index: number, part: Partial<Times>): void =>
+    onChange(times.map((each, at) => (at === index ? { ...each, ...part } : each)));
+  return (
+    <Stack gap="xs" component="fieldset" className={classes['plain']} aria-label={longDate(date)}>
+      <Text size="sm" fw={600}>
+        {longDate(date)}
+      </Text>
+      <SegmentedControl
+        size="xs"
+        aria-label={`What ${longDate(date)} is like`}
+        value={kind}
+        onChange={(next) => onChange(next === 'hours' ? [usualTimes] : next === 'closed' ? 'closed' : 'usual')}
+        data={[
+          { value: 'usual', label: 'As usual' },
+          { value: 'closed', label: 'Closed' },
+          { value: 'hours', label: 'Other hours' },
+        ]}
+      />
+      {numbered(times).map(({ number, index, element: each }) => (
+        <Group key={number} gap={6}>
+          <TimeInput
+            label={`Opens that day ${index + 1}`}
+            value={each.opens_at}
+            error={fault}
+            onChange={(opens_at) => setTimes(index, { opens_at })}
+          />
+          <Text size="sm" aria-hidden>
+            –
+          </Text>
+          <TimeInput
+            label={`Closes that day ${index + 1}`}
+            value={each.closes_at}
+            error={fault}
+            onChange={(closes_at) => setTimes(index, { closes_at })}
+          />
+          <ActionIcon
+            variant="default"
+            aria-label={`Remove hours ${index + 1} of that day`}
+            onClick={() => onChange(times.length === 1 ? 'closed' : times.filter((_, at) => at !== index))}
+          >
+            <Cross2Icon />
+          </ActionIcon>
+        </Group>
+      ))}
+      {kind === 'hours' ? (
+        <Group>
+          <Button
+            size="compact-xs"
+            variant="default"
+            leftSection={<PlusIcon />}
+            onClick={() => onChange([...times, usualTimes])}
+          >
+            Add hours that day
+          </Button>
+        </Group>
+      ) : null}
+      {fault === undefined ? null : <Input.Error>{fault}</Input.Error>}
+    </Stack>
+  );
+}

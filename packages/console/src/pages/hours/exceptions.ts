@@ -1,0 +1,50 @@
+/** Dates that are not as the week says: closed, or with hours of their own. Several hours on one date are several entries. */
+export interface Exception {
+  readonly date: string;
+  readonly opens_at?: string;
+  readonly closes_at?: string;
+}
+
+export interface Times {
+  readonly opens_at: string;
+  readonly closes_at: string;
+}
+
+/** `usual`: as the week says; `closed`; or its hours. */
+export type DayPlan = 'usual' | 'closed' | readonly Times[];
+
+export function planOf(exceptions: readonly Exception[], date: string): DayPlan {
+  const own = exceptions.filter((each) => each.date === date);
+  if (own.length === 0) return 'usual';
+  const times = own.flatMap(({ opens_at, closes_at }) =>
+    opens_at === undefined || closes_at === undefined ? [] : [{ opens_at, closes_at }],
+  );
+  return times.length === 0 ? 'closed' : times;
+}
+
+/** The list with this date as planned, by date. */
+export function withPlan(exceptions: readonly Exception[], date: string, plan: DayPlan): Exception[] {
+  const others = exceptions.filter((each) => each.date !== date);
+  const own =
+    plan === 'usual'
+      ? []
+      : plan === 'closed' || plan.length === 0
+        ? [{ date }]
+        : plan.map((times) => ({ date, ...times }));
+  return [...others, ...own].toSorted((a, b) => (a.date < b.date ? -1 : a.date > b.date ? 1 : 0));
+}
+
+export function datesOf(exceptions: readonly Exception[]): string[] {
+  return [...new Set(exceptions.map(({ date }) => date))].toSorted();
+}
+
+export function planInWords(plan: DayPlan): string {
+  if (plan === 'usual') return 'as usual';
+  if (plan === 'closed') return 'closed all day';
+  return plan.map(({ opens_at, closes_at }) => `${opens_at}–${closes_at}`).join(', ');
+}
+
+/** Where in the list the entries of a date are, in the order of its plan: the server names a fault by its place. */
+export function placesOf(exceptions: readonly Exception[], date: string): number[] {
+  return exceptions.flatMap((each, index) => (each.date === date ? [index] : []));
+}

@@ -1,0 +1,98 @@
+import { Anchor, Button, Center, Loader, Paper, Stack, Table, Text } from '@mantine/core';
+import type { ReactElement } from 'react';
+import { Link } from 'wouter';
+import { PageTitle } from '../../components/page-title.tsx';
+import { ProblemNote } from '../../components/problem.tsx';
+import { useMe } from '../../data/use-me.ts';
+import { usePolicies, useQueues } from '../queues/use-queues.ts';
+import { datesOf } from './exceptions.ts';
+import { weekInWords } from './week.ts';
+
+export function HoursList(): ReactElement {
+  const me = useMe();
+  const policies = usePolicies();
+  const queues = useQueues().data?.data.queues ?? [];
+  const siteNames = new Map(me.sites.map(({ id, name }) => [id, name]));
+  const rows = (policies.data?.data.scheduling_policies ?? []).filter(({ site_id }) => me.siteIds.includes(site_id));
+  const users = (id: string): number => queues.filter((queue) => queue.scheduling_policy_id === id).length;
+  return (
+    <>
+      <PageTitle title="Hours">
+        {me.can('super_manager', me.siteId ?? undefined) ? (
+          <Button component={Link} href="/hours/new">
+            New hours
+          </Button>
+        ) : null}
+      </PageTitle>
+      <ProblemNote error={policies.error} title="The hours could not be read" />
+      {policies.isPending ? (
+        <Center mih="30vh">
+          <Loader aria-label="Loading" />
+        </Center>
+      ) : rows.length === 0 ? (
+        <Paper p="xl" withBorder>
+          <Stack align="center" gap="xs">
+            <Text fw={600}>There are no hours here yet</Text>
+            <Text c="dimmed" size="sm" ta="center">
+              Queues without hours are always open. Draw a week, and give it to the queues it is for.
+            </Text>
+          </Stack>
+        </Paper>
+      ) : (
+        <Table verticalSpacing="xs" highlightOnHover layout="fixed">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Hours</Table.Th>
+              {me.siteIds.length > 1 ? <Table.Th visibleFrom="lg">Site</Table.Th> : null}
+              <Table.Th visibleFrom="sm" w={160}>
+                Time zone
+              </Table.Th>
+              <Table.Th>Week</Table.Th>
+              <Table.Th visibleFrom="md" ta="right" w={110}>
+                Exceptions
+              </Table.Th>
+              <Table.Th visibleFrom="sm" ta="right" w={90}>
+                Queues
+              </Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {rows.map((policy) => (
+              <Table.Tr key={policy.id}>
+                <Table.Td>
+                  <Anchor
+                    component={Link}
+                    href={`/hours/${policy.id}`}
+                    fw={600}
+                    lineClamp={2}
+                    className="user-text"
+                    title={policy.name}
+                  >
+                    {policy.name}
+                  </Anchor>
+                </Table.Td>
+                {me.siteIds.length > 1 ? (
+                  <Table.Td visibleFrom="lg">
+                    <bdi>{siteNames.get(policy.site_id) ?? ''}</bdi>
+                  </Table.Td>
+                ) : null}
+                <Table.Td visibleFrom="sm">{policy.timezone}</Table.Td>
+                <Table.Td>
+                  <Text size="sm" lineClamp={2}>
+                    {weekInWords(policy.business_hours)}
+                  </Text>
+                </Table.Td>
+                <Table.Td visibleFrom="md" ta="right" className="tabular">
+                  {datesOf(policy.exceptions).length}
+                </Table.Td>
+                <Table.Td visibleFrom="sm" ta="right" className="tabular">
+                  {users(policy.id)}
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+    </>
+  );
+}

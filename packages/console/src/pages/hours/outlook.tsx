@@ -1,0 +1,105 @@
+import { Badge, Button, Group, Paper, Text, Title } from '@mantine/core';
+import { useQueryClient, type UseQueryResult } from '@tanstack/react-query';
+import type { HoursOutlook } from '@usher/client/api-types';
+import { useEffect, type ReactElement } from 'react';
+import { isAtFields } from '../../components/faults.ts';
+import { ProblemNote } from '../../components/problem.tsx';
+import { useNow } from '../../components/since.tsx';
+import { inUnits } from '../queues/status-words.ts';
+import { Strip } from './strip-view.tsx';
+import { zoneFormat } from './strip.ts';
+
+const dayMs = 86_400_000;
+
+interface Props {
+  readonly preview: UseQueryResult<HoursOutlook>;
+  readonly timezone: string;
+  /** `null`: from now on. */
+  readonly from: string | null;
+  readonly onFrom: (from: string | null) => void;
+}
+
+/** Two weeks as they will really be, and whether it would be open now. */
+export function Outlook({ preview, timezone, from, onFrom }: Props): ReactElement {
+  const { data } = preview;
+  const shift = (days: number): void =>
+    onFrom(new Date((from === null ? Date.now() : Date.parse(from)) + days * dayMs).toISOString());
+  const change = data?.next_clock_change_at ?? null;
+  const inStrip = data !== undefined && data.clock_changes.length > 0;
+  return (
+    <Paper withBorder p="md" component="section" aria-label="As it will be">
+      <Group justify="space-between" mb="xs">
+        <Title order={2} size="h4">
+          As it will be
+        </Title>
+        <Group gap={4}>
+          <Button size="compact-xs" variant="default" onClick={() => shift(-14)}>
+            Earlier
+          </Button>
+          <Button size="compact-xs" variant="default" disabled={from === null} onClick={() => onFrom(null)}>
+            Today
+          </Button>
+          <Button size="compact-xs" variant="default" onClick={() => shift(14)}>
+            Later
+          </Button>
+        </Group>
+      </Group>
+      {preview.isError ? (
+        isAtFields(preview.error) ? (
+          <Text size="sm" mb="xs">
+            What is marked must be right first.
+          </Text>
+        ) : (
+          <ProblemNote error={preview.error} />
+        )
+      ) : null}
+      {data === undefined ? null : (
+        <div style={{ opacity: preview.isError ? 0.4 : 1 }}>
+          <Now outlook={data} timezone={timezone} />
+          <Strip outlook={data} timezone={timezone} />
+          {change === null || inStrip ? null : (
+            <Button
+              mt="xs"
+              size="compact-xs"
+              variant="subtle"
+              onClick={() => onFrom(new Date(Date.parse(change) - 3 * dayMs).toISOString())}
+            >
+              {`The clocks change on ${zoneFormat(timezone, { dateStyle: 'medium' }).format(new Date(change))}: look`}
+            </Button>
+          )}
+        </div>
+      )}
+    </Paper>
+  );
+}
+
+function Now({ outlook, timezone }: { readonly outlook: HoursOutlook; readonly timezone: string }): ReactElement {
+  const now = useNow();
+  const client = useQueryClient();
+  const { open, next_change_at: next } = outlook;
+  const at = next === null ? null : Date.parse(next);
+  const isPast = at !== null && now >= at;
+  useEffect(() => {
+    if (isPast) void client.invalidateQueries({ queryKey: ['POST /queues/scheduling_policies/preview'] });
+  }, [client, isPast]);
+  const format = zoneFormat(timezone, {
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  });
+  return (
+    <Group gap="xs" mb="xs">
+      <Badge color={open ? 'green' : 'gray'} variant="light" tt="none">
+        {open ? 'Open now' : 'Closed now'}
+      </Badge>
+      <Text size="sm">
+        {at === null
+          ? 'and will stay so'
+          : `${open ? 'closes' : 'opens'} ${format.format(at)}, in ${inUnits(Math.max(60, Math.ceil((at - now) / 60_000) * 60))}`}
+      </Text>
+    </Group>
+  );
+}

@@ -1,0 +1,86 @@
+import type { HoursOutlook } from '@usher/client/api-types';
+import { Fragment, type ReactElement } from 'react';
+import { Text, VisuallyHidden } from '@mantine/core';
+import { useNow } from '../../components/since.tsx';
+import classes from './hours.module.css';
+import { clockInWords, stripOf, zoneFormat, type StripDay } from './strip.ts';
+
+const percent = (fraction: number): string => `${fraction * 100}%`;
+
+/** A row for each day, all to one scale: where the clock changes a row is longer or shorter. */
+export function Strip({
+  outlook,
+  timezone,
+}: {
+  readonly outlook: HoursOutlook;
+  readonly timezone: string;
+}): ReactElement {
+  const now = useNow();
+  const time = zoneFormat(timezone, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+  const days = stripOf(outlook);
+  const usual = days.find(({ hours }) => hours === 24)?.length ?? 1;
+  return (
+    <dl className={classes['strip']} aria-label="Days">
+      {days.map((day) => {
+        const isToday = day.startsAt <= now && now < day.endsAt;
+        return (
+          <Fragment key={day.date}>
+            <dt data-today={isToday || undefined}>{dateInWords(day.date)}</dt>
+            <dd>
+              <VisuallyHidden>{inWords(day, time)}</VisuallyHidden>
+              <div
+                className={classes['day']}
+                style={{ width: percent(day.length) }}
+                aria-hidden
+                data-testid="day"
+                title={inWords(day, time)}
+              >
+                {day.pieces.map(({ from, to }) => (
+                  <span
+                    key={from}
+                    className={classes['piece']}
+                    style={{ left: percent(from / day.length), width: percent((to - from) / day.length) }}
+                  />
+                ))}
+                {day.changes.map(({ at, place }) => (
+                  <span key={at} className={classes['change']} style={{ left: percent(place / day.length) }} />
+                ))}
+                {isToday ? (
+                  <span
+                    className={classes['now']}
+                    style={{ left: percent((now - day.startsAt) / (day.endsAt - day.startsAt)) }}
+                  />
+                ) : null}
+              </div>
+              {day.changes.map(({ at, bySec }) => (
+                <Text
+                  key={at}
+                  size="xs"
+                >{`${day.hours} hours: ${clockInWords(bySec)} at ${time.format(at - 60_000)}`}</Text>
+              ))}
+            </dd>
+          </Fragment>
+        );
+      })}
+      <dt aria-hidden />
+      <dd aria-hidden className={classes['scale']} style={{ width: percent(usual) }}>
+        {['00', '06', '12', '18', '24'].map((hour) => (
+          <span key={hour}>{hour}</span>
+        ))}
+      </dd>
+    </dl>
+  );
+}
+
+function dateInWords(date: string): string {
+  const options = { weekday: 'short', day: 'numeric', month: 'short', timeZone: 'UTC' } as const;
+  return new Date(`${date}T00:00:00Z`).toLocaleDateString(undefined, options);
+}
+
+/** What the row shows, for those who listen. */
+function inWords(day: StripDay, time: Intl.DateTimeFormat): string {
+  const clock = (at: number): string => (at === day.endsAt ? '24:00' : time.format(at));
+  const open = day.pieces.map(({ opensAt, closesAt }) => `${clock(opensAt)}–${clock(closesAt)}`).join(', ');
+  const changes = day.changes.map(({ bySec }) => `, ${clockInWords(bySec)}`).join('');
+  return `${dateInWords(day.date)}: ${open === '' ? 'closed' : `open ${open}`}; ${day.hours} hours${changes}`;
+}

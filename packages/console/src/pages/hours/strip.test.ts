@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { outlookOf } from '../../../../server/src/schedules/outlook.ts';
+import { clockInWords, stripOf, zoneFormat } from './strip.ts';
+
+const instant = (at: number): string => new Date(at).toISOString();
+
+function seen(start: string) {
+  const at = Date.parse(start);
+  const policy = {
+    timezone: 'Europe/Tallinn',
+    business_hours: [{ opens_at: '22:00', closes_at: '05:00', days_of_week: ['sat'] }],
+  };
+  const outlook = outlookOf(policy, { now: at, start: at, days: 3 });
+  return stripOf({
+    open: outlook.open,
+    next_change_at: null,
+    next_clock_change_at: null,
+    days: outlook.days.map((day) => ({
+      date: day.date,
+      starts_at: instant(day.startsAt),
+      ends_at: instant(day.endsAt),
+    })),
+    intervals: outlook.intervals.map((each) => ({
+      opens_at: instant(each.opensAt),
+      closes_at: instant(each.closesAt),
+    })),
+    clock_changes: outlook.clockChanges.map((each) => ({
+      at: instant(each.at),
+      offset_before_sec: each.offsetBeforeSec,
+      offset_after_sec: each.offsetAfterSec,
+    })),
+  });
+}
+
+test('a day of 25 hours is the longest, and has the change of the clock where it happens', () => {
+  const [saturday, sunday, monday] = seen('2027-10-30T12:00:00Z');
+  assert.deepEqual([saturday?.hours, sunday?.hours, monday?.hours], [24, 25, 24]);
+  assert.deepEqual([saturday?.length, sunday?.length], [24 / 25, 1]);
+  assert.deepEqual(
+    sunday?.changes.map(({ place, bySec }) => [place, bySec]),
+    [[4 / 25, -3_600]],
+  );
+  // The night of the change is six hours long on Sunday, not five.
+  assert.deepEqual(
+    sunday?.pieces.map(({ from, to }) => [from, to]),
+    [[0, 6 / 25]],
+  );
+  assert.deepEqual(
+    saturday?.pieces.map(({ from, to }) => [from, to]),
+    [[22 / 25, 24 / 25]],
+  );
+});
+
+test('a day of 23 hours is shorter than the others', () => {
+  const [, sunday] = seen('2027-03-27T12:00:00Z');
+  assert.deepEqual([sunday?.hours, sunday?.length], [23, 23 / 24]);
+});
+
+test('changes of the clock are told in words, and a zone nobody knows does no harm', () => {
+  assert.equal(clockInWords(-3_600), 'clocks go back 1 h');
+  assert.equal(clockInWords(1_800), 'clocks go forward 30 min');
+  assert.match(zoneFormat('Mars/Olympus', { hour: '2-digit' }).format(0), /UTC/);
+  assert.match(zoneFormat('Mars/Olympus', { dateStyle: 'medium' }).format(0), /1970/);
+});

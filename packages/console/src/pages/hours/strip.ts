@@ -1,0 +1,79 @@
+import type { HoursOutlook } from '@usher/client/api-types';
+
+/** A part of a day that is open, as fractions of the longest day there is. */
+interface Piece {
+  readonly from: number;
+  readonly to: number;
+  readonly opensAt: number;
+  readonly closesAt: number;
+}
+
+export interface StripDay {
+  readonly date: string;
+  readonly hours: number;
+  readonly startsAt: number;
+  readonly endsAt: number;
+  /** How long it is beside the longest: 1 for that one. */
+  readonly length: number;
+  readonly pieces: readonly Piece[];
+  readonly changes: readonly { readonly at: number; readonly place: number; readonly bySec: number }[];
+}
+
+const hourMs = 3_600_000;
+
+/** Days drawn to one scale, so that a day of 25 hours is longer than one of 24. */
+export function stripOf({ days, intervals, clock_changes }: HoursOutlook): StripDay[] {
+  const spans = days.map(({ date, starts_at, ends_at }) => ({
+    date,
+    startsAt: Date.parse(starts_at),
+    endsAt: Date.parse(ends_at),
+  }));
+  const longest = Math.max(24 * hourMs, ...spans.map(({ startsAt, endsAt }) => endsAt - startsAt));
+  const open = intervals.map((each) => ({ opensAt: Date.parse(each.opens_at), closesAt: Date.parse(each.closes_at) }));
+  return spans.map(({ date, startsAt, endsAt }) => {
+    const place = (at: number): number => (at - startsAt) / longest;
+    return {
+      date,
+      startsAt,
+      endsAt,
+      hours: (endsAt - startsAt) / hourMs,
+      length: (endsAt - startsAt) / longest,
+      pieces: open
+        .filter(({ opensAt, closesAt }) => opensAt < endsAt && closesAt > startsAt)
+        .map(({ opensAt, closesAt }) => ({
+          from: place(Math.max(opensAt, startsAt)),
+          to: place(Math.min(closesAt, endsAt)),
+          opensAt: Math.max(opensAt, startsAt),
+          closesAt: Math.min(closesAt, endsAt),
+        })),
+      changes: clock_changes
+        .map(({ at, offset_before_sec, offset_after_sec }) => ({
+          at: Date.parse(at),
+          place: place(Date.parse(at)),
+          bySec: offset_after_sec - offset_before_sec,
+        }))
+        .filter(({ at }) => startsAt <= at && at < endsAt),
+    };
+  });
+}
+
+/** `Clocks go back 1 h`: what happens to the clock on the wall. */
+export function clockInWords(bySec: number): string {
+  const minutes = Math.abs(Math.round(bySec / 60));
+  const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];
+  const length = [hours === 0 ? '' : `${hours} h`, rest === 0 ? '' : `${rest} min`]
+    .filter((part) => part !== '')
+    .join(' ');
+  return `clocks go ${bySec < 0 ? 'back' : 'forward'} ${length}`;
+}
+
+/** Times as the clock on the wall of the zone shows them; of a zone this browser does not know, in UTC. */
+export function zoneFormat(timezone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  try {
+    return new Intl.DateTimeFormat(undefined, { ...options, timeZone: timezone });
+  } catch {
+    // Said where it can be: beside a `dateStyle` it may not.
+    const said = options.dateStyle === undefined ? ({ timeZoneName: 'short' } as const) : {};
+    return new Intl.DateTimeFormat(undefined, { ...options, ...said, timeZone: 'UTC' });
+  }
+}

@@ -1,0 +1,46 @@
+import { Select } from '@mantine/core';
+import { useMemo, useState, type ReactElement } from 'react';
+import { isFound, offsetOf, zoneNames } from './zones.ts';
+
+/** So many are shown at once; searching finds the rest. */
+const mostShown = 60;
+
+interface Props {
+  readonly value: string;
+  readonly fault: string | undefined;
+  readonly onChange: (timezone: string) => void;
+}
+
+/** Any zone the browser lists, or any other name that is typed: whether it is one the server says. */
+export function TimeZoneSelect({ value, fault, onChange }: Props): ReactElement {
+  const [search, setSearch] = useState(value);
+  const names = useMemo(() => zoneNames(value), [value]);
+  const [now] = useState(() => Date.now());
+  const typed = search.trim();
+  const isKnown = typed === '' || typed === value || names.some((name) => isFound(name, typed));
+  const data = isKnown ? names : [...names, typed];
+  return (
+    <Select
+      label="Time zone"
+      description={offsetOf(value, now) === '' ? undefined : `${offsetOf(value, now)} now`}
+      required
+      searchable
+      allowDeselect={false}
+      limit={mostShown}
+      value={value}
+      searchValue={search}
+      onSearchChange={setSearch}
+      error={fault}
+      onChange={(zone) => {
+        if (zone !== null) onChange(zone);
+      }}
+      data={data}
+      filter={({ options, search: wanted, limit }) =>
+        options.filter((option) => 'value' in option && isFound(option.value, wanted)).slice(0, limit)
+      }
+      renderOption={({ option }) =>
+        names.includes(option.value) ? `${option.value}  ${offsetOf(option.value, now)}` : `Use “${option.value}”`
+      }
+    />
+  );
+}

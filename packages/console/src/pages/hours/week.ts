@@ -1,0 +1,196 @@
+/** A week of opening hours as rows of a list and as blocks on a grid; the rows are what is stored. */
+export const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+export const dayNames = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;
+export const minutesOfDay = 1_440;
+/** What the grid snaps to. */
+export const stepMinutes = 15;
+
+/** As the interface has it. Times are what was typed, and may not be times yet. */
+export interface Row {
+  readonly opens_at: string;
+  readonly closes_at: string;
+  readonly days_of_week: readonly string[];
+}
+
+/** Minutes from the midnight of its day, Monday being 0; one that closes after midnight goes beyond 1,440. */
+export interface Span {
+  readonly day: number;
+  readonly opens: number;
+  readonly closes: number;
+}
+
+/** A row on one of its days. */
+export interface Block extends Span {
+  readonly row: number;
+}
+
+/** What of a span lies in one day of the grid. */
+export interface Segment {
+  readonly day: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+export function minutesOf(time: string): number | null {
+  return /^(?:[01]\d|2[0-4]):[0-5]\d$/.test(time) ? Number(time.slice(0, 2)) * 60 + Number(time.slice(3)) : null;
+}
+
+export function timeOf(minutes: number): string {
+  const two = (value: number): string => String(value).padStart(2, '0');
+  return `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
+}
+
+/** `9`, `9:5`, `930`, `9.30` as one means them; what is no time stays as it is. */
+export function normalizeTime(text: string): string {
+  const written = /^\s*(\d{1,2})(?:[:.h ](\d{1,2}))?\s*$/.exec(text) ?? /^\s*(\d{1,2})(\d{2})\s*$/.exec(text);
+  const [, hours = '', minutes = ''] = written ?? [];
+  const time = `${hours.padStart(2, '0')}:${minutes.padStart(2, '0')}`;
+  return hours !== '' && minutesOf(time) !== null ? time : text;
+}
+
+/** As the server reads it: a closing that is not later than its opening is on a later day. */
+export function spanOf({ opens_at, closes_at }: Pick<Row, 'opens_at' | 'closes_at'>): Omit<Span, 'day'> | null {
+  const opens = minutesOf(opens_at);
+  const closes = minutesOf(closes_at);
+  if (opens === null || closes === null || (opens === closes && opens !== 0)) return null;
+  if (closes > opens) return { opens, closes };
+  return { opens, closes: closes + (Math.floor((opens - closes) / minutesOfDay) + 1) * minutesOfDay };
+}
+
+export function blocksOf(rows: readonly Row[]): Block[] {
+  return rows.flatMap((row, index) => {
+    const span = spanOf(row);
+    if (span === null) return [];
+    return days.flatMap((name, day) => (row.days_of_week.includes(name) ? [{ row: index, day, ...span }] : []));
+  });
+}
+
+/** Cut at each midnight; after Sunday comes Monday. */
+export function segmentsOf({ day, opens, closes }: Span): Segment[] {
+  const first = Math.floor(opens / minutesOfDay);
+  const last = Math.floor((closes - 1) / minutesOfDay);
+  return Array.from({ length: last - first + 1 }, (_, index) => {
+    const midnight = (first + index) * minutesOfDay;
+    return {
+      day: (day + first + index) % 7,
+      from: Math.max(opens - midnight, 0),
+      to: Math.min(closes - midnight, minutesOfDay),
+    };
+  });
+}
+
+/** Whether the interface can say it in one row: a whole day only from midnight to midnight. */
+function isSayable({ opens, closes }: Omit<Span, 'day'>): boolean {
+  const length = closes - opens;
+  return opens < minutesOfDay && length > 0 && (length < minutesOfDay || (length === minutesOfDay && opens === 0));
+}
+
+function timesOf({ opens, closes }: Omit<Span, 'day'>): Pick<Row, 'opens_at' | 'closes_at'> {
+  return { opens_at: timeOf(opens), closes_at: timeOf(closes > minutesOfDay ? closes - minutesOfDay : closes) };
+}
+
+/** Takes a row off one of its days; a row without days is gone. */
+export function without(rows: readonly Row[], { row: index, day }: Pick<Block, 'row' | 'day'>): Row[] {
+  return rows.flatMap((row, at) => {
+    if (at !== index) return [row];
+    const left = row.days_of_week.filter((name) => name !== days[day]);
+    return left.length === 0 ? [] : [{ ...row, days_of_week: left }];
+  });
+}
+
+/**
+ * Puts a span on the grid, in place of a block or as a new one. What it overlaps or touches on its own day becomes one with
+ * it; it joins a row of the same times, so that the list stays as short as it can be.
+ */
+export function place(rows: readonly Row[], span: Span, instead?: Block): Row[] {
+  let rest = instead === undefined ? [...rows] : without(rows, instead);
+  let whole = span;
+  const union = (block: Span): Span => ({
+    day: span.day,
+    opens: Math.min(block.opens, whole.opens),
+    closes: Math.max(block.closes, whole.closes),
+  });
+  const meets = (block: Span): boolean =>
+    block.day === span.day && block.opens <= whole.closes && block.closes >= whole.opens && isSayable(union(block));
+  for (let met = blocksOf(rest).find(meets); met !== undefined; met = blocksOf(rest).find(meets)) {
+    whole = union(met);
+    rest = without(rest, met);
+  }
+  const times = timesOf(whole);
+  const own = days[span.day] ?? 'mon';
+  const same = rest.findIndex((row) => row.opens_at === times.opens_at && row.closes_at === times.closes_at);
+  if (same === -1) return [...rest, { ...times, days_of_week: [own] }];
+  return rest.map((row, at) => (at === same ? { ...row, days_of_week: inWeekOrder([...row.days_of_week, own]) } : row));
+}
+
+export function inWeekOrder(names: readonly string[]): string[] {
+  return days.filter((day) => names.includes(day));
+}
+
+interface Point {
+  readonly day: number;
+  readonly minute: number;
+}
+
+/**
+ * What is drawn from one point to another. In the next day above the start it goes over midnight; anywhere else a hand that
+ * strays sideways still means the day it began on.
+ */
+export function drawn(start: Point, to: Point): Span {
+  const isOvernight = to.day === (start.day + 1) % 7 && to.minute < start.minute;
+  if (isOvernight) return { day: start.day, opens: start.minute, closes: minutesOfDay + to.minute };
+  const opens = Math.min(start.minute, to.minute, minutesOfDay - stepMinutes);
+  return { day: start.day, opens, closes: Math.max(start.minute, to.minute, opens + stepMinutes) };
+}
+
+/** By whole days and minutes; it opens within its day, however far it is moved. */
+export function moved<Moved extends Span>(span: Moved, byDays: number, byMinutes: number): Span {
+  const length = span.closes - span.opens;
+  const opens = Math.min(Math.max(span.opens + byMinutes, 0), minutesOfDay - stepMinutes);
+  const next = { day: (((span.day + byDays) % 7) + 7) % 7, opens, closes: opens + length };
+  return isSayable(next) ? next : { ...next, closes: opens + minutesOfDay - stepMinutes };
+}
+
+/** Its end at another point, or its beginning; never shorter than a step. */
+export function resized<Sized extends Span>(span: Sized, edge: 'opens' | 'closes', to: Point): Span {
+  const { day, opens, closes } = span;
+  if (edge === 'opens') {
+    const earliest = Math.max(0, closes - minutesOfDay + (closes === minutesOfDay ? 0 : stepMinutes));
+    const latest = Math.min(closes, minutesOfDay) - stepMinutes;
+    return { day, opens: Math.min(Math.max(to.minute, earliest), latest), closes };
+  }
+  const isOvernight = to.day === (day + 1) % 7 && to.minute < opens;
+  return { day, opens, closes: isOvernight ? minutesOfDay + to.minute : Math.max(to.minute, opens + stepMinutes) };
+}
+
+/** The end later or earlier, as the keys do it. */
+export function lengthened<Sized extends Span>(span: Sized, byMinutes: number): Span {
+  const next = { day: span.day, opens: span.opens, closes: span.closes + byMinutes };
+  return isSayable(next) ? next : { day: span.day, opens: span.opens, closes: span.closes };
+}
+
+/** `Mon 22:00–02:00 (next day)`. */
+export function inWords(span: Span): string {
+  const { opens_at, closes_at } = timesOf(span);
+  const name = dayNames[span.day] ?? '';
+  return `${name} ${opens_at}–${closes_at}${span.closes > minutesOfDay ? ' (next day)' : ''}`;
+}
+
+/** `Mon–Fri 09:00–17:00, Sat 10:00–14:00`. */
+export function weekInWords(rows: readonly Row[]): string {
+  return rows.map((row) => `${daysInWords(row.days_of_week)} ${row.opens_at}–${row.closes_at}`).join(', ');
+}
+
+function daysInWords(names: readonly string[]): string {
+  const on = days.map((day) => names.includes(day));
+  const parts: string[] = [];
+  for (let at = 0; at < 7; at += 1) {
+    if (on[at] !== true) continue;
+    let end = at;
+    while (on[end + 1] === true) end += 1;
+    const [first, last] = [dayNames[at] ?? '', dayNames[end] ?? ''];
+    parts.push(end === at ? first : end === at + 1 ? `${first}, ${last}` : `${first}–${last}`);
+    at = end;
+  }
+  return parts.join(', ');
+}

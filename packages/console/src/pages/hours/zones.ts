@@ -1,0 +1,22 @@
+/** Names of time zones to choose from: those the browser knows, and those in use that it may not list. */
+export function zoneNames(...others: readonly string[]): string[] {
+  return [...new Set(['UTC', ...others, ...Intl.supportedValuesOf('timeZone')])]
+    .filter((name) => name !== '')
+    .toSorted();
+}
+
+/** A search finds `Europe/Tallinn` by `tallinn`, `New_York` by `new york`. */
+export function isFound(name: string, search: string): boolean {
+  const plain = (text: string): string => text.toLowerCase().replaceAll(/[_/ ]+/g, ' ');
+  return plain(name).includes(plain(search.trim()));
+}
+
+/** `GMT+2`: how far ahead it is at an instant; nothing for a zone this browser does not know. */
+export function offsetOf(name: string, at: number): string {
+  try {
+    const parts = new Intl.DateTimeFormat('en', { timeZone: name, timeZoneName: 'shortOffset' }).formatToParts(at);
+    return parts.find(({ type }) => type === 'timeZoneName')?.value ?? '';
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,135 @@
+import { ActionIcon, Button, Fieldset, Group, Stack, Table, Text, TextInput } from '@mantine/core';
+import { Cross2Icon } from '@radix-ui/react-icons';
+import { useState, type ReactElement } from 'react';
+import { faultsOf, isAtFields } from '../../components/faults.ts';
+import { ProblemNote } from '../../components/problem.tsx';
+import { useChange, useRead } from '../../data/use-api.ts';
+import type { Queue } from './use-queues.ts';
+
+const mostChannels = 1_000;
+
+/** The phone numbers and addresses by which visitors come into the queue. */
+export function Channels({ queue }: { readonly queue: Queue }): ReactElement {
+  const query = { site_ids: [queue.site_id], per_page: mostChannels };
+  const phones = useRead('GET /phone_channels', { query });
+  const digital = useRead('GET /digital_channels', { query });
+  const dropPhone = useChange('DELETE /phone_channels/{channel_id}', { refresh: ['GET /phone_channels'] });
+  const dropDigital = useChange('DELETE /digital_channels/{channel_id}', { refresh: ['GET /digital_channels'] });
+  const isOurs = ({ queue_id }: { readonly queue_id: string }): boolean => queue_id === queue.id;
+  const rows = [
+    ...(phones.data?.data.phone_channels ?? []).filter(isOurs).map(({ id, number }) => ({
+      id,
+      kind: 'phone',
+      address: number,
+      remove: () => dropPhone.mutate({ path: { channel_id: id } }),
+    })),
+    ...(digital.data?.data.digital_channels ?? []).filter(isOurs).map(({ id, kind, address }) => ({
+      id,
+      kind,
+      address,
+      remove: () => dropDigital.mutate({ path: { channel_id: id } }),
+    })),
+  ];
+  const error = phones.error ?? digital.error ?? dropPhone.error ?? dropDigital.error;
+  return (
+    <Stack maw={640}>
+      <ProblemNote error={error} />
+      {rows.length === 0 ? (
+        <Text size="sm">No channel leads here. Add a number or an address by which visitors come in.</Text>
+      ) : (
+        <Table verticalSpacing={6} aria-label="Channels">
+          <Table.Tbody>
+            {rows.map(({ id, kind, address, remove }) => (
+              <Table.Tr key={id}>
+                <Table.Td w={160}>
+                  <bdi>{kind}</bdi>
+                </Table.Td>
+                <Table.Td className="user-text tabular">{address}</Table.Td>
+                <Table.Td ta="right" w={60}>
+                  <ActionIcon variant="default" aria-label={`Remove ${address}`} onClick={remove}>
+                    <Cross2Icon />
+                  </ActionIcon>
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+      <AddPhone queue={queue} />
+      <AddDigital queue={queue} />
+    </Stack>
+  );
+}
+
+function AddPhone({ queue }: { readonly queue: Queue }): ReactElement {
+  const [number, setNumber] = useState('');
+  const add = useChange('POST /phone_channels', { refresh: ['GET /phone_channels'], onDone: () => setNumber('') });
+  const fault = faultsOf(add.error);
+  return (
+    <Fieldset legend="Add a phone number">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          add.mutate({ body: { site_id: queue.site_id, queue_id: queue.id, number } });
+        }}
+      >
+        <Group align="flex-start">
+          <TextInput
+            label="Number"
+            placeholder="+3725551234"
+            flex={1}
+            value={number}
+            error={fault('/number')}
+            onChange={(event) => setNumber(event.currentTarget.value)}
+          />
+          <Button type="submit" mt={25} loading={add.isPending} disabled={number === ''}>
+            Add number
+          </Button>
+        </Group>
+        {isAtFields(add.error) ? null : <ProblemNote error={add.error} />}
+      </form>
+    </Fieldset>
+  );
+}
+
+const nothing = { kind: '', address: '' };
+
+function AddDigital({ queue }: { readonly queue: Queue }): ReactElement {
+  const [given, setGiven] = useState(nothing);
+  const add = useChange('POST /digital_channels', {
+    refresh: ['GET /digital_channels'],
+    onDone: () => setGiven(nothing),
+  });
+  const fault = faultsOf(add.error);
+  return (
+    <Fieldset legend="Add a digital address">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          add.mutate({ body: { site_id: queue.site_id, queue_id: queue.id, ...given } });
+        }}
+      >
+        <Group align="flex-start">
+          <TextInput
+            label="Kind"
+            placeholder="sms, whatsapp"
+            value={given.kind}
+            error={fault('/kind')}
+            onChange={(event) => setGiven({ ...given, kind: event.currentTarget.value })}
+          />
+          <TextInput
+            label="Address"
+            flex={1}
+            value={given.address}
+            error={fault('/address')}
+            onChange={(event) => setGiven({ ...given, address: event.currentTarget.value })}
+          />
+          <Button type="submit" mt={25} loading={add.isPending} disabled={given.kind === '' || given.address === ''}>
+            Add address
+          </Button>
+        </Group>
+        {isAtFields(add.error) ? null : <ProblemNote error={add.error} />}
+      </form>
+    </Fieldset>
+  );
+}

@@ -1,0 +1,43 @@
+import { Alert } from '@mantine/core';
+import { ProblemError } from '@usher/client/problem';
+import type { ReactElement } from 'react';
+import { useLocation } from 'wouter';
+import { DeleteButton } from '../../components/confirm-delete.tsx';
+import { ProblemNote } from '../../components/problem.tsx';
+import { useChange } from '../../data/use-api.ts';
+import { useQueues, type Queue } from './use-queues.ts';
+
+export function DeleteQueue({ queue }: { readonly queue: Queue }): ReactElement {
+  const [, navigate] = useLocation();
+  const queues = useQueues().data?.data.queues ?? [];
+  const removal = useChange('DELETE /queues/{queue_id}', {
+    refresh: ['GET /queues'],
+    onDone: () => navigate('/queues', { replace: true }),
+  });
+  const inUse = removal.error instanceof ProblemError && removal.error.code === 'queue_in_use' ? removal.error : null;
+  const named = (text: string): string =>
+    queues.reduce((words, { id, name }) => words.replaceAll(id, `“${name}”`), text);
+  return (
+    <DeleteButton
+      what="queue"
+      name={queue.name}
+      deleting={removal.isPending}
+      onDelete={() => removal.mutate({ path: { queue_id: queue.id } })}
+      onClose={() => removal.reset()}
+      refusal={
+        inUse === null ? (
+          <ProblemNote error={removal.error} title="It was not deleted" />
+        ) : (
+          <Alert color="red" role="alert" title="It is in use">
+            <ul>
+              {inUse.details.map(({ detail }) => (
+                <li key={detail} className="user-text">{`It ${named(detail)}.`}</li>
+              ))}
+            </ul>
+            Untie it there first.
+          </Alert>
+        )
+      }
+    />
+  );
+}

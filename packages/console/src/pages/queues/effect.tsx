@@ -1,0 +1,164 @@
+import { Badge, Group, Paper, Stack, Text, Title } from '@mantine/core';
+import { useThrottledCallback } from '@mantine/hooks';
+import type { QueuePreview } from '@usher/client/api-types';
+import { useQueryClient, type UseQueryResult } from '@tanstack/react-query';
+import { Fragment, type ReactElement, type ReactNode } from 'react';
+import { isAtFields } from '../../components/faults.ts';
+import { ProblemNote } from '../../components/problem.tsx';
+import { useLive } from '../../live/use-live.ts';
+import type { QueueDraft } from './draft.ts';
+import { StatusBadge } from './status-badge.tsx';
+import { whyOf } from './status-words.ts';
+import type { Queue } from './use-queues.ts';
+import classes from './queues.module.css';
+
+/** However much moves, the effect is worked out no more often. */
+const lookEveryMs = 2_000;
+
+interface Props {
+  readonly preview: UseQueryResult<QueuePreview>;
+  readonly draft: QueueDraft;
+  readonly queue: Queue | null;
+  readonly isChanged: boolean;
+}
+
+/** What the queue would be now if it were saved like this. */
+export function Effect({ preview, draft, queue, isChanged }: Props): ReactElement {
+  const client = useQueryClient();
+  const look = useThrottledCallback(() => {
+    void client.invalidateQueries({ queryKey: ['POST /queues/preview'] });
+    if (queue !== null) void client.invalidateQueries({ queryKey: ['GET /queues/{queue_id}', { queue_id: queue.id }] });
+  }, lookEveryMs);
+  useLive(['queue.state', 'operator.state'], look);
+  const { data } = preview;
+  return (
+    <Paper withBorder p="md" className={classes['effect']} component="section" aria-label="Effect">
+      <Title order={2} size="h4" mb="sm">
+        {isChanged ? 'If you save this' : 'Now'}
+      </Title>
+      {data === undefined ? (
+        <Plain queue={queue} error={preview.error} />
+      ) : (
+        <Stack gap="sm" opacity={preview.isError ? 0.5 : 1} aria-live="polite">
+          {preview.isError && !isAtFields(preview.error) ? <ProblemNote error={preview.error} /> : null}
+          <Fact name="Status">
+            <StatusBadge status={data.status} />
+            <Text size="sm" mt={4} className="user-text">
+              {whyOf(data, data.fallback_path.find(({ self_status }) => self_status === 'opened')?.name ?? null)}
+            </Text>
+          </Fact>
+          <Fact name="Capacity">
+            <Text size="sm" className="tabular">
+              {capacityWords(draft, data)}
+            </Text>
+          </Fact>
+          <Fact name="Staff now">
+            <Text size="sm" className="tabular">
+              {data.staff === 0 ? 'Nobody' : data.staff}
+            </Text>
+          </Fact>
+          <Fact name="Hours">
+            <Text size="sm">{hoursWords(draft, data)}</Text>
+          </Fact>
+          <Fact name="Visitors can ask for">
+            <Text size="sm">
+              {data.available_properties.media.length === 0
+                ? 'Nothing now'
+                : data.available_properties.media.join(', ')}
+            </Text>
+          </Fact>
+          <Fact name="Fallback">
+            <Chain name={draft.name === '' ? 'This queue' : draft.name} data={data} />
+          </Fact>
+        </Stack>
+      )}
+    </Paper>
+  );
+}
+
+/** For those who may not change it, and until the first answer is there. */
+function Plain({ queue, error }: { readonly queue: Queue | null; readonly error: unknown }): ReactElement {
+  if (queue === null)
+    return isAtFields(error) ? (
+      <Text size="sm">Fill in what is marked to see what it comes to.</Text>
+    ) : error === null ? (
+      <Text size="sm">Looking…</Text>
+    ) : (
+      <ProblemNote error={error} />
+    );
+  return (
+    <Fact name="Status">
+      <StatusBadge status={queue.status} />
+      <Text size="sm" mt={4}>
+        {whyOf(queue, null)}
+      </Text>
+    </Fact>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }): ReactElement {
+  return (
+    <div>
+      <Text size="xs" c="dimmed">
+        {name}
+      </Text>
+      {children}
+    </div>
+  );
+}
+
+function capacityWords(
+  { capacity_policy: { type, multiplier } }: QueueDraft,
+  { capacity, staff }: QueuePreview,
+): string {
+  return type === 'fixed'
+    ? `${capacity} visitors at a time`
+    : `${multiplier} × ${staff} staff now = ${capacity} visitors`;
+}
+
+function hoursWords({ scheduling_policy_id }: QueueDraft, { within_hours, hours_change_at }: QueuePreview): string {
+  if (scheduling_policy_id === null) return 'Always open';
+  const at = hours_change_at === null ? null : new Date(hours_change_at);
+  const words = at?.toLocaleString(undefined, {
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+  });
+  if (words === undefined) return within_hours ? 'Open, and will stay so' : 'Closed, and will stay so';
+  return within_hours ? `Open until ${words}, your time` : `Closed until ${words}, your time`;
+}
+
+/** The chain of fallbacks, drawn: this one first. */
+function Chain({ name, data }: { readonly name: string; readonly data: QueuePreview }): ReactElement {
+  if (data.fallback_path.length === 0) return <Text size="sm">None: visitors who cannot come in are turned away</Text>;
+  const circle = data.violations.some(({ attribute }) => attribute === '/fallback_queue_id');
+  return (
+    <Group gap={6} component="ol" className={classes['chain']} aria-label="Fallback chain">
+      <li>
+        <Badge variant="filled" tt="none" maw={220} title={name}>
+          {name}
+        </Badge>
+      </li>
+      {data.fallback_path.map((link) => (
+        <Fragment key={link.id}>
+          <li className={classes['arrow']} aria-hidden>
+            →
+          </li>
+          <li>
+            <Badge
+              variant={link.self_status === 'opened' ? 'light' : 'default'}
+              color={circle ? 'red' : 'green'}
+              tt="none"
+              maw={220}
+              title={link.name ?? 'A queue on another site'}
+            >
+              {link.name ?? 'On another site'} · {link.self_status}
+            </Badge>
+          </li>
+        </Fragment>
+      ))}
+    </Group>
+  );
+}

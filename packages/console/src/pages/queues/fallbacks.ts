@@ -1,0 +1,21 @@
+import type { Queue } from '@usher/client/api-types';
+
+type Link = Pick<Queue, 'id' | 'fallback_queue_id'>;
+
+/** Along the fallbacks from the first one on; ends where a queue comes a second time, with that one. */
+export function pathFrom(first: string | null, queues: ReadonlyMap<string, Link>, itself?: string): string[] {
+  const path: string[] = [];
+  const seen = new Set(itself === undefined ? [] : [itself]);
+  for (let id = first; id !== null; id = queues.get(id)?.fallback_queue_id ?? null) {
+    path.push(id);
+    if (seen.has(id)) break;
+    seen.add(id);
+  }
+  return path;
+}
+
+/** The circle that this fallback would close, from the queue back to itself; `null` if it closes none. */
+export function circleOf(itself: string, fallback: string | null, queues: ReadonlyMap<string, Link>): string[] | null {
+  const path = pathFrom(fallback, queues, itself);
+  return path.at(-1) === itself ? [itself, ...path] : null;
+}

@@ -1,0 +1,74 @@
+import { Fieldset, Group, NumberInput, SegmentedControl, Stack, Text, Textarea, TextInput } from '@mantine/core';
+import type { ReactElement } from 'react';
+import { typedNumber, type FieldsProps } from './fields.ts';
+
+export function NameFields({ draft, set, fault }: FieldsProps): ReactElement {
+  return (
+    <Stack>
+      <TextInput
+        label="Name"
+        required
+        value={draft.name}
+        error={fault('/name')}
+        onChange={(event) => set({ name: event.currentTarget.value })}
+      />
+      <Textarea
+        label="Description"
+        autosize
+        maxRows={6}
+        value={draft.description}
+        error={fault('/description')}
+        onChange={(event) => set({ description: event.currentTarget.value })}
+      />
+    </Stack>
+  );
+}
+
+export function CapacityFields({ draft, set, fault }: FieldsProps): ReactElement {
+  const policy = draft.capacity_policy;
+  const change = (part: Partial<typeof policy>): void => set({ capacity_policy: { ...policy, ...part } });
+  return (
+    <Fieldset legend="Capacity">
+      <Group align="flex-start">
+        <Stack gap={4}>
+          <Text size="sm" fw={500} id="capacity-kind">
+            Kind
+          </Text>
+          <SegmentedControl
+            aria-labelledby="capacity-kind"
+            value={policy.type}
+            onChange={(type) => change({ type: type === 'variable' ? 'variable' : 'fixed' })}
+            data={[
+              { value: 'fixed', label: 'Fixed' },
+              { value: 'variable', label: 'By staff' },
+            ]}
+          />
+        </Stack>
+        {policy.type === 'fixed' ? (
+          <NumberInput
+            label="Visitors at a time"
+            flex={1}
+            allowDecimal={false}
+            min={0}
+            clampBehavior="none"
+            value={policy.capacity}
+            error={fault('/capacity_policy')}
+            onChange={(value) => change({ capacity: typedNumber(value) })}
+          />
+        ) : (
+          <NumberInput
+            label="Visitors for each operator"
+            description="Times the operators who staff it, rounded down"
+            flex={1}
+            step={0.5}
+            min={0}
+            clampBehavior="none"
+            value={policy.multiplier}
+            error={fault('/capacity_policy')}
+            onChange={(value) => change({ multiplier: typedNumber(value) })}
+          />
+        )}
+      </Group>
+    </Fieldset>
+  );
+}

@@ -1,0 +1,168 @@
+import { Anchor, Button, Center, Loader, Paper, Stack, Table, Text, TextInput } from '@mantine/core';
+import { MagnifyingGlassIcon } from '@radix-ui/react-icons';
+import { useDeferredValue, useState, type ReactElement } from 'react';
+import { Link } from 'wouter';
+import { PageTitle } from '../../components/page-title.tsx';
+import { ProblemNote } from '../../components/problem.tsx';
+import { useMe } from '../../data/use-me.ts';
+import { onwardFrom } from './onward.ts';
+import { StatusBadge } from './status-badge.tsx';
+import { whyOf } from './status-words.ts';
+import { usePolicies, useQueues, type Queue } from './use-queues.ts';
+
+/** More rows than this nobody reads: searching is quicker. */
+const mostRows = 200;
+
+export function QueueList(): ReactElement {
+  const me = useMe();
+  const queues = useQueues();
+  const [search, setSearch] = useState('');
+  const wanted = useDeferredValue(search.trim().toLowerCase());
+  const all = queues.data?.data.queues ?? [];
+  const here = all.filter(({ site_id }) => me.siteIds.includes(site_id));
+  const found = here.filter(
+    ({ name, description }) =>
+      name.toLowerCase().includes(wanted) || (description ?? '').toLowerCase().includes(wanted),
+  );
+  return (
+    <>
+      <PageTitle title="Queues">
+        {here.length === 0 ? null : (
+          <TextInput
+            aria-label="Search queues"
+            placeholder="Search"
+            size="sm"
+            leftSection={<MagnifyingGlassIcon />}
+            value={search}
+            onChange={(event) => setSearch(event.currentTarget.value)}
+          />
+        )}
+        {me.can('super_manager', me.siteId ?? undefined) ? (
+          <Button component={Link} href="/queues/new">
+            New queue
+          </Button>
+        ) : null}
+      </PageTitle>
+      <ProblemNote error={queues.error} title="The queues could not be read" />
+      {queues.isPending && me.sites.length > 0 ? (
+        <Center mih="30vh">
+          <Loader aria-label="Loading" />
+        </Center>
+      ) : found.length === 0 ? (
+        <Nothing searched={here.length > 0} />
+      ) : (
+        <QueueTable queues={found.slice(0, mostRows)} all={all} />
+      )}
+      {found.length > mostRows ? (
+        <Text c="dimmed" size="sm" mt="sm">
+          {`${found.length - mostRows} more. Search to see them.`}
+        </Text>
+      ) : null}
+    </>
+  );
+}
+
+function Nothing({ searched }: { readonly searched: boolean }): ReactElement {
+  return (
+    <Paper p="xl" withBorder>
+      <Stack align="center" gap="xs">
+        <Text fw={600}>{searched ? 'No queue has this in its name' : 'There is no queue here yet'}</Text>
+        <Text c="dimmed" size="sm">
+          {searched
+            ? 'Search for something else.'
+            : 'Visitors wait in queues until an operator is free. Make the first one.'}
+        </Text>
+      </Stack>
+    </Paper>
+  );
+}
+
+function QueueTable({
+  queues,
+  all,
+}: {
+  readonly queues: readonly Queue[];
+  readonly all: readonly Queue[];
+}): ReactElement {
+  const me = useMe();
+  const policies = usePolicies();
+  const policyNames = new Map(policies.data?.data.scheduling_policies.map(({ id, name }) => [id, name]));
+  const byId = new Map(all.map((queue) => [queue.id, queue]));
+  const siteNames = new Map(me.sites.map(({ id, name }) => [id, name]));
+  const showsSite = me.siteIds.length > 1;
+  return (
+    <Table verticalSpacing="xs" highlightOnHover layout="fixed">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Queue</Table.Th>
+          {showsSite ? (
+            <Table.Th visibleFrom="lg" w="14%">
+              Site
+            </Table.Th>
+          ) : null}
+          <Table.Th w={{ base: 150, md: 230 }}>Status</Table.Th>
+          <Table.Th visibleFrom="sm" ta="right" w={110}>
+            Waiting
+          </Table.Th>
+          <Table.Th visibleFrom="md" w="16%">
+            Hours
+          </Table.Th>
+          <Table.Th visibleFrom="md" w="16%">
+            Fallback
+          </Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {queues.map((queue) => (
+          <Table.Tr key={queue.id}>
+            <Table.Td>
+              <Anchor
+                component={Link}
+                href={`/queues/${queue.id}`}
+                fw={600}
+                lineClamp={2}
+                className="user-text"
+                title={queue.name}
+              >
+                {queue.name}
+              </Anchor>
+              {queue.description === null ? null : (
+                <Text size="xs" c="dimmed" lineClamp={1} className="user-text" title={queue.description}>
+                  {queue.description}
+                </Text>
+              )}
+            </Table.Td>
+            {showsSite ? (
+              <Table.Td visibleFrom="lg">
+                <bdi>{siteNames.get(queue.site_id) ?? ''}</bdi>
+              </Table.Td>
+            ) : null}
+            <Table.Td>
+              <StatusBadge status={queue.status} />
+              <Text size="xs" c="dimmed" mt={2}>
+                {whyOf(queue, onwardFrom(queue, byId))}
+              </Text>
+            </Table.Td>
+            <Table.Td visibleFrom="sm" ta="right" className="tabular">
+              {queue.visitors_count} / {queue.capacity}
+            </Table.Td>
+            <Table.Td visibleFrom="md">
+              <Text size="sm" lineClamp={1} className="user-text">
+                {queue.scheduling_policy_id === null
+                  ? 'Always'
+                  : (policyNames.get(queue.scheduling_policy_id) ?? 'By policy')}
+              </Text>
+            </Table.Td>
+            <Table.Td visibleFrom="md">
+              <Text size="sm" lineClamp={1} className="user-text">
+                {queue.fallback_queue_id === null
+                  ? '–'
+                  : (byId.get(queue.fallback_queue_id)?.name ?? 'On another site')}
+              </Text>
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}

@@ -1,0 +1,8 @@
+import type { Queue } from '@usher/client/api-types';
+import { pathFrom } from './fallbacks.ts';
+
+/** The name of the first open queue that the fallbacks lead to. */
+export function onwardFrom(queue: Queue, queues: ReadonlyMap<string, Queue>): string | null {
+  const path = pathFrom(queue.fallback_queue_id, queues, queue.id);
+  return path.map((id) => queues.get(id)).find((link) => link?.self_status === 'opened')?.name ?? null;
+}

@@ -1,0 +1,216 @@
+import {
+  closestCenter,
+  DndContext,
+  KeyboardSensor,
+  PointerSensor,
+  useSensor,
+  useSensors,
+  type DragEndEvent,
+} from '@dnd-kit/core';
+import {
+  SortableContext,
+  sortableKeyboardCoordinates,
+  useSortable,
+  verticalListSortingStrategy,
+} from '@dnd-kit/sortable';
+import { ActionIcon, Alert, Button, Center, Group, Loader, Select, Stack, Text } from '@mantine/core';
+import { Cross2Icon, DragHandleDots2Icon } from '@radix-ui/react-icons';
+import type { Ranking } from '@usher/client/api-types';
+import { useState, type ReactElement } from 'react';
+import { useUnsaved } from '../../components/leaving.ts';
+import { ProblemNote } from '../../components/problem.tsx';
+import { same } from '../../components/versions.ts';
+import { useChange, useRead } from '../../data/use-api.ts';
+import { added, inOrder, lastRank, moveTo, rankChanges, withRank } from './ranks.ts';
+import type { Queue } from './use-queues.ts';
+import classes from './queues.module.css';
+
+const mostOperators = 1_000;
+
+export function RankingTab({ queue }: { readonly queue: Queue }): ReactElement {
+  const path = { queue_id: queue.id };
+  const ranks = useRead('GET /queues/{queue_id}/rankings', { path });
+  const operators = useRead('GET /operators', {
+    query: { site_ids: [queue.site_id], per_page: mostOperators, include_offline: true, include_disabled: true },
+  });
+  const error = ranks.error ?? operators.error;
+  if (error !== null) return <ProblemNote error={error} title="The ranks could not be read" />;
+  if (ranks.data === undefined || operators.data === undefined)
+    return (
+      <Center mih={120}>
+        <Loader aria-label="Loading" />
+      </Center>
+    );
+  const names = new Map(operators.data.data.operators.map(({ id, name }) => [id, name]));
+  return <Ranks queue={queue} saved={inOrder(ranks.data.data.operators)} names={names} />;
+}
+
+interface RanksProps {
+  readonly queue: Queue;
+  readonly saved: readonly Ranking[];
+  readonly names: ReadonlyMap<string, string>;
+}
+
+function Ranks({ queue, saved, names }: RanksProps): ReactElement {
+  // Those who have left the site keep a rank that cannot be changed.
+  const mine = saved.filter(({ id }) => names.has(id));
+  const gone = saved.length - mine.length;
+  const [draft, setDraft] = useState<readonly Ranking[] | null>(null);
+  const [search, setSearch] = useState('');
+  const list = draft ?? mine;
+  const isChanged = !same(list, mine);
+  useUnsaved(isChanged);
+  const save = useChange('PATCH /queues/{queue_id}/rankings', {
+    refresh: ['GET /queues/{queue_id}/rankings'],
+  });
+  const submit = async (): Promise<void> => {
+    await save.mutateAsync({ path: { queue_id: queue.id }, body: { operators: rankChanges(mine, list) } });
+    setDraft(null);
+  };
+  const unranked = [...names].filter(([id]) => list.every((each) => each.id !== id));
+  return (
+    <Stack maw={640}>
+      {queue.operator_ranking_enabled ? null : (
+        <Alert color="yellow">
+          Ranks have no effect yet: switch on “Operators are chosen by their rank” in the settings.
+        </Alert>
+      )}
+      <Text size="sm" c="dimmed">
+        A waiting visitor is given to the free operator with the smallest rank. Operators may share one; rank {lastRank}{' '}
+        is as good as none. Drag, or take one by its handle with the space bar and move it with the arrow keys.
+      </Text>
+      <RankList list={list} names={names} onChange={setDraft} />
+      <Select
+        label="Add an operator"
+        placeholder={unranked.length === 0 ? 'Everybody has a rank' : 'Search by name'}
+        disabled={unranked.length === 0}
+        searchable
+        value={null}
+        searchValue={search}
+        onSearchChange={setSearch}
+        onChange={(id) => {
+          if (id !== null) setDraft(added(list, id));
+          setSearch('');
+        }}
+        data={unranked.map(([id, name]) => ({ value: id, label: name }))}
+        nothingFoundMessage="No operator of this site"
+      />
+      {gone === 0 ? null : (
+        <Text size="sm" c="dimmed">
+          {gone === 1 ? 'One operator' : `${gone} operators`} with a rank here can no longer serve this site.
+        </Text>
+      )}
+      <ProblemNote error={save.error} title="The ranks were not saved" />
+      <Group>
+        <Button disabled={!isChanged} loading={save.isPending} onClick={() => void submit().catch(() => undefined)}>
+          Save ranks
+        </Button>
+        <Button variant="default" disabled={!isChanged} onClick={() => setDraft(null)}>
+          Discard
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
+
+interface ListProps {
+  readonly list: readonly Ranking[];
+  readonly names: ReadonlyMap<string, string>;
+  readonly onChange: (list: readonly Ranking[]) => void;
+}
+
+function RankList({ list, names, onChange }: ListProps): ReactElement {
+  const sensors = useSensors(
+    useSensor(PointerSensor),
+    useSensor(KeyboardSensor, { coordinateGetter: sortableKeyboardCoordinates }),
+  );
+  const nameOf = (id: string | number): string => names.get(String(id)) ?? 'somebody';
+  const placeOf = (id: string | number | undefined): number => list.findIndex((each) => each.id === id);
+  const onDragEnd = ({ active, over }: DragEndEvent): void => {
+    if (over !== null && over.id !== active.id) onChange(moveTo(list, placeOf(active.id), placeOf(over.id)));
+  };
+  if (list.length === 0) return <Text size="sm">Nobody has a rank yet.</Text>;
+  return (
+    <DndContext
+      sensors={sensors}
+      collisionDetection={closestCenter}
+      onDragEnd={onDragEnd}
+      accessibility={{
+        announcements: {
+          onDragStart: ({ active }) => `${nameOf(active.id)} is taken.`,
+          onDragOver: ({ active, over }) =>
+            over === null ? undefined : `${nameOf(active.id)} is at place ${placeOf(over.id) + 1} of ${list.length}.`,
+          onDragEnd: ({ active, over }) => `${nameOf(active.id)} is put at place ${placeOf(over?.id) + 1}.`,
+          onDragCancel: ({ active }) => `${nameOf(active.id)} is back where it was.`,
+        },
+      }}
+    >
+      <SortableContext items={list.map(({ id }) => id)} strategy={verticalListSortingStrategy}>
+        <Stack gap={2} component="ul" className={classes['bare']} aria-label="Ranks">
+          {list.map(({ id, rank }) => (
+            <Ranked
+              key={id}
+              id={id}
+              name={nameOf(id)}
+              rank={rank}
+              onRank={(next) => onChange(withRank(list, id, next))}
+              onRemove={() => onChange(list.filter((each) => each.id !== id))}
+            />
+          ))}
+        </Stack>
+      </SortableContext>
+    </DndContext>
+  );
+}
+
+interface RankedProps {
+  readonly id: string;
+  readonly name: string;
+  readonly rank: number;
+  readonly onRank: (rank: number) => void;
+  readonly onRemove: () => void;
+}
+
+const allRanks = Array.from({ length: lastRank }, (_, index) => String(index + 1));
+
+function Ranked({ id, name, rank, onRank, onRemove }: RankedProps): ReactElement {
+  const { attributes, listeners, setNodeRef, setActivatorNodeRef, transform, transition, isDragging } = useSortable({
+    id,
+  });
+  return (
+    <li
+      ref={setNodeRef}
+      aria-label={`${name}, rank ${rank}`}
+      className={classes['ranked']}
+      data-dragging={isDragging || undefined}
+      style={{ transform: transform === null ? undefined : `translate3d(0, ${transform.y}px, 0)`, transition }}
+    >
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        ref={setActivatorNodeRef}
+        className={classes['handle']}
+        {...attributes}
+        {...listeners}
+        aria-label={`Move ${name}`}
+      >
+        <DragHandleDots2Icon />
+      </ActionIcon>
+      <Text size="sm" flex={1} miw={0} className="user-text">
+        {name}
+      </Text>
+      <Select
+        aria-label={`Rank of ${name}`}
+        size="xs"
+        w={72}
+        allowDeselect={false}
+        value={String(rank)}
+        onChange={(value) => onRank(Number(value))}
+        data={allRanks}
+      />
+      <ActionIcon variant="default" aria-label={`Take ${name} out`} onClick={onRemove}>
+        <Cross2Icon />
+      </ActionIcon>
+    </li>
+  );
+}

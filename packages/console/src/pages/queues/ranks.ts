@@ -1,0 +1,50 @@
+import type { Ranking } from '@usher/client/api-types';
+
+/** Smaller is considered first. The last is as good as none, and may be shared, as every rank may. */
+export const lastRank = 10;
+
+/** In the order of their ranks; those of the same rank keep theirs. */
+export function inOrder(ranks: readonly Ranking[]): Ranking[] {
+  return ranks.toSorted((a, b) => a.rank - b.rank);
+}
+
+/**
+ * Puts one elsewhere in the list and gives it a rank of its own there, between its neighbours'. Where there is no room the
+ * ranks behind move on; what would be beyond the last rank shares it.
+ */
+export function moveTo(ranks: readonly Ranking[], from: number, to: number): Ranking[] {
+  const moved = ranks[from];
+  if (moved === undefined || from === to) return [...ranks];
+  const others = ranks.filter((_, index) => index !== from);
+  const before = others.slice(0, to);
+  const behind = others.slice(to);
+  const rank = Math.min((before.at(-1)?.rank ?? 0) + 1, lastRank);
+  const shift = Math.max(0, rank + 1 - (behind[0]?.rank ?? Infinity));
+  return [
+    ...before,
+    { ...moved, rank },
+    ...behind.map((each) => ({ ...each, rank: Math.min(each.rank + shift, lastRank) })),
+  ];
+}
+
+export function withRank(ranks: readonly Ranking[], id: string, rank: number): Ranking[] {
+  return inOrder([...ranks.filter((each) => each.id !== id), { id, rank }]);
+}
+
+/** Behind all others. */
+export function added(ranks: readonly Ranking[], id: string): Ranking[] {
+  return [...ranks, { id, rank: Math.min((ranks.at(-1)?.rank ?? 0) + 1, lastRank) }];
+}
+
+/** What has to be sent so that one becomes the other; `null` takes an operator out. */
+export function rankChanges(
+  before: readonly Ranking[],
+  after: readonly Ranking[],
+): { readonly id: string; readonly rank: number | null }[] {
+  const old = new Map(before.map(({ id, rank }) => [id, rank]));
+  const now = new Set(after.map(({ id }) => id));
+  return [
+    ...after.filter(({ id, rank }) => old.get(id) !== rank),
+    ...before.filter(({ id }) => !now.has(id)).map(({ id }) => ({ id, rank: null })),
+  ];
+}

@@ -1,0 +1,58 @@
+import type { Queue } from '@usher/client/api-types';
+import { useQueryClient, type UseQueryResult } from '@tanstack/react-query';
+import type { Answered } from '@usher/client/api';
+import { useRead } from '../../data/use-api.ts';
+import { useMe } from '../../data/use-me.ts';
+import { useLive } from '../../live/use-live.ts';
+
+/** What others have renamed or added comes with the next look. */
+const lookEveryMs = 10_000;
+const list = 'GET /queues';
+
+interface QueueState extends Partial<Queue> {
+  readonly id: string;
+  readonly deleted?: true;
+}
+
+/** The queues of all sites one sees, their status live. */
+export function useQueues(): UseQueryResult<Answered<typeof list>> {
+  const me = useMe();
+  const client = useQueryClient();
+  const siteIds = me.sites.map(({ id }) => id);
+  const request = { query: { site_ids: siteIds } };
+  useLive(['queue.state'], ({ data }) => {
+    const state = data as QueueState;
+    client.setQueriesData<Answered<typeof list>>({ queryKey: [list] }, (before) => withState(before, state));
+    const known = client.getQueriesData<Answered<typeof list>>({ queryKey: [list] });
+    const isKnown = known.some(([, read]) => read?.data.queues.some(({ id }) => id === state.id) === true);
+    if (!isKnown && state.deleted !== true) void client.invalidateQueries({ queryKey: [list] });
+  });
+  return useRead(list, request, {
+    enabled: siteIds.length > 0,
+    keep: true,
+    refetchInterval: lookEveryMs,
+    refetchOnMount: 'always',
+  });
+}
+
+function withState(before: Answered<typeof list> | undefined, state: QueueState): typeof before {
+  if (before === undefined) return before;
+  const { deleted = false, ...fields } = state;
+  const queues = deleted
+    ? before.data.queues.filter(({ id }) => id !== state.id)
+    : before.data.queues.map((queue) => (queue.id === state.id ? { ...queue, ...fields } : queue));
+  return { ...before, data: { ...before.data, queues } };
+}
+
+/** The hours that one may see: those of sites one is super_manager of. */
+export function usePolicies(): UseQueryResult<Answered<'GET /queues/scheduling_policies'>> {
+  const me = useMe();
+  const siteIds = me.sites.map(({ id }) => id).filter((id) => me.can('super_manager', id));
+  return useRead(
+    'GET /queues/scheduling_policies',
+    { query: { site_ids: siteIds } },
+    { enabled: siteIds.length > 0, keep: true, refetchInterval: lookEveryMs, refetchOnMount: 'always' },
+  );
+}
+
+export type { Queue };

@@ -1,0 +1,150 @@
+import {
+  ActionIcon,
+  Button,
+  Fieldset,
+  Group,
+  Input,
+  SegmentedControl,
+  Stack,
+  Text,
+  Textarea,
+  TextInput,
+} from '@mantine/core';
+import { Cross2Icon, PlusIcon } from '@radix-ui/react-icons';
+import { useState, type ReactElement } from 'react';
+import { numbered } from '../../components/numbered.ts';
+import { bytesOf, cardIn, longestBytes, textOf, welcomeFaults, type Card } from './card.ts';
+import { WelcomePreview } from './welcome-preview.tsx';
+
+type Mode = 'text' | 'card' | 'json';
+
+interface Props {
+  readonly value: string;
+  readonly fault: string | undefined;
+  readonly onChange: (text: string) => void;
+}
+
+function modeOf(text: string): Mode {
+  if (cardIn(text) === null) return 'text';
+  return welcomeFaults(text).length === 0 ? 'card' : 'json';
+}
+
+const emptyOption = { text: '', value: '' };
+
+/** Text or a response card, by a form or as JSON, and how the visitor will see it. */
+export function WelcomeEditor({ value, fault, onChange }: Props): ReactElement {
+  const [mode, setMode] = useState<Mode>(() => modeOf(value));
+  const card = cardIn(value) ?? { content: value, image_url: '', options: [emptyOption] };
+  const change = (next: Mode): void => {
+    setMode(next);
+    if (next === 'card' && cardIn(value) === null) onChange(textOf(card));
+    if (next === 'text' && cardIn(value) !== null) onChange(card.content);
+  };
+  return (
+    <Fieldset legend="Welcome message">
+      <Stack>
+        <Group justify="space-between">
+          <SegmentedControl
+            aria-label="Kind of welcome message"
+            value={mode}
+            onChange={(next) => change(next)}
+            data={[
+              { value: 'text', label: 'Text' },
+              { value: 'card', label: 'Card' },
+              { value: 'json', label: 'JSON' },
+            ]}
+          />
+          <Text
+            size="xs"
+            c={bytesOf(value) > longestBytes ? 'var(--mantine-color-error)' : 'dimmed'}
+            className="tabular"
+          >
+            {`${bytesOf(value).toLocaleString()} of ${longestBytes.toLocaleString()} bytes`}
+          </Text>
+        </Group>
+        {mode === 'card' ? (
+          <CardFields card={card} onChange={(next) => onChange(textOf(next))} />
+        ) : (
+          <Textarea
+            label={mode === 'json' ? 'Message as JSON' : 'Message'}
+            description={
+              mode === 'json' ? 'An object is a card: content, and attachment with options' : 'Empty: none is sent'
+            }
+            autosize
+            minRows={3}
+            maxRows={16}
+            value={value}
+            error={fault}
+            styles={mode === 'json' ? { input: { fontFamily: 'var(--mantine-font-family-monospace)' } } : {}}
+            onChange={(event) => onChange(event.currentTarget.value)}
+          />
+        )}
+        {mode === 'card' && fault !== undefined ? <Input.Error>{fault}</Input.Error> : null}
+        <WelcomePreview text={value} />
+      </Stack>
+    </Fieldset>
+  );
+}
+
+function CardFields({
+  card,
+  onChange,
+}: {
+  readonly card: Card;
+  readonly onChange: (card: Card) => void;
+}): ReactElement {
+  const { options } = card;
+  const setOption = (index: number, part: Partial<Card['options'][number]>): void =>
+    onChange({ ...card, options: options.map((option, at) => (at === index ? { ...option, ...part } : option)) });
+  return (
+    <Stack gap="xs">
+      <Textarea
+        label="Card text"
+        autosize
+        minRows={2}
+        value={card.content}
+        onChange={(event) => onChange({ ...card, content: event.currentTarget.value })}
+      />
+      <TextInput
+        label="Image address"
+        placeholder="https://"
+        value={card.image_url}
+        onChange={(event) => onChange({ ...card, image_url: event.currentTarget.value })}
+      />
+      {numbered(options).map(({ number, index, element: option }) => (
+        <Group key={number} gap="xs" align="flex-end" wrap="nowrap">
+          <TextInput
+            label={`Option ${index + 1}`}
+            flex={1}
+            value={option.text}
+            onChange={(event) => setOption(index, { text: event.currentTarget.value })}
+          />
+          <TextInput
+            label={`Value ${index + 1}`}
+            flex={1}
+            value={option.value}
+            onChange={(event) => setOption(index, { value: event.currentTarget.value })}
+          />
+          <ActionIcon
+            variant="default"
+            size={36}
+            aria-label={`Remove option ${index + 1}`}
+            onClick={() => onChange({ ...card, options: options.filter((_, at) => at !== index) })}
+          >
+            <Cross2Icon />
+          </ActionIcon>
+        </Group>
+      ))}
+      <Group>
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<PlusIcon />}
+          onClick={() => onChange({ ...card, options: [...options, emptyOption] })}
+        >
+          Add an option
+        </Button>
+      </Group>
+    </Stack>
+  );
+}

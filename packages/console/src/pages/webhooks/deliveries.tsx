@@ -1,0 +1,90 @@
+import { Alert, Button, Group, Loader, Stack, Text } from '@mantine/core';
+import type { Webhook } from '@usher/client/api-types';
+import { useState, type ReactElement } from 'react';
+import { useSearchParams } from 'wouter';
+import { ProblemNote } from '../../components/problem.tsx';
+import { DeliveryTable } from './delivery-table.tsx';
+import { filtersIn, inAddress, noFilters, type Filters } from './filter.ts';
+import { DeliveryFilters } from './filters.tsx';
+import { mostReplayed } from './replay-all.ts';
+import { ReplayMany } from './replay-many.tsx';
+import { useDeliveries } from './use-deliveries.ts';
+
+/** What became of every event that the webhook was to be told of. Newest first, and live. */
+export function Deliveries({ webhook }: { readonly webhook: Webhook }): ReactElement {
+  const [search, setSearch] = useSearchParams();
+  const filters = filtersIn(search);
+  // The cursors of the pages up to this one; none: the newest.
+  const [trail, setTrail] = useState<readonly string[]>([]);
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const read = useDeliveries(webhook.id, filters, trail.at(-1) ?? null);
+  const show = (next: Filters): void => {
+    setTrail([]);
+    setChosen(new Set());
+    setSearch(inAddress(next), { replace: true });
+  };
+  const page = read.data;
+  return (
+    <>
+      <DeliveryFilters
+        value={filters}
+        onChange={(part) => show({ ...filters, ...part })}
+        onClear={() => show(noFilters)}
+      />
+      <ProblemNote error={read.error} />
+      <ReplayMany webhook={webhook} chosen={chosen} onClear={() => setChosen(new Set())} />
+      {page === undefined ? (
+        read.isError ? null : (
+          <Loader size="sm" aria-label="Loading" />
+        )
+      ) : page.rows.length === 0 ? (
+        <Nothing cutShort={page.cutShort} isFiltered={Object.keys(inAddress(filters)).length > 0 || trail.length > 0} />
+      ) : (
+        <DeliveryTable
+          webhookId={webhook.id}
+          rows={page.rows}
+          chosen={chosen}
+          onChoose={(ids) => setChosen(new Set([...ids].slice(0, mostReplayed)))}
+        />
+      )}
+      {page?.cutShort === true && page.rows.length > 0 ? (
+        <Alert color="blue" mt="sm">
+          These are what was found in the newest part of the log. There may be more further back.
+        </Alert>
+      ) : null}
+      <Group mt="sm" gap="xs">
+        <Button variant="default" size="xs" disabled={trail.length === 0} onClick={() => setTrail(trail.slice(0, -1))}>
+          Newer
+        </Button>
+        <Button
+          variant="default"
+          size="xs"
+          disabled={(page?.next ?? null) === null || read.isPlaceholderData}
+          onClick={() => setTrail([...trail, page?.next ?? ''])}
+        >
+          {page?.cutShort === true ? 'Look further back' : 'Older'}
+        </Button>
+        {trail.length === 0 ? null : (
+          <Button variant="subtle" size="xs" onClick={() => setTrail([])}>
+            Newest
+          </Button>
+        )}
+      </Group>
+    </>
+  );
+}
+
+function Nothing({ cutShort, isFiltered }: { readonly cutShort: boolean; readonly isFiltered: boolean }): ReactElement {
+  return (
+    <Stack gap={4} py="md">
+      <Text fw={600}>{isFiltered ? 'No delivery is like that.' : 'Nothing has been sent yet.'}</Text>
+      <Text size="sm">
+        {cutShort
+          ? 'So far: only the newest part of the log was looked through. Look further back, or narrow the time.'
+          : isFiltered
+            ? 'Clear a filter to see more.'
+            : 'Deliveries show here as soon as something happens that it hears of. Send a test event to see one now.'}
+      </Text>
+    </Stack>
+  );
+}

@@ -1,0 +1,99 @@
+import { Anchor, Checkbox, Group, Table, Text } from '@mantine/core';
+import type { Delivery } from '@usher/client/api-types';
+import type { ReactElement } from 'react';
+import { Link, useSearch } from 'wouter';
+import { StateBadge } from './standing.tsx';
+import { When } from './when.tsx';
+
+interface Props {
+  readonly webhookId: string;
+  readonly rows: readonly Delivery[];
+  readonly chosen: ReadonlySet<string>;
+  readonly onChoose: (ids: ReadonlySet<string>) => void;
+}
+
+export function DeliveryTable({ webhookId, rows, chosen, onChoose }: Props): ReactElement {
+  const search = useSearch();
+  const ids = rows.map(({ id }) => id);
+  const here = ids.filter((id) => chosen.has(id)).length;
+  const choose = (which: readonly string[], on: boolean): void => {
+    const next = new Set(chosen);
+    for (const id of which) {
+      if (on) next.add(id);
+      else next.delete(id);
+    }
+    onChoose(next);
+  };
+  return (
+    <Table aria-label="Deliveries" highlightOnHover verticalSpacing="xs">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th w={36}>
+            <Checkbox
+              aria-label="Choose all of this page"
+              checked={here === ids.length}
+              indeterminate={here > 0 && here < ids.length}
+              onChange={(event) => choose(ids, event.currentTarget.checked)}
+            />
+          </Table.Th>
+          <Table.Th>Event</Table.Th>
+          <Table.Th>State</Table.Th>
+          <Table.Th visibleFrom="sm">Answer</Table.Th>
+          <Table.Th visibleFrom="xs">Occurred</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {rows.map((delivery) => (
+          <Table.Tr key={delivery.id} bg={chosen.has(delivery.id) ? 'var(--mantine-color-blue-light)' : 'transparent'}>
+            <Table.Td>
+              <Checkbox
+                aria-label={`Choose ${delivery.event_type} of ${new Date(delivery.occurred_at).toLocaleTimeString()}`}
+                checked={chosen.has(delivery.id)}
+                onChange={(event) => choose([delivery.id], event.currentTarget.checked)}
+              />
+            </Table.Td>
+            <Table.Td>
+              <Anchor
+                component={Link}
+                href={`/webhooks/${webhookId}/deliveries/${delivery.id}${search === '' ? '' : `?${search}`}`}
+                size="sm"
+              >
+                {delivery.event_type}
+              </Anchor>
+            </Table.Td>
+            <Table.Td>
+              <Next delivery={delivery} />
+            </Table.Td>
+            <Table.Td visibleFrom="sm">
+              <Text size="sm" className="user-text" lineClamp={2} title={delivery.last_error ?? undefined}>
+                {answerOf(delivery)}
+              </Text>
+            </Table.Td>
+            <Table.Td visibleFrom="xs">
+              <When at={delivery.occurred_at} />
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+function Next({ delivery }: { readonly delivery: Delivery }): ReactElement {
+  const { state, next_attempt_at: next } = delivery;
+  return (
+    <Group gap={6}>
+      <StateBadge state={state} />
+      {state !== 'retrying' || next === null ? null : (
+        <Text size="sm" span>
+          next <When at={next} />
+        </Text>
+      )}
+    </Group>
+  );
+}
+
+function answerOf({ last_status: status, last_error: error }: Delivery): string {
+  if (error !== null) return error;
+  return status === null ? '' : String(status);
+}

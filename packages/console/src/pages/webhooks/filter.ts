@@ -1,0 +1,51 @@
+import type { Operations } from '@usher/client/api-types';
+
+/** What is asked for, as it stands in the address of the page; empty: whatever. */
+export interface Filters {
+  readonly state: string;
+  readonly type: string;
+  /** By the reader's own clock, as the browser's fields have it: `2027-01-31T09:00`. */
+  readonly since: string;
+  readonly until: string;
+  readonly id: string;
+}
+
+export const noFilters: Filters = { state: '', type: '', since: '', until: '', id: '' };
+
+export function filtersIn(search: URLSearchParams): Filters {
+  const read = (name: keyof Filters): string => search.get(name) ?? '';
+  return { state: read('state'), type: read('type'), since: read('since'), until: read('until'), id: read('id') };
+}
+
+export function inAddress(filters: Filters): Record<string, string> {
+  return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== ''));
+}
+
+type Query = Operations['GET /webhooks/{webhook_id}/deliveries']['query'];
+
+/** As the API has it. What somebody has written into the address by hand is the server's to refuse. */
+export function queryOf({ state, type, since, until, id }: Filters): Query {
+  return {
+    ...(state === '' ? {} : { state: state as NonNullable<Query['state']> }),
+    ...(type === '' ? {} : { event_type: type as NonNullable<Query['event_type']> }),
+    ...(since === '' ? {} : { since: instantOf(since) }),
+    ...(until === '' ? {} : { until: instantOf(until) }),
+    ...(id === '' ? {} : { matching_id: id }),
+  };
+}
+
+export function instantOf(local: string): string {
+  const at = new Date(local);
+  return Number.isNaN(at.getTime()) ? local : at.toISOString();
+}
+
+/** For a field of the browser's: by its own clock, to the minute. */
+export function localOf(at: Date): string {
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+  return `${day}T${two(at.getHours())}:${two(at.getMinutes())}`;
+}
+
+export function isUuid(text: string): boolean {
+  return /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i.test(text);
+}

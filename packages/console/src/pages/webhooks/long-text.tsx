@@ -1,0 +1,40 @@
+import { Box, Button, CopyButton, Group } from '@mantine/core';
+import { useState, type ReactElement } from 'react';
+import classes from './long-text.module.css';
+
+/** Characters that are shown at first. */
+const cutAt = 1_500;
+
+/** Whatever others have sent, as text. What is long is cut until it is asked for. */
+export function LongText({ text, label }: { readonly text: string; readonly label: string }): ReactElement {
+  const [all, showAll] = useState(false);
+  const isLong = text.length > cutAt;
+  return (
+    <>
+      {/* Reachable by the keyboard, as it scrolls. */}
+      <Box component="section" tabIndex={0} aria-label={label} mah={all ? 520 : 320} className={classes['text']}>
+        {isLong && !all ? `${text.slice(0, cutAt)}…` : text}
+      </Box>
+      <Group gap="xs" mt={6}>
+        {isLong ? (
+          <Button size="compact-xs" variant="default" onClick={() => showAll(!all)} aria-expanded={all}>
+            {all ? 'Show less' : `Show all ${text.length.toLocaleString()} characters`}
+          </Button>
+        ) : null}
+        <CopyText text={text} what={label} />
+      </Group>
+    </>
+  );
+}
+
+export function CopyText({ text, what }: { readonly text: string; readonly what: string }): ReactElement {
+  return (
+    <CopyButton value={text} timeout={2_000}>
+      {({ copied, copy }) => (
+        <Button size="compact-xs" variant="default" onClick={copy} aria-label={`Copy ${what}`}>
+          {copied ? 'Copied' : 'Copy'}
+        </Button>
+      )}
+    </CopyButton>
+  );
+}

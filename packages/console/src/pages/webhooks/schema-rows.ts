@@ -1,0 +1,83 @@
+/** A field of a JSON Schema, as a line of a tree. */
+export interface SchemaRow {
+  readonly path: string;
+  readonly depth: number;
+  readonly name: string;
+  readonly type: string;
+  readonly required: boolean;
+  readonly description: string;
+}
+
+interface Schema {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly format?: string;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+}
+
+/** Schemas are ours, and not deep; one that is ends here. */
+const deepest = 12;
+
+export function schemaRows(schema: unknown): readonly SchemaRow[] {
+  return below(schema as Schema, '', 0);
+}
+
+function below(schema: Schema, path: string, depth: number): readonly SchemaRow[] {
+  if (depth > deepest) return [];
+  const variants = schema.anyOf ?? [];
+  return [
+    ...fieldsOf(schema, path, depth),
+    ...(schema.items === undefined ? [] : below(schema.items, `${path}[]`, depth)),
+    ...variants.flatMap((variant, index) =>
+      variantRows(variant, `${path}|${index + 1}`, { depth, index, of: variants.length }),
+    ),
+  ];
+}
+
+function fieldsOf({ properties = {}, required = [] }: Schema, path: string, depth: number): readonly SchemaRow[] {
+  return Object.entries(properties).flatMap(([name, field]) => {
+    const here = `${path}/${name}`;
+    const row = {
+      path: here,
+      depth,
+      name,
+      type: typeOf(field),
+      required: required.includes(name),
+      description: field.description ?? '',
+    };
+    return [row, ...below(field, here, depth + 1)];
+  });
+}
+
+function variantRows(
+  variant: Schema,
+  path: string,
+  { depth, index, of }: { readonly depth: number; readonly index: number; readonly of: number },
+): readonly SchemaRow[] {
+  const inside = below(variant, path, depth + 1);
+  if (inside.length === 0) return [];
+  const name = `either ${index + 1} of ${of}`;
+  return [
+    { path, depth, name, type: typeOf(variant), required: true, description: variant.description ?? '' },
+    ...inside,
+  ];
+}
+
+function typeOf(schema: Schema): string {
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
+  if (schema.anyOf !== undefined)
+    return schema.anyOf.every(({ properties }) => properties !== undefined)
+      ? 'object'
+      : schema.anyOf.map(typeOf).join(' | ');
+  const types = typeof schema.type === 'string' ? [schema.type] : (schema.type ?? ['any']);
+  return types
+    .map((type) => (type === 'string' && schema.format !== undefined ? schema.format : type))
+    .map((type) => (type === 'array' && schema.items !== undefined ? `list of ${typeOf(schema.items)}` : type))
+    .join(' | ');
+}

@@ -1,0 +1,29 @@
+/** How far back the chart looks, and how finely. */
+export const spans = {
+  hour: { label: 'Last hour', ms: 3_600_000, stepSec: 60 },
+  day: { label: 'Last 24 hours', ms: 86_400_000, stepSec: 900 },
+  week: { label: 'Last 7 days', ms: 604_800_000, stepSec: 7_200 },
+} as const;
+export type SpanName = keyof typeof spans;
+
+/** The span up to the end of the present step, so that what is asked for changes only with the step. */
+export function spanUntil(nowMs: number, ms: number, stepMs: number): { readonly from: string; readonly to: string } {
+  const end = (Math.floor(nowMs / stepMs) + 1) * stepMs;
+  return { from: new Date(end - ms).toISOString(), to: new Date(end).toISOString() };
+}
+
+interface Numbers {
+  readonly delivered: number;
+  readonly failed: number;
+  readonly given_up: number;
+}
+
+export function sumOf(steps: readonly Numbers[]): Numbers {
+  const sum = { delivered: 0, failed: 0, given_up: 0 };
+  for (const step of steps) {
+    sum.delivered += step.delivered;
+    sum.failed += step.failed;
+    sum.given_up += step.given_up;
+  }
+  return sum;
+}

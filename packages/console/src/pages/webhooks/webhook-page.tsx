@@ -1,0 +1,114 @@
+import { Anchor, Badge, Button, Group, Loader, Tabs, Text } from '@mantine/core';
+import { PaperPlaneIcon } from '@radix-ui/react-icons';
+import { useDisclosure } from '@mantine/hooks';
+import type { Webhook } from '@usher/client/api-types';
+import type { ReactElement } from 'react';
+import { Link, useLocation } from 'wouter';
+import { PageTitle } from '../../components/page-title.tsx';
+import { ProblemNote } from '../../components/problem.tsx';
+import { useRead } from '../../data/use-api.ts';
+import { Deliveries } from './deliveries.tsx';
+import { DeliveryDrawer } from './delivery-drawer.tsx';
+import { isPush } from './fields.ts';
+import { Outcomes } from './outcomes.tsx';
+import { Recover } from './recover.tsx';
+import { Settings } from './settings.tsx';
+import { Standing } from './standing.tsx';
+import { SwitchButton } from './switch-button.tsx';
+import { TestEvent } from './test-event.tsx';
+
+const tabs = { deliveries: 'Deliveries', outcomes: 'Outcomes', recover: 'Recover', settings: 'Settings' } as const;
+const everyMs = 5_000;
+
+interface Props {
+  readonly id: string;
+  readonly tab: string;
+  readonly deliveryId: string | null;
+}
+
+/** One webhook: what became of its deliveries, how it fares, and how it is set. */
+export function WebhookPage({ id, tab, deliveryId }: Props): ReactElement {
+  const read = useRead('GET /webhooks/{webhook_id}', { path: { webhook_id: id } }, { refetchInterval: everyMs });
+  const [, go] = useLocation();
+  if (read.data === undefined)
+    return (
+      <>
+        <PageTitle title="Webhook" />
+        {read.isError ? (
+          <ProblemNote error={read.error} title="This webhook cannot be shown" />
+        ) : (
+          <Loader size="sm" aria-label="Loading" />
+        )}
+        <Anchor component={Link} href="/webhooks" mt="md" display="block" w="fit-content">
+          All webhooks
+        </Anchor>
+      </>
+    );
+  const { data: webhook, etag } = read.data;
+  return (
+    <>
+      <Anchor component={Link} href="/webhooks" size="sm">
+        All webhooks
+      </Anchor>
+      <Head webhook={webhook} etag={etag} />
+      <Tabs
+        value={tab in tabs ? tab : 'deliveries'}
+        onChange={(next) => go(`/webhooks/${id}/${next ?? 'deliveries'}`)}
+        keepMounted={false}
+      >
+        <Tabs.List mb="md">
+          {Object.entries(tabs).map(([value, label]) => (
+            <Tabs.Tab key={value} value={value}>
+              {label}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value="deliveries">
+          <Deliveries webhook={webhook} />
+          <DeliveryDrawer webhook={webhook} id={deliveryId} />
+        </Tabs.Panel>
+        <Tabs.Panel value="outcomes">
+          <Outcomes id={id} />
+        </Tabs.Panel>
+        <Tabs.Panel value="recover">
+          <Recover webhook={webhook} />
+        </Tabs.Panel>
+        <Tabs.Panel value="settings">
+          <Settings webhook={webhook} etag={etag} readAgain={async () => (await read.refetch()).data} />
+        </Tabs.Panel>
+      </Tabs>
+    </>
+  );
+}
+
+function Head({ webhook, etag }: { readonly webhook: Webhook; readonly etag: string | null }): ReactElement {
+  const [testing, { open, close }] = useDisclosure();
+  const { url, method, description } = webhook;
+  return (
+    <>
+      <PageTitle title={description ?? url}>
+        <SwitchButton webhook={webhook} etag={etag} />
+        <Button
+          onClick={open}
+          disabled={!webhook.enabled}
+          leftSection={<PaperPlaneIcon aria-hidden />}
+          title={webhook.enabled ? undefined : 'Nothing is sent while the webhook is off'}
+        >
+          Send a test event
+        </Button>
+      </PageTitle>
+      <Group gap="xs" mb="md" mt={-8}>
+        <Badge variant="default" tt="none">
+          {isPush(webhook) ? 'Apple push' : method}
+        </Badge>
+        {description === null ? null : (
+          <Text size="sm" className="user-text" lineClamp={2} title={url}>
+            {url}
+          </Text>
+        )}
+        <Standing webhook={webhook} />
+      </Group>
+      {testing ? <TestEvent webhook={webhook} onClose={close} /> : null}
+    </>
+  );
+}

@@ -1,0 +1,58 @@
+import type { Delivery, Webhook } from '@usher/client/api-types';
+
+interface Words {
+  readonly label: string;
+  readonly color: string;
+  readonly meaning: string;
+}
+
+export type DeliveryState = Delivery['state'];
+
+export const states: Readonly<Record<DeliveryState, Words>> = {
+  pending: { label: 'Pending', color: 'blue', meaning: 'About to be sent.' },
+  retrying: { label: 'Retrying', color: 'yellow', meaning: 'It has failed, and will be tried again.' },
+  held: { label: 'Held', color: 'grape', meaning: 'Kept back while the webhook was off. Recover or replay it.' },
+  delivered: { label: 'Delivered', color: 'green', meaning: 'The receiver has taken it.' },
+  exhausted: { label: 'Given up', color: 'red', meaning: 'It has failed too often. Recover or replay it.' },
+  discarded: {
+    label: 'Discarded',
+    color: 'gray',
+    meaning: 'It was dropped, and is not recovered. It can be replayed.',
+  },
+};
+
+export const stateNames = Object.keys(states) as readonly DeliveryState[];
+
+/** Nothing more happens with it unless somebody asks for it. */
+export function isSettled(state: DeliveryState): boolean {
+  return state !== 'pending' && state !== 'retrying';
+}
+
+const reasons: Readonly<Record<NonNullable<Webhook['disabled_because']>, string>> = {
+  asked: 'switched off',
+  gone: 'the receiver answered 410 Gone',
+  failing: 'nothing has arrived for days',
+  token_ended: 'Apple says that the device token has ended',
+};
+
+export function whyDisabled({ disabled_because: reason }: Pick<Webhook, 'disabled_because'>): string {
+  return reason === null ? 'switched off' : reasons[reason];
+}
+
+/** `12 ms`, `1.4 s`, `15 s`. */
+export function inDuration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  const seconds = ms / 1_000;
+  return seconds < 10 ? `${seconds.toFixed(1)} s` : `${Math.round(seconds)} s`;
+}
+
+/** Counts that the server ends at. */
+export const mostCounted = 10_000;
+
+export function inCount(count: number): string {
+  return count >= mostCounted ? `${mostCounted.toLocaleString()}+` : count.toLocaleString();
+}
+
+export function inPlural(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString()} ${count === 1 ? one : many}`;
+}

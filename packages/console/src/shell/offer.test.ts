@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { EngagementRequest, TransferRequest } from '@usher/client/api-types';
+import { afterItem, afterRead, offerOf, secondsLeft, type Offer } from './offer.ts';
+
+const request = {
+  id: 'r1',
+  origin: 'queue',
+  site_id: 'site',
+  visitor_id: 'visitor',
+  operator_id: 'me',
+  media: 'text',
+  state: 'pending',
+  timeout: 30,
+  queue_id: 'queue',
+  created_at: '2026-01-01T10:00:00.000Z',
+} as EngagementRequest;
+const transfer = { ...request, id: 't1', origin: undefined, message: 'Please' } as unknown as TransferRequest;
+const state = (more: object): { type: string; data: unknown } => ({
+  type: 'engagement_request.state',
+  data: { ...request, ...more },
+});
+const ids = (offers: readonly Offer[]): string[] => offers.map(({ id }) => id);
+
+test('an offer comes, and goes when it is answered by anybody', () => {
+  const one = afterItem([], state({}), 'me');
+  const two = afterItem(one, state({ id: 'r0', created_at: '2026-01-01T09:59:59.000Z' }), 'me');
+  assert.deepEqual(ids(two), ['r0', 'r1']);
+  assert.deepEqual(ids(afterItem(two, state({ id: 'r0' }), 'me')), ['r0', 'r1'].toSorted());
+  assert.deepEqual(ids(afterItem(two, state({ id: 'r0', state: 'failed' }), 'me')), ['r1']);
+  assert.equal(afterItem(two, state({ id: 'other', state: 'accepted' }), 'me'), two);
+});
+
+test('what is offered to others, or was asked by ourselves, is none', () => {
+  assert.equal(offerOf('engagement', { ...request, operator_id: 'you' }, 'me'), null);
+  assert.equal(offerOf('engagement', { ...request, origin: 'operator' }, 'me'), null);
+  assert.equal(offerOf('engagement', { ...request, origin: 'visitor' }, 'me')?.id, 'r1');
+  assert.equal(offerOf('transfer', transfer, 'me')?.message, 'Please');
+});
+
+test('a read does not bring back what was answered while it was under way', () => {
+  const read = { engagement: [request], transfer: [transfer] };
+  assert.deepEqual(ids(afterRead(read, 'me', [])), ['r1', 't1']);
+  assert.deepEqual(ids(afterRead(read, 'me', [state({ state: 'accepted' })])), ['t1']);
+  assert.deepEqual(ids(afterRead({ engagement: [], transfer: [] }, 'me', [state({})])), ['r1']);
+});
+
+test('counts down by the server’s clock', () => {
+  const offer = offerOf('engagement', request, 'me');
+  assert.ok(offer);
+  const began = Date.parse(request.created_at);
+  assert.equal(secondsLeft(offer, began + 10_000, 0), 20);
+  assert.equal(secondsLeft(offer, began + 10_000 - 3_600_000, 3_600_000), 20);
+  assert.equal(secondsLeft(offer, began + 60_000, 0), 0);
+  assert.equal(secondsLeft(offer, began - 5_000, 0), 30);
+});

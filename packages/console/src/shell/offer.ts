@@ -1,0 +1,69 @@
+import type { EngagementRequest, TransferRequest } from '@usher/client/api-types';
+import type { FeedItem } from '@usher/client/feed-item';
+
+/** A visitor that an operator is asked to take: by a queue or by itself, or handed on by a colleague. */
+export interface Offer {
+  readonly kind: 'engagement' | 'transfer';
+  readonly id: string;
+  readonly siteId: string;
+  readonly visitorId: string;
+  readonly media: EngagementRequest['media'];
+  readonly queueId: string | null;
+  readonly message: string | null;
+  /** By the server's clock. */
+  readonly createdAt: number;
+  readonly until: number;
+}
+
+export const offerItems = ['engagement_request.state', 'transfer_request.state'] as const;
+
+/** What we have asked a visitor ourselves is no offer. */
+export function offerOf(kind: Offer['kind'], request: EngagementRequest | TransferRequest, me: string): Offer | null {
+  const isOurs = 'origin' in request && request.origin === 'operator';
+  if (request.state !== 'pending' || request.operator_id !== me || isOurs) return null;
+  const createdAt = Date.parse(request.created_at);
+  return {
+    kind,
+    id: request.id,
+    siteId: request.site_id,
+    visitorId: request.visitor_id,
+    media: request.media,
+    queueId: request.queue_id,
+    message: 'message' in request ? request.message : null,
+    createdAt,
+    until: createdAt + request.timeout * 1_000,
+  };
+}
+
+/** Oldest first: the one that keys answer. */
+export function afterItem(offers: readonly Offer[], { type, data }: FeedItem, me: string): readonly Offer[] {
+  const request = data as EngagementRequest | TransferRequest;
+  const offer = offerOf(type === 'transfer_request.state' ? 'transfer' : 'engagement', request, me);
+  const others = offers.filter(({ id }) => id !== request.id);
+  if (offer !== null) return inOrder([...others, offer]);
+  return others.length === offers.length ? offers : others;
+}
+
+/** `news`: what the feed has brought since the read began, which it may not know yet. */
+export function afterRead(
+  read: { readonly engagement: readonly EngagementRequest[]; readonly transfer: readonly TransferRequest[] },
+  me: string,
+  news: Iterable<FeedItem>,
+): readonly Offer[] {
+  const found = [
+    ...read.engagement.map((request) => offerOf('engagement', request, me)),
+    ...read.transfer.map((request) => offerOf('transfer', request, me)),
+  ];
+  const offers = inOrder(found.filter((offer) => offer !== null));
+  return [...news].reduce((before, item) => afterItem(before, item, me), offers);
+}
+
+function inOrder(offers: readonly Offer[]): readonly Offer[] {
+  return offers.toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+}
+
+/** Seconds left to answer; never more than there were. */
+export function secondsLeft({ createdAt, until }: Offer, now: number, skewMs: number): number {
+  const left = Math.ceil((until - (now + skewMs)) / 1_000);
+  return Math.max(0, Math.min(left, Math.round((until - createdAt) / 1_000)));
+}

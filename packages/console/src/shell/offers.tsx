@@ -1,0 +1,182 @@
+import { Badge, Button, Group, Kbd, Paper, Progress, Stack, Text, VisuallyHidden } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useEffect, useEffectEvent, useState, type ReactElement } from 'react';
+import { useLocation } from 'wouter';
+import { inWords } from '../components/in-words.ts';
+import { mediumWords } from '../components/medium.ts';
+import { useNow } from '../components/since.tsx';
+import { useQueueName } from '../data/use-queue-name.ts';
+import { useVisitorName } from '../data/use-visitor.ts';
+import { play, useSound } from '../live/sound.ts';
+import { useSession } from '../session/use-session.ts';
+import { secondsLeft, type Offer } from './offer.ts';
+import classes from './offers.module.css';
+import { useWaiting } from './tab-title.ts';
+import { useOffers } from './use-offers.ts';
+
+type Answer = 'accept' | 'decline';
+
+/** It rings again after so long. */
+const ringMs = 4_000;
+
+/** What an operator is being offered, on whichever page. The oldest is answered by Alt+A and Alt+D. */
+export function Offers(): ReactElement {
+  const { offers, skewMs } = useOffers();
+  const { answer, answering } = useAnswer();
+  useWaiting('offers', offers.length);
+  useRinging(offers.length > 0);
+  useAnswerKeys((how) => {
+    const [first] = offers;
+    if (first !== undefined) void answer(first, how);
+  });
+  return (
+    <>
+      <VisuallyHidden component="output">
+        {offers.length === 0 ? '' : `${offers.length} waiting for your answer. Alt A accepts, Alt D declines.`}
+      </VisuallyHidden>
+      {offers.length === 0 ? null : (
+        <Stack component="section" className={classes['region']} gap="xs" aria-label="Offers">
+          {offers.map((offer, index) => (
+            <OfferCard
+              key={offer.id}
+              offer={offer}
+              skewMs={skewMs}
+              isFirst={index === 0}
+              isAnswering={answering === offer.id}
+              answer={(how) => void answer(offer, how)}
+            />
+          ))}
+        </Stack>
+      )}
+    </>
+  );
+}
+
+interface CardProps {
+  readonly offer: Offer;
+  readonly skewMs: number;
+  readonly isFirst: boolean;
+  readonly isAnswering: boolean;
+  readonly answer: (how: Answer) => void;
+}
+
+function OfferCard({ offer, skewMs, isFirst, isAnswering, answer }: CardProps): ReactElement {
+  const name = useVisitorName(offer.siteId, offer.visitorId);
+  const queue = useQueueName(offer.siteId, offer.queueId);
+  const left = secondsLeft(offer, useNow(), skewMs);
+  const how = offer.kind === 'transfer' ? 'Handed on by a colleague' : (queue ?? 'Asks for you');
+  return (
+    <Paper
+      withBorder
+      shadow="md"
+      p="sm"
+      className={classes['offer'] ?? ''}
+      component="article"
+      aria-label={`Offer: ${name}`}
+    >
+      <Group justify="space-between" gap="xs" wrap="nowrap">
+        <Text size="sm" c="dimmed" truncate title={how}>
+          <bdi>{how}</bdi>
+        </Text>
+        <Badge variant="light" flex="none">
+          {mediumWords[offer.media]}
+        </Badge>
+      </Group>
+      <Text fw={650} truncate title={name}>
+        <bdi>{name}</bdi>
+      </Text>
+      {offer.message === null || offer.message === '' ? null : (
+        <Text size="sm" className="user-text" lineClamp={4}>
+          {offer.message}
+        </Text>
+      )}
+      <Group gap="xs" my="xs" wrap="nowrap">
+        <Progress
+          value={(100 * left * 1_000) / Math.max(1, offer.until - offer.createdAt)}
+          flex={1}
+          size="sm"
+          color={left <= 5 ? 'red' : 'blue'}
+          aria-label="Time left to answer"
+        />
+        <Text size="sm" className="tabular" w={40} ta="end">
+          {left} s
+        </Text>
+      </Group>
+      <Group gap="xs" grow>
+        <Button
+          loading={isAnswering}
+          onClick={() => answer('accept')}
+          rightSection={isFirst ? <Hint keys="Alt A" /> : null}
+        >
+          Accept
+        </Button>
+        <Button
+          variant="default"
+          disabled={isAnswering}
+          onClick={() => answer('decline')}
+          rightSection={isFirst ? <Hint keys="Alt D" /> : null}
+        >
+          Decline
+        </Button>
+      </Group>
+    </Paper>
+  );
+}
+
+function Hint({ keys }: { readonly keys: string }): ReactElement {
+  return (
+    <Kbd size="xs" aria-hidden visibleFrom="xs">
+      {keys}
+    </Kbd>
+  );
+}
+
+/** Accepting leads to the conversation. That it is gone from the list the feed tells. */
+function useAnswer(): { answer: (offer: Offer, how: Answer) => Promise<void>; answering: string | null } {
+  const { api } = useSession();
+  const [, go] = useLocation();
+  const [answering, setAnswering] = useState<string | null>(null);
+  const answer = async ({ kind, id }: Offer, action: Answer): Promise<void> => {
+    if (answering === id) return;
+    setAnswering(id);
+    const request = { path: { request_id: id }, body: { action } };
+    try {
+      const answered =
+        kind === 'transfer'
+          ? await api.call('PATCH /transfer_requests/{request_id}', request)
+          : await api.call('PATCH /engagement_requests/{request_id}', request);
+      if (action === 'accept' && answered.engagement_id !== null) go(`/desk/${answered.engagement_id}`);
+    } catch (error) {
+      notifications.show({ color: 'red', title: 'Not answered', message: inWords(error) });
+    } finally {
+      setAnswering(null);
+    }
+  };
+  return { answer, answering };
+}
+
+function useRinging(isWaiting: boolean): void {
+  const [isOn] = useSound();
+  useEffect(() => {
+    if (!isWaiting || !isOn) return undefined;
+    play('offer');
+    const timer = setInterval(() => play('offer'), ringMs);
+    return () => clearInterval(timer);
+  }, [isWaiting, isOn]);
+}
+
+/** By the place of the key: with Alt, some keyboards write other letters. */
+function useAnswerKeys(answer: (how: Answer) => void): void {
+  const told = useEffectEvent((event: KeyboardEvent) => {
+    if (!event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const how = ({ KeyA: 'accept', KeyD: 'decline' } as const)[event.code];
+    if (how === undefined) return;
+    event.preventDefault();
+    if (!event.repeat) answer(how);
+  });
+  useEffect(() => {
+    const listener = (event: KeyboardEvent): void => told(event);
+    addEventListener('keydown', listener);
+    return () => removeEventListener('keydown', listener);
+  }, []);
+}

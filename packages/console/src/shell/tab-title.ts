@@ -1,0 +1,34 @@
+import { useEffect, useSyncExternalStore } from 'react';
+
+/** How much waits for whoever is at the console, by what it is: the number in the title of the tab. */
+const waiting = new Map<string, number>();
+const listeners = new Set<() => void>();
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function total(): number {
+  return [...waiting.values()].reduce((sum, count) => sum + count, 0);
+}
+
+/** Says so while the component is there. */
+export function useWaiting(what: string, count: number): void {
+  useEffect(() => {
+    const say = (value: number): void => {
+      waiting.set(what, value);
+      for (const listener of listeners) listener();
+    };
+    say(count);
+    return () => say(0);
+  }, [what, count]);
+}
+
+/** The title of the page, with the number before it. */
+export function useTabTitle(title: string): void {
+  const count = useSyncExternalStore(subscribe, total);
+  useEffect(() => {
+    document.title = count === 0 ? title : `(${count}) ${title}`;
+  }, [title, count]);
+}

@@ -1,0 +1,39 @@
+import type { FeedItem } from '@usher/client/feed';
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
+import { useMe } from '../data/use-me.ts';
+import { skewOf } from '../live/server-clock.ts';
+import { useLive } from '../live/use-live.ts';
+import { useSession } from '../session/use-session.ts';
+import { afterItem, afterRead, offerItems, type Offer } from './offer.ts';
+
+/** What waits for the operator's answer, and how far the server's clock is ahead. */
+export function useOffers(): { readonly offers: readonly Offer[]; readonly skewMs: number } {
+  const { api } = useSession();
+  const { operator } = useMe();
+  const [offers, setOffers] = useState<readonly Offer[]>([]);
+  const [skewMs, setSkewMs] = useState(0);
+  const news = useRef<FeedItem[]>([]);
+
+  const read = async (): Promise<void> => {
+    news.current = [];
+    const [{ engagement_requests: engagement }, { transfer_requests: transfer }] = await Promise.all([
+      api.call('GET /engagement_requests', { query: { state: 'pending' } }),
+      api.call('GET /transfer_requests', { query: { state: 'pending' } }),
+    ]);
+    setOffers(afterRead({ engagement, transfer }, operator.id, news.current));
+  };
+  // What fails here is tried again when the feed is open again: nothing is told without it.
+  const readAnew = (): void => {
+    read().catch(() => undefined);
+    skewOf(api).then(setSkewMs, () => undefined);
+  };
+  const readFirst = useEffectEvent(readAnew);
+
+  useLive(offerItems, (item) => {
+    news.current.push(item);
+    setOffers((before) => afterItem(before, item, operator.id));
+  });
+  useLive(['feed.open', 'feed.reset'], readAnew);
+  useEffect(() => readFirst(), []);
+  return { offers, skewMs };
+}

@@ -1,0 +1,49 @@
+import Type from 'typebox';
+import { accountOf } from '../../identity/access.ts';
+import type { App } from '../../platform/http.ts';
+import { cursorQuery, nextPage, pageAfter, readPlace } from '../../platform/paging.ts';
+import { list, uuid } from '../../platform/schema.ts';
+import type { Turns } from '../turns.ts';
+import { activeTickets } from './store.ts';
+import { showTicket, ticketOutput } from './ticket.ts';
+
+/** Everybody who waits, whichever queue: one read for a board of hundreds of queues. */
+export function activeTicketsRoute(app: App, turns: Turns): void {
+  app.get(
+    '/queue_tickets',
+    {
+      config: { access: { operator: 'manager', site: 'query.site_ids' } },
+      schema: {
+        tags: ['Queue tickets'],
+        summary: 'Who waits or is offered on the sites, in the order of coming',
+        querystring: Type.Object({ site_ids: list(uuid<'site'>(), { minItems: 1 }), ...cursorQuery }),
+        response: { 200: Type.Object({ queue_tickets: Type.Array(ticketOutput), next_page: nextPage }) },
+      },
+    },
+    async (request) => {
+      const { site_ids: siteIds, per_page: perPage, cursor } = request.query;
+      const accountId = accountOf(request);
+      const found = await activeTickets(request.sql, {
+        accountId,
+        siteIds,
+        after: readPlace(cursor),
+        limit: perPage + 1,
+      });
+      const page = found.slice(0, perPage);
+      const last = page.at(-1);
+      const ticketIds = page.map(({ id }) => id);
+      const views = ticketIds.length === 0 ? [] : await turns.run(accountId, { name: 'lookAtTickets', ticketIds });
+      const viewOf = new Map(views.map((view) => [view.id, view]));
+      return {
+        queue_tickets: page.map(({ seq: _seq, ...row }) => {
+          const view = viewOf.get(row.id);
+          // It has moved on since it was read: the board's word counts.
+          return view === undefined
+            ? showTicket(row, null)
+            : showTicket({ ...row, state: view.state, queue_ids: [...view.queueIds] }, view);
+        }),
+        next_page: found.length > perPage && last !== undefined ? pageAfter(request, last) : null,
+      };
+    },
+  );
+}

@@ -1,0 +1,116 @@
+import { Call, type CallView } from '@usher/call/call';
+import type { Media, Signal } from '@usher/call/signal';
+import type { Api } from '@usher/client/api';
+import { isSame } from './call-media.ts';
+import { newId } from './new-id.ts';
+import type { State } from './state.ts';
+import type { Storage } from './storage.ts';
+import { Store } from './store.ts';
+
+export interface CallState {
+  /** What there could be a call with; `null`: the engagement is a chat. */
+  readonly media: Media | null;
+  /** The call of this tab, ended ones too; `null`: nobody has joined here. */
+  readonly view: CallView | null;
+}
+
+interface Parts {
+  readonly api: Api;
+  readonly storage: Storage;
+  readonly store: Store<State>;
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+/**
+ * The calls of this tab. One begins by itself where the visitor has asked for it or agreed to it by a click, in this tab and
+ * since it was loaded; else there is a button to join, because browsers play no sound to those who have clicked nothing.
+ * Of several tabs the one that joined last has the call.
+ */
+export class Calls {
+  readonly state = new Store<CallState>({ media: null, view: null });
+  /** What plays the other side. */
+  speaker: HTMLAudioElement | null = null;
+  readonly #parts: Parts;
+  readonly #tab = newId();
+  #call: Call | null = null;
+  #engagementId: string | null = null;
+  #hasAgreed = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    parts.store.subscribe(() => this.#look());
+    parts.storage.watch((name) => {
+      if (name === 'call' && parts.storage.get('call', isText) !== this.#tab) this.#call?.close();
+    });
+  }
+
+  /** The visitor has clicked something that means a call, as soon as there is one. */
+  agree(): void {
+    this.#hasAgreed = true;
+    this.#look();
+  }
+
+  join(): void {
+    const { media } = this.state.value;
+    const engagementId = this.#engagementId;
+    if (media === null || engagementId === null || this.#isOn) return;
+    const { api, storage } = this.#parts;
+    const path = { engagement_id: engagementId };
+    const call = new Call({
+      side: 'visitor',
+      media,
+      send: async (signal) => api.call('POST /engagements/{engagement_id}/signals', { path, body: { ...signal } }),
+      iceServers: async () =>
+        // A list of ours, for those who may change it.
+        (await api.call('GET /ice_servers', {})).ice_servers.map(({ urls, ...rest }) => ({ ...rest, urls: [...urls] })),
+    });
+    this.#call = call;
+    this.#hasAgreed = false;
+    storage.set('call', this.#tab);
+    call.subscribe(() => {
+      if (this.#call === call) this.state.set({ view: call.view });
+    });
+    this.state.set({ view: call.view });
+    void call.start();
+  }
+
+  get call(): Call | null {
+    return this.#call;
+  }
+
+  receive(signal: unknown): void {
+    const { engagement_id: id } = signal as { engagement_id: string };
+    if (id === this.#engagementId) this.#call?.receive(signal as Signal);
+  }
+
+  /** The feed was opened again: signals may have been missed. */
+  resync(): void {
+    this.#call?.resync();
+  }
+
+  get #isOn(): boolean {
+    return this.#call !== null && this.#call.view.state.name !== 'ended';
+  }
+
+  #look(): void {
+    const { engagement, phase, callMedia } = this.#parts.store.value;
+    const media = phase === 'engaged' ? callMedia : null;
+    if (phase === 'idle' || phase === 'ended') this.#hasAgreed = false;
+    if (engagement?.id !== this.#engagementId || media === null) this.#letGo();
+    this.#engagementId = engagement?.id ?? null;
+    if (!isSame(media, this.state.value.media)) {
+      this.state.set({ media });
+      if (media !== null && this.#isOn) void this.#call?.change(media);
+    }
+    if (media !== null && this.#hasAgreed) this.join();
+  }
+
+  #letGo(): void {
+    if (this.#call === null) return;
+    const call = this.#call;
+    this.#call = null;
+    call.close();
+    this.state.set({ view: null });
+  }
+}

@@ -1,0 +1,52 @@
+import type { Api } from '@usher/client/api';
+import type { Outbox } from './outbox.ts';
+import { reasonOf } from './texts.ts';
+
+/** By then a browser has begun to save what it was given. */
+const savedMs = 60_000;
+
+/** Files on their way: up, to be scanned, which the outbox waits for; and down. */
+export class Files {
+  readonly #api: Api;
+  readonly #outbox: Outbox;
+
+  constructor(api: Api, outbox: Outbox) {
+    this.#api = api;
+    this.#outbox = outbox;
+  }
+
+  async send(engagementId: string, file: File): Promise<void> {
+    const { name, size: bytes } = file;
+    const { id } = this.#outbox.add(engagementId, { content: '', file: { name, bytes, state: 'uploading' } });
+    const form = new FormData();
+    form.append('content', file, name);
+    try {
+      const init = { method: 'POST', body: form, headers: { 'idempotency-key': id } };
+      const response = await this.#api.send(`/engagements/${engagementId}/files`, init);
+      const answer = (await response.json()) as { file_id: string; security_scanning_required: boolean };
+      const state = answer.security_scanning_required ? 'pending' : 'clean';
+      this.#outbox.changeFile(id, { id: answer.file_id, state });
+      // Its result may have come before we knew the name of the file.
+      if (state === 'pending') await this.look(engagementId);
+    } catch (error) {
+      this.#outbox.changeFile(id, {}, reasonOf(error));
+    }
+  }
+
+  /** How the scans stand. */
+  async look(engagementId: string): Promise<void> {
+    const path = { engagement_id: engagementId };
+    const { files } = await this.#api.call('GET /engagements/{engagement_id}/files', { path });
+    for (const file of files) this.#outbox.scanned(file.id, file.state);
+  }
+
+  /** Has the browser save it. */
+  async save(engagementId: string, fileId: string, name: string): Promise<void> {
+    const bytes = await (await this.#api.send(`/engagements/${engagementId}/files/${fileId}`)).blob();
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(bytes);
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), savedMs);
+  }
+}

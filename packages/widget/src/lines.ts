@@ -1,0 +1,36 @@
+import type { Message } from './messages.ts';
+import type { Unsent } from './outbox.ts';
+import type { State } from './state.ts';
+
+/** A line of the conversation as it is shown. */
+export type Line =
+  | { readonly kind: 'message'; readonly id: string; readonly message: Message; readonly isLastOwn: boolean }
+  | { readonly kind: 'unsent'; readonly id: string; readonly unsent: Unsent }
+  | { readonly kind: 'event'; readonly id: string; readonly at: string; readonly text: string };
+
+/** What was said and what has happened, in order, and at the end what is on its way. */
+export function linesOf({ messages, unsent, engagement }: Pick<State, 'messages' | 'unsent' | 'engagement'>): Line[] {
+  const lastOwn = messages.findLast(({ from }) => from === 'visitor');
+  const said = messages.map((message) => ({
+    at: message.timestamp,
+    line: { kind: 'message', id: message.id, message, isLastOwn: message === lastOwn } as const,
+  }));
+  const happened = (engagement?.sub_engagements ?? []).map(({ id, started_at: at }, index) => {
+    const text = index === 0 ? 'You are connected.' : 'You are now talking to somebody else of our team.';
+    return { at, line: { kind: 'event', id, at, text } as const };
+  });
+  const isOver = engagement?.state === 'ended';
+  return [
+    ...[...happened, ...said].toSorted((one, other) => (one.at < other.at ? -1 : 1)).map(({ line }) => line),
+    ...unsent
+      .filter(({ id }) => !messages.some((message) => message.id === id))
+      .map((each) => ({
+        kind: 'unsent' as const,
+        id: each.id,
+        unsent:
+          isOver && each.refused === undefined
+            ? { ...each, refused: 'The conversation ended before it was sent.' }
+            : each,
+      })),
+  ];
+}

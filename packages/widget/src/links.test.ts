@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { piecesOf } from './links.ts';
+
+test('web addresses are found, and the sentence around them is left alone', () => {
+  assert.deepEqual(piecesOf('See https://a.example/b?c=1, or (http://d.example).'), [
+    { text: 'See ' },
+    { text: 'https://a.example/b?c=1', href: 'https://a.example/b?c=1' },
+    { text: ', or (' },
+    { text: 'http://d.example', href: 'http://d.example' },
+    { text: ').' },
+  ]);
+});
+
+test('nothing else becomes a link', () => {
+  for (const text of ['javascript:alert(1)', 'data:text/html,x', '//a.example', 'https://', '<a href=x>', ''])
+    assert.ok(piecesOf(text).every(({ href }) => href === undefined));
+  assert.equal(
+    piecesOf('https:// x')
+      .map(({ text }) => text)
+      .join(''),
+    'https:// x',
+  );
+});

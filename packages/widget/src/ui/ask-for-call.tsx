@@ -1,0 +1,36 @@
+import { Icon } from './icons.tsx';
+import type { PanelProps } from './panel.tsx';
+
+/** The visitor may ask too; the other side answers. */
+export function AskForCall({ conversation, calls, state: { upgrade, callMedia } }: PanelProps) {
+  const ask = (video: 'two_way' | null): void => {
+    calls.agree();
+    void conversation.ask({ audio: 'two_way', video });
+  };
+  return (
+    <>
+      {callMedia === null && (
+        <button
+          type="button"
+          class="icon"
+          title="Ask for a call"
+          aria-label="Ask for a call"
+          disabled={upgrade !== null}
+          onClick={() => ask(null)}
+        >
+          <Icon name="audio" />
+        </button>
+      )}
+      <button
+        type="button"
+        class="icon"
+        title="Ask for a video call"
+        aria-label="Ask for a video call"
+        disabled={upgrade !== null}
+        onClick={() => ask('two_way')}
+      >
+        <Icon name="video" />
+      </button>
+    </>
+  );
+}

@@ -1,0 +1,65 @@
+import { endInWords, mediaInWords } from '../texts.ts';
+import { CallArea } from './call-area.tsx';
+import { Composer } from './composer.tsx';
+import { Log } from './log.tsx';
+import type { PanelProps } from './panel.tsx';
+
+export function Chat(props: PanelProps) {
+  const { conversation, state } = props;
+  const { phase, notice, engagement } = state;
+  return (
+    <>
+      {phase === 'engaged' && <CallArea {...props} />}
+      {phase === 'engaged' && <Upgrade {...props} />}
+      {notice !== null && (
+        <div class={`bar ${notice.kind}`} role="status">
+          <p>{notice.text}</p>
+          <button type="button" class="button small" onClick={() => conversation.say(null)}>
+            OK
+          </button>
+        </div>
+      )}
+      <Log {...props} />
+      {phase === 'engaged' ? (
+        <Composer conversation={conversation} />
+      ) : (
+        <div class="foot">
+          <p class="event" role="status">
+            {endInWords(engagement?.end_reason ?? null)}
+          </p>
+          <button type="button" class="button" onClick={() => conversation.leave()}>
+            Start again
+          </button>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** One side would like to see or hear the other. */
+function Upgrade({ conversation, calls, state: { upgrade } }: PanelProps) {
+  if (upgrade === null) return null;
+  const accept = async (): Promise<void> => {
+    if (await conversation.answer('accept')) calls.agree();
+  };
+  if (upgrade.target === 'operator')
+    return (
+      <div class="bar" role="status">
+        <p>You have asked for {mediaInWords(upgrade)}…</p>
+        <button type="button" class="button small" onClick={() => void conversation.answer('cancel')}>
+          Never mind
+        </button>
+      </div>
+    );
+  return (
+    <div class="bar" role="alertdialog" aria-label="Invitation to a call">
+      <p>We would like to switch to {mediaInWords(upgrade)}. Is that all right?</p>
+      <button type="button" class="button small main" onClick={() => void accept()}>
+        Accept
+      </button>
+      <button type="button" class="button small" onClick={() => void conversation.answer('decline')}>
+        Decline
+      </button>
+    </div>
+  );
+}

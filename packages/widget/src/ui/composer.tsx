@@ -1,0 +1,72 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Conversation } from '../conversation.ts';
+import { Icon } from './icons.tsx';
+
+/** Code points of a message in the API; a text has at least as many characters. */
+const longestMessage = 10_000;
+
+export function Composer({ conversation }: { readonly conversation: Conversation }) {
+  const [text, setText] = useState('');
+  const field = useRef<HTMLTextAreaElement>(null);
+  const picker = useRef<HTMLInputElement>(null);
+  // A phone would cover half of the panel with its keyboard.
+  useEffect(() => {
+    if (matchMedia('(pointer: fine)').matches) field.current?.focus();
+  }, []);
+  const send = (): void => {
+    if (text.trim() === '') return;
+    conversation.send(text.trim());
+    setText('');
+    field.current?.focus();
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    // Enter that chooses a character, in Japanese say, is none that sends.
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    send();
+  };
+  const attach = (files: FileList | null): void => {
+    for (const file of files ?? []) conversation.attach(file);
+    if (picker.current !== null) picker.current.value = '';
+  };
+  return (
+    <div class="composer">
+      <input
+        ref={picker}
+        type="file"
+        class="unseen"
+        multiple
+        tabIndex={-1}
+        aria-label="Files to send"
+        onChange={(event) => attach(event.currentTarget.files)}
+      />
+      <button
+        type="button"
+        class="icon"
+        title="Send a file"
+        aria-label="Send a file"
+        onClick={() => picker.current?.click()}
+      >
+        <Icon name="clip" />
+      </button>
+      <textarea
+        ref={field}
+        rows={1}
+        value={text}
+        maxLength={longestMessage}
+        placeholder="Write a message"
+        aria-label="Message"
+        dir="auto"
+        enterkeyhint="send"
+        onInput={(event) => {
+          setText(event.currentTarget.value);
+          conversation.typing.stroke();
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <button type="button" class="icon" title="Send" aria-label="Send" disabled={text.trim() === ''} onClick={send}>
+        <Icon name="send" />
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,33 @@
+import type { RefObject } from 'preact';
+import type { State } from '../state.ts';
+import { positionInWords } from '../texts.ts';
+import { Icon } from './icons.tsx';
+
+interface Props {
+  readonly element: RefObject<HTMLButtonElement | null>;
+  readonly state: State;
+  readonly title: string;
+  readonly onOpen: () => void;
+}
+
+export function Launcher({ element, state, title, onOpen }: Props) {
+  const { unread } = state;
+  return (
+    <button ref={element} type="button" class="launcher" aria-haspopup="dialog" onClick={onOpen}>
+      <Icon name="chat" />
+      <span dir="auto">{labelOf(state, title)}</span>
+      {unread > 0 && (
+        <b class="badge">
+          {unread}
+          <span class="unseen"> new {unread === 1 ? 'message' : 'messages'}</span>
+        </b>
+      )}
+    </button>
+  );
+}
+
+function labelOf({ phase, ticket }: State, title: string): string {
+  if (phase === 'waiting') return positionInWords(ticket?.position ?? null);
+  if (phase === 'engaged') return 'Back to the conversation';
+  return title;
+}

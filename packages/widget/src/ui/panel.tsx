@@ -1,0 +1,101 @@
+import { useEffect, useRef } from 'preact/hooks';
+import type { State } from '../state.ts';
+import type { Parts } from './app.tsx';
+import { AskForCall } from './ask-for-call.tsx';
+import { Chat } from './chat.tsx';
+import { Icon } from './icons.tsx';
+import { Start } from './start.tsx';
+import { trapFocus } from './trap-focus.ts';
+import { useMediaQuery } from './use-media-query.ts';
+import { useVisibleHeight } from './use-visible-height.ts';
+import { Waiting } from './waiting.tsx';
+
+export interface PanelProps extends Parts {
+  readonly state: State;
+}
+
+/** A window on a corner of the page; on a phone all of it. */
+export function Panel(props: PanelProps) {
+  const { settings, conversation, state } = props;
+  const isWhole = useMediaQuery('(max-width: 480px), (max-height: 420px)');
+  const panel = useRef<HTMLDivElement>(null);
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    // Where there is something to write into, that has taken the focus already.
+    if (panel.current?.contains((panel.current.getRootNode() as ShadowRoot).activeElement) !== true)
+      heading.current?.focus();
+  }, []);
+  useVisibleHeight(panel, isWhole);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    // The page has its own use for keys.
+    event.stopPropagation();
+    if (event.key === 'Escape') conversation.close();
+    else if (isWhole) trapFocus(event);
+  };
+  return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- Escape closes it, as people expect.
+    <div
+      ref={panel}
+      class={`panel ${state.phase}`}
+      role="dialog"
+      aria-modal={isWhole}
+      aria-label={settings.title}
+      onKeyDown={onKeyDown}
+    >
+      <div class="head">
+        <h2 ref={heading} tabIndex={-1} dir="auto">
+          {settings.title}
+        </h2>
+        {state.phase === 'engaged' && state.callMedia?.video !== 'two_way' && <AskForCall {...props} />}
+        {state.phase === 'engaged' && (
+          <button
+            type="button"
+            class="icon"
+            title="End the conversation"
+            aria-label="End the conversation"
+            onClick={() => void conversation.end()}
+          >
+            <Icon name="leave" />
+          </button>
+        )}
+        <button
+          type="button"
+          class="icon"
+          title="Hide this window"
+          aria-label="Hide this window"
+          onClick={() => conversation.close()}
+        >
+          <Icon name="down" />
+        </button>
+      </div>
+      <Connection state={state} />
+      <Content {...props} />
+    </div>
+  );
+}
+
+function Connection({ state: { phase, connection } }: { readonly state: State }) {
+  const isLost = connection === 'lost' && (phase === 'waiting' || phase === 'engaged');
+  return (
+    <div role="status">
+      {isLost && (
+        <div class="bar offline">
+          <p>The connection was lost. Trying to get it back…</p>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Content(props: PanelProps) {
+  switch (props.state.phase) {
+    case 'idle':
+    case 'starting':
+      return <Start {...props} />;
+    case 'waiting':
+      return <Waiting {...props} />;
+    case 'engaged':
+    case 'ended':
+      return <Chat {...props} />;
+  }
+}

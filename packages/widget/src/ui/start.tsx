@@ -1,0 +1,61 @@
+import { useState } from 'preact/hooks';
+import type { Medium } from '../media.ts';
+import { mediumNames } from '../texts.ts';
+import { Icon } from './icons.tsx';
+import type { PanelProps } from './panel.tsx';
+
+const icons = { text: 'chat', audio: 'audio', video: 'video' } as const;
+
+/** Names are no longer than this in the API. */
+const longestName = 255;
+
+export function Start({ settings, conversation, calls, state }: PanelProps) {
+  const { open, notice, phase } = state;
+  const [name, setName] = useState('');
+  const start = (medium: Medium): void => {
+    void conversation.start(medium, name);
+    if (medium !== 'text') calls.agree();
+  };
+  return (
+    <div class="body center">
+      <div role="status">{notice !== null && <p class={`note ${notice.kind}`}>{notice.text}</p>}</div>
+      {(open ?? []).length === 0 ? (
+        <p class="quiet">
+          {open === null ? 'One moment…' : 'Nobody is available right now. This changes by itself when we are back.'}
+        </p>
+      ) : (
+        <>
+          <p class="large" dir="auto">
+            {settings.greeting}
+          </p>
+          {settings.asksName && (
+            <label class="field">
+              Your name (optional)
+              <input
+                value={name}
+                maxLength={longestName}
+                autocomplete="name"
+                dir="auto"
+                onInput={(event) => setName(event.currentTarget.value)}
+              />
+            </label>
+          )}
+          <div class="choices">
+            {open?.map((medium) => (
+              <button
+                key={medium}
+                type="button"
+                class={medium === 'text' ? 'button main' : 'button'}
+                disabled={phase === 'starting'}
+                onClick={() => start(medium)}
+              >
+                <Icon name={icons[medium]} />
+                {mediumNames[medium]}
+              </button>
+            ))}
+          </div>
+        </>
+      )}
+    </div>
+  );
+}

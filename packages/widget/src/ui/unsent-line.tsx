@@ -1,0 +1,43 @@
+import type { Conversation } from '../conversation.ts';
+import type { Unsent } from '../outbox.ts';
+import { bytesInWords } from '../texts.ts';
+import { Icon } from './icons.tsx';
+import { Text } from './text.tsx';
+
+/** What is on its way, or was refused. */
+export function UnsentLine({ conversation, unsent }: { readonly conversation: Conversation; readonly unsent: Unsent }) {
+  const { id, content, file, refused } = unsent;
+  return (
+    <div class="line own">
+      {content !== '' && (
+        <div class="bubble" dir="auto">
+          <Text content={content} />
+        </div>
+      )}
+      {file !== undefined && (
+        <div class="file">
+          <Icon name="file" />
+          <span>
+            {file.name} ({bytesInWords(file.bytes)})
+          </span>
+        </div>
+      )}
+      {refused === undefined ? (
+        <span class="meta">{progressOf(unsent)}</span>
+      ) : (
+        <span class="meta problem" role="alert">
+          Not sent. {refused}{' '}
+          <button type="button" onClick={() => conversation.dismiss(id)}>
+            Remove
+          </button>
+        </span>
+      )}
+    </div>
+  );
+}
+
+function progressOf({ file }: Unsent): string {
+  if (file?.state === 'uploading') return 'Uploading…';
+  if (file?.state === 'pending') return 'Being checked for viruses…';
+  return 'Sending…';
+}
