@@ -41,3 +41,12 @@ export async function barriersOf(page: Page): Promise<string[]> {
       .map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`);
   });
 }
+
+/** What sticks out of the page at its right, while it can be scrolled there. */
+export async function tooWideOn(page: Page): Promise<string[]> {
+  return page.evaluate(`(() => {
+    if (document.documentElement.scrollWidth <= innerWidth) return [];
+    const all = [...document.querySelectorAll('*')];
+    return all.filter((each) => each.getBoundingClientRect().right > innerWidth).map((each) => each.outerHTML.slice(0, 200));
+  })()`);
+}

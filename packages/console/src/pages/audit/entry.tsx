@@ -20,6 +20,7 @@ const fieldsAtOnce = 5;
 export function Entry({ entry, names }: Props): ReactElement {
   const [open, { toggle }] = useDisclosure();
   const { actor, action, changes, via, request_id } = entry;
+  const more = open ? 'Less' : changes.length > fieldsAtOnce ? `${changes.length - fieldsAtOnce} more fields` : 'More';
   const sites = entry.site_ids?.map((id) => names.get(id) ?? 'another site') ?? ['every site'];
   return (
     <li className={classes['entry'] ?? ''}>
@@ -52,9 +53,9 @@ export function Entry({ entry, names }: Props): ReactElement {
         ml={-8}
         onClick={toggle}
         aria-expanded={open}
-        aria-label={`${open ? 'Less' : 'More'} about: ${actor.name} ${actionWords(action)}`}
+        aria-label={`${more} about: ${actor.name} ${actionWords(action)}`}
       >
-        {open ? 'Less' : changes.length > fieldsAtOnce ? `${changes.length - fieldsAtOnce} more fields` : 'More'}
+        {more}
       </Button>
     </li>
   );

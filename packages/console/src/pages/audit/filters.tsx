@@ -17,7 +17,7 @@ export function AuditFilters({ asked, set }: Props): ReactElement {
   const isAsked = Object.values(asked).some((value) => value !== '');
   const actions = knownActions.filter((action) => asked.type === '' || action.startsWith(`${asked.type}.`));
   return (
-    <Group gap="xs" mb="md" align="flex-end" role="search" aria-label="Filter the log">
+    <Group gap="xs" mb="md" align="flex-end" component="search" aria-label="Filter the log">
       <Select
         label="Who"
         placeholder="Anybody"

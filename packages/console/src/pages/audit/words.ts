@@ -72,7 +72,7 @@ export function valueWords(value: unknown, names: ReadonlyMap<string, string>): 
   if (value === null || value === undefined || value === '') return 'nothing';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'string') return value.replaceAll(uuid, (id) => names.get(id) ?? id);
-  if (typeof value !== 'object') return String(value);
+  if (typeof value !== 'object') return JSON.stringify(value);
   if (Array.isArray(value)) return value.length === 0 ? 'nothing' : value.map((each) => nested(each, names)).join(', ');
   return Object.entries(value)
     .map(([field, each]) => `${plainName(field)}: ${nested(each, names)}`)

@@ -72,7 +72,7 @@ export function PeopleList(): ReactElement {
           allowDeselect={false}
           w={150}
         />
-        <Text size="sm" c="dimmed" className="tabular" role="status">
+        <Text size="sm" c="dimmed" className="tabular" component="output">
           {people.data === undefined ? '' : `${found.length} of ${people.data.length}`}
         </Text>
       </Group>

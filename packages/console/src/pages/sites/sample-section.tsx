@@ -23,7 +23,7 @@ export function SampleSection(): ReactElement | null {
       <Title order={2} size="h4" id="sample-data">
         Sample data
       </Title>
-      <Text size="sm" my="xs" role="status">
+      <Text size="sm" my="xs" component="output" display="block">
         {state === undefined ? '' : words[state]}{' '}
         {siteId === null || state === 'removing' ? null : (
           <Anchor component={Link} href={`/sites/${siteId}`}>

@@ -116,7 +116,7 @@ function FileFields({ draft, set, faults, readOnly }: Props): ReactElement {
   return (
     <Fieldset legend="Files">
       <Stack gap="sm">
-        <Group gap="lg" role="group" aria-label="Who may send files">
+        <Group gap="lg">
           <Checkbox
             label="Operators may send files"
             checked={senders.operator}

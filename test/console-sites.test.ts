@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict';
+import { after, before, test, type TestContext } from 'node:test';
+import type { Page } from 'playwright-core';
+import { openBrowser, type TestBrowser, type TestPage } from './support/browser.ts';
+import { barriersOf, openConsole, tooWideOn } from './support/console.ts';
+import { call, startTestServer, type TestServer } from './support/server.ts';
+import { expectStatus, makeAccount, makeOperator, makeQueue, makeSite, type TestAccount } from './support/world.ts';
+
+const hostile = '<img src=x onerror="globalThis.pwned=1">';
+const backwards = 'שלום עולם 👩‍🚒';
+
+let server: TestServer;
+let browser: TestBrowser;
+let account: TestAccount;
+
+before(async () => {
+  server = await startTestServer();
+  browser = await openBrowser();
+  account = await makeAccount(server);
+});
+after(async () => {
+  await browser[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
+});
+
+async function site(id: string): Promise<Record<string, unknown>> {
+  return expectStatus(await call(server, `GET /sites/${id}`, { token: account.admin }), 200).body;
+}
+
+/** Types something into a field of tags, and Enter. */
+async function add(page: Page, label: string, text: string): Promise<void> {
+  await page
+    .getByRole('combobox', { name: label, exact: true })
+    .or(page.getByLabel(label, { exact: true }))
+    .first()
+    .fill(text);
+  await page.keyboard.press('Enter');
+}
+
+/** The page goes with its test: what it asks for now and then is no load for the next. */
+async function open(
+  t: TestContext,
+  opening: Omit<Parameters<typeof openConsole>[0], 'browser' | 'server'>,
+): Promise<TestPage> {
+  const opened = await openConsole({ browser, server, ...opening });
+  t.after(async () => opened.context.close());
+  return opened;
+}
+
+test('an empty account is offered sample data; it is made, stopped, started and removed', async (t) => {
+  const { page, complaints } = await open(t, { key: account.key, path: '/people' });
+  const offer = page.getByRole('region', { name: 'Try it with sample data' });
+  await offer.getByRole('button', { name: 'Try it with sample data' }).click();
+  await offer.waitFor({ state: 'detached' });
+  // What came with it is on the page by itself.
+  await page
+    .getByRole('row', { name: /sample/ })
+    .first()
+    .waitFor();
+  await page.getByRole('link', { name: 'Sites' }).click();
+  const section = page.getByRole('region', { name: 'Sample data' });
+  await section.getByRole('button', { name: 'Stop it' }).click();
+  await section.getByText('Nothing happens in the sample shop.').waitFor();
+  assert.equal(
+    expectStatus(await call(server, 'GET /sample_data', { token: account.admin }), 200).body.state,
+    'stopped',
+  );
+  await section.getByRole('button', { name: 'Start it' }).click();
+  await section.getByText('Visitors come to the sample shop').waitFor();
+  await section.getByRole('button', { name: 'Remove it' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove it' }).click();
+  await section.getByRole('button', { name: 'Make sample data' }).waitFor();
+  await page.getByRole('row', { name: /Sample shop/ }).waitFor({ state: 'detached' });
+  assert.deepEqual(complaints, []);
+});
+
+test('nobody but a super manager is offered sample data, and nobody who has a queue', async (t) => {
+  const { key } = await makeOperator(server, account, [{ site_id: account.siteId, role: 'manager' }]);
+  const manager = await open(t, { key, path: '/sites' });
+  await manager.page.getByRole('row').nth(1).waitFor();
+  assert.equal(await manager.page.getByRole('region', { name: /sample data/i }).count(), 0);
+  assert.equal(await manager.page.getByRole('link', { name: 'Add site' }).count(), 0);
+  await makeQueue(server, account);
+  const { page, complaints } = await open(t, { key: account.key, path: '/people' });
+  const queues = page.waitForResponse((response) => response.url().includes('/queues?'));
+  await page.reload();
+  assert.equal(((await (await queues).json()) as { queues: unknown[] }).queues.length, 1);
+  await page.getByRole('row').nth(1).waitFor();
+  assert.equal(await page.getByRole('region', { name: 'Try it with sample data' }).count(), 0);
+  assert.deepEqual([...complaints, ...manager.complaints], []);
+});
+
+test('a site is created with everything said of it, and edited', async (t) => {
+  const { page, complaints } = await open(t, { key: account.key, path: '/sites' });
+  await page.getByRole('link', { name: 'Add site' }).click();
+  await page.getByRole('textbox', { name: 'Name' }).fill(`Shop ${hostile} ${backwards}`);
+  await page.getByRole('combobox', { name: 'Time zone' }).fill('tallinn');
+  await page.getByRole('option', { name: 'Europe/Tallinn' }).click();
+  await add(page, 'Allowed origins', 'https://shop.example/cart?x=1');
+  await page.getByRole('button', { name: 'Create' }).click();
+  await page.getByRole('heading', { name: `Shop ${hostile} ${backwards}`, level: 1 }).waitFor();
+  const id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+  const made = await site(id);
+  assert.deepEqual([made['time_zone'], made['allowed_origins']], ['Europe/Tallinn', ['https://shop.example']]);
+
+  await add(page, 'Allowed origins', 'not an origin');
+  await page.getByText('“not an origin” is no origin').waitFor();
+  assert.ok(await page.getByRole('button', { name: 'Save' }).isDisabled());
+  await page.keyboard.press('Backspace');
+  await add(page, 'Addresses', '1, High Street');
+  await page.getByRole('textbox', { name: 'Operator answers within' }).fill('45');
+  await page.getByRole('textbox', { name: 'Visitor answers within' }).fill('20');
+  await page.getByRole('textbox', { name: 'Visitor waits at most' }).fill('600');
+  await page.getByRole('switch', { name: 'An operator who misses an offer is set away' }).click();
+  await page.getByRole('checkbox', { name: 'Visitors may send files' }).click();
+  await add(page, 'Types of files', 'video/*');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('The site is saved.').waitFor();
+  const saved = await site(id);
+  assert.deepEqual(
+    [
+      saved['addresses'],
+      saved['reactive_call_timeout'],
+      saved['proactive_call_timeout'],
+      saved['queue_ticket_timeout_sec'],
+    ],
+    [['1, High Street'], 45, 20, 600],
+  );
+  assert.deepEqual(
+    [saved['missed_call_unavailability_enabled'], saved['allowed_file_senders'], saved['allowed_origins']],
+    [false, { operator: true, visitor: false }, ['https://shop.example']],
+  );
+  assert.ok((saved['allowed_file_content_types'] as string[]).includes('video/*'));
+  assert.equal(await page.evaluate('globalThis.pwned'), undefined);
+  assert.deepEqual(complaints, []);
+});
+
+test('two people edit one site: what both changed is chosen, what one changed is kept', async (t) => {
+  const id = await makeSite(server, account, 'Before');
+  const { page, complaints } = await open(t, { key: account.key, path: `/sites/${id}` });
+  await page.getByRole('textbox', { name: 'Name' }).fill('Mine');
+  const body = { name: 'Theirs', queue_ticket_timeout_sec: 700 };
+  expectStatus(await call(server, `PATCH /sites/${id}`, { token: account.admin, body }), 200);
+  await page.getByRole('button', { name: 'Save' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Somebody else has changed this site' });
+  await dialog.getByRole('radio', { name: /Mine/ }).first().check();
+  await dialog.getByText('11 min 40 s').waitFor();
+  await dialog.getByRole('button', { name: 'Save these choices' }).click();
+  await page.getByRole('heading', { name: 'Mine', level: 1 }).waitFor();
+  const saved = await site(id);
+  assert.deepEqual([saved['name'], saved['queue_ticket_timeout_sec']], ['Mine', 700]);
+  assert.deepEqual(complaints, []);
+});
+
+test('a token is shown once, with the line for one’s pages; it works until it is deleted', async (t) => {
+  const id = await makeSite(server, account, 'Tokens');
+  const { page, complaints } = await open(t, { key: account.key, path: `/sites/${id}` });
+  await page.getByRole('tab', { name: 'Widget and tokens' }).click();
+  await page.getByText('no visitor can get in').waitFor();
+  await page.getByRole('button', { name: 'Create publishable token' }).click();
+  const token = await page.getByRole('textbox', { name: 'Publishable token' }).inputValue();
+  assert.match(token, /^pub_/);
+  assert.equal(
+    await page.getByRole('textbox', { name: 'The widget, for your pages' }).inputValue(),
+    `<script src="${server.url}/widget.js" data-site="${id}" data-token="${token}" async></script>`,
+  );
+  const demo = new URL(
+    (await page.getByRole('link', { name: 'Try it on the demo page' }).getAttribute('href')) ?? '',
+    server.url,
+  );
+  assert.deepEqual([demo.pathname, Object.fromEntries(demo.searchParams)], ['/demo', { site: id, token }]);
+  const visit = async () =>
+    fetch(`${server.url}/visitors`, {
+      method: 'POST',
+      headers: { authorization: `ApplicationToken ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ site_id: id }),
+    });
+  assert.equal((await visit()).status, 200);
+  await page.getByRole('button', { name: 'Create secret token' }).click();
+  await page.getByRole('textbox', { name: 'Secret token' }).waitFor();
+  assert.equal(await page.getByRole('textbox', { name: 'The widget, for your pages' }).count(), 0);
+  await page.reload();
+  const rows = page.getByRole('row');
+  await rows.nth(1).waitFor();
+  assert.ok(!(await page.content()).includes(token));
+  await page
+    .getByRole('row', { name: /Publishable/ })
+    .getByRole('button', { name: /^Delete token/ })
+    .click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('row', { name: /Publishable/ }).waitFor({ state: 'detached' });
+  assert.equal((await visit()).status, 401);
+  assert.deepEqual(complaints, []);
+});
+
+test('identity providers and SIP domains are added, refused in words, and deleted', async (t) => {
+  const id = await makeSite(server, account, 'Providers');
+  const { page, complaints } = await open(t, {
+    key: account.key,
+    path: `/sites/${id}?tab=providers`,
+  });
+  await page.getByRole('textbox', { name: 'Name' }).fill(`Login ${hostile}`);
+  await page.getByRole('textbox', { name: 'Issuer' }).fill('https://login.example/?x=1');
+  await page.getByRole('textbox', { name: 'Client id' }).fill('usher');
+  await page.getByRole('textbox', { name: 'Client secret' }).fill('very secret indeed');
+  await page.getByRole('button', { name: 'Add provider' }).click();
+  await page.getByText('must be an https URL without a query').waitFor();
+  await page.getByRole('textbox', { name: 'Issuer' }).fill('https://login.example');
+  await page.getByRole('button', { name: 'Add provider' }).click();
+  const row = page.getByRole('row', { name: /login\.example/ });
+  await row.getByText('with a secret').waitFor();
+  await row.getByText(`Login ${hostile}`).waitFor();
+  assert.ok(!(await page.content()).includes('very secret indeed'));
+  await row.getByRole('button', { name: /^Delete the provider/ }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await row.waitFor({ state: 'detached' });
+
+  await page.getByRole('tab', { name: 'SIP domains' }).click();
+  await page.getByRole('textbox', { name: 'SIP domain' }).fill('10.0.0.1');
+  await page.keyboard.press('Enter');
+  await page.getByRole('textbox', { name: 'SIP domain' }).and(page.locator('[aria-invalid=true]')).waitFor();
+  await page.getByRole('textbox', { name: 'SIP domain' }).fill('SIP.Shop.example');
+  await page.keyboard.press('Enter');
+  const domain = page.getByRole('row', { name: /sip\.shop\.example/ });
+  await domain.getByRole('button', { name: 'Delete sip.shop.example' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await domain.waitFor({ state: 'detached' });
+  assert.deepEqual(complaints, []);
+});
+
+test('a manager reads a site, and is offered nothing more', async (t) => {
+  const { key } = await makeOperator(server, account, [{ site_id: account.siteId, role: 'manager' }]);
+  const path = `/sites/${account.siteId}?tab=tokens`;
+  const { page, complaints } = await open(t, { key, path });
+  await page.getByText('Only a super manager of this site may change it.').waitFor();
+  for (const role of ['tab', 'switch'] as const)
+    for (const each of await page.getByRole(role).all()) assert.ok(await each.isDisabled());
+  assert.equal(await page.getByRole('button', { name: /Save|Create|Delete/ }).count(), 0);
+  assert.deepEqual(complaints, []);
+});
+
+for (const colorScheme of ['light', 'dark'] as const)
+  test(`no barriers in ${colorScheme}, on a desk and on a phone`, async (t) => {
+    const id = await makeSite(server, account, `${'long'.repeat(50)} ${backwards}`);
+    const options = { colorScheme, reducedMotion: 'reduce' as const };
+    const { page, complaints } = await open(t, { key: account.key, path: '/sites', options });
+    for (const path of [
+      '/sites',
+      '/sites/new',
+      `/sites/${id}`,
+      `/sites/${id}?tab=tokens`,
+      `/sites/${id}?tab=providers`,
+    ]) {
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await page.goto(`${server.url}/console${path}`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.getByLabel('Loading').waitFor({ state: 'detached' });
+      assert.deepEqual(await barriersOf(page), [], path);
+      await page.setViewportSize({ width: 375, height: 700 });
+      assert.deepEqual(await tooWideOn(page), [], path);
+    }
+    assert.deepEqual(complaints, []);
+  });
