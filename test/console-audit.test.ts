@@ -83,8 +83,8 @@ test('filters by person, kind, action and time; they are in the address and surv
   };
   await choose('Who', /^Olga/);
   await page.getByRole('listitem').filter({ hasText: 'created the queue' }).waitFor({ state: 'detached' });
-  assert.equal(await items.count(), 1);
   await items.getByText('Of Olga').first().waitFor();
+  assert.equal(await items.count(), 1);
   await page.reload();
   await items.getByText('Of Olga').first().waitFor();
   assert.equal(await items.count(), 1);
