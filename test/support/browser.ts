@@ -35,7 +35,8 @@ export interface TestPage {
 
 /** Calls need no microphone and nobody to allow it: devices and permission are Chromium's own pretence. */
 const options = [
-  '--use-fake-device-for-media-stream',
+  // Few pictures a second: nobody looks, and each is drawn and packed by the processor.
+  '--use-fake-device-for-media-stream=fps=5',
   '--use-fake-ui-for-media-stream',
   '--disable-background-networking',
   '--disable-component-update',
