@@ -319,7 +319,7 @@ test('the catalogue has every event type, with its fields and a sample', async (
   const types = page.getByRole('navigation', { name: 'Event types' });
   await types.getByRole('link', { name: 'engagement.files.security_scan_result' }).click();
   await page.getByRole('heading', { name: 'engagement.files.security_scan_result' }).waitFor();
-  const sample = JSON.parse(await page.getByRole('region', { name: 'Sample' }).innerText());
+  const sample = JSON.parse(await page.getByRole('region', { name: 'Sample', exact: true }).innerText());
   assert.equal(sample.event_type, 'engagement.files.security_scan_result');
   await page.getByRole('table', { name: 'Fields' }).getByText('file_id').waitFor();
   await page.getByText('JSON Schema').click();
