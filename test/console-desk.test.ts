@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import type { Route } from 'playwright-core';
 import { openBrowser, type TestBrowser } from './support/browser.ts';
 import { barriersOf } from './support/console.ts';
 import { come, composer, contents, offers, said, say, sitDown, take, transcript } from './support/desk.ts';
@@ -207,9 +208,13 @@ test('a session that ends while somebody writes: signed in again, the message go
   const at = await sitDown({ server, browser });
   const { page, operator } = at;
   const { id, visitor } = await take(at, 'Hal');
-  expectStatus(await call(server, 'DELETE /operator_authentication/sessions', operator), 204);
+  // The session ends while the message is on its way.
+  const endSession = async (route: Route): Promise<void> => {
+    expectStatus(await call(server, 'DELETE /operator_authentication/sessions', operator), 204);
+    await route.continue();
+  };
+  await page.route('**/chat_messages/**', (route) => void endSession(route), { times: 1 });
   const dialog = page.getByRole('dialog', { name: 'Sign in again' });
-  await composer(page).fill('Half');
   await composer(page).fill('A whole sentence');
   await composer(page).press('Enter');
   await dialog.waitFor();

@@ -19,9 +19,16 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** The time in whole seconds, as it passes. */
+/** How far the server's clock is ahead of ours: what is counted is its time. */
+let skewMs = 0;
+
+export function setClockSkew(ms: number): void {
+  skewMs = ms;
+}
+
+/** The server's time in whole seconds, as it passes. */
 export function useNow(): number {
-  return useSyncExternalStore(subscribe, () => Math.floor(now / 1_000) * 1_000);
+  return useSyncExternalStore(subscribe, () => Math.floor((now + skewMs) / 1_000) * 1_000);
 }
 
 /** `0:07`, `12:30`, `3:05:00`. */

@@ -55,11 +55,12 @@ export function useEditing<Fields extends object>(source: Source<Fields>): Editi
   }
   const saving = useMutation({
     mutationFn: async ({ fields, etag }: Version<Fields>) => attempt(source, fields, etag),
-    onSuccess: (outcome: Outcome<Fields>) => {
+    onSuccess: (outcome: Outcome<Fields>, { fields: sent }) => {
       if ('theirs' in outcome) return setTheirs(outcome.theirs);
       setTheirs(null);
       setBase(outcome.saved);
-      setDraft(outcome.saved.fields);
+      // What was typed while it was being saved stays.
+      setDraft((now) => typedSince(sent, now, outcome.saved.fields));
       letGo();
       onSaved(outcome.saved);
     },
@@ -86,6 +87,11 @@ export function useEditing<Fields extends object>(source: Source<Fields>): Editi
     },
     dismiss: () => setTheirs(null),
   };
+}
+
+function typedSince<Fields extends object>(sent: Fields, now: Fields, saved: Fields): Fields {
+  const typed = Object.entries(now).filter(([key, value]) => !same(value, sent[key as keyof Fields]));
+  return { ...saved, ...Object.fromEntries(typed) };
 }
 
 async function attempt<Fields>(

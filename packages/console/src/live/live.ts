@@ -11,6 +11,7 @@ export class Live {
   readonly #feed: Feed;
   readonly #listeners = new Map<string, Set<Listener>>();
   readonly #watchers = new Set<() => void>();
+  readonly #atEnd = new Set<() => void>();
   #state: FeedState = 'connecting';
   #holdsPresence = false;
 
@@ -36,7 +37,13 @@ export class Live {
     return () => {
       removeEventListener('online', hurry);
       this.#feed.stop();
+      for (const end of this.#atEnd) end();
     };
+  }
+
+  /** For what goes on behind the pages: called when nobody is signed in any more. */
+  atEnd(end: () => void): void {
+    this.#atEnd.add(end);
   }
 
   /** While it is held, the operator stays available; when the last page that holds it is gone, for 30 s more. */

@@ -47,8 +47,9 @@ export class Session {
 
   constructor() {
     this.#channel.addEventListener('message', ({ data }) => {
-      if (data === 'out') this.#become({ kind: 'out' });
-      if (data === 'in' && this.#state.kind !== 'in') void this.look();
+      if (data === 'out') this.#leave();
+      // Somebody has come in elsewhere; if it is somebody else, this page is no longer theirs either.
+      else if (data !== operatorOf(this.#state)) void this.look();
     });
   }
 
@@ -61,8 +62,7 @@ export class Session {
 
   /** Whether the browser holds a session. */
   async look(): Promise<void> {
-    await this.#exchangeOnce().catch((error: unknown) => {
-      if (!(error instanceof Unreachable)) throw error;
+    await this.#exchangeOnce().catch(() => {
       if (this.#state.kind === 'unknown') this.#become({ kind: 'away' });
     });
   }
@@ -73,12 +73,14 @@ export class Session {
 
   /** What signing in by whichever way has answered. */
   take(answer: SignedIn): void {
-    const before = this.#state;
-    this.#token = { text: answer.token, until: Date.now() + answer.expires_in * 1_000 };
-    // What is on the page was somebody else's: nothing of it may stay.
-    if (before.kind === 'expired' && before.operatorId !== answer.operator_id) location.reload();
-    this.#become({ kind: 'in', operatorId: answer.operator_id, sessionId: answer.session_id });
-    if (before.kind !== 'in') this.#channel.postMessage('in');
+    const { token, expires_in, operator_id: operatorId, session_id: sessionId } = answer;
+    const before = operatorOf(this.#state);
+    // What is on the page was somebody else's: nothing of it may stay, and nothing it still asks for may be asked in the other's name.
+    if (before !== null && before !== operatorId) return startAnew();
+    this.#token = { text: token, until: Date.now() + expires_in * 1_000 };
+    const isNew = this.#state.kind !== 'in';
+    this.#become({ kind: 'in', operatorId, sessionId });
+    if (isNew) this.#channel.postMessage(operatorId);
   }
 
   async signOut(where: 'here' | 'everywhere'): Promise<void> {
@@ -87,9 +89,13 @@ export class Session {
       // So that the browser heeds what the answer says of the cookie.
       credentials: 'same-origin',
     });
-    this.#token = null;
     forgetTyped();
     this.#channel.postMessage('out');
+    this.#leave();
+  }
+
+  #leave(): void {
+    this.#token = null;
     this.#become({ kind: 'out' });
   }
 
@@ -121,17 +127,20 @@ export class Session {
     } catch (error) {
       if (!(error instanceof ProblemError) || error.status !== 401) throw error;
       this.#token = null;
-      const { operatorId = null } = this.#state as { operatorId?: string };
+      const operatorId = operatorOf(this.#state);
       this.#become(operatorId === null ? { kind: 'out' } : { kind: 'expired', operatorId });
     }
   }
 
+  /** Waits for somebody who has to sign in again. What was asked by one who has left is not asked any more. */
   async #signedIn(): Promise<void> {
-    await new Promise<void>((resolve) => {
+    await new Promise<void>((resolve, reject) => {
       const look = (): void => {
-        if (this.#state.kind !== 'in') return;
+        const { kind } = this.#state;
+        if (kind !== 'in' && kind !== 'out') return;
         this.#listeners.delete(look);
-        resolve();
+        if (kind === 'in') resolve();
+        else reject(new Unreachable('nobody is signed in'));
       };
       this.#listeners.add(look);
       look();
@@ -142,6 +151,16 @@ export class Session {
     this.#state = state;
     for (const listener of this.#listeners) listener();
   }
+}
+
+function operatorOf(state: SessionState): string | null {
+  return 'operatorId' in state ? state.operatorId : null;
+}
+
+/** Without the question about unsaved changes: they are not those of whoever is here now. */
+function startAnew(): void {
+  addEventListener('beforeunload', (event) => event.stopImmediatePropagation(), { capture: true });
+  location.reload();
 }
 
 /** The few requests that go with the cookie and without a token. */

@@ -62,8 +62,8 @@ function inOrder(offers: readonly Offer[]): readonly Offer[] {
   return offers.toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
 }
 
-/** Seconds left to answer; never more than there were. */
-export function secondsLeft({ createdAt, until }: Offer, now: number, skewMs: number): number {
-  const left = Math.ceil((until - (now + skewMs)) / 1_000);
+/** Seconds left to answer by the server's clock; never more than there were. */
+export function secondsLeft({ createdAt, until }: Offer, now: number): number {
+  const left = Math.ceil((until - now) / 1_000);
   return Math.max(0, Math.min(left, Math.round((until - createdAt) / 1_000)));
 }

@@ -21,7 +21,7 @@ const ringMs = 4_000;
 
 /** What an operator is being offered, on whichever page. The oldest is answered by Alt+A and Alt+D. */
 export function Offers(): ReactElement {
-  const { offers, skewMs } = useOffers();
+  const offers = useOffers();
   const { answer, answering } = useAnswer();
   useWaiting('offers', offers.length);
   useRinging(offers.length > 0);
@@ -40,7 +40,6 @@ export function Offers(): ReactElement {
             <OfferCard
               key={offer.id}
               offer={offer}
-              skewMs={skewMs}
               isFirst={index === 0}
               isAnswering={answering === offer.id}
               answer={(how) => void answer(offer, how)}
@@ -54,16 +53,15 @@ export function Offers(): ReactElement {
 
 interface CardProps {
   readonly offer: Offer;
-  readonly skewMs: number;
   readonly isFirst: boolean;
   readonly isAnswering: boolean;
   readonly answer: (how: Answer) => void;
 }
 
-function OfferCard({ offer, skewMs, isFirst, isAnswering, answer }: CardProps): ReactElement {
+function OfferCard({ offer, isFirst, isAnswering, answer }: CardProps): ReactElement {
   const name = useVisitorName(offer.siteId, offer.visitorId);
   const queue = useQueueName(offer.siteId, offer.queueId);
-  const left = secondsLeft(offer, useNow(), skewMs);
+  const left = secondsLeft(offer, useNow());
   const how = offer.kind === 'transfer' ? 'Handed on by a colleague' : (queue ?? 'Asks for you');
   return (
     <Paper

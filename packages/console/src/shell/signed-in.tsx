@@ -38,7 +38,7 @@ function Known({ operatorId, children }: { readonly operatorId: string; readonly
   const operator = useRead('GET /operators/{operator_id}', { path: { operator_id: operatorId } });
   const session = useRead('GET /operator_authentication/sessions/current', {});
   const sites = useRead('GET /sites', { query: { per_page: mostSites } });
-  const failed = [operator, session, sites].find(({ isError }) => isError);
+  const failed = [operator, session, sites].find(({ isError, data }) => isError && data === undefined);
   if (failed !== undefined)
     return (
       <Center mih="100vh" p="md">

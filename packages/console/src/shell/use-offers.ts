@@ -1,17 +1,17 @@
 import type { FeedItem } from '@usher/client/feed';
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
+import { setClockSkew } from '../components/since.tsx';
 import { useMe } from '../data/use-me.ts';
 import { skewOf } from '../live/server-clock.ts';
 import { useLive } from '../live/use-live.ts';
 import { useSession } from '../session/use-session.ts';
 import { afterItem, afterRead, offerItems, type Offer } from './offer.ts';
 
-/** What waits for the operator's answer, and how far the server's clock is ahead. */
-export function useOffers(): { readonly offers: readonly Offer[]; readonly skewMs: number } {
+/** What waits for the operator's answer. */
+export function useOffers(): readonly Offer[] {
   const { api } = useSession();
   const { operator } = useMe();
   const [offers, setOffers] = useState<readonly Offer[]>([]);
-  const [skewMs, setSkewMs] = useState(0);
   const news = useRef<FeedItem[]>([]);
 
   const read = async (): Promise<void> => {
@@ -25,7 +25,7 @@ export function useOffers(): { readonly offers: readonly Offer[]; readonly skewM
   // What fails here is tried again when the feed is open again: nothing is told without it.
   const readAnew = (): void => {
     read().catch(() => undefined);
-    skewOf(api).then(setSkewMs, () => undefined);
+    skewOf(api).then(setClockSkew, () => undefined);
   };
   const readFirst = useEffectEvent(readAnew);
 
@@ -35,5 +35,5 @@ export function useOffers(): { readonly offers: readonly Offer[]; readonly skewM
   });
   useLive(['feed.open', 'feed.reset'], readAnew);
   useEffect(() => readFirst(), []);
-  return { offers, skewMs };
+  return offers;
 }

@@ -5,8 +5,15 @@ import { Icon } from './icons.tsx';
 /** Code points of a message in the API; a text has at least as many characters. */
 const longestMessage = 10_000;
 
+/** What is being written while the panel is hidden, by conversation. */
+const drafts = new WeakMap<Conversation, string>();
+
 export function Composer({ conversation }: { readonly conversation: Conversation }) {
-  const [text, setText] = useState('');
+  const [text, setShown] = useState(drafts.get(conversation) ?? '');
+  const setText = (written: string): void => {
+    drafts.set(conversation, written);
+    setShown(written);
+  };
   const field = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
   // A phone would cover half of the panel with its keyboard.

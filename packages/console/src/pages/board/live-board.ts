@@ -20,6 +20,7 @@ export class LiveBoard {
   readonly #options: Options;
   #reads = new AbortController();
   #soon: ReturnType<typeof setTimeout> | null = null;
+  #hasFailed = false;
 
   constructor(options: Options) {
     this.#options = options;
@@ -39,11 +40,18 @@ export class LiveBoard {
     if (this.#reads.signal.aborted) this.#reads = new AbortController();
     const { signal } = this.#reads;
     const { api, siteIds, onError } = this.#options;
-    const reading = what === 'all' ? readBoard : readQueues;
+    // Whatever is asked for after everything could not be read, everything is.
+    const isWhole = what === 'all' || this.#hasFailed;
+    const reading = isWhole ? readBoard : readQueues;
     reading({ api, store: this.store, siteIds, signal }).then(
-      () => onError(null),
+      () => {
+        if (isWhole) this.#hasFailed = false;
+        if (!this.#hasFailed) onError(null);
+      },
       (error: unknown) => {
-        if (!signal.aborted) onError(error);
+        if (signal.aborted) return;
+        if (isWhole) this.#hasFailed = true;
+        onError(error);
       },
     );
   }

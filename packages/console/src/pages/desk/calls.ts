@@ -55,6 +55,13 @@ export class Calls {
     }
   }
 
+  closeAll(): void {
+    for (const { call, speaker } of this.#state.values()) {
+      call.close();
+      speaker.srcObject = null;
+    }
+  }
+
   begin(id: string, media: Call['view']['media']): void {
     const path = { engagement_id: id };
     const call = new Call({

@@ -48,6 +48,8 @@ export class Desk {
   #state: Conversations = noConversations;
   #problem: unknown = null;
   #resend: ReturnType<typeof setTimeout> | undefined;
+  #isOver = false;
+  readonly #online = (): void => this.#catchUp();
 
   constructor(parts: DeskParts) {
     this.#parts = parts;
@@ -64,7 +66,8 @@ export class Desk {
       if (type === 'feed.reset' || (data as { resumed?: boolean }).resumed !== true) void this.read();
       this.#catchUp();
     });
-    addEventListener('online', () => this.#catchUp());
+    addEventListener('online', this.#online);
+    parts.live.atEnd(() => this.#stop());
     void this.read();
   }
 
@@ -82,7 +85,16 @@ export class Desk {
     return this.#parts.operatorId;
   }
 
+  /** Whoever sat here has signed out: nothing goes on in their name, least of all a microphone. */
+  #stop(): void {
+    this.#isOver = true;
+    clearTimeout(this.#resend);
+    removeEventListener('online', this.#online);
+    this.calls.closeAll();
+  }
+
   apply(change: Change): void {
+    if (this.#isOver) return;
     const before = this.#state;
     this.#state = reduce(before, change);
     if (this.#state === before) return;
@@ -233,13 +245,14 @@ export class Desk {
   }
 
   #resendLater(): void {
+    if (this.#isOver) return;
     clearTimeout(this.#resend);
     this.#resend = setTimeout(() => this.#catchUp(), resendMs);
   }
 
   /** The connection is back: what could not be said is said. */
   #catchUp(): void {
-    for (const id of this.#state.byId.keys()) void this.#send(id);
+    for (const [id, { isRead }] of this.#state.byId) void (isRead ? this.#send(id) : this.#readOne(id));
     for (const [messageId, id] of this.#unacknowledged) void this.#acknowledge(id, messageId);
   }
 

@@ -13,15 +13,32 @@ const lines = [
   ['phone', 'Phone'],
 ] as const;
 
+interface Edit {
+  /** As it was when the first key was pressed: what others change meanwhile is not put back. */
+  readonly base: VisitorFields;
+  readonly typed: VisitorFields;
+}
+
+/** What was typed, by visitor: it is there again after looking at another conversation. */
+const edits = new Map<string, Edit>();
+
 /** Typed text is not lost when the visitor is read anew: the form shows what was typed until it is saved. */
 export function VisitorForm({ visitor }: { readonly visitor: Visitor }): ReactElement {
-  const [typed, setTyped] = useState<VisitorFields | null>(null);
-  const before = fieldsOf(visitor);
-  const fields = typed ?? before;
-  const changes = changesOf(before, fields);
+  const [edit, setEdit] = useState<Edit | null>(edits.get(visitor.id) ?? null);
+  const change = (next: Edit | null): void => {
+    if (next === null) edits.delete(visitor.id);
+    else edits.set(visitor.id, next);
+    setEdit(next);
+  };
+  const read = fieldsOf(visitor);
+  const fields = edit?.typed ?? read;
+  const setTyped = (typed: VisitorFields | null): void =>
+    change(typed === null ? null : { base: edit?.base ?? read, typed });
+  const changes = changesOf(edit?.base ?? read, fields);
   const save = useChange('PATCH /sites/{site_id}/visitors/{visitor_id}', {
     refresh: ['GET /sites/{site_id}/visitors/{visitor_id}'],
-    onDone: () => setTyped(null),
+    // What was typed while it was being saved stays.
+    onDone: () => change(edits.get(visitor.id) === edit ? null : (edits.get(visitor.id) ?? null)),
   });
   const problemOf = (field: string): string | undefined =>
     save.error instanceof ProblemError ? save.error.field(field) : undefined;

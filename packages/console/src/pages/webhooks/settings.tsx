@@ -88,6 +88,7 @@ export function Settings({ webhook, etag, readAgain }: Props): ReactElement {
       <Delete webhook={webhook} />
       {editing.theirs === null ? null : (
         <ConflictDialog
+          key={editing.theirs.etag}
           what="webhook"
           base={editing.base}
           mine={draft}
