@@ -49,7 +49,10 @@ export function engagementRoutes(app: App, turns: Turns): void {
         managed: query.site_ids.filter(
           (site) => caller.kind === 'operator' && atLeast(caller.roles.get(site) ?? 'operator', 'manager'),
         ),
-        self: kind === 'operator' ? { operatorId: id, visitorId: null } : { operatorId: null, visitorId: id },
+        self: {
+          ...(kind === 'operator' ? { operatorId: id, visitorId: null } : { operatorId: null, visitorId: id }),
+          reach: caller.kind === 'operator' ? [...caller.roles.keys()] : [],
+        },
         operatorIds: query.operator_ids ?? null,
         visitorIds: query.visitor_ids ?? null,
         from: query.start_date === undefined ? null : instantOf(query.start_date, '/start_date'),
@@ -144,7 +147,8 @@ async function hasVisitorNow(
   { caller, sql }: FastifyRequest,
   { site_id, visitor_id }: EngagementRow,
 ): Promise<boolean> {
-  return caller.kind === 'operator' && caller.roles.has(site_id) && hasNow(sql, caller.operatorId, visitor_id);
+  if (caller.kind !== 'operator' || !caller.roles.has(site_id)) return false;
+  return hasNow(sql, { operatorId: caller.operatorId, reach: [...caller.roles.keys()] }, visitor_id);
 }
 
 /** For what is said between the sides and not kept, by a caller who has no part, or none any more. */

@@ -44,7 +44,7 @@ interface EngagementList {
   readonly siteIds: readonly SiteId[];
   /** On these sites everything is listed, on the others only what the operator had. */
   readonly managed: readonly SiteId[];
-  readonly self: { readonly operatorId: OperatorId | null; readonly visitorId: VisitorId | null };
+  readonly self: Reaching & { readonly visitorId: VisitorId | null };
   readonly operatorIds: readonly OperatorId[] | null;
   readonly visitorIds: readonly VisitorId[] | null;
   readonly from: Date | null;
@@ -94,17 +94,24 @@ function visibleTo(
   return sql`e.site_id = ANY(${sites}::uuid[])
        AND (e.site_id = ANY(${[...managed]}::uuid[]) OR e.operator_id = ${self.operatorId}
             OR ${self.operatorId}::uuid IN (SELECT s.operator_id FROM sub_engagements s WHERE s.engagement_id = e.id)
-            ${visitorIds === null ? sql`` : sql`OR ${isEngagedWith(sql, self.operatorId, sql`e.visitor_id`)}`})`;
+            ${visitorIds === null ? sql`` : sql`OR ${isEngagedWith(sql, self, sql`e.visitor_id`)}`})`;
 }
 
-function isEngagedWith(sql: Sql, operatorId: OperatorId | null, visitorId: Piece) {
+/** On a site that the operator's token reaches. */
+interface Reaching {
+  readonly operatorId: OperatorId | null;
+  readonly reach: readonly SiteId[];
+}
+
+function isEngagedWith(sql: Sql, { operatorId, reach }: Reaching, visitorId: Piece) {
   return sql`EXISTS (SELECT 1 FROM engagements now
-                      WHERE now.visitor_id = ${visitorId} AND now.operator_id = ${operatorId} AND now.ended_at IS NULL)`;
+                      WHERE now.visitor_id = ${visitorId} AND now.operator_id = ${operatorId} AND now.ended_at IS NULL
+                        AND now.site_id = ANY(${[...reach]}::uuid[]))`;
 }
 
 /** Whether the visitor is with the operator now. Served by engagements_by_visitor. */
-export async function hasNow(sql: Sql, operatorId: OperatorId, visitorId: VisitorId): Promise<boolean> {
-  const [row] = await sql<{ has: boolean }[]>`SELECT ${isEngagedWith(sql, operatorId, sql`${visitorId}`)} AS has`;
+export async function hasNow(sql: Sql, operator: Reaching, visitorId: VisitorId): Promise<boolean> {
+  const [row] = await sql<{ has: boolean }[]>`SELECT ${isEngagedWith(sql, operator, sql`${visitorId}`)} AS has`;
   return row?.has ?? false;
 }
 

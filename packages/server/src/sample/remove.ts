@@ -5,6 +5,7 @@ import type { FileId, VisitorId } from '../platform/ids.ts';
 import { markDeleted } from '../webhooks/registrations/store.ts';
 import { underWay } from './clear.ts';
 import type { SampleRow } from './sample-data.ts';
+import { visitorMark } from './scene.ts';
 
 interface Removal {
   readonly sql: Sql;
@@ -105,7 +106,11 @@ async function keepWhatIsNotOurs(sql: Sql, sample: SampleRow): Promise<void> {
                                 WHERE s.account_id = ${account} AND s.id <> ${site}
                                 ORDER BY s.created_at, s.id
                                 LIMIT 1))
-     WHERE v.account_id = ${account} AND v.site_id = ${site} AND v.created_at < ${created_at}`;
+     WHERE v.account_id = ${account} AND v.site_id = ${site}
+       AND NOT coalesce(starts_with(v.external_id, ${visitorMark}), false)
+       AND (v.created_at < ${created_at}
+            OR EXISTS (SELECT 1 FROM engagement_requests r WHERE r.visitor_id = v.id AND r.site_id <> ${site})
+            OR EXISTS (SELECT 1 FROM queue_tickets t WHERE t.visitor_id = v.id AND t.site_id <> ${site}))`;
 }
 
 const hourMs = 3_600_000;

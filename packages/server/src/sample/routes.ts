@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { FastifyRequest } from 'fastify';
 import { accountOf, operatorOf, refuseLimited } from '../identity/access.ts';
 import { recordChange } from '../identity/audit/audit.ts';
@@ -9,7 +10,7 @@ import type { App } from '../platform/http.ts';
 import { serverUrl } from '../platform/server-url.ts';
 import { receiverPath, receiverRoute } from './receiver.ts';
 import { sampleDataChange, sampleDataOutput, showSampleData, type SampleRow } from './sample-data.ts';
-import { setUp } from './set-up.ts';
+import { newSecretHash, setUp, type Wanted } from './set-up.ts';
 import type { Simulations } from './simulations.ts';
 import { findSample, setState } from './store.ts';
 
@@ -22,6 +23,9 @@ interface SampleParts {
   readonly sealer: Sealer;
   readonly guard: AddressGuard;
 }
+
+/** What takes long or asks others is done before the transaction that holds the account. */
+const prepared = new WeakMap<FastifyRequest, Pick<Wanted, 'receiverUrl' | 'seal' | 'secretHash'>>();
 
 export function sampleDataRoutes(app: App, { simulations, sealer, guard }: SampleParts): void {
   app.get(
@@ -37,6 +41,14 @@ export function sampleDataRoutes(app: App, { simulations, sealer, guard }: Sampl
     '/sample_data',
     {
       config: { access, settles: true, audit: { action: 'sample_data.create', ...told } },
+      preHandler: async (request) => {
+        const [receiverUrl, seal, secretHash] = await Promise.all([
+          receiverOf(request, guard),
+          sealer.seal(),
+          newSecretHash(),
+        ]);
+        prepared.set(request, { receiverUrl, seal, secretHash });
+      },
       onResponse: async () => simulations.look(),
       schema: {
         tags,
@@ -49,13 +61,11 @@ export function sampleDataRoutes(app: App, { simulations, sealer, guard }: Sampl
     async (request, reply) => {
       const caller = operatorOf(request);
       refuseLimited(caller);
+      const parts = prepared.get(request);
+      assert(parts !== undefined);
       const record = await recorder(request);
-      const { row, created } = await setUp(request.sql, {
-        accountId: caller.accountId,
-        caller: caller.operatorId,
-        receiverUrl: await receiverOf(request, guard),
-        seal: await sealer.seal(),
-      });
+      const { accountId, operatorId } = caller;
+      const { row, created } = await setUp(request.sql, { accountId, caller: operatorId, ...parts });
       refuseRemoving(row);
       record(row);
       reply.code(created ? 201 : 200);

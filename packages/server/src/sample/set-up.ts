@@ -42,24 +42,29 @@ import {
 } from './scene.ts';
 import { findSample, insertSample, setState } from './store.ts';
 
-interface Wanted {
+export interface Wanted {
   readonly accountId: AccountId;
   /** Becomes super_manager of the sample site. */
   readonly caller: OperatorId;
   /** Where its events may be sent; `null`: nowhere. */
   readonly receiverUrl: string | null;
   readonly seal: Seal;
+  /** Of the one key each to sign in with, whose secret nobody ever has. */
+  readonly secretHash: string;
+}
+
+/** Hashing takes time, which must not pass under the lock. */
+export async function newSecretHash(): Promise<string> {
+  return hashSecret(newSecret('usk'));
 }
 
 /** Makes sample data once an account, all of it or nothing; what is there already is started again. */
 export async function setUp(pool: Sql, wanted: Wanted): Promise<{ row: SampleRow; created: boolean }> {
-  // One key each to sign in with, whose secret nobody ever has. Hashing takes time, which must not pass under the lock.
-  const secretHash = await hashSecret(newSecret('usk'));
   return inTransaction(pool, async (sql) => {
     const { accountId, caller } = wanted;
     await lockAccount(sql, accountId);
     const known = await findSample(sql, accountId);
-    if (known === null) return { row: await make(sql, wanted, secretHash), created: true };
+    if (known === null) return { row: await make(sql, wanted), created: true };
     if (known.state !== 'removing') await join(sql, known, caller);
     return { row: (await setState(sql, accountId, 'running')) ?? known, created: false };
   });
@@ -74,11 +79,7 @@ async function join(sql: Sql, { account_id, site_id }: SampleRow, caller: Operat
      WHERE operator_assignments.role <> excluded.role`;
 }
 
-async function make(
-  sql: Sql,
-  { accountId, caller, receiverUrl, seal }: Wanted,
-  secretHash: string,
-): Promise<SampleRow> {
+async function make(sql: Sql, { accountId, caller, receiverUrl, seal, secretHash }: Wanted): Promise<SampleRow> {
   const siteId = newId<SiteId>();
   const settings = { ...siteDefaults, name: siteName, time_zone: timeZone };
   await insertSite(sql, { id: siteId, accountId, settings, creator: caller });

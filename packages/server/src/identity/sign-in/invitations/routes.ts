@@ -12,6 +12,7 @@ import { belongings, concerning } from '../../operators/audited.ts';
 import type { OperatorRow } from '../../operators/operator.ts';
 import { operatorToChange } from '../../operators/permission.ts';
 import { digestOf, newSecret } from '../../secrets.ts';
+import { withdrawLinks } from '../links.ts';
 import type { SignInParts } from '../parts.ts';
 import { newPassword, weakness } from '../passwords/password.ts';
 import { setPassword } from '../passwords/store.ts';
@@ -53,6 +54,7 @@ function invitingRoutes(app: App, publicUrl: string): void {
       const invited = await invitable(request, request.params.operator_id);
       const { id: operatorId, account_id: accountId, enabled } = invited;
       if (!enabled) throw new Refusal('operator_disabled', 'The operator is disabled. Enable it first.');
+      refuseToReplaceOwn(request, invited);
       const token = newSecret('usi');
       const row = await putInvitation(request.sql, { id: newId(), accountId, operatorId, digest: digestOf(token) });
       recordChange(request, { after: { id: row.id, operator_id: operatorId }, ...concerning(invited) });
@@ -103,6 +105,15 @@ function invitingRoutes(app: App, publicUrl: string): void {
 async function invitable(request: FastifyRequest, id: OperatorId): Promise<OperatorRow> {
   refuseLimited(operatorOf(request));
   return operatorToChange(request, id, 'may');
+}
+
+/** Whoever got hold of a token must not get a password by it: that takes the present one, or somebody else's invitation. */
+function refuseToReplaceOwn(request: FastifyRequest, { id, sign_in: signIn }: OperatorRow): void {
+  if (id === operatorOf(request).operatorId && signIn.password)
+    throw new Refusal(
+      'forbidden',
+      'Your own password is changed by PUT /operator_authentication/password; if it is forgotten, have somebody else invite you.',
+    );
 }
 
 /** For those who have an invitation and nothing else yet. */
@@ -169,6 +180,7 @@ async function accept(
     const session = await openSession(sql, { accountId, operatorId, proof: { by: 'invitation' }, userAgent });
     await setPassword(sql, { accountId, operatorId, hash });
     await endSessions(sql, operatorId, session.id);
+    await withdrawLinks(sql, operatorId);
     return session;
   });
 }
