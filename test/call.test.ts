@@ -56,7 +56,7 @@ async function connect(media: Json, more: Json = {}): Promise<Calling> {
 }
 
 /** Takes long, mostly to wait: `npm run prove` does it. */
-const long = process.env['PROVE'] === undefined ? test.skip : test;
+const proof = { skip: process.env['PROVE'] === undefined };
 
 test('both sides hear each other; mute is silence and is told; hanging up lets go of everything', async () => {
   await using calling = await connect(audio);
@@ -110,7 +110,7 @@ test('one-way video: the operator is seen, and the visitor is not asked for a ca
   await visitor.untilMore('frames', 5);
 });
 
-long('audio becomes video in the middle of the call, also where the operator is first', async () => {
+test('audio becomes video in the middle of the call, also where the operator is first', proof, async () => {
   await using calling = await connect(audio);
   const { operator, visitor } = calling;
   const { ufrag } = await operator.do('measure()');
@@ -126,7 +126,7 @@ long('audio becomes video in the middle of the call, also where the operator is 
   for (const side of [operator, visitor]) assert.equal((await side.look()).state.name, 'connected');
 });
 
-long('devices are listed by name and changed while talking', async () => {
+test('devices are listed by name and changed while talking', proof, async () => {
   await using calling = await connect(both);
   const { operator, visitor } = calling;
   const { microphones, cameras, speakers } = await operator.do('listDevices()');
@@ -203,7 +203,7 @@ test('they find each other whoever comes first, and although signals are lost', 
   }
 });
 
-long('a lost connection is looked for anew, and found when the network is back', async () => {
+test('a lost connection is looked for anew, and found when the network is back', proof, async () => {
   await using calling = await prepare(both);
   const { operator, visitor } = calling;
   const session = await visitor.page.context().newCDPSession(visitor.page);
@@ -230,7 +230,7 @@ long('a lost connection is looked for anew, and found when the network is back',
   }
 });
 
-long('after another network, or a feed opened again, the way is looked for anew without a break', async () => {
+test('after another network, or a feed opened again, the way is looked for anew without a break', proof, async () => {
   await using calling = await connect(audio);
   const { operator, visitor } = calling;
   for (const side of [visitor, operator]) {
@@ -293,7 +293,7 @@ test('after a transfer the visitor talks to the new operator, on the same page',
   await page.context().close();
 });
 
-long('nobody answers, or nobody comes back: it ends by itself', async () => {
+test('nobody answers, or nobody comes back: it ends by itself', proof, async () => {
   await using alone = await prepare(audio, { patience: { connectMs: 2_000 } });
   await alone.operator.join();
   assert.deepEqual((await alone.operator.untilState('ended')).state, { name: 'ended', reason: 'unanswered' });
@@ -305,7 +305,7 @@ long('nobody answers, or nobody comes back: it ends by itself', async () => {
   assert.deepEqual(await left.operator.do('states'), ['preparing', 'connecting', 'connected', 'reconnecting', 'ended']);
 });
 
-long('one that is closed here says nothing, and takes nothing any more', async () => {
+test('one that is closed here says nothing, and takes nothing any more', proof, async () => {
   await using calling = await connect(audio);
   const { operator, visitor } = calling;
   const sent = await visitor.do<number>('sent');
