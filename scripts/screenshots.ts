@@ -2,10 +2,10 @@ import { mkdirSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { globalSetup, globalTeardown } from '../test/setup.ts';
-import { openBrowser } from '../test/support/browser.ts';
+import { openBrowser, type TestBrowser } from '../test/support/browser.ts';
 import { openConsole } from '../test/support/console.ts';
-import { call, startTestServer } from '../test/support/server.ts';
-import { makeAccount } from '../test/support/world.ts';
+import { call, startTestServer, type TestServer } from '../test/support/server.ts';
+import { makeAccount, type TestAccount } from '../test/support/world.ts';
 
 /**
  * Writes docs/images anew: every page of the console as it looks with sample data, and the widget. Run it by hand with
@@ -15,6 +15,8 @@ const folder = 'docs/images';
 const size = { width: 1280, height: 800 };
 /** Until the sample's people have met. */
 const settleMs = 60_000;
+/** For the other side to answer. */
+const talkMs = 12_000;
 /** For charts and fonts to come to rest. */
 const restMs = 1_500;
 
@@ -40,6 +42,44 @@ async function openFirst(page: Page): Promise<void> {
   await page.getByRole('main').getByRole('row').nth(1).getByRole('link').first().click();
 }
 
+/** Somebody of the sample's comes to whoever is available, and talks. */
+async function shootDesk(page: Page, url: string, suffix: string): Promise<void> {
+  await page.goto(`${url}/console/desk`);
+  await page.getByRole('switch', { name: 'Available' }).click();
+  await page.getByRole('region', { name: 'Offers' }).getByRole('article').first().waitFor({ timeout: settleMs });
+  await page.keyboard.press('Alt+A');
+  const composer = page.getByRole('textbox', { name: 'Message', exact: true });
+  await composer.fill('Good afternoon! How can I help?');
+  await page.keyboard.press('Enter');
+  await pause(talkMs);
+  await composer.fill('Let me look that up for you');
+  await shoot(page, `desk${suffix}`);
+  await page.getByRole('switch', { name: 'Available' }).click();
+}
+
+async function shootWidget(server: TestServer, browser: TestBrowser, { admin: token }: TestAccount): Promise<void> {
+  const { body: sample } = await call(server, 'GET /sample_data', { token });
+  const made = await call(server, `POST /sites/${sample.site_id}/application_tokens`, {
+    token,
+    body: { kind: 'publishable' },
+  });
+  for (const [name, viewport] of [
+    ['widget', size],
+    ['widget-phone', { width: 390, height: 844 }],
+  ] as const) {
+    const { page, context } = await browser.newPage({ viewport });
+    await page.goto(`${server.url}/demo?site=${sample.site_id}&token=${made.body.token}`);
+    await page.getByRole('button', { name: 'Ask us' }).click();
+    await page.getByRole('button', { name: 'Chat', exact: true }).click();
+    await page.getByText('You are connected.').waitFor({ timeout: settleMs });
+    await page.getByLabel('Message', { exact: true }).fill('Hello, is the lamp in stock?');
+    await page.keyboard.press('Enter');
+    await pause(talkMs);
+    await shoot(page, name);
+    await context.close();
+  }
+}
+
 mkdirSync(folder, { recursive: true });
 await globalSetup();
 try {
@@ -60,8 +100,10 @@ try {
       await openFirst(page);
       await shoot(page, `${name.replace(/s$/, '')}${suffix}`);
     }
+    await shootDesk(page, server.url, suffix);
     await context.close();
   }
+  await shootWidget(server, browser, account);
 } finally {
   await globalTeardown();
 }

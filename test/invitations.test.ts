@@ -220,3 +220,20 @@ test('of two changes at once, one wins', async () => {
   for (const [index, each] of chosen.entries())
     assert.equal(await entersWith(email, each), answers[index]?.status === 204);
 });
+
+test('who has a password is not given another by a token of theirs: that takes the present one, or somebody else', async () => {
+  const { id, token } = await makeSomebody();
+  // Without one yet, it is how to get one.
+  const own = expectStatus(await call(server, `POST /operators/${id}/invitations`, { token }), 201).body;
+  expectStatus(await accept(own.url.split('#')[1]), 201);
+  const refused = expectStatus(await call(server, `POST /operators/${id}/invitations`, { token }), 403).body;
+  assert.match(refused.detail, /PUT \/operator_authentication\/password/);
+  expectStatus(await call(server, `POST /operators/${id}/invitations`, { token: account.admin }), 201);
+});
+
+test('an invitation that is accepted ends links that were made before', async () => {
+  const { id } = await makeSomebody();
+  const link = await linkOf(server, id);
+  expectStatus(await accept(await invite(server, account, id)), 201);
+  expectStatus(await call(server, `POST ${sessionsPath}`, { body: { link } }), 401);
+});
