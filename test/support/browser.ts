@@ -61,7 +61,9 @@ export async function openBrowser(): Promise<TestBrowser> {
   return {
     browser,
     async newPage(contextOptions = {}) {
-      const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...contextOptions });
+      // Nobody watches things glide in, and a test would wait for them to come to rest.
+      const still = { reducedMotion: 'reduce' } as const;
+      const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...still, ...contextOptions });
       const page = await context.newPage();
       const complaints: string[] = [];
       page.on('pageerror', (error) => complaints.push(String(error)));
