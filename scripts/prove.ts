@@ -4,7 +4,7 @@ import { once } from 'node:events';
 /**
  * `npm run prove -- [seed]`: the long form of what `npm test` checks in short. Of the board: tens of thousands of random
  * lives against the reference, each time others unless a seed is given, and theory with narrow intervals. Of deliveries: the
- * ledger with 20,000 events and twenty kills. Of calls: every way to lose one. Takes many minutes.
+ * ledger with 20,000 events and twenty kills. Of the pages: all that is tried in a browser. Takes many minutes.
  */
 const board = 'packages/server/src/routing/board';
 const [seed = String(Date.now() % 2 ** 31)] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { openBrowser, type TestBrowser } from './support/browser.ts';
+import { openBrowser, proof, type TestBrowser } from './support/browser.ts';
 import { Caller, patienceMs } from './support/caller.ts';
 import { engage, type Engaged, type Who } from './support/chat.ts';
 import { call, startTestServer, until, type Json, type TestServer } from './support/server.ts';
@@ -54,9 +54,6 @@ async function connect(media: Json, more: Json = {}): Promise<Calling> {
   for (const side of [calling.operator, calling.visitor]) await side.untilState('connected');
   return calling;
 }
-
-/** Takes long, mostly to wait: `npm run prove` does it. */
-const proof = { skip: process.env['PROVE'] === undefined };
 
 test('both sides hear each other; mute is silence and is told; hanging up lets go of everything', async () => {
   await using calling = await connect(audio);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
-import { openBrowser, type TestBrowser, type TestPage } from './support/browser.ts';
+import { proof, openBrowser, type TestBrowser, type TestPage } from './support/browser.ts';
 import { barriersOf, openConsole, tooWideOn } from './support/console.ts';
 import { call, startTestServer, type TestServer } from './support/server.ts';
 import {
@@ -69,7 +69,7 @@ test('what somebody changes stands there by itself, before and after, and leads 
   assert.deepEqual(complaints, []);
 });
 
-test('filters by person, kind, action and time; they are in the address and survive a reload', async (t) => {
+test('filters by person, kind, action and time; they are in the address and survive a reload', proof, async (t) => {
   const other = await makeOperator(server, account, [{ site_id: account.siteId, role: 'super_manager' }]);
   const body = { name: 'Olga', max_engagement_count: 7 };
   expectStatus(await call(server, `PATCH /operators/${other.id}`, { token: account.admin, body }), 200);
@@ -100,7 +100,7 @@ test('filters by person, kind, action and time; they are in the address and surv
   assert.deepEqual(complaints, []);
 });
 
-test('secrets are told to have changed, and no more', async (t) => {
+test('secrets are told to have changed, and no more', proof, async (t) => {
   const provider = { name: 'Login', type: 'openid_connect', issuer: 'http://127.0.0.1:9', client_id: 'usher' };
   const visitor = expectStatus(
     await call(server, 'POST /visitors', { token: account.admin, body: { site_id: account.siteId } }),
@@ -120,7 +120,7 @@ test('secrets are told to have changed, and no more', async (t) => {
   assert.deepEqual(complaints, []);
 });
 
-test('older entries come as one scrolls', async (t) => {
+test('older entries come as one scrolls', proof, async (t) => {
   const site = await makeSite(server, account, 'Busy');
   const team = await makeTeam(server, account, site);
   for (let index = 0; index < 120; index += 1) await rename(team, `Name ${index}`);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
-import { openBrowser, type TestBrowser, type TestPage } from './support/browser.ts';
+import { proof, openBrowser, type TestBrowser, type TestPage } from './support/browser.ts';
 import { barriersOf, openConsole } from './support/console.ts';
 import { say, type Engaged } from './support/chat.ts';
 import { call, startTestServer, type Json, type TestServer } from './support/server.ts';
@@ -167,7 +167,7 @@ test('a queue is chosen by keys, over a reload; its line and its people are show
   assert.deepEqual(complaints, []);
 });
 
-test('a chat is read while it goes on', async () => {
+test('a chat is read while it goes on', proof, async () => {
   const { own, chat, operator } = await open();
   expectStatus(await say(chat, chat.visitor, 'Hello there'), 200);
   const { page, complaints } = await openBoard(own);
@@ -238,7 +238,7 @@ for (const colorScheme of ['light', 'dark'] as const)
     assert.deepEqual([...complaints, ...phone.complaints], []);
   });
 
-test('an account without queues is told what to do; one who supervises nothing has no board', async () => {
+test('an account without queues is told what to do; one who supervises nothing has no board', proof, async () => {
   const own = await makeAccount(server);
   const { page } = await openBoard(own);
   await page.getByRole('link', { name: 'Make the first one' }).waitFor();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { openBrowser, type TestBrowser } from './support/browser.ts';
+import { proof, openBrowser, type TestBrowser } from './support/browser.ts';
 import { Caller } from './support/caller.ts';
 import { barriersOf } from './support/console.ts';
 import { composer, offers, said, say, sitDown, take } from './support/desk.ts';
@@ -142,7 +142,7 @@ test('on a phone: one thing at a time, nothing beyond the edge', async () => {
   assert.deepEqual(at.complaints, []);
 });
 
-test('a call: asked for, accepted, heard and seen, muted, hung up; and another after a reload', async () => {
+test('a call: asked for, accepted, heard and seen, muted, hung up; and another after a reload', proof, async () => {
   const at = await sitDown({ server, browser });
   const { page } = at;
   const { id, visitor } = await take(at, 'Kim');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { openBrowser, type TestBrowser, type TestPage } from './support/browser.ts';
+import { proof, openBrowser, type TestBrowser, type TestPage } from './support/browser.ts';
 import { barriersOf, openConsole } from './support/console.ts';
 import { call, startTestServer, type Json, type TestServer } from './support/server.ts';
 import { expectStatus, makeAccount, makePolicy, makeQueue, policyFields, type TestAccount } from './support/world.ts';
@@ -196,7 +196,7 @@ test('the strip shows a draft as it will really be: a day of 25 hours in Tallinn
   assert.deepEqual(complaints, []);
 });
 
-test('what makes no sense is marked where it is, in the words of the server', async () => {
+test('what makes no sense is marked where it is, in the words of the server', proof, async () => {
   const account = await makeAccount(server);
   const policy = await makePolicy(server, account);
   const { page, complaints } = await open(account, `/hours/${policy}`);
@@ -221,7 +221,7 @@ test('what makes no sense is marked where it is, in the words of the server', as
   assert.deepEqual(complaints, []);
 });
 
-test('hours that queues keep are not deleted, and the queues are named', async () => {
+test('hours that queues keep are not deleted, and the queues are named', proof, async () => {
   const account = await makeAccount(server);
   const policy = await makePolicy(server, account, { name: 'Kept' });
   const queue = await makeQueue(server, account, { name: 'Keeper', scheduling_policy_id: policy });
@@ -237,7 +237,7 @@ test('hours that queues keep are not deleted, and the queues are named', async (
   assert.deepEqual(complaints, []);
 });
 
-test('two people edit the same hours: the second chooses', async () => {
+test('two people edit the same hours: the second chooses', proof, async () => {
   const account = await makeAccount(server);
   const policy = await makePolicy(server, account);
   const { page, complaints } = await open(account, `/hours/${policy}`);

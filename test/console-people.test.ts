@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openBrowser, type TestBrowser, type TestPage } from './support/browser.ts';
+import { proof, openBrowser, type TestBrowser, type TestPage } from './support/browser.ts';
 import { barriersOf, openConsole, tooWideOn } from './support/console.ts';
 import { call, startTestServer, type TestServer } from './support/server.ts';
 import { expectStatus, makeAccount, makeOperator, makeQueue, makeSite, type TestAccount } from './support/world.ts';
@@ -84,7 +84,7 @@ test('an operator is added, invited by a link that is shown once, and gets in by
   assert.deepEqual([...complaints, ...ann.complaints], []);
 });
 
-test('an invitation is withdrawn, and the link is no good any more', async (t) => {
+test('an invitation is withdrawn, and the link is no good any more', proof, async (t) => {
   const { id } = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
   const { page, complaints } = await open(t, { key: account.key, path: `/people/${id}` });
   await page.getByRole('button', { name: 'Invite', exact: true }).click();
@@ -118,7 +118,7 @@ test('a key is made, shown once, works, and is deleted', async (t) => {
   assert.deepEqual(complaints, []);
 });
 
-test('role and teams on each site are edited, and a refusal stands at its field', async (t) => {
+test('role and teams on each site are edited, and a refusal stands at its field', proof, async (t) => {
   const other = await makeSite(server, account, `Bank ${backwards}`);
   const team = { site_id: other, name: 'Loans' };
   const { id: teamId } = expectStatus(
@@ -168,7 +168,7 @@ test('two people edit one operator: both versions, and a choice', async (t) => {
   assert.deepEqual(complaints, []);
 });
 
-test('disabling says what happens and ends sessions; the last super manager is kept', async (t) => {
+test('disabling says what happens and ends sessions; the last super manager is kept', proof, async (t) => {
   const { id, key } = await makeOperator(server, account, [{ site_id: account.siteId, role: 'manager' }]);
   const theirs = await open(t, { key, path: '/account' });
   await theirs.page.getByText('Live', { exact: true }).waitFor();
@@ -208,7 +208,7 @@ test('people are found by name, team and state, and are seen to come and go', as
   assert.deepEqual(complaints, []);
 });
 
-test('teams: created, renamed, refused while a queue needs them, deleted', async (t) => {
+test('teams: created, renamed, refused while a queue needs them, deleted', proof, async (t) => {
   const site = await makeSite(server, account, 'Teams only');
   const { page, complaints } = await open(t, { key: account.key, path: '/people' });
   await page.getByRole('tab', { name: 'Teams' }).click();
@@ -240,7 +240,7 @@ test('teams: created, renamed, refused while a queue needs them, deleted', async
   assert.deepEqual(complaints, []);
 });
 
-test('a manager sees people, and is offered nothing that would be refused', async (t) => {
+test('a manager sees people, and is offered nothing that would be refused', proof, async (t) => {
   const other = await makeSite(server, account, 'Elsewhere');
   const { key } = await makeOperator(server, account, [{ site_id: account.siteId, role: 'manager' }]);
   const both = await makeOperator(server, account, [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openBrowser, type TestBrowser, type TestPage } from './support/browser.ts';
+import { proof, openBrowser, type TestBrowser, type TestPage } from './support/browser.ts';
 import { barriersOf, openConsole } from './support/console.ts';
 import { call, startTestServer, type Json, type TestServer } from './support/server.ts';
 import {
@@ -272,7 +272,7 @@ test('ranks are given by the keyboard alone, by dragging, and taken away', async
   assert.deepEqual(complaints, []);
 });
 
-test('channels lead into the queue, and are refused where they are taken', async () => {
+test('channels lead into the queue, and are refused where they are taken', proof, async () => {
   const account = await makeAccount(server);
   const queue = await makeQueue(server, account, { name: 'Called' });
   const { page, complaints } = await open(account, `/queues/${queue}`);
@@ -354,7 +354,7 @@ test('hostile text is text, on a phone too, in light and dark, without barriers'
   }
 });
 
-test('a manager sees a queue and cannot change it', async () => {
+test('a manager sees a queue and cannot change it', proof, async () => {
   const account = await makeAccount(server);
   const queue = await makeQueue(server, account, { name: 'Looked at' });
   const manager = await makeOperator(server, account, [{ site_id: account.siteId, role: 'manager' }]);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openBrowser, type TestBrowser, type TestPage } from './support/browser.ts';
+import { proof, openBrowser, type TestBrowser, type TestPage } from './support/browser.ts';
 import { barriersOf, openConsole, tooWideOn } from './support/console.ts';
 import { call, startTestServer, type TestServer } from './support/server.ts';
 import { expectStatus, makeAccount, makeOperator, makeQueue, makeSite, type TestAccount } from './support/world.ts';
@@ -74,7 +74,7 @@ test('an empty account is offered sample data; it is made, stopped, started and 
   assert.deepEqual(complaints, []);
 });
 
-test('nobody but a super manager is offered sample data, and nobody who has a queue', async (t) => {
+test('nobody but a super manager is offered sample data, and nobody who has a queue', proof, async (t) => {
   const { key } = await makeOperator(server, account, [{ site_id: account.siteId, role: 'manager' }]);
   const manager = await open(t, { key, path: '/sites' });
   await manager.page.getByRole('row').nth(1).waitFor();
@@ -135,7 +135,7 @@ test('a site is created with everything said of it, and edited', async (t) => {
   assert.deepEqual(complaints, []);
 });
 
-test('two people edit one site: what both changed is chosen, what one changed is kept', async (t) => {
+test('two people edit one site: what both changed is chosen, what one changed is kept', proof, async (t) => {
   const id = await makeSite(server, account, 'Before');
   const { page, complaints } = await open(t, { key: account.key, path: `/sites/${id}` });
   await page.getByRole('textbox', { name: 'Name' }).fill('Mine');
@@ -193,7 +193,7 @@ test('a token is shown once, with the line for one’s pages; it works until it 
   assert.deepEqual(complaints, []);
 });
 
-test('identity providers and SIP domains are added, refused in words, and deleted', async (t) => {
+test('identity providers and SIP domains are added, refused in words, and deleted', proof, async (t) => {
   const id = await makeSite(server, account, 'Providers');
   const { page, complaints } = await open(t, {
     key: account.key,
@@ -228,7 +228,7 @@ test('identity providers and SIP domains are added, refused in words, and delete
   assert.deepEqual(complaints, []);
 });
 
-test('a manager reads a site, and is offered nothing more', async (t) => {
+test('a manager reads a site, and is offered nothing more', proof, async (t) => {
   const { key } = await makeOperator(server, account, [{ site_id: account.siteId, role: 'manager' }]);
   const path = `/sites/${account.siteId}?tab=tokens`;
   const { page, complaints } = await open(t, { key, path });

@@ -14,7 +14,7 @@ import {
 import { secretFault } from '../packages/console/src/pages/webhooks/rules.ts';
 import { verifySnippet } from '../packages/console/src/pages/webhooks/verify-snippet.ts';
 import { webhookViolations } from '../packages/server/src/events/subscription.ts';
-import { openBrowser, type TestBrowser, type TestPage } from './support/browser.ts';
+import { proof, openBrowser, type TestBrowser, type TestPage } from './support/browser.ts';
 import { barriersOf, openConsole } from './support/console.ts';
 import { fill, makeWebhook as insertWebhook } from './support/deliveries.ts';
 import { startReceiver, type Receiver } from './support/receiver.ts';
@@ -237,7 +237,7 @@ test('a receiver that fails is seen to, and what failed is tried now and replaye
   assert.deepEqual(complaints, []);
 });
 
-test('what was refused of many is said, and what went through is sent', async () => {
+test('what was refused of many is said, and what went through is sent', proof, async () => {
   account = await makeAccount(server);
   const webhook = await insertWebhook(server, account, { origin: new URL(receiver.url).origin });
   const { sql } = server.database;
@@ -253,7 +253,7 @@ test('what was refused of many is said, and what went through is sent', async ()
   assert.deepEqual(complaints, []);
 });
 
-test('it is switched off, what happens is held, and is recovered since a time', async () => {
+test('it is switched off, what happens is held, and is recovered since a time', proof, async () => {
   account = await makeAccount(server);
   const webhook = await insertWebhook(server, account, { origin: new URL(receiver.url).origin });
   await fill(server.database.sql, webhook, 'held', { count: 3 });

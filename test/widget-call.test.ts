@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openBrowser, type TestBrowser } from './support/browser.ts';
+import { proof, openBrowser, type TestBrowser } from './support/browser.ts';
 import { Caller } from './support/caller.ts';
 import { barriersOf } from './support/console.ts';
 import { call, startTestServer, until, type Json, type TestServer } from './support/server.ts';
@@ -135,7 +135,7 @@ test('a chat becomes a call in which only we are seen, then one that goes both w
   assert.deepEqual(complaints, []);
 });
 
-test('of two tabs the one that joined last has the call', async () => {
+test('of two tabs the one that joined last has the call', proof, async () => {
   await using shop = await openShop(server);
   const { page, context } = await visit(browser, shop);
   await askToTalk(page, 'Call');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import { openBrowser, type TestBrowser } from './support/browser.ts';
+import { proof, openBrowser, type TestBrowser } from './support/browser.ts';
 import { startProxy } from './support/proxy.ts';
 import { call, startTestServer, until, type Json, type TestServer } from './support/server.ts';
 import { askToTalk, openShop, say, takeVisitor, visit, write, type Shop } from './support/widget.ts';
@@ -108,21 +108,25 @@ test('the button is there while a queue is open, and goes and comes back by itse
   assert.deepEqual(complaints, []);
 });
 
-test('a queue that closes between looking and asking is said in words, and asking again is possible', async () => {
-  await using shop = await openShop(server);
-  const { page, complaints } = await visit(browser, shop);
-  await page.getByRole('button', { name: 'Chat with us' }).waitFor();
-  await present(server, shop.operator, { available: false });
-  await askToTalk(page);
-  await page.getByText('Nobody is here for this now.').waitFor();
-  await present(server, shop.operator);
-  await page.getByRole('button', { name: 'Chat', exact: true }).click();
-  await takeVisitor(server, shop);
-  await page.getByText('You are connected.').waitFor();
-  assert.deepEqual(complaints, []);
-});
+test(
+  'a queue that closes between looking and asking is said in words, and asking again is possible',
+  proof,
+  async () => {
+    await using shop = await openShop(server);
+    const { page, complaints } = await visit(browser, shop);
+    await page.getByRole('button', { name: 'Chat with us' }).waitFor();
+    await present(server, shop.operator, { available: false });
+    await askToTalk(page);
+    await page.getByText('Nobody is here for this now.').waitFor();
+    await present(server, shop.operator);
+    await page.getByRole('button', { name: 'Chat', exact: true }).click();
+    await takeVisitor(server, shop);
+    await page.getByText('You are connected.').waitFor();
+    assert.deepEqual(complaints, []);
+  },
+);
 
-test('only the queues that the tag names are asked', async () => {
+test('only the queues that the tag names are asked', proof, async () => {
   const named = { routing_policy: { media: ['video'] } };
   await using shop = await openShop(server, { attributes: 'data-queues="00000000-0000-4000-8000-000000000000"' });
   await makeQueue(server, shop.own, named);
@@ -161,7 +165,7 @@ test('waiting: the place in the line moves, is kept over a reload and in another
   assert.deepEqual([...first.complaints, ...second.complaints], []);
 });
 
-test('an operator who calls it off is an end that is explained', async () => {
+test('an operator who calls it off is an end that is explained', proof, async () => {
   await using shop = await openShop(server, { queueFields: { when_unstaffed: 'accept' } });
   await present(server, shop.operator, { available: false });
   const { page } = await visit(browser, shop);
@@ -347,50 +351,58 @@ test('two tabs are one visitor: what is said in one is read in the other', async
   assert.deepEqual(await written(shop, engagement), ['from the second']);
 });
 
-test('a token that is about to end is renewed, and a visitor whom nobody knows any more begins anew', async () => {
-  await using shop = await openShop(server);
-  const { page, complaints } = await visit(browser, shop);
-  await askToTalk(page);
-  const engagement = await takeVisitor(server, shop);
-  await page.getByText('You are connected.').waitFor();
-  const change = async (changes: Json): Promise<Json> =>
-    page.evaluate<Json>(`(() => {
+test(
+  'a token that is about to end is renewed, and a visitor whom nobody knows any more begins anew',
+  proof,
+  async () => {
+    await using shop = await openShop(server);
+    const { page, complaints } = await visit(browser, shop);
+    await askToTalk(page);
+    const engagement = await takeVisitor(server, shop);
+    await page.getByText('You are connected.').waitFor();
+    const change = async (changes: Json): Promise<Json> =>
+      page.evaluate<Json>(`(() => {
       const name = ${JSON.stringify(`usher.${shop.own.siteId}.visitor`)};
       const kept = JSON.parse(localStorage.getItem(name));
       localStorage.setItem(name, JSON.stringify({ ...kept, ...${JSON.stringify(changes)} }));
       return kept;
     })()`);
-  const before = await change({ expiresAt: Date.now() + 60_000 });
-  const renewed = page.waitForResponse((response) => response.url().endsWith('/token'));
-  await write(page, 'still there');
-  assert.equal((await renewed).status(), 200);
-  await until(async () => (await written(shop, engagement)).length === 1);
-  const after = await change({ token: 'garbage' });
-  assert.equal(after.id, before.id);
-  assert.notEqual(after.token, before.token);
+    const before = await change({ expiresAt: Date.now() + 60_000 });
+    const renewed = page.waitForResponse((response) => response.url().endsWith('/token'));
+    await write(page, 'still there');
+    assert.equal((await renewed).status(), 200);
+    await until(async () => (await written(shop, engagement)).length === 1);
+    const after = await change({ token: 'garbage' });
+    assert.equal(after.id, before.id);
+    assert.notEqual(after.token, before.token);
 
-  await page.reload();
-  await page.getByRole('button', { name: 'Chat', exact: true }).click();
-  await until(async () => (await visitorsOf(shop)) === 2);
-  await page.getByText('in line').or(page.getByText('Connecting you now')).waitFor();
-  assert.deepEqual(complaints, []);
-});
+    await page.reload();
+    await page.getByRole('button', { name: 'Chat', exact: true }).click();
+    await until(async () => (await visitorsOf(shop)) === 2);
+    await page.getByText('in line').or(page.getByText('Connecting you now')).waitFor();
+    assert.deepEqual(complaints, []);
+  },
+);
 
-test('an invitation to a call is shown, and declined; the visitor is told when an operator ends it', async () => {
-  await using shop = await openShop(server);
-  const { page } = await visit(browser, shop);
-  await askToTalk(page);
-  const engagement = await takeVisitor(server, shop);
-  await page.getByText('You are connected.').waitFor();
-  const path = `/engagements/${engagement}/media_upgrade_requests`;
-  const { token } = shop.operator;
-  const body = { audio: 'two_way', video: 'one_way' };
-  const { id } = expectStatus(await call(server, `POST ${path}`, { token, body }), 201).body;
-  await page.getByText('We would like to switch to a video call in which only we are seen.').waitFor();
-  await page.getByRole('button', { name: 'Decline' }).click();
-  await page.getByRole('button', { name: 'Decline' }).waitFor({ state: 'detached' });
-  assert.equal(expectStatus(await call(server, `GET ${path}/${id}`, { token }), 200).body.state, 'declined');
-  const end = { action: 'end' };
-  expectStatus(await call(server, `PATCH /engagements/${engagement}`, { token, body: end }), 200);
-  await page.getByText('The conversation has ended.').waitFor();
-});
+test(
+  'an invitation to a call is shown, and declined; the visitor is told when an operator ends it',
+  proof,
+  async () => {
+    await using shop = await openShop(server);
+    const { page } = await visit(browser, shop);
+    await askToTalk(page);
+    const engagement = await takeVisitor(server, shop);
+    await page.getByText('You are connected.').waitFor();
+    const path = `/engagements/${engagement}/media_upgrade_requests`;
+    const { token } = shop.operator;
+    const body = { audio: 'two_way', video: 'one_way' };
+    const { id } = expectStatus(await call(server, `POST ${path}`, { token, body }), 201).body;
+    await page.getByText('We would like to switch to a video call in which only we are seen.').waitFor();
+    await page.getByRole('button', { name: 'Decline' }).click();
+    await page.getByRole('button', { name: 'Decline' }).waitFor({ state: 'detached' });
+    assert.equal(expectStatus(await call(server, `GET ${path}/${id}`, { token }), 200).body.state, 'declined');
+    const end = { action: 'end' };
+    expectStatus(await call(server, `PATCH /engagements/${engagement}`, { token, body: end }), 200);
+    await page.getByText('The conversation has ended.').waitFor();
+  },
+);

@@ -3,6 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
 
+/** For tests in a browser that belong to the long form, `npm run prove`: every page has others in the short one. */
+export const proof = { skip: process.env['PROVE'] === undefined };
+
 /** Playwright's own browser where it was installed, else the system's. */
 const installed = [
   '/usr/bin/chromium',
