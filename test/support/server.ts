@@ -107,7 +107,7 @@ export async function call(server: { url: string }, request: string, options: Ca
 }
 
 /** Waits for a condition instead of for a time. */
-export async function until(condition: () => boolean | Promise<boolean>, patienceMs = 5_000): Promise<void> {
+export async function until(condition: () => boolean | Promise<boolean>, patienceMs = 20_000): Promise<void> {
   const deadline = performance.now() + patienceMs;
   while (!(await condition())) {
     if (performance.now() > deadline) throw new Error('what was waited for did not come');

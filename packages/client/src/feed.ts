@@ -16,6 +16,8 @@ interface FeedOptions {
 
 /** Waits before each attempt to connect again, up to twice as long by chance; the last one from then on. */
 const retryDelaysMs = [100, 250, 500, 1_000, 2_000, 4_000] as const;
+/** An attempt that is not answered within this time is given up: the next may find a better way. */
+const openMs = 8_000;
 /** The server says something every 15 s: one that is silent for so long is gone, whatever the network says. */
 const silenceMs = 40_000;
 
@@ -74,7 +76,7 @@ export class Feed {
     const attempt = new AbortController();
     this.#attempt = attempt;
     let wasOpen = false;
-    let silence = setTimeout(() => attempt.abort(), silenceMs);
+    let silence = setTimeout(() => attempt.abort(), openMs);
     const heard = (): void => {
       clearTimeout(silence);
       silence = setTimeout(() => attempt.abort(), silenceMs);
