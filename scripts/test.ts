@@ -35,6 +35,6 @@ if (files.length === 0) for (const [title, args] of checks) results.push(await c
 
 const everything = ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'bench/*.test.ts'];
 // Test files run side by side, each on a database of its own; more at once than this only makes them wait for each other.
-const options = ['--test', '--test-global-setup=test/setup.ts', '--test-concurrency=4', '--test-timeout=300000'];
+const options = ['--test', '--test-global-setup=test/setup.ts', '--test-concurrency=3', '--test-timeout=300000'];
 results.push(await run([...options, ...(files.length === 0 ? everything : files)]));
 process.exitCode = results.every(Boolean) ? 0 : 1;
