@@ -255,7 +255,10 @@ const cases: readonly Case[] = [
 
 const form = isProof ? { seeds: 20, times: 10, narrower: 0.3 } : { seeds: 10, times: 1, narrower: 1 };
 
-for (const { name, system, visitors, known, width } of cases) {
+/** A hundred operators take as long as all the others: the long form has them. */
+const most = isProof ? Infinity : 50;
+
+for (const { name, system, visitors, known, width } of cases.filter(({ system: { operators } }) => operators <= most)) {
   test(`${name}: theory lies in the 95 % interval of ${form.seeds} runs, and Little's law holds in each`, (context) => {
     const runs = Array.from({ length: form.seeds }, (_, seed) => simulate(system, visitors * form.times, seed + 1));
     const theory = expected(system);
