@@ -27,7 +27,8 @@ test('the tour of the README works as it is written', async () => {
       .replace('http://127.0.0.1:8080', server.url)
       .replaceAll('3456', String(await freePort()))
       .replace('KEY_ID=…; KEY_SECRET=…', `KEY_ID=${account.key.id}; KEY_SECRET=${account.key.secret}`)
-      .replaceAll(/^curl .*$(?:\n {2}.*$)*/gm, '$&; echo');
+      // A line each, written with what it ends: the feed is printed beside them.
+      .replaceAll(/^curl /gm, String.raw`curl -w '\n' `);
     const { stdout } = await promisify(execFile)('bash', ['-euc', script]);
     const lines = stdout.split('\n').filter((line) => line !== '');
     const heard = lines.filter((line) => line.startsWith('event: ')).map((line) => line.slice('event: '.length));
