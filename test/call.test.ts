@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { openBrowser, proof, type TestBrowser } from './support/browser.ts';
+import { comesTrue, openBrowser, proof, type TestBrowser } from './support/browser.ts';
 import { Caller, patienceMs } from './support/caller.ts';
 import { engage, type Engaged, type Who } from './support/chat.ts';
 import { call, startTestServer, until, type Json, type TestServer } from './support/server.ts';
@@ -154,7 +154,7 @@ for (const reloading of ['visitor', 'operator'] as const) {
     const reloads = calling[reloading];
     for (let times = 0; times < 2; times += 1) {
       await reloads.page.reload();
-      await reloads.page.waitForFunction('window.harness !== undefined');
+      await comesTrue(reloads.page, 'window.harness !== undefined');
       await reloads.join();
       await reloads.untilState('connected');
       await stays.untilState('connected');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
-import { proof, openBrowser, type TestBrowser, type TestPage } from './support/browser.ts';
+import { comesTrue, openBrowser, proof, type TestBrowser, type TestPage } from './support/browser.ts';
 import { barriersOf, openConsole } from './support/console.ts';
 import { say, type Engaged } from './support/chat.ts';
 import { call, startTestServer, type Json, type TestServer } from './support/server.ts';
@@ -219,7 +219,7 @@ test('the day is drawn, and is there as a table', async () => {
   assert.ok(chat.id);
   await page.setViewportSize({ width: 375, height: 700 });
   // The charts take a moment to be drawn anew.
-  await page.waitForFunction(narrow);
+  await comesTrue(page, narrow);
   assert.deepEqual(complaints, []);
 });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { proof, openBrowser, type TestBrowser } from './support/browser.ts';
+import { comesTrue, openBrowser, proof, type TestBrowser } from './support/browser.ts';
 import { Caller } from './support/caller.ts';
 import { barriersOf } from './support/console.ts';
 import { composer, offers, said, say, sitDown, take } from './support/desk.ts';
@@ -162,7 +162,7 @@ test('a call: asked for, accepted, heard and seen, muted, hung up; and another a
   await panel.getByText('In a call').waitFor({ timeout: 30_000 });
   await caller.untilState('connected');
   await caller.untilMore('frames');
-  await page.waitForFunction(`document.querySelector('video[aria-label="The visitor"]')?.videoWidth > 0`);
+  await comesTrue(page, `document.querySelector('video[aria-label="The visitor"]')?.videoWidth > 0`);
   await panel.getByRole('button', { name: 'Mute' }).click();
   await caller.untilView((view) => view.other.microphone === false, 'that the operator is muted');
   assert.deepEqual(await barriersOf(page), []);

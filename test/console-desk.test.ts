@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Route } from 'playwright-core';
-import { openBrowser, type TestBrowser } from './support/browser.ts';
+import { comesTrue, openBrowser, type TestBrowser } from './support/browser.ts';
 import { barriersOf } from './support/console.ts';
 import { come, composer, contents, offers, said, say, sitDown, take, transcript } from './support/desk.ts';
 import { startProxy } from './support/proxy.ts';
@@ -44,12 +44,12 @@ test('takes several visitors by keys, and talks with each', async () => {
   await say(at, ada.id, ada.visitor, 'March, yes');
   const first = page.getByRole('list', { name: 'Conversations' }).getByRole('link', { name: 'Ada' });
   await first.getByLabel('1 unread').waitFor();
-  await page.waitForFunction(`document.title.startsWith('(1) Desk')`);
+  await comesTrue(page, `document.title.startsWith('(1) Desk')`);
   await first.getByText('waits').waitFor();
   await page.keyboard.press('Alt+ArrowUp');
   await said(page).getByText('March, yes').waitFor();
   await first.getByLabel('1 unread').waitFor({ state: 'detached' });
-  await page.waitForFunction(`document.activeElement?.getAttribute('aria-label') === 'Message'`);
+  await comesTrue(page, `document.activeElement?.getAttribute('aria-label') === 'Message'`);
   assert.deepEqual(await barriersOf(page), []);
   assert.deepEqual(at.complaints, []);
 });
@@ -61,7 +61,7 @@ test('an offer is answered on any page, counts down, and goes when somebody else
   const { ticket, visitor } = await come(at, 'Cy');
   const offer = offers(page).getByRole('article', { name: 'Offer: Cy' });
   await offer.getByText('Invoices').waitFor();
-  await page.waitForFunction(`document.title.startsWith('(1) ')`);
+  await comesTrue(page, `document.title.startsWith('(1) ')`);
   const left = async (): Promise<number> => Number.parseInt(await offer.getByText(/^\d+ s$/).innerText(), 10);
   const before = await left();
   assert.ok(before > 0 && before <= 30, `${before} s left`);

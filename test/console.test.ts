@@ -141,6 +141,40 @@ test('the server goes and comes back: the page says so, and goes on by itself', 
   assert.deepEqual(complaints, []);
 });
 
+test('a part that does not come takes nothing with it, and is there when the server is', async () => {
+  await using proxy = await startProxy(server);
+  const { page, context, complaints } = await openConsole({
+    browser,
+    server: proxy,
+    key: account.key,
+    path: '/account',
+  });
+  await isLive(page);
+  proxy.shut(true);
+  await page.getByRole('link', { name: 'Hours' }).click();
+  await page.getByRole('alert').getByText('Not loaded yet').waitFor();
+  await page.getByText('Reconnecting', { exact: true }).waitFor();
+  proxy.shut(false);
+  await page.getByRole('heading', { name: 'Hours', level: 1 }).waitFor();
+  await isLive(page);
+  // What only stands beside is not missed.
+  await context.route('**/assets/sample-data-*', async (route) => route.abort());
+  await page.reload();
+  await page.getByRole('heading', { name: 'Hours', level: 1 }).waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test('a server that does not answer at first is asked again until it does', async () => {
+  const { page, context, complaints } = await openConsole({ browser, server, key: account.key, path: '/account' });
+  await isLive(page);
+  await context.route('**/sessions/current/token', async (route) => route.abort());
+  await page.reload();
+  await page.getByText('Usher does not answer').waitFor();
+  await context.unroute('**/sessions/current/token');
+  await isLive(page);
+  assert.deepEqual(complaints, []);
+});
+
 for (const colorScheme of ['light', 'dark'] as const)
   test(`the frame has no barriers in ${colorScheme}, and fits a phone`, async () => {
     const options = { colorScheme, viewport: { width: 375, height: 700 } };

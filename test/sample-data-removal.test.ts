@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { SiteId } from '../packages/server/src/platform/ids.ts';
 import { count, pace, patienceMs, removed, sample, started } from './support/sample-data.ts';
@@ -9,11 +10,13 @@ import {
   enqueue,
   expectStatus,
   makeAccount,
+  makeOperator,
   makePresent,
   makeQueue,
   makeSite,
   makeVisitor,
   offersOf,
+  present,
   type TestAccount,
 } from './support/world.ts';
 
@@ -173,6 +176,55 @@ test('a visitor from before who was moved to the sample site goes back; while it
   await removed(server, who);
   const path = `GET /sites/${who.siteId}/visitors/${visitor.id}`;
   expectStatus(await call(server, path, { token: who.admin }), 200);
+});
+
+test('who was on another site before keeps all of it: a chat there, and one that was handed on to the sample', async () => {
+  const who = await makeAccount(server);
+  const { site_id: site } = await sample(server, who, 'POST');
+  const queue = await makeQueue(server, who);
+  const operator = await makeOperator(
+    server,
+    who,
+    [who.siteId, site].map((site_id) => ({ site_id, role: 'operator' })),
+  );
+  await present(server, operator);
+  const { visitor } = await enqueue(server, who, queue);
+  await until(async () => (await offersOf(server, operator)).length > 0);
+  const engagement = await acceptOffer(server, operator);
+  const message = `/engagements/${engagement}/chat_messages/${randomUUID()}`;
+  expectStatus(await call(server, `PUT ${message}`, { token: visitor.token, body: { content: 'Mine' } }), 200);
+  // To the one who made the sample, who works there too.
+  expectStatus(
+    await call(server, `PUT /operators/${who.adminId}/presence`, { token: who.admin, body: { available: true } }),
+    200,
+  );
+  const { queues } = (await call(server, `GET /queues?site_ids[]=${site}`, { token: who.admin })).body;
+  const { id: support } = queues.find(({ name }: Json) => name.startsWith('Support'));
+  const body = { engagement_id: engagement, queue_id: support, media: 'text' };
+  expectStatus(await call(server, 'POST /transfer_tickets', { token: operator.token, body }), 201);
+  await until(async () => {
+    const { body: pending } = await call(server, 'GET /transfer_requests?state=pending', { token: who.admin });
+    for (const { id } of pending.transfer_requests)
+      await call(server, `PATCH /transfer_requests/${id}`, { token: who.admin, body: { action: 'accept' } });
+    return (await call(server, `GET /engagements/${engagement}`, { token: who.admin })).body.site_id === site;
+  }, patienceMs);
+  await removed(server, who);
+
+  const kept = expectStatus(await call(server, `GET /engagements/${engagement}`, { token: who.admin }), 200).body;
+  assert.deepEqual([kept.site_id, kept.state], [who.siteId, 'ended']);
+  const transcript = await call(server, `GET /engagements/${engagement}/chat_transcript`, { token: who.admin });
+  assert.ok(expectStatus(transcript, 200).body.some(({ content }: Json) => content === 'Mine'));
+  expectStatus(await call(server, `GET /sites/${who.siteId}/visitors/${visitor.id}`, { token: who.admin }), 200);
+
+  // And another time: moved in, after the sample was made.
+  const next = await sample(server, who, 'POST');
+  expectStatus(
+    await call(server, `PATCH /visitors/${visitor.id}`, { token: visitor.token, body: { site_id: next.site_id } }),
+    200,
+  );
+  await removed(server, who);
+  expectStatus(await call(server, `GET /sites/${who.siteId}/visitors/${visitor.id}`, { token: who.admin }), 200);
+  expectStatus(await call(server, `GET /engagements/${engagement}`, { token: who.admin }), 200);
 });
 
 test('a sample operator put to work on a real site is never made to act there', async () => {

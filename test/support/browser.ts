@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
+import { until } from './server.ts';
 
 /** For tests in a browser that belong to the long form, `npm run prove`: every page has others in the short one. */
 export const proof = { skip: process.env['PROVE'] === undefined };
@@ -80,4 +81,9 @@ export async function openBrowser(): Promise<TestBrowser> {
       rmSync(home, { recursive: true, force: true, maxRetries: 3 });
     },
   };
+}
+
+/** Waits until an expression is true in the page. Playwright's own way asks the page to evaluate text, which its policy forbids. */
+export async function comesTrue(page: Page, expression: string): Promise<void> {
+  await until(async () => page.evaluate<boolean>(`Boolean(${expression})`));
 }

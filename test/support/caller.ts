@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import type { Page } from 'playwright-core';
+import { comesTrue } from './browser.ts';
 import { until, type Json } from './server.ts';
 
 export const patienceMs = 30_000;
@@ -30,7 +31,7 @@ export class Caller {
       return route.fulfill({ contentType: 'text/javascript', body });
     });
     await this.page.goto(`${this.#url}/call/`);
-    await this.page.waitForFunction('window.harness !== undefined');
+    await comesTrue(this.page, 'window.harness !== undefined');
   }
 
   async join(): Promise<void> {

@@ -10,6 +10,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
 import { askBeforeLeaving } from './components/leaving.ts';
+import { Boundary, FailedPage } from './shell/boundary.tsx';
 import { Entry } from './shell/entry.tsx';
 import { Session } from './session/session.ts';
 import { SessionContext } from './session/use-session.ts';
@@ -46,7 +47,9 @@ createRoot(root).render(
       <QueryClientProvider client={client}>
         <SessionContext value={session}>
           <Router base="/console" aroundNav={askBeforeLeaving}>
-            <Entry />
+            <Boundary fallback={(error) => <FailedPage error={error} />}>
+              <Entry />
+            </Boundary>
           </Router>
         </SessionContext>
       </QueryClientProvider>

@@ -4,6 +4,19 @@ import type { AroundNavHandler } from 'wouter';
 /** Places on the page where something is typed and not saved. */
 const unsavedPlaces = new Set<object>();
 
+/** What would be cut off by loading the page again, and goes on elsewhere in the console: a call. */
+const goingOn = new Set<object>();
+
+export async function whilePageIsHeld(run: () => Promise<void>): Promise<void> {
+  goingOn.add(run);
+  await run().finally(() => goingOn.delete(run));
+}
+
+/** Whether the page must not be loaded again without asking. */
+export function isHeld(): boolean {
+  return unsavedPlaces.size > 0 || goingOn.size > 0;
+}
+
 function mayLeave(): boolean {
   // The browser's own question, as when the tab is closed: it holds everything else still until it is answered.
   return unsavedPlaces.size === 0 || confirm('Leave without saving? What you have changed here would be lost.');

@@ -1,4 +1,4 @@
-import { Button, Center, Loader, Text } from '@mantine/core';
+import { Center, Loader, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useState, type ReactElement } from 'react';
 import { useLocation } from 'wouter';
@@ -6,6 +6,7 @@ import { InvitationPage } from '../session/invitation-page.tsx';
 import { Entrance, LinkPage, SignInPage } from '../session/sign-in-page.tsx';
 import { useSession, useSessionState } from '../session/use-session.ts';
 import { SignedIn } from './signed-in.tsx';
+import { WhenBack } from './when-back.tsx';
 
 /** Who is let in, and by which door. */
 export function Entry(): ReactElement {
@@ -39,7 +40,7 @@ export function Entry(): ReactElement {
       return (
         <Entrance title="Usher does not answer">
           <Text>The server cannot be reached. It may be starting.</Text>
-          <Button onClick={() => location.reload()}>Try again</Button>
+          <WhenBack />
         </Entrance>
       );
     case 'out':

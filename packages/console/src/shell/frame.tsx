@@ -1,17 +1,16 @@
 import { AppShell, Burger, Center, Group, Image, Loader, NavLink, Select, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { lazy, Suspense, type ReactElement } from 'react';
+import { Suspense, type ReactElement } from 'react';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
+import { lazily } from '../components/lazily.ts';
 import { useMe } from '../data/use-me.ts';
 import icon from '../icon.svg';
 import { AccountMenu } from './account-menu.tsx';
+import { Boundary, FailedPage } from './boundary.tsx';
 import { Connection } from './connection.tsx';
 import { accountPage as AccountPage, pages } from './pages.ts';
-import { PageBoundary } from './page-boundary.tsx';
 
-const SampleDataOffer = lazy(async () => ({
-  default: (await import('../components/sample-data.tsx')).SampleDataOffer,
-}));
+const SampleDataOffer = lazily(async () => (await import('../components/sample-data.tsx')).SampleDataOffer);
 
 /** What stands around every page: where one is, whose sites, whether it is live. */
 export function Frame(): ReactElement {
@@ -69,11 +68,13 @@ export function Frame(): ReactElement {
       </AppShell.Navbar>
       <AppShell.Main>
         {me.can('super_manager') && !path.startsWith('/sites') ? (
-          <Suspense>
-            <SampleDataOffer />
-          </Suspense>
+          <Boundary fallback={() => null}>
+            <Suspense>
+              <SampleDataOffer />
+            </Suspense>
+          </Boundary>
         ) : null}
-        <PageBoundary key={path.split('/')[1]}>
+        <Boundary key={path.split('/')[1]} fallback={(error) => <FailedPage error={error} />}>
           <Suspense
             fallback={
               <Center mih="40vh">
@@ -95,7 +96,7 @@ export function Frame(): ReactElement {
               </Route>
             </Switch>
           </Suspense>
-        </PageBoundary>
+        </Boundary>
       </AppShell.Main>
     </AppShell>
   );

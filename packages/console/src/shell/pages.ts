@@ -8,7 +8,8 @@ import {
   ListBulletIcon,
   PersonIcon,
 } from '@radix-ui/react-icons';
-import { lazy, type ComponentType } from 'react';
+import type { ComponentType } from 'react';
+import { lazily } from '../components/lazily.ts';
 import type { Role } from '../data/use-me.ts';
 
 interface Page {
@@ -21,12 +22,9 @@ interface Page {
   readonly component: ComponentType;
 }
 
-const page = (load: () => Promise<Record<string, ComponentType>>, name: string): ComponentType =>
-  lazy(async () => ({ default: (await load())[name] as ComponentType }));
-
 const loadBoard = async () => import('../pages/board/page.tsx');
 /** Most come for the board: it is under way while they are signed in, and not only after. */
-if (/^\/console\/(board\b.*)?$/.test(location.pathname)) void loadBoard();
+if (/^\/console\/(board\b.*)?$/.test(location.pathname)) loadBoard().catch(() => undefined);
 
 /** Every page, loaded when it is first opened. */
 export const pages: readonly Page[] = [
@@ -35,58 +33,58 @@ export const pages: readonly Page[] = [
     title: 'Live board',
     icon: ActivityLogIcon,
     role: 'manager',
-    component: page(loadBoard, 'BoardPage'),
+    component: lazily(async () => (await loadBoard()).BoardPage),
   },
   {
     path: '/desk',
     title: 'Desk',
     icon: ChatBubbleIcon,
     role: 'operator',
-    component: page(async () => import('../pages/desk/page.tsx'), 'DeskPage'),
+    component: lazily(async () => (await import('../pages/desk/page.tsx')).DeskPage),
   },
   {
     path: '/queues',
     title: 'Queues',
     icon: ListBulletIcon,
     role: 'manager',
-    component: page(async () => import('../pages/queues/page.tsx'), 'QueuesPage'),
+    component: lazily(async () => (await import('../pages/queues/page.tsx')).QueuesPage),
   },
   {
     path: '/hours',
     title: 'Hours',
     icon: ClockIcon,
     role: 'manager',
-    component: page(async () => import('../pages/hours/page.tsx'), 'HoursPage'),
+    component: lazily(async () => (await import('../pages/hours/page.tsx')).HoursPage),
   },
   {
     path: '/webhooks',
     title: 'Webhooks',
     icon: Link2Icon,
     role: 'super_manager',
-    component: page(async () => import('../pages/webhooks/page.tsx'), 'WebhooksPage'),
+    component: lazily(async () => (await import('../pages/webhooks/page.tsx')).WebhooksPage),
   },
   {
     path: '/people',
     title: 'People',
     icon: PersonIcon,
     role: 'manager',
-    component: page(async () => import('../pages/people/page.tsx'), 'PeoplePage'),
+    component: lazily(async () => (await import('../pages/people/page.tsx')).PeoplePage),
   },
   {
     path: '/sites',
     title: 'Sites',
     icon: GlobeIcon,
     role: 'manager',
-    component: page(async () => import('../pages/sites/page.tsx'), 'SitesPage'),
+    component: lazily(async () => (await import('../pages/sites/page.tsx')).SitesPage),
   },
   {
     path: '/audit',
     title: 'Audit log',
     icon: CounterClockwiseClockIcon,
     role: 'super_manager',
-    component: page(async () => import('../pages/audit/page.tsx'), 'AuditPage'),
+    component: lazily(async () => (await import('../pages/audit/page.tsx')).AuditPage),
   },
 ];
 
 /** Not in the menu: one's own sign-in. */
-export const accountPage = page(async () => import('../pages/account/page.tsx'), 'AccountPage');
+export const accountPage = lazily(async () => (await import('../pages/account/page.tsx')).AccountPage);

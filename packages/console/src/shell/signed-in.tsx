@@ -1,4 +1,4 @@
-import { Alert, Button, Center, Loader } from '@mantine/core';
+import { Alert, Center, Loader } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import type { Operator, Site } from '@usher/client/api-types';
@@ -12,6 +12,7 @@ import { SignInAgain } from '../session/sign-in-again.tsx';
 import { useSession } from '../session/use-session.ts';
 import { Frame } from './frame.tsx';
 import { Offers } from './offers.tsx';
+import { WhenBack } from './when-back.tsx';
 
 /** Sites are few: one page of the largest size has all of them. */
 const mostSites = 100;
@@ -44,9 +45,7 @@ function Known({ operatorId, children }: { readonly operatorId: string; readonly
       <Center mih="100vh" p="md">
         <Alert color="red" title="This could not be read" role="alert">
           {inWords(failed.error)}
-          <Button mt="sm" display="block" onClick={() => location.reload()}>
-            Try again
-          </Button>
+          <WhenBack />
         </Alert>
       </Center>
     );

@@ -74,11 +74,11 @@ async function takeDown(pool: Sql, sample: SampleRow): Promise<boolean> {
 
 /**
  * What a user has attached to the sample, or brought into it, loses that and no more: queues their fallback, webhooks a site
- * (one that heard of no other is disabled until it is given one). Visitors who are older than the sample go back to where they
- * last asked for somebody.
+ * (one that heard of no other is disabled until it is given one). Visitors who came from elsewhere go back there, and so does
+ * what was said with them and began there.
  */
 async function keepWhatIsNotOurs(sql: Sql, sample: SampleRow): Promise<void> {
-  const { account_id: account, site_id: site, webhook_id: webhook, created_at } = sample;
+  const { account_id: account, site_id: site, webhook_id: webhook } = sample;
   await sql`
     UPDATE queues
        SET fallback_queue_id = NULL, version = version + 1, updated_at = now()
@@ -93,6 +93,21 @@ async function keepWhatIsNotOurs(sql: Sql, sample: SampleRow): Promise<void> {
               FROM webhooks
              WHERE account_id = ${account} AND ${site} = ANY(site_ids)) rest
      WHERE w.id = rest.id AND w.id IS DISTINCT FROM ${webhook}::uuid`;
+  await sendVisitorsBack(sql, sample);
+}
+
+/** Visitors who came from elsewhere: whoever is not made up, and is older than the sample or has asked for somebody on another site. */
+function cameFromElsewhere(sql: Sql, { site_id: site, created_at }: SampleRow) {
+  return sql`
+    NOT coalesce(starts_with(v.external_id, ${visitorMark}), false)
+       AND (v.created_at < ${created_at}
+            OR EXISTS (SELECT 1 FROM engagement_requests r WHERE r.visitor_id = v.id AND r.site_id <> ${site})
+            OR EXISTS (SELECT 1 FROM queue_tickets t WHERE t.visitor_id = v.id AND t.site_id <> ${site}))`;
+}
+
+/** To where they last asked for somebody. A visitor may come again at any time, until there is no site to come to. */
+async function sendVisitorsBack(sql: Sql, sample: SampleRow): Promise<void> {
+  const { account_id: account, site_id: site } = sample;
   await sql`
     UPDATE visitors v
        SET team_ids = '{}', version = version + 1, updated_at = now(),
@@ -106,11 +121,7 @@ async function keepWhatIsNotOurs(sql: Sql, sample: SampleRow): Promise<void> {
                                 WHERE s.account_id = ${account} AND s.id <> ${site}
                                 ORDER BY s.created_at, s.id
                                 LIMIT 1))
-     WHERE v.account_id = ${account} AND v.site_id = ${site}
-       AND NOT coalesce(starts_with(v.external_id, ${visitorMark}), false)
-       AND (v.created_at < ${created_at}
-            OR EXISTS (SELECT 1 FROM engagement_requests r WHERE r.visitor_id = v.id AND r.site_id <> ${site})
-            OR EXISTS (SELECT 1 FROM queue_tickets t WHERE t.visitor_id = v.id AND t.site_id <> ${site}))`;
+     WHERE v.account_id = ${account} AND v.site_id = ${site} AND ${cameFromElsewhere(sql, sample)}`;
 }
 
 const hourMs = 3_600_000;
@@ -156,14 +167,18 @@ async function dropVisitors({ sql, disk, sample, goesOn }: Removal): Promise<boo
   const { account_id: account, site_id: site } = sample;
   for (;;) {
     if (!(await goesOn())) return false;
+    await sendVisitorsBack(sql, sample);
     const visitors = await sql<{ id: VisitorId }[]>`
-      SELECT id FROM visitors WHERE site_id = ${site} LIMIT ${visitorsInBatch}`;
+      SELECT v.id FROM visitors v
+       WHERE v.site_id = ${site} AND NOT (${cameFromElsewhere(sql, sample)})
+       LIMIT ${visitorsInBatch}`;
     const ids = visitors.map(({ id }) => id);
     await dropEngagements(sql, disk, sql`visitor_id = ANY(${ids}::uuid[])`);
     await sql`DELETE FROM engagement_requests WHERE visitor_id = ANY(${ids}::uuid[])`;
     await sql`DELETE FROM visitors WHERE id = ANY(${ids}::uuid[])`;
     if (visitors.length < visitorsInBatch) break;
   }
+  await bringBackEngagements(sql, sample);
   await dropEngagements(sql, disk, sql`(site_id = ${site} OR asked_on_site_id = ${site}) AND account_id = ${account}`);
   await sql`DELETE FROM engagement_requests WHERE site_id = ${site}`;
   await sql`DELETE FROM sub_engagements WHERE account_id = ${account} AND site_id = ${site}`;
@@ -177,6 +192,21 @@ async function dropVisitors({ sql, disk, sample, goesOn }: Removal): Promise<boo
     dropped = count;
   }
   return true;
+}
+
+/** What began elsewhere and was handed on to the sample, or came to it by a fallback, is again where it began. */
+async function bringBackEngagements(sql: Sql, { account_id: account, site_id: site }: SampleRow): Promise<void> {
+  const before = sql`
+    (SELECT s.site_id FROM sub_engagements s
+      WHERE s.engagement_id = e.id AND s.site_id <> ${site}
+      ORDER BY s.started_at DESC
+      LIMIT 1)`;
+  await sql`
+    UPDATE engagements e
+       SET site_id = CASE WHEN e.site_id <> ${site} THEN e.site_id ELSE coalesce(${before}, e.asked_on_site_id) END,
+           asked_on_site_id = CASE WHEN e.asked_on_site_id <> ${site} THEN e.asked_on_site_id ELSE ${before} END
+     WHERE e.account_id = ${account} AND (e.site_id = ${site} OR e.asked_on_site_id = ${site})
+       AND (e.asked_on_site_id <> ${site} OR ${before} IS NOT NULL)`;
 }
 
 async function dropEngagements(sql: Sql, disk: FileDisk, which: ReturnType<Sql>): Promise<void> {

@@ -1,13 +1,14 @@
 import { Center, Loader, Tabs, Text } from '@mantine/core';
-import { lazy, Suspense, type ReactElement } from 'react';
+import { Suspense, type ReactElement } from 'react';
 import { useLocation, useRoute } from 'wouter';
+import { lazily } from '../../components/lazily.ts';
 import { PageTitle } from '../../components/page-title.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { NowView } from './now/now-view.tsx';
 import { BoardContext, useBoard, useManagedSites, useNewBoard, useTopic } from './use-board.ts';
 
 /** Charts are large: they come when they are asked for. */
-const DayView = lazy(async () => ({ default: (await import('./day/day-view.tsx')).DayView }));
+const DayView = lazily(async () => (await import('./day/day-view.tsx')).DayView);
 
 /** What supervisors look at: the queues and everybody in them, now and over the day. */
 export function BoardPage(): ReactElement {

@@ -1,6 +1,7 @@
 import { Call } from '@usher/call/call';
 import type { Signal } from '@usher/call/signal';
 import type { Api } from '@usher/client/api';
+import { whilePageIsHeld } from '../../components/leaving.ts';
 import type { Live } from '../../live/live.ts';
 import type { Conversations } from './conversation.ts';
 import { callMedia } from './reading.ts';
@@ -79,7 +80,7 @@ export class Calls {
     speaker.autoplay = true;
     speaker.srcObject = call.view.remote;
     this.#put(id, { call, speaker, isElsewhere: false, isWanted: false });
-    void alone(`usher-call ${id}`, async () => this.#run(call)).then((isAlone) => {
+    void alone(`usher-call ${id}`, async () => whilePageIsHeld(async () => this.#run(call))).then((isAlone) => {
       if (!isAlone) this.#put(id, { call, speaker, isElsewhere: true, isWanted: false });
     });
   }

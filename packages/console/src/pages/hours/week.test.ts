@@ -135,7 +135,21 @@ test('whatever is drawn, moved and resized can be said in rows, and means the sa
         assert.deepEqual({ day: block?.day, opens: block?.opens, closes: block?.closes }, { ...span });
       }
     }),
-    { numRuns: 3_000 },
+    {
+      numRuns: 3_000,
+      examples: [
+        [
+          { day: 2, minute: 1_440 },
+          { day: 3, minute: 0 },
+          { day: 0, minute: 0 },
+        ],
+        [
+          { day: 2, minute: 1_440 },
+          { day: 3, minute: 1_425 },
+          { day: 0, minute: 0 },
+        ],
+      ],
+    },
   );
 });
 

@@ -137,9 +137,11 @@ interface Point {
  * strays sideways still means the day it began on.
  */
 export function drawn(start: Point, to: Point): Span {
-  const isOvernight = to.day === (start.day + 1) % 7 && to.minute < start.minute;
-  if (isOvernight) return { day: start.day, opens: start.minute, closes: minutesOfDay + to.minute };
-  const opens = Math.min(start.minute, to.minute, minutesOfDay - stepMinutes);
+  // At the very end of a day there is no room for a step.
+  const from = Math.min(start.minute, minutesOfDay - stepMinutes);
+  const isOvernight = to.day === (start.day + 1) % 7 && to.minute < from;
+  if (isOvernight) return { day: start.day, opens: from, closes: minutesOfDay + to.minute };
+  const opens = Math.min(from, to.minute);
   return { day: start.day, opens, closes: Math.max(start.minute, to.minute, opens + stepMinutes) };
 }
 

@@ -1,6 +1,7 @@
 import { Alert, Button, Group, Loader, SegmentedControl, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core';
 import type { WebhookStats } from '@usher/client/api-types';
-import { lazy, Suspense, useState, type ReactElement } from 'react';
+import { Suspense, useState, type ReactElement } from 'react';
+import { lazily } from '../../components/lazily.ts';
 import { ProblemNote } from '../../components/problem.tsx';
 import { OutcomeTable } from './outcome-table.tsx';
 import { spans, sumOf, type SpanName } from './spans.ts';
@@ -8,7 +9,7 @@ import { useStats } from './use-stats.ts';
 import { inCount } from './words.ts';
 
 /** Charts are large, and loaded once they are looked at. */
-const Charts = lazy(async () => ({ default: (await import('./outcome-charts.tsx')).OutcomeCharts }));
+const Charts = lazily(async () => (await import('./outcome-charts.tsx')).OutcomeCharts);
 
 /** What became of the attempts, and how long they took, over time: drawn, and as a table. */
 export function Outcomes({ id }: { readonly id: string }): ReactElement {

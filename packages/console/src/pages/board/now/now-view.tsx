@@ -1,8 +1,9 @@
 import { Button, Tabs } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { Cross2Icon } from '@radix-ui/react-icons';
-import { lazy, Suspense, useCallback, useState, type ReactElement } from 'react';
+import { Suspense, useCallback, useState, type ReactElement } from 'react';
 import { useSearchParams } from 'wouter';
+import { lazily } from '../../../components/lazily.ts';
 import { useBoard, useTopic } from '../use-board.ts';
 import { EngagedList } from './engaged-list.tsx';
 import classes from './now.module.css';
@@ -11,7 +12,7 @@ import { QueueList } from './queue-list.tsx';
 import { Totals } from './totals.tsx';
 import { WaitingList } from './waiting-list.tsx';
 
-const Transcript = lazy(async () => ({ default: (await import('./transcript.tsx')).Transcript }));
+const Transcript = lazily(async () => (await import('./transcript.tsx')).Transcript);
 
 type Tab = 'queues' | 'waiting' | 'engaged' | 'operators';
 const tabs: readonly (readonly [Tab, string])[] = [

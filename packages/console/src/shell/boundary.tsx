@@ -1,0 +1,43 @@
+import { Alert, Button } from '@mantine/core';
+import { Component, type ReactElement, type ReactNode } from 'react';
+import { inWords } from '../components/in-words.ts';
+import { NotLoaded } from '../components/lazily.ts';
+import { WhenBack } from './when-back.tsx';
+
+interface Props {
+  /** What stands in its place when it has failed. */
+  readonly fallback: (error: unknown) => ReactNode;
+  readonly children: ReactNode;
+}
+
+/** What fails takes nothing with it but itself. */
+export class Boundary extends Component<Props, { readonly failed: { readonly error: unknown } | null }> {
+  override state = { failed: null as { readonly error: unknown } | null };
+
+  static getDerivedStateFromError(error: unknown): { failed: { error: unknown } } {
+    return { failed: { error } };
+  }
+
+  override render(): ReactNode {
+    const { failed } = this.state;
+    return failed === null ? this.props.children : this.props.fallback(failed.error);
+  }
+}
+
+export function FailedPage({ error }: { readonly error: unknown }): ReactElement {
+  if (error instanceof NotLoaded)
+    return (
+      <Alert color="orange" title="Not loaded yet" role="alert">
+        {inWords(error)}
+        <WhenBack />
+      </Alert>
+    );
+  return (
+    <Alert color="red" title="This page has failed" role="alert">
+      {inWords(error)}
+      <Button mt="sm" display="block" onClick={() => location.reload()}>
+        Load again
+      </Button>
+    </Alert>
+  );
+}

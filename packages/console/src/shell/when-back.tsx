@@ -1,0 +1,45 @@
+import { Button, Text } from '@mantine/core';
+import { useEffect, type ReactElement } from 'react';
+import { isHeld } from '../components/leaving.ts';
+
+const askMs = 1_500;
+/** What fails again at once is not tried by itself again and again. */
+const restMs = 60_000;
+const reloadedKey = 'usher-reloaded-at';
+
+/** Loads the page again when the server answers; by itself, unless something on the page would be lost by it. */
+export function WhenBack(): ReactElement {
+  useEffect(() => {
+    let isOver = false;
+    const timer = setInterval(() => {
+      if (isHeld() || Date.now() - Number(sessionStorage.getItem(reloadedKey)) < restMs) return;
+      void answers().then((yes) => {
+        if (!yes || isOver) return;
+        isOver = true;
+        sessionStorage.setItem(reloadedKey, String(Date.now()));
+        location.reload();
+      });
+    }, askMs);
+    return () => {
+      isOver = true;
+      clearInterval(timer);
+    };
+  }, []);
+  return (
+    <>
+      <Text size="sm" mt="xs">
+        It is loaded again as soon as the server answers.
+      </Text>
+      <Button mt="sm" display="block" onClick={() => location.reload()}>
+        Load again
+      </Button>
+    </>
+  );
+}
+
+async function answers(): Promise<boolean> {
+  return fetch('/healthz', { cache: 'no-store' }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
