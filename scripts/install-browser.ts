@@ -7,6 +7,7 @@ const ways: readonly (readonly string[])[] = [
   ...(process.getuid?.() === 0
     ? [
         ['apt-get', 'update'],
+        ['apt-get', 'install', '-y', '--no-install-recommends', 'chromium-headless-shell'],
         ['apt-get', 'install', '-y', '--no-install-recommends', 'chromium'],
       ]
     : []),

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 /** Everything `npm test` stands for. With names of test files as arguments it runs those alone, without the checks. */
 const node = process.execPath;
@@ -29,12 +31,14 @@ async function check(title: string, args: readonly string[]): Promise<boolean> {
   return passed;
 }
 
+// Every test file is a process of its own, and most of them load the whole server: what it compiles to is kept, as a start does.
+process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'node-compile-cache');
 const files = process.argv.slice(2);
 const results: boolean[] = [await run(['scripts/install-browser.ts'])];
 if (files.length === 0) for (const [title, args] of checks) results.push(await check(title, args));
 
 const everything = ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'bench/*.test.ts'];
 // Test files run side by side, each on a database of its own; more at once than this only makes them wait for each other.
-const options = ['--test', '--test-global-setup=test/setup.ts', '--test-concurrency=3', '--test-timeout=300000'];
+const options = ['--test', '--test-global-setup=test/setup.ts', '--test-concurrency=4', '--test-timeout=300000'];
 results.push(await run([...options, ...(files.length === 0 ? everything : files)]));
 process.exitCode = results.every(Boolean) ? 0 : 1;

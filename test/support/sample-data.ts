@@ -6,7 +6,7 @@ import { makeAccount, type Reached, type TestAccount } from './world.ts';
 /** Twenty times as fast as people live: what takes minutes is seen in seconds. */
 export const pace = { speed: 20, lookEveryMs: 50 };
 /** For what has to happen by chance, on a machine that is busy. */
-export const patienceMs = 60_000;
+export const patienceMs = 120_000;
 
 export async function sample(server: Reached, who: TestAccount, action: 'GET' | 'POST' | 'DELETE'): Promise<Json> {
   const answer = await call(server, `${action} /sample_data`, { token: who.admin });

@@ -47,7 +47,7 @@ createRoot(root).render(
       <QueryClientProvider client={client}>
         <SessionContext value={session}>
           <Router base="/console" aroundNav={askBeforeLeaving}>
-            <Boundary fallback={(error) => <FailedPage error={error} />}>
+            <Boundary fallback={FailedPage}>
               <Entry />
             </Boundary>
           </Router>

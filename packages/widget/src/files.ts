@@ -1,9 +1,11 @@
 import type { Api } from '@usher/client/api';
+import { ProblemError } from '@usher/client/problem';
 import type { Outbox } from './outbox.ts';
 import { reasonOf } from './texts.ts';
 
 /** By then a browser has begun to save what it was given. */
 const savedMs = 60_000;
+const againMs = 2_000;
 
 /** Files on their way: up, to be scanned, which the outbox waits for; and down. */
 export class Files {
@@ -27,10 +29,17 @@ export class Files {
       const state = answer.security_scanning_required ? 'pending' : 'clean';
       this.#outbox.changeFile(id, { id: answer.file_id, state });
       // Its result may have come before we knew the name of the file.
-      if (state === 'pending') await this.look(engagementId);
+      if (state === 'pending') this.#lookSoon(engagementId);
     } catch (error) {
       this.#outbox.changeFile(id, {}, reasonOf(error));
     }
+  }
+
+  /** Until it is answered. That it cannot be asked, as in a page that is being closed, says nothing about the file. */
+  #lookSoon(engagementId: string): void {
+    this.look(engagementId).catch((error: unknown) => {
+      if (!(error instanceof ProblemError)) setTimeout(() => this.#lookSoon(engagementId), againMs);
+    });
   }
 
   /** How the scans stand. */

@@ -1,12 +1,12 @@
 import { Alert, Button } from '@mantine/core';
-import { Component, type ReactElement, type ReactNode } from 'react';
+import { Component, type ComponentType, type ReactElement, type ReactNode } from 'react';
 import { inWords } from '../components/in-words.ts';
 import { NotLoaded } from '../components/lazily.ts';
 import { WhenBack } from './when-back.tsx';
 
 interface Props {
   /** What stands in its place when it has failed. */
-  readonly fallback: (error: unknown) => ReactNode;
+  readonly fallback: ComponentType<{ readonly error: unknown }>;
   readonly children: ReactNode;
 }
 
@@ -20,8 +20,14 @@ export class Boundary extends Component<Props, { readonly failed: { readonly err
 
   override render(): ReactNode {
     const { failed } = this.state;
-    return failed === null ? this.props.children : this.props.fallback(failed.error);
+    const { fallback: Fallback, children } = this.props;
+    return failed === null ? children : <Fallback error={failed.error} />;
   }
+}
+
+/** For what only stands beside. */
+export function Nothing(): null {
+  return null;
 }
 
 export function FailedPage({ error }: { readonly error: unknown }): ReactElement {

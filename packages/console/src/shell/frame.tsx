@@ -6,7 +6,7 @@ import { lazily } from '../components/lazily.ts';
 import { useMe } from '../data/use-me.ts';
 import icon from '../icon.svg';
 import { AccountMenu } from './account-menu.tsx';
-import { Boundary, FailedPage } from './boundary.tsx';
+import { Boundary, FailedPage, Nothing } from './boundary.tsx';
 import { Connection } from './connection.tsx';
 import { accountPage as AccountPage, pages } from './pages.ts';
 
@@ -68,13 +68,13 @@ export function Frame(): ReactElement {
       </AppShell.Navbar>
       <AppShell.Main>
         {me.can('super_manager') && !path.startsWith('/sites') ? (
-          <Boundary fallback={() => null}>
+          <Boundary fallback={Nothing}>
             <Suspense>
               <SampleDataOffer />
             </Suspense>
           </Boundary>
         ) : null}
-        <Boundary key={path.split('/')[1]} fallback={(error) => <FailedPage error={error} />}>
+        <Boundary key={path.split('/')[1]} fallback={FailedPage}>
           <Suspense
             fallback={
               <Center mih="40vh">

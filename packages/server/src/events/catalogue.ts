@@ -30,14 +30,20 @@ const ajv = new Ajv({ strict: false, validateFormats: true });
 ajv.addFormat('uuid', isUuid);
 ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/);
 
-const forms = new Map<EventType, Form>(
-  eventTypes.map((type) => {
-    const schema = payloads[type];
-    const arrange = fieldOrder(schema as FieldSchema);
-    if (arrange === null) throw new Error(`${type} has no fields`);
-    return [type, { fits: ajv.compile(schema), arrange }];
-  }),
-);
+const forms = new Map<EventType, Form>();
+
+/** Made when the first event of its type is: all at once they would hold up every start. */
+function formOf(type: EventType): Form {
+  const known = forms.get(type);
+  if (known !== undefined) return known;
+  const schema = payloads[type] as (typeof payloads)[EventType] | undefined;
+  if (schema === undefined) throw new Error(`there is no event type ${type}`);
+  const arrange = fieldOrder(schema as FieldSchema);
+  if (arrange === null) throw new Error(`${type} has no fields`);
+  const form = { fits: ajv.compile(schema), arrange };
+  forms.set(type, form);
+  return form;
+}
 
 /** The payload as it is stored and sent, its fields in the document's order. One that breaks its schema is a bug of ours. */
 export function makeEvent<T extends EventType>(
@@ -45,8 +51,7 @@ export function makeEvent<T extends EventType>(
   { id, at }: { readonly id: string; readonly at: Date },
   fields: EventFields<T>,
 ): EventPayload<T> {
-  const form = forms.get(type);
-  if (form === undefined) throw new Error(`there is no event type ${type}`);
+  const form = formOf(type);
   const payload = { event_type: type, event_id: id, dispatched_at: at.toISOString(), ...fields };
   if (!form.fits(payload)) throw new Error(`${type} does not fit its schema: ${inWords(form.fits.errors)}`);
   return form.arrange(payload) as EventPayload<T>;

@@ -19,6 +19,7 @@ import type { Log } from './log.ts';
 import { isReceiving } from './multipart.ts';
 import { problemOf, problemSchema, problemType, refusalOf } from './problem.ts';
 import { dataHeaders } from './security-headers.ts';
+import { serializerCompiler } from './serialization.ts';
 import { refuseUnsafe, validatorCompiler } from './validation.ts';
 
 /** Handlers' parameters are typed by the route's own TypeBox schemas. */
@@ -72,6 +73,7 @@ export function createApp({ log, sql, trustProxy }: HttpOptions): App {
   }).withTypeProvider<TypeBoxProvider>();
 
   app.setValidatorCompiler(validatorCompiler);
+  app.setSerializerCompiler(serializerCompiler);
   app.setErrorHandler(answerError);
   acceptJson(app);
   refuseUnknownRoutes(app);

@@ -1,4 +1,4 @@
-import { Ajv, type ErrorObject, type Options } from 'ajv';
+import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
 import formats from 'ajv-formats';
 import type { FastifySchemaCompiler, FastifySchemaValidationError } from 'fastify';
 import { invalid, Refusal, type Violation } from './errors.ts';
@@ -63,8 +63,18 @@ function prepare(ajv: Ajv): Ajv {
   return ajv;
 }
 
-export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpPart }) =>
-  (httpPart === 'body' ? exact : coercing).compile(schema);
+/** Made when the first request needs it: all of them at once are a good part of the time that a start takes. */
+export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpPart }) => {
+  const ajv = httpPart === 'body' ? exact : coercing;
+  let made: ValidateFunction | null = null;
+  const validate: ReturnType<FastifySchemaCompiler<object>> = (data) => {
+    made ??= ajv.compile(schema);
+    const fits = made(data);
+    validate.errors = made.errors ?? null;
+    return fits;
+  };
+  return validate;
+};
 
 /** What a failed validation is answered with: an id in the path that cannot be one is an unknown id. */
 export function refusalOfValidation(part: string | undefined, found: readonly FastifySchemaValidationError[]): Refusal {

@@ -4,9 +4,11 @@ import { ProblemNote } from '../../components/problem.tsx';
 import { useChange, useRead } from '../../data/use-api.ts';
 import { inShort } from './in-short.ts';
 
+const readAgainMs = 10_000;
+
 /** Everywhere the operator is signed in. One that is ended is out at once. */
 export function Sessions(): ReactElement {
-  const read = useRead('GET /operator_authentication/sessions', {});
+  const read = useRead('GET /operator_authentication/sessions', {}, { refetchInterval: readAgainMs });
   const end = useChange('DELETE /operator_authentication/sessions/{session_id}', {
     refresh: ['GET /operator_authentication/sessions'],
   });
