@@ -15,6 +15,8 @@ const folder = 'docs/images';
 const size = { width: 1280, height: 800 };
 /** Until the sample's people have met. */
 const settleMs = 60_000;
+/** Until somebody comes: not everybody who comes is left to a person. */
+const comeMs = 240_000;
 /** For the other side to answer. */
 const talkMs = 12_000;
 /** For charts and fonts to come to rest. */
@@ -31,6 +33,17 @@ const pages = [
   ['account', '/account'],
 ] as const;
 
+const schemes = [
+  ['light', ''],
+  ['dark', '-dark'],
+] as const;
+
+interface Scene {
+  readonly browser: TestBrowser;
+  readonly server: TestServer;
+  readonly account: TestAccount;
+}
+
 async function shoot(page: Page, name: string): Promise<void> {
   await pause(restMs);
   await page.screenshot({ path: `${folder}/${name}.png` });
@@ -43,21 +56,32 @@ async function openFirst(page: Page): Promise<void> {
 }
 
 /** Somebody of the sample's comes to whoever is available, and talks. */
-async function shootDesk(page: Page, url: string, suffix: string): Promise<void> {
-  await page.goto(`${url}/console/desk`);
+async function shootDesk({ browser, server, account }: Scene): Promise<void> {
+  const { page, context } = await openConsole({
+    browser,
+    server,
+    key: account.key,
+    path: '/desk',
+    options: { viewport: size },
+  });
   await page.getByRole('switch', { name: 'Available' }).click();
-  await page.getByRole('region', { name: 'Offers' }).getByRole('article').first().waitFor({ timeout: settleMs });
+  await page.getByRole('region', { name: 'Offers' }).getByRole('article').first().waitFor({ timeout: comeMs });
   await page.keyboard.press('Alt+A');
   const composer = page.getByRole('textbox', { name: 'Message', exact: true });
   await composer.fill('Good afternoon! How can I help?');
   await page.keyboard.press('Enter');
   await pause(talkMs);
   await composer.fill('Let me look that up for you');
-  await shoot(page, `desk${suffix}`);
+  for (const [colorScheme, suffix] of schemes) {
+    await page.emulateMedia({ colorScheme });
+    await shoot(page, `desk${suffix}`);
+  }
   await page.getByRole('switch', { name: 'Available' }).click();
+  await context.close();
 }
 
-async function shootWidget(server: TestServer, browser: TestBrowser, { admin: token }: TestAccount): Promise<void> {
+async function shootWidget({ browser, server, account }: Scene): Promise<void> {
+  const token = account.admin;
   const { body: sample } = await call(server, 'GET /sample_data', { token });
   const made = await call(server, `POST /sites/${sample.site_id}/application_tokens`, {
     token,
@@ -71,11 +95,27 @@ async function shootWidget(server: TestServer, browser: TestBrowser, { admin: to
     await page.goto(`${server.url}/demo?site=${sample.site_id}&token=${made.body.token}`);
     await page.getByRole('button', { name: 'Ask us' }).click();
     await page.getByRole('button', { name: 'Chat', exact: true }).click();
-    await page.getByText('You are connected.').waitFor({ timeout: settleMs });
+    await page.getByText('You are connected.').waitFor({ timeout: comeMs });
     await page.getByLabel('Message', { exact: true }).fill('Hello, is the lamp in stock?');
     await page.keyboard.press('Enter');
     await pause(talkMs);
     await shoot(page, name);
+    await context.close();
+  }
+}
+
+async function shootPages({ browser, server, account }: Scene): Promise<void> {
+  for (const [colorScheme, suffix] of schemes) {
+    const options = { colorScheme, viewport: size };
+    const { page, context } = await openConsole({ browser, server, key: account.key, path: '/board', options });
+    for (const [name, path] of pages) {
+      await page.goto(`${server.url}/console${path}`);
+      await page.getByText('Live', { exact: true }).waitFor();
+      await shoot(page, `${name}${suffix}`);
+      if (!['queues', 'hours', 'webhooks'].includes(name)) continue;
+      await openFirst(page);
+      await shoot(page, `${name.replace(/s$/, '')}${suffix}`);
+    }
     await context.close();
   }
 }
@@ -88,22 +128,10 @@ try {
   const account = await makeAccount(server);
   await call(server, 'POST /sample_data', { token: account.admin });
   await pause(settleMs);
-  for (const colorScheme of ['light', 'dark'] as const) {
-    const suffix = colorScheme === 'light' ? '' : '-dark';
-    const options = { colorScheme, viewport: size };
-    const { page, context } = await openConsole({ browser, server, key: account.key, path: '/board', options });
-    for (const [name, path] of pages) {
-      await page.goto(`${server.url}/console${path}`);
-      await page.getByText('Live', { exact: true }).waitFor();
-      await shoot(page, `${name}${suffix}`);
-      if (!['queues', 'hours', 'webhooks'].includes(name)) continue;
-      await openFirst(page);
-      await shoot(page, `${name.replace(/s$/, '')}${suffix}`);
-    }
-    await shootDesk(page, server.url, suffix);
-    await context.close();
-  }
-  await shootWidget(server, browser, account);
+  const scene = { browser, server, account };
+  await shootPages(scene);
+  await shootDesk(scene);
+  await shootWidget(scene);
 } finally {
   await globalTeardown();
 }

@@ -237,3 +237,33 @@ test('an invitation that is accepted ends links that were made before', async ()
   expectStatus(await accept(await invite(server, account, id)), 201);
   expectStatus(await call(server, `POST ${sessionsPath}`, { body: { link } }), 401);
 });
+
+test('whoever is invited in the moment of being disabled keeps no invitation', async () => {
+  for (let time = 0; time < 10; time += 1) {
+    const { id } = await makeSomebody();
+    const [made, disabled] = await Promise.all([
+      call(server, `POST /operators/${id}/invitations`, { token: account.admin }),
+      call(server, `PATCH /operators/${id}`, { token: account.admin, body: { enabled: false } }),
+    ]);
+    expectStatus(disabled, 200);
+    assert.ok([201, 409].includes(made.status), JSON.stringify(made.body));
+    const { sql } = server.database;
+    assert.equal((await sql`SELECT 1 FROM operator_invitations WHERE operator_id = ${id}`).length, 0);
+  }
+});
+
+test('every way of getting in at once: each is answered, none waits for another that waits for it', async () => {
+  const { id, email } = await makeSomebody();
+  const { token, cookie } = sessionOf(expectStatus(await accept(await invite(server, account, id)), 201));
+  for (let time = 0; time < 6; time += 1) {
+    const [link, invitation] = [await linkOf(server, id), await invite(server, account, id)];
+    const answers = await Promise.all([
+      call(server, `POST ${sessionsPath}`, { body: { link }, headers: { cookie } }),
+      call(server, `POST ${sessionsPath}`, { body: { email, password } }),
+      call(server, passwordPath, { token, body: { current_password: password, new_password: password } }),
+      accept(invitation),
+      call(server, `POST /operators/${id}/invitations`, { token: account.admin }),
+    ]);
+    for (const { status, body } of answers) assert.ok(status < 500, JSON.stringify(body));
+  }
+});

@@ -25,14 +25,14 @@ for (const when of ['before', 'after'] as const) {
     `a process killed ${when} any step of a turn: another goes on, and nothing is lost or doubled`,
     { timeout: 300_000 },
     async (t) => {
-      for (const step of steps) {
-        await t.test(`step ${step}`, async () => {
-          await using cluster = await startCluster(1);
-          const wire = await openWire(cluster.database.address);
-          try {
-            const [survivor] = cluster.nodes;
+      await using cluster = await startCluster(1);
+      const [survivor] = cluster.nodes;
+      if (survivor === undefined) throw new Error('nobody started');
+      const wire = await openWire(cluster.database.address);
+      try {
+        for (const step of steps) {
+          await t.test(`step ${step}`, async () => {
             const victim = await cluster.start(wire.url);
-            if (survivor === undefined) throw new Error('nobody started');
             const account = await makeAccount(cluster.reach(survivor));
             const day = await openDay(cluster.reach(survivor), account, visitors);
             let current = victim;
@@ -45,10 +45,10 @@ for (const when of ['before', 'after'] as const) {
             await Promise.all([comeUntilTold(day, reach), serveAll(day, reach)]);
             await struck;
             await audit(day, cluster.database.sql);
-          } finally {
-            wire.close();
-          }
-        });
+          });
+        }
+      } finally {
+        wire.close();
       }
     },
   );
@@ -58,25 +58,25 @@ test(
   'a connection lost before any step, or a commit whose answer is lost: the same process goes on',
   { timeout: 300_000 },
   async (t) => {
-    for (const when of ['before', 'after'] satisfies Fault['when'][]) {
-      for (const step of steps) {
-        await t.test(`${when} step ${step}`, async () => {
-          await using own = await startCluster(0);
-          const wire = await openWire(own.database.address);
-          try {
-            const node = await own.start(wire.url);
-            const account = await makeAccount(own.reach(node));
-            const day = await openDay(own.reach(node), account, visitors);
-            const reach = () => own.reach(node);
+    await using cluster = await startCluster(0);
+    const wire = await openWire(cluster.database.address);
+    try {
+      const node = await cluster.start(wire.url);
+      const reach = () => cluster.reach(node);
+      for (const when of ['before', 'after'] satisfies Fault['when'][]) {
+        for (const step of steps) {
+          // What is lost is made anew: to the connection of the next step every statement is new again.
+          await t.test(`${when} step ${step}`, async () => {
+            const day = await openDay(reach(), await makeAccount(reach()), visitors);
             const struck = wire.strike({ step, when, act: () => undefined });
             await Promise.all([comeUntilTold(day, reach), serveAll(day, reach)]);
             await struck;
-            await audit(day, own.database.sql);
-          } finally {
-            wire.close();
-          }
-        });
+            await audit(day, cluster.database.sql);
+          });
+        }
       }
+    } finally {
+      wire.close();
     }
   },
 );

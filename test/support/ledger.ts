@@ -96,9 +96,12 @@ export async function serveAll(day: Day, reach: () => Reached): Promise<void> {
 
 /** Every acknowledged ticket has ended in one engagement, in order, once; every change has its event, every event its change. */
 export async function audit(day: Day, sql: Sql): Promise<void> {
+  const site = day.account.siteId;
   const tickets = await sql<{ id: string; visitor_id: string; state: string; seq: number; started: Date }[]>`
     SELECT t.id, t.visitor_id, t.state, t.seq::float8 AS seq, e.started_at AS started
-      FROM queue_tickets t LEFT JOIN engagements e ON e.ticket_id = t.id ORDER BY t.seq`;
+      FROM queue_tickets t LEFT JOIN engagements e ON e.ticket_id = t.id
+     WHERE t.site_id = ${site}
+     ORDER BY t.seq`;
   assert.equal(tickets.length, day.visitors.length, 'one ticket a visitor');
   for (const { id, visitor_id, state } of tickets) {
     assert.equal(day.acknowledged.get(visitor_id), id);
@@ -106,22 +109,22 @@ export async function audit(day: Day, sql: Sql): Promise<void> {
   }
   const offered = await sql<{ seq: number }[]>`
     SELECT t.seq::float8 AS seq FROM engagement_requests r JOIN queue_tickets t ON t.id = r.ticket_id
-     WHERE r.state = 'accepted' ORDER BY r.created_at, t.seq`;
+     WHERE r.state = 'accepted' AND t.site_id = ${site} ORDER BY r.created_at, t.seq`;
   assert.deepEqual(
     offered.map(({ seq }) => seq),
     tickets.map(({ seq }) => seq),
     'offered in the order they came',
   );
   const [count] = await sql<Record<string, number>[]>`
-    SELECT (SELECT count(*) FROM engagements)::integer AS engagements,
-           (SELECT count(DISTINCT visitor_id) FROM engagements)::integer AS visitors,
-           (SELECT count(*) FROM engagements WHERE ended_at IS NULL)::integer AS unended,
+    SELECT (SELECT count(*) FROM engagements WHERE site_id = ${site})::integer AS engagements,
+           (SELECT count(DISTINCT visitor_id) FROM engagements WHERE site_id = ${site})::integer AS visitors,
+           (SELECT count(*) FROM engagements WHERE ended_at IS NULL AND site_id = ${site})::integer AS unended,
            (SELECT count(*) FROM active_engagements)::integer AS active,
-           (SELECT count(*) FROM engagement_requests WHERE state = 'pending')::integer AS pending,
-           (SELECT count(*) FROM events WHERE type = 'engagement.start')::integer AS started,
-           (SELECT count(*) FROM events WHERE type = 'engagement.end')::integer AS ended,
-           (SELECT count(*) FROM events WHERE type = 'engagement.request.failure')::integer AS failures,
-           (SELECT count(*) FROM engagement_requests WHERE state = 'failed')::integer AS failed,
+           (SELECT count(*) FROM engagement_requests WHERE state = 'pending' AND site_id = ${site})::integer AS pending,
+           (SELECT count(*) FROM events WHERE type = 'engagement.start' AND site_id = ${site})::integer AS started,
+           (SELECT count(*) FROM events WHERE type = 'engagement.end' AND site_id = ${site})::integer AS ended,
+           (SELECT count(*) FROM events WHERE type = 'engagement.request.failure' AND site_id = ${site})::integer AS failures,
+           (SELECT count(*) FROM engagement_requests WHERE state = 'failed' AND site_id = ${site})::integer AS failed,
            (SELECT visitors FROM queue_states WHERE queue_id = ${day.queue}) AS waiting`;
   const all = day.visitors.length;
   assert.ok(count);

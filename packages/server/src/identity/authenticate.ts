@@ -36,6 +36,9 @@ export class Authenticator {
   /** Callers by the header they sent, each with what it was made of. */
   readonly #known = new BoundedMap<string, KnownCaller>(mostKnown);
 
+  /** Sessions that were looked for and are no more. */
+  readonly #ended = new BoundedMap<string, true>(mostKnown);
+
   constructor(tokens: Tokens, directory: Directory) {
     this.#tokens = tokens;
     this.#directory = directory;
@@ -95,9 +98,13 @@ export class Authenticator {
   async #operator({ sub, session }: Claims): Promise<KnownOperator | null> {
     const { operators } = this.#directory;
     const held = await operators.get(sub);
-    if (session === undefined || held?.sessionIds.has(session) !== false) return held;
+    if (session === undefined || held?.sessionIds.has(session) !== false || this.#ended.get(session) === true)
+      return held;
     operators.drop(sub);
-    return operators.get(sub);
+    const read = await operators.get(sub);
+    // One that has ended does not come back: it need not be looked for again.
+    if (read?.sessionIds.has(session) === false) this.#ended.set(session, true);
+    return read;
   }
 
   async #application(token: string): Promise<Caller> {

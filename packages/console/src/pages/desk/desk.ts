@@ -290,8 +290,7 @@ export class Desk {
     const { byId, isRead } = this.#state;
     for (const [id, { outgoing, transfer }] of byId) {
       const was = before.byId.get(id);
-      if (was !== undefined && was.outgoing !== outgoing)
-        this.keeper.keep(id, { unsent: outgoing.filter(({ state }) => state !== 'sent') });
+      if (was !== undefined && was.outgoing !== outgoing) this.keeper.keepUnsent(id, was.outgoing, outgoing);
       if (was !== undefined && was.transfer !== transfer)
         this.keeper.keep(id, { transfer: transfer === null ? null : { kind: transfer.kind, id: transfer.id } });
     }

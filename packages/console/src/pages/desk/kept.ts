@@ -38,6 +38,13 @@ export class Keeper {
     this.#write(`${this.#own} ${id}`, isNothing ? null : kept);
   }
 
+  /** Messages of this page that are not sent, where it had those of `before`; what another page has not sent stays kept. */
+  keepUnsent(id: string, before: readonly Outgoing[], now: readonly Outgoing[]): void {
+    const own = new Set([...before, ...now].map((message) => message.id));
+    const others = this.of(id).unsent.filter((message) => !own.has(message.id));
+    this.keep(id, { unsent: [...others, ...now.filter(({ state }) => state !== 'sent')] });
+  }
+
   /** Conversations on the desk, those that are over too. */
   get onDesk(): readonly string[] {
     const ids = this.#read(this.#own);

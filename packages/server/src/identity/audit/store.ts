@@ -49,23 +49,26 @@ export interface AuditFilter {
 }
 
 /**
- * Newest first, served by audit_log_in_order, or audit_log_of_target, in each day that is asked for. Of sites that are no more nobody is super_manager:
- * what concerns none but these is seen by those who are super_manager of all there are.
+ * Newest first, served by audit_log_in_order or, where less is asked for, by audit_log_of_target, _of_actor or _of_action, in
+ * each day. Of sites that are no more nobody is super_manager: what concerns none but these is seen by those who are
+ * super_manager of all there are.
  */
 export async function listEntries(sql: Sql, filter: AuditFilter): Promise<AuditEntryRow[]> {
   const { accountId, siteIds, actorId, action, targetType, targetId, since, until, before, limit } = filter;
   const reach = sql`${[...filter.reach]}::uuid[]`;
+  // Only what is asked for is said: so each question has a plan of its own.
+  const nothing = sql``;
   return sql<AuditEntryRow[]>`
     SELECT id, seq::double precision AS seq, at, site_ids, actor_id, actor_name, via, action, target_type, target_id,
            target_name, changes, request_id
       FROM audit_log l
      WHERE account_id = ${accountId} AND at >= ${since} AND at < ${until}
-       AND (${before}::bigint IS NULL OR seq < ${before}::bigint)
-       AND (${siteIds === null} OR site_ids && ${[...(siteIds ?? [])]}::uuid[])
-       AND (${actorId}::uuid IS NULL OR actor_id = ${actorId})
-       AND (${action}::text IS NULL OR action = ${action})
-       AND (${targetType}::text IS NULL OR target_type = ${targetType})
-       AND (${targetId}::text IS NULL OR target_id = ${targetId})
+       ${before === null ? nothing : sql`AND seq < ${before}`}
+       ${siteIds === null ? nothing : sql`AND site_ids && ${[...siteIds]}::uuid[]`}
+       ${actorId === null ? nothing : sql`AND actor_id = ${actorId}`}
+       ${action === null ? nothing : sql`AND action = ${action}`}
+       ${targetType === null ? nothing : sql`AND target_type = ${targetType}`}
+       ${targetId === null ? nothing : sql`AND target_id = ${targetId}`}
        AND CASE
              WHEN site_ids = '{}' THEN true
              WHEN NOT of_each AND site_ids && ${reach} THEN true

@@ -1,6 +1,7 @@
 import type { Sql } from '../../platform/database.ts';
 import type { AccountId, OperatorId } from '../../platform/ids.ts';
 import { digestOf, newSecret } from '../secrets.ts';
+import { holdOperator } from './hold-operator.ts';
 
 const validMinutes = 60;
 
@@ -24,13 +25,15 @@ export async function makeLink(sql: Sql, { accountId, operatorId }: LinkOwner): 
   return token;
 }
 
-/** Uses it up: of two who open it at once, one gets its owner. */
+/** Uses it up: of two who open it at once, one gets its owner, whose row is held from then on. */
 export async function spendLink(sql: Sql, token: string): Promise<LinkOwner | null> {
-  const [row] = await sql<LinkOwner[]>`
-    DELETE FROM sign_in_links
-     WHERE secret_digest = ${digestOf(token)} AND expires_at > now()
-    RETURNING account_id AS "accountId", operator_id AS "operatorId"`;
-  return row ?? null;
+  const digest = digestOf(token);
+  const [owner] = await sql<LinkOwner[]>`
+    SELECT account_id AS "accountId", operator_id AS "operatorId" FROM sign_in_links WHERE secret_digest = ${digest}`;
+  if (owner === undefined) return null;
+  await holdOperator(sql, owner.operatorId);
+  const spent = await sql`DELETE FROM sign_in_links WHERE secret_digest = ${digest} AND expires_at > now() RETURNING 1`;
+  return spent.length === 0 ? null : owner;
 }
 
 export async function withdrawLinks(sql: Sql, operatorId: OperatorId): Promise<void> {

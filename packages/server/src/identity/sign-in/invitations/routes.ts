@@ -12,6 +12,7 @@ import { belongings, concerning } from '../../operators/audited.ts';
 import type { OperatorRow } from '../../operators/operator.ts';
 import { operatorToChange } from '../../operators/permission.ts';
 import { digestOf, newSecret } from '../../secrets.ts';
+import { holdOperator } from '../hold-operator.ts';
 import { withdrawLinks } from '../links.ts';
 import type { SignInParts } from '../parts.ts';
 import { newPassword, weakness } from '../passwords/password.ts';
@@ -52,8 +53,9 @@ function invitingRoutes(app: App, publicUrl: string): void {
     },
     async (request, reply) => {
       const invited = await invitable(request, request.params.operator_id);
-      const { id: operatorId, account_id: accountId, enabled } = invited;
-      if (!enabled) throw new Refusal('operator_disabled', 'The operator is disabled. Enable it first.');
+      const { id: operatorId, account_id: accountId } = invited;
+      if (!(await holdOperator(request.sql, operatorId)))
+        throw new Refusal('operator_disabled', 'The operator is disabled. Enable it first.');
       refuseToReplaceOwn(request, invited);
       const token = newSecret('usi');
       const row = await putInvitation(request.sql, { id: newId(), accountId, operatorId, digest: digestOf(token) });
@@ -174,8 +176,8 @@ async function accept(
   const { accountId, operatorId } = found;
   const hash = await hasher.hash(given.password);
   return inTransaction(request.sql, async (sql) => {
+    await holdOperator(sql, operatorId);
     if (!(await spendInvitation(sql, digest))) throw unknownInvitation();
-    // Holds the operator's row from here on.
     const userAgent = request.headers['user-agent'];
     const session = await openSession(sql, { accountId, operatorId, proof: { by: 'invitation' }, userAgent });
     await setPassword(sql, { accountId, operatorId, hash });

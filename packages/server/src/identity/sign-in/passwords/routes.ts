@@ -5,6 +5,7 @@ import { invalid, Refusal } from '../../../platform/errors.ts';
 import type { App } from '../../../platform/http.ts';
 import { body } from '../../../platform/schema.ts';
 import { operatorOf, refuseLimited } from '../../access.ts';
+import { holdOperator } from '../hold-operator.ts';
 import { withdrawInvitations } from '../invitations/store.ts';
 import { withdrawLinks } from '../links.ts';
 import type { SignInParts } from '../parts.ts';
@@ -59,7 +60,7 @@ async function changePassword(
   }
   const hash = await hasher.hash(given.new_password);
   await inTransaction(request.sql, async (sql) => {
-    await sql`SELECT 1 FROM operators WHERE id = ${operatorId} FOR NO KEY UPDATE`;
+    await holdOperator(sql, operatorId);
     if (!(await isPassword(sql, operatorId, owner.hash))) throw wrongPassword();
     await setPassword(sql, { accountId, operatorId, hash });
     await endSessions(sql, operatorId, sessionId);

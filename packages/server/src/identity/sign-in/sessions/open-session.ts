@@ -2,6 +2,7 @@ import type { Sql } from '../../../platform/database.ts';
 import { newId, type AccountId, type OperatorId } from '../../../platform/ids.ts';
 import { digestOf, newSessionSecret } from '../../secrets.ts';
 import { invalidCredentials } from '../check-key.ts';
+import { holdOperator } from '../hold-operator.ts';
 import { isPassword } from '../passwords/store.ts';
 import type { SessionCookie } from './cookie.ts';
 import { insertSession, type SessionId, type UsedSession } from './store.ts';
@@ -31,8 +32,7 @@ const longestUserAgent = 200;
 /** To be called in a transaction. */
 export async function openSession(sql: Sql, entrant: Entrant): Promise<OpenedSession> {
   const { accountId, operatorId, proof, userAgent = '' } = entrant;
-  const [enabled] = await sql`SELECT 1 FROM operators WHERE id = ${operatorId} AND enabled FOR NO KEY UPDATE`;
-  if (enabled === undefined || !(await stillHolds(sql, operatorId, proof)))
+  if (!(await holdOperator(sql, operatorId)) || !(await stillHolds(sql, operatorId, proof)))
     throw invalidCredentials('What was shown has ceased to be valid this moment.');
   const id = newId<SessionId>();
   const secret = newSessionSecret();

@@ -5,6 +5,7 @@ import { addressKey } from '../../../platform/rate-limit.ts';
 import { body, checked } from '../../../platform/schema.ts';
 import { digestOf } from '../../secrets.ts';
 import { checkKey, invalidCredentials } from '../check-key.ts';
+import { holdOperator } from '../hold-operator.ts';
 import { spendLink } from '../links.ts';
 import type { SignInParts } from '../parts.ts';
 import { checkPassword } from '../passwords/check-password.ts';
@@ -49,6 +50,7 @@ export async function signIn(parts: SignInParts, request: FastifyRequest, given:
     const spent = given.link === undefined ? null : await spendLink(sql, given.link);
     const entrant = spent === null ? shown : ({ ...spent, proof: { by: 'link' } } as const);
     if (entrant === null) throw invalidCredentials('The link was used already, or is older than an hour.');
+    await holdOperator(sql, entrant.operatorId);
     if (held !== null) await endHeldSession(sql, held.id, digestOf(held.secret));
     return openSession(sql, { ...entrant, userAgent });
   });
