@@ -182,15 +182,13 @@ test('who was on another site before keeps all of it: a chat there, and one that
   const who = await makeAccount(server);
   const { site_id: site } = await sample(server, who, 'POST');
   const queue = await makeQueue(server, who);
-  const operator = await makeOperator(
-    server,
-    who,
-    [who.siteId, site].map((site_id) => ({ site_id, role: 'operator' })),
-  );
+  const operator = await makeOperator(server, who, [{ site_id: who.siteId, role: 'operator' }]);
   await present(server, operator);
   const { visitor } = await enqueue(server, who, queue);
   await until(async () => (await offersOf(server, operator)).length > 0);
   const engagement = await acceptOffer(server, operator);
+  const assignments = [who.siteId, site].map((site_id) => ({ site_id, role: 'operator' }));
+  expectStatus(await call(server, `PATCH /operators/${operator.id}`, { token: who.admin, body: { assignments } }), 200);
   const message = `/engagements/${engagement}/chat_messages/${randomUUID()}`;
   expectStatus(await call(server, `PUT ${message}`, { token: visitor.token, body: { content: 'Mine' } }), 200);
   // To the one who made the sample, who works there too.

@@ -279,6 +279,7 @@ test('a reply after the request or the engagement has ended is taken by nobody',
   const other = await begin();
   await carrier.reply(server, other.sms, 'In time');
   const engagement = await engaged(other);
+  await eventually(async () => (await transcript(engagement)).length === 1);
   const end = { token: other.operator.token, body: { action: 'end' } };
   expectStatus(await call(server, `PATCH /engagements/${engagement}`, end), 200);
   assert.equal((await carrier.reply(server, other.sms, 'Too late')).status, 200);

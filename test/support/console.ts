@@ -32,10 +32,10 @@ export async function barriersOf(page: Page): Promise<string[]> {
   return page.evaluate(async () => {
     const { axe: checker } = globalThis as unknown as {
       axe: {
-        run(): Promise<{ violations: { id: string; impact: string; help: string; nodes: { html: string }[] }[] }>;
+        run(options: object): Promise<{ violations: { id: string; impact: string; help: string; nodes: { html: string }[] }[] }>;
       };
     };
-    const { violations } = await checker.run();
+    const { violations } = await checker.run({ resultTypes: ['violations'] });
     return violations
       .filter(({ impact }) => impact === 'serious' || impact === 'critical')
       .map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`);
