@@ -11,15 +11,20 @@ import { spec } from 'node:test/reporters';
 const node = process.execPath;
 const bin = (name: string): string[] => [`node_modules/${name}`];
 
-const checks: readonly (readonly [title: string, args: readonly string[]])[] = [
-  ['types', bin('typescript/bin/tsc')],
-  ['types of the console', [...bin('typescript/bin/tsc'), '--project', 'packages/console']],
-  ['types of the widget', [...bin('typescript/bin/tsc'), '--project', 'packages/widget']],
-  ['types of calls', [...bin('typescript/bin/tsc'), '--project', 'packages/call']],
-  ['lint', [...bin('oxlint/bin/oxlint'), '--type-aware', '--quiet', '--deny-warnings']],
-  ['format', [...bin('prettier/bin/prettier.cjs'), '--check', '--log-level=warn', '.']],
-  ['import direction', ['scripts/check-imports.ts']],
-  ['dead code', [...bin('knip/bin/knip.js'), '--no-progress', '--no-config-hints']],
+type Check = readonly [title: string, args: readonly string[]];
+
+/** Two side by side, as even a small machine can do. */
+const lanes: readonly (readonly Check[])[] = [
+  [
+    ['types', bin('typescript/bin/tsc')],
+    ['types of the console', [...bin('typescript/bin/tsc'), '--project', 'packages/console']],
+    ['types of the widget', [...bin('typescript/bin/tsc'), '--project', 'packages/widget']],
+    ['types of calls', [...bin('typescript/bin/tsc'), '--project', 'packages/call']],
+    ['import direction', ['scripts/check-imports.ts']],
+    ['dead code', [...bin('knip/bin/knip.js'), '--no-progress', '--no-config-hints']],
+    ['lint', [...bin('oxlint/bin/oxlint'), '--type-aware', '--quiet', '--deny-warnings']],
+  ],
+  [['format', [...bin('prettier/bin/prettier.cjs'), '--check', '--log-level=warn', '.']]],
 ];
 
 async function run(args: readonly string[]): Promise<boolean> {
@@ -35,11 +40,17 @@ async function check(title: string, args: readonly string[]): Promise<boolean> {
   return passed;
 }
 
+async function checkInTurn(lane: readonly Check[]): Promise<boolean[]> {
+  const passed: boolean[] = [];
+  for (const [title, args] of lane) passed.push(await check(title, args));
+  return passed;
+}
+
 // Every test file is a process of its own, and most of them load the whole server: what it compiles to is kept, as a start does.
 process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'node-compile-cache');
 const files = process.argv.slice(2);
 const results: boolean[] = [await run(['scripts/install-browser.ts'])];
-if (files.length === 0) for (const [title, args] of checks) results.push(await check(title, args));
+if (files.length === 0) results.push(...(await Promise.all(lanes.map(checkInTurn))).flat());
 
 const long = /\/(access|garbage|start|sample-data|delivery-ledger|\w+-faults|theory|widget-leaving)\.test\.ts$/;
 const everything = ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'bench/*.test.ts'];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
 import { proof, openBrowser, type TestBrowser, type TestPage } from './support/browser.ts';
-import { barriersOf, openConsole, tooWideOn } from './support/console.ts';
+import { barriersOf, looks, openConsole, tooWideOn } from './support/console.ts';
 import { call, startTestServer, type TestServer } from './support/server.ts';
 import {
   expectStatus,
@@ -154,9 +154,8 @@ test('a manager has no audit log; a super manager sees that of their own sites',
   assert.deepEqual([...complaints, ...theirs.complaints], []);
 });
 
-for (const colorScheme of ['light', 'dark'] as const)
-  test(`no barriers in ${colorScheme}, on a desk and on a phone`, async (t) => {
-    const options = { colorScheme, reducedMotion: 'reduce' as const };
+for (const { where, ...options } of looks)
+  test(`no barriers ${where}`, async (t) => {
     const { page, complaints } = await open(t, { key: account.key, path: '/audit', options });
     await page.getByRole('listitem').first().waitFor();
     await page
@@ -164,9 +163,6 @@ for (const colorScheme of ['light', 'dark'] as const)
       .first()
       .click();
     assert.deepEqual(await barriersOf(page), []);
-    await page.setViewportSize({ width: 375, height: 700 });
-    await page.reload();
-    await page.getByRole('listitem').first().waitFor();
     assert.deepEqual(await tooWideOn(page), []);
     assert.deepEqual(complaints, []);
   });

@@ -11,7 +11,12 @@ let postgres: EmbeddedPostgres | null = null;
 const dataDir = mkdtempSync(join(tmpdir(), 'usher-test-'));
 
 export async function globalSetup(): Promise<void> {
-  postgres = await startEmbeddedPostgres(dataDir, { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' });
+  postgres = await startEmbeddedPostgres(dataDir, {
+    fsync: 'off',
+    synchronous_commit: 'off',
+    full_page_writes: 'off',
+    autovacuum: 'off',
+  });
   if (postgres.address.kind !== 'socket') throw new Error('the embedded database is reached by socket');
   const admin = connect(postgres.address, { max: 1 });
   await admin`CREATE DATABASE template_usher`;

@@ -226,12 +226,13 @@ async function inTime(sql: Sql, condition: () => boolean | Promise<boolean>): Pr
 
 /**
  * A process behind a wire is killed at each of these steps of a turn, and followed by another. A turn has four, from BEGIN to
- * COMMIT, and now and then one comes between; so the last is taken again until it was the commit.
+ * COMMIT; now and then one comes between, or two where a statement is new to the connection. So the last is taken again, and the
+ * one behind it, until it was the commit.
  */
 const cuts: readonly Pick<Fault, 'step' | 'when'>[] = [1, 2, 3, 4].flatMap((step) =>
   (['before', 'after'] as const).map((when) => ({ step, when })),
 );
-const again = Array.from({ length: 5 }, () => ({ step: 4, when: 'after' }) as const);
+const again = [4, 4, 5, 5, 6, 6].map((step) => ({ step, when: 'after' }) as const);
 
 interface Killing {
   readonly carrier: TestCarrier;

@@ -26,13 +26,21 @@ export async function openConsole({ browser, server, key, path = '/', options = 
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
+/** Both schemes and both ends of the widths, in two looks instead of four. */
+export const looks = [
+  { where: 'in light, on a desk', colorScheme: 'light', viewport: { width: 1_280, height: 800 } },
+  { where: 'in dark, on a phone', colorScheme: 'dark', viewport: { width: 375, height: 700 } },
+] as const;
+
 /** What keeps people from using the page, by axe-core: serious and critical ones, each with where it is. */
 export async function barriersOf(page: Page): Promise<string[]> {
   await page.evaluate(axe);
   return page.evaluate(async () => {
     const { axe: checker } = globalThis as unknown as {
       axe: {
-        run(options: object): Promise<{ violations: { id: string; impact: string; help: string; nodes: { html: string }[] }[] }>;
+        run(
+          options: object,
+        ): Promise<{ violations: { id: string; impact: string; help: string; nodes: { html: string }[] }[] }>;
       };
     };
     const { violations } = await checker.run({ resultTypes: ['violations'] });

@@ -21,7 +21,7 @@ async function createDatabase(template: string): Promise<DatabaseAddress> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   const admin = connect(socket('postgres'), { max: 1 });
   try {
-    await admin`CREATE DATABASE ${admin(name)} TEMPLATE ${admin(template)}`;
+    await admin`CREATE DATABASE ${admin(name)} TEMPLATE ${admin(template)} STRATEGY file_copy`;
   } finally {
     await admin.end();
   }
