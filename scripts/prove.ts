@@ -16,6 +16,8 @@ const files = [
   `${board}/theory.test.ts`,
   'test/delivery-ledger.test.ts',
   'test/routing-faults.test.ts',
+  'test/routing-races.test.ts',
+  'test/sms-faults.test.ts',
   'test/garbage.test.ts',
   'test/call.test.ts',
   'test/console*.test.ts',

@@ -266,6 +266,24 @@ test('who may not use the microphone is told so, hears the other, and can try ag
   assert.deepEqual((await visitor.look()).problems, []);
 });
 
+test('what is agreed on while the browser still asks for the microphone is followed', async () => {
+  await using calling = await prepare(audio);
+  const { operator, visitor } = calling;
+  await visitor.page.evaluate(`
+    const { mediaDevices } = navigator;
+    const real = mediaDevices.getUserMedia.bind(mediaDevices);
+    const allowed = new Promise((resolve) => { window.allow = resolve; });
+    mediaDevices.getUserMedia = async (wanted) => { await allowed; return real(wanted); };`);
+  const joining = visitor.join();
+  await operator.join();
+  await visitor.untilState('preparing');
+  for (const side of [visitor, operator]) await side.do(`call.change(${JSON.stringify(both)})`);
+  await visitor.page.evaluate('window.allow()');
+  await joining;
+  await operator.untilMore('frames', 5);
+  assert.deepEqual((await visitor.look()).local.toSorted(), ['audio', 'video']);
+});
+
 test('after a transfer the visitor talks to the new operator, on the same page', async () => {
   await using calling = await connect(audio);
   const { chat, operator, visitor } = calling;

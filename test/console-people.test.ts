@@ -3,7 +3,7 @@ import { after, before, test, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { proof, openBrowser, type TestBrowser, type TestPage } from './support/browser.ts';
 import { barriersOf, looks, openConsole, tooWideOn } from './support/console.ts';
-import { call, startTestServer, type TestServer } from './support/server.ts';
+import { call, startTestServer, until, type TestServer } from './support/server.ts';
 import { expectStatus, makeAccount, makeOperator, makeQueue, makeSite, type TestAccount } from './support/world.ts';
 
 const hostile = '<img src=x onerror="globalThis.pwned=1">';
@@ -197,7 +197,7 @@ test('people are found by name, team and state, and are seen to come and go', as
   const row = page.getByRole('row', { name: /Zacharias/ });
   await row.getByText('Away').waitFor();
   await page.getByText('Live', { exact: true }).waitFor();
-  assert.equal(await page.getByRole('row').count(), 2);
+  await until(async () => (await page.getByRole('row').count()) === 2);
   const body = { available: true, media: ['text'] };
   expectStatus(await call(server, `PUT /operators/${id}/presence`, { token, body }), 200);
   await row.getByText('Available: text').waitFor();

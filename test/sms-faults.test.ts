@@ -229,9 +229,11 @@ async function inTime(sql: Sql, condition: () => boolean | Promise<boolean>): Pr
  * COMMIT; now and then one comes between, or two where a statement is new to the connection. So the last is taken again, and the
  * one behind it, until it was the commit.
  */
-const cuts: readonly Pick<Fault, 'step' | 'when'>[] = [1, 2, 3, 4].flatMap((step) =>
+const all: readonly Pick<Fault, 'step' | 'when'>[] = [1, 2, 3, 4].flatMap((step) =>
   (['before', 'after'] as const).map((when) => ({ step, when })),
 );
+/** Before and after in turn; all of them in the long form. */
+const cuts = process.env['PROVE'] === undefined ? all.filter((_, index) => [0, 3, 4, 7].includes(index)) : all;
 const again = [4, 4, 5, 5, 6, 6].map((step) => ({ step, when: 'after' }) as const);
 
 interface Killing {

@@ -114,7 +114,10 @@ export class Call {
     if (this.#view.state.name !== 'idle') return;
     this.#me = newId();
     this.#show({ state: { name: 'preparing' } });
-    await this.#local.take(this.#sent());
+    const { media } = this.#view;
+    await this.#fit();
+    // While somebody was looking for the button that allows it, something else may have been agreed on.
+    if (this.#view.media !== media) await this.#fit();
     if (this.#ended) return this.#letGo();
     this.#showLocal();
     this.#wait('connecting');
@@ -138,8 +141,7 @@ export class Call {
     if (this.#ended) return;
     this.#show({ media });
     if (!this.#isUnderWay) return;
-    for (const kind of ['audio', 'video'] as const) if (!this.#sent().includes(kind)) this.#local.drop(kind);
-    await this.#local.take(this.#sent().filter((kind) => this.#local.track(kind) === null));
+    await this.#fit();
     if (this.#ended) return this.#letGo();
     this.#showLocal();
     this.#do(async () => {
@@ -195,6 +197,13 @@ export class Call {
 
   get #isOperator(): boolean {
     return this.#options.side === 'operator';
+  }
+
+  /** Has the devices that are to be heard and seen, and no other. */
+  async #fit(): Promise<void> {
+    const sent = this.#sent();
+    for (const kind of ['audio', 'video'] as const) if (!sent.includes(kind)) this.#local.drop(kind);
+    await this.#local.take(sent.filter((kind) => this.#local.track(kind) === null));
   }
 
   #sent(): Kind[] {
