@@ -28,7 +28,7 @@ export function WhenBack(): ReactElement {
   return (
     <>
       <Text size="sm" mt="xs">
-        It is loaded again as soon as the server answers.
+        It is loaded again as soon as the server answers, unless a call or something unsaved would be lost by it.
       </Text>
       <Button mt="sm" display="block" onClick={() => location.reload()}>
         Load again
