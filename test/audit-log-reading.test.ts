@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { readConfig } from '../packages/server/src/config.ts';
 import { startHousekeeping } from '../packages/server/src/housekeeping.ts';
-import type { SiteId } from '../packages/server/src/platform/ids.ts';
+import { listEntries, type AuditFilter } from '../packages/server/src/identity/audit/store.ts';
+import { connect } from '../packages/server/src/platform/database.ts';
+import type { AccountId, OperatorId, SiteId } from '../packages/server/src/platform/ids.ts';
 import { createLog } from '../packages/server/src/platform/log.ts';
+import { rowsRead } from './support/rows-read.ts';
 import { call, startTestServer, until, type Json, type TestServer } from './support/server.ts';
 import { makeWebhook } from './support/webhooks.ts';
 import {
@@ -287,4 +290,41 @@ test('entries go with the events of their day', async () => {
     stop();
   }
   assert.deepEqual(await days(), [7, 6].map(dateOf));
+});
+
+test('what one person did, or what is of one kind, is found among however many others', async () => {
+  const { account, here } = await makeTwo();
+  await makeTeam(server, { ...account, admin: here.token }, account.siteId);
+  const { sql } = server.database;
+  await sql`
+    INSERT INTO audit_log (account_id, id, site_ids, of_each, actor_id, actor_name, via, action, target_type, target_id,
+                           target_name, changes, request_id)
+    SELECT account_id, gen_random_uuid(), site_ids, of_each, ${account.adminId}, actor_name, via, 'queue.update', 'queue',
+           gen_random_uuid()::text, target_name, changes, request_id
+      FROM audit_log, generate_series(1, 20000)`;
+  await sql`ANALYZE audit_log`;
+  const [{ account_id: accountId } = assert.fail()] = await sql<{ account_id: AccountId }[]>`
+    SELECT account_id FROM audit_log LIMIT 1`;
+  const all: AuditFilter = {
+    accountId,
+    reach: [account.siteId],
+    siteIds: null,
+    actorId: null,
+    action: null,
+    targetType: null,
+    targetId: null,
+    since: new Date(Date.now() - 86_400_000),
+    until: new Date(Date.now() + 60_000),
+    before: null,
+    limit: 50,
+  };
+  const client = connect(server.database.address, { max: 1 });
+  try {
+    for (const rare of [{}, { actorId: here.id as OperatorId }, { action: 'team.create' }]) {
+      const read = await rowsRead(client, 'audit_log%', async () => listEntries(client, { ...all, ...rare }));
+      assert.ok(read <= 100, `${JSON.stringify(rare)}: ${read}`);
+    }
+  } finally {
+    await client.end();
+  }
 });

@@ -6,6 +6,7 @@ import type { WebhookId } from '../packages/server/src/events/attach-webhooks.ts
 import type { DestinationId } from '../packages/server/src/events/destination.ts';
 import { connect, type Sql } from '../packages/server/src/platform/database.ts';
 import { fill, finish, makeWebhook, noteAttempt, waitingOf, type TestWebhook } from './support/deliveries.ts';
+import { rowsRead } from './support/rows-read.ts';
 import { call, startTestServer, type Answer, type Json, type TestServer } from './support/server.ts';
 import { leaseElsewhere } from './support/webhooks.ts';
 import { expectStatus, makeAccount, makeOperator, makeSite, type TestAccount } from './support/world.ts';
@@ -183,21 +184,6 @@ test('deliveries are found by an id: their own, of their event or of their engag
   assert.equal((await ask(`/webhooks/${webhook.id}/deliveries?matching_id=none`)).status, 422);
 });
 
-/** Rows that the statement has read of the two tables. */
-async function rowsRead(client: Sql, list: Parameters<typeof listDeliveries>[1]): Promise<number> {
-  const count = async (): Promise<number> => {
-    const [row] = await client<{ read: number }[]>`
-      SELECT sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::float8 AS read
-        FROM pg_stat_xact_user_tables WHERE relname LIKE 'deliver%'`;
-    return row?.read ?? 0;
-  };
-  // Often enough for a plan to be kept: that one counts.
-  for (let times = 0; times < 7; times += 1) await listDeliveries(client, list);
-  const earlier = await count();
-  await listDeliveries(client, list);
-  return (await count()) - earlier;
-}
-
 test('a page reads no more rows than it shows, of however many there are; with filters, a bounded number', async () => {
   const origin = 'https://busy.example';
   const webhook = await makeWebhook(server, own, { origin });
@@ -228,6 +214,8 @@ test('a page reads no more rows than it shows, of however many there are; with f
     after: null,
     limit: 31,
   };
+  const readOf = async (list: Parameters<typeof listDeliveries>[1]): Promise<number> =>
+    rowsRead(client, 'deliver%', async () => listDeliveries(client, list));
   try {
     // Each source gives a page at most, and of each partition one row is looked at to see which is next.
     const most = 3 * 31 + 30;
@@ -237,14 +225,14 @@ test('a page reads no more rows than it shows, of however many there are; with f
       // Those of a neighbour with the same destination lie between, and of a filter whatever it leaves out, up to a limit.
       const between = { null: 1_500, exhausted: 0, pending: 21_500 }[String(state)] ?? 20_000;
       for (const after of [null, middle]) {
-        const read = await rowsRead(client, { ...all, state, after });
+        const read = await readOf({ ...all, state, after });
         assert.ok(read <= most + between, `${state}: ${read}`);
       }
     }
-    const read = await rowsRead(client, { ...all, eventType: 'sip_domain.delete' });
+    const read = await readOf({ ...all, eventType: 'sip_domain.delete' });
     assert.ok(read <= 2 * 3 * 10_000 + most, String(read));
     const recent = { ...all, eventType: 'sip_domain.delete', since: new Date(Date.now() + 2 * dayMs) };
-    const pruned = await rowsRead(client, { ...recent, state: 'delivered' });
+    const pruned = await readOf({ ...recent, state: 'delivered' });
     assert.equal(pruned, 0);
   } finally {
     await client.end();
