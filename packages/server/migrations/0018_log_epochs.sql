@@ -84,3 +84,8 @@ BEGIN
   INSERT INTO log_epoch_in_force (epoch, tag, server_started_at)
   SELECT epoch, tag, pg_postmaster_start_time() FROM log_epochs ORDER BY epoch DESC LIMIT 1;
 END $$;
+
+-- The transaction that asked for a recovery. What older transactions still have to commit may be held for the webhook with a
+-- smaller number than the recovery has passed; so it starts when all of them have ended.
+ALTER TABLE webhook_recoveries ADD COLUMN asked_in xid8;
+ALTER TABLE webhook_recoveries ALTER COLUMN asked_in SET DEFAULT current_log_position();
