@@ -20,7 +20,7 @@ for (const { name, startPostgres } of versions)
     await using cluster = await startDurableCluster({ nodes: 1, startPostgres });
     const [node] = cluster.nodes;
     assert.ok(node);
-    const engagements = await openEngagements(cluster.reach(node), 6);
+    const engagements = await openEngagements(cluster.reach(node), isLong ? 20 : 6);
     const ledger = new OrderLedger();
     const receiver = await startLedgerReceiver(ledger);
     const own = engagements[0]?.own;
