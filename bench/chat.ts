@@ -22,7 +22,7 @@ interface ChatSize {
 
 const sizes: Readonly<Record<Size, ChatSize>> = {
   full: { chatters: 50, seconds: 4, messages: 50_000, timed: 150 },
-  short: { chatters: 4, seconds: 1, messages: 500, timed: 15 },
+  short: { chatters: 4, seconds: 0.5, messages: 500, timed: 15 },
 };
 
 interface Talk extends ChatSize {

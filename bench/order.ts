@@ -10,7 +10,7 @@ import { assertWebhooksInOrder } from './webhook-latency.ts';
 import { Receiver } from './webhook-receiver.ts';
 import { register } from './webhooks-ours.ts';
 
-const sizes = { full: { chatting: 50, seconds: 10 }, short: { chatting: 5, seconds: 1 } };
+const sizes = { full: { chatting: 50, seconds: 10 }, short: { chatting: 5, seconds: 0.5 } };
 
 /**
  * Both sides of every chat write as fast as they are answered, while a webhook and a feed for each chat receive it all. A

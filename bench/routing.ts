@@ -43,7 +43,7 @@ const sizes: Readonly<Record<Size, RoutingSize>> = {
     board: { operators: 60, queues: 5, waiting: 500, commands: 1_000 },
     operators: 3,
     visitors: 10,
-    seconds: 1,
+    seconds: 0.6,
     offers: 20,
     desks: 2,
     few: 5,
