@@ -52,7 +52,8 @@ const files = process.argv.slice(2);
 const results: boolean[] = [await run(['scripts/install-test-tools.ts'])];
 if (files.length === 0) results.push(...(await Promise.all(lanes.map(checkInTurn))).flat());
 
-const long = /\/(access|garbage|start|sample-data|delivery-ledger|[\w-]+-faults|theory|widget-leaving)\.test\.ts$/;
+const long =
+  /\/(entries|oldest-postgres|access|garbage|start|sample-data|delivery-ledger|[\w-]+-faults|theory|widget-leaving)\.test\.ts$/;
 const everything = ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'bench/*.test.ts'];
 results.push(await runTests(files.length === 0 ? everything : files));
 process.exitCode = results.every(Boolean) ? 0 : 1;
