@@ -300,9 +300,9 @@ test('a transaction that takes too long is given up, and so is its connection', 
   const [sql, direct] = [pool(t, wire.direct), pool(t, wire.direct)];
   const pid = await backendOf(sql);
   const began = performance.now();
-  const asleep = inTransaction(sql, async (own) => own`SELECT pg_sleep(10)`.execute(), 100);
+  const asleep = inTransaction(sql, async (own) => own`SELECT pg_sleep(10)`.execute(), { longestMs: 100 });
   await assert.rejects(within(asleep), lost);
-  const forgetful = inTransaction(sql, async () => new Promise(() => undefined), 100);
+  const forgetful = inTransaction(sql, async () => new Promise(() => undefined), { longestMs: 100 });
   await assert.rejects(within(forgetful), lost);
   assert.ok(performance.now() - began < patienceMs);
   await checkHealth(sql);
