@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ISql, Options, PendingQuery, Row, Sql as PoolSql } from 'postgres';
 import { watchPool, type WatchedPool } from './pool-watch.ts';
 import postgres, { type Abandonable, type Watchable } from './postgres.ts';
@@ -45,6 +46,9 @@ const connectTimeoutSec = 5;
  * without hearing of it, or is a fault of ours; it must not hold its locks for ever.
  */
 const longestTransactionMs = 20_000;
+
+/** Whoever won a deadlock has gone on by then; before, PostgreSQL may give its lock to whoever comes next. */
+const lostRaceMs = 50;
 
 type ClientOptions = Options<Record<never, never>>;
 
@@ -183,6 +187,7 @@ export async function inTransaction<T>(
   } catch (error) {
     if (afterLostRace === 'reject' || !isLostRace(error)) throw error;
   }
+  await sleep(lostRaceMs);
   return runOnce(sql, run, deadline - performance.now());
 }
 

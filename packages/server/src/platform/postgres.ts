@@ -181,18 +181,27 @@ const mends: readonly Mend[] = [
     is: `      if (needsSettings) {
         needsSettings = false
         const given = new Query([options.settings], [], execute, null, { simple: true })
-        return void given.execute().catch(() => socket && socket.destroy())
+        given.reject = error => { initial && (queryError(initial, error), initial = null), socket && socket.destroy() }
+        return void given.execute()
       }
 
       if (needsTypes) {
 `,
   },
-  // A deadlock ends a statement outside of a transaction with nothing changed: it is tried again, once.
+  // A deadlock ends a statement outside of a transaction with nothing changed: it is tried again, once, over whichever
+  // connection is free. Not at once: PostgreSQL lets whoever comes next have the lock before it has woken up the winner.
   {
     file: 'connection.js',
-    was: 'query.prepared && retryRoutines.has(errorResponse.routine)',
-    is: `(query.prepared && retryRoutines.has(errorResponse.routine))
-            || (!connection.reserved && (errorResponse.code === '40P01' || errorResponse.code === '40001'))`,
+    was: '            ? retry(query, errorResponse)\n',
+    is: `            ? retry(query, errorResponse)
+          : !connection.reserved && lostRaces.has(errorResponse.code)
+            ? (query.retried = errorResponse, setTimeout(query.handler, 50, query))
+`,
+  },
+  {
+    file: 'connection.js',
+    was: 'const errorFields = {',
+    is: "const lostRaces = new Set(['40001', '40P01'])\n\nconst errorFields = {",
   },
 ];
 
