@@ -62,7 +62,7 @@ export interface PoolOptions extends Omit<ClientOptions, 'connection'> {
 }
 
 /** What every connection is set to. */
-const sessionSettings = {
+export const sessionSettings = {
   // Elsewhere instants of long ago have offsets to the second, which nobody else reads.
   TimeZone: 'UTC',
   // Statements are small and many. Those that are kept from scanning tables look dear to the planner, and where PostgreSQL
