@@ -113,9 +113,9 @@ export async function lockEngagementsOf(sql: Sql, accountId: AccountId, visitorI
   return rows.map(({ id }) => id);
 }
 
-export async function dropOldAuthentications(sql: Sql): Promise<void> {
+export async function dropOldAuthentications(sql: Sql, now: Date): Promise<void> {
   await sql`
     DELETE FROM visitor_authentication_requests
-     WHERE state <> 'pending' AND created_at < now() - make_interval(days => ${keptDays})`;
-  await sql`DELETE FROM used_id_tokens WHERE used_at < now() - make_interval(hours => ${usedTokenHours})`;
+     WHERE state <> 'pending' AND created_at < ${now}::timestamptz - make_interval(days => ${keptDays})`;
+  await sql`DELETE FROM used_id_tokens WHERE used_at < ${now}::timestamptz - make_interval(hours => ${usedTokenHours})`;
 }
