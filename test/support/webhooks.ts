@@ -51,7 +51,7 @@ export async function makeWaiting(
       INSERT INTO deliveries (account_id, webhook_id, destination_id, engagement_id, event_id, event_seq, event_xid,
                               occurred_at, event_type, state, attempts, parked, due_at)
       SELECT account_id, id, destination_id, ${randomUUID()}, ${randomUUID()}, nextval('events_seq_seq'),
-             pg_current_xact_id(), now(), ${type}, ${state}, ${attempts}, ${parked}, ${dueAt}
+             current_log_position(), now(), ${type}, ${state}, ${attempts}, ${parked}, ${dueAt}
         FROM webhooks WHERE id = ${webhookId}
       RETURNING id`;
     if (row === undefined) throw new Error('there is no such webhook');

@@ -151,21 +151,30 @@ export class Follower {
   async #readOn(): Promise<void> {
     const { sql } = this.#parts;
     const from = this.#position;
-    const { events, moved, position: to } = await readBatch(sql, this.accountId, from);
+    const batch = await readBatch(sql, this.accountId, from);
+    if (batch === null) return this.#startAnew();
+    const { events, moved, position: to } = batch;
     const wanted = wantedBy(this.streams);
     const states = moved === null ? [] : await statesOf(this.#parts, this.accountId, moved, wanted);
     const told = await Promise.all(events.map(async (event) => eventItems(event, this.#parts.reveal)));
     // Nobody can say what moved: whoever looks at things must look at all of them. It is told before anything whose id says
     // that the batch has been seen, or one who is cut off in between would never know.
-    if (moved === null) this.#sayReset(from);
+    if (moved === null) this.#sayReset(from, 'moves_unknown');
     this.#deal(inBatch({ from, to }, told.flat(), states));
     this.#position = to;
     if (moved !== null && moved.length > 0) this.#tickets.look(moved);
     if (moved === null || moved.length > 0) this.#queues.look();
   }
 
-  #sayReset(at: Position): void {
-    const text = written(idOf(at), 'feed.reset', { reason: 'moves_unknown' });
+  /** The database was replaced by an older backup: nobody can say what of its log the readers have seen. */
+  async #startAnew(): Promise<void> {
+    this.#position = await readPosition(this.#parts.sql, this.accountId);
+    this.#sayReset(this.#position, 'unknown_id');
+    this.#queues.look();
+  }
+
+  #sayReset(at: Position, reason: 'moves_unknown' | 'unknown_id'): void {
+    const text = written(idOf(at), 'feed.reset', { reason });
     for (const stream of this.streams) stream.send(text);
   }
 

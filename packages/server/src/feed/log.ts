@@ -1,4 +1,5 @@
-import type { Sql } from '../platform/database.ts';
+import { beginEpoch, epochInForce, isKnown, seenAt, unseenAt, type LogPoint } from '../events/log-point.ts';
+import { piece, type Sql } from '../platform/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { About } from '../events/write-event.ts';
 import type { Things } from '../routing/load-board.ts';
@@ -23,41 +24,84 @@ export interface Batch {
 /** Partitions of days long gone are not looked into. Longer than any transaction lasts, or a clock is wrong. */
 const lookBack = '2 days';
 
+/** Both ends of what is read count: between them the clock of the database may have been set forward or back. */
+const isRecent = (sql: Sql, { at }: Pick<Position, 'at'>) => sql`
+  occurred_at > least(now(), to_timestamp(${at}::float8 / 1000)) - ${lookBack}::interval`;
+
 const about = (sql: Sql) => sql`
   json_build_object('siteId', site_id, 'ticketId', ticket_id, 'requestId', request_id, 'engagementId', engagement_id,
                     'visitorId', visitor_id, 'operatorId', operator_id)`;
 
+/** Where the log of the account `a` is now. Without an epoch in force, that is not known yet. */
+const position = piece(
+  (sql) => sql`
+    f.epoch, f.tag, pg_current_snapshot()::text AS snapshot, a.board_version::float8 AS version,
+    floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS at`,
+);
+
+interface PositionRow extends LogPoint {
+  readonly version: number;
+  readonly at: number;
+}
+
+function positionIn({ epoch, tag, snapshot, version, at }: PositionRow): Position {
+  return { seen: { epoch, tag, snapshot }, version, at };
+}
+
+/** Reads a row that has an epoch; where none is in force, begins one. */
+async function withEpoch<Row extends PositionRow>(
+  sql: Sql,
+  accountId: AccountId,
+  read: () => Promise<readonly (Row | (Omit<Row, 'epoch'> & { readonly epoch: null }))[]>,
+): Promise<Row> {
+  for (let tries = 0; tries < 2; tries += 1) {
+    const [row] = await read();
+    if (row === undefined) throw new Error(`there is no account ${accountId}`);
+    if (row.epoch !== null) return row;
+    await beginEpoch(sql);
+  }
+  throw new Error('an epoch of the log was begun, and is not in force');
+}
+
 /** Where the log is now: a reader that begins here misses nothing that commits later. */
 export async function readPosition(sql: Sql, accountId: AccountId): Promise<Position> {
-  const [row] = await sql<Position[]>`
-    SELECT pg_current_snapshot()::text AS seen, board_version::float8 AS version,
-           floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS at
-      FROM accounts WHERE id = ${accountId}`;
-  if (row === undefined) throw new Error(`there is no account ${accountId}`);
-  return row;
+  const row = await withEpoch<PositionRow>(
+    sql,
+    accountId,
+    async () => sql`
+      SELECT ${position(sql)}
+        FROM accounts a
+        LEFT JOIN ${epochInForce(sql)} AS f ON true
+       WHERE a.id = ${accountId}`,
+  );
+  return positionIn(row);
 }
 
 /**
  * Everything that was committed since the position, in one statement and so in one snapshot. Events come in the order they
- * were written, which for one engagement is the order they happened. Served by events_by_transaction.
+ * were written, which for one engagement is the order they happened. Served by events_by_transaction. `null`: the position
+ * is none of this database's history.
  */
-export async function readBatch(sql: Sql, accountId: AccountId, { seen, version }: Position): Promise<Batch> {
-  const [row] = await sql<(Position & { events: Logged[]; moves: Things[] })[]>`
-    SELECT pg_current_snapshot()::text AS seen, a.board_version::float8 AS version,
-           floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS at,
-           (SELECT coalesce(json_agg(json_build_object('seq', seq, 'id', id, 'type', type, 'about', ${about(sql)},
-                                                       'payload', payload) ORDER BY seq), '[]')
-              FROM events
-             WHERE account_id = ${accountId} AND xid >= pg_snapshot_xmin(${seen}::pg_snapshot)
-               AND NOT pg_visible_in_snapshot(xid, ${seen}::pg_snapshot)
-               AND occurred_at > now() - ${lookBack}::interval) AS events,
-           (SELECT coalesce(json_agg(things ORDER BY m.version), '[]')
-              FROM board_moves m WHERE m.account_id = ${accountId} AND m.version > ${version}) AS moves
-      FROM accounts a
-     WHERE a.id = ${accountId}`;
-  if (row === undefined) throw new Error(`there is no account ${accountId}`);
-  const { events, moves, ...position } = row;
-  return { events, moved: moves.length === position.version - version ? moves : null, position };
+export async function readBatch(sql: Sql, accountId: AccountId, from: Position): Promise<Batch | null> {
+  const row = await withEpoch<PositionRow & { isKnown: boolean; events: Logged[]; moves: Things[] }>(
+    sql,
+    accountId,
+    async () => sql`
+      SELECT ${position(sql)}, ${isKnown(sql, from.seen)} AS "isKnown",
+             (SELECT coalesce(json_agg(json_build_object('seq', seq, 'id', id, 'type', type, 'about', ${about(sql)},
+                                                         'payload', payload) ORDER BY seq), '[]')
+                FROM events
+               WHERE account_id = ${accountId} AND ${unseenAt(sql, from.seen)} AND ${isRecent(sql, from)}) AS events,
+             (SELECT coalesce(json_agg(things ORDER BY m.version), '[]')
+                FROM board_moves m WHERE m.account_id = ${accountId} AND m.version > ${from.version}) AS moves
+        FROM accounts a
+        LEFT JOIN ${epochInForce(sql)} AS f ON true
+       WHERE a.id = ${accountId}`,
+  );
+  if (!row.isKnown) return null;
+  const { events, moves } = row;
+  const to = positionIn(row);
+  return { events, moved: moves.length === to.version - from.version ? moves : null, position: to };
 }
 
 /** Whose events are wanted; more may come, and are left out where items are made of them. */
@@ -78,11 +122,9 @@ export async function missedEvents(
   const [row] = await sql<{ xids: string[]; seqs: number[] }[]>`
     SELECT coalesce(array_agg(xid::text ORDER BY seq), '{}') AS xids, coalesce(array_agg(seq::float8 ORDER BY seq), '{}') AS seqs
       FROM events
-     WHERE account_id = ${accountId} AND xid >= pg_snapshot_xmin(${from.seen}::pg_snapshot)
-       AND NOT pg_visible_in_snapshot(xid, ${from.seen}::pg_snapshot)
-       AND pg_visible_in_snapshot(xid, ${upTo.seen}::pg_snapshot)
-       ${midway === undefined ? sql`` : sql`AND NOT (seq <= ${midway.seq} AND pg_visible_in_snapshot(xid, ${midway.upTo}::pg_snapshot))`}
-       AND occurred_at > now() - ${lookBack}::interval
+     WHERE account_id = ${accountId} AND ${unseenAt(sql, from.seen)} AND ${seenAt(sql, upTo.seen)}
+       ${midway === undefined ? sql`` : sql`AND NOT (seq <= ${midway.seq} AND ${seenAt(sql, midway.upTo)})`}
+       AND ${isRecent(sql, from)}
        AND (visitor_id = ANY(${[...wanted.visitors]}::uuid[]) OR operator_id = ANY(${[...wanted.operators]}::uuid[])
             OR site_id = ANY(${[...wanted.sites]}::uuid[])
             OR type = 'engagement.transfer' AND ${wanted.operators.length > 0})`;
@@ -93,15 +135,22 @@ export async function missedEvents(
 export async function eventsNamed(
   sql: Sql,
   accountId: AccountId,
-  xids: readonly string[],
-  seqs: readonly number[],
+  { from, xids, seqs }: { from: Position; xids: readonly string[]; seqs: readonly number[] },
 ): Promise<Logged[]> {
   return sql<Logged[]>`
     SELECT seq::float8 AS seq, id, type, ${about(sql)} AS about, payload
       FROM events
      WHERE account_id = ${accountId} AND xid = ANY(${[...new Set(xids)]}::text[]::xid8[]) AND seq = ANY(${[...seqs]}::bigint[])
-       AND occurred_at > now() - ${lookBack}::interval
+       AND ${isRecent(sql, from)}
      ORDER BY seq`;
+}
+
+/** Whether all of these points are of this database's history. */
+export async function areKnown(sql: Sql, points: readonly LogPoint[]): Promise<boolean> {
+  const known = await Promise.all(
+    points.map(async (point) => sql<{ known: boolean }[]>`SELECT ${isKnown(sql, point)} AS known`),
+  );
+  return known.every(([row]) => row?.known === true);
 }
 
 /** What turns have moved between two versions; `null` where that is no longer known. */

@@ -3,7 +3,7 @@ import type { AccountId } from '../platform/ids.ts';
 import type { FollowerParts } from './follower.ts';
 import { wantedBy } from './wanted.ts';
 import { eventItems, written, type Item } from './items.ts';
-import { eventsNamed, missedEvents, movesBetween, type Wanted } from './log.ts';
+import { areKnown, eventsNamed, missedEvents, movesBetween, type Wanted } from './log.ts';
 import { idOf, type Position } from './position.ts';
 import { statesOf } from './states.ts';
 import type { Stream } from './stream.ts';
@@ -39,6 +39,8 @@ export async function sendMissed(parts: FollowerParts, missed: Missed): Promise<
 
 async function sendAll(parts: FollowerParts, missed: Missed): Promise<boolean> {
   const { accountId, stream, from, upTo } = missed;
+  const points = from.midway === undefined ? [from.seen] : [from.seen, from.midway.upTo];
+  if (!(await areKnown(parts.sql, points))) return false;
   const wanted = wantedBy([stream]);
   const moved = await movesBetween(parts.sql, accountId, from.version, upTo.version);
   if (moved === null) return false;
@@ -76,7 +78,11 @@ async function sendEvents(parts: FollowerParts, missed: Missed, wanted: Wanted):
   const { xids, seqs } = await missedEvents(parts.sql, accountId, { from, upTo, wanted });
   for (let at = 0; at < seqs.length && !stream.closed; at += eventsAtOnce) {
     const part = [at, at + eventsAtOnce] as const;
-    const events = await eventsNamed(parts.sql, accountId, xids.slice(...part), seqs.slice(...part));
+    const events = await eventsNamed(parts.sql, accountId, {
+      from,
+      xids: xids.slice(...part),
+      seqs: seqs.slice(...part),
+    });
     const items = await Promise.all(events.map(async (event) => eventItems(event, parts.reveal)));
     const texts = items.flat().map((item) => textFor(stream, item, midway(item.seq)));
     await stream.sendMissed(texts.join(''));

@@ -1,7 +1,8 @@
 import type { Sql } from '../../platform/database.ts';
+import type { AccountId } from '../../platform/ids.ts';
 import type { LoggedEvent } from './logged-event.ts';
 import { dayMs, dayOf, endOfDay, type LogPosition } from './position.ts';
-import { lastUpTo, readWindow, type LogFilter } from './store.ts';
+import { firstIn, lastUpTo, readWindow, type LogFilter } from './store.ts';
 
 /** Events that are looked at for one page, whether they fit or not: tens of milliseconds. The next page goes on from there. */
 const mostLooks = 20_000;
@@ -53,31 +54,32 @@ function positionOf({ occurred_at, xid, seq }: LoggedEvent): LogPosition {
 /** Before all of the day that is within the times asked for. */
 async function earliestIn(sql: Sql, { accountId, since }: LogFilter, day: number): Promise<bigint> {
   const at = since.getTime() - slackMs;
-  return at > day ? lastBefore(async (xid) => lastUpTo(sql, accountId, day, xid), at) : 0n;
+  return at > day ? lastBefore(sql, accountId, day, at) : 0n;
 }
 
 /** Behind all of it. */
 async function latestIn(sql: Sql, { accountId, until }: LogFilter, day: number): Promise<typeof endOfDay> {
   const at = until.getTime() + slackMs;
   if (at >= day + dayMs) return endOfDay;
-  return { ...endOfDay, xid: await lastBefore(async (xid) => lastUpTo(sql, accountId, day, xid), at) };
+  return { ...endOfDay, xid: await lastBefore(sql, accountId, day, at) };
 }
 
-/** Halves what is left until it has found the last transaction before an instant; 0 if there is none. */
-async function lastBefore(
-  lastOf: (xid: bigint) => Promise<{ readonly xid: bigint; readonly at: number } | null>,
-  at: number,
-): Promise<bigint> {
-  const newest = await lastOf(endOfDay.xid);
-  if (newest === null) return 0n;
+/** Halves what is left of the day until it has found the last transaction before an instant; 0 if there is none. */
+async function lastBefore(sql: Sql, accountId: AccountId, day: number, at: number): Promise<bigint> {
+  const [oldest, newest] = await Promise.all([
+    firstIn(sql, accountId, day),
+    lastUpTo(sql, accountId, day, endOfDay.xid),
+  ]);
+  if (oldest === null || newest === null || oldest.at >= at) return 0n;
   if (newest.at < at) return newest.xid;
   // Whatever is up to `low` is before the instant, whatever is from `high` on is not.
-  let low = 0n;
+  let low = oldest.xid;
   let high = newest.xid;
   while (high - low > 1n) {
-    const middle = await lastOf((low + high) / 2n);
-    if (middle === null || middle.at < at) low = (low + high) / 2n;
-    else high = middle.xid;
+    const middle = (low + high) / 2n;
+    const found = await lastUpTo(sql, accountId, day, middle);
+    if (found === null || found.at < at) low = middle;
+    else high = found.xid;
   }
   return low;
 }

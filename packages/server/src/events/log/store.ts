@@ -90,6 +90,18 @@ interface Written {
   readonly at: number;
 }
 
+/** The account's first event of the day, in the order of the log. */
+export async function firstIn(sql: Sql, accountId: AccountId, day: number): Promise<Written | null> {
+  const [row] = await sql<{ xid: string; at: Date }[]>`
+    SELECT xid::text AS xid, occurred_at AS at
+      FROM events
+     WHERE account_id = ${accountId} AND occurred_at >= ${new Date(day)} AND occurred_at < ${new Date(day + dayMs)}
+       AND xid IS NOT NULL
+     ORDER BY events.xid, events.seq
+     LIMIT 1`;
+  return row === undefined ? null : { xid: BigInt(row.xid), at: row.at.getTime() };
+}
+
 /** The account's last event of the day that was written by this transaction or one before. */
 export async function lastUpTo(sql: Sql, accountId: AccountId, day: number, xid: bigint): Promise<Written | null> {
   const [row] = await sql<{ xid: string; at: Date }[]>`

@@ -83,7 +83,7 @@ export async function statsByInterval(
     WITH intervals AS (
            SELECT number, start AS "from", least(start + make_interval(secs => ${intervalSec}), ${to}::timestamptz) AS "to"
              FROM generate_series(0, ${Math.ceil((to.getTime() - from.getTime()) / (intervalSec * 1_000)) - 1}::integer) AS number,
-                  LATERAL (SELECT ${from}::timestamptz + make_interval(secs => number * ${intervalSec}) AS start)),
+                  LATERAL (SELECT ${from}::timestamptz + make_interval(secs => number * ${intervalSec}) AS start) AS begins),
          visits AS (
            SELECT ${number(sql`entered_at`)} AS number, outcome, extract(epoch FROM left_at - enqueued_at) AS wait
              FROM queue_visits

@@ -1,3 +1,4 @@
+import { beginEpoch } from '../../events/log-point.ts';
 import type { Sql } from '../../platform/database.ts';
 import { mostBlockedLanes, type Destination } from './destination.ts';
 import type { Holdings } from './holdings.ts';
@@ -12,7 +13,9 @@ export class Reader {
   readonly #sql: Sql;
   readonly #holdings: Holdings;
   readonly #onBatch: (size: number) => void;
-  readonly #watermark = new Watermark();
+  #watermark = new Watermark();
+  /** Of the log, at the last read; `undefined`: nothing was read yet. */
+  #epoch: number | undefined;
 
   constructor(sql: Sql, holdings: Holdings, onBatch: (size: number) => void) {
     this.#sql = sql;
@@ -39,12 +42,27 @@ export class Reader {
       for (const { destination } of wanted) destination.rescan();
       throw error;
     });
+    await this.#noteEpoch(read.moment.epoch);
     this.#watermark.note(read.moment);
     this.#onBatch(read.deliveries.length);
     const found = Map.groupBy(read.deliveries, ({ destinationId }) => destinationId);
     const { safe } = this.#watermark;
     for (const { destination, want } of wanted) destination.receive(found.get(destination.id) ?? [], want, safe);
     return wanted.map(({ destination }) => destination);
+  }
+
+  /**
+   * After a crash, a failover or a restore numbers of the log may be given out again that were passed already. So everything
+   * is read from the beginning, and nothing is taken of the read that has found out (see `Destination.receive`).
+   */
+  async #noteEpoch(epoch: number | null): Promise<void> {
+    if (epoch === null) await beginEpoch(this.#sql);
+    else if (epoch === this.#epoch) return;
+    const isFirst = this.#epoch === undefined && epoch !== null;
+    this.#epoch = epoch ?? undefined;
+    if (isFirst) return;
+    this.#watermark = new Watermark();
+    for (const destination of this.#holdings.all) destination.rescan();
   }
 
   /** Lanes that could go on, but for what was let go of them. */

@@ -1,5 +1,6 @@
 import type { WebhookId } from '../../events/attach-webhooks.ts';
 import type { DestinationId } from '../../events/destination.ts';
+import { epochInForce } from '../../events/log-point.ts';
 import { piece, type Piece, type Sql } from '../../platform/database.ts';
 import type { AccountId } from '../../platform/ids.ts';
 import type { Delivery } from './delivery.ts';
@@ -149,17 +150,31 @@ export interface Wanted {
   readonly without: readonly LaneName[];
 }
 
+interface ReadMoment extends Moment {
+  /** The epoch of the log; `null`: none is in force. */
+  readonly epoch: number | null;
+}
+
 export interface ReadRows {
-  readonly moment: Moment;
+  readonly moment: ReadMoment;
   readonly deliveries: readonly Delivery[];
 }
+
+/**
+ * The id that the next transaction will get. `age` counts from a transaction to PostgreSQL's counter of them, which gives
+ * out no id of its own to this one as `pg_current_xact_id()` would.
+ */
+const nextXid = piece(
+  (sql) => sql`
+           pg_snapshot_xmax(pg_current_snapshot())::text::float8 + age(pg_snapshot_xmax(pg_current_snapshot())::xid)`,
+);
 
 /** What stands for its destination is its place among those that were asked for: ids would be most of what is read. */
 type ReadRow = Omit<Delivery, 'destinationId'> & { readonly which: number };
 
 /** What is to be sent to these destinations, with what is to be sent: fresh ones in the order of the log. */
 export async function readDeliveries(sql: Sql, wanted: readonly Wanted[]): Promise<ReadRows> {
-  const rows = await sql<((ReadRow | { readonly id: null }) & Moment)[]>`
+  const rows = await sql<((ReadRow | { readonly id: null }) & ReadMoment)[]>`
     WITH wanted AS (
            SELECT *
              FROM unnest(${wanted.map(({ id }) => id)}::uuid[], ${wanted.map(({ after }) => after)}::bigint[],
@@ -193,8 +208,9 @@ export async function readDeliveries(sql: Sql, wanted: readonly Wanted[]): Promi
            f.event_id AS "eventId", f.event_seq::float8 AS seq, f.event_type AS type, f.attempts, f.parked,
            f.due_at IS NOT NULL AS "putOff", coalesce(f.body::text, e.payload::text) AS payload,
            -- With the first row is enough.
+           CASE WHEN f.place > 1 THEN NULL ELSE (SELECT epoch FROM ${epochInForce(sql)} AS log) END AS epoch,
            CASE WHEN f.place > 1 THEN NULL ELSE pg_snapshot_xmin(pg_current_snapshot())::text::float8 END AS xmin,
-           CASE WHEN f.place > 1 THEN NULL ELSE pg_snapshot_xmax(pg_current_snapshot())::text::float8 END AS xmax,
+           CASE WHEN f.place > 1 THEN NULL ELSE ${nextXid(sql)} END AS "nextXid",
            CASE WHEN f.place > 1 THEN NULL ELSE (SELECT last_value::float8 FROM events_seq_seq) END AS "lastSeq"
       FROM (SELECT) AS moment
       LEFT JOIN found f ON true

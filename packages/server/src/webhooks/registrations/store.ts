@@ -173,7 +173,7 @@ export async function insertTest(
   const [row] = await sql<{ id: string }[]>`
     INSERT INTO deliveries (account_id, webhook_id, destination_id, event_id, event_seq, event_xid, occurred_at, event_type,
                             state, parked, due_at, body)
-    VALUES (${account_id}, ${id}, ${destination_id}, ${eventId}, nextval('events_seq_seq'), pg_current_xact_id(), ${at},
+    VALUES (${account_id}, ${id}, ${destination_id}, ${eventId}, nextval('events_seq_seq'), current_log_position(), ${at},
             ${eventType}, 'pending', true, now(), ${body}::text::json)
     RETURNING id`;
   if (row === undefined) throw new Error('the inserted delivery did not come back');

@@ -1,0 +1,88 @@
+import { chownSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { DatabaseAddress } from '../../packages/server/src/platform/database.ts';
+import { choosePostgresUser } from '../../packages/server/src/platform/postgres-user.ts';
+import { until } from './server.ts';
+
+/** The oldest major version that Usher supports: `platform/migrations.ts` refuses older servers. */
+export const oldestMajor = 15;
+
+/** Where packages put the programs of that version; the first folder is for machines that have them elsewhere. */
+const folders = [
+  process.env[`POSTGRES_${oldestMajor}_BIN`] ?? '',
+  `/usr/lib/postgresql/${oldestMajor}/bin`,
+  `/usr/pgsql-${oldestMajor}/bin`,
+  `/opt/homebrew/opt/postgresql@${oldestMajor}/bin`,
+  `/usr/local/opt/postgresql@${oldestMajor}/bin`,
+];
+
+/** The folder with the programs of the oldest supported PostgreSQL; `null` where none is installed. */
+export function findOldestPostgres(): string | null {
+  return folders.find((folder) => folder !== '' && existsSync(join(folder, 'postgres'))) ?? null;
+}
+
+export interface OldestPostgres {
+  readonly address: DatabaseAddress & { readonly kind: 'socket' };
+  stop(): Promise<void>;
+}
+
+const user = 'usher';
+const startPatienceMs = 60_000;
+
+/**
+ * The oldest supported PostgreSQL in `dataDir`, reached by a socket, as `startEmbeddedPostgres` starts the newest. The
+ * embedded database compares texts byte by byte; a user's own rarely does, so this one sorts as people do (ICU, English).
+ */
+export async function startOldestPostgres(
+  dataDir: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<OldestPostgres> {
+  const folder = findOldestPostgres();
+  if (folder === null) {
+    throw new Error(
+      `PostgreSQL ${oldestMajor} was not found. Install it, or name the folder of its programs by POSTGRES_${oldestMajor}_BIN.`,
+    );
+  }
+  const cluster = join(dataDir, 'postgres');
+  const sockets = join(dataDir, 'run');
+  const program = join(folder, 'postgres');
+  const runner = choosePostgresUser(dataDir, program);
+  for (const directory of [cluster, sockets]) {
+    mkdirSync(directory, { mode: 0o700 });
+    if (runner.owner !== null) chownSync(directory, runner.owner.uid, runner.owner.gid);
+  }
+
+  const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=icu', '--icu-locale=en'];
+  const options = ['-D', cluster, '-U', user, '--auth=trust', '--no-sync', ...locale];
+  const initdb = runner.run(join(folder, 'initdb'), options, ['ignore', 'ignore', 'pipe'], false);
+  const complaint = initdb.stderr === null ? '' : await text(initdb.stderr);
+  if (!existsSync(join(cluster, 'PG_VERSION'))) throw new Error(`initdb failed: ${complaint}`);
+
+  const given = {
+    listen_addresses: '',
+    unix_socket_directories: sockets,
+    max_connections: '200',
+    wal_level: 'minimal',
+    max_wal_senders: '0',
+    ...settings,
+  };
+  const flags = Object.entries(given).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const server = runner.run(program, ['-D', cluster, ...flags], ['ignore', 'ignore', 'ignore'], false);
+  const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));
+  const stop = async (): Promise<void> => {
+    server.kill('SIGINT');
+    await ended;
+  };
+  // A test run that fails before it stops the server must not leave it behind.
+  process.once('exit', () => server.kill('SIGQUIT'));
+  await until(() => isReady(cluster) || server.exitCode !== null, startPatienceMs);
+  if (server.exitCode !== null) throw new Error(`PostgreSQL ${oldestMajor} ended with code ${server.exitCode}`);
+  return { address: { kind: 'socket', directory: sockets, user, database: 'postgres' }, stop };
+}
+
+/** Line 8 of `postmaster.pid` says whether the server takes connections. */
+function isReady(cluster: string): boolean {
+  const file = join(cluster, 'postmaster.pid');
+  return existsSync(file) && readFileSync(file, 'utf8').split('\n')[7]?.trim() === 'ready';
+}

@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Pool } from 'undici';
+import type { Engaged } from './chat.ts';
+import { acceptOffer, askIn, expectStatus, makeAccount, makePresent, makeQueue, type Reached } from './world.ts';
+
+/** What a message says: who of the writers sent it, and its number among that writer's. */
+const contentOf = (writer: number, number: number): string => `${writer} ${number}`;
+
+/**
+ * Checks that the messages of each writer arrive in the order they were sent. A writer sends its next message when the last
+ * one was acknowledged, so a message that arrives for the first time after a later one of the same writer is displaced.
+ */
+export class OrderLedger {
+  readonly #highest = new Map<string, { readonly number: number; readonly at: number }>();
+  readonly #arrived = new Set<string>();
+  displaced = 0;
+  repeated = 0;
+  /** How long after a later message of its writer a displaced one arrived, at worst. */
+  worstDelayMs = 0;
+
+  get arrived(): number {
+    return this.#arrived.size;
+  }
+
+  record(content: string): void {
+    if (this.#arrived.has(content)) {
+      this.repeated += 1;
+      return;
+    }
+    this.#arrived.add(content);
+    const [writer = '', number = ''] = content.split(' ');
+    const highest = this.#highest.get(writer);
+    if (highest === undefined || Number(number) > highest.number) {
+      this.#highest.set(writer, { number: Number(number), at: performance.now() });
+    } else {
+      this.displaced += 1;
+      this.worstDelayMs = Math.max(this.worstDelayMs, performance.now() - highest.at);
+    }
+  }
+
+  missing(acknowledged: Iterable<string>): string[] {
+    return [...acknowledged].filter((content) => !this.#arrived.has(content));
+  }
+}
+
+/** So many engagements in one account, each with a visitor and an operator. */
+export async function openEngagements(server: Reached, count: number): Promise<Engaged[]> {
+  const own = await makeAccount(server);
+  const queue = await makeQueue(server, own);
+  const engagements: Engaged[] = [];
+  while (engagements.length < count) {
+    const operator = await makePresent(server, own);
+    const asked = await askIn(server, own, { queue_ids: [queue] });
+    expectStatus(asked, 201);
+    engagements.push({ server, own, operator, visitor: asked.visitor, id: await acceptOffer(server, operator), queue });
+  }
+  return engagements;
+}
+
+interface Load {
+  readonly seconds: number;
+  /** Messages a second of all writers together; without it each writer sends as fast as it is answered. */
+  readonly perSecond?: number;
+  /** Whether a message that was not acknowledged is sent again, as a client does while the database is away. */
+  readonly insist?: boolean;
+}
+
+/**
+ * Both sides of every engagement write at once, each waiting for its 200 before it sends the next. Answers the content of
+ * every acknowledged message. A message that is sent again keeps its id.
+ */
+export async function writeInOrder(engagements: readonly Engaged[], load: Load): Promise<ReadonlySet<string>> {
+  const writers = engagements.flatMap((engaged) => [
+    { engaged, token: engaged.visitor.token },
+    { engaged, token: engaged.operator.token },
+  ]);
+  const acknowledged = new Set<string>();
+  const began = performance.now();
+  const gapMs = load.perSecond === undefined ? 0 : (writers.length * 1_000) / load.perSecond;
+  await Promise.all(
+    writers.map(async ({ engaged, token }, writer) => {
+      const pool = new Pool(engaged.server.url, { connections: 1 });
+      for (let number = 0; performance.now() - began < load.seconds * 1_000; number += 1) {
+        const lateMs = performance.now() - began - number * gapMs;
+        if (gapMs > 0 && lateMs < 0) await pause(-lateMs);
+        const content = contentOf(writer, number);
+        await send(pool, { engagementId: engaged.id, token, content, insist: load.insist === true });
+        acknowledged.add(content);
+      }
+      await pool.destroy();
+    }),
+  );
+  return acknowledged;
+}
+
+const triesOfOne = 1_200;
+
+async function send(
+  pool: Pool,
+  { engagementId, token, content, insist }: { engagementId: string; token: string; content: string; insist: boolean },
+): Promise<void> {
+  const path = `/engagements/${engagementId}/chat_messages/${randomUUID()}`;
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ content });
+  let last = '';
+  for (let tries = 0; tries < (insist ? triesOfOne : 1); tries += 1) {
+    try {
+      const answer = await pool.request({ method: 'PUT', path, headers, body });
+      const text = await answer.body.text();
+      if (answer.statusCode === 200) return;
+      last = `${answer.statusCode} ${text}`;
+      if (answer.statusCode < 500) break;
+    } catch (error) {
+      last = String(error);
+    }
+    await pause(50);
+  }
+  throw new Error(`the message was not acknowledged: ${last}`);
+}
+
+/** A healthy receiver of webhooks that enters every message into a ledger. */
+export async function startLedgerReceiver(
+  ledger: OrderLedger,
+): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const event: { message: { content: string } } = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+      ledger.record(event.message.content);
+      response.writeHead(200).end();
+    });
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/hook`,
+    async close() {
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => void server.close(() => resolve()));
+    },
+  };
+}

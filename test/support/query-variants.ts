@@ -1,0 +1,64 @@
+import type { Json } from './server.ts';
+
+/** A parameter of the query, as openapi.json has it. */
+export interface QueryParameter {
+  readonly name: string;
+  readonly required?: boolean;
+  readonly schema: Json;
+}
+
+/** Ids to ask for, by the name of a parameter. */
+export type QueryIds = Readonly<Record<string, string>>;
+
+const dayMs = 86_400_000;
+const instant = (days: number): string => new Date(Date.now() + days * dayMs).toISOString();
+
+/** Values that the schema alone does not tell. */
+const values: Readonly<Record<string, () => readonly string[]>> = {
+  since: () => [instant(-1)],
+  from: () => [instant(-1)],
+  start_date: () => [instant(-1)],
+  until: () => [instant(1)],
+  to: () => [instant(1)],
+  end_date: () => [instant(1)],
+  action: () => ['team.update'],
+  target_type: () => ['team'],
+  page: () => ['2'],
+  per_page: () => ['1'],
+};
+
+/**
+ * Queries that together name every parameter of a route: each value of each parameter with what is required, and one query
+ * with all of them. A filter is part of the SQL only where it is asked for. `cursor` is left out: only the server makes one.
+ */
+export function queryVariants(parameters: readonly QueryParameter[], ids: QueryIds): string[] {
+  const known = parameters
+    .filter(({ name }) => name !== 'cursor')
+    .map((parameter) => ({ ...parameter, texts: texts(parameter, ids) }));
+  const first = ({ texts: [text = ''] }: { texts: readonly string[] }): string => text;
+  // What has a default is required in the document, and may still be left out.
+  const isNeeded = ({ required = false, schema }: QueryParameter): boolean => required && schema.default === undefined;
+  const needed = known.filter(isNeeded);
+  const each = known.flatMap((parameter) =>
+    parameter.texts.map((text) => [...needed.filter(({ name }) => name !== parameter.name).map(first), text]),
+  );
+  return [...each, known.map(first)].map((query) => `?${query.join('&')}`);
+}
+
+/** `name=value` for each value to be asked for. */
+function texts({ name, schema }: QueryParameter, ids: QueryIds): string[] {
+  const isList = schema.type === 'array';
+  const key = isList ? `${name}[]` : name;
+  const found = valuesOf(name, isList ? schema.items : schema, ids);
+  if (found.length === 0) throw new Error(`say in test/support/query-variants.ts what a valid ${name} is`);
+  return found.map((value) => `${key}=${encodeURIComponent(value)}`);
+}
+
+function valuesOf(name: string, schema: Json, ids: QueryIds): readonly string[] {
+  const own = ids[name] ?? ids[name.replace(/s$/, '')];
+  if (own !== undefined) return [own];
+  if (values[name] !== undefined) return values[name]();
+  if (schema.enum !== undefined) return schema.enum;
+  if (schema.type === 'boolean') return ['true', 'false'];
+  return schema.default === undefined ? [] : [String(schema.default)];
+}

@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto';
+import type { DeclaredAccess } from '../../packages/server/src/identity/access.ts';
+import type { Role } from '../../packages/server/src/identity/caller.ts';
+import { freeEverybody, type Cast } from './cast.ts';
+import { fill, makeWebhook as insertWebhook } from './deliveries.ts';
+import type { CallerKind } from './expected-access.ts';
+import { fileForm } from './files.ts';
+import { call, type Json } from './server.ts';
+import { makeSignedIn } from './sign-in.ts';
+import { bodyOf } from './valid-bodies.ts';
+import { makeWebhook } from './webhooks.ts';
+import {
+  expectStatus,
+  makeApplicationToken,
+  makeOperator,
+  makePolicy,
+  makePresent,
+  makeProvider,
+  makeQueue,
+  makeTeam,
+  makeVisitor,
+  type TestOperator,
+  type TestVisitor,
+} from './world.ts';
+
+/** Things to name in a request, made anew where a request that succeeds may use them up. */
+export interface Targets {
+  readonly ids: Readonly<Record<string, string>>;
+  readonly visitorToken: string;
+}
+
+/** Makes an id for each parameter of the route's address. What only those who take part may touch, the caller takes part in. */
+export async function makeTargets(
+  cast: Cast,
+  { method, url }: Pick<DeclaredAccess, 'method' | 'url'>,
+  kind: CallerKind,
+): Promise<Targets> {
+  const { server, account, stranger, staff } = cast;
+  const visitor = await makeVisitor(server, account);
+  const ids: Record<string, string> = { site_id: account.siteId, visitor_id: visitor.id };
+  if (url.includes(':name')) ids['name'] = url.startsWith('/demo') ? 'demo.js' : await consoleAsset(cast);
+  if (url.includes(':team_id')) ids['team_id'] = await makeTeam(server, account, account.siteId);
+  if (url.includes(':token_id')) ids['token_id'] = (await makeApplicationToken(server, account, 'publishable')).id;
+  if (url.includes(':operator_id')) {
+    const target = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
+    Object.assign(ids, { operator_id: target.id, key_id: target.keyId });
+  }
+  const self = kind === 'stranger' ? stranger.adminId : kind in staff ? staff[kind as Role].id : account.adminId;
+  Object.assign(ids, await makeSignedIn(server, account, { url, self, operatorId: ids['operator_id'] ?? '' }));
+  if (url.includes(':queue_id')) ids['queue_id'] = await makeQueue(server, account);
+  if (url.includes(':scheduling_policy_id')) ids['scheduling_policy_id'] = await makePolicy(server, account);
+  if (url.includes(':channel_id')) {
+    const [, collection = ''] = url.split('/');
+    const body = await bodyOf(cast, `POST /${collection}`, { kind: 'manager' });
+    const made = await call(server, `POST /${collection}`, { token: account.admin, body });
+    ids['channel_id'] = expectStatus(made, 201).body.id;
+  }
+  if (url.includes('visitor_authentication')) {
+    // A site may have so many of them only.
+    await server.database.sql`DELETE FROM visitor_authentication_providers`;
+    ids['provider_id'] = await makeProvider(server, account);
+  }
+  if (url.includes(':authentication_request_id')) {
+    const body = { provider_id: ids['provider_id'], id_token: 'none' };
+    const made = await call(server, 'POST /visitor_authentication/requests', { token: visitor.token, body });
+    ids['authentication_request_id'] = expectStatus(made, 202).body.id;
+  }
+  if (url.includes(':sip_domain_id')) {
+    const body = await bodyOf(cast, 'POST /sip_domains', { kind: 'manager' });
+    const made = await call(server, 'POST /sip_domains', { token: account.admin, body });
+    ids['sip_domain_id'] = expectStatus(made, 201).body.id;
+  }
+  if (`${method} ${url}` === 'PATCH /sample_data') {
+    for (const { admin } of [account, stranger]) await call(server, 'POST /sample_data', { token: admin });
+  }
+  Object.assign(ids, await makeDelivered(cast, url));
+  if (/\/webhooks(?!.*\/(deliveries|recover))/.test(url)) {
+    // An account may have so many of them only.
+    await server.database.sql`DELETE FROM webhooks`;
+    ids['webhook_id'] = (await makeWebhook(server, account, { site_ids: [account.siteId] })).id;
+  }
+  const participant = kind === 'manager' || kind === 'super_manager' ? staff[kind] : staff.operator;
+  Object.assign(ids, await makeRouted(cast, { route: `${method} ${url}`, operator: participant, visitor, kind }));
+  return { ids, visitorToken: visitor.token };
+}
+
+/** A webhook of the site with two deliveries and two recoveries, where the route is about one. */
+async function makeDelivered({ server, account }: Cast, url: string): Promise<Record<string, string>> {
+  if (!url.includes(':webhook_id') && !url.includes(':delivery_id')) return {};
+  const webhook = await insertWebhook(server, account);
+  const [delivery_id = ''] = await fill(server.database.sql, webhook, 'exhausted', { count: 2 });
+  const recovery_id = randomUUID();
+  await server.database.sql`
+    INSERT INTO webhook_recoveries (id, account_id, webhook_id, since)
+    SELECT id, ${webhook.accountId}, ${webhook.id}, now()
+      FROM unnest(${[recovery_id, randomUUID()]}::uuid[]) AS id`;
+  return { webhook_id: webhook.id, delivery_id, recovery_id };
+}
+
+interface Routed {
+  readonly route: string;
+  readonly operator: TestOperator;
+  readonly visitor: TestVisitor;
+  readonly kind: CallerKind;
+}
+
+/** Tickets, requests, engagements and transfers, where the route is about one. */
+async function makeRouted(cast: Cast, { route, operator, visitor, kind }: Routed): Promise<Record<string, string>> {
+  const { server, account } = cast;
+  const ask = async (path: string, token: string, body: Json): Promise<Json> =>
+    expectStatus(await call(server, `POST ${path}`, { token, body: { site_id: account.siteId, ...body } }), 201).body;
+  if (route.includes('queue_tickets')) {
+    const queue = await makeQueue(server, account, { when_unstaffed: 'accept', routing_policy: { media: ['video'] } });
+    if (!route.includes(':ticket_id')) return { queue_id: queue };
+    return { ticket_id: (await ask('/queue_tickets', visitor.token, { media: 'video', queue_id: queue })).id };
+  }
+  const isAbout = (noun: string): boolean => route.includes(noun);
+  if (!['engagement_requests/', 'engagements/:', 'transfer_', '/files/:'].some(isAbout)) return {};
+  await freeEverybody(cast);
+  const request = await ask('/engagement_requests', operator.token, { media: 'text', visitor_id: visitor.id });
+  if (isAbout('engagement_requests/')) return { request_id: request.id };
+  const accepted = await call(server, `PATCH /engagement_requests/${request.id}`, {
+    token: visitor.token,
+    body: { action: 'accept' },
+  });
+  const { engagement_id } = expectStatus(accepted, 200).body;
+  if (isAbout('transfer_')) return makeTransfer(cast, { route, operator, engagement_id });
+  if (isAbout(':file_id'))
+    return { engagement_id, file_id: await makeFile(cast, { route, token: visitor.token, engagement_id }) };
+  return {
+    engagement_id,
+    ...(await makeInside(cast, { route, engagement_id, other: kind === 'visitor' ? operator : visitor })),
+  };
+}
+
+interface Engaged {
+  readonly route: string;
+  readonly engagement_id: string;
+}
+
+/** Something of an engagement that the caller may answer, as it comes from the other side. */
+async function makeInside(
+  { server }: Cast,
+  { route, engagement_id, other }: Engaged & { readonly other: { readonly token: string } },
+): Promise<Record<string, string>> {
+  const message_id = randomUUID();
+  const base = `/engagements/${engagement_id}`;
+  if (route.startsWith('PATCH') && route.includes(':message_id')) {
+    const body = { content: 'Hello' };
+    expectStatus(await call(server, `PUT ${base}/chat_messages/${message_id}`, { token: other.token, body }), 200);
+  }
+  if (!route.includes(':upgrade_id')) return { message_id };
+  const body = { audio: 'two_way', video: null };
+  const upgrade = await call(server, `POST ${base}/media_upgrade_requests`, { token: other.token, body });
+  return { upgrade_id: expectStatus(upgrade, 201).body.id };
+}
+
+/** A file; where it is to be downloaded, one that was found clean. */
+async function makeFile(
+  { server, account }: Cast,
+  { route, token, engagement_id }: Engaged & { readonly token: string },
+): Promise<string> {
+  const sent = await call(server, `POST /engagements/${engagement_id}/files`, { token, body: fileForm('Hello') });
+  const { file_id } = expectStatus(sent, 200).body;
+  if (route.startsWith('PUT')) return file_id;
+  const path = `PUT /files/${file_id}/security_scan`;
+  expectStatus(await call(server, path, { token: account.admin, body: { result: 'clean' } }), 200);
+  return file_id;
+}
+
+async function makeTransfer(
+  { server, account }: Cast,
+  { route, operator, engagement_id }: Engaged & { readonly operator: TestOperator },
+): Promise<Record<string, string>> {
+  const target = await makePresent(server, account, { media: ['text'] });
+  const queue = await makeQueue(server, account, { when_unstaffed: 'accept', routing_policy: { media: ['video'] } });
+  const given = { engagement_id, operator_id: target.id, queue_id: queue };
+  if (!route.includes('/:')) return given;
+  const isTicket = route.includes('transfer_tickets');
+  const { operator_id, queue_id } = given;
+  const body = isTicket ? { engagement_id, queue_id, media: 'video' } : { engagement_id, operator_id };
+  const path = isTicket ? '/transfer_tickets' : '/transfer_requests';
+  const { id } = expectStatus(await call(server, `POST ${path}`, { token: operator.token, body }), 201).body;
+  return { [isTicket ? 'ticket_id' : 'request_id']: id, ...given };
+}
+
+/** A file that the console's page names. */
+async function consoleAsset({ server }: Cast): Promise<string> {
+  const page = await fetch(`${server.url}/console/`);
+  return /assets\/([\w.-]+)/.exec(await page.text())?.[1] ?? '';
+}
