@@ -266,7 +266,12 @@ function hintAfterChanges(app: App, hints: Hints): void {
   });
 }
 
-type TurnParts = Omit<AppParts, 'config' | 'session'> & { app: App; siteQueues: SiteQueues; hints: Hints; metrics: Metrics };
+type TurnParts = Omit<AppParts, 'config' | 'session'> & {
+  app: App;
+  siteQueues: SiteQueues;
+  hints: Hints;
+  metrics: Metrics;
+};
 
 function startTurns({ app, database, feed, clock, log, siteQueues, hints, metrics }: TurnParts): Turns {
   const sql = connect(database.address, turnOptions);

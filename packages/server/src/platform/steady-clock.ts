@@ -55,6 +55,9 @@ export class SteadyClock {
   }
 }
 
-function offsetRange({ at, shiftMs }: ClockReading, { from, to }: Look): { readonly least: number; readonly most: number } {
+function offsetRange(
+  { at, shiftMs }: ClockReading,
+  { from, to }: Look,
+): { readonly least: number; readonly most: number } {
   return { least: at - shiftMs - to, most: at - shiftMs - from };
 }

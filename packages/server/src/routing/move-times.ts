@@ -63,9 +63,7 @@ function aheadMs({ turnedAt, now }: Pick<LockedAccount, 'turnedAt' | 'now'>): nu
  * By how much the board's times must be moved: by the recorded steps that they do not include. A last turn that lies in the
  * future even so was taken by a clock that nobody compared: it becomes now.
  */
-export function missedSteps(
-  account: Pick<LockedAccount, 'turnedAt' | 'now' | 'shiftMs' | 'boardShiftMs'>,
-): number {
+export function missedSteps(account: Pick<LockedAccount, 'turnedAt' | 'now' | 'shiftMs' | 'boardShiftMs'>): number {
   const recorded = account.shiftMs - account.boardShiftMs;
   const ahead = aheadMs(account) + (account.turnedAt === null ? 0 : recorded);
   return ahead > stepToleranceMs ? recorded - Math.round(ahead) : recorded;
