@@ -126,7 +126,7 @@ export class ClockWatch implements Clock {
     if (Math.abs(apartMs) > doubtFromMs)
       return {
         mayDelete: false,
-        why: `the clock of this process is ${inSeconds(apartMs)} s ahead of the database's: correct the one that is wrong`,
+        why: 'the clocks of this process and of the database differ by more than a minute: correct the one that is wrong',
       };
     if (doubtUntil !== null && doubtUntil > at)
       return {
@@ -210,7 +210,7 @@ export class ClockWatch implements Clock {
     else
       this.#log.warn(
         { apart_sec: apartMs / 1000 },
-        `the clock of this process is ${inSeconds(apartMs)} s ahead of the database's. Correct the one that is wrong; nothing is deleted until they agree.`,
+        `the clock of this process is ${inSeconds(Math.abs(apartMs))} s ${apartMs > 0 ? 'ahead of' : 'behind'} the database's. Correct the one that is wrong; nothing is deleted until they agree.`,
       );
   }
 
