@@ -281,7 +281,12 @@ test('entries go with the events of their day', async () => {
   assert.deepEqual(await days(), [20, 8, 7, 6].map(dateOf));
   await sql`DROP TABLE IF EXISTS ${sql(`audit_log_${dateOf(-3).replaceAll('-', '')}`)}`;
   const settings = { USHER_EVENT_RETENTION_DAYS: '7', USHER_DATA_DIR: server.dataDir };
-  const stop = startHousekeeping(sql, readConfig(settings), createLog('silent'));
+  const stop = startHousekeeping({
+    sql,
+    clock: server.clock,
+    config: readConfig(settings),
+    log: createLog('silent'),
+  });
   try {
     await until(async () => (await days()).length === 2);
     const [next] = await sql`SELECT to_regclass(${`audit_log_${dateOf(-3).replaceAll('-', '')}`}) AS made`;

@@ -3,8 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, test } from 'node:test';
 import type { DestinationId } from '../packages/server/src/events/destination.ts';
 import type { AccountId } from '../packages/server/src/platform/ids.ts';
+import { leaseOf, renewLeases, type Claimant } from '../packages/server/src/webhooks/dispatcher/leases.ts';
 import { writeOutcomes, type Outcome } from '../packages/server/src/webhooks/dispatcher/outcomes.ts';
-import { leaseOf, readDeliveries, renewLeases } from '../packages/server/src/webhooks/dispatcher/store.ts';
+import { readDeliveries } from '../packages/server/src/webhooks/dispatcher/store.ts';
 import { engage, said, type Engaged } from './support/chat.ts';
 import { startCluster, type Cluster } from './support/cluster.ts';
 import type { UsherProcess } from './support/process.ts';
@@ -125,6 +126,11 @@ test(
   },
 );
 
+/** One that trusts the clock, and of whom others cannot tell whether it is there. */
+function claimant(owner: string): Claimant {
+  return { owner, session: null, gone: [], expectedNow: Date.now() };
+}
+
 test('a late writer whose lease has passed to another writes nothing, renews nothing, releases nothing', async () => {
   await using server = await startTestServer();
   await leaseElsewhere(server);
@@ -138,13 +144,13 @@ test('a late writer whose lease has passed to another writes nothing, renews not
   const [late, now] = [randomUUID(), randomUUID()];
   const expire = async () => sql`UPDATE destinations SET leased_until = now() - interval '1 second'`;
   await expire();
-  const [first = assert.fail()] = await leaseOf(sql, late, accounts, 10);
-  assert.equal((await leaseOf(sql, now, accounts, 10)).length, 0);
+  const [first = assert.fail()] = await leaseOf(sql, claimant(late), accounts, 10);
+  assert.equal((await leaseOf(sql, claimant(now), accounts, 10)).length, 0);
   const wanted = [{ id: first.id, after: 0, fresh: 10, due: 10, without: [] }];
   const { deliveries } = await readDeliveries(sql, wanted);
   assert.equal(deliveries.length, 2);
   await expire();
-  const [second = assert.fail()] = await leaseOf(sql, now, accounts, 10);
+  const [second = assert.fail()] = await leaseOf(sql, claimant(now), accounts, 10);
   assert.deepEqual([second.id, second.epoch], [first.id, first.epoch + 1]);
 
   const outcomes = (epoch: number): Outcome[] =>
@@ -168,7 +174,7 @@ test('a late writer whose lease has passed to another writes nothing, renews not
   // Nor by the right number in the wrong name, or the right name with an old number.
   assert.deepEqual(await writeOutcomes(sql, late, outcomes(second.epoch)), new Set());
   assert.deepEqual(await writeOutcomes(sql, now, outcomes(first.epoch)), new Set());
-  assert.deepEqual(await renewLeases(sql, late, [first]), new Set());
+  assert.deepEqual(await renewLeases(sql, { owner: late, session: null }, [first]), new Set());
   assert.deepEqual(await state(), before);
   assert.deepEqual(await writeOutcomes(sql, now, outcomes(second.epoch)), new Set<DestinationId>([second.id]));
   assert.deepEqual(
@@ -201,7 +207,7 @@ test('leases are renewed while outcomes are written: neither waits for the other
   for (let round = 0; round < 40; round += 1) {
     const [written, renewed] = await Promise.all([
       writeOutcomes(sql, owner, outcomes),
-      renewLeases(sql, owner, held.toReversed()),
+      renewLeases(sql, { owner, session: null }, held.toReversed()),
     ]);
     assert.deepEqual([written.size, renewed.size], [400, 400]);
   }

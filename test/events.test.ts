@@ -5,7 +5,7 @@ import { Writable } from 'node:stream';
 import { after, before, beforeEach, test } from 'node:test';
 import { readConfig } from '../packages/server/src/config.ts';
 import { eventTypes } from '../packages/server/src/events/catalogue.ts';
-import { keepEventPartitions } from '../packages/server/src/events/store.ts';
+import { dropDays, eventLog, makeDays } from '../packages/server/src/events/store.ts';
 import { startHousekeeping } from '../packages/server/src/housekeeping.ts';
 import { connect, databaseErrorCode, type Sql } from '../packages/server/src/platform/database.ts';
 import { createLog } from '../packages/server/src/platform/log.ts';
@@ -34,6 +34,17 @@ function day(from: number): string {
 function partition(from: number): string {
   return `events_${day(from).replaceAll('-', '')}`;
 }
+
+async function keepEvents(client: Sql, days: number): Promise<void> {
+  await makeDays(client, eventLog);
+  await dropDays(client, eventLog, { now: new Date(), days });
+}
+
+/** A clock that nobody has stepped. */
+const rightClock: Parameters<typeof startHousekeeping>[0]['clock'] = {
+  sweepTime: async () => ({ mayDelete: true, now: new Date(), steadyNow: new Date() }),
+  onStep: () => undefined,
+};
 
 /** Where it was put. */
 async function write(at: string, payload = '{}', client: Sql = sql): Promise<string> {
@@ -74,7 +85,7 @@ test('the migration makes the partitions of the days to come', async () => {
 });
 
 test('an event is in the partition of its day in UTC, its payload as it was written', async () => {
-  await keepEventPartitions(sql, 30);
+  await keepEvents(sql, 30);
   for (const days of [0, 1, 2, 3]) {
     assert.equal(await write(`${day(days)}T00:00:00.000Z`), partition(days));
     assert.equal(await write(`${day(days)}T23:59:59.999Z`), partition(days));
@@ -91,7 +102,7 @@ test('an event is in the partition of its day in UTC, its payload as it was writ
 test('partitions are days of UTC in whatever time zone the session is', async () => {
   await dropPartition(3);
   const faraway = connect(address, { max: 1, connection: { TimeZone: 'Pacific/Kiritimati' } });
-  await keepEventPartitions(faraway, 30);
+  await keepEvents(faraway, 30);
   await faraway.end();
   assert.equal(await write(`${day(3)}T00:00:00.000Z`), partition(3));
   assert.equal(await write(`${day(3)}T23:59:59.999Z`), partition(3));
@@ -104,7 +115,7 @@ test('a day without a partition costs no event, and its events move into the par
   const stored = async (): Promise<unknown> => sql`SELECT events.*, payload::text AS text FROM events ORDER BY seq`;
   const original = await stored();
 
-  await keepEventPartitions(sql, 30);
+  await keepEvents(sql, 30);
   const places = await sql<{ place: string }[]>`SELECT tableoid::regclass::text AS place FROM events ORDER BY seq`;
   assert.deepEqual(
     places.map(({ place }) => place),
@@ -126,14 +137,14 @@ test('whole days before the retention are dropped, in the default partition too'
   for (const time of [`${day(-33)}T12:00:00Z`, `${day(-28)}T12:00:00Z`])
     assert.equal(await write(time), 'events_default');
 
-  await keepEventPartitions(sql, retention);
+  await keepEvents(sql, retention);
   assert.deepEqual(await partitions(), [-30, -29, 0, 1, 2, 3].map(partition));
   const rows = await sql<{ at: Date }[]>`SELECT occurred_at AS at FROM events ORDER BY occurred_at`;
   assert.deepEqual(
     rows.map(({ at }) => at.toISOString().slice(0, 10)),
     [-30, -29, -28].map(day),
   );
-  await keepEventPartitions(sql, 1);
+  await keepEvents(sql, 1);
   assert.deepEqual(await partitions(), [0, 1, 2, 3].map(partition));
 });
 
@@ -141,9 +152,7 @@ test('processes that do it at the same time do not fail each other', async () =>
   for (const days of [0, 1, 2, 3]) await dropPartition(days);
   await make(-50);
   await write(`${today}T12:00:00Z`);
-  const both = [sql, otherProcess].flatMap((client) =>
-    Array.from({ length: 8 }, async () => keepEventPartitions(client, 30)),
-  );
+  const both = [sql, otherProcess].flatMap((client) => Array.from({ length: 8 }, async () => keepEvents(client, 30)));
   await Promise.all(both);
   assert.deepEqual(await partitions(), [0, 1, 2, 3].map(partition));
   const [row] = await sql`SELECT tableoid::regclass::text AS place FROM events`;
@@ -178,11 +187,11 @@ test('a writer that takes its time is not waited for long, and nothing is half d
   await dropPartition(3);
   await otherProcess.begin(async (own) => {
     await write(`${day(3)}T12:00:00Z`, '{}', own);
-    const error = await keepEventPartitions(sql, 30).catch((thrown: unknown) => thrown);
+    const error = await keepEvents(sql, 30).catch((thrown: unknown) => thrown);
     assert.equal(databaseErrorCode(error), '55P03');
   });
   assert.ok(!(await partitions()).includes(partition(3)));
-  await keepEventPartitions(sql, 30);
+  await keepEvents(sql, 30);
   assert.equal(await write(`${day(3)}T13:00:00Z`), partition(3));
 });
 
@@ -199,9 +208,14 @@ test('housekeeping does it at the start, and what fails does not keep it from th
     INSERT INTO accounts (id, name) VALUES (${'00000000-0000-4000-8000-000000000001'}, 'Test')`;
   await sql`
     INSERT INTO revoked_tokens (id, account_id, expires_at)
-    VALUES (${randomUUID()}, ${'00000000-0000-4000-8000-000000000001'}, now() - interval '1 day')`;
+    VALUES (${randomUUID()}, ${'00000000-0000-4000-8000-000000000001'}, now() - interval '25 hours')`;
   await sql`ALTER TABLE idempotency_keys RENAME TO lost`;
-  const stop = startHousekeeping(sql, readConfig({ USHER_EVENT_RETENTION_DAYS: '7' }), createLog('warn', sink));
+  const stop = startHousekeeping({
+    sql,
+    clock: rightClock,
+    config: readConfig({ USHER_EVENT_RETENTION_DAYS: '7' }),
+    log: createLog('warn', sink),
+  });
   await until(async () => (await sql`SELECT 1 FROM revoked_tokens`).length === 0);
   stop();
   assert.ok((await partitions()).includes(partition(2)));

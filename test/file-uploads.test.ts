@@ -308,7 +308,7 @@ test('a commit that was not heard of leaves the file under its mark, for the swe
   }
   const [id, mark, ...more] = onDisk(server.dataDir).filter((name) => !before.includes(name));
   assert.deepEqual([id === mark, more], [true, []], 'the file and its mark, which have the same name');
-  await sweepFiles(sql, new FileDisk(server.dataDir, createLog('silent')), Date.now() + 3_601_000);
+  await sweepFiles(sql, new FileDisk(server.dataDir, createLog('silent')), new Date(Date.now() + 3_601_000));
   assert.deepEqual(onDisk(server.dataDir), before);
 });
 

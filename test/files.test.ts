@@ -347,7 +347,7 @@ test('what crashes leave is swept: files without a row after an hour, marks, byt
   const hourAgo = Date.now() / 1000 - 3_601;
   for (const id of [lost, partial, known]) utimesSync(join(manual.dataDir, 'files/incoming', id), hourAgo, hourAgo);
 
-  await sweepFiles(sql, disk);
+  await sweepFiles(sql, disk, new Date());
   const left = onDisk(manual.dataDir);
   for (const gone of [lost, partial, infected]) assert.ok(!left.some((name) => name.startsWith(gone)), gone);
   assert.ok(left.includes(`${String(young)}.part`), 'what may still be coming stays');

@@ -23,6 +23,7 @@ async function withTurns(limits: Limits, run: (turns: Turns) => Promise<void>): 
   const turns = new Turns({
     sql,
     feed: server.feed,
+    clock: server.clock,
     log: pino({ level: 'silent' }),
     onMoved: () => undefined,
     limits,

@@ -111,7 +111,7 @@ test('no secret lies open: not in the tables, not in the log, not in an answer; 
   const event = { id: stored.event_id, type: 'visitor.authentication.success', payload: stored } as const;
   await sql`UPDATE event_secrets SET expires_at = now() WHERE event_id = ${stored.event_id}`;
   assert.deepEqual(await revealEvent(sql, new Sealer(sql), event), stored);
-  await dropExpiredSecrets(sql);
+  await dropExpiredSecrets(sql, new Date());
   assert.equal((await sql`SELECT 1 FROM event_secrets WHERE event_id = ${stored.event_id}`).length, 0);
 });
 

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { destinationFor } from '../packages/server/src/events/destination.ts';
 import { WebhookAttacher } from '../packages/server/src/events/attach-webhooks.ts';
+import { deliveryLog, makeDays } from '../packages/server/src/events/store.ts';
 import { Sealer } from '../packages/server/src/identity/sealer.ts';
 import { AddressGuard } from '../packages/server/src/platform/address-guard.ts';
 import type { Sql } from '../packages/server/src/platform/database.ts';
@@ -31,7 +32,8 @@ function daysAgo(days: number): Date {
 }
 
 async function sweep(): Promise<void> {
-  await dropOldWebhooks(sql, retentionDays);
+  await makeDays(sql, deliveryLog);
+  await dropOldWebhooks(sql, { now: new Date(), days: retentionDays });
 }
 
 async function isThere(table: 'webhooks' | 'destinations' | 'webhook_recoveries', id: string): Promise<boolean> {

@@ -5,7 +5,9 @@ import { Writable } from 'node:stream';
 import { buildApp } from '../../packages/server/src/app.ts';
 import { readConfig, type Config } from '../../packages/server/src/config.ts';
 import { openChangeFeed, type ChangeFeed } from '../../packages/server/src/platform/change-feed.ts';
+import { ClockWatch } from '../../packages/server/src/platform/clock-watch.ts';
 import { openDatabase, type Database, type DatabaseAddress } from '../../packages/server/src/platform/database.ts';
+import { DatabaseSession } from '../../packages/server/src/platform/database-session.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import type { Pace } from '../../packages/server/src/sample/simulations.ts';
 import type { App } from '../../packages/server/src/platform/http.ts';
@@ -16,6 +18,8 @@ export interface TestServer {
   readonly app: App;
   readonly database: Database;
   readonly feed: ChangeFeed;
+  readonly session: DatabaseSession;
+  readonly clock: ClockWatch;
   /** Every line logged so far. */
   readonly logged: string[];
   /** Where its files are; it goes with the server unless it was given. */
@@ -41,7 +45,9 @@ export async function startTestServer(
   const log = createLog('info', sink);
   const database = openDatabase(address ?? (await cloneDatabase()), config.databasePoolSize);
   const feed = await openChangeFeed(database.address);
-  const app = await buildApp({ config, database, feed, log, samplePace });
+  const session = await DatabaseSession.open(database.address, log);
+  const clock = await ClockWatch.start(session.sql, log);
+  const app = await buildApp({ config, database, feed, session, clock, log, samplePace });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const bound = app.server.address();
   if (typeof bound !== 'object' || bound === null) throw new Error('the server has no port');
@@ -50,11 +56,15 @@ export async function startTestServer(
     app,
     database,
     feed,
+    session,
+    clock,
     logged,
     dataDir,
     async [Symbol.asyncDispose]() {
       app.server.closeAllConnections();
       await app.close();
+      clock.stop();
+      await session.close();
       await feed.close();
       await database.close(1_000);
       if (overrides.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });

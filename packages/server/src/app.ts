@@ -3,6 +3,7 @@ import { WebhookAttacher } from './events/attach-webhooks.ts';
 import { eventWebhooks } from './events/catalogue.ts';
 import { revealEvent } from './events/event-secrets.ts';
 import { Hints } from './events/hints.ts';
+import { beginEpochs } from './events/log-point.ts';
 import { eventLogRoutes } from './events/log/routes.ts';
 import { installAccess } from './identity/access.ts';
 import { apiKeyRoutes } from './identity/api-keys/routes.ts';
@@ -29,7 +30,9 @@ import { Tokens } from './identity/tokens.ts';
 import { visitorRoutes } from './identity/visitors/routes.ts';
 import { AddressGuard } from './platform/address-guard.ts';
 import type { ChangeFeed } from './platform/change-feed.ts';
+import type { ClockWatch } from './platform/clock-watch.ts';
 import type { Database } from './platform/database.ts';
+import type { DatabaseSession } from './platform/database-session.ts';
 import { docsRoutes } from './platform/docs.ts';
 import { guardedConnector } from './platform/guarded-connector.ts';
 import { GuardedFetcher } from './platform/guarded-fetcher.ts';
@@ -95,6 +98,8 @@ interface AppParts {
   readonly config: Config;
   readonly database: Database;
   readonly feed: ChangeFeed;
+  readonly session: DatabaseSession;
+  readonly clock: ClockWatch;
   readonly log: Log;
   /** How fast sample data lives; left out, as people do. */
   readonly samplePace?: Partial<Pace>;
@@ -113,27 +118,29 @@ const failuresPerMinute = 300;
 const addressesPerPassword = 6;
 
 /** The HTTP edge with every room's routes. What a hook adds to routes, it adds to those registered after it. */
-export async function buildApp({ config, database, feed, log, samplePace = {} }: AppParts): Promise<App> {
+export async function buildApp(parts: AppParts): Promise<App> {
+  const { config, database, feed, session, clock, log, samplePace = {} } = parts;
   const app = createApp({ log, sql: database.sql, trustProxy: config.trustProxy });
   const metrics = createMetrics(database.sql, config.databasePoolSize);
   // What a request needs to know in the middle of a transaction comes over connections that no transaction holds.
   const lookups = database.connect(lookupOptions);
   app.addHook('onClose', async () => lookups.end({ timeout: 1 }));
+  await beginEpochs(lookups, feed, log);
   const directory = createDirectory(lookups, feed);
-  const siteQueues = new SiteQueues(database.sql, feed);
+  const siteQueues = new SiteQueues(database.sql, feed, clock);
   const hints = new Hints(lookups, feed, log);
   app.addHook('onClose', async () => hints.stop());
-  const turns = startTurns({ app, database, feed, log, siteQueues, hints, metrics });
+  const turns = startTurns({ app, database, feed, clock, log, siteQueues, hints, metrics });
   const disk = new FileDisk(config.dataDir, log);
   const files = openFilesRoom({ app, sql: database.sql, disk, scanner: config.scanner, hints, log, metrics });
   const sms = openSms({ app, config, database, feed, log, hints, metrics, turns });
-  const tokens = new Tokens(new Keyring(lookups, feed));
+  const tokens = new Tokens(new Keyring(lookups, feed), () => clock.steadyNow());
   const sealer = new Sealer(lookups);
   const guard = new AddressGuard(config.webhookAllowCidrs);
   const attacher = new WebhookAttacher(lookups, guard, sealer);
   const authentications = startAuthentications({ app, database, log, hints, tokens, sealer, guard });
 
-  startDispatcher({ app, config, database, feed, log, hints, metrics, sealer, guard });
+  startDispatcher({ app, config, database, feed, session, clock, log, hints, metrics, sealer, guard });
 
   const authenticator = new Authenticator(tokens, directory);
 
@@ -231,7 +238,7 @@ const turnOptions = {
 /** Which of an account's events are new is asked of an index by its account; nothing is gained by planning that anew. */
 const feedOptions = { max: 3, connection: { plan_cache_mode: 'force_generic_plan' } };
 
-type FeedParts = TurnParts & {
+type FeedParts = Omit<TurnParts, 'clock'> & {
   turns: Turns;
   authenticator: Authenticator;
   directory: Directory;
@@ -263,13 +270,19 @@ function hintAfterChanges(app: App, hints: Hints): void {
   });
 }
 
-type TurnParts = Omit<AppParts, 'config'> & { app: App; siteQueues: SiteQueues; hints: Hints; metrics: Metrics };
+type TurnParts = Omit<AppParts, 'config' | 'session'> & {
+  app: App;
+  siteQueues: SiteQueues;
+  hints: Hints;
+  metrics: Metrics;
+};
 
-function startTurns({ app, database, feed, log, siteQueues, hints, metrics }: TurnParts): Turns {
+function startTurns({ app, database, feed, clock, log, siteQueues, hints, metrics }: TurnParts): Turns {
   const sql = database.connect(turnOptions);
   const turns = new Turns({
     sql,
     feed,
+    clock,
     log,
     onMoved: (accountId, what) => siteQueues.forget(accountId, what),
     onWritten: (accountId) => hints.tell(accountId),
@@ -354,7 +367,7 @@ function startRecoveries({
 /** For preparing, sending and taking SMS. None is held while another is waited for. */
 const smsOptions = { max: 3, idle_timeout: 60 };
 
-type SmsParts = AppParts & { app: App; hints: Hints; metrics: Metrics; turns: Turns };
+type SmsParts = Omit<AppParts, 'session' | 'clock'> & { app: App; hints: Hints; metrics: Metrics; turns: Turns };
 
 /** `null`: no carrier is set up. Closed before the turns are, whom it asks. */
 function openSms({ app, config, database, feed, log, hints, metrics, turns }: SmsParts): SmsService | null {

@@ -6,7 +6,9 @@ import { startHousekeeping } from './housekeeping.ts';
 import { linkPath, makeLink } from './identity/sign-in/links.ts';
 import { ensureSigningKey } from './identity/signing-keys.ts';
 import { openChangeFeed } from './platform/change-feed.ts';
+import { ClockWatch } from './platform/clock-watch.ts';
 import type { Sql } from './platform/database.ts';
+import { DatabaseSession } from './platform/database-session.ts';
 import { StartError } from './platform/errors.ts';
 import type { Log } from './platform/log.ts';
 import { migrate } from './platform/migrations.ts';
@@ -42,10 +44,14 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     await migrate(storage.database, ensureSigningKey);
     const feed = await openChangeFeed(storage.database.address);
     closers.push(async () => feed.close());
-    const stopHousekeeping = startHousekeeping(storage.database.sql, config, log);
+    const session = await DatabaseSession.open(storage.database.address, log);
+    closers.push(async () => session.close());
+    const clock = await ClockWatch.start(session.sql, log);
+    closers.push(async () => clock.stop());
+    const stopHousekeeping = startHousekeeping({ sql: storage.database.sql, clock, config, log });
     closers.push(async () => stopHousekeeping());
 
-    const app = await buildApp({ config, database: storage.database, feed, log });
+    const app = await buildApp({ config, database: storage.database, feed, session, clock, log });
     closers.push(async () => {
       const cutOff = setTimeout(() => app.server.closeAllConnections(), drainMs).unref();
       await app.close();

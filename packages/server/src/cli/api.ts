@@ -76,7 +76,7 @@ export class Api {
   }
 
   async #authorization(): Promise<{ authorization: string }> {
-    if (this.#token === null || this.#token.until < Date.now()) this.#token = await this.#signIn();
+    if (this.#token === null || this.#token.until < performance.now()) this.#token = await this.#signIn();
     return { authorization: `Bearer ${this.#token.text}` };
   }
 
@@ -98,7 +98,7 @@ export class Api {
       expires_in?: unknown;
     };
     if (typeof token !== 'string' || typeof expires_in !== 'number') throw this.#notUsher('no token');
-    return { text: token, until: Date.now() + expires_in * 1_000 - renewMs };
+    return { text: token, until: performance.now() + expires_in * 1_000 - renewMs };
   }
 
   async #ask({ path, ...asked }: Asking): Promise<Dispatcher.ResponseData> {

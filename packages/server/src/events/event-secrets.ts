@@ -62,6 +62,6 @@ function merged(payload: object, secrets: SecretFields): object {
   return { ...payload, ...Object.fromEntries(fields) };
 }
 
-export async function dropExpiredSecrets(sql: Sql): Promise<void> {
-  await sql`DELETE FROM event_secrets WHERE expires_at <= now()`;
+export async function dropExpiredSecrets(sql: Sql, now: Date): Promise<void> {
+  await sql`DELETE FROM event_secrets WHERE expires_at <= ${now}`;
 }

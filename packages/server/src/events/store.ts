@@ -7,17 +7,26 @@ interface DailyLog {
   readonly log: 'events' | 'delivery_log' | 'audit_log';
   /** The instant that says which day a row is of. */
   readonly key: string;
-  readonly retentionDays: number;
 }
 
-/** Makes the partitions of the days to come, and drops those of days more than `retentionDays` before today. */
-export async function keepDays(sql: Sql, { log, key, retentionDays }: DailyLog): Promise<void> {
-  for (const days of daysAhead) {
+export const eventLog: DailyLog = { log: 'events', key: 'occurred_at' };
+export const auditLog: DailyLog = { log: 'audit_log', key: 'at' };
+export const deliveryLog: DailyLog = { log: 'delivery_log', key: 'at' };
+
+/** Makes the partitions of today and the days to come, by the database's clock: even a wrong clock writes into them. */
+export async function makeDays(sql: Sql, { log, key }: DailyLog): Promise<void> {
+  for (const days of daysAhead)
     await sql`SELECT make_day(${log}, ${key}, (now() AT TIME ZONE 'UTC')::date + ${days}::integer)`;
-  }
-  await sql`SELECT drop_days_before(${log}, ${key}, (now() AT TIME ZONE 'UTC')::date - ${retentionDays}::integer)`;
 }
 
-export async function keepEventPartitions(sql: Sql, retentionDays: number): Promise<void> {
-  await keepDays(sql, { log: 'events', key: 'occurred_at', retentionDays });
+export interface Retention {
+  /** An instant that is known to be right: what is dropped does not come back. */
+  readonly now: Date;
+  readonly days: number;
+}
+
+/** Drops the partitions of days more than `days` before today (UTC). */
+export async function dropDays(sql: Sql, { log, key }: DailyLog, { now, days }: Retention): Promise<void> {
+  await sql`
+    SELECT drop_days_before(${log}, ${key}, (${now}::timestamptz AT TIME ZONE 'UTC')::date - ${days}::integer)`;
 }

@@ -53,7 +53,7 @@ export class Authenticator {
   /** The same caller again, if nothing it was made of has changed: its entry in the directory, its token. */
   #recall(header: string): Caller | undefined {
     const known = this.#known.get(header);
-    if (known?.epoch !== this.#tokens.epoch || known.expiresAt <= Date.now()) return undefined;
+    if (known?.epoch !== this.#tokens.epoch || known.expiresAt <= this.#tokens.now()) return undefined;
     const { operators, visitors, revokedTokens } = this.#directory;
     const entry = (known.caller.kind === 'operator' ? operators : visitors).peek(known.subject);
     return entry === known.entry && revokedTokens.peek(known.tokenId) === false ? known.caller : undefined;

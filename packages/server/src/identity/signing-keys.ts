@@ -105,6 +105,7 @@ async function addSigningKey(sql: Sql): Promise<string> {
 }
 
 /** Forgets retired keys that no valid token can have been signed with. */
-export async function dropRetiredKeys(sql: Sql): Promise<void> {
-  await sql`DELETE FROM signing_keys WHERE retired_at < now() - make_interval(secs => ${retiredKeySeconds})`;
+export async function dropRetiredKeys(sql: Sql, now: Date): Promise<void> {
+  await sql`
+    DELETE FROM signing_keys WHERE retired_at < ${now}::timestamptz - make_interval(secs => ${retiredKeySeconds})`;
 }

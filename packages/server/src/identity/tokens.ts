@@ -32,9 +32,17 @@ function isClaims(payload: JWTPayload): payload is JWTPayload & Claims {
 
 export class Tokens {
   readonly #keyring: Keyring;
+  readonly #now: () => number;
 
-  constructor(keyring: Keyring) {
+  /** `now`: a clock that all processes share and no step moves, or a wrong clock would end every token at once. */
+  constructor(keyring: Keyring, now: () => number = Date.now) {
     this.#keyring = keyring;
+    this.#now = now;
+  }
+
+  /** Epoch milliseconds, by the clock that tokens are dated by. */
+  now(): number {
+    return this.#now();
   }
 
   async signOperator(operator: {
@@ -68,6 +76,7 @@ export class Tokens {
       const { payload } = await jwtVerify(token, async ({ kid = '' }) => this.#verifier(kid), {
         algorithms: [algorithm],
         issuer,
+        currentDate: new Date(this.#now()),
       });
       return isClaims(payload) ? payload : null;
     } catch (error) {
@@ -84,7 +93,7 @@ export class Tokens {
 
   async #sign(subject: string, seconds: number, claims: Record<string, unknown>): Promise<string> {
     const { id, key } = await this.#keyring.signer();
-    const now = Math.floor(Date.now() / 1000);
+    const now = Math.floor(this.#now() / 1000);
     return new SignJWT(claims)
       .setProtectedHeader({ alg: algorithm, kid: id })
       .setIssuer(issuer)

@@ -120,7 +120,8 @@ async function claim(sql: Sql, { accountId, caller }: IdempotencyScope, keyHash:
     VALUES (${accountId}, ${caller}, ${keyHash}, ${requestHash})
     ON CONFLICT (account_id, caller, key_hash) DO UPDATE
        SET request_hash = excluded.request_hash, answer = NULL, created_at = now()
-     WHERE known.created_at < now() - interval '24 hours'
+     -- While the clock is in doubt no day is over: it may have been set forward.
+     WHERE known.created_at < now() - interval '24 hours' AND NOT clock_is_in_doubt()
     RETURNING 1`;
 }
 
@@ -139,8 +140,8 @@ async function storeAnswer(sql: Sql, { accountId, caller }: IdempotencyScope, ke
      WHERE account_id = ${accountId} AND caller = ${caller} AND key_hash = ${keyHash}`;
 }
 
-export async function dropOldIdempotencyKeys(sql: Sql): Promise<void> {
-  await sql`DELETE FROM idempotency_keys WHERE created_at < now() - interval '24 hours'`;
+export async function dropOldIdempotencyKeys(sql: Sql, now: Date): Promise<void> {
+  await sql`DELETE FROM idempotency_keys WHERE created_at < ${now}::timestamptz - interval '24 hours'`;
 }
 
 function cipherKey(key: string): Buffer {

@@ -26,7 +26,12 @@ export interface ChangedQueue {
 }
 
 /** D1.5: a queue is born closed, whatever its first evaluation, which follows at once, will say. */
-export async function createQueue(request: FastifyRequest, siteId: SiteId, given: QueueGiven): Promise<ChangedQueue> {
+export async function createQueue(
+  request: FastifyRequest,
+  siteId: SiteId,
+  given: QueueGiven,
+  now: number,
+): Promise<ChangedQueue> {
   const accountId = accountOf(request);
   return write(request.sql, async (sql) => {
     await lockAccount(sql, accountId);
@@ -37,7 +42,7 @@ export async function createQueue(request: FastifyRequest, siteId: SiteId, given
     const born = { status: 'closed', self_status: 'closed', available_properties: { media: [] } } as const;
     return {
       row,
-      output: { ...(await readQueue(sql, row, Date.now())), ...born, available_properties: { media: [] } },
+      output: { ...(await readQueue(sql, row, now)), ...born, available_properties: { media: [] } },
     };
   });
 }
@@ -46,6 +51,7 @@ export async function changeQueue(
   request: FastifyRequest,
   id: QueueId,
   given: QueueGiven & { site_id?: SiteId },
+  now: number,
 ): Promise<ChangedQueue> {
   const versions = ifMatch(request);
   return write(request.sql, async (sql) => {
@@ -59,7 +65,7 @@ export async function changeQueue(
     await refuseCycle(sql, id, queue.fallback_queue_id);
     const row = await updateQueue(sql, id, queue);
     recordChange(request, { before: current, after: row });
-    return { row, output: await readQueue(sql, row, Date.now()) };
+    return { row, output: await readQueue(sql, row, now) };
   });
 }
 

@@ -46,8 +46,8 @@ type Preview = Type.Static<typeof queuePreview>;
 export async function previewQueue(
   request: FastifyRequest,
   given: QueueGiven & { readonly site_id: SiteId; readonly id?: QueueId },
+  now: number,
 ): Promise<Preview> {
-  const now = Date.now();
   const current = given.id === undefined ? null : await findQueue(request.sql, accountOf(request), given.id);
   if (given.id !== undefined && current?.site_id !== given.site_id) throw notFound('queue', given.id);
   const queue = completeQueue(given, current);

@@ -42,7 +42,7 @@ export function queueRoutes(app: App, siteQueues: SiteQueues): void {
       },
     },
     async (request, reply) => {
-      const created = await createQueue(request, request.body.site_id, request.body);
+      const created = await createQueue(request, request.body.site_id, request.body, siteQueues.now());
       reply.code(201).header('location', `/queues/${created.row.id}`);
       return tagged(reply, created);
     },
@@ -59,7 +59,7 @@ export function queueRoutes(app: App, siteQueues: SiteQueues): void {
         response: { 200: queuePreview },
       },
     },
-    async (request) => previewQueue(request, request.body),
+    async (request) => previewQueue(request, request.body, siteQueues.now()),
   );
 
   app.get(
@@ -70,7 +70,7 @@ export function queueRoutes(app: App, siteQueues: SiteQueues): void {
     },
     async (request, reply) => {
       const row = await permittedQueue(request, request.params.queue_id);
-      return tagged(reply, { row, output: await readQueue(request.sql, row, Date.now()) });
+      return tagged(reply, { row, output: await readQueue(request.sql, row, siteQueues.now()) });
     },
   );
 
@@ -90,7 +90,8 @@ export function queueRoutes(app: App, siteQueues: SiteQueues): void {
         response: { 200: queueOutput },
       },
     },
-    async (request, reply) => tagged(reply, await changeQueue(request, request.params.queue_id, request.body)),
+    async (request, reply) =>
+      tagged(reply, await changeQueue(request, request.params.queue_id, request.body, siteQueues.now())),
   );
 
   app.delete(

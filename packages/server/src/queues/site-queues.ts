@@ -198,6 +198,12 @@ interface Held {
   answer: Buffer;
 }
 
+/** What is asked of the database's clock: see `ClockWatch`. */
+interface QueueClock {
+  databaseNow(): number;
+  onStep(stepped: () => void): void;
+}
+
 /** So many sites' queues are held at once. */
 const mostSites = 1_000;
 const mostAccounts = 10_000;
@@ -213,12 +219,21 @@ export class SiteQueues {
   readonly #epochs: RowCache<object>;
   readonly #countsEpochs: RowCache<object>;
   readonly #held = new BoundedMap<SiteId, Held>(mostSites);
+  readonly #clock: QueueClock;
 
-  constructor(sql: Sql, feed: ChangeFeed) {
+  constructor(sql: Sql, feed: ChangeFeed, clock: QueueClock) {
     this.#sql = sql;
+    this.#clock = clock;
+    // Until when a setting stands was reckoned by the clock as it was.
+    clock.onStep(() => this.#held.clear());
     const load = async (): Promise<object> => ({});
     this.#epochs = new RowCache({ feed, tables: ['queues_of_account'], limit: mostAccounts, load });
     this.#countsEpochs = new RowCache({ feed, tables: ['queue_counts'], limit: mostAccounts, load });
+  }
+
+  /** The instant that hours and leases are compared with: the database's, as boards have it. Epoch milliseconds. */
+  now(): number {
+    return this.#clock.databaseNow();
   }
 
   /** Something in the account has moved, in this process: others hear of it by the feed, and so would we, but later. */
@@ -228,14 +243,14 @@ export class SiteQueues {
   }
 
   /** The whole answer for the sites: kept as bytes, so that nothing is left to do for a site but to send them. */
-  async render(accountId: AccountId, siteIds: readonly SiteId[], now = Date.now()): Promise<Buffer> {
+  async render(accountId: AccountId, siteIds: readonly SiteId[], now = this.now()): Promise<Buffer> {
     const sites = await Promise.all(siteIds.map(async (id) => this.#current(accountId, id, now)));
     const [only] = sites;
     if (sites.length === 1 && only !== undefined) return only.answer;
     return wrap(sites.flatMap((held) => (held.json === '' ? [] : [held.json])).join(','));
   }
 
-  async list(accountId: AccountId, siteId: SiteId, now = Date.now()): Promise<readonly QueueOutput[]> {
+  async list(accountId: AccountId, siteId: SiteId, now = this.now()): Promise<readonly QueueOutput[]> {
     return (await this.#current(accountId, siteId, now)).queues;
   }
 

@@ -88,7 +88,8 @@ async function put(board: Board, sql: Sql, accountId: AccountId, things: Require
   for (const site of sites) putSite(board, site);
   await putQueues(board, sql, queues, queueIds ?? []);
   for (const { queue_id, ...memory } of states) putQueueMemory(board, queue_id, memory);
-  for (const row of operators) putOperator(board, settingsOf(row), row.last_engaged_at ?? 0);
+  // What ended before the clock was set back lies in the future.
+  for (const row of operators) putOperator(board, settingsOf(row), Math.min(row.last_engaged_at ?? 0, board.now));
   dropGone(board, ids('operators') ?? [], operators);
   for (const row of engagements) putEngagement(board, row);
   for (const row of tickets) putTicket(board, row);
@@ -282,8 +283,8 @@ async function readTickets(sql: Sql, accountId: AccountId, ids: readonly string[
  * more than the longest time-out of a site, which is an hour. However long nobody has looked since. Those that last are given
  * more than that hour, 72 of them, and are found by it (engagement_requests_lasting).
  */
-const longestRequest = '2 hours';
-const longestLasting = '73 hours';
+export const longestRequest = '2 hours';
+export const longestLasting = '73 hours';
 
 async function readRequests(sql: Sql, accountId: AccountId, ids: readonly string[] | null): Promise<StoredRequest[]> {
   const which = ids === null

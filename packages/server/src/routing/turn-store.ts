@@ -1,19 +1,29 @@
-import type { Sql } from '../platform/database.ts';
+import { piece, type Sql } from '../platform/database.ts';
 import type { AccountId, OperatorId, SiteId, TeamId, VisitorId } from '../platform/ids.ts';
 import type { VisitorFacts } from './board/enqueue.ts';
 import type { MediaUpgrade } from './board/upgrading.ts';
-import type { Things } from './load-board.ts';
+import type { BoardMove } from './board-moves.ts';
 
 export interface LockedAccount {
   readonly accountId: AccountId;
   readonly version: number;
+  /** What the version is raised to if the turn moves something. In a new epoch of the log it jumps: see `board-moves.ts`. */
+  readonly nextVersion: number;
   /** The number of the last ticket. */
   readonly seq: number;
   readonly turnedAt: number | null;
   readonly nextDueAt: number | null;
   /** The database's clock. */
   readonly now: number;
+  /** The steps of the clock that are recorded, and those that the times of the account's board include. */
+  readonly shiftMs: number;
+  readonly boardShiftMs: number;
 }
+
+/** The account's board is by another clock. The last turn may look younger than now by as long as a lock is waited for. */
+const isOutOfTime = piece(
+  (sql) => sql`(clock_shift_ms <> clock_shift() OR turned_at > clock_timestamp() + interval '30 seconds')`,
+);
 
 /**
  * The account's row, held until the turn is written. With `onlyIfDue` it is left to others where nothing is due, or where
@@ -21,13 +31,16 @@ export interface LockedAccount {
  */
 export async function lockForTurn(sql: Sql, accountId: AccountId, onlyIfDue: boolean): Promise<LockedAccount | null> {
   const [row] = await sql<LockedAccount[]>`
-    SELECT id AS "accountId", board_version::float8 AS version, last_seq::float8 AS seq,
+    SELECT id AS "accountId", board_version::float8 AS version,
+           next_board_version(board_version, board_tag)::float8 AS "nextVersion", last_seq::float8 AS seq,
            extract(epoch FROM turned_at)::float8 * 1000 AS "turnedAt",
            extract(epoch FROM next_due_at)::float8 * 1000 AS "nextDueAt",
            extract(epoch FROM clock_timestamp())::float8 * 1000 AS now,
+           clock_shift()::float8 AS "shiftMs", clock_shift_ms::float8 AS "boardShiftMs",
            set_config('usher.turn', 'on', true)
       FROM accounts
-     WHERE id = ${accountId} ${onlyIfDue ? sql`AND next_due_at <= clock_timestamp()` : sql``}
+     WHERE id = ${accountId}
+       ${onlyIfDue ? sql`AND (next_due_at <= clock_timestamp() OR ${isOutOfTime(sql)})` : sql``}
        FOR NO KEY UPDATE ${onlyIfDue ? sql`SKIP LOCKED` : sql``}`;
   return row ?? null;
 }
@@ -42,7 +55,8 @@ export async function visitorFacts(
   const rows = await sql<
     { id: VisitorId; siteId: SiteId; teams: TeamId[]; leaseUntil: number | null; lastOperatorId: OperatorId | null }[]
   >`SELECT v.id, v.site_id AS "siteId", v.team_ids AS teams,
-           extract(epoch FROM v.presence_expires_at)::float8 * 1000 AS "leaseUntil",
+           -- Nobody may say more than a day: what is further ahead was said before the clock was set back.
+           extract(epoch FROM least(v.presence_expires_at, clock_timestamp() + interval '1 day'))::float8 * 1000 AS "leaseUntil",
            (SELECT e.operator_id FROM engagements e WHERE e.visitor_id = v.id ORDER BY e.started_at DESC LIMIT 1)
              AS "lastOperatorId"
       FROM visitors v
@@ -57,10 +71,10 @@ export async function visitorFacts(
 export async function existingIds(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, 'same' | 'taken'>> {
   if (ids.length === 0) return new Map();
   const rows = await sql<{ id: string; recent: boolean }[]>`
-    SELECT id, enqueued_at > now() - interval '24 hours' AS recent
+    SELECT id, enqueued_at > now() - interval '24 hours' OR clock_is_in_doubt() AS recent
       FROM queue_tickets WHERE id = ANY(${[...ids]}::uuid[])
     UNION ALL
-    SELECT id, created_at > now() - interval '24 hours'
+    SELECT id, created_at > now() - interval '24 hours' OR clock_is_in_doubt()
       FROM engagement_requests WHERE id = ANY(${[...ids]}::uuid[])`;
   return new Map(rows.map(({ id, recent }) => [id, recent ? 'same' : 'taken']));
 }
@@ -85,16 +99,23 @@ export async function mediaUpgrades(sql: Sql, ids: readonly string[]): Promise<R
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-export async function movesSince(sql: Sql, accountId: AccountId, version: number): Promise<Things[]> {
-  const rows = await sql<{ things: Things }[]>`
-    SELECT things FROM board_moves WHERE account_id = ${accountId} AND version > ${version} ORDER BY version`;
-  return rows.map((row) => row.things);
+export async function movesSince(sql: Sql, accountId: AccountId, version: number): Promise<BoardMove[]> {
+  return sql<BoardMove[]>`
+    SELECT version::float8 AS version, previous::float8 AS previous, things
+      FROM board_moves WHERE account_id = ${accountId} AND version > ${version} ORDER BY version`;
 }
 
 /** Accounts on whose boards something has fallen due. Served by accounts_due. */
 export async function dueAccounts(sql: Sql, limit: number): Promise<AccountId[]> {
   const rows = await sql<{ id: AccountId }[]>`
     SELECT id FROM accounts WHERE next_due_at <= clock_timestamp() ORDER BY next_due_at LIMIT ${limit}`;
+  return rows.map((row) => row.id);
+}
+
+/** Accounts whose boards wait for something and are by another clock. Few processes ask, and seldom. */
+export async function accountsOutOfTime(sql: Sql, limit: number): Promise<AccountId[]> {
+  const rows = await sql<{ id: AccountId }[]>`
+    SELECT id FROM accounts WHERE next_due_at IS NOT NULL AND ${isOutOfTime(sql)} LIMIT ${limit}`;
   return rows.map((row) => row.id);
 }
 

@@ -1,3 +1,4 @@
+import type { Clock } from '../platform/clock-watch.ts';
 import { inTransaction, type Sql } from '../platform/database.ts';
 import { Refusal } from '../platform/errors.ts';
 import { newId, type AccountId, type VisitorId } from '../platform/ids.ts';
@@ -7,7 +8,9 @@ import { apply, type Command, type CommandName, type Commands } from './board/co
 import type { VisitorFacts } from './board/enqueue.ts';
 import { advance } from './board/time.ts';
 import type { MediaUpgrade } from './board/upgrading.ts';
+import { movedBetween } from './board-moves.ts';
 import { catchUp, loadBoard } from './load-board.ts';
+import { settleTime } from './move-times.ts';
 import { existingIds, lockForTurn, mediaUpgrades, movesSince, visitorFacts, type LockedAccount } from './turn-store.ts';
 import { whatMoved } from './turn-rows.ts';
 import { writeNextDue, writeTurn } from './write-turn.ts';
@@ -52,6 +55,7 @@ const usesUpItsBoard = { afterLostRace: 'reject' } as const;
  * One turn: the orders are carried out on the account's board and written, in one transaction under the account's row.
  *
  *   lock      the row, and in the same breath read what must be known of the visitors concerned;
+ *   settle    the time: if the clock was stepped, everything on the board is moved along (move-times.ts);
  *   catch up  if the row's version is not the board's: read what moved since, or everything;
  *   apply     each order, at the database's time;
  *   write     all changes and events in one statement, with the new version.
@@ -59,7 +63,7 @@ const usesUpItsBoard = { afterLostRace: 'reject' } as const;
  * The board given is used up: it comes back in the outcome, and where the transaction fails it shows what never was.
  */
 export async function takeTurn(
-  pool: Sql,
+  { sql: pool, clock }: { readonly sql: Sql; readonly clock: Clock },
   accountId: AccountId,
   held: Held | null,
   jobs: readonly Job[],
@@ -68,6 +72,7 @@ export async function takeTurn(
   return inTransaction(
     pool,
     async (sql) => {
+      const askedAt = performance.now();
       // Sent together; the second waits for the lock of the first.
       const [locked, facts, existing, upgrades] = await Promise.all([
         lockForTurn(sql, accountId, onlyIfDue),
@@ -77,11 +82,12 @@ export async function takeTurn(
       ]);
       if (locked === null)
         return { held: null, answers: jobs.map((job) => () => job.done(null)), dueInMs: null, moved: null };
-      const now = Math.max(Math.floor(locked.now), locked.turnedAt ?? 0);
-      const board = await currentBoard(sql, accountId, held, { ...locked, now });
+      const time = await settleTime(sql, clock, locked, askedAt);
+      const { now } = time;
+      const board = await currentBoard(sql, accountId, time.isMoved ? null : held, time);
       advance(board, now);
       const answers = jobs.map((job) => carryOut(board, job, now, { facts, existing, upgrades }));
-      return write(sql, board, { ...locked, now }, answers);
+      return write(sql, board, time, answers);
     },
     usesUpItsBoard,
   );
@@ -107,8 +113,8 @@ async function caughtUp(
   stored: number,
 ): Promise<Board | null> {
   if (version === stored) return board;
-  const moves = await movesSince(sql, accountId, version);
-  if (moves.length !== stored - version) return null;
+  const moves = movedBetween(await movesSince(sql, accountId, version), { from: version, to: stored });
+  if (moves === null) return null;
   await catchUp(board, sql, accountId, moves);
   return board;
 }
@@ -146,12 +152,19 @@ function carryOut(board: Board, job: Job, now: number, { facts, existing, upgrad
 async function write(
   sql: Sql,
   board: Board,
-  { accountId, version, seq, now, nextDueAt }: LockedAccount,
+  { accountId, version, nextVersion, seq, now, nextDueAt }: LockedAccount,
   answers: readonly (() => void)[],
 ): Promise<TurnOutcome> {
   const changes = takeChanges(board);
   const due = nextDue(board);
-  const mark = { accountId, version: version + 1, seq: board.seq, now, nextDueAt: dueToStore(nextDueAt, due, now) };
+  const mark = {
+    accountId,
+    version: nextVersion,
+    previous: version,
+    seq: board.seq,
+    now,
+    nextDueAt: dueToStore(nextDueAt, due, now),
+  };
   const dueInMs = due === null ? null : Math.max(0, due - now);
   if (isEmpty(changes) && board.seq === seq) {
     if (mark.nextDueAt !== nextDueAt) await writeNextDue(sql, mark);

@@ -1,17 +1,20 @@
 import type { ChangeFeed } from '../platform/change-feed.ts';
+import type { Clock } from '../platform/clock-watch.ts';
 import { databaseErrorCode, isDatabaseUnavailable, type Sql } from '../platform/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { Log } from '../platform/log.ts';
 import { weightOf } from './board/board.ts';
 import type { CommandName, Commands } from './board/commands.ts';
+import { ClockStepped } from './move-times.ts';
 import type { TurnTold } from './turn-metrics.ts';
 import { takeTurn, type Held, type Job, type Order, type TurnOutcome } from './turn.ts';
-import { dueAccounts } from './turn-store.ts';
+import { accountsOutOfTime, dueAccounts } from './turn-store.ts';
 
 interface TurnsOptions {
   /** Connections of their own: a request may hold one of the others while it waits for its turn. */
   readonly sql: Sql;
   readonly feed: ChangeFeed;
+  readonly clock: Clock;
   readonly log: Log;
   /** Something of the account was written by this process. */
   readonly onMoved: (accountId: AccountId, what: NonNullable<TurnOutcome['moved']>) => void;
@@ -44,6 +47,10 @@ const defaultLimits: TurnLimits = {
 /** Every process looks so often for accounts on whose boards something is due that nobody has seen to. */
 const pollMs = 1_000;
 const accountsInPoll = 100;
+/** After a step of the clock, and so often without one, it looks for accounts whose boards are by another clock. */
+const checkTimesMs = 60_000;
+/** A turn is taken again so often because of the clock. */
+const mostSteps = 5;
 /** A timer cannot be set further ahead than this. */
 const longestTimerMs = 2 ** 31 - 1;
 
@@ -55,8 +62,11 @@ interface Lane {
   busy: boolean;
   waiting: Job[];
   timer: NodeJS.Timeout | null;
+  /** By the monotonic clock. */
   usedAt: number;
   weight: number;
+  /** Turns in a row that a step of the clock has undone. */
+  steps: number;
 }
 
 /**
@@ -68,6 +78,8 @@ export class Turns {
   readonly #limits: TurnLimits;
   readonly #lanes = new Map<AccountId, Lane>();
   readonly #poll: NodeJS.Timeout;
+  /** Accounts may be by another clock: looked for from this moment on. */
+  #checkTimesAt = 0;
   /** On all boards together. */
   #things = 0;
   #stopped = false;
@@ -78,6 +90,10 @@ export class Turns {
     this.#limits = { ...defaultLimits, ...options.limits };
     // A change of what is configured makes the account due; this only makes it sooner than the poll.
     options.feed.on('boards', (id) => this.#tick(id as AccountId));
+    options.clock.onStep(() => {
+      this.#checkTimesAt = 0;
+      void this.#seeToDue();
+    });
     this.#poll = setInterval(() => void this.#seeToDue(), pollMs).unref();
   }
 
@@ -116,7 +132,16 @@ export class Turns {
   #lane(accountId: AccountId): Lane {
     const known = this.#lanes.get(accountId);
     if (known !== undefined) return known;
-    const lane: Lane = { accountId, held: null, busy: false, waiting: [], timer: null, usedAt: Date.now(), weight: 0 };
+    const lane: Lane = {
+      accountId,
+      held: null,
+      busy: false,
+      waiting: [],
+      timer: null,
+      usedAt: performance.now(),
+      weight: 0,
+      steps: 0,
+    };
     this.#lanes.set(accountId, lane);
     return lane;
   }
@@ -133,7 +158,7 @@ export class Turns {
     await new Promise((resolve) => setImmediate(resolve));
     while (lane.waiting.length > 0) await this.#turn(lane, lane.waiting.splice(0, this.#limits.ordersInTurn));
     lane.busy = false;
-    lane.usedAt = Date.now();
+    lane.usedAt = performance.now();
     if (lane.held === null) this.#forget(lane);
     else if (this.#lanes.size > this.#limits.boards || this.#things > this.#limits.things) this.#letGo();
   }
@@ -144,7 +169,8 @@ export class Turns {
     lane.held = null;
     const began = performance.now();
     try {
-      const outcome = await takeTurn(this.#options.sql, lane.accountId, held, jobs);
+      const outcome = await takeTurn(this.#options, lane.accountId, held, jobs);
+      lane.steps = 0;
       this.#options.onTurn?.({ seconds: (performance.now() - began) / 1000, orders: jobs.length });
       this.#conclude(lane, held, outcome);
     } catch (error) {
@@ -162,13 +188,20 @@ export class Turns {
   }
 
   /**
-   * Nothing of the turn was written, or nobody knows. A lost deadlock is tried again; a fault of ours is, one order at a
-   * time, so that only the one that has it fails.
+   * Nothing of the turn was written, or nobody knows. A turn is taken again after a deadlock that it lost, and after a step
+   * of the clock. After a fault of ours it is taken again one order at a time, so that only the one that has the fault fails.
    */
   async #recover(lane: Lane, jobs: readonly Job[], error: unknown): Promise<void> {
     const code = databaseErrorCode(error);
     if (code === '40P01' || code === '40001') {
       lane.waiting.unshift(...jobs);
+      return;
+    }
+    if (error instanceof ClockStepped && lane.steps < mostSteps) {
+      lane.steps += 1;
+      lane.waiting.unshift(...jobs);
+      // Where the clock cannot be read either, the turn fails with the reason.
+      await this.#options.clock.settle().catch(() => undefined);
       return;
     }
     if (!isDatabaseUnavailable(error)) this.#options.log.error({ err: error, orders: jobs.length }, 'a turn failed');
@@ -199,17 +232,28 @@ export class Turns {
   async #seeToDue(): Promise<void> {
     try {
       for (const id of await dueAccounts(this.#options.sql, accountsInPoll)) this.#tick(id);
+      await this.#checkTimes();
     } catch (error) {
       if (!isDatabaseUnavailable(error)) this.#options.log.warn({ err: error }, 'the poll for due accounts failed');
     }
     this.#letGo();
   }
 
+  /** Nothing falls due on a board whose times lie in the future, so such accounts are looked for by themselves. */
+  async #checkTimes(): Promise<void> {
+    const now = performance.now();
+    if (now < this.#checkTimesAt) return;
+    const found = await accountsOutOfTime(this.#options.sql, accountsInPoll);
+    for (const id of found) this.#tick(id);
+    // As long as there are any, there may be more.
+    this.#checkTimesAt = found.length > 0 ? 0 : now + checkTimesMs;
+  }
+
   /** Boards that nobody uses, and the ones used longest ago where there are too many or they are too large. */
   #letGo(): void {
     const idle = [...this.#lanes.values()].filter((lane) => !lane.busy).toSorted((a, b) => a.usedAt - b.usedAt);
     for (const lane of idle) {
-      const isOld = Date.now() - lane.usedAt > this.#limits.idleMs;
+      const isOld = performance.now() - lane.usedAt > this.#limits.idleMs;
       if (!isOld && this.#lanes.size <= this.#limits.boards && this.#things <= this.#limits.things) break;
       this.#forget(lane);
     }

@@ -64,12 +64,12 @@ export class SampleClient {
 
   async #tokenOf(as: Actor): Promise<string | null> {
     const held = this.#tokens.get(as.id);
-    if (held !== undefined && held.until > Date.now()) return held.token;
+    if (held !== undefined && held.until > performance.now()) return held.token;
     const { tokens, sample } = this.#parts;
     const accountId = sample.account_id;
     const token =
       as.kind === 'visitor' ? await tokens.signVisitor({ accountId, visitorId: as.id }) : await this.#sign(as.id);
-    if (token !== null) this.#tokens.set(as.id, { token, until: Date.now() + tokenLastsMs });
+    if (token !== null) this.#tokens.set(as.id, { token, until: performance.now() + tokenLastsMs });
     return token;
   }
 

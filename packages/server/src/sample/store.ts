@@ -1,4 +1,5 @@
 import type { Sql } from '../platform/database.ts';
+import { hasCome } from '../platform/due-time.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { SampleRow, SampleState, TakenSample } from './sample-data.ts';
 
@@ -37,7 +38,7 @@ export async function takeSamples(sql: Sql, room: number, leaseMs: number): Prom
        SET leased_until = now() + make_interval(secs => ${leaseMs / 1000}), epoch = epoch + 1
      WHERE account_id = ANY(ARRAY(SELECT account_id
                                     FROM sample_data
-                                   WHERE NOT settled AND leased_until <= now()
+                                   WHERE NOT settled AND ${hasCome(sql, sql`leased_until`, leaseMs / 1000)}
                                    ORDER BY leased_until
                                    LIMIT ${room}
                                      FOR UPDATE SKIP LOCKED))

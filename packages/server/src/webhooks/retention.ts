@@ -1,4 +1,4 @@
-import { keepDays } from '../events/store.ts';
+import { deliveryLog, dropDays, type Retention } from '../events/store.ts';
 import type { Sql } from '../platform/database.ts';
 
 /** Rows that one statement looks at, and drops at most. */
@@ -10,13 +10,13 @@ const mostBatches = 100;
  * Removes what is older than what is kept, while others write: the log of deliveries by the day, as the events; deliveries
  * that still wait for an event which is gone; and then what nothing names any more. Every process may, at any time.
  */
-export async function dropOldWebhooks(sql: Sql, retentionDays: number): Promise<void> {
-  await keepDays(sql, { log: 'delivery_log', key: 'at', retentionDays });
-  await inBatches(async () => discardExpired(sql, retentionDays));
-  await inBatches(async () => dropRecoveries(sql, retentionDays));
-  await inBatches(async () => dropDeleted(sql, retentionDays));
-  await dropInTurn(async (after) => dropAttached(sql, retentionDays, after));
-  await dropInTurn(async (after) => dropDestinations(sql, after));
+export async function dropOldWebhooks(sql: Sql, kept: Retention): Promise<void> {
+  await dropDays(sql, deliveryLog, kept);
+  await inBatches(async () => discardExpired(sql, kept));
+  await inBatches(async () => dropRecoveries(sql, kept));
+  await inBatches(async () => dropDeleted(sql, kept));
+  await dropInTurn(async (after) => dropAttached(sql, kept, after));
+  await dropInTurn(async (after) => dropDestinations(sql, kept, after));
 }
 
 /** `drop` answers how many it has dropped: fewer than a batch means that there are no more. */
@@ -38,24 +38,24 @@ async function dropInTurn(drop: (after: Passed) => Promise<Passed | null>): Prom
 }
 
 /** Midnight (UTC), as the days of the logs are dropped. */
-const keptSince = (sql: Sql, days: number) => sql`
-  ((now() AT TIME ZONE 'UTC')::date - ${days}::integer)::timestamp AT TIME ZONE 'UTC'`;
+const keptSince = (sql: Sql, { now, days }: Retention) => sql`
+  ((${now}::timestamptz AT TIME ZONE 'UTC')::date - ${days}::integer)::timestamp AT TIME ZONE 'UTC'`;
 
 /** The least id that a delivery made then may have. */
-const leastId = (sql: Sql, days: number) => sql`
-  (lpad(to_hex((extract(epoch FROM ${keptSince(sql, days)}) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid`;
+const leastId = (sql: Sql, kept: Retention) => sql`
+  (lpad(to_hex((extract(epoch FROM ${keptSince(sql, kept)}) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid`;
 
 /**
  * Not those that a dispatcher may be sending at this moment, whose outcome would come to nothing: without its event it
  * discards them itself. That is what is due soon at a destination which somebody has the lease of.
  */
-async function discardExpired(sql: Sql, days: number): Promise<number> {
+async function discardExpired(sql: Sql, kept: Retention): Promise<number> {
   // Served by the primary key, as ids begin with the time.
   const rows = await sql`
     WITH expired AS (
            SELECT d.id
              FROM deliveries d
-            WHERE d.id < ${leastId(sql, days)} AND d.occurred_at < ${keptSince(sql, days)}
+            WHERE d.id < ${leastId(sql, kept)} AND d.occurred_at < ${keptSince(sql, kept)}
               AND (d.state = 'held' OR d.due_at > now() + interval '1 minute'
                    OR NOT EXISTS (SELECT FROM destinations t
                                    WHERE t.id = d.destination_id AND t.leased_until > now() - interval '1 minute'))
@@ -77,12 +77,12 @@ async function discardExpired(sql: Sql, days: number): Promise<number> {
   return rows.length;
 }
 
-async function dropRecoveries(sql: Sql, days: number): Promise<number> {
+async function dropRecoveries(sql: Sql, kept: Retention): Promise<number> {
   // Served by webhook_recoveries_ended.
   const rows = await sql`
     DELETE FROM webhook_recoveries
      WHERE id = ANY(ARRAY(SELECT id FROM webhook_recoveries
-                           WHERE state <> 'running' AND finished_at < ${keptSince(sql, days)}
+                           WHERE state <> 'running' AND finished_at < ${keptSince(sql, kept)}
                            LIMIT ${inBatch}))
     RETURNING id`;
   return rows.length;
@@ -96,12 +96,12 @@ const hasDeliveries = (sql: Sql) => sql`
    OR EXISTS (SELECT FROM delivery_log l WHERE l.webhook_id = w.id AND l.final))`;
 
 /** Registrations that were deleted long ago. Their log has gone by then, unless something was decided late. */
-async function dropDeleted(sql: Sql, days: number): Promise<number> {
+async function dropDeleted(sql: Sql, kept: Retention): Promise<number> {
   // Served by webhooks_deleted.
   const rows = await sql`
     DELETE FROM webhooks
      WHERE id = ANY(ARRAY(SELECT w.id FROM webhooks w
-                           WHERE w.deleted_at < ${keptSince(sql, days)} AND w.side IS NULL AND NOT ${hasDeliveries(sql)}
+                           WHERE w.deleted_at < ${keptSince(sql, kept)} AND w.side IS NULL AND NOT ${hasDeliveries(sql)}
                            LIMIT ${inBatch}))
     RETURNING id`;
   return rows.length;
@@ -112,8 +112,8 @@ async function dropDeleted(sql: Sql, days: number): Promise<number> {
  * names. One that is brought along at this moment is touched first, or found to be gone: see attach-webhooks.ts. A request
  * may be pending for so long only if it has more time than sites give.
  */
-async function dropAttached(sql: Sql, days: number, after: Passed): Promise<Passed | null> {
-  const old = sql`${keptSince(sql, days)} - interval '1 day'`;
+async function dropAttached(sql: Sql, kept: Retention, after: Passed): Promise<Passed | null> {
+  const old = sql`${keptSince(sql, kept)} - interval '1 day'`;
   // Served by webhooks_attached_by_age, queue_tickets_active, engagement_requests_lasting and active_engagements.
   const [last] = await sql<Passed[]>`
     WITH looked AS MATERIALIZED (
@@ -145,8 +145,8 @@ async function dropAttached(sql: Sql, days: number, after: Passed): Promise<Pass
 }
 
 /** Those that no webhook has, nobody is about to, and nothing is to be sent to. What is held finds its way by its webhook. */
-async function dropDestinations(sql: Sql, after: Passed): Promise<Passed | null> {
-  const old = sql`now() - interval '2 days'`;
+async function dropDestinations(sql: Sql, { now }: Retention, after: Passed): Promise<Passed | null> {
+  const old = sql`${now}::timestamptz - interval '2 days'`;
   // Served by destinations_by_age, webhooks_by_destination, deliveries_fresh and deliveries_due.
   const [last] = await sql<Passed[]>`
     WITH looked AS MATERIALIZED (

@@ -1,4 +1,5 @@
 import type { Sql } from '../../platform/database.ts';
+import { hasCome } from '../../platform/due-time.ts';
 import type { AccountId, EngagementId, FileId, OperatorId, SiteId, VisitorId } from '../../platform/ids.ts';
 import type { FileRow, ScanResult, Side } from './file.ts';
 
@@ -114,13 +115,13 @@ export interface DueFile {
   readonly scan_attempts: number;
 }
 
-/** Up to `most` files that nobody is scanning, now this caller's for `leaseMs`. Served by files_pending. */
+/** Up to `most` files that nobody is scanning, now this caller's for `leaseMs`: longer than any delay. Served by files_pending. */
 export async function claimDueFiles(sql: Sql, most: number, leaseMs: number): Promise<DueFile[]> {
   return sql<DueFile[]>`
     UPDATE files
        SET scan_due_at = now() + ${leaseMs} * interval '1 millisecond', scan_attempts = scan_attempts + 1
      WHERE id IN (SELECT id FROM files
-                   WHERE state = 'pending' AND scan_due_at <= now()
+                   WHERE state = 'pending' AND ${hasCome(sql, sql`scan_due_at`, leaseMs / 1000)}
                    ORDER BY scan_due_at
                    LIMIT ${most}
                      FOR UPDATE SKIP LOCKED)

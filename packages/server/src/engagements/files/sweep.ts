@@ -8,8 +8,8 @@ const leftoverAfterMs = 60 * 60_000;
 const mostRemovals = 1_000;
 
 /** Takes away what crashes have left: files without a row, marks of files that have one, bytes of infected ones. */
-export async function sweepFiles(sql: Sql, disk: FileDisk, now = Date.now()): Promise<void> {
-  const old = await disk.unsettled(new Date(now - leftoverAfterMs));
+export async function sweepFiles(sql: Sql, disk: FileDisk, now: Date): Promise<void> {
+  const old = await disk.unsettled(new Date(now.getTime() - leftoverAfterMs));
   const known = await knownFiles(sql, old);
   for (const id of old) await (known.has(id) ? disk.settle(id) : disk.discard(id));
   for (const id of await listToRemove(sql, mostRemovals)) await removeBytes(sql, disk, id);

@@ -1,4 +1,5 @@
 import type { Sql } from '../../platform/database.ts';
+import { hasCome } from '../../platform/due-time.ts';
 import type { AccountId, EngagementId, RequestId, SiteId, VisitorId } from '../../platform/ids.ts';
 import type { Due, OutboundState, SmsId, SmsThread } from './sms.ts';
 
@@ -87,6 +88,9 @@ export async function dropPrepared(sql: Sql, requestId: RequestId): Promise<void
 /** Longer than any turn takes. What was prepared before that for a request that is not there never will be wanted. */
 const longestPreparing = '5 minutes';
 
+/** More than a carrier may ask for, a pause may last, or a lease. */
+const longestDelaySec = 600;
+
 /**
  * Claims what is due, for `leaseMs`: whoever dies meanwhile leaves it to others after that. In each thread and direction the
  * first comes first. Served by sms_messages_due and _unfinished.
@@ -95,7 +99,7 @@ export async function claimDue(sql: Sql, most: number, leaseMs: number): Promise
   const rows = await sql<Due[]>`
     WITH due AS (
            SELECT id FROM sms_messages d
-            WHERE due_at <= now()
+            WHERE ${hasCome(sql, sql`due_at`, longestDelaySec)}
               AND NOT EXISTS (SELECT 1 FROM sms_messages earlier
                                WHERE earlier.request_id = d.request_id AND earlier.direction = d.direction
                                  AND earlier.seq < d.seq AND earlier.due_at IS NOT NULL)

@@ -88,13 +88,13 @@ export class OpenidClient {
   /** Those who ask at the same time wait for the same answer. */
   async #metadata(provider: OpenidProvider): Promise<Metadata> {
     const known = this.#known.get(provider.id);
-    if (known !== undefined && known.until > Date.now()) return known.metadata;
+    if (known !== undefined && known.until > performance.now()) return known.metadata;
     const metadata = this.#discover(provider.issuer);
-    const entry = { until: Date.now() + this.#limits.rememberMs, metadata };
+    const entry = { until: performance.now() + this.#limits.rememberMs, metadata };
     this.#known.delete(provider.id);
     this.#known.set(provider.id, entry);
     metadata.catch(() => {
-      entry.until = Date.now() + this.#limits.rememberFailureMs;
+      entry.until = performance.now() + this.#limits.rememberFailureMs;
     });
     return metadata;
   }

@@ -13,14 +13,17 @@ export async function revokeToken(sql: Sql, { accountId, tokenId, expiresAt }: R
     ON CONFLICT (id) DO NOTHING`;
 }
 
-/** An expired token needs no revocation any more. */
-export async function dropExpiredRevocations(sql: Sql): Promise<void> {
-  await sql`DELETE FROM revoked_tokens WHERE expires_at < now() - interval '1 minute'`;
+/**
+ * An expired token needs no revocation any more. Revocations are kept for a day longer: a clock that is set back by less makes
+ * no revoked token valid again. `now` is by the clock that tokens are dated by.
+ */
+export async function dropExpiredRevocations(sql: Sql, now: Date): Promise<void> {
+  await sql`DELETE FROM revoked_tokens WHERE expires_at < ${now}::timestamptz - interval '1 day'`;
 }
 
 /** What was not used in time. Ending a session tells every process. */
-export async function dropExpiredSignIns(sql: Sql): Promise<void> {
-  await sql`DELETE FROM operator_sessions WHERE expires_at < now()`;
-  await sql`DELETE FROM operator_invitations WHERE expires_at < now()`;
-  await sql`DELETE FROM sign_in_links WHERE expires_at < now()`;
+export async function dropExpiredSignIns(sql: Sql, now: Date): Promise<void> {
+  await sql`DELETE FROM operator_sessions WHERE expires_at < ${now}`;
+  await sql`DELETE FROM operator_invitations WHERE expires_at < ${now}`;
+  await sql`DELETE FROM sign_in_links WHERE expires_at < ${now}`;
 }

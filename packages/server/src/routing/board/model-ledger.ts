@@ -105,7 +105,7 @@ export class Ledger {
       sites: [...this.sites.keys()],
       queues: [...this.queues.keys()],
       operators: [...this.operators.keys()],
-      engagements: [...this.engagements.keys()],
+      engagements: [...this.engagements.values()].flatMap(({ id, ended_at }) => (ended_at === null ? [id] : [])),
       tickets: [...this.tickets.keys()],
       requests: [...this.requests.keys()],
       visitors: [...this.leases.keys()],

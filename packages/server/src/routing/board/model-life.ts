@@ -152,6 +152,7 @@ const action = fc.oneof(
   // Another process goes on from here: one that has followed all along, or one that has just loaded its board.
   { weight: 2, arbitrary: fc.record({ do: fc.constant('otherProcess') }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('reload') }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('stepClock'), days: fc.constantFrom(-40, -1, 1, 40) }) },
 );
 
 /** Seconds, or exactly until the board's next deadline. */

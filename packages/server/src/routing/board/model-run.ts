@@ -17,6 +17,7 @@ import {
   type Step,
 } from './model-life.ts';
 import { assertSound, seenIn, seenOn } from './model-views.ts';
+import { moveLedger, moveWorld } from './model-step.ts';
 import { upgrading } from './model-upgrade.ts';
 import { act, configureOperator, configureQueue, nextDue } from './reference.ts';
 import { hookOf } from './reference-happenings.ts';
@@ -56,6 +57,7 @@ export class Run {
 
   step({ wait, action }: Step): void {
     if (action.do === 'otherProcess' || action.do === 'reload') this.#changeProcess(action);
+    if (action.do === 'stepClock') this.#stepClock(action.days * dayMs);
     const due = boardDue(this.#board);
     if (wait !== 'due') this.#now += wait * 1000;
     else if (due !== null) this.#now = Math.max(this.#now, due);
@@ -67,6 +69,17 @@ export class Run {
     if (action.do === 'reload') this.#board = this.#ledger.load(this.#newId, this.#now);
     else [this.#board, this.#other] = [this.#other, this.#board];
     this.#compare({ name: 'tick' });
+  }
+
+  /** Everything that is stored is moved along, and read again: nobody must notice. */
+  #stepClock(byMs: number): void {
+    this.#compare({ name: 'tick' });
+    this.#now += byMs;
+    moveLedger(this.#ledger, byMs, this.#now);
+    moveWorld(this.#world, byMs, this.#now);
+    this.#world.now = this.#now;
+    this.#board = this.#ledger.load(this.#newId, this.#now);
+    this.#other = this.#ledger.load(this.#newId, this.#now);
   }
 
   /** What is to be asked. */
@@ -101,6 +114,7 @@ export class Run {
       }
       case 'otherProcess':
       case 'reload':
+      case 'stepClock':
       case 'tick':
         return { name: 'tick' };
       case 'putQueue':

@@ -100,7 +100,12 @@ class ModelDispatcher {
   constructor(database: ModelDatabase) {
     this.#database = database;
     const lease = { id: 'destination' as DestinationId, accountId: 'account' as AccountId, origin: '', epoch: 1 };
-    this.#destination = new Destination(lease, { now: 0, leasedUntil: Infinity, onDirty: () => undefined });
+    this.#destination = new Destination(lease, {
+      now: 0,
+      leasedUntil: Infinity,
+      session: null,
+      onDirty: () => undefined,
+    });
   }
 
   /** One read, at a time that never moves: no rescan by the clock hides what was passed over. */

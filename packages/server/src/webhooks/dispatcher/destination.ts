@@ -4,7 +4,8 @@ import type { AccountId } from '../../platform/ids.ts';
 import { Breaker, type BreakerState } from './breaker.ts';
 import type { Delivery, DeliveryId } from './delivery.ts';
 import { Lanes, type LaneName } from './lanes.ts';
-import type { Lease, Wanted } from './store.ts';
+import type { Lease } from './leases.ts';
+import type { Wanted } from './store.ts';
 
 /** Deliveries read for a destination at once, and held in memory for it at most. */
 const batch = 500;
@@ -23,6 +24,8 @@ const mostLeftOut = 2_000;
 interface Taken {
   readonly now: number;
   readonly leasedUntil: number;
+  /** In whose name it was leased. */
+  readonly session: number | null;
   /** Called when it becomes dirty, which a new one is. */
   readonly onDirty: (destination: Destination) => void;
 }
@@ -37,6 +40,8 @@ export class Destination {
   readonly breaker = new Breaker();
   /** Of the process's own clock: nothing is sent after that. */
   leasedUntil: number;
+  /** The session that its lease is by: nothing is sent if the process has another by now. */
+  session: number | null;
   /** Nothing is sent before that. */
   pausedUntil = 0;
   sending = 0;
@@ -56,12 +61,13 @@ export class Destination {
   #dirty = true;
   readonly #onDirty: (destination: Destination) => void;
 
-  constructor({ id, accountId, origin, epoch }: Lease, { now, leasedUntil, onDirty }: Taken) {
+  constructor({ id, accountId, origin, epoch }: Lease, { now, leasedUntil, session, onDirty }: Taken) {
     this.id = id;
     this.accountId = accountId;
     this.origin = origin;
     this.epoch = epoch;
     this.leasedUntil = leasedUntil;
+    this.session = session;
     this.activeAt = now;
     this.forgottenAt = now;
     this.#rescannedAt = now;

@@ -1,7 +1,9 @@
 import type { WebhookId } from '../../events/attach-webhooks.ts';
 import type { Hints } from '../../events/hints.ts';
 import type { ChangeFeed } from '../../platform/change-feed.ts';
+import type { ClockWatch } from '../../platform/clock-watch.ts';
 import { isDatabaseUnavailable, type Sql } from '../../platform/database.ts';
+import type { DatabaseSession } from '../../platform/database-session.ts';
 import { newId, type AccountId } from '../../platform/ids.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Attempt } from '../attempt.ts';
@@ -11,9 +13,20 @@ import { longestEvent, mostToDestination, type Courier } from './courier.ts';
 import { decide } from './decide.ts';
 import type { Delivery } from './delivery.ts';
 import type { Destination } from './destination.ts';
+import { GoneSessions } from './gone-sessions.ts';
 import { Holdings } from './holdings.ts';
+import {
+  findGoneSessions,
+  leaseAny,
+  leaseOf,
+  leaseSec,
+  releaseLeases,
+  renewLeases,
+  type Claimant,
+  type Lease,
+} from './leases.ts';
+import { moveDueTimes } from './move-due-times.ts';
 import type { Outcome } from './outcomes.ts';
-import { leaseAny, leaseOf, leaseSec, releaseLeases, renewLeases, type Lease } from './store.ts';
 import { Reader } from './reader.ts';
 import { Standing } from './standing.ts';
 import type { CalledWebhook, WebhookBook } from './webhook-book.ts';
@@ -38,6 +51,10 @@ const leaseMarginMs = 2_000;
 /** One for which there is nothing to do is given back. */
 const idleMs = 10_000;
 const pollMs = 1_000;
+/** After a step of the clock no lease is judged by its time for so long: all owners that are there have renewed by then. */
+const untrustedMs = leaseSec * 1_000;
+/** Due times that were not moved with the clock are looked for so often; after a step at once. */
+const checkTimesMs = 60_000;
 /** What is known of lanes that wait is read anew so often. */
 const forgetMs = 60_000;
 /** When the process stops, what is under way has so long. */
@@ -49,6 +66,8 @@ export interface DispatcherParts {
   readonly sql: Sql;
   readonly hints: Hints;
   readonly feed: ChangeFeed;
+  readonly session: DatabaseSession;
+  readonly clock: ClockWatch;
   readonly book: WebhookBook;
   readonly courier: Courier;
   readonly log: Log;
@@ -81,6 +100,8 @@ export class Dispatcher {
   readonly #writeOffs: WriteOffs;
   #sending = 0;
   readonly #asking = new Asking<AccountId>();
+  readonly #gone = new GoneSessions();
+  #checkTimesAt = 0;
   #readAt = 0;
   #isPolling = true;
   #writesDue = false;
@@ -96,7 +117,7 @@ export class Dispatcher {
 
   constructor(parts: DispatcherParts) {
     this.#parts = parts;
-    this.#standing = new Standing(parts.sql, parts.log);
+    this.#standing = new Standing(parts);
     this.#writeOffs = new WriteOffs(parts.sql, this.#name);
     this.#changes = new Changes(parts.sql, this.#holdings);
     this.#reader = new Reader({
@@ -110,6 +131,14 @@ export class Dispatcher {
     parts.hints.on((accountId, where) => this.#hear(accountId, where));
     parts.feed.on('webhooks', (id) => this.#heedChange(id as WebhookId));
     parts.feed.onReset(() => this.#heedChange(null));
+    // What is leased by a session that was lost is anybody's, until it is renewed by the one that there is now.
+    parts.session.onOpened(() => void this.#renew());
+    parts.clock.onStep(() => {
+      this.#checkTimesAt = 0;
+      // The times of our own leases are by the old clock.
+      void this.#renew();
+      this.#poll();
+    });
     this.#timers = [
       setInterval(() => this.#poll(), pollMs).unref(),
       setInterval(() => void this.#renew(), renewMs).unref(),
@@ -279,34 +308,56 @@ export class Dispatcher {
   async #lease(): Promise<void> {
     const room = Math.min(leasesAtOnce, mostDestinations - this.#holdings.size);
     const now = performance.now();
-    if (room <= 0) return;
+    // Without a session nothing may be sent, so nothing is leased.
+    if (room <= 0 || !this.#parts.session.isHeld(now)) return;
     if (this.#isPolling) {
       this.#isPolling = false;
+      await this.#checkTimes(now);
+      this.#gone.note(await findGoneSessions(this.#parts.sql), now);
       // The database was away for so long: what is ours still is not taken anew, which would send again what is under way.
       if (this.#holdings.all.some(({ leasedUntil }) => leasedUntil < now)) await this.#renew();
-      const { leases, oldestDueSec } = await leaseAny(this.#parts.sql, this.#name, room);
+      const claimant = this.#claimant(now);
+      const { leases, oldestDueSec } = await leaseAny(this.#parts.sql, claimant, room);
       this.#parts.watch.oldestDue(oldestDueSec);
       if (leases.length === leasesAtOnce) this.#isPolling = true;
-      this.#take(leases, now);
+      this.#take(leases, claimant, now);
       return;
     }
     const due = this.#asking.due(now);
     if (due === null) return;
     if ('inMs' in due) return this.#wakeSoon(due.inMs);
-    const leases = await leaseOf(this.#parts.sql, this.#name, due.accounts, room).catch((error: unknown) => {
+    const claimant = this.#claimant(now);
+    const leases = await leaseOf(this.#parts.sql, claimant, due.accounts, room).catch((error: unknown) => {
       this.#asking.putBack(due.accounts);
       throw error;
     });
     this.#asking.answer(due.accounts, new Set(leases.map(({ accountId }) => accountId)), now);
-    this.#take(leases, now);
+    this.#take(leases, claimant, now);
+  }
+
+  #claimant(now: number): Claimant {
+    const { clock, session } = this.#parts;
+    const isTrusted = clock.sinceStepMs() > untrustedMs;
+    return {
+      owner: this.#name,
+      session: session.number,
+      gone: this.#gone.at(now),
+      expectedNow: isTrusted ? clock.databaseNow() : null,
+    };
+  }
+
+  async #checkTimes(now: number): Promise<void> {
+    if (now < this.#checkTimesAt) return;
+    await moveDueTimes(this.#parts.sql);
+    this.#checkTimesAt = now + checkTimesMs;
   }
 
   /** `now`: when it was asked for. The lease cannot have begun before that. */
-  #take(leases: readonly Lease[], now: number): void {
+  #take(leases: readonly Lease[], { session }: Claimant, now: number): void {
     for (const lease of leases) {
       const before = this.#holdings.find(lease.id);
       if (before !== undefined) this.#drop(before);
-      this.#holdings.take(lease, now, now + leaseSec * 1_000 - leaseMarginMs);
+      this.#holdings.take(lease, { now, leasedUntil: now + leaseSec * 1_000 - leaseMarginMs, session });
     }
     if (leases.length > 0) this.#again = true;
   }
@@ -336,12 +387,23 @@ export class Dispatcher {
 
   #maySend(destination: Destination): boolean {
     const now = performance.now();
-    if (this.#stopped || now > destination.leasedUntil || now < destination.pausedUntil) return false;
-    if (!this.#holdings.isOurs(destination) || this.#changes.concern(destination)) return false;
+    if (this.#stopped || now < destination.pausedUntil || !this.#isOurs(destination, now)) return false;
+    if (this.#changes.concern(destination)) return false;
     const state = destination.state(now);
     if (state !== 'closed') return state === 'half_open' && destination.sending === 0;
     const free = Math.floor((mostSending - this.#sending) * shareOfFree);
     return destination.sending < Math.min(mostToDestination, Math.max(1, free));
+  }
+
+  /** The lease is ours, nobody can have taken it, and others see that we are there. */
+  #isOurs(destination: Destination, now: number): boolean {
+    const { session } = this.#parts;
+    return (
+      now <= destination.leasedUntil &&
+      this.#holdings.isOurs(destination) &&
+      destination.session === session.number &&
+      session.isHeld(now)
+    );
   }
 
   async #deliver(destination: Destination, delivery: Delivery): Promise<void> {
@@ -351,8 +413,7 @@ export class Dispatcher {
       const webhook = book.peek(webhookId) ?? (await book.get(webhookId));
       const why = whyNot(webhook, payload);
       // Reading it may have taken so long that it is another's to send.
-      if (performance.now() > destination.leasedUntil || !this.#holdings.isOurs(destination))
-        destination.putBack(delivery);
+      if (!this.#isOurs(destination, performance.now())) destination.putBack(delivery);
       else if (webhook !== null && webhook.destinationId !== destination.id) this.#sendOn(destination, delivery);
       else if (webhook === null || payload === null || why !== null) this.#turnAway(destination, delivery, webhook);
       else {
@@ -432,10 +493,13 @@ export class Dispatcher {
     if (held.length === 0) return;
     const now = performance.now();
     try {
-      const ours = await renewLeases(this.#parts.sql, this.#name, held);
+      const session = this.#parts.session.number;
+      const ours = await renewLeases(this.#parts.sql, { owner: this.#name, session }, held);
       for (const destination of held) {
-        if (ours.has(destination.id)) destination.leasedUntil = now + leaseSec * 1_000 - leaseMarginMs;
-        else if (this.#holdings.isOurs(destination)) this.#drop(destination);
+        if (ours.has(destination.id)) {
+          destination.leasedUntil = now + leaseSec * 1_000 - leaseMarginMs;
+          destination.session = session;
+        } else if (this.#holdings.isOurs(destination)) this.#drop(destination);
         this.#pump(destination);
       }
     } catch (error) {

@@ -21,6 +21,11 @@ const steps = [
 /** A step is up to so much shorter or longer, so that what failed together does not come back together. */
 const jitter = 0.2;
 
+/** What the receiver asks for may be twice the step. */
+const longestRetryAfter = 2;
+/** The longest delay after 0, 1, 2 … failures. One that has not failed is due at once. */
+export const longestDelaysMs: readonly number[] = [0, ...steps.map((step) => step * longestRetryAfter)];
+
 /** D8.7: one that has failed so often no longer keeps back what follows. */
 export const failuresBeforeParking = 3;
 /** D8.11: typing is old by then. */
@@ -53,5 +58,5 @@ export function afterFailure({
   if (step === undefined) return 'exhausted';
   const delay = step * (1 + jitter * (2 * random - 1));
   // The receiver may ask for more than the step, up to twice of it.
-  return { delayMs: Math.round(Math.max(delay, Math.min(retryAfterMs ?? 0, 2 * step))) };
+  return { delayMs: Math.round(Math.max(delay, Math.min(retryAfterMs ?? 0, longestRetryAfter * step))) };
 }

@@ -9,6 +9,12 @@ import type { CalledWebhook } from './webhook-book.ts';
 const failingDays = 5;
 const failingMs = failingDays * 86_400_000;
 
+/** What is asked of the database's clock: see `ClockWatch`. */
+interface StandingClock {
+  databaseNow(): number;
+  readonly isInDoubt: boolean;
+}
+
 /** Whether webhooks fare well: since when they fail is written down when it changes, and those that are done for disabled. */
 export class Standing {
   readonly #sql: Sql;
@@ -17,9 +23,12 @@ export class Standing {
   readonly #working = new Set<WebhookId>();
   readonly #done = new Map<WebhookId, Pick<Parameters<typeof disableWebhook>[1], 'because' | 'asOf'>>();
 
-  constructor(sql: Sql, log: Log) {
+  readonly #clock: StandingClock;
+
+  constructor({ sql, log, clock }: { readonly sql: Sql; readonly log: Log; readonly clock: StandingClock }) {
     this.#sql = sql;
     this.#log = log;
+    this.#clock = clock;
   }
 
   note(webhook: CalledWebhook, { verdict }: Attempt): void {
@@ -35,8 +44,13 @@ export class Standing {
     } else if (failingSince === null) {
       this.#working.delete(id);
       this.#failing.add(id);
-      webhook.failingSince = new Date();
-    } else if (Date.now() - failingSince.getTime() > failingMs) this.#done.set(id, { because: 'failing', asOf });
+      webhook.failingSince = new Date(this.#clock.databaseNow());
+    } else if (this.#hasFailedLong(failingSince)) this.#done.set(id, { because: 'failing', asOf });
+  }
+
+  /** Not while the clock is in doubt: a clock that was set forward would disable whatever fails at that moment. */
+  #hasFailedLong(since: Date): boolean {
+    return !this.#clock.isInDoubt && this.#clock.databaseNow() - since.getTime() > failingMs;
   }
 
   /** Most of the time there is nothing to write. */

@@ -1,5 +1,6 @@
 import type { WebhookId } from '../../events/attach-webhooks.ts';
 import { piece, type Sql } from '../../platform/database.ts';
+import { hasCome } from '../../platform/due-time.ts';
 import type { AccountId } from '../../platform/ids.ts';
 import type { Cursor, Place } from '../../platform/paging.ts';
 import type { DeliveryId } from '../deliveries/delivery.ts';
@@ -72,7 +73,7 @@ export async function takeRecoveries(sql: Sql, room: number, leaseSec: number): 
        SET taken_until = now() + make_interval(secs => ${leaseSec}), epoch = epoch + 1
      WHERE id = ANY(ARRAY(SELECT id
                             FROM webhook_recoveries
-                           WHERE state = 'running' AND taken_until <= now() AND ${isSettled(sql)}
+                           WHERE state = 'running' AND ${hasCome(sql, sql`taken_until`, leaseSec)} AND ${isSettled(sql)}
                            ORDER BY taken_until
                            LIMIT ${room}
                              FOR UPDATE SKIP LOCKED))

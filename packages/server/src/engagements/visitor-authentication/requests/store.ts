@@ -1,4 +1,5 @@
 import { inTransaction, type Sql } from '../../../platform/database.ts';
+import { hasCome } from '../../../platform/due-time.ts';
 import type { AccountId, EngagementId, VisitorId } from '../../../platform/ids.ts';
 import type { AuthenticationRequestId, RequestRow, TakenRequest } from './request.ts';
 
@@ -55,7 +56,7 @@ export async function takeRequest(
        SET taken_until = now() + make_interval(secs => ${leaseSec}), attempts = attempts + 1
      WHERE id = (SELECT id
                    FROM visitor_authentication_requests
-                  WHERE state = 'pending' AND taken_until <= now()
+                  WHERE state = 'pending' AND ${hasCome(sql, sql`taken_until`, leaseSec)}
                     AND account_id <> ALL(${[...busy.accounts]}::uuid[])
                     AND provider_id <> ALL(${[...busy.providers]}::uuid[])
                   ORDER BY taken_until, created_at
@@ -113,9 +114,9 @@ export async function lockEngagementsOf(sql: Sql, accountId: AccountId, visitorI
   return rows.map(({ id }) => id);
 }
 
-export async function dropOldAuthentications(sql: Sql): Promise<void> {
+export async function dropOldAuthentications(sql: Sql, now: Date): Promise<void> {
   await sql`
     DELETE FROM visitor_authentication_requests
-     WHERE state <> 'pending' AND created_at < now() - make_interval(days => ${keptDays})`;
-  await sql`DELETE FROM used_id_tokens WHERE used_at < now() - make_interval(hours => ${usedTokenHours})`;
+     WHERE state <> 'pending' AND created_at < ${now}::timestamptz - make_interval(days => ${keptDays})`;
+  await sql`DELETE FROM used_id_tokens WHERE used_at < ${now}::timestamptz - make_interval(hours => ${usedTokenHours})`;
 }

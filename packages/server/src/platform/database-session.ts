@@ -1,0 +1,139 @@
+import type { Sql as PoolSql } from 'postgres';
+import { connect, type DatabaseAddress, type Sql } from './database.ts';
+import type { Log } from './log.ts';
+
+/** The process proves so often that its session is still there. */
+const beatMs = 500;
+/** Without such a proof for so long, the process takes its session for lost and does nothing in its name. */
+const lostAfterMs = 1_500;
+/**
+ * Others take over what belongs to a session that they have seen gone for so long. It is longer than `lostAfterMs`: by then
+ * the owner has stopped, even where its connection broke without a word.
+ */
+export const takeOverAfterMs = 2_000;
+
+/** The first of the two keys of the advisory lock; the second is the number of the session. No other lock has two keys. */
+const lockSpace = 0x75736872;
+
+/**
+ * One connection for as long as the process lives, by which others can tell that it does.
+ *
+ * The session holds an advisory lock by its number. PostgreSQL releases the lock when the session ends: at once when the
+ * process is killed, or its connection is closed. A session that was lost is followed by another, with another number: what
+ * was leased under the old one must be renewed under the new one.
+ *
+ * A pooler that gives the connection's statements to different sessions makes that impossible. Then there is no number, and
+ * leases only end by their time.
+ */
+export class DatabaseSession {
+  readonly #client: PoolSql;
+  readonly #log: Log;
+  #number: number | null = null;
+  #backend = 0;
+  /** When the last beat that was answered had been sent, by the monotonic clock. */
+  #provedAt = -Infinity;
+  #isClosed = true;
+  #isPooled = false;
+  readonly #opened: (() => void)[] = [];
+  #timer: NodeJS.Timeout | null = null;
+  #stopped = false;
+
+  private constructor(address: DatabaseAddress, log: Log) {
+    this.#log = log;
+    const onclose = (): void => {
+      this.#isClosed = true;
+    };
+    this.#client = connect(address, { max: 1, idle_timeout: 0, max_lifetime: null, fetch_types: false, onclose });
+  }
+
+  static async open(address: DatabaseAddress, log: Log): Promise<DatabaseSession> {
+    const session = new DatabaseSession(address, log);
+    try {
+      await session.#beat();
+    } catch (error) {
+      await session.close();
+      throw error;
+    }
+    session.#schedule();
+    return session;
+  }
+
+  /** Statements on the session's own connection: nobody else's are in their way. */
+  get sql(): Sql {
+    return this.#client;
+  }
+
+  /** `null`: others cannot tell whether this process is there. */
+  get number(): number | null {
+    return this.#number;
+  }
+
+  /** Whether others still see the session, or cannot tell either way. */
+  isHeld(now = performance.now()): boolean {
+    return this.#isPooled || (!this.#isClosed && now - this.#provedAt < lostAfterMs);
+  }
+
+  /** Calls `opened` whenever there is another session than before. */
+  onOpened(opened: () => void): void {
+    this.#opened.push(opened);
+  }
+
+  async close(): Promise<void> {
+    this.#stopped = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    await this.#client.end({ timeout: 1 });
+  }
+
+  #schedule(): void {
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => {
+      this.#beat()
+        // The database is away; the next beat finds out when it is back.
+        .catch(() => undefined)
+        .finally(() => this.#schedule());
+    }, beatMs).unref();
+  }
+
+  async #beat(): Promise<void> {
+    if (this.#isPooled) return;
+    if (this.#isClosed) return this.#lock();
+    const sentAt = performance.now();
+    const [row] = await this.#client<{ backend: number }[]>`SELECT pg_backend_pid() AS backend`;
+    if (row?.backend === this.#backend) this.#provedAt = sentAt;
+    // The connection was lost and is back: `onclose` says so.
+    else if (this.#isClosed) await this.#lock();
+    else this.#giveUp();
+  }
+
+  async #lock(): Promise<void> {
+    this.#isClosed = false;
+    const sentAt = performance.now();
+    try {
+      const [row] = await this.#client<{ number: number; backend: number }[]>`
+        SELECT number, pg_backend_pid() AS backend, pg_advisory_lock(${lockSpace}, number)
+          FROM (SELECT nextval('session_numbers')::integer AS number) AS next`;
+      if (row === undefined) throw new Error('a session got no number');
+      this.#number = row.number;
+      this.#backend = row.backend;
+      this.#provedAt = sentAt;
+    } catch (error) {
+      this.#isClosed = true;
+      throw error;
+    }
+    for (const opened of this.#opened) opened();
+  }
+
+  #giveUp(): void {
+    this.#isPooled = true;
+    this.#number = null;
+    this.#log.warn(
+      'the database is reached through a pooler that shares sessions: work of a killed process is taken over after 15 s, not at once. Give Usher a direct connection, or set the pooler to session mode.',
+    );
+    for (const opened of this.#opened) opened();
+  }
+}
+
+/** Which of the sessions are gone. A session that is there holds its lock exclusively, and a shared one cannot be had. */
+export function isGone(sql: Sql, number: ReturnType<Sql>) {
+  return sql`pg_try_advisory_xact_lock_shared(${lockSpace}, ${number})`;
+}

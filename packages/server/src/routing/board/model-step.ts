@@ -1,0 +1,72 @@
+import type { Ledger } from './model-ledger.ts';
+import type { World } from './reference-world.ts';
+
+/** What a step of the clock does to what is stored, as `move-times.ts` does it in SQL, and to the reference. */
+
+/** A queue's hours go by the clock. Of these lives they are the same every day, so the clock is stepped by whole days. */
+export function moveLedger(ledger: Ledger, byMs: number, now: number): void {
+  for (const [id, row] of ledger.tickets)
+    // The refusals of a ticket that has ended concern nobody, but they are compared.
+    if (row.ended_at !== null) ledger.tickets.set(id, { ...row, refusals: {} });
+    else
+      ledger.tickets.set(id, {
+        ...row,
+        enqueued_at: row.enqueued_at + byMs,
+        entered_at: row.entered_at.map((at) => at + byMs),
+        refusals: Object.fromEntries(Object.entries(row.refusals).map(([operator, until]) => [operator, until + byMs])),
+      });
+  for (const [id, row] of ledger.requests)
+    if (row.state === 'pending') ledger.requests.set(id, { ...row, created_at: row.created_at + byMs });
+  for (const [id, row] of ledger.engagements)
+    if (row.ended_at === null)
+      ledger.engagements.set(id, {
+        ...row,
+        started_at: row.started_at + byMs,
+        sub_started_at: row.sub_started_at + byMs,
+      });
+  for (const [id, settings] of ledger.operators)
+    ledger.operators.set(id, { ...settings, leaseUntil: later(settings.leaseUntil, byMs) });
+  for (const [id, until] of ledger.leases) ledger.leases.set(id, later(until, byMs));
+  for (const memory of ledger.memories.values()) memory.leftOthersAt = later(memory.leftOthersAt, byMs);
+  // Engagements that have ended keep their times; a board takes none of them for later than now.
+  for (const [id, at] of ledger.engagedAt) ledger.engagedAt.set(id, Math.min(at, now));
+  for (const row of ledger.engagements.values())
+    if (row.ended_at === null)
+      ledger.engagedAt.set(row.operator_id, Math.max(ledger.engagedAt.get(row.operator_id) ?? 0, row.sub_started_at));
+}
+
+export function moveWorld(world: World, byMs: number, now: number): void {
+  for (const ticket of world.tickets) {
+    if (ticket.endedAt !== null) {
+      ticket.refusals.clear();
+      continue;
+    }
+    for (const [operator, until] of ticket.refusals) if (until <= now - byMs) ticket.refusals.delete(operator);
+    Object.assign(ticket, { enqueuedAt: ticket.enqueuedAt + byMs });
+    ticket.places = ticket.places.map((place) => ({ ...place, enteredAt: place.enteredAt + byMs }));
+    for (const [operator, until] of ticket.refusals) ticket.refusals.set(operator, until + byMs);
+  }
+  for (const request of world.requests)
+    if (request.state === 'pending') Object.assign(request, { createdAt: request.createdAt + byMs });
+  for (const queue of world.queues) {
+    queue.leftOthersAt = later(queue.leftOthersAt, byMs);
+    queue.hoursAt = later(queue.hoursAt, byMs);
+  }
+  for (const operator of world.operators) {
+    const { leaseUntil } = operator.settings;
+    operator.settings = { ...operator.settings, leaseUntil: later(leaseUntil, byMs) };
+    operator.lastEngagedAt = Math.min(operator.lastEngagedAt, now);
+  }
+  for (const [id, until] of world.leases) world.leases.set(id, later(until, byMs));
+  for (const engagement of world.engagements) {
+    if (engagement.endedAt !== null) continue;
+    Object.assign(engagement, { startedAt: engagement.startedAt + byMs });
+    engagement.subStartedAt += byMs;
+    const { operator } = engagement;
+    operator.lastEngagedAt = Math.max(operator.lastEngagedAt, engagement.subStartedAt);
+  }
+}
+
+function later(at: number | null, byMs: number): number | null {
+  return at === null ? null : at + byMs;
+}

@@ -1,0 +1,185 @@
+import type { DestinationId } from '../../events/destination.ts';
+import { isGone } from '../../platform/database-session.ts';
+import type { Piece, Sql } from '../../platform/database.ts';
+import { hasCome } from '../../platform/due-time.ts';
+import type { AccountId } from '../../platform/ids.ts';
+
+/** How long a lease lasts that is not renewed. */
+export const leaseSec = 15;
+/** The clock may differ from what is expected by so much for a lease to be judged by its time. */
+const clockMarginSec = 5;
+
+export interface Lease {
+  readonly id: DestinationId;
+  readonly accountId: AccountId;
+  readonly origin: string;
+  readonly epoch: number;
+}
+
+/** Who leases, and what it knows about the leases of others. */
+export interface Claimant {
+  readonly owner: string;
+  /** The number of its session; `null`: others cannot tell by it whether the owner is there. */
+  readonly session: number | null;
+  /** Sessions that are gone, and have been for so long that their owners have stopped sending. */
+  readonly gone: readonly number[];
+  /** What the database's clock should show (epoch milliseconds); `null`: it was just stepped, and no lease is judged by its time. */
+  readonly expectedNow: number | null;
+}
+
+const leaseColumns = (sql: Sql) => sql`d.id, d.account_id AS "accountId", d.origin, d.epoch::float8 AS epoch`;
+
+/**
+ * Whether the destination `d` is nobody's: it was given back, or its owner's session is gone, or its time is over. The time
+ * only counts while the clock shows what the claimant expects. Otherwise a step of the clock would take destinations away
+ * from owners who are there and sending, and who find out only when they renew.
+ */
+function isFree(sql: Sql, { gone, expectedNow }: Claimant): Piece {
+  const byTime =
+    expectedNow === null
+      ? sql`false`
+      : sql`(abs(extract(epoch FROM clock_timestamp()) - ${expectedNow / 1000}::float8) < ${clockMarginSec}
+             AND ${hasCome(sql, sql`d.leased_until`, leaseSec)})`;
+  return sql`(d.leased_until = '-infinity'
+              OR (d.owner_session = ANY(${[...gone]}::integer[]) AND d.session_epoch = d.epoch)
+              OR ${byTime})`;
+}
+
+function takeLease(sql: Sql, { owner, session }: Claimant): Piece {
+  return sql`
+    UPDATE destinations d
+       SET owner = ${owner}, epoch = d.epoch + 1, leased_until = now() + make_interval(secs => ${leaseSec}),
+           owner_session = ${session}, session_epoch = d.epoch + 1
+      FROM free
+     WHERE d.id = free.id
+    RETURNING ${leaseColumns(sql)}`;
+}
+
+/** Destinations of these accounts that have something due and nobody to see to it, now leased. */
+export async function leaseOf(
+  sql: Sql,
+  claimant: Claimant,
+  accounts: readonly AccountId[],
+  most: number,
+): Promise<Lease[]> {
+  return sql<Lease[]>`
+    WITH free AS (
+           SELECT d.id
+             FROM destinations d
+            WHERE d.account_id = ANY(${[...accounts]}::uuid[]) AND ${isFree(sql, claimant)}
+              AND (EXISTS (SELECT 1 FROM deliveries w
+                            WHERE w.destination_id = d.id AND w.state = 'pending' AND w.due_at IS NULL)
+                   OR EXISTS (SELECT 1 FROM deliveries w WHERE w.destination_id = d.id AND w.due_at <= now()))
+            ORDER BY d.id
+            LIMIT ${most}
+              FOR NO KEY UPDATE SKIP LOCKED)
+    ${takeLease(sql, claimant)}`;
+}
+
+/**
+ * As `leaseOf`, of every account, and how long the oldest thing that is due has been. Visits each destination that something
+ * waits for, not each thing that waits.
+ */
+export async function leaseAny(
+  sql: Sql,
+  claimant: Claimant,
+  most: number,
+): Promise<{ readonly leases: Lease[]; readonly oldestDueSec: number }> {
+  const rows = await sql<((Lease | { readonly id: null }) & { oldestDueSec: number })[]>`
+    WITH RECURSIVE
+         fresh AS (
+           (SELECT destination_id, created_at AS since
+              FROM deliveries
+             WHERE state = 'pending' AND due_at IS NULL
+             ORDER BY destination_id, event_seq
+             LIMIT 1)
+           UNION ALL
+           SELECT later.destination_id, later.since
+             FROM fresh
+            CROSS JOIN LATERAL (
+                    SELECT w.destination_id, w.created_at AS since
+                      FROM deliveries w
+                     WHERE w.state = 'pending' AND w.due_at IS NULL AND w.destination_id > fresh.destination_id
+                     ORDER BY w.destination_id, w.event_seq
+                     LIMIT 1) AS later),
+         put_off AS (
+           (SELECT destination_id, due_at AS since
+              FROM deliveries
+             WHERE due_at IS NOT NULL
+             ORDER BY destination_id, due_at
+             LIMIT 1)
+           UNION ALL
+           SELECT later.destination_id, later.since
+             FROM put_off
+            CROSS JOIN LATERAL (
+                    SELECT w.destination_id, w.due_at AS since
+                      FROM deliveries w
+                     WHERE w.due_at IS NOT NULL AND w.destination_id > put_off.destination_id
+                     ORDER BY w.destination_id, w.due_at
+                     LIMIT 1) AS later),
+         due AS (
+           SELECT destination_id, since FROM fresh
+           UNION ALL
+           SELECT destination_id, since FROM put_off WHERE since <= now()),
+         free AS (
+           SELECT d.id
+             FROM destinations d
+            WHERE d.id IN (SELECT destination_id FROM due) AND ${isFree(sql, claimant)}
+            ORDER BY d.id
+            LIMIT ${most}
+              FOR NO KEY UPDATE SKIP LOCKED),
+         leased AS (${takeLease(sql, claimant)})
+    SELECT leased.*, oldest.sec AS "oldestDueSec"
+      FROM (SELECT coalesce(extract(epoch FROM now() - min(since)), 0)::float8 AS sec FROM due) AS oldest
+      LEFT JOIN leased ON true`;
+  const leases = rows.filter((row): row is Lease & { oldestDueSec: number } => row.id !== null);
+  return { leases, oldestDueSec: rows[0]?.oldestDueSec ?? 0 };
+}
+
+interface Held {
+  readonly id: DestinationId;
+  readonly epoch: number;
+}
+
+/**
+ * Those that are still ours, for another length of a lease and by the session that the owner has now. A lease that has passed
+ * and that nobody took goes on. Locked in the order in which outcomes lock them: both are done at once.
+ */
+export async function renewLeases(
+  sql: Sql,
+  { owner, session }: Pick<Claimant, 'owner' | 'session'>,
+  held: readonly Held[],
+): Promise<Set<DestinationId>> {
+  const rows = await sql<{ id: DestinationId }[]>`
+    WITH ours AS (
+           SELECT d.id
+             FROM destinations d
+             JOIN unnest(${held.map(({ id }) => id)}::uuid[], ${held.map(({ epoch }) => epoch)}::bigint[]) AS h (id, epoch)
+               ON d.id = h.id AND d.epoch = h.epoch
+            WHERE d.owner = ${owner}
+            ORDER BY d.id
+              FOR NO KEY UPDATE OF d)
+    UPDATE destinations d
+       SET leased_until = now() + make_interval(secs => ${leaseSec}), owner_session = ${session}, session_epoch = d.epoch
+      FROM ours
+     WHERE d.id = ours.id
+    RETURNING d.id`;
+  return new Set(rows.map(({ id }) => id));
+}
+
+export async function releaseLeases(sql: Sql, owner: string, held: readonly Held[]): Promise<void> {
+  await sql`
+    UPDATE destinations d
+       SET owner = NULL, leased_until = '-infinity', owner_session = NULL, session_epoch = NULL
+      FROM unnest(${held.map(({ id }) => id)}::uuid[], ${held.map(({ epoch }) => epoch)}::bigint[]) AS h (id, epoch)
+     WHERE d.id = h.id AND d.epoch = h.epoch AND d.owner = ${owner}`;
+}
+
+/** Sessions in whose name destinations are leased, and that are not there any more. Served by destinations_owned. */
+export async function findGoneSessions(sql: Sql): Promise<number[]> {
+  const rows = await sql<{ session: number }[]>`
+    SELECT owner_session AS session
+      FROM (SELECT DISTINCT owner_session FROM destinations WHERE owner_session IS NOT NULL AND session_epoch = epoch) AS owners
+     WHERE ${isGone(sql, sql`owner_session`)}`;
+  return rows.map(({ session }) => session);
+}
