@@ -21,7 +21,7 @@ async function epochs(sql: Sql): Promise<number[]> {
 
 /** What crash recovery and a standby leave of an unlogged table. */
 async function loseEpochInForce(sql: Sql): Promise<void> {
-  await sql`TRUNCATE log_epoch_in_force`;
+  await sql`TRUNCATE log_epoch_begun`;
 }
 
 test('many first writers after a crash begin one epoch together, and their events are behind all older ones', async () => {
@@ -85,6 +85,7 @@ async function restoredBeforeEpochs(sql: Sql): Promise<void> {
     await sql.unsafe(readFileSync(`packages/server/migrations/${file}`, 'utf8'));
     await sql`INSERT INTO migrations (number, file) VALUES (${number}, ${file})`;
   }
+  await sql`INSERT INTO accounts (id, name) VALUES (${account}, 'Restored')`;
   for (const xid of ['900000001', '900000002', '900000003', null, null]) {
     const [event] = await sql<{ id: string; seq: string; xid: string; at: Date }[]>`
       INSERT INTO events (account_id, id, type, occurred_at, payload, xid)

@@ -29,7 +29,7 @@ import { Tokens } from './identity/tokens.ts';
 import { visitorRoutes } from './identity/visitors/routes.ts';
 import { AddressGuard } from './platform/address-guard.ts';
 import type { ChangeFeed } from './platform/change-feed.ts';
-import { connect, type Database } from './platform/database.ts';
+import type { Database } from './platform/database.ts';
 import { docsRoutes } from './platform/docs.ts';
 import { guardedConnector } from './platform/guarded-connector.ts';
 import { GuardedFetcher } from './platform/guarded-fetcher.ts';
@@ -85,6 +85,7 @@ import { Recoveries } from './webhooks/recoveries/recoveries.ts';
 import { recoveryRoutes } from './webhooks/recoveries/routes.ts';
 import { statsRoutes } from './webhooks/stats/routes.ts';
 import { RateLimit } from './platform/rate-limit.ts';
+import { installDeadline } from './platform/request-deadline.ts';
 import { installRequestLog } from './platform/request-log.ts';
 import { installSettling } from './platform/settling.ts';
 import { eventTypeRoutes } from './webhooks/event-types.ts';
@@ -116,7 +117,7 @@ export async function buildApp({ config, database, feed, log, samplePace = {} }:
   const app = createApp({ log, sql: database.sql, trustProxy: config.trustProxy });
   const metrics = createMetrics(database.sql, config.databasePoolSize);
   // What a request needs to know in the middle of a transaction comes over connections that no transaction holds.
-  const lookups = connect(database.address, lookupOptions);
+  const lookups = database.connect(lookupOptions);
   app.addHook('onClose', async () => lookups.end({ timeout: 1 }));
   const directory = createDirectory(lookups, feed);
   const siteQueues = new SiteQueues(database.sql, feed);
@@ -151,6 +152,7 @@ export async function buildApp({ config, database, feed, log, samplePace = {} }:
     if (caller.kind === 'nobody' || (caller.kind === 'application' && caller.trust === 'publishable')) return null;
     return { accountId: caller.accountId, caller: caller.key };
   });
+  installDeadline(app);
   await describeRoutes(app);
 
   signInRoutes(app, {
@@ -204,7 +206,7 @@ export async function buildApp({ config, database, feed, log, samplePace = {} }:
   // Before the server takes no more requests, its own among them.
   app.addHook('preClose', async () => simulations.stop());
   sampleDataRoutes(app, { simulations, sealer, guard });
-  await healthRoutes(app);
+  await healthRoutes(app, database.pulse);
   metricsRoute(app, metrics);
   docsRoutes(app, () => apiDocument(app, eventWebhooks()));
   await pageRoutes(app);
@@ -238,7 +240,7 @@ type FeedParts = TurnParts & {
 
 function startFeeds({ app, database, feed, metrics, ...parts }: FeedParts): void {
   const { turns, log, directory, sealer } = parts;
-  const sql = connect(database.address, feedOptions);
+  const sql = database.connect(feedOptions);
   const reveal: Reveal = async (event) => revealEvent(sql, sealer, event);
   const feeds = new Feeds({ sql, ...parts, reveal, changes: feed, onDropped: countDropped(metrics.registry) });
   watchFeeds(metrics.registry, feeds);
@@ -264,7 +266,7 @@ function hintAfterChanges(app: App, hints: Hints): void {
 type TurnParts = Omit<AppParts, 'config'> & { app: App; siteQueues: SiteQueues; hints: Hints; metrics: Metrics };
 
 function startTurns({ app, database, feed, log, siteQueues, hints, metrics }: TurnParts): Turns {
-  const sql = connect(database.address, turnOptions);
+  const sql = database.connect(turnOptions);
   const turns = new Turns({
     sql,
     feed,
@@ -319,7 +321,7 @@ interface DispatcherSetting extends AppParts {
 }
 
 function startDispatcher({ app, config, database, guard, sealer, ...parts }: DispatcherSetting): void {
-  const sql = connect(database.address, dispatcherOptions);
+  const sql = database.connect(dispatcherOptions);
   const apns = new ApnsSender({ settings: config.apns, sql, sealer });
   const { feed, metrics } = parts;
   const dispatcher = new Dispatcher({
@@ -357,7 +359,7 @@ type SmsParts = AppParts & { app: App; hints: Hints; metrics: Metrics; turns: Tu
 /** `null`: no carrier is set up. Closed before the turns are, whom it asks. */
 function openSms({ app, config, database, feed, log, hints, metrics, turns }: SmsParts): SmsService | null {
   if (config.twilio === null) return null;
-  const sql = connect(database.address, smsOptions);
+  const sql = database.connect(smsOptions);
   const sms = startSms({
     settings: config.twilio,
     sql,

@@ -1,9 +1,10 @@
+import { isOfThisHistory } from '../events/log-point.ts';
 import { databaseErrorCode } from '../platform/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { FollowerParts } from './follower.ts';
 import { wantedBy } from './wanted.ts';
 import { eventItems, written, type Item } from './items.ts';
-import { areKnown, eventsNamed, missedEvents, movesBetween, type Wanted } from './log.ts';
+import { eventsNamed, missedEvents, movesBetween, type Wanted } from './log.ts';
 import { idOf, type Position } from './position.ts';
 import { statesOf } from './states.ts';
 import type { Stream } from './stream.ts';
@@ -39,8 +40,10 @@ export async function sendMissed(parts: FollowerParts, missed: Missed): Promise<
 
 async function sendAll(parts: FollowerParts, missed: Missed): Promise<boolean> {
   const { accountId, stream, from, upTo } = missed;
-  const points = from.midway === undefined ? [from.seen] : [from.seen, from.midway.upTo];
-  if (!(await areKnown(parts.sql, points))) return false;
+  for (const point of from.midway === undefined ? [from.seen] : [from.seen, from.midway.upTo]) {
+    const isCurrent = point.epoch === upTo.seen.epoch && point.tag === upTo.seen.tag;
+    if (!isCurrent && !(await isOfThisHistory(parts.sql, accountId, point))) return false;
+  }
   const wanted = wantedBy([stream]);
   const moved = await movesBetween(parts.sql, accountId, from.version, upTo.version);
   if (moved === null) return false;

@@ -99,7 +99,14 @@ export class Dispatcher {
     this.#standing = new Standing(parts.sql, parts.log);
     this.#writeOffs = new WriteOffs(parts.sql, this.#name);
     this.#changes = new Changes(parts.sql, this.#holdings);
-    this.#reader = new Reader(parts.sql, this.#holdings, (size) => parts.watch.batch('read', size));
+    this.#reader = new Reader({
+      sql: parts.sql,
+      holdings: this.#holdings,
+      onBatch: (size) => parts.watch.batch('read', size),
+      onNewEpoch: () => {
+        for (const destination of this.#holdings.all) this.#changes.add(destination);
+      },
+    });
     parts.hints.on((accountId, where) => this.#hear(accountId, where));
     parts.feed.on('webhooks', (id) => this.#heedChange(id as WebhookId));
     parts.feed.onReset(() => this.#heedChange(null));

@@ -1,5 +1,4 @@
 import type { WebhookId } from '../../events/attach-webhooks.ts';
-import { epochInForce } from '../../events/log-point.ts';
 import { piece, type Sql } from '../../platform/database.ts';
 import type { AccountId } from '../../platform/ids.ts';
 import type { Cursor, Place } from '../../platform/paging.ts';
@@ -59,7 +58,7 @@ export async function findRecovery(sql: Sql, webhookId: WebhookId, id: RecoveryI
 const isSettled = piece(
   (sql) => sql`
     coalesce(asked_in < (SELECT log_position(epoch, pg_snapshot_xmin(pg_current_snapshot()))
-                           FROM ${epochInForce(sql)} AS log), true)`,
+                           FROM log_epoch_in_force), true)`,
 );
 
 /**
