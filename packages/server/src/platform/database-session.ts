@@ -42,6 +42,7 @@ export class DatabaseSession {
     this.#log = log;
     const onclose = (): void => {
       this.#isClosed = true;
+      this.#provedAt = -Infinity;
     };
     this.#client = connect(address, { max: 1, idle_timeout: 0, max_lifetime: null, fetch_types: false, onclose });
   }
@@ -70,7 +71,7 @@ export class DatabaseSession {
 
   /** Whether others still see the session, or cannot tell either way. */
   isHeld(now = performance.now()): boolean {
-    return this.#isPooled || (!this.#isClosed && now - this.#provedAt < lostAfterMs);
+    return this.#isPooled || now - this.#provedAt < lostAfterMs;
   }
 
   /** Calls `opened` whenever there is another session than before. */
@@ -99,9 +100,9 @@ export class DatabaseSession {
     if (this.#isClosed) return this.#lock();
     const sentAt = performance.now();
     const [row] = await this.#client<{ backend: number }[]>`SELECT pg_backend_pid() AS backend`;
+    // Where the connection was lost meanwhile, the next beat takes another lock.
+    if (this.#isClosed) return;
     if (row?.backend === this.#backend) this.#provedAt = sentAt;
-    // The connection was lost and is back: `onclose` says so.
-    else if (this.#isClosed) await this.#lock();
     else this.#giveUp();
   }
 
@@ -113,6 +114,8 @@ export class DatabaseSession {
         SELECT number, pg_backend_pid() AS backend, pg_advisory_lock(${lockSpace}, number)
           FROM (SELECT nextval('session_numbers')::integer AS number) AS next`;
       if (row === undefined) throw new Error('a session got no number');
+      // Lost again before the answer was read: the next beat tries anew.
+      if (this.#isClosed) return;
       this.#number = row.number;
       this.#backend = row.backend;
       this.#provedAt = sentAt;
