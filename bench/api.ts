@@ -1,53 +1,44 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, type ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { runningEmbeddedPostgres } from '../packages/server/src/platform/embedded-postgres.ts';
-import type { BareDatabase, BareInserts, BareStatements } from './bare-driver.ts';
+import type { BareDatabase, BareCreates } from './bare-driver.ts';
 import type { BareAnswer } from './bare-fastify.ts';
+import { startCounting, statementsOften } from './counting.ts';
 import type { Comparison, Entry, Limit } from './harness.ts';
-import { concurrency, requestsPerSecond, roundSeconds } from './load.ts';
-import { ask, startPeer, temporaryFolder } from './processes.ts';
-import { call, signIn, startUsher, type Session, type Usher } from './usher.ts';
+import type { Lab } from './lab.ts';
+import { requestLoad, requestsPerSecond, type Load } from './load.ts';
+import { ask, startPeer } from './processes.ts';
+import { benchKey, call, firstSite, signIn, type Session, type Usher } from './usher.ts';
 
 /** What the default of USHER_DATABASE_POOL gives the server. */
 const poolSize = 10;
 /** After its first request a process still compiles and collects for a moment. */
-const settleMs = 3_000;
+const settleMs = { full: 3_000, short: 100 };
+/** Creates by which the statements of one are known from others that a server executes meanwhile. */
+const createsToCompare = 50;
 
 /** What the HTTP edge costs, and what the process costs before anybody asks it for anything. */
 export const api: Entry = {
   name: 'api',
-  async prepare(scope) {
-    const folder = temporaryFolder(scope);
-    let usher = await startUsher(scope, folder);
+  async prepare(lab) {
+    const counting = await startCounting(lab);
+    await refuseOtherStatements(lab, counting);
+    await counting.usher.stop();
+
+    let usher = await lab.startUsher();
     const session = await signIn(usher);
     const siteId = await firstSite(session);
-    const read = await authenticatedRead(scope, session, siteId);
-    const create = await authenticatedCreate(scope, session, { ...socketOf(usher), siteId });
-    const restart = async (): Promise<Usher> => {
-      await usher.stop();
-      return (usher = await startUsher(scope, folder));
-    };
+    const read = await againstBareRoute(lab, session, { name: 'authenticated read', path: `/sites/${siteId}` });
+    const create = await authenticatedCreate(lab, { usher, session, siteId });
+    const restart = async (): Promise<Usher> => (usher = await usher.restart());
     // In this order: the comparisons hold on to the first server, the limits end it.
-    return [read, create, startToReady(restart), idleMemory(restart)];
+    return [read, create, startToReady(restart), idleMemory(restart, settleMs[lab.size])];
   },
 };
 
-export async function firstSite(session: Session): Promise<string> {
-  const { body } = await call(session, { method: 'GET', path: '/sites', status: 200 });
-  const [site] = (JSON.parse(body) as { sites: { id: string }[] }).sites;
-  if (site === undefined) throw new Error('the first start made no site');
-  return site.id;
-}
-
-/** `GET /sites/{id}` against a bare route that answers the same bytes to the same request. */
-async function authenticatedRead(scope: AsyncDisposableStack, session: Session, siteId: string): Promise<Comparison> {
-  return againstBareRoute(scope, session, { name: 'authenticated read', path: `/sites/${siteId}` });
-}
-
 /** A read against a bare route that answers the same bytes to the same request. */
 export async function againstBareRoute(
-  scope: AsyncDisposableStack,
+  { scope, size }: Lab,
   session: Session,
   { name, path }: { readonly name: string; readonly path: string },
 ): Promise<Comparison> {
@@ -64,46 +55,59 @@ export async function againstBareRoute(
   return {
     name,
     unit: 'requests/s',
-    ours: async () => requestsPerSecond(session, get),
-    peer: async () => requestsPerSecond(bare, get),
+    ours: async () => requestsPerSecond(session, get, requestLoad[size]),
+    peer: async () => requestsPerSecond(bare, get, requestLoad[size]),
     atLeast: 0.6,
   };
 }
 
-/** `POST /teams` against its INSERT alone, into the same table. */
-async function authenticatedCreate(
-  scope: AsyncDisposableStack,
-  session: Session,
-  database: Omit<BareDatabase, 'poolSize' | 'name'>,
-): Promise<Comparison> {
-  const name = 'Team';
-  const body = JSON.stringify({ site_id: database.siteId, name });
-  const post = { method: 'POST', path: '/teams', status: 201, body } as const;
-  await call(session, post);
-  const peer = startPeer(scope, new URL('./bare-driver.ts', import.meta.url));
-  const { usher, bare } = await ask<BareStatements>(peer, { ...database, poolSize, name });
-  if (plain(usher) !== plain(bare)) {
-    throw new Error(`the bare driver sends "${plain(bare)}" and not "${plain(usher)}"`);
-  }
-  const inserts: BareInserts = { concurrency, seconds: roundSeconds };
+interface Place {
+  readonly usher: Usher;
+  readonly session: Session;
+  readonly siteId: string;
+}
+
+const createTeam = (siteId: string) =>
+  ({ method: 'POST', path: '/teams', status: 201, body: JSON.stringify({ site_id: siteId, name: 'Team' }) }) as const;
+
+/** `POST /teams` against its transaction alone, into the same tables. */
+async function authenticatedCreate({ scope, size }: Lab, place: Place): Promise<Comparison> {
+  const post = createTeam(place.siteId);
+  const peer = await startBareDriver(scope, place);
+  const load: Load = requestLoad[size];
   return {
     name: 'authenticated create',
     unit: 'requests/s',
-    ours: async () => requestsPerSecond(session, post),
-    peer: async () => ask<number>(peer, { ...inserts }),
+    ours: async () => requestsPerSecond(place.session, post, load),
+    peer: async () => ask<number>(peer, { ...load } satisfies BareCreates),
     atLeast: 0.5,
   };
 }
 
-export function socketOf({ dataDir }: Usher): Pick<BareDatabase, 'socketDirectory' | 'user' | 'database'> {
-  const address = runningEmbeddedPostgres(dataDir);
-  if (address?.kind !== 'socket') throw new Error('the embedded database is not running');
-  return { socketDirectory: address.directory, user: address.user, database: address.database };
+async function startBareDriver(scope: AsyncDisposableStack, { usher, siteId }: Place): Promise<ChildProcess> {
+  const peer = startPeer(scope, new URL('./bare-driver.ts', import.meta.url));
+  const where: BareDatabase = { url: usher.databaseUrl, poolSize, siteId, keyId: benchKey.id, name: 'Team' };
+  await ask(peer, { ...where });
+  return peer;
 }
 
-/** A statement without what means nothing: the driver quotes names, the source is laid out over lines. */
-function plain(statement: string): string {
-  return statement.replaceAll('"', '').replaceAll(/\s+/g, ' ').replaceAll(', ', ',').trim();
+/** A comparison with a peer that asks the database for something else would say nothing: it is refused. */
+async function refuseOtherStatements({ scope }: Lab, place: Place): Promise<void> {
+  const post = createTeam(place.siteId);
+  const peer = await startBareDriver(scope, place);
+  const url = place.usher.databaseUrl;
+  const usher = await statementsOften(url, createsToCompare, async () => {
+    for (let n = 0; n < createsToCompare; n += 1) await call(place.session, post);
+  });
+  const load: BareCreates = { connections: 1, amount: createsToCompare };
+  const bare = await statementsOften(url, createsToCompare, async () => ask<number>(peer, { ...load }));
+  const ids = (statements: ReadonlyMap<string, string>): string => [...statements.keys()].join(' ');
+  if (usher.size === 0 || ids(usher) !== ids(bare)) {
+    const lists = [usher, bare].map((statements) => [...statements.values()].join(';\n'));
+    throw new Error(
+      `POST /teams executes\n${lists[0]}\nand bench/bare-driver.ts executes\n${lists[1]}\nMake the peer do what the route does.`,
+    );
+  }
 }
 
 /** The database is there already, as it is at every start but the first. */
@@ -116,14 +120,14 @@ function startToReady(restart: () => Promise<Usher>): Limit {
   };
 }
 
-function idleMemory(restart: () => Promise<Usher>): Limit {
+function idleMemory(restart: () => Promise<Usher>, pauseMs: number): Limit {
   return {
     name: 'idle memory',
     unit: 'MB',
     async measure() {
       const usher = await restart();
       await firstSite(await signIn(usher));
-      await sleep(settleMs);
+      await sleep(pauseMs);
       return residentMegabytes(usher.pid);
     },
     atMost: 150,

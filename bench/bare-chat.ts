@@ -3,9 +3,7 @@ import { connect } from '../packages/server/src/platform/database.ts';
 
 /** The peer of messages: Fastify with one route that does nothing but the INSERT of a message, and answers it. */
 export interface BareChat {
-  readonly socketDirectory: string;
-  readonly user: string;
-  readonly database: string;
+  readonly url: string;
   readonly poolSize: number;
   readonly accountId: string;
 }
@@ -18,8 +16,8 @@ interface Sent {
   readonly Body: { readonly content: string };
 }
 
-async function serve({ socketDirectory, user, database, poolSize, accountId }: BareChat): Promise<void> {
-  const sql = connect({ kind: 'socket', directory: socketDirectory, user, database }, { max: poolSize });
+async function serve({ url, poolSize, accountId }: BareChat): Promise<void> {
+  const sql = connect({ kind: 'url', url }, { max: poolSize });
   const app = fastify();
   app.put<Sent>('/engagements/:engagement_id/chat_messages/:message_id', async ({ params, body }) => {
     const { engagement_id, message_id } = params;

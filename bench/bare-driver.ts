@@ -1,68 +1,78 @@
-import { randomUUID } from 'node:crypto';
-import postgres from 'postgres';
+import { insertEntry } from '../packages/server/src/identity/audit/store.ts';
+import { insertTeam } from '../packages/server/src/identity/teams/store.ts';
+import { connect, inTransaction } from '../packages/server/src/platform/database.ts';
+import {
+  newId,
+  type AccountId,
+  type OperatorId,
+  type SiteId,
+  type TeamId,
+} from '../packages/server/src/platform/ids.ts';
+import type { Load } from './load.ts';
 
 /**
- * The peer of the authenticated create: the statement of `insertTeam` (identity/teams/store.ts) through postgres.js, with
- * nothing around it. Told where the database is, it inserts once and says by which statement; asked again, it inserts for
- * so many seconds and says how many a second.
+ * The peer of the authenticated create: the transaction of `POST /teams`, a team and its entry in the audit log, with nothing
+ * around it. Told where the database is, it answers when it is ready; asked again, it creates teams and says how many a second.
  */
 export interface BareDatabase {
-  readonly socketDirectory: string;
-  readonly user: string;
-  readonly database: string;
+  readonly url: string;
   readonly poolSize: number;
   readonly siteId: string;
+  /** The API key of the operator in whose name it creates. */
+  readonly keyId: string;
   readonly name: string;
 }
 
-export interface BareInserts {
-  readonly concurrency: number;
-  readonly seconds: number;
-}
-
-/** The statement each side sent; the caller checks that it is the same one. */
-export interface BareStatements {
-  /** The one PostgreSQL last saw of Usher; empty if it saw none. */
-  readonly usher: string;
-  readonly bare: string;
+/** How many lanes create, and for how long, or how many teams all of them together. */
+export interface BareCreates extends Partial<Load> {
+  readonly connections: number;
+  readonly amount?: number;
 }
 
 process.once('message', (where) => void open(where as BareDatabase));
 process.once('disconnect', () => process.exit());
 
-async function open({ socketDirectory, user, database, poolSize, siteId, name }: BareDatabase): Promise<void> {
-  const sql = postgres({ host: socketDirectory, user, database, max: poolSize });
-  const [site] = await sql<{ account_id: string }[]>`SELECT account_id FROM sites WHERE id = ${siteId}`;
-  if (site === undefined) throw new Error('the site is not there');
-  const insert = async () => sql`
-    INSERT INTO teams (id, account_id, site_id, name, description)
-    VALUES (${randomUUID()}, ${site.account_id}, ${siteId}, ${name}, ${null})
-    RETURNING id, account_id, site_id, name, description, version, created_at, updated_at`;
-
-  process.on('message', (inserts) => void insertFor(inserts as BareInserts, insert));
-  const { statement } = await insert();
-  const answer: BareStatements = { usher: await lastInsertOfUsher(sql), bare: statement.string };
-  process.send?.(answer);
+async function open({ url, poolSize, siteId, keyId, name }: BareDatabase): Promise<void> {
+  const sql = connect({ kind: 'url', url }, { max: poolSize });
+  const [owner] = await sql<{ account_id: AccountId; operator_id: OperatorId }[]>`
+    SELECT o.account_id, o.id AS operator_id FROM api_keys k JOIN operators o ON o.id = k.operator_id WHERE k.id = ${keyId}`;
+  if (owner === undefined) throw new Error('the key is not there');
+  const { account_id, operator_id: actorId } = owner;
+  const site_id = siteId as SiteId;
+  const create = async (): Promise<void> =>
+    inTransaction(sql, async (own) => {
+      const team = await insertTeam(own, { id: newId<TeamId>(), account_id, site_id, name, description: null });
+      await insertEntry(own, {
+        accountId: account_id,
+        actorId,
+        via: keyId,
+        action: 'team.create',
+        target: { type: 'team', id: team.id, name: team.name },
+        concerned: { any: [site_id] },
+        changes: [
+          { field: 'name', after: team.name },
+          { field: 'description', after: null },
+        ],
+        requestId: team.id,
+      });
+    });
+  await create();
+  process.on('message', (creates) => void createMany(creates as BareCreates, create));
+  process.send?.('ready');
 }
 
-async function lastInsertOfUsher(sql: postgres.Sql): Promise<string> {
-  const [row] = await sql<{ query: string }[]>`
-    SELECT query
-      FROM pg_stat_activity
-     WHERE application_name LIKE 'usher %' AND query LIKE '%INSERT INTO teams%'
-     LIMIT 1`;
-  return row?.query ?? '';
-}
-
-async function insertFor({ concurrency, seconds }: BareInserts, insert: () => Promise<unknown>): Promise<void> {
+async function createMany(
+  { connections, seconds = Infinity, amount = Infinity }: BareCreates,
+  create: () => Promise<void>,
+): Promise<void> {
   const began = performance.now();
-  let inserted = 0;
+  let created = 0;
   const lane = async (): Promise<void> => {
-    while (performance.now() - began < seconds * 1000) {
-      await insert();
-      inserted += 1;
+    while (created < amount && performance.now() - began < seconds * 1000) {
+      created += 1;
+      await create();
     }
   };
-  await Promise.all(Array.from({ length: concurrency }, lane));
-  process.send?.((inserted / (performance.now() - began)) * 1000);
+  await Promise.all(Array.from({ length: connections }, lane));
+  process.send?.((created / (performance.now() - began)) * 1000);
 }

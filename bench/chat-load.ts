@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RawClient } from './raw-client.ts';
 import { openFloor, type Floor } from './routing-load.ts';
-import type { Session } from './usher.ts';
+import { call, type Session } from './usher.ts';
 
 /** A visitor and an operator who talk to each other. */
 export interface Chat {
@@ -45,63 +45,103 @@ export async function openChats(
   return { floor, chats };
 }
 
-const content = 'Good morning, I would like to know where my order is.';
+/** One side of a chat. */
+export interface Speaker {
+  readonly engagementId: string;
+  readonly side: 'visitor' | 'operator';
+  readonly token: string;
+}
 
-/** Each chat on a connection of its own, one message after the other. Answers messages a second. */
-export async function messagesPerSecond(url: string, chats: readonly Chat[], seconds: number): Promise<number> {
+export function visitorOf({ id, visitorToken }: Chat): Speaker {
+  return { engagementId: id, side: 'visitor', token: visitorToken };
+}
+
+export function operatorOf({ id, operatorToken }: Chat): Speaker {
+  return { engagementId: id, side: 'operator', token: operatorToken };
+}
+
+/** What a message says, asked when it is sent. */
+type Say = () => string;
+
+const sayAlways: Say = () => 'Good morning, I would like to know where my order is.';
+let numbers = 0;
+
+/** Sends one message. It begins with its sender and a growing number, by which the order of arrival is checked. */
+async function speak(client: RawClient, { engagementId, side, token }: Speaker, say: Say): Promise<void> {
+  numbers += 1;
+  const content = `${engagementId}/${side} ${numbers} ${say()}`;
+  await client.json(200, 'PUT', `/engagements/${engagementId}/chat_messages/${randomUUID()}`, token, { content });
+}
+
+/** What an engagement's messages say, in the order of its transcript. */
+export async function transcriptOf(session: Session, { id }: Chat): Promise<string[]> {
+  const path = `/engagements/${id}/chat_transcript`;
+  const { body } = await call(session, { method: 'GET', path, status: 200 });
+  return (JSON.parse(body) as { content: string }[]).map(({ content }) => content);
+}
+
+/** Each speaker on a connection of its own, one message after the other. Answers messages a second, and how many there were. */
+export async function speakFor(
+  url: string,
+  speakers: readonly Speaker[],
+  { seconds, say = sayAlways }: { readonly seconds: number; readonly say?: Say },
+): Promise<{ readonly rate: number; readonly sent: number }> {
   const over = new AbortController();
   let sent = 0;
   const began = performance.now();
-  const talk = async ({ id, visitorToken }: Chat): Promise<void> => {
+  const talk = async (speaker: Speaker): Promise<void> => {
     const client = new RawClient(url);
     while (!over.signal.aborted) {
-      await client.json(200, 'PUT', `/engagements/${id}/chat_messages/${randomUUID()}`, visitorToken, { content });
+      await speak(client, speaker, say);
       sent += 1;
     }
     client.close();
   };
-  const talks = chats.map(talk);
-  await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+  const talks = speakers.map(talk);
+  await sleep(seconds * 1000);
   const rate = sent / ((performance.now() - began) / 1000);
   over.abort();
   await Promise.all(talks);
-  return rate;
+  return { rate, sent };
+}
+
+interface Rate {
+  readonly count: number;
+  readonly perSecond: number;
+  readonly say?: Say;
 }
 
 /** So many messages of the visitors at a steady rate, the chats in turn. Resolves when all of them were answered. */
 export async function sendAtRate(
   url: string,
   chats: readonly Chat[],
-  { count, perSecond, content: say = () => content }: Rate,
+  { count, perSecond, say = sayAlways }: Rate,
 ): Promise<void> {
   // A client takes one request at a time: a chat whose last message is not answered yet sends the next one late.
-  const senders = chats.map((chat) => ({ chat, client: new RawClient(url), sent: Promise.resolve<unknown>(null) }));
+  const senders = chats.map((chat) => ({
+    speaker: visitorOf(chat),
+    client: new RawClient(url),
+    sent: Promise.resolve(),
+  }));
   const began = performance.now();
   for (let n = 0; n < count; n += 1) {
     await sleep(Math.max(0, began + (n * 1000) / perSecond - performance.now()));
     const sender = senders[n % senders.length];
     if (sender === undefined) throw new Error('nobody is there to send anything');
-    const { chat, client, sent } = sender;
-    const path = `/engagements/${chat.id}/chat_messages/${randomUUID()}`;
-    sender.sent = sent.then(async () => client.json(200, 'PUT', path, chat.visitorToken, { content: say() }));
+    const { speaker, client, sent } = sender;
+    sender.sent = sent.then(async () => speak(client, speaker, say));
   }
   await Promise.all(senders.map(async ({ sent }) => sent));
   for (const { client } of senders) client.close();
 }
 
-interface Rate {
-  readonly count: number;
-  readonly perSecond: number;
-  readonly content?: () => string;
-}
-
 /** Milliseconds that one message takes, with nobody else there: the median of many. */
-export async function messageMs(url: string, { id, visitorToken }: Chat, count: number): Promise<number> {
+export async function messageMs(url: string, chat: Chat, count: number): Promise<number> {
   const client = new RawClient(url);
   const took: number[] = [];
   for (let n = 0; n < count; n += 1) {
     const began = performance.now();
-    await client.json(200, 'PUT', `/engagements/${id}/chat_messages/${randomUUID()}`, visitorToken, { content });
+    await speak(client, visitorOf(chat), sayAlways);
     took.push(performance.now() - began);
   }
   client.close();

@@ -1,26 +1,36 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
-import { connect } from '../packages/server/src/platform/database.ts';
 import { openBrowser } from '../test/support/browser.ts';
 import { openConsole } from '../test/support/console.ts';
-import { firstSite, socketOf } from './api.ts';
 import { percentile } from './clock.ts';
+import { withDatabase } from './databases.ts';
 import type { Entry } from './harness.ts';
-import { temporaryFolder } from './processes.ts';
+import type { Lab, Size } from './lab.ts';
 import { RawClient } from './raw-client.ts';
-import { benchKey, signIn, startUsher, type Session, type Usher } from './usher.ts';
+import { benchKey, firstSite, signIn, type Session, type Usher } from './usher.ts';
 
-const queues = 500;
-const waiting = 5_000;
+interface BoardLoad {
+  readonly queues: number;
+  readonly waiting: number;
+  /** Those who come and go while it is measured. */
+  readonly movers: number;
+  readonly seconds: number;
+}
+
+const sizes: Readonly<Record<Size, BoardLoad>> = {
+  full: { queues: 500, waiting: 5_000, movers: 200, seconds: 20 },
+  short: { queues: 5, waiting: 20, movers: 5, seconds: 1.2 },
+};
 const changesPerSecond = 10;
-const seconds = 20;
 
 /** A board of many queues in a real browser: how soon it is of use, and whether it stays smooth while much changes. */
 export const consoleBoard: Entry = {
   name: 'console-board',
-  async prepare(scope) {
-    const { usher, siteId, visitors } = await fill(scope);
+  async prepare(lab) {
+    const { scope } = lab;
+    const size = sizes[lab.size];
+    const { usher, siteId, visitors } = await fill(lab, size);
     const session = await signIn(usher);
     const browser = scope.use(await openBrowser());
     const open = async () => openConsole({ browser, server: usher, key: benchKey, path: '/board' });
@@ -47,8 +57,8 @@ export const consoleBoard: Entry = {
         async measure() {
           const { page, context } = await open();
           await page.evaluate(rowsShown);
-          await page.getByText(`of ${queues}`).waitFor();
-          const figures = await frames(page, async () => change(session, siteId, visitors));
+          await page.getByText(`of ${size.queues}`).waitFor();
+          const figures = await frames(page, async () => change(session, { siteId, visitors, seconds: size.seconds }));
           await context.close();
           return figures;
         },
@@ -69,29 +79,27 @@ interface Visitor {
   readonly queueId: string;
 }
 
-/** Those who come and go while it is measured. */
-const movers = 200;
-
 /** Queues by SQL, and everybody in them after the example of one; those who will come and go, by the API. */
-async function fill(scope: AsyncDisposableStack): Promise<{ usher: Usher; siteId: string; visitors: Visitor[] }> {
-  const folder = temporaryFolder(scope);
-  const first = await startUsher(scope, folder);
+async function fill(
+  lab: Lab,
+  { queues, waiting, movers }: BoardLoad,
+): Promise<{ usher: Usher; siteId: string; visitors: Visitor[] }> {
+  const first = await lab.startUsher();
   const siteId = await firstSite(await signIn(first));
-  const { socketDirectory: directory, user, database } = socketOf(first);
-  const sql = connect({ kind: 'socket', directory, user, database }, { max: 1 });
-  await sql`
+  const rows = await withDatabase(first.databaseUrl, async (sql) => {
+    await sql`
     INSERT INTO queues (id, account_id, site_id, name, capacity_policy, routing_policy, when_unstaffed,
                         operator_ranking_enabled)
     SELECT gen_random_uuid(), s.account_id, s.id, 'Queue ' || n, '{"type":"fixed","capacity":50}',
            '{"media":["text"]}', 'accept', false
       FROM sites s, generate_series(1, ${queues}::integer) n WHERE s.id = ${siteId}`;
-  const rows = await sql<{ id: string }[]>`SELECT id FROM queues WHERE site_id = ${siteId} ORDER BY name`;
-  await makeVisitors(first, siteId, rows.slice(0, 1));
-  await sql`
+    const made = await sql<{ id: string }[]>`SELECT id FROM queues WHERE site_id = ${siteId} ORDER BY name`;
+    await makeVisitors(first, siteId, made.slice(0, 1));
+    await sql`
     INSERT INTO visitors (id, account_id, site_id, name, team_ids)
     SELECT gen_random_uuid(), s.account_id, s.id, 'Visitor ' || n, '{}'
       FROM sites s, generate_series(1, ${waiting - movers - 1}::integer) n WHERE s.id = ${siteId}`;
-  await sql`
+    await sql`
     INSERT INTO queue_tickets
     SELECT (jsonb_populate_record(t, jsonb_build_object(
               'id', gen_random_uuid(), 'visitor_id', v.id, 'seq', 1 + v.n, 'queue_ids', jsonb_build_array(q.id)))).*
@@ -100,16 +108,16 @@ async function fill(scope: AsyncDisposableStack): Promise<{ usher: Usher; siteId
              WHERE site_id = ${siteId} AND id NOT IN (SELECT visitor_id FROM queue_tickets)) v,
            (SELECT id, row_number() OVER () AS n FROM queues WHERE site_id = ${siteId}) q
      WHERE q.n = 1 + v.n % ${queues}`;
-  await sql`
+    await sql`
     INSERT INTO queue_states (queue_id, account_id, visitors, standing, waits)
     SELECT queue_ids[1], account_id, count(*), 'opened', '{}' FROM queue_tickets GROUP BY 1, 2
     ON CONFLICT (queue_id) DO UPDATE SET visitors = excluded.visitors`;
-  await sql`UPDATE accounts SET last_seq = ${waiting}, board_version = board_version + 2`;
-  await sql`ANALYZE`;
-  await sql.end();
+    await sql`UPDATE accounts SET last_seq = ${waiting}, board_version = board_version + 2`;
+    await sql`ANALYZE`;
+    return made;
+  });
   // What it had in memory is not what there is now.
-  await first.stop();
-  const usher = await startUsher(scope, folder);
+  const usher = await first.restart();
   return { usher, siteId, visitors: await makeVisitors(usher, siteId, rows.slice(0, movers)) };
 }
 
@@ -139,7 +147,14 @@ async function enqueue(client: RawClient, siteId: string, { token, queueId }: Vi
 let next = 0;
 
 /** One leaves and comes back, in turn with the next, at an even pace. */
-async function change({ url }: Session, siteId: string, visitors: readonly Visitor[]): Promise<void> {
+async function change(
+  { url }: Session,
+  {
+    siteId,
+    visitors,
+    seconds,
+  }: { readonly siteId: string; readonly visitors: readonly Visitor[]; readonly seconds: number },
+): Promise<void> {
   const client = new RawClient(url);
   const began = performance.now();
   for (let n = 0; n < (changesPerSecond * seconds) / 2; n += 1) {

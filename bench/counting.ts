@@ -1,24 +1,22 @@
-import { appendFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { connect, type Sql } from '../packages/server/src/platform/database.ts';
-import { firstSite, socketOf } from './api.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Sql } from '../packages/server/src/platform/database.ts';
+import { withDatabase } from './databases.ts';
+import type { Lab } from './lab.ts';
 import { temporaryFolder } from './processes.ts';
-import { signIn, startUsher, type Session, type Usher } from './usher.ts';
+import { firstSite, signIn, startUsher, type Session, type Usher } from './usher.ts';
 
 /** A server whose database counts statements. */
-export async function startCounting(
-  scope: AsyncDisposableStack,
-): Promise<{ usher: Usher; session: Session; siteId: string }> {
-  const folder = temporaryFolder(scope);
-  const first = await startUsher(scope, folder);
-  await first.stop();
-  appendFileSync(
-    join(first.dataDir, 'postgres', 'postgresql.conf'),
-    "shared_preload_libraries = 'pg_stat_statements'\n",
-  );
-  const usher = await startUsher(scope, folder);
+export async function startCounting(lab: Lab): Promise<{ usher: Usher; session: Session; siteId: string }> {
+  const databases = await lab.startCountingDatabases();
+  const usher = await startUsher(lab.scope, temporaryFolder(lab.scope), await databases.ofUsher('counting'));
   const session = await signIn(usher);
   return { usher, session, siteId: await firstSite(session) };
+}
+
+interface Counting {
+  readonly count: 'engagements' | 'chat_messages';
+  /** How long `load` takes. */
+  readonly seconds: number;
 }
 
 /**
@@ -26,31 +24,25 @@ export async function startCounting(
  * its end is full load.
  */
 export async function statementsDuring(
-  usher: Usher,
+  { databaseUrl }: Usher,
   load: () => Promise<unknown>,
-  { count: table, seconds }: { readonly count: 'engagements' | 'chat_messages'; readonly seconds: number },
+  { count: table, seconds }: Counting,
 ): Promise<number> {
-  const { socketDirectory: directory, user, database } = socketOf(usher);
-  const sql = connect({ kind: 'socket', directory, user, database }, { max: 1 });
-  try {
-    await sql`CREATE EXTENSION IF NOT EXISTS pg_stat_statements`;
+  return withDatabase(databaseUrl, async (sql) => {
     const count = async (): Promise<{ statements: number; rows: number }> => {
-      const [row] = await sql<{ statements: number; rows: number }[]>`
-        SELECT (SELECT coalesce(sum(calls), 0)::integer FROM pg_stat_statements) AS statements,
-               (SELECT count(*)::integer FROM ${sql(table)}) AS rows`;
-      if (row === undefined) throw new Error('a count is always answered');
-      return row;
+      const statements = await statementsSoFar(sql);
+      const [row] = await sql<{ rows: number }[]>`SELECT count(*)::integer AS rows FROM ${sql(table)}`;
+      return { statements, rows: row?.rows ?? Number.NaN };
     };
+    await count();
     const running = load();
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await sleep(seconds * 250);
     const before = await count();
-    await new Promise((resolve) => setTimeout(resolve, (seconds - 2) * 1_000));
+    await sleep(seconds * 500);
     const after = await count();
     await running;
     return (after.statements - before.statements) / (after.rows - before.rows);
-  } finally {
-    await sql.end();
-  }
+  });
 }
 
 /** In this database, by everybody, ours among them. */
@@ -62,4 +54,26 @@ export async function statementsSoFar(sql: Sql): Promise<number> {
      WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())`;
   if (row === undefined) throw new Error('a sum is always answered');
   return row.statements;
+}
+
+/**
+ * The statements of the database that were executed at least so often while `work` ran, by PostgreSQL's number for them:
+ * their texts, which have constants in them or not, do not compare.
+ */
+export async function statementsOften(
+  url: string,
+  least: number,
+  work: () => Promise<unknown>,
+): Promise<ReadonlyMap<string, string>> {
+  return withDatabase(url, async (sql) => {
+    await sql`CREATE EXTENSION IF NOT EXISTS pg_stat_statements`;
+    await sql`SELECT pg_stat_statements_reset()`;
+    await work();
+    const rows = await sql<{ id: string; query: string }[]>`
+      SELECT queryid::text AS id, query
+        FROM pg_stat_statements
+       WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND calls >= ${least}
+       ORDER BY queryid`;
+    return new Map(rows.map(({ id, query }) => [id, query]));
+  });
 }

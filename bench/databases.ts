@@ -1,14 +1,19 @@
 import { connect, type Sql } from '../packages/server/src/platform/database.ts';
 import { startEmbeddedPostgres } from '../packages/server/src/platform/embedded-postgres.ts';
+import { urlOf } from '../test/support/cluster.ts';
 import { temporaryFolder } from './processes.ts';
+import { startUsher } from './usher.ts';
 
 /** Filling takes long, and nobody waits for it. */
 const statementTimeoutMs = 600_000;
+const template = 'usher';
 
-/** One PostgreSQL, of the kind that Usher brings, with any number of databases. */
+/** One PostgreSQL, of the kind that Usher brings, with any number of databases. Each method answers a URL. */
 export interface Databases {
-  /** A database that has nothing in it, or what the template has, instead of the one with that name. Answers its URL. */
-  fresh(name: string, template?: string): Promise<string>;
+  /** A database that has nothing in it, instead of the one with that name. */
+  empty(name: string): Promise<string>;
+  /** A database as the first start of Usher leaves it, instead of the one with that name. */
+  ofUsher(name: string): Promise<string>;
 }
 
 export async function startDatabases(
@@ -21,11 +26,21 @@ export async function startDatabases(
   if (address.kind !== 'socket') throw new Error('the embedded database is reached by socket');
   const sql = connect(address, { max: 1, connection: { statement_timeout: statementTimeoutMs } });
   scope.defer(async () => sql.end({ timeout: 1 }));
+  const fresh = async (name: string, from: string): Promise<string> => {
+    await sql`DROP DATABASE IF EXISTS ${sql(name)} WITH (FORCE)`;
+    await sql`CREATE DATABASE ${sql(name)} TEMPLATE ${sql(from)}`;
+    return urlOf({ ...address, database: name });
+  };
+  const prepareTemplate = async (): Promise<void> => {
+    const usher = await startUsher(scope, temporaryFolder(scope), await fresh(template, 'template0'));
+    await usher.stop();
+  };
+  let prepared: Promise<void> | null = null;
   return {
-    async fresh(name, template = 'template0') {
-      await sql`DROP DATABASE IF EXISTS ${sql(name)} WITH (FORCE)`;
-      await sql`CREATE DATABASE ${sql(name)} TEMPLATE ${sql(template)}`;
-      return `postgres://${address.user}@localhost/${name}?host=${encodeURIComponent(address.directory)}`;
+    empty: async (name) => fresh(name, 'template0'),
+    async ofUsher(name) {
+      await (prepared ??= prepareTemplate());
+      return fresh(name, template);
     },
   };
 }

@@ -1,10 +1,12 @@
 import { connect, type Socket } from 'node:net';
 
-/** Reads a feed, and how long ago each message said it was sent. Nothing else of it is looked at: there are many of these. */
+/** Reads a feed, what each message says and how long ago it was sent. Nothing else of it is looked at: there are many of these. */
 export class FeedClient {
   readonly opened: Promise<void>;
   /** Milliseconds from sending to arrival. */
   readonly took: number[] = [];
+  /** What messages say, in the order of their arrival. */
+  readonly contents: string[] = [];
   readonly #socket: Socket;
   #rest = '';
 
@@ -21,8 +23,10 @@ export class FeedClient {
         if (text.includes('event: feed.open')) resolve();
         const end = text.lastIndexOf('\n\n') + 1;
         this.#rest = text.slice(end);
-        for (const [, at] of text.slice(0, end).matchAll(/"content" ?: ?"sent at ([\d.]+)"/g))
+        for (const [, content = '', at] of text.slice(0, end).matchAll(/"content" ?: ?"([^"]+ sent at ([\d.]+))"/g)) {
+          this.contents.push(content);
           this.took.push(now - Number(at));
+        }
       });
     });
     this.opened.catch(() => undefined);

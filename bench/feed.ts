@@ -1,59 +1,69 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { firstSite, residentMegabytes, socketOf } from './api.ts';
+import { residentMegabytes } from './api.ts';
 import { openChats, sendAtRate, type Chat } from './chat-load.ts';
 import { percentile } from './clock.ts';
 import { FeedClient } from './feed-client.ts';
 import type { Entry, Limit } from './harness.ts';
+import { assertInOrder } from './in-order.ts';
+import type { Size } from './lab.ts';
 import { temporaryFolder } from './processes.ts';
 import { openFloor } from './routing-load.ts';
-import { signIn, startUsher, type Usher } from './usher.ts';
+import { firstSite, signIn, startUsher, type Usher } from './usher.ts';
 
-const feeds = 2_000;
-const chatting = 100;
-const messagesPerSecond = 200;
-const seconds = 5;
+interface FeedSize {
+  /** Feeds that are open at once. */
+  readonly feeds: number;
+  /** After its first request a process still compiles and collects for a moment. */
+  readonly settleMs: number;
+  readonly chatting: number;
+  readonly perSecond: number;
+  readonly seconds: number;
+}
+
+const sizes: Readonly<Record<Size, FeedSize>> = {
+  full: { feeds: 2_000, settleMs: 3_000, chatting: 100, perSecond: 200, seconds: 5 },
+  short: { feeds: 20, settleMs: 100, chatting: 3, perSecond: 50, seconds: 1 },
+};
+/** How long the last messages may take to arrive. */
+const arrivalPatienceMs = 10_000;
 
 /** What an open feed costs, and how long a message is under way to it. */
 export const feed: Entry = {
   name: 'feed',
-  async prepare(scope) {
-    const usher = await startUsher(scope, temporaryFolder(scope));
+  async prepare(lab) {
+    const { scope } = lab;
+    const size = sizes[lab.size];
+    const usher = await lab.startUsher();
     const session = await signIn(usher);
     const siteId = await firstSite(session);
-    const { chats } = await openChats(session, siteId, chatting);
-    const { socketDirectory, user, database } = socketOf(usher);
-    const address = `postgres://${user}@localhost/${database}?host=${encodeURIComponent(socketDirectory)}`;
-    const other = await startUsher(scope, temporaryFolder(scope), address);
-    const folder = temporaryFolder(scope);
-    let crowd = await startUsher(scope, folder);
+    const { chats } = await openChats(session, siteId, size.chatting);
+    const other = await startUsher(scope, temporaryFolder(scope), usher.databaseUrl);
+    let crowd = await lab.startUsher();
     const crowded = await signIn(crowd);
-    const floor = await openFloor(crowded, await firstSite(crowded), { operators: 0, visitors: feeds });
+    const floor = await openFloor(crowded, await firstSite(crowded), { operators: 0, visitors: size.feeds });
     const tokens = floor.visitors.map(({ token }) => token);
-    const restart = async (): Promise<Usher> => {
-      await crowd.stop();
-      return (crowd = await startUsher(scope, folder));
-    };
+    const restart = async (): Promise<Usher> => (crowd = await crowd.restart());
     return [
-      memory(restart, tokens),
-      latency('one process', { chats, from: usher, to: usher }),
-      latency('two processes', { chats, from: usher, to: other }),
+      memory(restart, tokens, size),
+      latency('one process', { chats, from: usher, to: usher }, size),
+      latency('two processes', { chats, from: usher, to: other }, size),
     ];
   },
 };
 
 /** Open feeds against none, in a process that has just started: one that had feeds before keeps their memory for the next. */
-function memory(restart: () => Promise<Usher>, tokens: readonly string[]): Limit {
+function memory(restart: () => Promise<Usher>, tokens: readonly string[], { feeds, settleMs }: FeedSize): Limit {
   return {
     name: `memory of an open feed, ${feeds} of them`,
     unit: 'KB',
     async measure() {
       const usher = await restart();
       await firstSite(await signIn(usher));
-      await sleep(3_000);
+      await sleep(settleMs);
       const before = residentMegabytes(usher.pid);
       const clients = tokens.map((token) => new FeedClient(usher.url, token));
       await Promise.all(clients.map(async (client) => client.opened));
-      await sleep(3_000);
+      await sleep(settleMs);
       const after = residentMegabytes(usher.pid);
       for (const client of clients) client.close();
       return ((after - before) * 1000) / feeds;
@@ -69,22 +79,33 @@ interface Route {
   readonly to: Usher;
 }
 
-function latency(name: string, { chats, from, to }: Route): Limit {
+function latency(name: string, { chats, from, to }: Route, { perSecond, seconds }: FeedSize): Limit {
   return {
-    name: `from sending a message to seeing it, ${name}, p99 at ${messagesPerSecond} a second`,
+    name: `from sending a message to seeing it, ${name}, p99 at ${perSecond} a second`,
     unit: 'ms',
     async measure() {
       const listening = chats.map(({ operatorToken }) => new FeedClient(to.url, operatorToken));
       await Promise.all(listening.map(async (client) => client.opened));
-      const total = messagesPerSecond * seconds;
-      const content = (): string => `sent at ${performance.now()}`;
-      await sendAtRate(from.url, chats, { count: total, perSecond: messagesPerSecond, content });
-      await sleep(500);
-      const took = listening.flatMap((client) => client.took);
+      const count = perSecond * seconds;
+      const say = (): string => `sent at ${performance.now()}`;
+      await sendAtRate(from.url, chats, { count, perSecond, say });
+      await untilArrived(listening, count);
       for (const client of listening) client.close();
-      if (took.length !== total) throw new Error(`${took.length} of ${total} messages arrived`);
+      const contents = listening.flatMap((client) => client.contents);
+      assertInOrder('the feeds', contents);
+      const took = listening.flatMap((client) => client.took);
       return percentile(took, 0.99);
     },
     atMost: 50,
   };
+}
+
+/** Waits until the feeds together have brought so many messages. */
+export async function untilArrived(listening: readonly FeedClient[], count: number): Promise<void> {
+  const arrived = (): number => listening.reduce((sum, { took }) => sum + took.length, 0);
+  const deadline = performance.now() + arrivalPatienceMs;
+  while (arrived() < count) {
+    if (performance.now() > deadline) throw new Error(`${arrived()} of ${count} messages arrived`);
+    await sleep(5);
+  }
 }

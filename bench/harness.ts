@@ -1,3 +1,5 @@
+import type { Lab } from './lab.ts';
+
 /** Ours against a peer that does the same with nothing around it. Both answer a rate: more is better. */
 export interface Comparison {
   readonly name: string;
@@ -37,10 +39,10 @@ interface Limits {
 
 export type Measure = Comparison | Limit | Contest | Limits;
 
-/** One thing to measure. What `prepare` starts, it gives to the scope, which ends it however the run goes. */
+/** One thing to measure, in either size: see lab.ts. */
 export interface Entry {
   readonly name: string;
-  readonly prepare: (scope: AsyncDisposableStack) => Promise<readonly Measure[]>;
+  readonly prepare: (lab: Lab) => Promise<readonly Measure[]>;
 }
 
 /** What came of a measure: medians, and the rounds they were taken from. A limit has neither peer nor ratio. */
@@ -67,6 +69,20 @@ export async function run(measure: Measure, rounds = defaultRounds): Promise<Rec
   if ('limits' in measure) return holdAll(measure, rounds);
   const { name, unit, atMost } = measure;
   return holdAll({ unit, limits: [{ name, atMost }], measure: async () => [await measure.measure()] }, rounds);
+}
+
+/** Each side once. Answers the figures by name, which say nothing: a load that is short is no measurement. */
+export async function tryOut(measure: Measure): Promise<Record<string, readonly number[]>> {
+  if ('peer' in measure) return { [measure.name]: [await measure.ours(), await measure.peer()] };
+  if ('peers' in measure) {
+    const ours = await measure.ours();
+    const theirs: [string, readonly number[]][] = [];
+    for (const { name, rate } of measure.peers) theirs.push([`${measure.name}, against ${name}`, [ours, await rate()]]);
+    return Object.fromEntries(theirs);
+  }
+  if (!('limits' in measure)) return { [measure.name]: [await measure.measure()] };
+  const figures = await measure.measure();
+  return Object.fromEntries(measure.limits.map(({ name }, n) => [name, [figures[n] ?? Number.NaN]]));
 }
 
 export function nameOf(measure: Measure): string {

@@ -1,25 +1,42 @@
 import type { Entry } from './harness.ts';
+import type { Size } from './lab.ts';
 import { type HoursPolicy, weekdays } from '../packages/server/src/schedules/business-hours.ts';
 import { type CompiledHours, compileHours, isOpen, nextChange } from '../packages/server/src/schedules/hours.ts';
 
-const instantCount = 20_000;
-const rounds = 25;
-
-/** What a call of `isOpen` and of `nextChange` takes on average, once the policies are compiled. Targets: 2 and 50. */
-async function measureHours(): Promise<{ isOpenMicroseconds: number; nextChangeMicroseconds: number }> {
-  const policies = mixedPolicies().map(compileHours);
-  const instants = spreadInstants(instantCount);
-  const isOpenMicroseconds = average(policies, instants, isOpen);
-  // The event loop gets a turn between the two, so that a harness around them stays responsive.
-  await new Promise((resolve) => setImmediate(resolve));
-  return { isOpenMicroseconds, nextChangeMicroseconds: average(policies, instants, nextChange) };
+/** How many instants are asked about, and how often. */
+interface HoursSize {
+  readonly instantCount: number;
+  readonly rounds: number;
 }
 
-function average(
-  policies: readonly CompiledHours[],
-  instants: readonly number[],
-  call: (hours: CompiledHours, instant: number) => unknown,
-): number {
+const sizes: Readonly<Record<Size, HoursSize>> = {
+  full: { instantCount: 20_000, rounds: 25 },
+  short: { instantCount: 500, rounds: 2 },
+};
+
+/** What a call of `isOpen` and of `nextChange` takes on average, once the policies are compiled. Targets: 2 and 50. */
+async function measureHours({
+  instantCount,
+  rounds,
+}: HoursSize): Promise<{ isOpenMicroseconds: number; nextChangeMicroseconds: number }> {
+  const policies = mixedPolicies().map(compileHours);
+  const instants = spreadInstants(instantCount);
+  const average = (call: HoursCall): number => averageMicroseconds(call, { policies, instants, rounds });
+  const isOpenMicroseconds = average(isOpen);
+  // The event loop gets a turn between the two, so that a harness around them stays responsive.
+  await new Promise((resolve) => setImmediate(resolve));
+  return { isOpenMicroseconds, nextChangeMicroseconds: average(nextChange) };
+}
+
+type HoursCall = (hours: CompiledHours, instant: number) => unknown;
+
+interface Questions {
+  readonly policies: readonly CompiledHours[];
+  readonly instants: readonly number[];
+  readonly rounds: number;
+}
+
+function averageMicroseconds(call: HoursCall, { policies, instants, rounds }: Questions): number {
   let answers = 0;
   const round = () => {
     let next = 0;
@@ -77,9 +94,9 @@ function closedDays(count: number): { date: string }[] {
 
 export const hours: Entry = {
   name: 'hours',
-  async prepare() {
+  async prepare({ size }) {
     const microseconds = async (which: keyof Awaited<ReturnType<typeof measureHours>>): Promise<number> =>
-      (await measureHours())[which];
+      (await measureHours(sizes[size]))[which];
     return [
       { name: 'isOpen', unit: 'µs', measure: async () => microseconds('isOpenMicroseconds'), atMost: 2 },
       { name: 'nextChange', unit: 'µs', measure: async () => microseconds('nextChangeMicroseconds'), atMost: 50 },

@@ -23,8 +23,13 @@ interface Program {
 export function start(scope: AsyncDisposableStack, { args, env = {}, stdio }: Program): ChildProcess {
   // After a Ctrl-C the measure under way goes on for a moment: nothing that it starts then would be ended.
   if (scope.disposed) throw new Error('the run is over');
-  const { PATH = '', TMPDIR } = process.env;
-  const inherited = TMPDIR === undefined ? { PATH } : { PATH, TMPDIR };
+  const names = ['PATH', 'TMPDIR', 'NODE_COMPILE_CACHE'];
+  const inherited = Object.fromEntries(
+    names.flatMap((name) => {
+      const value = process.env[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
   const child = spawn(process.execPath, args, { cwd: root, env: { ...inherited, ...env }, stdio });
   scope.defer(async () => end(child));
   return child;

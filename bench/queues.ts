@@ -1,26 +1,31 @@
-import { connect } from '../packages/server/src/platform/database.ts';
-import { againstBareRoute, firstSite, socketOf } from './api.ts';
+import { againstBareRoute } from './api.ts';
+import { withDatabase } from './databases.ts';
 import type { Entry } from './harness.ts';
-import { requestsPerSecond } from './load.ts';
-import { temporaryFolder } from './processes.ts';
-import { call, signIn, startUsher, type Session } from './usher.ts';
+import type { Lab } from './lab.ts';
+import { requestLoad, requestsPerSecond } from './load.ts';
+import { call, firstSite, signIn, type Session } from './usher.ts';
 
-const queuesOfSite = 100;
-const [few, many] = [10, 10_000];
+/** Queues of the site that is asked for, and sites of a small and of a large account. */
+const sizes = {
+  full: { queuesOfSite: 100, few: 10, many: 10_000 },
+  short: { queuesOfSite: 3, few: 2, many: 20 },
+};
 
 /** What a visitor's page asks for most: the queues of its site, with their status now. */
 export const queues: Entry = {
   name: 'queues',
-  async prepare(scope) {
-    const small = await startWithSites(scope, few);
-    const large = await startWithSites(scope, many);
+  async prepare(lab) {
+    const { queuesOfSite, few, many } = sizes[lab.size];
+    const load = requestLoad[lab.size];
+    const small = await startWithSites(lab, { sites: few, queuesOfSite });
+    const large = await startWithSites(lab, { sites: many, queuesOfSite });
     return [
-      await againstBareRoute(scope, small.session, { name: `${queuesOfSite} queues of a site`, path: small.path }),
+      await againstBareRoute(lab, small.session, { name: `${queuesOfSite} queues of a site`, path: small.path }),
       {
         name: `${many} sites against ${few}`,
         unit: 'requests/s',
-        ours: async () => requestsPerSecond(large.session, { method: 'GET', path: large.path, status: 200 }),
-        peer: async () => requestsPerSecond(small.session, { method: 'GET', path: small.path, status: 200 }),
+        ours: async () => requestsPerSecond(large.session, { method: 'GET', path: large.path, status: 200 }, load),
+        peer: async () => requestsPerSecond(small.session, { method: 'GET', path: small.path, status: 200 }, load),
         // As fast, within a factor of 1.3.
         atLeast: 1 / 1.3,
       },
@@ -28,14 +33,15 @@ export const queues: Entry = {
   },
 };
 
-/** A server whose first site has a hundred queues, among so many sites of its account that have one each. */
-async function startWithSites(scope: AsyncDisposableStack, sites: number): Promise<{ session: Session; path: string }> {
-  const usher = await startUsher(scope, temporaryFolder(scope));
+/** A server whose first site has so many queues, among so many sites of its account that have one each. */
+async function startWithSites(
+  lab: Lab,
+  { sites, queuesOfSite }: { readonly sites: number; readonly queuesOfSite: number },
+): Promise<{ session: Session; path: string }> {
+  const usher = await lab.startUsher();
   const session = await signIn(usher);
   const siteId = await firstSite(session);
-  const { socketDirectory: directory, user, database } = socketOf(usher);
-  const sql = connect({ kind: 'socket', directory, user, database }, { max: 1 });
-  try {
+  await withDatabase(usher.databaseUrl, async (sql) => {
     await sql`
       INSERT INTO sites
       SELECT (jsonb_populate_record(s, jsonb_build_object('id', gen_random_uuid(), 'name', 'Site ' || n))).*
@@ -47,9 +53,7 @@ async function startWithSites(scope: AsyncDisposableStack, sites: number): Promi
              '{"media":["text","audio"]}', 'accept', false
         FROM sites s, generate_series(1, CASE WHEN s.id = ${siteId} THEN ${queuesOfSite}::integer ELSE 1 END) n`;
     await sql`ANALYZE`;
-  } finally {
-    await sql.end();
-  }
+  });
   const path = `/queues?site_ids[]=${siteId}`;
   const { body } = await call(session, { method: 'GET', path, status: 200 });
   const found = (JSON.parse(body) as { queues: unknown[] }).queues.length;

@@ -15,10 +15,12 @@ import {
 } from '../packages/server/src/platform/ids.ts';
 
 /** How large the account is that the board is of. */
-export interface Size {
+export interface BoardSize {
   readonly operators: number;
   readonly queues: number;
   readonly waiting: number;
+  /** How many commands are measured together. */
+  readonly commands: number;
 }
 
 const teams = 50;
@@ -36,7 +38,7 @@ interface Floor {
   readonly engagements: { operator: OperatorId; engagement: EngagementId }[];
 }
 
-function openFloor({ operators, queues, waiting }: Size): Floor {
+function openFloor({ operators, queues, waiting }: BoardSize): Floor {
   const board = newBoard(newId);
   board.now = now;
   const siteId = newId<SiteId>();
@@ -113,14 +115,14 @@ function take({ board, engagements }: Floor, requestId: RequestId, operator: Ope
 }
 
 /** An operator ends, is offered the longest waiting and accepts; a visitor comes. Processor time for each command, in µs. */
-export function boardCommandMicros(size: Size): () => number {
+export function boardCommandMicros(size: BoardSize): () => number {
   const floor = openFloor(size);
   const { board, engagements } = floor;
   let arrivals = 0;
   return () => {
     const before = process.threadCpuUsage();
     let commands = 0;
-    while (commands < 150_000) {
+    while (commands < size.commands) {
       for (let n = 0; n < commandsInTurn; n += 3) {
         const at = (arrivals * 7_919) % engagements.length;
         const { operator, engagement } = engagements[at] ?? {};

@@ -1,67 +1,112 @@
-import { connect } from '../packages/server/src/platform/database.ts';
-import { firstSite, socketOf } from './api.ts';
 import { startCounting, statementsDuring } from './counting.ts';
+import { withDatabase } from './databases.ts';
 import type { Comparison, Entry, Limit } from './harness.ts';
 import { median } from './harness.ts';
+import type { Lab, Size } from './lab.ts';
 import { temporaryFolder } from './processes.ts';
 import { RawClient } from './raw-client.ts';
-import { boardCommandMicros } from './routing-board.ts';
+import { boardCommandMicros, type BoardSize } from './routing-board.ts';
 import { engagementsPerSecond, openFloor, type Floor } from './routing-load.ts';
-import { signIn, startUsher, type Usher } from './usher.ts';
+import { firstSite, signIn, startUsher, type Usher } from './usher.ts';
 
-const operators = 100;
-const visitors = 400;
-const loadSeconds = 5;
+interface RoutingSize {
+  readonly board: BoardSize;
+  /** Who is there for the load over HTTP, and how long it lasts. */
+  readonly operators: number;
+  readonly visitors: number;
+  readonly seconds: number;
+  /** Offers that are timed, and operators who are offered them. */
+  readonly offers: number;
+  readonly desks: number;
+  /** A small and a large account: who waits, and who serves. */
+  readonly few: number;
+  readonly manyWaiting: number;
+  readonly manyOperators: number;
+  /** Enqueues that are timed. */
+  readonly enqueues: number;
+}
+
+const sizes: Readonly<Record<Size, RoutingSize>> = {
+  full: {
+    board: { operators: 10_000, queues: 500, waiting: 100_000, commands: 150_000 },
+    operators: 100,
+    visitors: 400,
+    seconds: 5,
+    offers: 500,
+    desks: 20,
+    few: 100,
+    manyWaiting: 100_000,
+    manyOperators: 10_000,
+    enqueues: 200,
+  },
+  short: {
+    board: { operators: 60, queues: 5, waiting: 500, commands: 1_000 },
+    operators: 3,
+    visitors: 10,
+    seconds: 0.6,
+    offers: 20,
+    desks: 2,
+    few: 5,
+    manyWaiting: 50,
+    manyOperators: 50,
+    enqueues: 6,
+  },
+};
+const inWords = (count: number): string => count.toLocaleString('en');
 
 /** From the pure rules to complete engagements over HTTP, and what a large account costs. */
 export const routing: Entry = {
   name: 'routing',
-  async prepare(scope) {
-    const { usher, session, siteId } = await startCounting(scope);
-    const floor = await openFloor(session, siteId, { operators, visitors });
-    const small = await startWithWaiting(scope, { waiting: 100, staff: 100 });
-    const many = await startWithWaiting(scope, { waiting: 100_000, staff: 100 });
-    const staffed = await startWithWaiting(scope, { waiting: 100, staff: 10_000 });
+  async prepare(lab) {
+    const size = sizes[lab.size];
+    const { few, manyWaiting, manyOperators, enqueues } = size;
+    const { usher, session, siteId } = await startCounting(lab);
+    const floor = await openFloor(session, siteId, size);
+    const small = await shared(lab, await startWithWaiting(lab, { waiting: few, staff: few, enqueues }));
+    const many = await shared(lab, await startWithWaiting(lab, { waiting: manyWaiting, staff: few, enqueues }));
+    const staffed = await startWithWaiting(lab, { waiting: few, staff: manyOperators, enqueues });
+    const waiting = `${inWords(manyWaiting)} waiting against ${few}`;
     return [
-      boardAlone(),
-      completeEngagements(floor),
-      statementsPerCommand(usher, floor),
-      freeToOffer(floor),
-      grows('an enqueue with 100,000 waiting against 100', many, small),
-      grows('an enqueue with 10,000 operators against 100', staffed, small),
-      grows('catching up with another process, 100,000 waiting against 100', many, small, 'two'),
+      boardAlone(size.board),
+      completeEngagements(floor, size),
+      statementsPerCommand(usher, floor, size),
+      freeToOffer(floor, size),
+      grows(`an enqueue with ${waiting}`, many, small),
+      grows(`an enqueue with ${inWords(manyOperators)} operators against ${few}`, staffed, small),
+      catchesUp(`catching up with another process, ${waiting}`, many, small),
     ];
   },
 };
 
-function boardAlone(): Limit {
+function boardAlone(board: BoardSize): Limit {
+  const { operators, queues, waiting } = board;
   let measure: (() => number) | null = null;
   return {
-    name: 'the board alone, one command (10,000 operators, 500 queues, 100,000 waiting)',
+    name: `the board alone, one command (${inWords(operators)} operators, ${queues} queues, ${inWords(waiting)} waiting)`,
     unit: 'µs',
-    measure: async () => (measure ??= boardCommandMicros({ operators: 10_000, queues: 500, waiting: 100_000 }))(),
+    measure: async () => (measure ??= boardCommandMicros(board))(),
     // 200,000 commands a second.
     atMost: 5,
   };
 }
 
-function completeEngagements(floor: Floor): Limit {
+function completeEngagements(floor: Floor, { seconds }: RoutingSize): Limit {
   return {
     name: 'a complete engagement over HTTP (enqueue, offer, accept, end)',
     unit: 'ms',
-    measure: async () => 1000 / (await engagementsPerSecond(floor, loadSeconds)),
+    measure: async () => 1000 / (await engagementsPerSecond(floor, seconds)),
     // 800 a second.
     atMost: 1.25,
   };
 }
 
-function statementsPerCommand(usher: Usher, floor: Floor): Limit {
+function statementsPerCommand(usher: Usher, floor: Floor, { seconds }: RoutingSize): Limit {
   return {
     name: 'SQL statements for a command at full load',
     unit: 'statements',
     async measure() {
-      const load = async (): Promise<number> => engagementsPerSecond(floor, loadSeconds);
-      const each = await statementsDuring(usher, load, { count: 'engagements', seconds: loadSeconds });
+      const load = async (): Promise<number> => engagementsPerSecond(floor, seconds);
+      const each = await statementsDuring(usher, load, { count: 'engagements', seconds });
       // Enqueue, accept and end; what operators look at besides is not counted as a command.
       return each / 3;
     },
@@ -70,23 +115,23 @@ function statementsPerCommand(usher: Usher, floor: Floor): Limit {
 }
 
 /** An operator ends an engagement while others wait: when it is told so, the next offer is written. */
-function freeToOffer(floor: Floor): Limit {
+function freeToOffer(floor: Floor, size: RoutingSize): Limit {
   return {
     name: 'from a free operator to the offer written, p99 at 100 a second',
     unit: 'ms',
-    measure: async () => p99OfOffers(floor),
+    measure: async () => p99OfOffers(floor, size),
     atMost: 25,
   };
 }
 
-async function p99OfOffers(floor: Floor): Promise<number> {
+async function p99OfOffers(floor: Floor, { offers, desks: count }: RoutingSize): Promise<number> {
   const { url } = floor.session;
   const line = new RawClient(url);
   const wanted = { site_id: floor.siteId, media: 'text', queue_id: floor.queueId };
   const tokens = new Map(floor.visitors.map(({ id, token }) => [id, token]));
   for (const { token } of floor.visitors) await line.json(201, 'POST', '/queue_tickets', token, wanted);
   const desks = floor.operators
-    .slice(0, 20)
+    .slice(0, count)
     .map((operator) => ({ ...operator, client: new RawClient(url), free: true }));
   for (const { id, token, client } of desks)
     await client.json(200, 'PUT', `/operators/${id}/presence`, token, { available: true });
@@ -109,7 +154,7 @@ async function p99OfOffers(floor: Floor): Promise<number> {
     desk.free = true;
   };
   const running: Promise<void>[] = [];
-  for (let n = 0; n < 500; n += 1) {
+  for (let n = 0; n < offers; n += 1) {
     const desk = desks.find(({ free }) => free);
     if (desk !== undefined) {
       desk.free = false;
@@ -130,27 +175,26 @@ async function p99OfOffers(floor: Floor): Promise<number> {
   return took.toSorted((a, b) => a - b)[Math.floor(took.length * 0.99)] ?? Infinity;
 }
 
-interface Standing {
+interface Account {
   readonly floor: Floor;
-  /** Another process on the same database. */
+  readonly databaseUrl: string;
+}
+
+/** An account, and another process on the same database. */
+interface SharedAccount extends Account {
   readonly otherUrl: string;
 }
 
 /** A server in whose one queue so many wait already, for so many operators who are all busy elsewhere. */
 async function startWithWaiting(
-  scope: AsyncDisposableStack,
-  { waiting, staff }: { readonly waiting: number; readonly staff: number },
-): Promise<Standing> {
-  const usher = await startUsher(scope, temporaryFolder(scope));
+  lab: Lab,
+  { waiting, staff, enqueues }: { readonly waiting: number; readonly staff: number; readonly enqueues: number },
+): Promise<Account> {
+  const usher = await lab.startUsher();
   const session = await signIn(usher);
   const siteId = await firstSite(session);
-  const floor = await openFloor(session, siteId, { operators: 0, visitors: 200 });
-  const { socketDirectory: directory, user, database } = socketOf(usher);
-  const sql = connect(
-    { kind: 'socket', directory, user, database },
-    { max: 1, connection: { statement_timeout: 120_000 } },
-  );
-  try {
+  const floor = await openFloor(session, siteId, { operators: 0, visitors: enqueues });
+  await withDatabase(usher.databaseUrl, async (sql) => {
     await sql`
       INSERT INTO operators (id, account_id, name, email, role, max_engagement_count, available, media)
       SELECT gen_random_uuid(), s.account_id, 'Bench', 'bench-' || n || '@bench', 'operator', 1, true, '{phone}'
@@ -170,35 +214,39 @@ async function startWithWaiting(
     // As if another process had moved everything: the server reads it all anew.
     await sql`UPDATE accounts SET last_seq = ${waiting}, board_version = board_version + 1000`;
     await sql`ANALYZE`;
-  } finally {
-    await sql.end();
-  }
-  const url = `postgres://${user}@localhost/${database}?host=${encodeURIComponent(directory)}`;
-  const other = await startUsher(scope, temporaryFolder(scope), url);
-  return { floor, otherUrl: other.url };
+  });
+  return { floor, databaseUrl: usher.databaseUrl };
 }
 
-/** Rates of enqueueing one after the other, from medians: the large account must be as fast within a factor of 1.3. */
-function grows(name: string, large: Standing, small: Standing, by: 'one' | 'two' = 'one'): Comparison {
-  return {
-    name,
-    unit: 'enqueues/s',
-    ours: async () => 1000 / (await medianEnqueueMs(large, by)),
-    peer: async () => 1000 / (await medianEnqueueMs(small, by)),
-    atLeast: 1 / 1.3,
-  };
+async function shared({ scope }: Lab, account: Account): Promise<SharedAccount> {
+  const other = await startUsher(scope, temporaryFolder(scope), account.databaseUrl);
+  return { ...account, otherUrl: other.url };
 }
 
-/** With two processes they take turns, so that each must catch up with what the other did: an enqueue and a cancel. */
-async function medianEnqueueMs({ floor, otherUrl }: Standing, by: 'one' | 'two'): Promise<number> {
-  const clients = [
-    new RawClient(floor.session.url),
-    new RawClient(by === 'one' ? floor.session.url : otherUrl),
-  ] as const;
+/** The large account must be as fast as the small one, within a factor of 1.3. */
+const atLeast = 1 / 1.3;
+
+/** Rates of enqueueing one after the other, from medians. */
+function grows(name: string, large: Account, small: Account): Comparison {
+  const rate = async ({ floor }: Account): Promise<number> =>
+    1000 / (await medianEnqueueMs(floor, [floor.session.url]));
+  return { name, unit: 'enqueues/s', ours: async () => rate(large), peer: async () => rate(small), atLeast };
+}
+
+/** The same by two processes that take turns, so that each must catch up with what the other did: an enqueue and a cancel. */
+function catchesUp(name: string, large: SharedAccount, small: SharedAccount): Comparison {
+  const rate = async ({ floor, otherUrl }: SharedAccount): Promise<number> =>
+    1000 / (await medianEnqueueMs(floor, [floor.session.url, otherUrl]));
+  return { name, unit: 'enqueues/s', ours: async () => rate(large), peer: async () => rate(small), atLeast };
+}
+
+async function medianEnqueueMs(floor: Floor, urls: readonly string[]): Promise<number> {
+  const clients = urls.map((url) => new RawClient(url));
   const wanted = { site_id: floor.siteId, media: 'text', queue_id: floor.queueId };
   const took: number[] = [];
   for (const [n, { token }] of floor.visitors.entries()) {
-    const client = clients[n % 2 === 0 ? 0 : 1];
+    const client = clients[n % clients.length];
+    if (client === undefined) throw new Error('there is no server to ask');
     const began = performance.now();
     const { id } = await client.json<{ id: string }>(201, 'POST', '/queue_tickets', token, wanted);
     took.push(performance.now() - began);

@@ -1,25 +1,13 @@
-import { api } from './api.ts';
-import { chat } from './chat.ts';
-import { consoleBoard } from './console-board.ts';
-import { feed } from './feed.ts';
+import { entries } from './entries.ts';
 import { nameOf, run, type Entry } from './harness.ts';
-import { hours } from './hours.ts';
-import { queues } from './queues.ts';
-import { routing } from './routing.ts';
+import { fullLab } from './lab.ts';
 import { merge, readResults, thisMachine, writeResults, type Outcomes } from './results.ts';
 import { table } from './table.ts';
-import { drain } from './webhooks-drain.ts';
-import { growth } from './webhooks-growth.ts';
-import { isolation } from './webhooks-isolation.ts';
-import { latency } from './webhooks-latency.ts';
-import { statements } from './webhooks-statements.ts';
 
 /**
  * `npm run bench -- [name…]`: measures the named entries, or all of them, and keeps what came of it in results.json. A name
  * also means the entries that begin with it and a dash.
  */
-const webhooks: readonly Entry[] = [drain, latency, statements, growth, isolation];
-const entries: readonly Entry[] = [api, hours, queues, routing, chat, feed, ...webhooks, consoleBoard];
 const resultsFile = new URL('results.json', import.meta.url);
 
 class Interrupted extends Error {}
@@ -36,7 +24,7 @@ async function measure(entry: Entry): Promise<Outcomes> {
   await using scope = new AsyncDisposableStack();
   const outcomes: Record<string, Outcomes[string]> = {};
   const work = async (): Promise<void> => {
-    for (const each of await entry.prepare(scope)) {
+    for (const each of await entry.prepare(fullLab(scope))) {
       console.error(`${entry.name}: ${nameOf(each)} …`);
       Object.assign(outcomes, await run(each));
     }

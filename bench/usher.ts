@@ -2,6 +2,8 @@ import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { runningEmbeddedPostgres } from '../packages/server/src/platform/embedded-postgres.ts';
+import { urlOf } from '../test/support/cluster.ts';
 import { end, freePort, hasEnded, start } from './processes.ts';
 
 /** The real server, as a user starts it. */
@@ -9,9 +11,12 @@ export interface Usher {
   readonly url: string;
   readonly dataDir: string;
   readonly pid: number;
+  readonly databaseUrl: string;
   /** From spawning the process to the first `GET /readyz` that was answered 200. */
   readonly readySeconds: number;
   stop(): Promise<void>;
+  /** Stops the server if it runs, and starts another on the same data. */
+  restart(): Promise<Usher>;
 }
 
 /** Of the first super_manager. */
@@ -21,7 +26,11 @@ const pollMs = 5;
 const callPatienceMs = 10_000;
 
 /** Keeps its data in `folder`: one that was used before gives a second start. With a URL it joins that database instead. */
-export async function startUsher(scope: AsyncDisposableStack, folder: string, databaseUrl?: string): Promise<Usher> {
+export async function startUsher(
+  scope: AsyncDisposableStack,
+  folder: string,
+  databaseUrl: string | null = null,
+): Promise<Usher> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const dataDir = join(folder, 'data');
@@ -35,7 +44,7 @@ export async function startUsher(scope: AsyncDisposableStack, folder: string, da
     env: {
       PORT: String(port),
       USHER_DATA_DIR: dataDir,
-      ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
+      ...(databaseUrl === null ? {} : { DATABASE_URL: databaseUrl }),
       USHER_ADMIN_KEY_ID: benchKey.id,
       USHER_ADMIN_KEY_SECRET: benchKey.secret,
       USHER_RATE_LIMIT_PER_TOKEN: '1000000000',
@@ -50,7 +59,24 @@ export async function startUsher(scope: AsyncDisposableStack, folder: string, da
   await ready(child, url, output);
   const readySeconds = (performance.now() - began) / 1000;
   if (child.pid === undefined) throw new Error('what answers must be a process');
-  return { url, dataDir, pid: child.pid, readySeconds, stop: async () => end(child) };
+  return {
+    url,
+    dataDir,
+    pid: child.pid,
+    databaseUrl: databaseUrl ?? embeddedUrl(dataDir),
+    readySeconds,
+    stop: async () => end(child),
+    async restart() {
+      await end(child);
+      return startUsher(scope, folder, databaseUrl);
+    },
+  };
+}
+
+function embeddedUrl(dataDir: string): string {
+  const address = runningEmbeddedPostgres(dataDir);
+  if (address === null) throw new Error('the embedded database is not running');
+  return urlOf(address);
 }
 
 async function ready(child: ChildProcess, url: string, output: string): Promise<void> {
@@ -120,4 +146,12 @@ export async function signIn({ url }: Pick<Usher, 'url'>): Promise<Session> {
   const { body } = await call({ url, headers: {} }, { method: 'POST', path, status: 200, body: credentials });
   const { token } = JSON.parse(body) as { token: string };
   return { url, headers: { authorization: `Bearer ${token}` } };
+}
+
+/** The site that the first start has made. */
+export async function firstSite(session: Session): Promise<string> {
+  const { body } = await call(session, { method: 'GET', path: '/sites', status: 200 });
+  const [site] = (JSON.parse(body) as { sites: { id: string }[] }).sites;
+  if (site === undefined) throw new Error('the first start made no site');
+  return site.id;
 }

@@ -1,5 +1,7 @@
 import { sendAtRate, type Chat } from './chat-load.ts';
 import { withDatabase } from './databases.ts';
+import { assertInOrder } from './in-order.ts';
+import type { Arrivals } from './webhook-receiver-process.ts';
 import type { Receiver } from './webhook-receiver.ts';
 
 interface Load {
@@ -21,10 +23,31 @@ export async function messageToArrival(receiver: Receiver, load: Load): Promise<
   await receiver.forget();
   await sendAtRate(url, chats, { count: perSecond * seconds, perSecond });
   const arrivals = await receiver.expect(arriving);
-  return withDatabase(databaseUrl, async (sql) => {
-    const rows = await sql<{ id: string; at: number }[]>`
-      SELECT id, extract(epoch FROM occurred_at)::float8 * 1000 AS at FROM events WHERE type = 'engagement.chat.message'`;
-    const sentAt = new Map(rows.map(({ id, at }) => [id, at]));
-    return arrivals.map(([id, arrivedAt]) => arrivedAt - (sentAt.get(id) ?? Number.NaN));
-  });
+  const messages = await assertWebhooksInOrder(databaseUrl, arrivals);
+  return arrivals.map(([id, arrivedAt]) => arrivedAt - (messages.get(id)?.at ?? Number.NaN));
+}
+
+interface SentMessage {
+  /** Of its event. */
+  readonly id: string;
+  readonly at: number;
+  readonly content: string;
+}
+
+/** Fails unless the messages of each sender arrived in the order they were sent. Answers all messages, by the ids of their events. */
+export async function assertWebhooksInOrder(
+  databaseUrl: string,
+  arrivals: Arrivals,
+): Promise<ReadonlyMap<string, SentMessage>> {
+  const rows = await withDatabase(
+    databaseUrl,
+    async (sql) => sql<SentMessage[]>`
+      SELECT id, extract(epoch FROM occurred_at)::float8 * 1000 AS at, payload->'message'->>'content' AS content
+        FROM events
+       WHERE type = 'engagement.chat.message'`,
+  );
+  const messages = new Map(rows.map((row) => [row.id, row]));
+  const texts = arrivals.map(([id]) => messages.get(id)?.content);
+  assertInOrder('the webhooks', texts);
+  return messages;
 }

@@ -1,19 +1,19 @@
-import { startDatabases } from './databases.ts';
 import type { Contest, Entry } from './harness.ts';
 import { hasRedis } from './redis.ts';
-import { bare, bullmq, drainRate, onPostgres, type Contestant } from './webhook-contest.ts';
+import { backlogFor, bare, bullmq, drainRate, onPostgres, type Contestant } from './webhook-contest.ts';
 import { Receiver } from './webhook-receiver.ts';
-import { ours, prepareTemplate } from './webhooks-ours.ts';
+import { ours } from './webhooks-ours.ts';
 
 /** How fast a backlog is delivered, by one process each: against bare requests, and dispatchers made by hand on job queues. */
 export const drain: Entry = {
   name: 'webhooks-drain',
-  async prepare(scope) {
+  async prepare(lab) {
+    const { scope, size } = lab;
     const receiver = new Receiver(scope);
     const [target = ''] = await receiver.listen(1);
-    const databases = await startDatabases(scope);
-    const template = await prepareTemplate(scope, databases);
-    const rate = (contestant: Contestant) => async () => drainRate(scope, receiver, { contestant, target });
+    const backlog = backlogFor(size, target);
+    const databases = await lab.startDatabases();
+    const rate = (contestant: Contestant) => async () => drainRate(scope, receiver, { contestant, backlog });
     const graphileWorker = onPostgres(databases, new URL('./webhooks-graphile-worker.ts', import.meta.url));
     const pgBoss = onPostgres(databases, new URL('./webhooks-pg-boss.ts', import.meta.url));
     const withRedis = hasRedis() ? [{ name: 'BullMQ', rate: rate(bullmq), atLeast: 2 }] : [];
@@ -21,7 +21,7 @@ export const drain: Entry = {
     const contest: Contest = {
       name: 'delivering a backlog',
       unit: 'deliveries/s',
-      ours: rate(ours(async () => databases.fresh('ours', template))),
+      ours: rate(ours(async () => databases.ofUsher('ours'))),
       peers: [
         { name: 'bare requests', rate: rate(bare), atLeast: 0.6 },
         ...withRedis,

@@ -1,26 +1,28 @@
-import { firstSite } from './api.ts';
 import { openChats } from './chat-load.ts';
 import { percentile } from './clock.ts';
-import { startDatabases, withDatabase } from './databases.ts';
+import { withDatabase } from './databases.ts';
 import type { Entry } from './harness.ts';
 import { temporaryFolder } from './processes.ts';
-import { signIn, startUsher } from './usher.ts';
+import { firstSite, signIn, startUsher } from './usher.ts';
 import { messageToArrival } from './webhook-latency.ts';
 import { Receiver } from './webhook-receiver.ts';
-import { prepareTemplate, register } from './webhooks-ours.ts';
+import { register } from './webhooks-ours.ts';
 
-const chatters = 100;
-const perSecond = 200;
-const seconds = 20;
+const sizes = {
+  full: { chatters: 100, perSecond: 200, seconds: 20 },
+  short: { chatters: 4, perSecond: 50, seconds: 1 },
+};
 
 /** How long after a message its webhook is told. */
 export const latency: Entry = {
   name: 'webhooks-latency',
-  async prepare(scope) {
+  async prepare(lab) {
+    const { scope } = lab;
+    const { chatters, perSecond, seconds } = sizes[lab.size];
     const receiver = new Receiver(scope);
     const [target = ''] = await receiver.listen(1);
-    const databases = await startDatabases(scope);
-    const databaseUrl = await databases.fresh('ours', await prepareTemplate(scope, databases));
+    const databases = await lab.startDatabases();
+    const databaseUrl = await databases.ofUsher('ours');
     await withDatabase(databaseUrl, async (sql) => register(sql, target));
     const { url } = await startUsher(scope, temporaryFolder(scope), databaseUrl);
     const session = await signIn({ url });

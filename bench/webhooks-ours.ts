@@ -6,10 +6,10 @@ import { Sealer } from '../packages/server/src/identity/sealer.ts';
 import type { Sql } from '../packages/server/src/platform/database.ts';
 import { newId, type AccountId } from '../packages/server/src/platform/ids.ts';
 import { wallMs } from './clock.ts';
-import { settle, withDatabase, type Databases } from './databases.ts';
+import { settle, withDatabase } from './databases.ts';
 import { temporaryFolder } from './processes.ts';
 import { startUsher } from './usher.ts';
-import { totalEvents, type Contestant, type Ready } from './webhook-contest.ts';
+import { totalOf, type Contestant, type Ready } from './webhook-contest.ts';
 import { messageEvent } from './webhook-events.ts';
 
 /** Usher as a contestant: events in its log, a webhook that hears them, and the server itself to deliver them. */
@@ -19,15 +19,6 @@ const eventType: EventType = 'engagement.chat.message';
 const engagements = 500;
 const pollMs = 5;
 const writePatienceMs = 30_000;
-const template = 'usher';
-
-/** A database as the first start leaves it, for `fresh` to copy. */
-export async function prepareTemplate(scope: AsyncDisposableStack, databases: Databases): Promise<string> {
-  const url = await databases.fresh(template);
-  const usher = await startUsher(scope, temporaryFolder(scope), url);
-  await usher.stop();
-  return template;
-}
 
 /** Registers a webhook for the first account, signed like those of the peers. Answers its id. */
 export async function register(sql: Sql, url: string): Promise<string> {
@@ -82,20 +73,27 @@ export async function prefill(sql: Sql, { webhookId, count, together }: Prefill)
 }
 
 /**
- * The server delivers what `place` has, a database of Usher's, beside a webhook for `totalEvents`. What else is to be there
- * is for `place` to see to.
+ * The server delivers what `place` has, a database of Usher's, beside a webhook for the backlog. What else is to be there is
+ * for `place` to see to.
  */
 export function ours(place: () => Promise<string>): Contestant {
-  return async (scope, target) => {
+  return async (scope, backlog) => {
     const databaseUrl = await place();
-    const webhookId = await withDatabase(databaseUrl, async (sql) => {
-      const id = await register(sql, target);
-      await prefill(sql, { webhookId: id, count: totalEvents, together: 1 });
-      return id;
+    const { webhookId, order } = await withDatabase(databaseUrl, async (sql) => {
+      const id = await register(sql, backlog.target);
+      await prefill(sql, { webhookId: id, count: totalOf(backlog), together: 1 });
+      return { webhookId: id, order: await orderOf(sql, id) };
     });
     await settle(databaseUrl);
-    return drain(scope, { databaseUrl, webhookId });
+    return { ...drain(scope, { databaseUrl, webhookId }), order };
   };
+}
+
+/** Events of an engagement arrive in the order of the log. */
+async function orderOf(sql: Sql, webhookId: string): Promise<ReadonlyMap<string, string>> {
+  const rows = await sql<{ id: string; text: string }[]>`
+    SELECT event_id AS id, engagement_id || ' ' || event_seq AS text FROM deliveries WHERE webhook_id = ${webhookId}`;
+  return new Map(rows.map(({ id, text }) => [id, text]));
 }
 
 interface Place {

@@ -1,18 +1,19 @@
 import { statementsSoFar } from './counting.ts';
-import { startDatabases, withDatabase } from './databases.ts';
+import { withDatabase } from './databases.ts';
 import type { Entry } from './harness.ts';
-import { drainRate, totalEvents, type Contestant } from './webhook-contest.ts';
+import { backlogFor, drainRate, totalOf, type Contestant } from './webhook-contest.ts';
 import { Receiver } from './webhook-receiver.ts';
-import { ours, prepareTemplate } from './webhooks-ours.ts';
+import { ours } from './webhooks-ours.ts';
 
 /** What the database is asked to deliver a backlog, the start of the server included. */
 export const statements: Entry = {
   name: 'webhooks-statements',
-  async prepare(scope) {
+  async prepare(lab) {
+    const { scope, size } = lab;
     const receiver = new Receiver(scope);
     const [target = ''] = await receiver.listen(1);
-    const databases = await startDatabases(scope, { shared_preload_libraries: 'pg_stat_statements' });
-    const template = await prepareTemplate(scope, databases);
+    const backlog = backlogFor(size, target);
+    const databases = await lab.startCountingDatabases();
     return [
       {
         name: 'SQL statements for a delivery',
@@ -21,12 +22,12 @@ export const statements: Entry = {
           let url = '';
           let counted = Number.NaN;
           const contestant = counting(
-            ours(async () => (url = await databases.fresh('ours', template))),
+            ours(async () => (url = await databases.ofUsher('ours'))),
             async () => withDatabase(url, statementsSoFar),
             (count) => (counted = count),
           );
-          await drainRate(scope, receiver, { contestant, target });
-          return counted / totalEvents;
+          await drainRate(scope, receiver, { contestant, backlog });
+          return counted / totalOf(backlog);
         },
         atMost: 0.05,
       },
@@ -36,8 +37,8 @@ export const statements: Entry = {
 
 /** The same contestant; what it did is told when it is done. */
 function counting(contestant: Contestant, count: () => Promise<number>, tell: (count: number) => void): Contestant {
-  return async (scope, target) => {
-    const ready = await contestant(scope, target);
+  return async (scope, backlog) => {
+    const ready = await contestant(scope, backlog);
     return {
       ...ready,
       async drain(arrived) {

@@ -49,10 +49,11 @@ async function checkInTurn(lane: readonly Check[]): Promise<boolean[]> {
 // Every test file is a process of its own, and most of them load the whole server: what it compiles to is kept, as a start does.
 process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'node-compile-cache');
 const files = process.argv.slice(2);
-const results: boolean[] = [await run(['scripts/install-browser.ts'])];
+const results: boolean[] = [await run(['scripts/install-test-tools.ts'])];
 if (files.length === 0) results.push(...(await Promise.all(lanes.map(checkInTurn))).flat());
 
-const long = /\/(access|garbage|start|sample-data|delivery-ledger|[\w-]+-faults|theory|widget-leaving)\.test\.ts$/;
+const long =
+  /\/(entries|oldest-postgres|access|garbage|start|sample-data|delivery-ledger|[\w-]+-faults|theory|widget-leaving)\.test\.ts$/;
 const everything = ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'bench/*.test.ts'];
 results.push(await runTests(files.length === 0 ? everything : files));
 process.exitCode = results.every(Boolean) ? 0 : 1;

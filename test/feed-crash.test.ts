@@ -5,8 +5,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { said } from './support/chat.ts';
 import { startDurableCluster, type DurableCluster } from './support/durable-cluster.ts';
 import { contents, isMessage, openFeed, type OpenFeed } from './support/feed.ts';
-import { openEngagements, OrderLedger, writeInOrder } from './support/ordered-load.ts';
+import { openEngagements, OrderLedger, startLedgerReceiver, writeInOrder } from './support/ordered-load.ts';
 import { until } from './support/server.ts';
+import { makeWebhook } from './support/webhooks.ts';
 import type { Reached } from './support/world.ts';
 
 /** `npm run prove` takes the long form. */
@@ -93,20 +94,28 @@ async function keepReading(
 }
 
 test(
-  `${crashes} crashes of the database while messages are written: every acknowledged message is on the open feeds, once and in order`,
+  `${crashes} crashes of the database while messages are written: every acknowledged message is on the open feeds, once and in order, and reaches the webhook in order`,
   { timeout: isLong ? 1_800_000 : 180_000 },
   async () => {
     await using cluster = await startDurableCluster({ nodes: 2 });
     const server = firstNode(cluster);
     const engagements = await openEngagements(server, 6);
-    const admin = engagements[0]?.own.admin ?? '';
+    const own = engagements[0]?.own;
+    assert.ok(own);
+    const delivered = new OrderLedger();
+    const receiver = await startLedgerReceiver(delivered);
+    await makeWebhook(server, own, { url: receiver.url, events: ['engagement.chat.message'] });
     const over = new AbortController();
     let openFeeds = 0;
     const ledgers = cluster.nodes.map(() => new OrderLedger());
     const reading = cluster.nodes.map(async (node, index) => {
       const ledger = ledgers[index];
       assert.ok(ledger);
-      return keepReading(cluster.reach(node), { token: admin, ledger, onOpen: () => (openFeeds += 1) }, over.signal);
+      return keepReading(
+        cluster.reach(node),
+        { token: own.admin, ledger, onOpen: () => (openFeeds += 1) },
+        over.signal,
+      );
     });
     await until(() => openFeeds === cluster.nodes.length);
     const writing = writeInOrder(engagements, { seconds: crashes * 2.5, insist: true });
@@ -116,17 +125,20 @@ test(
       await untilReady(server);
     }
     const acknowledged = await writing;
-    await until(() => ledgers.every((ledger) => ledger.missing(acknowledged).length === 0), 30_000).catch(
-      () => undefined,
-    );
+    const all = [...ledgers, delivered];
+    await until(() => all.every((ledger) => ledger.arrived >= acknowledged.size), 60_000).catch(() => undefined);
     over.abort();
+    await receiver.close();
     const resets = await Promise.all(reading);
-    const missing = ledgers.map((ledger) => ledger.missing(acknowledged).length);
-    const displaced = ledgers.map((ledger) => ledger.displaced);
+    const missing = all.map((ledger) => ledger.missing(acknowledged).length);
+    const displaced = all.map((ledger) => ledger.displaced);
     const repeated = ledgers.map((ledger) => ledger.repeated);
-    console.log(JSON.stringify({ crashes, messages: acknowledged.size, missing, displaced, repeated, resets }));
-    assert.deepEqual(missing, [0, 0]);
-    assert.deepEqual(displaced, [0, 0]);
+    const deliveredTwice = delivered.repeated;
+    console.log(
+      JSON.stringify({ crashes, messages: acknowledged.size, missing, displaced, repeated, resets, deliveredTwice }),
+    );
+    assert.deepEqual(missing, [0, 0, 0]);
+    assert.deepEqual(displaced, [0, 0, 0]);
     assert.deepEqual(repeated, [0, 0]);
     assert.deepEqual(resets, [0, 0]);
   },

@@ -21,6 +21,8 @@ before(async () => {
 after(async () => server[Symbol.asyncDispose]());
 
 const minuteMs = 60_000;
+/** In a transaction before any that is under way, so that the recovery begins at once. */
+const askedBefore = '3';
 const patienceMs = 60_000;
 
 async function recover(
@@ -41,9 +43,30 @@ async function ended({ id, webhook_id }: Json, where: Reached = server, token = 
   return found;
 }
 
+async function stateOf({ id, webhook_id }: Json): Promise<string> {
+  return (await call(server, `GET /webhooks/${webhook_id}/recoveries/${id}`, { token: own.admin })).body.state;
+}
+
 async function recovered(webhook: TestWebhook, body: Json): Promise<Json> {
   return ended(expectStatus(await recover(webhook, body), 202).body);
 }
+
+test('what commits late, with a number that the recovery would have passed, is put back as well', async () => {
+  const webhook = await makeWebhook(server, own);
+  const since = new Date(Date.now() - 5 * minuteMs).toISOString();
+  const late: string[] = [];
+  let recovery: Json;
+  await server.database.sql.begin(async (slow) => {
+    late.push(...(await fill(slow, webhook, 'held', { count: 1 })));
+    late.push(...(await fill(sql, webhook, 'held', { count: 3 })));
+    recovery = expectStatus(await recover(webhook, { since }), 202).body;
+    // Another webhook's recovery that was asked for later waits as well: nobody knows what the slow transaction will bring.
+    const other = expectStatus(await recover(await makeWebhook(server, own), { since }), 202).body;
+    await assert.rejects(until(async () => (await stateOf(other)) !== 'running', 1_500));
+  });
+  assert.equal((await ended(recovery)).recovered, 4);
+  assert.deepEqual((await waitingOf(sql, webhook)).map(({ id }) => id).toSorted(), late.toSorted());
+});
 
 test('what was held or given up since then is put back, in the order of the log, and nothing else', async () => {
   const webhook = await makeWebhook(server, own);
@@ -191,8 +214,8 @@ test('one that is disabled meanwhile stops its recovery, and is not called', asy
     const id = randomUUID();
     await transaction`UPDATE webhooks SET enabled = false, disabled_because = 'gone' WHERE id = ${webhook.id}`;
     await sql`
-      INSERT INTO webhook_recoveries (id, account_id, webhook_id, since)
-      VALUES (${id}, ${webhook.accountId}, ${webhook.id}, now() - interval '1 hour')`;
+      INSERT INTO webhook_recoveries (id, account_id, webhook_id, since, asked_in)
+      VALUES (${id}, ${webhook.accountId}, ${webhook.id}, now() - interval '1 hour', ${askedBefore}::text::xid8)`;
     begun = { id, webhook_id: webhook.id };
     await until(async () => {
       const [row] = await sql<{ taken: boolean }[]>`SELECT epoch > 0 AS taken FROM webhook_recoveries WHERE id = ${id}`;
@@ -256,8 +279,8 @@ test('one who had it before can write nothing after another has taken it', async
     await transaction`SELECT 1 FROM webhooks WHERE id = ${webhook.id} FOR UPDATE`;
     const id = randomUUID();
     await sql`
-      INSERT INTO webhook_recoveries (id, account_id, webhook_id, since)
-      VALUES (${id}, ${webhook.accountId}, ${webhook.id}, now() - interval '1 hour')`;
+      INSERT INTO webhook_recoveries (id, account_id, webhook_id, since, asked_in)
+      VALUES (${id}, ${webhook.accountId}, ${webhook.id}, now() - interval '1 hour', ${askedBefore}::text::xid8)`;
     begun = { id, webhook_id: webhook.id };
     const taken = async (times: number): Promise<void> =>
       until(async () => {

@@ -52,7 +52,7 @@ const options = [
   '--autoplay-policy=no-user-gesture-required',
 ];
 
-/** Real Chromium. `npm test` has made sure that there is one: see scripts/install-browser.ts. */
+/** Real Chromium. `npm test` has made sure that there is one: see scripts/install-test-tools.ts. */
 export async function openBrowser(): Promise<TestBrowser> {
   const executablePath = findBrowser();
   if (executablePath === null) throw new Error('No Chromium was found. Install one, or name it by CHROMIUM.');

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureSigningKey } from '../../packages/server/src/identity/signing-keys.ts';
-import { openDatabase, type Database } from '../../packages/server/src/platform/database.ts';
-import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../packages/server/src/platform/embedded-postgres.ts';
+import { openDatabase, type Database, type DatabaseAddress } from '../../packages/server/src/platform/database.ts';
+import { startEmbeddedPostgres } from '../../packages/server/src/platform/embedded-postgres.ts';
 import { migrate } from '../../packages/server/src/platform/migrations.ts';
 import { urlOf } from './cluster.ts';
 import { databaseProcess, launch, temporaryDirectory, type UsherProcess } from './process.ts';
@@ -28,12 +28,24 @@ interface Options {
   readonly nodes: number;
   /** Of PostgreSQL. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** How PostgreSQL is started; the embedded one unless told otherwise. */
+  readonly startPostgres?: StartPostgres;
 }
 
-export async function startDurableCluster({ nodes: count, settings = {} }: Options): Promise<DurableCluster> {
+/** In a data directory, with settings; the same again starts the same cluster. */
+type StartPostgres = (
+  dataDir: string,
+  settings: Readonly<Record<string, string>>,
+) => Promise<{ readonly address: DatabaseAddress; stop(): Promise<void> }>;
+
+export async function startDurableCluster({
+  nodes: count,
+  settings = {},
+  startPostgres = startEmbeddedPostgres,
+}: Options): Promise<DurableCluster> {
   const dataDir = mkdtempSync(join(tmpdir(), 'usher-durable-'));
   const scratch = temporaryDirectory();
-  let postgres: EmbeddedPostgres = await startEmbeddedPostgres(dataDir, settings);
+  let postgres = await startPostgres(dataDir, settings);
   const database = openDatabase(postgres.address, 4);
   await migrate(database, ensureSigningKey);
   const nodes: UsherProcess[] = [];
@@ -60,7 +72,7 @@ export async function startDurableCluster({ nodes: count, settings = {} }: Optio
       if (pid === null) throw new Error('PostgreSQL is not running');
       process.kill(pid, 'SIGQUIT');
       await until(() => databaseProcess(dataDir) === null);
-      postgres = await startEmbeddedPostgres(dataDir, settings);
+      postgres = await startPostgres(dataDir, settings);
     },
     async [Symbol.asyncDispose]() {
       await Promise.all(nodes.map(async (node) => node.stop('SIGKILL')));

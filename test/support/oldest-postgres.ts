@@ -2,7 +2,7 @@ import { chownSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { DatabaseAddress } from '../../packages/server/src/platform/database.ts';
-import { choosePostgresUser } from '../../packages/server/src/platform/postgres-user.ts';
+import { choosePostgresUser, type PostgresUser } from '../../packages/server/src/platform/postgres-user.ts';
 import { until } from './server.ts';
 
 /** The oldest major version that Usher supports: `platform/migrations.ts` refuses older servers. */
@@ -31,8 +31,9 @@ const user = 'usher';
 const startPatienceMs = 60_000;
 
 /**
- * The oldest supported PostgreSQL in `dataDir`, reached by a socket, as `startEmbeddedPostgres` starts the newest. The
- * embedded database compares texts byte by byte; a user's own rarely does, so this one sorts as people do (ICU, English).
+ * The oldest supported PostgreSQL in `dataDir`, reached by a socket, as `startEmbeddedPostgres` starts the newest. A folder
+ * that was used before gives the same cluster. The embedded database compares texts byte by byte; a user's own rarely
+ * does, so this one sorts as people do (ICU, English).
  */
 export async function startOldestPostgres(
   dataDir: string,
@@ -49,15 +50,11 @@ export async function startOldestPostgres(
   const program = join(folder, 'postgres');
   const runner = choosePostgresUser(dataDir, program);
   for (const directory of [cluster, sockets]) {
-    mkdirSync(directory, { mode: 0o700 });
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
     if (runner.owner !== null) chownSync(directory, runner.owner.uid, runner.owner.gid);
   }
 
-  const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=icu', '--icu-locale=en'];
-  const options = ['-D', cluster, '-U', user, '--auth=trust', '--no-sync', ...locale];
-  const initdb = runner.run(join(folder, 'initdb'), options, ['ignore', 'ignore', 'pipe'], false);
-  const complaint = initdb.stderr === null ? '' : await text(initdb.stderr);
-  if (!existsSync(join(cluster, 'PG_VERSION'))) throw new Error(`initdb failed: ${complaint}`);
+  if (!existsSync(join(cluster, 'PG_VERSION'))) await createCluster(cluster, join(folder, 'initdb'), runner);
 
   const given = {
     listen_addresses: '',
@@ -76,13 +73,22 @@ export async function startOldestPostgres(
   };
   // A test run that fails before it stops the server must not leave it behind.
   process.once('exit', () => server.kill('SIGQUIT'));
-  await until(() => isReady(cluster) || server.exitCode !== null, startPatienceMs);
+  await until(() => isReady(cluster, server.pid) || server.exitCode !== null, startPatienceMs);
   if (server.exitCode !== null) throw new Error(`PostgreSQL ${oldestMajor} ended with code ${server.exitCode}`);
   return { address: { kind: 'socket', directory: sockets, user, database: 'postgres' }, stop };
 }
 
-/** Line 8 of `postmaster.pid` says whether the server takes connections. */
-function isReady(cluster: string): boolean {
+async function createCluster(cluster: string, program: string, runner: PostgresUser): Promise<void> {
+  const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=icu', '--icu-locale=en'];
+  const options = ['-D', cluster, '-U', user, '--auth=trust', '--no-sync', ...locale];
+  const initdb = runner.run(program, options, ['ignore', 'ignore', 'pipe'], false);
+  const complaint = initdb.stderr === null ? '' : await text(initdb.stderr);
+  if (!existsSync(join(cluster, 'PG_VERSION'))) throw new Error(`initdb failed: ${complaint}`);
+}
+
+/** Of `postmaster.pid` line 1 is the process, and line 8 says whether it takes connections. */
+function isReady(cluster: string, pid: number | undefined): boolean {
   const file = join(cluster, 'postmaster.pid');
-  return existsSync(file) && readFileSync(file, 'utf8').split('\n')[7]?.trim() === 'ready';
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
+  return Number(lines[0]) === pid && lines[7]?.trim() === 'ready';
 }

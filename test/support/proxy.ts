@@ -12,20 +12,31 @@ export interface Proxy {
   cutAfter(bytes: number): Promise<void>;
   /** While it is shut, nobody gets through. */
   shut(isShut: boolean): void;
+  /** While it is silent, connections are taken and stay open, and nothing passes. What was sent meanwhile passes afterwards. */
+  silence(isSilent: boolean): void;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-export async function startProxy(target: { readonly url: string }): Promise<Proxy> {
-  const { hostname, port } = new URL(target.url);
+/** `socket`: the path of a Unix socket. */
+export async function startProxy(target: { readonly url: string } | { readonly socket: string }): Promise<Proxy> {
+  const reach = (): Socket => {
+    if ('socket' in target) return connect(target.socket);
+    const { hostname, port } = new URL(target.url);
+    return connect(Number(port), hostname);
+  };
   const sockets = new Set<Socket>();
   let isShut = false;
+  let isSilent = false;
   let count = 0;
   let armed: { bytes: number; done: () => void } | null = null;
 
+  const hush = (...these: Socket[]): void => {
+    for (const socket of these) socket.pause();
+  };
   const server = createServer((client) => {
     if (isShut) return void client.destroy();
     count += 1;
-    const backend = connect(Number(port), hostname);
+    const backend = reach();
     sockets.add(client).add(backend);
     client.on('data', (bytes: Buffer) => backend.write(bytes));
     backend.on('data', (bytes: Buffer) => {
@@ -52,6 +63,7 @@ export async function startProxy(target: { readonly url: string }): Promise<Prox
         other.destroy();
       });
     }
+    if (isSilent) hush(client, backend);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const cut = (): void => {
@@ -68,6 +80,12 @@ export async function startProxy(target: { readonly url: string }): Promise<Prox
     shut(shut) {
       isShut = shut;
       if (shut) cut();
+    },
+    silence(silent) {
+      isSilent = silent;
+      for (const socket of sockets)
+        if (silent) socket.pause();
+        else socket.resume();
     },
     async [Symbol.asyncDispose]() {
       server.close();

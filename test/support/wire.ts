@@ -19,7 +19,7 @@ export interface Wire {
   close(): void;
 }
 
-/** Connections for turns are known by a setting that no other has. */
+/** Connections for turns are known by a setting that no other has. Each connection is given its settings before anything else. */
 const turnMark = 'enable_seqscan';
 
 /** A wire to a database between which and a process it can do harm. */
@@ -31,10 +31,10 @@ export async function openWire(address: DatabaseAddress): Promise<Wire> {
   const server = createServer((client) => {
     const backend = connect(`${address.directory}/.s.PGSQL.5432`);
     sockets.add(client).add(backend);
-    let isTurns: boolean | null = null;
+    let isTurns = false;
     let silent = false;
     client.on('data', (bytes: Buffer) => {
-      isTurns ??= bytes.includes(turnMark);
+      isTurns ||= bytes.includes(turnMark);
       if (!isTurns || armed === null || (armed.count += 1) !== armed.fault.step) return void backend.write(bytes);
       const { fault, done } = armed;
       armed = null;

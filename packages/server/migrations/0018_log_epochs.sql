@@ -13,15 +13,24 @@ CREATE TABLE log_epochs (
   began_at timestamptz(3) NOT NULL DEFAULT clock_timestamp()
 );
 
--- The epoch in force, one row. Unlogged on purpose: PostgreSQL empties unlogged tables in crash recovery and never copies
--- them to a standby, so after a crash or a failover there is no row. A dump does carry the row: there the start of the
--- server is another. (A server that was only restarted begins an epoch for nothing, which does no harm.)
-CREATE UNLOGGED TABLE log_epoch_in_force (
+-- The epoch that was begun last, one row. Unlogged on purpose: PostgreSQL empties unlogged tables in crash recovery and never
+-- copies them to a standby, so after a crash or a failover there is no row.
+CREATE UNLOGGED TABLE log_epoch_begun (
   only_row          boolean     PRIMARY KEY DEFAULT true CHECK (only_row),
   epoch             integer     NOT NULL,
   tag               text        NOT NULL,
-  server_started_at timestamptz NOT NULL
+  -- A dump, or a copy of the database, carries the row along. It counts where it was written: in this run of the server, this
+  -- database and this table. (So a restart begins an epoch for nothing, which does no harm.)
+  server_started_at timestamptz NOT NULL,
+  database_name     text        NOT NULL,
+  table_oid         oid         NOT NULL
 );
+
+-- The epoch in force; no row if one must be begun.
+CREATE VIEW log_epoch_in_force AS
+SELECT epoch, tag
+  FROM log_epoch_begun
+ WHERE server_started_at = pg_postmaster_start_time() AND database_name = current_database() AND table_oid = tableoid;
 
 -- What `events.xid` holds for a transaction of an epoch, and the transaction of such a value.
 CREATE FUNCTION log_position(epoch integer, transaction_id xid8) RETURNS xid8 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -35,18 +44,22 @@ CREATE FUNCTION log_epoch() RETURNS integer LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   current integer;
 BEGIN
-  SELECT f.epoch INTO current FROM log_epoch_in_force f WHERE f.server_started_at = pg_postmaster_start_time();
+  SELECT f.epoch INTO current FROM log_epoch_in_force f;
   IF FOUND THEN RETURN current; END IF;
   PERFORM pg_advisory_xact_lock(7483650219);
-  SELECT f.epoch INTO current FROM log_epoch_in_force f WHERE f.server_started_at = pg_postmaster_start_time();
+  SELECT f.epoch INTO current FROM log_epoch_in_force f;
   IF FOUND THEN RETURN current; END IF;
   INSERT INTO log_epochs (epoch) SELECT coalesce(max(e.epoch), 0) + 1 FROM log_epochs e RETURNING epoch INTO current;
-  INSERT INTO log_epoch_in_force (epoch, tag, server_started_at)
-  SELECT e.epoch, e.tag, pg_postmaster_start_time() FROM log_epochs e WHERE e.epoch = current
-  ON CONFLICT (only_row) DO UPDATE
-     SET epoch = excluded.epoch, tag = excluded.tag, server_started_at = excluded.server_started_at;
+  PERFORM put_epoch_in_force(current);
   RETURN current;
 END $$;
+
+CREATE FUNCTION put_epoch_in_force(begun integer) RETURNS void LANGUAGE sql AS $$
+  DELETE FROM log_epoch_begun;
+  INSERT INTO log_epoch_begun (epoch, tag, server_started_at, database_name, table_oid)
+  SELECT epoch, tag, pg_postmaster_start_time(), current_database(), 'log_epoch_begun'::regclass
+    FROM log_epochs WHERE epoch = begun;
+$$;
 
 CREATE FUNCTION current_log_position() RETURNS xid8 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
@@ -69,10 +82,14 @@ BEGIN
 END $$;
 
 -- A database that was restored from a dump before this migration: events from before the restore have ids that this cluster
--- has not reached. What was written since is epoch 1, so that it stands behind them.
+-- has not reached. What was written since is epoch 1, so that it stands behind them. Served by events_by_transaction.
 DO $$
 DECLARE
-  last_before_restore bigint := (SELECT max(seq) FROM events WHERE xid > pg_current_xact_id());
+  last_before_restore bigint := (
+    SELECT max(old.seq)
+      FROM accounts a
+     CROSS JOIN LATERAL (SELECT max(e.seq) AS seq FROM events e
+                          WHERE e.account_id = a.id AND e.xid > pg_current_xact_id()) AS old);
 BEGIN
   INSERT INTO log_epochs (epoch) VALUES (0);
   IF last_before_restore IS NOT NULL THEN
@@ -81,6 +98,41 @@ BEGIN
     UPDATE deliveries SET event_xid = log_position(1, event_xid) WHERE event_seq > last_before_restore;
     UPDATE delivery_log SET event_xid = log_position(1, event_xid) WHERE event_seq > last_before_restore;
   END IF;
-  INSERT INTO log_epoch_in_force (epoch, tag, server_started_at)
-  SELECT epoch, tag, pg_postmaster_start_time() FROM log_epochs ORDER BY epoch DESC LIMIT 1;
+  PERFORM put_epoch_in_force(max(epoch)) FROM log_epochs;
 END $$;
+
+-- The version of an account's board, as positions in the log, must not come again with another meaning when a standby or a
+-- backup has lost the last ones: a process would take the board that it holds for the current one. So the version jumps by
+-- chance with the first move in an epoch, and a move says which version it followed.
+ALTER TABLE accounts ADD COLUMN board_tag text;
+ALTER TABLE board_moves ADD COLUMN previous bigint;
+
+-- The version after this one. `tag`: of the epoch in which it was raised to this one.
+CREATE FUNCTION next_board_version(version bigint, tag text) RETURNS bigint LANGUAGE sql VOLATILE AS $$
+  SELECT version + 1 + CASE WHEN EXISTS (SELECT 1 FROM log_epoch_in_force f WHERE f.tag = next_board_version.tag) THEN 0
+                            ELSE floor(random() * 4294967296)::bigint END
+$$;
+
+CREATE OR REPLACE FUNCTION move_board() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  moved   jsonb := to_jsonb(coalesce(NEW, OLD));
+  account uuid  := moved ->> 'account_id';
+  before  bigint;
+  raised  bigint;
+BEGIN
+  SELECT board_version INTO before FROM accounts WHERE id = account FOR NO KEY UPDATE;
+  UPDATE accounts
+     SET board_version = next_board_version(board_version, board_tag), next_due_at = least(next_due_at, now()),
+         board_tag = (SELECT tag FROM log_epoch_in_force)
+   WHERE id = account
+  RETURNING board_version INTO raised;
+  INSERT INTO board_moves (account_id, version, previous, things)
+  VALUES (account, raised, before, jsonb_build_object(TG_ARGV[0], jsonb_build_array(moved ->> TG_ARGV[1])));
+  PERFORM pg_notify('usher_changes', 'boards:' || account);
+  RETURN NULL;
+END $$;
+
+-- The transaction that asked for a recovery. What older transactions still have to commit may be held for the webhook with a
+-- smaller number than the recovery has passed; so it starts when all of them have ended.
+ALTER TABLE webhook_recoveries ADD COLUMN asked_in xid8;
+ALTER TABLE webhook_recoveries ALTER COLUMN asked_in SET DEFAULT current_log_position();

@@ -30,7 +30,7 @@ import { visitorRoutes } from './identity/visitors/routes.ts';
 import { AddressGuard } from './platform/address-guard.ts';
 import type { ChangeFeed } from './platform/change-feed.ts';
 import type { ClockWatch } from './platform/clock-watch.ts';
-import { connect, type Database } from './platform/database.ts';
+import type { Database } from './platform/database.ts';
 import type { DatabaseSession } from './platform/database-session.ts';
 import { docsRoutes } from './platform/docs.ts';
 import { guardedConnector } from './platform/guarded-connector.ts';
@@ -87,6 +87,7 @@ import { Recoveries } from './webhooks/recoveries/recoveries.ts';
 import { recoveryRoutes } from './webhooks/recoveries/routes.ts';
 import { statsRoutes } from './webhooks/stats/routes.ts';
 import { RateLimit } from './platform/rate-limit.ts';
+import { installDeadline } from './platform/request-deadline.ts';
 import { installRequestLog } from './platform/request-log.ts';
 import { installSettling } from './platform/settling.ts';
 import { eventTypeRoutes } from './webhooks/event-types.ts';
@@ -121,7 +122,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   const app = createApp({ log, sql: database.sql, trustProxy: config.trustProxy });
   const metrics = createMetrics(database.sql, config.databasePoolSize);
   // What a request needs to know in the middle of a transaction comes over connections that no transaction holds.
-  const lookups = connect(database.address, lookupOptions);
+  const lookups = database.connect(lookupOptions);
   app.addHook('onClose', async () => lookups.end({ timeout: 1 }));
   const directory = createDirectory(lookups, feed);
   const siteQueues = new SiteQueues(database.sql, feed, clock);
@@ -156,6 +157,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
     if (caller.kind === 'nobody' || (caller.kind === 'application' && caller.trust === 'publishable')) return null;
     return { accountId: caller.accountId, caller: caller.key };
   });
+  installDeadline(app);
   await describeRoutes(app);
 
   signInRoutes(app, {
@@ -209,7 +211,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   // Before the server takes no more requests, its own among them.
   app.addHook('preClose', async () => simulations.stop());
   sampleDataRoutes(app, { simulations, sealer, guard });
-  await healthRoutes(app);
+  await healthRoutes(app, database.pulse);
   metricsRoute(app, metrics);
   docsRoutes(app, () => apiDocument(app, eventWebhooks()));
   await pageRoutes(app);
@@ -243,7 +245,7 @@ type FeedParts = Omit<TurnParts, 'clock'> & {
 
 function startFeeds({ app, database, feed, metrics, ...parts }: FeedParts): void {
   const { turns, log, directory, sealer } = parts;
-  const sql = connect(database.address, feedOptions);
+  const sql = database.connect(feedOptions);
   const reveal: Reveal = async (event) => revealEvent(sql, sealer, event);
   const feeds = new Feeds({ sql, ...parts, reveal, changes: feed, onDropped: countDropped(metrics.registry) });
   watchFeeds(metrics.registry, feeds);
@@ -274,7 +276,7 @@ type TurnParts = Omit<AppParts, 'config' | 'session'> & {
 };
 
 function startTurns({ app, database, feed, clock, log, siteQueues, hints, metrics }: TurnParts): Turns {
-  const sql = connect(database.address, turnOptions);
+  const sql = database.connect(turnOptions);
   const turns = new Turns({
     sql,
     feed,
@@ -330,7 +332,7 @@ interface DispatcherSetting extends AppParts {
 }
 
 function startDispatcher({ app, config, database, guard, sealer, ...parts }: DispatcherSetting): void {
-  const sql = connect(database.address, dispatcherOptions);
+  const sql = database.connect(dispatcherOptions);
   const apns = new ApnsSender({ settings: config.apns, sql, sealer });
   const { feed, metrics } = parts;
   const dispatcher = new Dispatcher({
@@ -368,7 +370,7 @@ type SmsParts = Omit<AppParts, 'session' | 'clock'> & { app: App; hints: Hints; 
 /** `null`: no carrier is set up. Closed before the turns are, whom it asks. */
 function openSms({ app, config, database, feed, log, hints, metrics, turns }: SmsParts): SmsService | null {
   if (config.twilio === null) return null;
-  const sql = connect(database.address, smsOptions);
+  const sql = database.connect(smsOptions);
   const sms = startSms({
     settings: config.twilio,
     sql,

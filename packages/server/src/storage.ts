@@ -2,6 +2,7 @@ import type { Config } from './config.ts';
 import { databaseErrorCode, openDatabase, type Database, type DatabaseAddress } from './platform/database.ts';
 import { runningEmbeddedPostgres, startEmbeddedPostgres, type EmbeddedPostgres } from './platform/embedded-postgres.ts';
 import { StartError } from './platform/errors.ts';
+import { refuseSharedSessions } from './platform/session-check.ts';
 
 /** The database the settings name, reached and answering. */
 export interface Storage {
@@ -54,6 +55,12 @@ async function openUrl(config: Config, url: string): Promise<Storage> {
   } catch (cause) {
     await database.close(0);
     throw new StartError(unreachable(place, databaseErrorCode(cause)), { cause });
+  }
+  try {
+    await refuseSharedSessions(database.address);
+  } catch (error) {
+    await database.close(0);
+    throw error;
   }
   return { database, place: `PostgreSQL at ${place}`, died: never, close: async () => database.close(1_000) };
 }

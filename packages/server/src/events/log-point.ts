@@ -1,4 +1,5 @@
-import { piece, type Piece, type Sql } from '../platform/database.ts';
+import type { Piece, Sql } from '../platform/database.ts';
+import type { AccountId } from '../platform/ids.ts';
 
 /**
  * How much of the log a reader has seen: everything of older epochs, and of this epoch whatever the snapshot shows.
@@ -13,12 +14,9 @@ export interface LogPoint {
   readonly tag: string;
   /** Of PostgreSQL, as text. */
   readonly snapshot: string;
+  /** An event that was seen and is among the last, as its transaction and number; `null`: there was none. */
+  readonly last: string | null;
 }
-
-/** The epoch in force, one row: `epoch` and `tag`. No row: none has begun since the server started; see `beginEpoch`. */
-export const epochInForce = piece(
-  (sql) => sql`(SELECT epoch, tag FROM log_epoch_in_force WHERE server_started_at = pg_postmaster_start_time())`,
-);
 
 /** Begins an epoch if none is in force. Whoever writes an event does so too; a reader need not wait for one. */
 export async function beginEpoch(sql: Sql): Promise<void> {
@@ -38,7 +36,18 @@ export function unseenAt(sql: Sql, point: LogPoint): Piece {
              AND NOT ${seenAt(sql, point)}`;
 }
 
-/** The point is one of this database's history. */
-export function isKnown(sql: Sql, { epoch, tag }: LogPoint): Piece {
-  return sql`EXISTS (SELECT 1 FROM log_epochs WHERE epoch = ${epoch} AND tag = ${tag})`;
+/**
+ * Whether a reader at the point has seen nothing but what is in this database's history: its epoch is one of that, and the
+ * last event it saw is there. A standby or a backup may have lost what came last.
+ */
+export async function isOfThisHistory(sql: Sql, accountId: AccountId, point: LogPoint): Promise<boolean> {
+  const { epoch, tag, last } = point;
+  const [xid = '0', seq = '0'] = last?.split('.') ?? [];
+  const [row] = await sql<{ isKnown: boolean }[]>`
+    SELECT EXISTS (SELECT 1 FROM log_epochs WHERE epoch = ${epoch} AND tag = ${tag})
+           AND (${last === null}
+                OR EXISTS (SELECT 1 FROM events
+                            WHERE account_id = ${accountId} AND xid = ${xid}::text::xid8 AND seq = ${seq}::text::bigint))
+           AS "isKnown"`;
+  return row?.isKnown === true;
 }

@@ -42,7 +42,7 @@ export class Follower {
   #position: Position;
   #reading = false;
   #again = false;
-  #readAt = Date.now();
+  #readAt = performance.now();
   #waiting: (() => void)[] = [];
 
   static async begin(parts: FollowerParts, accountId: AccountId): Promise<Follower> {
@@ -138,10 +138,10 @@ export class Follower {
       const waiting = this.#waiting.splice(0);
       try {
         await this.#readOn();
-        this.#readAt = Date.now();
+        this.#readAt = performance.now();
       } catch (error) {
         if (!isDatabaseUnavailable(error)) this.#parts.log.error({ err: error }, 'the feed could not be read');
-        if (Date.now() - this.#readAt > longestSilenceMs) this.closeAll();
+        if (performance.now() - this.#readAt > longestSilenceMs) this.closeAll();
       }
       for (const done of waiting) done();
     }

@@ -1,7 +1,8 @@
-import { beginEpoch, epochInForce, isKnown, seenAt, unseenAt, type LogPoint } from '../events/log-point.ts';
+import { beginEpoch, isOfThisHistory, seenAt, unseenAt, type LogPoint } from '../events/log-point.ts';
 import { piece, type Sql } from '../platform/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { About } from '../events/write-event.ts';
+import { movedBetween, type BoardMove } from '../routing/board-moves.ts';
 import type { Things } from '../routing/load-board.ts';
 import type { Position } from './position.ts';
 
@@ -39,13 +40,13 @@ const position = piece(
     floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS at`,
 );
 
-interface PositionRow extends LogPoint {
+interface PositionRow extends Omit<LogPoint, 'last'> {
   readonly version: number;
   readonly at: number;
 }
 
-function positionIn({ epoch, tag, snapshot, version, at }: PositionRow): Position {
-  return { seen: { epoch, tag, snapshot }, version, at };
+function positionIn({ epoch, tag, snapshot, version, at }: PositionRow, last: string | null): Position {
+  return { seen: { epoch, tag, snapshot, last }, version, at };
 }
 
 /** Reads a row that has an epoch; where none is in force, begins one. */
@@ -65,16 +66,21 @@ async function withEpoch<Row extends PositionRow>(
 
 /** Where the log is now: a reader that begins here misses nothing that commits later. */
 export async function readPosition(sql: Sql, accountId: AccountId): Promise<Position> {
-  const row = await withEpoch<PositionRow>(
+  const row = await withEpoch<PositionRow & { readonly last: string | null }>(
     sql,
     accountId,
     async () => sql`
-      SELECT ${position(sql)}
+      SELECT ${position(sql)},
+             (SELECT xid::text || '.' || seq
+                FROM events
+               WHERE account_id = ${accountId} AND occurred_at > now() - ${lookBack}::interval AND xid IS NOT NULL
+               ORDER BY events.xid DESC, seq DESC
+               LIMIT 1) AS last
         FROM accounts a
-        LEFT JOIN ${epochInForce(sql)} AS f ON true
+        LEFT JOIN log_epoch_in_force AS f ON true
        WHERE a.id = ${accountId}`,
   );
-  return positionIn(row);
+  return positionIn(row, row.last);
 }
 
 /**
@@ -83,26 +89,30 @@ export async function readPosition(sql: Sql, accountId: AccountId): Promise<Posi
  * is none of this database's history.
  */
 export async function readBatch(sql: Sql, accountId: AccountId, from: Position): Promise<Batch | null> {
-  const row = await withEpoch<PositionRow & { isKnown: boolean; events: Logged[]; moves: Things[] }>(
+  const row = await withEpoch<PositionRow & { events: (Logged & { xid: string })[]; moves: BoardMove[] }>(
     sql,
     accountId,
     async () => sql`
-      SELECT ${position(sql)}, ${isKnown(sql, from.seen)} AS "isKnown",
-             (SELECT coalesce(json_agg(json_build_object('seq', seq, 'id', id, 'type', type, 'about', ${about(sql)},
-                                                         'payload', payload) ORDER BY seq), '[]')
+      SELECT ${position(sql)},
+             (SELECT coalesce(json_agg(json_build_object('seq', seq, 'xid', xid::text, 'id', id, 'type', type,
+                                                         'about', ${about(sql)}, 'payload', payload) ORDER BY seq), '[]')
                 FROM events
                WHERE account_id = ${accountId} AND ${unseenAt(sql, from.seen)} AND ${isRecent(sql, from)}) AS events,
-             (SELECT coalesce(json_agg(things ORDER BY m.version), '[]')
+             (SELECT coalesce(json_agg(${moveIn(sql)} ORDER BY m.version), '[]')
                 FROM board_moves m WHERE m.account_id = ${accountId} AND m.version > ${from.version}) AS moves
         FROM accounts a
-        LEFT JOIN ${epochInForce(sql)} AS f ON true
+        LEFT JOIN log_epoch_in_force AS f ON true
        WHERE a.id = ${accountId}`,
   );
-  if (!row.isKnown) return null;
+  if (row.tag !== from.seen.tag && !(await isOfThisHistory(sql, accountId, from.seen))) return null;
   const { events, moves } = row;
-  const to = positionIn(row);
-  return { events, moved: moves.length === to.version - from.version ? moves : null, position: to };
+  const newest = events.at(-1);
+  const to = positionIn(row, newest === undefined ? from.seen.last : `${newest.xid}.${newest.seq}`);
+  return { events, moved: movedBetween(moves, { from: from.version, to: to.version }), position: to };
 }
+
+/** A row `m` of `board_moves`, as JSON. */
+const moveIn = piece((sql) => sql`json_build_object('version', version, 'previous', previous, 'things', things)`);
 
 /** Whose events are wanted; more may come, and are left out where items are made of them. */
 export interface Wanted {
@@ -145,24 +155,19 @@ export async function eventsNamed(
      ORDER BY seq`;
 }
 
-/** Whether all of these points are of this database's history. */
-export async function areKnown(sql: Sql, points: readonly LogPoint[]): Promise<boolean> {
-  const known = await Promise.all(
-    points.map(async (point) => sql<{ known: boolean }[]>`SELECT ${isKnown(sql, point)} AS known`),
-  );
-  return known.every(([row]) => row?.known === true);
-}
-
 /** What turns have moved between two versions; `null` where that is no longer known. */
 export async function movesBetween(
   sql: Sql,
   accountId: AccountId,
   from: number,
-  upTo: number,
+  to: number,
 ): Promise<readonly Things[] | null> {
-  if (upTo <= from) return [];
-  const rows = await sql<{ things: Things }[]>`
-    SELECT things FROM board_moves
-     WHERE account_id = ${accountId} AND version > ${from} AND version <= ${upTo} ORDER BY version`;
-  return rows.length === upTo - from ? rows.map((row) => row.things) : null;
+  const rows = await sql<{ move: BoardMove }[]>`
+    SELECT ${moveIn(sql)} AS move
+      FROM board_moves
+     WHERE account_id = ${accountId} AND version > ${from} AND version <= ${to} ORDER BY version`;
+  return movedBetween(
+    rows.map(({ move }) => move),
+    { from, to },
+  );
 }

@@ -3,11 +3,16 @@ import { test } from 'node:test';
 import type { LogPoint } from '../events/log-point.ts';
 import { idOf, positionOf, type Position } from './position.ts';
 
-const point = (epoch: number, snapshot: string): LogPoint => ({ epoch, tag: '0a1b2c3d', snapshot });
+const point = (epoch: number, snapshot: string, last: string | null = '8796093022977.12'): LogPoint => ({
+  epoch,
+  tag: '0a1b2c3d',
+  snapshot,
+  last,
+});
 
 test('an id says the position, also in the middle of a batch', () => {
   const positions: readonly Position[] = [
-    { at: 1_794_738_089_463, version: 6, seen: point(0, '761:761:') },
+    { at: 1_794_738_089_463, version: 6, seen: point(0, '761:761:', null) },
     { at: 0, version: 0, seen: point(1_048_575, '10:20:10,14,15') },
     { at: 5, version: 7, seen: point(3, '10:20:'), midway: { upTo: point(4, '20:22:20,21'), seq: 99 } },
   ];
@@ -25,21 +30,23 @@ test('what is no id of ours is none', () => {
     '1-2-3',
     '1-2-3:4:',
     '1-2-3.0a1b2c3d',
-    '1-2-3.0a1b2c3d.3:4',
-    '1-2-3.0a1b2c3d.3:4:x',
-    '1-2-3.nothexa!.3:4:',
-    '1-2-12345678.0a1b2c3d.3:4:',
+    '1-2-3.0a1b2c3d.3:4:',
+    '1-2-3.0a1b2c3d.3:4:.1',
+    '1-2-3.0a1b2c3d.3:4.1.1',
+    '1-2-3.0a1b2c3d.3:4:x.1.1',
+    '1-2-3.nothexa!.3:4:.1.1',
+    '1-2-12345678.0a1b2c3d.3:4:.1.1',
     `${made} `,
     ` ${made}`,
     `${made}-`,
-    `${made}-1.0a1b2c3d.1:2:`,
+    `${made}-1.0a1b2c3d.1:2:.1.1`,
   ];
   for (const id of [
     ...wrong,
-    `${made}-1.0a1b2c3d.1:2:-x`,
-    '-1-2-1.0a1b2c3d.3:4:',
-    `1-2-1.0a1b2c3d.3:4:${'5,'.repeat(9_000)}5`,
-    `${'9'.repeat(17)}-2-1.0a1b2c3d.3:4:`,
+    `${made}-1.0a1b2c3d.1:2:.1.1-x`,
+    '-1-2-1.0a1b2c3d.3:4:.1.1',
+    `1-2-1.0a1b2c3d.3:4:${'5,'.repeat(9_000)}5.1.1`,
+    `${'9'.repeat(17)}-2-1.0a1b2c3d.3:4:.1.1`,
   ])
     assert.equal(positionOf(id), null, id.slice(0, 60));
 });

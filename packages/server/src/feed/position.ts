@@ -12,7 +12,8 @@ export interface Position {
   readonly midway?: { readonly upTo: LogPoint; readonly seq: number };
 }
 
-const point = String.raw`(\d{1,7})\.([0-9a-f]{8})\.(\d{1,20}:\d{1,20}:(?:\d{1,20}(?:,\d{1,20})*)?)`;
+const snapshot = String.raw`\d{1,20}:\d{1,20}:(?:\d{1,20}(?:,\d{1,20})*)?`;
+const point = String.raw`(\d{1,7}\.[0-9a-f]{8}\.${snapshot}\.\d{1,20}\.\d{1,19})`;
 const pattern = new RegExp(String.raw`^(\d{1,16})-(\d{1,16})-${point}(?:-${point}-(\d{1,16}))?$`);
 /** A snapshot names the transactions that were under way: with many of them it is long. */
 const longestId = 16_384;
@@ -22,17 +23,21 @@ export function idOf({ at, version, seen, midway }: Position): string {
   return midway === undefined ? whole : `${whole}-${textOf(midway.upTo)}-${midway.seq}`;
 }
 
-function textOf({ epoch, tag, snapshot }: LogPoint): string {
-  return `${epoch}.${tag}.${snapshot}`;
+/** Where no event was seen, the last one is `0.0`. */
+function textOf({ epoch, tag, snapshot: shown, last }: LogPoint): string {
+  return `${epoch}.${tag}.${shown}.${last ?? '0.0'}`;
+}
+
+function pointIn(text: string): LogPoint {
+  const [epoch, tag = '', shown = '', xid = '', seq = ''] = text.split('.');
+  return { epoch: Number(epoch), tag, snapshot: shown, last: xid === '0' ? null : `${xid}.${seq}` };
 }
 
 /** `null` for what is no id of ours. */
 export function positionOf(id: string): Position | null {
   const found = id.length > longestId ? null : pattern.exec(id);
   if (found === null) return null;
-  const [, at, version, epoch, tag = '', snapshot = '', laterEpoch, laterTag, laterSnapshot, seq] = found;
-  const position = { at: Number(at), version: Number(version), seen: { epoch: Number(epoch), tag, snapshot } };
-  if (laterEpoch === undefined || laterTag === undefined || laterSnapshot === undefined) return position;
-  const upTo = { epoch: Number(laterEpoch), tag: laterTag, snapshot: laterSnapshot };
-  return { ...position, midway: { upTo, seq: Number(seq) } };
+  const [, at, version, seen = '', upTo, seq] = found;
+  const position = { at: Number(at), version: Number(version), seen: pointIn(seen) };
+  return upTo === undefined ? position : { ...position, midway: { upTo: pointIn(upTo), seq: Number(seq) } };
 }

@@ -1,9 +1,10 @@
+import { isOfThisHistory } from '../events/log-point.ts';
 import { databaseErrorCode } from '../platform/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { FollowerParts } from './follower.ts';
 import { wantedBy } from './wanted.ts';
 import { eventItems, written, type Item } from './items.ts';
-import { areKnown, eventsNamed, missedEvents, movesBetween, type Wanted } from './log.ts';
+import { eventsNamed, missedEvents, movesBetween, type Wanted } from './log.ts';
 import { idOf, type Position } from './position.ts';
 import { statesOf } from './states.ts';
 import type { Stream } from './stream.ts';
@@ -26,9 +27,9 @@ interface Missed {
 /** Sends what a reader has missed, as fast as it reads. `false`: that is not known; it must look at everything anew. */
 export async function sendMissed(parts: FollowerParts, missed: Missed): Promise<boolean> {
   const { from, upTo } = missed;
-  // One from later than now is of another database, or nobody's.
-  const awayMs = upTo.at - from.at;
-  if (awayMs < 0 || awayMs > longestAwayMs || from.version > upTo.version) return false;
+  // The position may lie a little ahead: the clock of the database may have been set back since.
+  const awayMs = Math.abs(upTo.at - from.at);
+  if (awayMs > longestAwayMs || from.version > upTo.version) return false;
   try {
     return await sendAll(parts, missed);
   } catch (error) {
@@ -39,8 +40,10 @@ export async function sendMissed(parts: FollowerParts, missed: Missed): Promise<
 
 async function sendAll(parts: FollowerParts, missed: Missed): Promise<boolean> {
   const { accountId, stream, from, upTo } = missed;
-  const points = from.midway === undefined ? [from.seen] : [from.seen, from.midway.upTo];
-  if (!(await areKnown(parts.sql, points))) return false;
+  for (const point of from.midway === undefined ? [from.seen] : [from.seen, from.midway.upTo]) {
+    const isCurrent = point.epoch === upTo.seen.epoch && point.tag === upTo.seen.tag;
+    if (!isCurrent && !(await isOfThisHistory(parts.sql, accountId, point))) return false;
+  }
   const wanted = wantedBy([stream]);
   const moved = await movesBetween(parts.sql, accountId, from.version, upTo.version);
   if (moved === null) return false;

@@ -30,6 +30,16 @@ const changeChannel = 'usher_changes';
 const heartbeatMs = 1_000;
 const deafAfterMs = 3_000;
 
+/** A connection that has fallen silent is replaced as soon as the feed is deaf. */
+const listeningOptions = {
+  max: 1,
+  idle_timeout: 0,
+  max_lifetime: null,
+  fetch_types: false,
+  connect_timeout: deafAfterMs / 1000,
+  statementDeadlineMs: deafAfterMs,
+};
+
 export async function openChangeFeed(address: DatabaseAddress): Promise<ChangeFeed> {
   const listeners = new Map<string, ((id: string) => void)[]>();
   const resets: (() => void)[] = [];
@@ -46,7 +56,7 @@ export async function openChangeFeed(address: DatabaseAddress): Promise<ChangeFe
   };
   // `onnotify` is postgres.js's own hook for this, missing from its types; `sql.listen` would hide a lost connection.
   const hooks = { onnotify: hear, onclose: goDeaf };
-  const client = connect(address, { max: 1, idle_timeout: 0, max_lifetime: null, fetch_types: false, ...hooks });
+  const client = connect(address, { ...listeningOptions, ...hooks });
 
   const listen = async (): Promise<void> => {
     await client`LISTEN ${client(changeChannel)}`;

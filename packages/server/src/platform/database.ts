@@ -1,5 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ISql, Options, PendingQuery, Row, Sql as PoolSql } from 'postgres';
-import postgres, { type Abandonable } from './postgres.ts';
+import { watchPool, type WatchedPool } from './pool-watch.ts';
+import postgres, { type Abandonable, type Watchable } from './postgres.ts';
+import { Pulse, pulseOptions } from './pulse.ts';
 
 /** What a statement needs: the pool, or the one connection of a transaction. Stores take it as their first argument. */
 export type Sql = ISql;
@@ -23,19 +26,51 @@ export type DatabaseAddress =
 
 export interface Database {
   readonly address: DatabaseAddress;
+  /** The pool for requests. */
   readonly sql: PoolSql;
+  readonly pulse: Pulse;
+  /** A further pool, for whoever must not wait behind requests. Its user ends it. */
+  connect(options: PoolOptions): PoolSql;
   /** Waits for running statements, `graceMs` at most, and lets go of every connection. */
   close(graceMs?: number): Promise<void>;
 }
 
 /** No statement of ours runs longer; a lock that is waited for longer than this is a fault to report, not to sit out. */
 const statementTimeoutMs = 15_000;
+/** PostgreSQL has so long to say that a statement was too long. A connection without that answer is destroyed. */
+const cancelMs = 2_000;
 const connectTimeoutSec = 5;
 
-/** What lasts longer has lost its server without hearing of it, or is a fault of ours; it must not hold its locks for ever. */
+/**
+ * From the moment that it is asked for: a connection must be had, and everything done. What lasts longer has lost its server
+ * without hearing of it, or is a fault of ours; it must not hold its locks for ever.
+ */
 const longestTransactionMs = 20_000;
 
+/** Whoever won a deadlock has gone on by then; before, PostgreSQL may give its lock to whoever comes next. */
+const lostRaceMs = 50;
+
 type ClientOptions = Options<Record<never, never>>;
+
+type Settings = Readonly<Record<string, string | number>>;
+
+export interface PoolOptions extends Omit<ClientOptions, 'connection'> {
+  /** Settings of each connection, beside those that all of ours have. */
+  readonly connection?: Settings;
+  /** When a connection without an answer is destroyed; left out, a little after its `statement_timeout`. */
+  readonly statementDeadlineMs?: number;
+}
+
+/** What every connection is set to. */
+export const sessionSettings = {
+  // Elsewhere instants of long ago have offsets to the second, which nobody else reads.
+  TimeZone: 'UTC',
+  // Statements are small and many. Those that are kept from scanning tables look dear to the planner, and where PostgreSQL
+  // compiles dear ones, each would take as long as a thousand of them.
+  jit: 'off',
+  statement_timeout: statementTimeoutMs,
+  idle_in_transaction_session_timeout: statementTimeoutMs,
+} satisfies Settings;
 
 /** As the driver has it, but for `instantFrom`. */
 const instants = {
@@ -54,29 +89,42 @@ function instantFrom(text: string): Date {
   return new Date(text.replace(' ', 'T').replace(/\+00$/, 'Z'));
 }
 
-/** A postgres.js client for an address. Most callers want `openDatabase`; the change feed needs a connection of its own. */
-export function connect(address: DatabaseAddress, options: ClientOptions): PoolSql {
-  const { connection, ...rest } = options;
+/** A pool for an address. Most callers want `openDatabase`, whose pools know when the database has fallen silent. */
+export function connect(address: DatabaseAddress, options: PoolOptions): PoolSql {
+  return open(address, options).sql;
+}
+
+function open(address: DatabaseAddress, options: PoolOptions): { sql: PoolSql; watched: WatchedPool } {
+  const { connection = {}, statementDeadlineMs, ...rest } = options;
+  const settings: Settings = { ...sessionSettings, ...connection };
   const shared: ClientOptions = {
     connect_timeout: connectTimeoutSec,
     onnotice: () => undefined,
     backoff: (retries: number) => Math.min(0.05 * 2 ** retries, 1),
     ...rest,
     types: { instants },
-    connection: {
-      // Elsewhere instants of long ago have offsets to the second, which nobody else reads.
-      TimeZone: 'UTC',
-      // Statements are small and many. Those that are kept from scanning tables look dear to the planner, and where PostgreSQL
-      // compiles dear ones, each would take as long as a thousand of them.
-      jit: 'off',
-      application_name: `usher ${process.pid}`,
-      statement_timeout: statementTimeoutMs,
-      idle_in_transaction_session_timeout: statementTimeoutMs,
-      ...connection,
-    },
+    connection: { application_name: `usher ${process.pid}` },
   };
-  if (address.kind === 'url') return connectUrl(address.url, shared);
-  return postgres({ ...shared, host: address.directory, user: address.user, database: address.database });
+  const sql =
+    address.kind === 'url'
+      ? connectUrl(address.url, shared)
+      : postgres({ ...shared, host: address.directory, user: address.user, database: address.database });
+  (sql as PoolSql & Watchable).options.settings = settingStatement(settings);
+  const watched = watchPool(sql, statementDeadlineMs ?? deadlineOf(settings));
+  const { end } = sql;
+  sql.end = async (given) => end(given).finally(() => watched.stop());
+  return { sql, watched };
+}
+
+/** `null`: its statements may take as long as they need. */
+function deadlineOf({ statement_timeout: timeoutMs }: Settings): number | null {
+  return Number(timeoutMs) === 0 ? null : Number(timeoutMs) + cancelMs;
+}
+
+/** Names and values are ours, and hold no quotes. */
+function settingStatement(settings: Settings): string {
+  const each = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', false)`);
+  return `SELECT ${each.join(', ')}`;
 }
 
 /** A socket is named as libpq has it, `postgres://user@localhost/database?host=/directory`: postgres.js does not know that. */
@@ -89,51 +137,93 @@ function connectUrl(text: string, options: ClientOptions): PoolSql {
 }
 
 export function openDatabase(address: DatabaseAddress, poolSize: number): Database {
-  const sql = connect(address, { max: poolSize });
+  const pools = new Set<WatchedPool>();
+  const own = open(address, pulseOptions);
+  const pulse = new Pulse(own.sql, own.watched, pools);
+  const openPool = (options: PoolOptions): PoolSql => {
+    const { sql, watched } = open(address, options);
+    watched.refuseWhile(() => pulse.isSilent);
+    pools.add(watched);
+    return sql;
+  };
+  const sql = openPool({ max: poolSize });
   return {
     address,
     sql,
-    close: async (graceMs = 5_000) => sql.end({ timeout: graceMs / 1000 }),
+    pulse,
+    connect: openPool,
+    async close(graceMs = 5_000) {
+      await Promise.all([sql.end({ timeout: graceMs / 1000 }), pulse.stop()]);
+    },
   };
+}
+
+interface TransactionOptions {
+  readonly longestMs?: number;
+  /** What becomes of a transaction that PostgreSQL has rolled back in favour of another, with nothing changed. */
+  readonly afterLostRace?: 'try once more' | 'reject';
 }
 
 /**
  * Runs `run` in one transaction: the caller's, if it is in one already. BEGIN and COMMIT are a round trip each; statements
  * that do not await one another share one, once the connection has prepared them.
  *
- * It rejects if the connection is lost at any moment, the COMMIT included, whose outcome is then unknown: nothing is tried
- * again here. Once it has settled, `run` can change nothing any more, and has settled too unless it took `longestMs`.
+ * It rejects if the connection is lost at any moment, the COMMIT included, whose outcome is then unknown, and if all of it has
+ * taken `longestMs`, waiting for a connection included. Once it has settled, `run` can change nothing any more, and has
+ * settled too unless it took that long.
+ *
+ * A transaction that lost a deadlock is run once more. So `run` changes nothing that a rollback does not undo, or says
+ * `afterLostRace: 'reject'`.
  */
 export async function inTransaction<T>(
   sql: Sql,
   run: (sql: Sql) => Promise<T>,
-  longestMs = longestTransactionMs,
+  { longestMs = longestTransactionMs, afterLostRace = 'try once more' }: TransactionOptions = {},
 ): Promise<T> {
   if (!isPool(sql)) return run(sql);
-  const late = Promise.withResolvers<void>();
-  let deadline: NodeJS.Timeout | undefined;
+  const deadline = performance.now() + longestMs;
+  try {
+    return await runOnce(sql, run, longestMs);
+  } catch (error) {
+    if (afterLostRace === 'reject' || !isLostRace(error)) throw error;
+  }
+  await sleep(lostRaceMs);
+  return runOnce(sql, run, deadline - performance.now());
+}
+
+async function runOnce<T>(sql: PoolSql, run: (sql: Sql) => Promise<T>, longestMs: number): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  let abandon: (() => void) | undefined;
   let running: Promise<T> | undefined;
   let isOver = false;
+  const deadline = setTimeout(() => {
+    isOver = true;
+    abandon?.();
+    late.reject(lostConnection('the transaction took too long'));
+  }, longestMs);
   try {
     const transaction = sql.begin(async (own) => {
-      deadline = setTimeout(() => {
-        (own as typeof own & Abandonable).abandon();
-        late.resolve();
-      }, longestMs);
+      // It waited for its connection for too long, and nobody waits for it any more.
+      if (isOver) throw lostConnection('the transaction has begun too late');
+      abandon = () => (own as typeof own & Abandonable).abandon();
       running = run(fenced(own, () => isOver)).finally(() => {
         isOver = true;
       });
       return running;
     });
     // postgres.js types the result for arrays of pending queries, which `run` never returns.
-    return (await transaction) as T;
+    return (await Promise.race([transaction, late.promise])) as T;
   } finally {
     // A lost connection rejects at once, with `run` still at work; its statements are all rejected, so it ends soon. Were it
     // left alone, it could go on with whatever its caller does next (`request.sql` is the pool again by then).
     isOver = true;
-    await Promise.race([Promise.allSettled([running]), late.promise]);
+    await Promise.race([Promise.allSettled([running]), late.promise.catch(() => undefined)]);
     clearTimeout(deadline);
   }
+}
+
+function lostConnection(message: string): Error {
+  return Object.assign(new Error(message), { code: 'CONNECTION_CLOSED' });
 }
 
 /**
@@ -143,7 +233,7 @@ export async function inTransaction<T>(
 function fenced(sql: Sql, isOver: () => boolean): Sql {
   return new Proxy(sql, {
     apply(target, self, args) {
-      if (isOver()) throw Object.assign(new Error('the transaction is over'), { code: 'CONNECTION_CLOSED' });
+      if (isOver()) throw lostConnection('the transaction is over');
       return Reflect.apply(target as unknown as (...given: unknown[]) => unknown, self, args);
     },
   });
@@ -164,7 +254,33 @@ export function violatedConstraint(error: unknown): string | null {
   return error instanceof postgres.PostgresError ? (error.constraint_name ?? null) : null;
 }
 
-const connectionLost = new Set([
+const lostRace = new Set([
+  '40001', // serialization_failure
+  '40P01', // deadlock_detected: nothing was changed, and the other has gone on
+]);
+
+/** Whether PostgreSQL rolled the transaction back in favour of another. */
+export function isLostRace(error: unknown): boolean {
+  const code = databaseErrorCode(error);
+  return code !== null && lostRace.has(code);
+}
+
+const outOfRoom = new Set([
+  '53100', // disk_full
+]);
+
+/** Whether the database has no room to write. */
+export function isDiskFull(error: unknown): boolean {
+  const code = databaseErrorCode(error);
+  return code !== null && outOfRoom.has(code);
+}
+
+/** Whether the database takes no writes: it is a standby, or was told so when its disk was nearly full. */
+export function isReadOnly(error: unknown): boolean {
+  return databaseErrorCode(error) === '25006';
+}
+
+const unavailable = new Set([
   'CONNECTION_CLOSED',
   'CONNECTION_ENDED',
   'CONNECTION_DESTROYED',
@@ -175,17 +291,19 @@ const connectionLost = new Set([
   'ENOTFOUND',
   'EPIPE',
   'ETIMEDOUT',
+  '25006', // read_only_sql_transaction
+  '53200', // out_of_memory
   '53300', // too_many_connections
   '57P01', // admin_shutdown
   '57P02', // crash_shutdown
   '57P03', // cannot_connect_now
   '57014', // query_canceled, by our own statement_timeout
-  '40001', // serialization_failure
-  '40P01', // deadlock_detected: nothing was changed, and the other has gone on
+  ...lostRace,
+  ...outOfRoom,
 ]);
 
-/** Whether the database was out of reach, so that the same request may succeed later. */
+/** Whether the database was out of reach or took no writes, so that the same request may succeed later. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const code = databaseErrorCode(error);
-  return code !== null && connectionLost.has(code);
+  return code !== null && unavailable.has(code);
 }

@@ -63,6 +63,7 @@ export const errors = {
   storage_full: { status: 503, title: 'There is no room for files' },
   storage_unavailable: { status: 503, title: 'Files cannot be stored or read at the moment' },
   file_elsewhere: { status: 503, title: "The file's bytes are not on this machine" },
+  insufficient_storage: { status: 507, title: 'The disk is full' },
 } as const satisfies Record<string, { status: number; title: string }>;
 
 export type ErrorCode = keyof typeof errors;

@@ -1,11 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import Type from 'typebox';
 import type { App } from './http.ts';
 import { Refusal } from './errors.ts';
 import { knownMigrations, schemaVersion } from './migrations.ts';
+import { databaseSilent } from './problem.ts';
+import type { Pulse } from './pulse.ts';
 
 const tags = ['Service'];
 
-export async function healthRoutes(app: App): Promise<void> {
+/** `/readyz` answers by then, whatever the database does. */
+const readyMs = 2_000;
+
+/** `/readyz` asks over the connection of the pulse, so that it does not wait behind requests. */
+export async function healthRoutes(app: App, pulse: Pulse): Promise<void> {
   const known = (await knownMigrations()).length;
   const status = Type.Object({ status: Type.String() });
 
@@ -28,8 +35,9 @@ export async function healthRoutes(app: App): Promise<void> {
         response: { 200: status },
       },
     },
-    async (request) => {
-      const version = await schemaVersion(request.sql);
+    async () => {
+      const version = pulse.isSilent ? null : await Promise.race([schemaVersion(pulse.sql), silence()]);
+      if (version === null) throw databaseSilent();
       if (version === known) return { status: 'ready' };
       throw new Refusal(
         'database_unavailable',
@@ -37,4 +45,8 @@ export async function healthRoutes(app: App): Promise<void> {
       );
     },
   );
+}
+
+async function silence(): Promise<null> {
+  return sleep(readyMs, null, { ref: false });
 }

@@ -18,6 +18,7 @@ import { Refusal } from './errors.ts';
 import type { Log } from './log.ts';
 import { isReceiving } from './multipart.ts';
 import { problemOf, problemSchema, problemType, refusalOf } from './problem.ts';
+import { startDeadline } from './request-deadline.ts';
 import { dataHeaders } from './security-headers.ts';
 import { serializerCompiler } from './serialization.ts';
 import { refuseUnsafe, validatorCompiler } from './validation.ts';
@@ -84,6 +85,7 @@ export function createApp({ log, sql, trustProxy }: HttpOptions): App {
   app.decorateRequest('sql');
   const headers = dataHeaders();
   app.addHook('onRequest', (request, reply, done) => {
+    startDeadline(request, reply);
     request.sql = sql;
     reply.headers(headers).header('x-request-id', request.id);
     if (request.url.includes('%00')) return done(new Refusal('malformed_request', 'The address must not contain NUL.'));

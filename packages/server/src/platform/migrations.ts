@@ -8,6 +8,9 @@ const folder = fileURLToPath(new URL('../../migrations/', import.meta.url));
 /** Any number would do; it must only never change, or two versions of Usher could migrate at the same time. */
 const migrationLock = 7_483_650_217;
 
+/** A migration of a large table, or of another process, may take any time. One that the database has forgotten ends all the same. */
+const migrationOptions = { max: 1, connection: { statement_timeout: 0 } };
+
 interface Migration {
   readonly number: number;
   readonly file: string;
@@ -31,24 +34,28 @@ export async function migrate(
   after: (sql: Sql) => Promise<void> = async () => undefined,
 ): Promise<void> {
   const known = await knownMigrations();
-  await database.sql.begin(async (sql) => {
-    await sql`SET LOCAL statement_timeout = 0`;
-    await sql`SELECT pg_advisory_xact_lock(${migrationLock})`;
-    await refuseOldServer(sql);
-    await sql`
-      CREATE TABLE IF NOT EXISTS migrations (
-        number     integer        PRIMARY KEY,
-        file       text           NOT NULL,
-        applied_at timestamptz(3) NOT NULL DEFAULT now()
-      )`;
-    const current = await schemaVersion(sql);
-    refuseNewerSchema(current, known.length);
-    for (const { number, file } of known.slice(current)) {
-      await sql.unsafe(await readFile(`${folder}${file}`, 'utf8'));
-      await sql`INSERT INTO migrations (number, file) VALUES (${number}, ${file})`;
-    }
-    await after(sql);
-  });
+  const pool = database.connect(migrationOptions);
+  try {
+    await pool.begin(async (sql) => {
+      await sql`SELECT pg_advisory_xact_lock(${migrationLock})`;
+      await refuseOldServer(sql);
+      await sql`
+        CREATE TABLE IF NOT EXISTS migrations (
+          number     integer        PRIMARY KEY,
+          file       text           NOT NULL,
+          applied_at timestamptz(3) NOT NULL DEFAULT now()
+        )`;
+      const current = await schemaVersion(sql);
+      refuseNewerSchema(current, known.length);
+      for (const { number, file } of known.slice(current)) {
+        await sql.unsafe(await readFile(`${folder}${file}`, 'utf8'));
+        await sql`INSERT INTO migrations (number, file) VALUES (${number}, ${file})`;
+      }
+      await after(sql);
+    });
+  } finally {
+    await pool.end({ timeout: 1 });
+  }
 }
 
 export async function schemaVersion(sql: Sql): Promise<number> {

@@ -6,7 +6,7 @@ import { registerHooks } from 'node:module';
  * start: see which mends are still needed, and delete the others.
  */
 interface Mend {
-  readonly file: 'connection.js' | 'index.js';
+  readonly file: 'connection.js' | 'index.js' | 'queue.js';
   readonly was: string;
   readonly is: string;
 }
@@ -15,6 +15,24 @@ interface Mend {
 export interface Abandonable {
   /** Destroys the transaction's connection: whatever waits for it is rejected as if the server had closed it. */
   abandon(): void;
+}
+
+/** What the mends add to a pool, for `pool-watch.ts`. */
+export interface Watchable {
+  readonly connections: readonly {
+    /** The statement that the server is at, or that waits for the connection to open; a new object for each. */
+    readonly unanswered: object | null;
+    /** Whoever waits for the connection is rejected as if the server had closed it. The pool opens another when it needs one. */
+    destroy(): void;
+  }[];
+  /** Rejects the statements that have been waiting for a connection since before that instant of `performance.now()`. */
+  rejectQueued(before: number): void;
+  readonly options: {
+    /** The statement that each new connection starts with. Who waits for the connection waits for its answer. */
+    settings?: string;
+    /** Whether statements are rejected at once. */
+    refuses?: () => boolean;
+  };
 }
 
 const mends: readonly Mend[] = [
@@ -105,10 +123,85 @@ const mends: readonly Mend[] = [
     was: '      sql.savepoint = savepoint\n',
     is: '      sql.savepoint = savepoint\n      sql.abandon = () => lost || c.destroy()\n',
   },
+  // `retries`: a connection that is given up while it is being opened is not opened again for the same statement.
   {
     file: 'connection.js',
     was: '    terminate,\n    execute,\n',
-    is: '    terminate,\n    destroy() { socket && socket.destroy() },\n    execute,\n',
+    is: `    terminate,
+    destroy() { retries = Infinity, socket && socket.destroy() },
+    get unanswered() { return query || initial },
+    execute,
+`,
+  },
+  // `Watchable`: the driver has no limit to how long a statement waits for a connection, nor for an answer.
+  {
+    file: 'index.js',
+    was: '    reserve,\n    listen,\n',
+    is: '    reserve,\n    connections,\n    rejectQueued,\n    listen,\n',
+  },
+  {
+    file: 'index.js',
+    was: '      : queries.push(query)\n  }\n\n  function go(',
+    is: `      : (query.queuedAt = performance.now(), queries.push(query))
+  }
+
+  function rejectQueued(before) {
+    while (queries.length && queries.peek().queuedAt < before)
+      queries.shift().reject(Errors.connection('CONNECT_TIMEOUT', options, options))
+  }
+
+  function go(`,
+  },
+  { file: 'queue.js', was: '    push: (x)', is: '    peek: () => xs[index],\n    push: (x)' },
+  {
+    file: 'index.js',
+    was: '    if (open.length)\n      return go(open.shift(), query)\n',
+    is: `    if (options.refuses && options.refuses())
+      return query.reject(Errors.connection('CONNECT_TIMEOUT', options, options))
+
+    if (open.length)
+      return go(open.shift(), query)
+`,
+  },
+  // `settings`: start-up parameters do not pass poolers, which refuse those they do not know. A connection on which the
+  // settings fail is of no use.
+  {
+    file: 'connection.js',
+    was: '    , needsTypes = options.fetch_types\n',
+    is: '    , needsTypes = options.fetch_types\n    , needsSettings = false\n',
+  },
+  {
+    file: 'connection.js',
+    was: '      needsTypes = options.fetch_types\n      statementId',
+    is: '      needsTypes = options.fetch_types\n      needsSettings = Boolean(options.settings)\n      statementId',
+  },
+  {
+    file: 'connection.js',
+    was: '      if (needsTypes) {\n',
+    is: `      if (needsSettings) {
+        needsSettings = false
+        const given = new Query([options.settings], [], execute, null, { simple: true })
+        given.reject = error => { initial && (queryError(initial, error), initial = null), socket && socket.destroy() }
+        return void given.execute()
+      }
+
+      if (needsTypes) {
+`,
+  },
+  // A deadlock ends a statement outside of a transaction with nothing changed: it is tried again, once, over whichever
+  // connection is free. Not at once: PostgreSQL lets whoever comes next have the lock before it has woken up the winner.
+  {
+    file: 'connection.js',
+    was: '            ? retry(query, errorResponse)\n',
+    is: `            ? retry(query, errorResponse)
+          : !connection.reserved && lostRaces.has(errorResponse.code)
+            ? (query.retried = errorResponse, setTimeout(query.handler, 50, query))
+`,
+  },
+  {
+    file: 'connection.js',
+    was: 'const errorFields = {',
+    is: "const lostRaces = new Set(['40001', '40P01'])\n\nconst errorFields = {",
   },
 ];
 

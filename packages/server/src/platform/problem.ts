@@ -1,6 +1,6 @@
 import type { FastifyError } from 'fastify';
 import Type from 'typebox';
-import { isDatabaseUnavailable } from './database.ts';
+import { isDatabaseUnavailable, isDiskFull, isReadOnly } from './database.ts';
 import { errors, Refusal, type ErrorCode } from './errors.ts';
 import { refusalOfValidation } from './validation.ts';
 
@@ -47,17 +47,28 @@ export function refusalOf(error: unknown): Refusal {
   if (error instanceof Error && error.message === 'aborted') {
     return new Refusal('malformed_request', 'The request was cut off before it was whole.');
   }
-  if (isDatabaseUnavailable(error)) {
-    return new Refusal(
-      'database_unavailable',
-      'The database does not answer at the moment. Try again in a few seconds.',
-      {
-        headers: { 'retry-after': '2' },
-      },
-    );
-  }
+  if (isDiskFull(error)) return diskFull();
+  if (isReadOnly(error)) return later('database_unavailable', 'The database takes no changes at the moment.');
+  if (isDatabaseUnavailable(error)) return databaseSilent();
   if (isFastifyError(error)) return refusalOfFramework(error);
   return new Refusal('internal_error', 'Something went wrong inside Usher. The log has it under this request_id.');
+}
+
+export function databaseSilent(): Refusal {
+  return later('database_unavailable', 'The database does not answer at the moment.');
+}
+
+/** Nothing of the request was done, or nobody knows whether it was. */
+function later(code: ErrorCode, what: string): Refusal {
+  return new Refusal(code, `${what} Try again in a few seconds.`, { headers: { 'retry-after': '2' } });
+}
+
+export function diskFull(): Refusal {
+  return new Refusal(
+    'insufficient_storage',
+    'The disk of the database is full, so nothing can be changed. Whoever runs Usher must make room on it; then the same request succeeds.',
+    { headers: { 'retry-after': '10' } },
+  );
 }
 
 function isFastifyError(error: unknown): error is FastifyError {

@@ -47,6 +47,9 @@ export interface TurnOutcome {
   readonly moved: ReturnType<typeof whatMoved>;
 }
 
+/** A turn that lost a deadlock has changed its board: `Turns` takes it again with another. */
+const usesUpItsBoard = { afterLostRace: 'reject' } as const;
+
 /**
  * One turn: the orders are carried out on the account's board and written, in one transaction under the account's row.
  *
@@ -65,24 +68,28 @@ export async function takeTurn(
   jobs: readonly Job[],
 ): Promise<TurnOutcome> {
   const onlyIfDue = jobs.every(({ order }) => order.name === 'tick');
-  return inTransaction(pool, async (sql) => {
-    const askedAt = performance.now();
-    // Sent together; the second waits for the lock of the first.
-    const [locked, facts, existing, upgrades] = await Promise.all([
-      lockForTurn(sql, accountId, onlyIfDue),
-      visitorFacts(sql, accountId, visitorsOf(jobs)),
-      existingIds(sql, repeatable(jobs)),
-      mediaUpgrades(sql, upgradesOf(jobs)),
-    ]);
-    if (locked === null)
-      return { held: null, answers: jobs.map((job) => () => job.done(null)), dueInMs: null, moved: null };
-    const time = await settleTime(sql, clock, locked, askedAt);
-    const { now } = time;
-    const board = await currentBoard(sql, accountId, time.isMoved ? null : held, time);
-    advance(board, now);
-    const answers = jobs.map((job) => carryOut(board, job, now, { facts, existing, upgrades }));
-    return write(sql, board, time, answers);
-  });
+  return inTransaction(
+    pool,
+    async (sql) => {
+      const askedAt = performance.now();
+      // Sent together; the second waits for the lock of the first.
+      const [locked, facts, existing, upgrades] = await Promise.all([
+        lockForTurn(sql, accountId, onlyIfDue),
+        visitorFacts(sql, accountId, visitorsOf(jobs)),
+        existingIds(sql, repeatable(jobs)),
+        mediaUpgrades(sql, upgradesOf(jobs)),
+      ]);
+      if (locked === null)
+        return { held: null, answers: jobs.map((job) => () => job.done(null)), dueInMs: null, moved: null };
+      const time = await settleTime(sql, clock, locked, askedAt);
+      const { now } = time;
+      const board = await currentBoard(sql, accountId, time.isMoved ? null : held, time);
+      advance(board, now);
+      const answers = jobs.map((job) => carryOut(board, job, now, { facts, existing, upgrades }));
+      return write(sql, board, time, answers);
+    },
+    usesUpItsBoard,
+  );
 }
 
 async function currentBoard(

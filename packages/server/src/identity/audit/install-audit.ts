@@ -65,6 +65,8 @@ const inOne: Write = async (audit, request, run) => {
   try {
     return await inTransaction(pool, async (sql) => {
       request.sql = sql;
+      // A transaction that lost a deadlock is run again.
+      request.recorded = null;
       const answer = await run();
       await writeEntry(audit, request, answer);
       return answer;

@@ -8,19 +8,29 @@ import { Watermark } from './watermark.ts';
 /** Destinations in one read. */
 const readsAtOnce = 200;
 
+interface ReaderParts {
+  readonly sql: Sql;
+  readonly holdings: Holdings;
+  readonly onBatch: (size: number) => void;
+  /** The log has begun another epoch: what is held may be of a history that is lost. */
+  readonly onNewEpoch: () => void;
+}
+
 /** Brings what is due from the database to the destinations it is for. Called by one loop, never twice at a time. */
 export class Reader {
   readonly #sql: Sql;
   readonly #holdings: Holdings;
   readonly #onBatch: (size: number) => void;
+  readonly #onNewEpoch: () => void;
   #watermark = new Watermark();
-  /** Of the log, at the last read; `undefined`: nothing was read yet. */
-  #epoch: number | undefined;
+  /** Of the epoch of the log at the last read, `null` where none was in force; `undefined`: nothing was read yet. */
+  #tag: string | null | undefined;
 
-  constructor(sql: Sql, holdings: Holdings, onBatch: (size: number) => void) {
+  constructor({ sql, holdings, onBatch, onNewEpoch }: ReaderParts) {
     this.#sql = sql;
     this.#holdings = holdings;
     this.#onBatch = onBatch;
+    this.#onNewEpoch = onNewEpoch;
   }
 
   /** Answers those that were read for. */
@@ -42,7 +52,7 @@ export class Reader {
       for (const { destination } of wanted) destination.rescan();
       throw error;
     });
-    await this.#noteEpoch(read.moment.epoch);
+    await this.#noteEpoch(read.moment.tag);
     this.#watermark.note(read.moment);
     this.#onBatch(read.deliveries.length);
     const found = Map.groupBy(read.deliveries, ({ destinationId }) => destinationId);
@@ -52,17 +62,19 @@ export class Reader {
   }
 
   /**
-   * After a crash, a failover or a restore numbers of the log may be given out again that were passed already. So everything
-   * is read from the beginning, and nothing is taken of the read that has found out (see `Destination.receive`).
+   * After a crash, a failover or a restore numbers of the log may be given out again that were passed already, and what is
+   * held may never have been. So everything is read from the beginning, and nothing is taken of the read that has found out
+   * (see `Destination.receive`).
    */
-  async #noteEpoch(epoch: number | null): Promise<void> {
-    if (epoch === null) await beginEpoch(this.#sql);
-    else if (epoch === this.#epoch) return;
-    const isFirst = this.#epoch === undefined && epoch !== null;
-    this.#epoch = epoch ?? undefined;
+  async #noteEpoch(tag: string | null): Promise<void> {
+    if (tag === null) await beginEpoch(this.#sql);
+    else if (tag === this.#tag) return;
+    const isFirst = this.#tag === undefined;
+    this.#tag = tag;
     if (isFirst) return;
     this.#watermark = new Watermark();
     for (const destination of this.#holdings.all) destination.rescan();
+    this.#onNewEpoch();
   }
 
   /** Lanes that could go on, but for what was let go of them. */

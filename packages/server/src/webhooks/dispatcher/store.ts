@@ -1,6 +1,5 @@
 import type { WebhookId } from '../../events/attach-webhooks.ts';
 import type { DestinationId } from '../../events/destination.ts';
-import { epochInForce } from '../../events/log-point.ts';
 import { piece, type Piece, type Sql } from '../../platform/database.ts';
 import type { Delivery } from './delivery.ts';
 import type { LaneName } from './lanes.ts';
@@ -18,8 +17,8 @@ export interface Wanted {
 }
 
 interface ReadMoment extends Moment {
-  /** The epoch of the log; `null`: none is in force. */
-  readonly epoch: number | null;
+  /** Of the epoch of the log; `null`: none is in force. */
+  readonly tag: string | null;
 }
 
 export interface ReadRows {
@@ -75,7 +74,7 @@ export async function readDeliveries(sql: Sql, wanted: readonly Wanted[]): Promi
            f.event_id AS "eventId", f.event_seq::float8 AS seq, f.event_type AS type, f.attempts, f.parked,
            f.due_at IS NOT NULL AS "putOff", coalesce(f.body::text, e.payload::text) AS payload,
            -- With the first row is enough.
-           CASE WHEN f.place > 1 THEN NULL ELSE (SELECT epoch FROM ${epochInForce(sql)} AS log) END AS epoch,
+           CASE WHEN f.place > 1 THEN NULL ELSE (SELECT tag FROM log_epoch_in_force) END AS tag,
            CASE WHEN f.place > 1 THEN NULL ELSE pg_snapshot_xmin(pg_current_snapshot())::text::float8 END AS xmin,
            CASE WHEN f.place > 1 THEN NULL ELSE ${nextXid(sql)} END AS "nextXid",
            CASE WHEN f.place > 1 THEN NULL ELSE (SELECT last_value::float8 FROM events_seq_seq) END AS "lastSeq"

@@ -1,5 +1,5 @@
 import type { WebhookId } from '../../events/attach-webhooks.ts';
-import type { Sql } from '../../platform/database.ts';
+import { piece, type Sql } from '../../platform/database.ts';
 import { hasCome } from '../../platform/due-time.ts';
 import type { AccountId } from '../../platform/ids.ts';
 import type { Cursor, Place } from '../../platform/paging.ts';
@@ -55,7 +55,17 @@ export async function findRecovery(sql: Sql, webhookId: WebhookId, id: RecoveryI
   return row ?? null;
 }
 
-/** Takes those that nobody has, or has had for too long. */
+/** Every transaction that was under way when the recovery was asked for has ended. */
+const isSettled = piece(
+  (sql) => sql`
+    coalesce(asked_in < (SELECT log_position(epoch, pg_snapshot_xmin(pg_current_snapshot()))
+                           FROM log_epoch_in_force), true)`,
+);
+
+/**
+ * Takes those that nobody has, or has had for too long. Not before all that could be held for the webhook is committed: a
+ * recovery goes by the numbers of the log, and what commits late with a smaller one would stay behind.
+ */
 export async function takeRecoveries(sql: Sql, room: number, leaseSec: number): Promise<TakenRecovery[]> {
   // Served by webhook_recoveries_running.
   return sql<TakenRecovery[]>`
@@ -63,7 +73,7 @@ export async function takeRecoveries(sql: Sql, room: number, leaseSec: number): 
        SET taken_until = now() + make_interval(secs => ${leaseSec}), epoch = epoch + 1
      WHERE id = ANY(ARRAY(SELECT id
                             FROM webhook_recoveries
-                           WHERE state = 'running' AND ${hasCome(sql, sql`taken_until`, leaseSec)}
+                           WHERE state = 'running' AND ${hasCome(sql, sql`taken_until`, leaseSec)} AND ${isSettled(sql)}
                            ORDER BY taken_until
                            LIMIT ${room}
                              FOR UPDATE SKIP LOCKED))

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Databases } from './databases.ts';
+import { entries } from './entries.ts';
+import { tryOut } from './harness.ts';
+import { shortLab, startSharedDatabases } from './lab.ts';
+
+/** Every entry of `npm run bench` once, with a load of about a second: that it runs, and measures something. */
+const scope = new AsyncDisposableStack();
+let shared: Databases;
+
+before(async () => {
+  shared = await startSharedDatabases(scope);
+});
+after(async () => scope.disposeAsync());
+
+for (const { name, prepare } of entries) {
+  test(`${name} can be measured`, { timeout: 120_000 }, async (t) => {
+    await using own = new AsyncDisposableStack();
+    const measures = await prepare(shortLab(own, shared));
+    assert.ok(measures.length > 0);
+    for (const measure of measures) {
+      for (const [figure, values] of Object.entries(await tryOut(measure))) {
+        t.diagnostic(`${figure}: ${values.map((value) => value.toPrecision(3)).join(' against ')} ${measure.unit}`);
+        assert.ok(values.every(Number.isFinite), `${figure} is a number`);
+        // Differences of memory may be less than nothing, and a browser may have had no long task at all.
+        const mayBeNone = figure.startsWith('memory of') || figure === 'longest task';
+        assert.ok(mayBeNone || values.every((value) => value > 0), `${figure} is more than nothing`);
+      }
+    }
+  });
+}
+
+test('entries have names of their own', () => {
+  const names = entries.map(({ name }) => name);
+  assert.deepEqual(names, [...new Set(names)]);
+});

@@ -1,0 +1,31 @@
+import { api } from './api.ts';
+import { chat } from './chat.ts';
+import { consoleBoard } from './console-board.ts';
+import { feed } from './feed.ts';
+import type { Entry } from './harness.ts';
+import { hours } from './hours.ts';
+import { order } from './order.ts';
+import { queues } from './queues.ts';
+import { routing } from './routing.ts';
+import { drain } from './webhooks-drain.ts';
+import { growth } from './webhooks-growth.ts';
+import { isolation } from './webhooks-isolation.ts';
+import { latency } from './webhooks-latency.ts';
+import { statements } from './webhooks-statements.ts';
+
+/** Everything there is to measure. `npm run bench` runs these in full, `npm test` in short. */
+export const entries: readonly Entry[] = [
+  api,
+  hours,
+  queues,
+  routing,
+  chat,
+  feed,
+  order,
+  drain,
+  latency,
+  statements,
+  growth,
+  isolation,
+  consoleBoard,
+];

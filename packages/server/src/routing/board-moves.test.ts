@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { movedBetween, type BoardMove } from './board-moves.ts';
+
+const move = (version: number, previous: number | null = version - 1): BoardMove => ({
+  version,
+  previous,
+  things: { tickets: [String(version)] },
+});
+const ids = (moves: ReturnType<typeof movedBetween>) => moves?.flatMap(({ tickets }) => tickets ?? []) ?? null;
+
+test('moves that follow each other lead from one version to the other, also over a jump', () => {
+  assert.deepEqual(ids(movedBetween([], { from: 4, to: 4 })), []);
+  assert.deepEqual(ids(movedBetween([move(5), move(900, 5), move(901)], { from: 4, to: 901 })), ['5', '900', '901']);
+  assert.deepEqual(ids(movedBetween([move(5, null)], { from: 4, to: 5 })), ['5']);
+});
+
+test('what moved is not known with a gap, before the first move, after the last, or from a version that was lost', () => {
+  assert.equal(movedBetween([], { from: 4, to: 5 }), null);
+  assert.equal(movedBetween([move(6)], { from: 4, to: 6 }), null);
+  assert.equal(movedBetween([move(5), move(7)], { from: 4, to: 7 }), null);
+  assert.equal(movedBetween([move(5)], { from: 4, to: 6 }), null);
+  assert.equal(movedBetween([], { from: 7, to: 5 }), null);
+  // The backup had 4; the reader saw 5 and 6, which are lost; the account went on from 4.
+  assert.equal(movedBetween([move(900, 4)], { from: 6, to: 900 }), null);
+});

@@ -1,0 +1,29 @@
+import { ensureSigningKey } from '../../packages/server/src/identity/signing-keys.ts';
+import { connect, openDatabase } from '../../packages/server/src/platform/database.ts';
+import { startEmbeddedPostgres } from '../../packages/server/src/platform/embedded-postgres.ts';
+import { migrate } from '../../packages/server/src/platform/migrations.ts';
+import { startOldestPostgres } from './oldest-postgres.ts';
+
+/** A PostgreSQL with a migrated database, `template_usher`, that test files clone: see `cloneDatabase`. */
+export interface TestPostgres {
+  /** What test files find it by. */
+  readonly environment: Readonly<Record<string, string>>;
+  stop(): Promise<void>;
+}
+
+/** What is written need not outlive the test run. */
+const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum: 'off' };
+
+/** The newest PostgreSQL is the embedded one; the oldest is the oldest that Usher supports. */
+export async function startTestPostgres(dataDir: string, version: 'newest' | 'oldest'): Promise<TestPostgres> {
+  const start = version === 'oldest' ? startOldestPostgres : startEmbeddedPostgres;
+  const { address, stop } = await start(dataDir, settings);
+  if (address.kind !== 'socket') throw new Error('the embedded database is reached by socket');
+  const admin = connect(address, { max: 1 });
+  await admin`CREATE DATABASE template_usher`;
+  await admin.end();
+  const template = openDatabase({ ...address, database: 'template_usher' }, 2);
+  await migrate(template, ensureSigningKey);
+  await template.close();
+  return { environment: { TEST_DATABASE_SOCKET: address.directory, TEST_POSTGRES: version }, stop };
+}
