@@ -45,7 +45,7 @@ export async function startTestServer(
   const log = createLog('info', sink);
   const database = openDatabase(address ?? (await cloneDatabase()), config.databasePoolSize);
   const feed = await openChangeFeed(database.address);
-  const session = await DatabaseSession.open(database.address, log);
+  const session = await DatabaseSession.open(database.address);
   const clock = await ClockWatch.start(session.sql, log);
   const app = await buildApp({ config, database, feed, session, clock, log, samplePace });
   await app.listen({ host: '127.0.0.1', port: 0 });

@@ -44,7 +44,7 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     await migrate(storage.database, ensureSigningKey);
     const feed = await openChangeFeed(storage.database.address);
     closers.push(async () => feed.close());
-    const session = await DatabaseSession.open(storage.database.address, log);
+    const session = await DatabaseSession.open(storage.database.address);
     closers.push(async () => session.close());
     const clock = await ClockWatch.start(session.sql, log);
     closers.push(async () => clock.stop());

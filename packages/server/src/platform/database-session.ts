@@ -1,6 +1,5 @@
 import type { Sql as PoolSql } from 'postgres';
 import { connect, type DatabaseAddress, type Sql } from './database.ts';
-import type { Log } from './log.ts';
 
 /** The process proves so often that its session is still there. */
 const beatMs = 500;
@@ -20,34 +19,29 @@ const lockSpace = 0x75736872;
  *
  * The session holds an advisory lock by its number. PostgreSQL releases the lock when the session ends: at once when the
  * process is killed, or its connection is closed. A session that was lost is followed by another, with another number: what
- * was leased under the old one must be renewed under the new one.
- *
- * A pooler that gives the connection's statements to different sessions makes that impossible. Then there is no number, and
- * leases only end by their time.
+ * was leased under the old one must be renewed under the new one. (A pooler that shares sessions is refused at the start.)
  */
 export class DatabaseSession {
   readonly #client: PoolSql;
-  readonly #log: Log;
-  #number: number | null = null;
+  #number = 0;
   #backend = 0;
   /** When the last beat that was answered had been sent, by the monotonic clock. */
   #provedAt = -Infinity;
   #isClosed = true;
-  #isPooled = false;
   readonly #opened: (() => void)[] = [];
   #timer: NodeJS.Timeout | null = null;
   #stopped = false;
 
-  private constructor(address: DatabaseAddress, log: Log) {
-    this.#log = log;
+  private constructor(address: DatabaseAddress) {
     const onclose = (): void => {
       this.#isClosed = true;
+      this.#provedAt = -Infinity;
     };
     this.#client = connect(address, { max: 1, idle_timeout: 0, max_lifetime: null, fetch_types: false, onclose });
   }
 
-  static async open(address: DatabaseAddress, log: Log): Promise<DatabaseSession> {
-    const session = new DatabaseSession(address, log);
+  static async open(address: DatabaseAddress): Promise<DatabaseSession> {
+    const session = new DatabaseSession(address);
     try {
       await session.#beat();
     } catch (error) {
@@ -63,14 +57,13 @@ export class DatabaseSession {
     return this.#client;
   }
 
-  /** `null`: others cannot tell whether this process is there. */
-  get number(): number | null {
+  get number(): number {
     return this.#number;
   }
 
-  /** Whether others still see the session, or cannot tell either way. */
+  /** Whether others still see the session. */
   isHeld(now = performance.now()): boolean {
-    return this.#isPooled || (!this.#isClosed && now - this.#provedAt < lostAfterMs);
+    return now - this.#provedAt < lostAfterMs;
   }
 
   /** Calls `opened` whenever there is another session than before. */
@@ -95,14 +88,12 @@ export class DatabaseSession {
   }
 
   async #beat(): Promise<void> {
-    if (this.#isPooled) return;
     if (this.#isClosed) return this.#lock();
     const sentAt = performance.now();
     const [row] = await this.#client<{ backend: number }[]>`SELECT pg_backend_pid() AS backend`;
-    if (row?.backend === this.#backend) this.#provedAt = sentAt;
-    // The connection was lost and is back: `onclose` says so.
-    else if (this.#isClosed) await this.#lock();
-    else this.#giveUp();
+    // Another backend answers: the session is lost, and the next beat takes another lock.
+    if (row?.backend !== this.#backend) this.#isClosed = true;
+    if (!this.#isClosed) this.#provedAt = sentAt;
   }
 
   async #lock(): Promise<void> {
@@ -113,6 +104,8 @@ export class DatabaseSession {
         SELECT number, pg_backend_pid() AS backend, pg_advisory_lock(${lockSpace}, number)
           FROM (SELECT nextval('session_numbers')::integer AS number) AS next`;
       if (row === undefined) throw new Error('a session got no number');
+      // Lost again before the answer was read: the next beat tries anew.
+      if (this.#isClosed) return;
       this.#number = row.number;
       this.#backend = row.backend;
       this.#provedAt = sentAt;
@@ -120,15 +113,6 @@ export class DatabaseSession {
       this.#isClosed = true;
       throw error;
     }
-    for (const opened of this.#opened) opened();
-  }
-
-  #giveUp(): void {
-    this.#isPooled = true;
-    this.#number = null;
-    this.#log.warn(
-      'the database is reached through a pooler that shares sessions: work of a killed process is taken over after 15 s, not at once. Give Usher a direct connection, or set the pooler to session mode.',
-    );
     for (const opened of this.#opened) opened();
   }
 }

@@ -102,8 +102,7 @@ class ModelDispatcher {
     const lease = { id: 'destination' as DestinationId, accountId: 'account' as AccountId, origin: '', epoch: 1 };
     this.#destination = new Destination(lease, {
       now: 0,
-      leasedUntil: Infinity,
-      session: null,
+      terms: { leasedUntil: Infinity, session: null },
       onDirty: () => undefined,
     });
   }

@@ -4,6 +4,7 @@ import type { AccountId } from '../../platform/ids.ts';
 import { Breaker, type BreakerState } from './breaker.ts';
 import type { Delivery, DeliveryId } from './delivery.ts';
 import { Lanes, type LaneName } from './lanes.ts';
+import type { LeaseTerms } from './lease-keeper.ts';
 import type { Lease } from './leases.ts';
 import type { Wanted } from './store.ts';
 
@@ -23,9 +24,7 @@ const mostLeftOut = 2_000;
 
 interface Taken {
   readonly now: number;
-  readonly leasedUntil: number;
-  /** In whose name it was leased. */
-  readonly session: number | null;
+  readonly terms: LeaseTerms;
   /** Called when it becomes dirty, which a new one is. */
   readonly onDirty: (destination: Destination) => void;
 }
@@ -38,10 +37,8 @@ export class Destination {
   readonly epoch: number;
   readonly lanes = new Lanes();
   readonly breaker = new Breaker();
-  /** Of the process's own clock: nothing is sent after that. */
-  leasedUntil: number;
-  /** The session that its lease is by: nothing is sent if the process has another by now. */
-  session: number | null;
+  /** Until when, and by which session, something may be sent. */
+  terms: LeaseTerms;
   /** Nothing is sent before that. */
   pausedUntil = 0;
   sending = 0;
@@ -61,13 +58,12 @@ export class Destination {
   #dirty = true;
   readonly #onDirty: (destination: Destination) => void;
 
-  constructor({ id, accountId, origin, epoch }: Lease, { now, leasedUntil, session, onDirty }: Taken) {
+  constructor({ id, accountId, origin, epoch }: Lease, { now, terms, onDirty }: Taken) {
     this.id = id;
     this.accountId = accountId;
     this.origin = origin;
     this.epoch = epoch;
-    this.leasedUntil = leasedUntil;
-    this.session = session;
+    this.terms = terms;
     this.activeAt = now;
     this.forgottenAt = now;
     this.#rescannedAt = now;

@@ -4,7 +4,7 @@ import type { ChangeFeed } from '../../platform/change-feed.ts';
 import type { ClockWatch } from '../../platform/clock-watch.ts';
 import { isDatabaseUnavailable, type Sql } from '../../platform/database.ts';
 import type { DatabaseSession } from '../../platform/database-session.ts';
-import { newId, type AccountId } from '../../platform/ids.ts';
+import type { AccountId } from '../../platform/ids.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Attempt } from '../attempt.ts';
 import { Asking } from './asking.ts';
@@ -13,19 +13,9 @@ import { longestEvent, mostToDestination, type Courier } from './courier.ts';
 import { decide } from './decide.ts';
 import type { Delivery } from './delivery.ts';
 import type { Destination } from './destination.ts';
-import { GoneSessions } from './gone-sessions.ts';
 import { Holdings } from './holdings.ts';
-import {
-  findGoneSessions,
-  leaseAny,
-  leaseOf,
-  leaseSec,
-  releaseLeases,
-  renewLeases,
-  type Claimant,
-  type Lease,
-} from './leases.ts';
-import { moveDueTimes } from './move-due-times.ts';
+import { LeaseKeeper, type LeaseTerms } from './lease-keeper.ts';
+import type { Lease } from './leases.ts';
 import type { Outcome } from './outcomes.ts';
 import { Reader } from './reader.ts';
 import { Standing } from './standing.ts';
@@ -46,15 +36,9 @@ const readGapMs = 5;
 const leasesAtOnce = 64;
 const mostDestinations = 5_000;
 const renewMs = 5_000;
-/** A lease counts for less than it is, for the time it takes to hear of it. */
-const leaseMarginMs = 2_000;
 /** One for which there is nothing to do is given back. */
 const idleMs = 10_000;
 const pollMs = 1_000;
-/** After a step of the clock no lease is judged by its time for so long: all owners that are there have renewed by then. */
-const untrustedMs = leaseSec * 1_000;
-/** Due times that were not moved with the clock are looked for so often; after a step at once. */
-const checkTimesMs = 60_000;
 /** What is known of lanes that wait is read anew so often. */
 const forgetMs = 60_000;
 /** When the process stops, what is under way has so long. */
@@ -92,16 +76,13 @@ export interface DispatcherWatch {
 export class Dispatcher {
   readonly #parts: DispatcherParts;
   readonly #standing: Standing;
-  /** Leases are in this name; a process that starts again is another. */
-  readonly #name = newId<string>();
+  readonly #leases: LeaseKeeper;
   readonly #holdings = new Holdings();
   readonly #reader: Reader;
   readonly #changes: Changes;
   readonly #writeOffs: WriteOffs;
   #sending = 0;
   readonly #asking = new Asking<AccountId>();
-  readonly #gone = new GoneSessions();
-  #checkTimesAt = 0;
   #readAt = 0;
   #isPolling = true;
   #writesDue = false;
@@ -118,7 +99,8 @@ export class Dispatcher {
   constructor(parts: DispatcherParts) {
     this.#parts = parts;
     this.#standing = new Standing(parts);
-    this.#writeOffs = new WriteOffs(parts.sql, this.#name);
+    this.#leases = new LeaseKeeper(parts);
+    this.#writeOffs = new WriteOffs(parts.sql, this.#leases.owner);
     this.#changes = new Changes(parts.sql, this.#holdings);
     this.#reader = new Reader({
       sql: parts.sql,
@@ -133,9 +115,8 @@ export class Dispatcher {
     parts.feed.onReset(() => this.#heedChange(null));
     // What is leased by a session that was lost is anybody's, until it is renewed by the one that there is now.
     parts.session.onOpened(() => void this.#renew());
+    // The times of our own leases are by the old clock, and delayed deliveries are due at other times.
     parts.clock.onStep(() => {
-      this.#checkTimesAt = 0;
-      // The times of our own leases are by the old clock.
       void this.#renew();
       this.#poll();
     });
@@ -163,7 +144,7 @@ export class Dispatcher {
     try {
       while (this.#writeOffs.size > 0) await this.#write();
       const held = this.#holdings.all;
-      if (held.length > 0) await releaseLeases(this.#parts.sql, this.#name, held);
+      if (held.length > 0) await this.#leases.release(held);
     } catch (error) {
       this.#complain(error, 'what was delivered could not be written down at the end; it is delivered again');
     }
@@ -308,56 +289,35 @@ export class Dispatcher {
   async #lease(): Promise<void> {
     const room = Math.min(leasesAtOnce, mostDestinations - this.#holdings.size);
     const now = performance.now();
-    // Without a session nothing may be sent, so nothing is leased.
-    if (room <= 0 || !this.#parts.session.isHeld(now)) return;
+    // What cannot be used is not leased.
+    if (room <= 0 || !this.#leases.isThere) return;
     if (this.#isPolling) {
       this.#isPolling = false;
-      await this.#checkTimes(now);
-      this.#gone.note(await findGoneSessions(this.#parts.sql), now);
+      await this.#leases.lookAround();
       // The database was away for so long: what is ours still is not taken anew, which would send again what is under way.
-      if (this.#holdings.all.some(({ leasedUntil }) => leasedUntil < now)) await this.#renew();
-      const claimant = this.#claimant(now);
-      const { leases, oldestDueSec } = await leaseAny(this.#parts.sql, claimant, room);
+      if (this.#holdings.all.some(({ terms }) => terms.leasedUntil < now)) await this.#renew();
+      const { leases, terms, oldestDueSec } = await this.#leases.leaseAny(room);
       this.#parts.watch.oldestDue(oldestDueSec);
       if (leases.length === leasesAtOnce) this.#isPolling = true;
-      this.#take(leases, claimant, now);
+      this.#take(leases, terms);
       return;
     }
     const due = this.#asking.due(now);
     if (due === null) return;
     if ('inMs' in due) return this.#wakeSoon(due.inMs);
-    const claimant = this.#claimant(now);
-    const leases = await leaseOf(this.#parts.sql, claimant, due.accounts, room).catch((error: unknown) => {
+    const { leases, terms } = await this.#leases.leaseOf(due.accounts, room).catch((error: unknown) => {
       this.#asking.putBack(due.accounts);
       throw error;
     });
     this.#asking.answer(due.accounts, new Set(leases.map(({ accountId }) => accountId)), now);
-    this.#take(leases, claimant, now);
+    this.#take(leases, terms);
   }
 
-  #claimant(now: number): Claimant {
-    const { clock, session } = this.#parts;
-    const isTrusted = clock.sinceStepMs() > untrustedMs;
-    return {
-      owner: this.#name,
-      session: session.number,
-      gone: this.#gone.at(now),
-      expectedNow: isTrusted ? clock.databaseNow() : null,
-    };
-  }
-
-  async #checkTimes(now: number): Promise<void> {
-    if (now < this.#checkTimesAt) return;
-    await moveDueTimes(this.#parts.sql);
-    this.#checkTimesAt = now + checkTimesMs;
-  }
-
-  /** `now`: when it was asked for. The lease cannot have begun before that. */
-  #take(leases: readonly Lease[], { session }: Claimant, now: number): void {
+  #take(leases: readonly Lease[], terms: LeaseTerms): void {
     for (const lease of leases) {
       const before = this.#holdings.find(lease.id);
       if (before !== undefined) this.#drop(before);
-      this.#holdings.take(lease, { now, leasedUntil: now + leaseSec * 1_000 - leaseMarginMs, session });
+      this.#holdings.take(lease, terms);
     }
     if (leases.length > 0) this.#again = true;
   }
@@ -395,15 +355,9 @@ export class Dispatcher {
     return destination.sending < Math.min(mostToDestination, Math.max(1, free));
   }
 
-  /** The lease is ours, nobody can have taken it, and others see that we are there. */
+  /** The lease is ours, and nobody can have taken it. */
   #isOurs(destination: Destination, now: number): boolean {
-    const { session } = this.#parts;
-    return (
-      now <= destination.leasedUntil &&
-      this.#holdings.isOurs(destination) &&
-      destination.session === session.number &&
-      session.isHeld(now)
-    );
+    return this.#holdings.isOurs(destination) && this.#leases.mayUse(destination.terms, now);
   }
 
   async #deliver(destination: Destination, delivery: Delivery): Promise<void> {
@@ -491,15 +445,11 @@ export class Dispatcher {
   async #renew(): Promise<void> {
     const held = this.#holdings.all;
     if (held.length === 0) return;
-    const now = performance.now();
     try {
-      const session = this.#parts.session.number;
-      const ours = await renewLeases(this.#parts.sql, { owner: this.#name, session }, held);
+      const { ours, terms } = await this.#leases.renew(held);
       for (const destination of held) {
-        if (ours.has(destination.id)) {
-          destination.leasedUntil = now + leaseSec * 1_000 - leaseMarginMs;
-          destination.session = session;
-        } else if (this.#holdings.isOurs(destination)) this.#drop(destination);
+        if (ours.has(destination.id)) destination.terms = terms;
+        else if (this.#holdings.isOurs(destination)) this.#drop(destination);
         this.#pump(destination);
       }
     } catch (error) {
@@ -520,9 +470,11 @@ export class Dispatcher {
     const idle = this.#holdings.all.filter((each) => each.sending === 0 && each.isIdle(now, idleMs));
     if (idle.length === 0) return;
     for (const destination of idle) this.#drop(destination);
-    releaseLeases(this.#parts.sql, this.#name, idle).catch((error: unknown) =>
-      this.#complain(error, 'idle destinations could not be given back; their leases run out'),
-    );
+    this.#leases
+      .release(idle)
+      .catch((error: unknown) =>
+        this.#complain(error, 'idle destinations could not be given back; their leases run out'),
+      );
   }
 
   #complain(error: unknown, what: string): void {

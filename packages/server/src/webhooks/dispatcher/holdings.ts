@@ -1,6 +1,7 @@
 import type { DestinationId } from '../../events/destination.ts';
 import type { AccountId } from '../../platform/ids.ts';
 import { Destination } from './destination.ts';
+import type { LeaseTerms } from './lease-keeper.ts';
 import type { Lease } from './leases.ts';
 
 /** The destinations whose leases are ours. */
@@ -32,12 +33,12 @@ export class Holdings {
     return this.#all.get(destination.id) === destination;
   }
 
-  take(lease: Lease, taken: Pick<Destination, 'leasedUntil' | 'session'> & { readonly now: number }): void {
+  take(lease: Lease, terms: LeaseTerms): void {
     const onDirty = (dirty: Destination): void => {
       // One that was taken from us may still be told what became of its deliveries.
       if (this.isOurs(dirty)) this.dirty.add(dirty);
     };
-    const destination = new Destination(lease, { ...taken, onDirty });
+    const destination = new Destination(lease, { now: performance.now(), terms, onDirty });
     this.#all.set(lease.id, destination);
     this.dirty.add(destination);
     const others = this.#ofAccount.get(lease.accountId) ?? new Set();
