@@ -6,6 +6,7 @@ import { buildApp } from '../../packages/server/src/app.ts';
 import { readConfig, type Config } from '../../packages/server/src/config.ts';
 import { openChangeFeed, type ChangeFeed } from '../../packages/server/src/platform/change-feed.ts';
 import { openDatabase, type Database, type DatabaseAddress } from '../../packages/server/src/platform/database.ts';
+import type { Room } from '../../packages/server/src/platform/disk-room.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import type { Pace } from '../../packages/server/src/sample/simulations.ts';
 import type { App } from '../../packages/server/src/platform/http.ts';
@@ -28,6 +29,7 @@ export async function startTestServer(
   overrides: Partial<Config> = {},
   address?: DatabaseAddress,
   samplePace: Partial<Pace> = {},
+  room: Room | null = null,
 ): Promise<TestServer> {
   const dataDir = overrides.dataDir ?? mkdtempSync(join(tmpdir(), 'usher-test-data-'));
   const config: Config = { ...readConfig({}), rateLimitPerToken: 1e9, rateLimitSignIn: 1e9, ...overrides, dataDir };
@@ -41,7 +43,7 @@ export async function startTestServer(
   const log = createLog('info', sink);
   const database = openDatabase(address ?? (await cloneDatabase()), config.databasePoolSize);
   const feed = await openChangeFeed(database.address);
-  const app = await buildApp({ config, database, feed, log, samplePace });
+  const app = await buildApp({ config, database, feed, log, room, samplePace });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const bound = app.server.address();
   if (typeof bound !== 'object' || bound === null) throw new Error('the server has no port');

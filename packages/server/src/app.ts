@@ -30,6 +30,7 @@ import { visitorRoutes } from './identity/visitors/routes.ts';
 import { AddressGuard } from './platform/address-guard.ts';
 import type { ChangeFeed } from './platform/change-feed.ts';
 import type { Database } from './platform/database.ts';
+import type { Room } from './platform/disk-room.ts';
 import { docsRoutes } from './platform/docs.ts';
 import { guardedConnector } from './platform/guarded-connector.ts';
 import { GuardedFetcher } from './platform/guarded-fetcher.ts';
@@ -96,6 +97,8 @@ interface AppParts {
   readonly database: Database;
   readonly feed: ChangeFeed;
   readonly log: Log;
+  /** Whether there is room on the disk of an embedded database and its files. */
+  readonly room?: Room | null;
   /** How fast sample data lives; left out, as people do. */
   readonly samplePace?: Partial<Pace>;
 }
@@ -113,8 +116,8 @@ const failuresPerMinute = 300;
 const addressesPerPassword = 6;
 
 /** The HTTP edge with every room's routes. What a hook adds to routes, it adds to those registered after it. */
-export async function buildApp({ config, database, feed, log, samplePace = {} }: AppParts): Promise<App> {
-  const app = createApp({ log, sql: database.sql, trustProxy: config.trustProxy });
+export async function buildApp({ config, database, feed, log, room = null, samplePace = {} }: AppParts): Promise<App> {
+  const app = createApp({ log, sql: database.sql, room, trustProxy: config.trustProxy });
   const metrics = createMetrics(database.sql, config.databasePoolSize);
   // What a request needs to know in the middle of a transaction comes over connections that no transaction holds.
   const lookups = database.connect(lookupOptions);
@@ -124,7 +127,7 @@ export async function buildApp({ config, database, feed, log, samplePace = {} }:
   const hints = new Hints(lookups, feed, log);
   app.addHook('onClose', async () => hints.stop());
   const turns = startTurns({ app, database, feed, log, siteQueues, hints, metrics });
-  const disk = new FileDisk(config.dataDir, log);
+  const disk = new FileDisk(config.dataDir, log, room);
   const files = openFilesRoom({ app, sql: database.sql, disk, scanner: config.scanner, hints, log, metrics });
   const sms = openSms({ app, config, database, feed, log, hints, metrics, turns });
   const tokens = new Tokens(new Keyring(lookups, feed));
@@ -206,7 +209,7 @@ export async function buildApp({ config, database, feed, log, samplePace = {} }:
   // Before the server takes no more requests, its own among them.
   app.addHook('preClose', async () => simulations.stop());
   sampleDataRoutes(app, { simulations, sealer, guard });
-  await healthRoutes(app, database.pulse);
+  await healthRoutes(app, database.pulse, room);
   metricsRoute(app, metrics);
   docsRoutes(app, () => apiDocument(app, eventWebhooks()));
   await pageRoutes(app);
