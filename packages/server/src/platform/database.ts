@@ -111,7 +111,7 @@ function open(address: DatabaseAddress, options: PoolOptions): { sql: PoolSql; w
       : postgres({ ...shared, host: address.directory, user: address.user, database: address.database });
   (sql as PoolSql & Watchable).options.settings = settingStatement(settings);
   const watched = watchPool(sql, statementDeadlineMs ?? deadlineOf(settings));
-  const { end } = sql;
+  const end = sql.end.bind(sql);
   sql.end = async (given) => end(given).finally(() => watched.stop());
   return { sql, watched };
 }
@@ -260,7 +260,7 @@ const lostRace = new Set([
 ]);
 
 /** Whether PostgreSQL rolled the transaction back in favour of another. */
-export function isLostRace(error: unknown): boolean {
+function isLostRace(error: unknown): boolean {
   const code = databaseErrorCode(error);
   return code !== null && lostRace.has(code);
 }
