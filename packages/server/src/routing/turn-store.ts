@@ -22,7 +22,8 @@ export interface LockedAccount {
 
 /** The account's board is by another clock. The last turn may look younger than now by as long as a lock is waited for. */
 const isOutOfTime = piece(
-  (sql) => sql`(clock_shift_ms <> clock_shift() OR turned_at > clock_timestamp() + interval '30 seconds')`,
+  (sql) =>
+    sql`(clock_shift_ms <> (SELECT shift_ms FROM clock WHERE only_row) OR turned_at > clock_timestamp() + interval '30 seconds')`,
 );
 
 /**
@@ -36,7 +37,7 @@ export async function lockForTurn(sql: Sql, accountId: AccountId, onlyIfDue: boo
            extract(epoch FROM turned_at)::float8 * 1000 AS "turnedAt",
            extract(epoch FROM next_due_at)::float8 * 1000 AS "nextDueAt",
            extract(epoch FROM clock_timestamp())::float8 * 1000 AS now,
-           clock_shift()::float8 AS "shiftMs", clock_shift_ms::float8 AS "boardShiftMs",
+           (SELECT shift_ms::float8 FROM clock WHERE only_row) AS "shiftMs", clock_shift_ms::float8 AS "boardShiftMs",
            set_config('usher.turn', 'on', true)
       FROM accounts
      WHERE id = ${accountId}

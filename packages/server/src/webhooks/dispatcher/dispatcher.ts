@@ -6,10 +6,9 @@ import { isDatabaseUnavailable, type Sql } from '../../platform/database.ts';
 import type { DatabaseSession } from '../../platform/database-session.ts';
 import type { AccountId } from '../../platform/ids.ts';
 import type { Log } from '../../platform/log.ts';
-import type { Attempt } from '../attempt.ts';
 import { Asking } from './asking.ts';
 import { Changes } from './changes.ts';
-import { longestEvent, mostToDestination, type Courier } from './courier.ts';
+import { mostToDestination, type Courier } from './courier.ts';
 import { decide } from './decide.ts';
 import type { Delivery } from './delivery.ts';
 import type { Destination } from './destination.ts';
@@ -19,7 +18,8 @@ import type { Lease } from './leases.ts';
 import type { Outcome } from './outcomes.ts';
 import { Reader } from './reader.ts';
 import { Standing } from './standing.ts';
-import type { CalledWebhook, WebhookBook } from './webhook-book.ts';
+import { failedUnmade, turnedAway, whyNot } from './untried.ts';
+import type { WebhookBook } from './webhook-book.ts';
 import { WriteOffs } from './write-offs.ts';
 
 /** Requests under way in this process, in all. */
@@ -369,7 +369,8 @@ export class Dispatcher {
       // Reading it may have taken so long that it is another's to send.
       if (!this.#isOurs(destination, performance.now())) destination.putBack(delivery);
       else if (webhook !== null && webhook.destinationId !== destination.id) this.#sendOn(destination, delivery);
-      else if (webhook === null || payload === null || why !== null) this.#turnAway(destination, delivery, webhook);
+      else if (webhook === null || payload === null || why !== null)
+        this.#settle(destination, turnedAway(delivery, destination.epoch, webhook));
       else {
         const at = new Date();
         const attempt = await courier.carry(destination, delivery, webhook, payload);
@@ -386,16 +387,8 @@ export class Dispatcher {
         destination.putBack(delivery);
         destination.pausedUntil = performance.now() + pauseMs;
       } else {
-        // What is wrong with it may stay so (a secret that cannot be opened, say), and must not hold up others.
-        const decided = decide(delivery, notMade, Math.random());
-        this.#settle(destination, {
-          delivery,
-          epoch: destination.epoch,
-          at: new Date(),
-          ...decided,
-          attempt: notMade,
-          note: null,
-        });
+        // It must not hold up others.
+        this.#settle(destination, failedUnmade(delivery, destination.epoch));
       }
     }
     destination.sending -= 1;
@@ -409,21 +402,6 @@ export class Dispatcher {
     this.#goOn(destination, delivery, 'pass');
     this.#writeOffs.addStray(delivery);
     this.#writeSoon();
-  }
-
-  /** Not to be sent at all. */
-  #turnAway(destination: Destination, delivery: Delivery, webhook: CalledWebhook | null): void {
-    const isHeld = webhook !== null && !webhook.deleted && !webhook.enabled;
-    this.#settle(destination, {
-      delivery,
-      epoch: destination.epoch,
-      at: new Date(),
-      state: isHeld ? 'held' : 'discarded',
-      delayMs: null,
-      parked: delivery.parked,
-      attempt: null,
-      note: whyNot(webhook, delivery.payload),
-    });
   }
 
   #goOn(destination: Destination, delivery: Delivery, then: 'pass' | 'wait'): void {
@@ -480,22 +458,4 @@ export class Dispatcher {
   #complain(error: unknown, what: string): void {
     if (!isDatabaseUnavailable(error)) this.#parts.log.error({ err: error }, what);
   }
-}
-
-const notMade: Attempt = {
-  verdict: 'failed',
-  unavailable: false,
-  status: null,
-  answer: null,
-  error: 'the request could not be made up',
-  durationMs: 0,
-  retryAfterMs: null,
-};
-
-/** Why it is not even tried; `null`: it is. */
-function whyNot(webhook: CalledWebhook | null, payload: string | null): string | null {
-  if (webhook === null || webhook.deleted) return 'the webhook was deleted';
-  if (!webhook.enabled) return 'the webhook is disabled';
-  if (payload === null) return 'the event is no longer in the log';
-  return Buffer.byteLength(payload) > longestEvent ? 'the event is too large' : null;
 }
