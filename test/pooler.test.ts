@@ -6,13 +6,10 @@ import { engage, said, transcript } from './support/chat.ts';
 import { startCluster } from './support/cluster.ts';
 import { emptyDatabase } from './support/database.ts';
 import { openFeed } from './support/feed.ts';
-import { noPgbouncer, startPgbouncer } from './support/pgbouncer.ts';
+import { startPgbouncer } from './support/pgbouncer.ts';
 import { launch, temporaryDirectory } from './support/process.ts';
 import { call, until } from './support/server.ts';
 import { expectStatus } from './support/world.ts';
-
-/** Where there is no PgBouncer the report says so. */
-const skip = noPgbouncer ?? false;
 
 const refusal = /does not keep the session of a connection: .*PgBouncer: pool_mode = session.*DATABASE_URL/;
 
@@ -22,7 +19,7 @@ for (const settings of [
   { pool_mode: 'transaction', default_pool_size: '1' },
   { pool_mode: 'statement' },
 ]) {
-  test(`PgBouncer with ${JSON.stringify(settings)} is refused`, { skip }, async () => {
+  test(`PgBouncer with ${JSON.stringify(settings)} is refused`, async () => {
     const address = await emptyDatabase();
     await using bouncer = await startPgbouncer(address, settings);
     const through = { kind: 'url', url: bouncer.url } as const;
@@ -35,7 +32,7 @@ for (const settings of [
   });
 }
 
-test('Usher does not start behind a PgBouncer in transaction mode, and says what to change', { skip }, async () => {
+test('Usher does not start behind a PgBouncer in transaction mode, and says what to change', async () => {
   await using bouncer = await startPgbouncer(await emptyDatabase(), { pool_mode: 'transaction' });
   const directory = temporaryDirectory();
   const usher = await launch({ dataDir: directory.path, environment: { DATABASE_URL: bouncer.url } });
@@ -48,7 +45,7 @@ test('Usher does not start behind a PgBouncer in transaction mode, and says what
   }
 });
 
-test('behind a PgBouncer in session mode everything works, between two processes too', { skip }, async () => {
+test('behind a PgBouncer in session mode everything works, between two processes too', async () => {
   await using cluster = await startCluster(0);
   const { address } = cluster.database;
   await using bouncer = await startPgbouncer(address, { pool_mode: 'session', default_pool_size: '100' });
@@ -68,7 +65,7 @@ test('behind a PgBouncer in session mode everything works, between two processes
   expectStatus(await call(one, 'GET /readyz'), 200);
 });
 
-test('a PgBouncer in session mode with too few connections says so, and does not hang', { skip }, async () => {
+test('a PgBouncer in session mode with too few connections says so, and does not hang', async () => {
   await using bouncer = await startPgbouncer(await emptyDatabase(), { pool_mode: 'session', default_pool_size: '1' });
   const checked = refuseSharedSessions({ kind: 'url', url: bouncer.url });
   await assert.rejects(checked, { name: 'StartError', message: /with room for USHER_DATABASE_POOL \+ 20 connections/ });

@@ -4,6 +4,7 @@ import {
   cpSync,
   existsSync,
   readdirSync,
+  renameSync,
   symlinkSync,
   readFileSync,
   writeFileSync,
@@ -302,6 +303,19 @@ test('if the embedded database is killed, Usher starts it again and has everythi
   assert.equal(await usher.stop(), 0);
   assert.equal(databaseProcess(dataDir), null);
 });
+
+// All attempts with their pauses take half a minute.
+if (process.env['PROVE'] !== undefined)
+  test('if the embedded database cannot be started again, Usher says why and ends', { timeout: 120_000 }, async () => {
+    const usher = await (await start()).ready();
+    const database = databaseProcess(dataDir);
+    assert.ok(database);
+    renameSync(join(dataDir, 'postgres/global/pg_control'), join(dataDir, 'pg_control'));
+    process.kill(database, 'SIGKILL');
+    assert.equal(await usher.ended(), 1);
+    assert.match(usher.output, /"attempt":6,"of":6/);
+    assert.match(usher.output, /could not be started again: .*pg_control/);
+  });
 
 test('DATABASE_URL: several processes starting at once share one database, and none is started', async () => {
   const address = await emptyDatabase();

@@ -1,18 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect as connectSocket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseAddress } from '../../packages/server/src/platform/database.ts';
 import { freePort } from './process.ts';
+import { findProgram } from './programs.ts';
 import { startProxy } from './proxy.ts';
 import { until } from './server.ts';
-
-const pgbouncer = '/usr/sbin/pgbouncer';
-
-/** `null`: it can be run here; else why not. */
-export const noPgbouncer = existsSync(pgbouncer) ? null : `there is no ${pgbouncer} (Debian: apt install pgbouncer)`;
 
 export interface Bouncer {
   readonly url: string;
@@ -25,6 +21,8 @@ export async function startPgbouncer(
   settings: Readonly<Record<string, string>>,
 ): Promise<Bouncer> {
   if (address.kind !== 'socket') throw new Error('the tests have a socket');
+  const program = findProgram('pgbouncer');
+  if (program === null) throw new Error('there is no pgbouncer: npm test installs it, or says how to');
   const directory = mkdtempSync(join(tmpdir(), 'usher-bouncer-'));
   chmodSync(directory, 0o755);
   const port = await freePort();
@@ -35,7 +33,7 @@ export async function startPgbouncer(
   const database = `${address.database} = host=127.0.0.1 port=${way.port} user=${address.user}`;
   writeFileSync(join(directory, 'pgbouncer.ini'), ['[databases]', database, '[pgbouncer]', ...lines, ''].join('\n'));
   const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-  const child = spawn(pgbouncer, ['-q', join(directory, 'pgbouncer.ini')], { stdio: 'ignore', ...nobody });
+  const child = spawn(program, ['-q', join(directory, 'pgbouncer.ini')], { stdio: 'ignore', ...nobody });
   await until(async () => isListening(port));
   return {
     url: `postgres://${address.user}@127.0.0.1:${port}/${address.database}`,
