@@ -22,6 +22,7 @@ const files = [
   'test/clock-faults.test.ts',
   'test/silent-database.test.ts',
   'test/full-disk.test.ts',
+  'test/start.test.ts',
   `${board}/model.test.ts`,
   `${board}/theory.test.ts`,
   'test/delivery-ledger.test.ts',
