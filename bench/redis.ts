@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
-import { accessSync, constants, existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { findProgram } from '../test/support/programs.ts';
 import { end, hasEnded, temporaryFolder } from './processes.ts';
 
 const program = 'redis-server';
@@ -9,14 +10,7 @@ const startPatienceMs = 10_000;
 const pollMs = 10;
 
 export function hasRedis(): boolean {
-  return (process.env['PATH'] ?? '').split(delimiter).some((folder) => {
-    try {
-      accessSync(join(folder, program), constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
+  return findProgram(program) !== null;
 }
 
 export interface Redis {

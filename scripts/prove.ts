@@ -7,7 +7,8 @@ import { createInterface } from 'node:readline';
  *
  * Board: tens of thousands of random lives against the reference, others each time unless a seed is given, and queueing
  * theory with narrow intervals. Deliveries: a ledger of 20,000 events with twenty kills, and order at 1,000 messages a second.
- * Feed: a hundred crashes of the database. Database: dump and restore. Turns: a kill at each step. API: more garbage. Pages:
+ * Feed: a hundred crashes of the database. Database: dump and restore, stepped clocks, silence, and every test without a browser
+ * on the oldest supported version. Turns: a kill at each step. API: more garbage. Pages:
  * every browser test.
  */
 const board = 'packages/server/src/routing/board';
@@ -18,6 +19,9 @@ const files = [
   'test/delivery-order.test.ts',
   'test/feed-crash.test.ts',
   'test/dump-and-restore.test.ts',
+  'test/clock-faults.test.ts',
+  'test/silent-database.test.ts',
+  'test/full-disk.test.ts',
   `${board}/model.test.ts`,
   `${board}/theory.test.ts`,
   'test/delivery-ledger.test.ts',
@@ -28,6 +32,7 @@ const files = [
   'test/call.test.ts',
   'test/console*.test.ts',
   'test/widget*.test.ts',
+  'test/oldest-postgres.test.ts',
 ];
 const options = ['--test', '--test-global-setup=test/setup.ts', '--test-concurrency=1'];
 const child = spawn(process.execPath, [...options, ...files], {

@@ -2,20 +2,12 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect as connectSocket, createServer, type AddressInfo, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
-import {
-  connect,
-  databaseErrorCode,
-  inTransaction,
-  type DatabaseAddress,
-  type Sql,
-} from '../packages/server/src/platform/database.ts';
+import { connect, inTransaction, type DatabaseAddress, type Sql } from '../packages/server/src/platform/database.ts';
 import { emptyDatabase } from './support/database.ts';
-import { startProxy } from './support/proxy.ts';
+import { backendOf, checkHealth, echo, endBackend, lost, patienceMs, pool, within, type Pool } from './support/pool.ts';
 import { until } from './support/server.ts';
 
 /** The mends of `platform/postgres.ts`, each by what happens without it; most of that is waiting for ever. */
-
-const patienceMs = 5_000;
 
 /** What is to become of a connection: closed as a server does, reset as a network does, or closed instead of the answer. */
 type Fate = 'close' | 'close all' | 'reset' | 'swallow';
@@ -71,48 +63,6 @@ async function openWire(t: TestContext) {
     harm: (text: string, fate: Fate) => harms.push({ text, fate }),
   });
 }
-
-type ClientOptions = Parameters<typeof connect>[1];
-
-function pool(t: TestContext, address: DatabaseAddress, options: ClientOptions = { max: 1 }) {
-  const sql = connect(address, options);
-  t.after(async () => sql.end({ timeout: 0 }));
-  return sql;
-}
-
-type Pool = ReturnType<typeof pool>;
-
-async function within<T>(promise: Promise<T>): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error('it hangs')), patienceMs);
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
-}
-
-async function echo(sql: Pool, n: number): Promise<unknown> {
-  const rows = await within(sql`SELECT ${n}::integer AS n`.execute());
-  return rows[0]?.['n'];
-}
-
-/** Everything works and everyone gets their own answers, in transactions and outside. */
-async function checkHealth(sql: Pool): Promise<void> {
-  for (const n of [1, 2, 3]) assert.equal(await echo(sql, n), n);
-  assert.deepEqual(await Promise.all([4, 5, 6].map(async (n) => echo(sql, n))), [4, 5, 6]);
-  const [row] = await within(inTransaction(sql, async (own) => own`SELECT ${7}::integer AS n`));
-  assert.equal(row?.['n'], 7);
-  assert.equal(await echo(sql, 8), 8);
-}
-
-async function backendOf(sql: Pick<Pool, 'unsafe'>): Promise<number> {
-  const [row] = await sql.unsafe<{ pid: number }[]>('SELECT pg_backend_pid() AS pid');
-  assert.ok(row);
-  return row.pid;
-}
-
-async function endBackend(killer: Pool, pid: number): Promise<void> {
-  await killer`SELECT pg_terminate_backend(${pid}, ${patienceMs})`;
-}
-
-const lost = { code: 'CONNECTION_CLOSED' };
 
 test('an instant of any year comes back as it was, whichever time zone the database is set to', async () => {
   const address = await emptyDatabase();
@@ -375,134 +325,3 @@ test('no statement of ours is compiled, however dear it looks', async () => {
   assert.equal(setting?.jit, 'off');
   await sql.end();
 });
-
-/** What `pool-watch.ts` and `pulse.ts` need of the driver, and what they do with it. */
-
-test('a statement without an answer is rejected at its deadline, and its connection is replaced', async (t) => {
-  const { proxy, address } = await openSilentWay(t);
-  const sql = pool(t, address, { max: 1, statementDeadlineMs: 1_000 });
-  assert.equal(await echo(sql, 1), 1);
-  proxy.silence(true);
-  const asked = [sql`SELECT 1`.execute(), sql`SELECT ${2}::integer`.execute(), sql.begin(async (own) => own`SELECT 3`)];
-  for (const each of asked) await assert.rejects(within(each), lost);
-  proxy.silence(false);
-  await checkHealth(sql);
-});
-
-test('a statement that takes its time within statement_timeout is left alone, and a migration for as long as it takes', async (t) => {
-  const { address } = await openSilentWay(t);
-  const patient = pool(t, address, { max: 1, connection: { statement_timeout: 0 } });
-  const limited = pool(t, address, { max: 1, connection: { statement_timeout: 2_000 } });
-  const [[slept], [settings]] = await within(
-    Promise.all([patient<{ at: Date }[]>`SELECT now() AS at FROM pg_sleep(3)`, limited`SELECT pg_sleep(1)`]),
-  );
-  assert.ok(slept && settings);
-  // The server's own answer comes before the connection is given up.
-  await assert.rejects(within(limited`SELECT pg_sleep(4)`.execute()), { code: '57014' });
-});
-
-test('a transaction counts from the moment that it is asked for, waiting for a connection included', async (t) => {
-  const { direct } = await openWire(t);
-  const sql = pool(t, direct);
-  const gate = Promise.withResolvers<void>();
-  const holder = inTransaction(sql, async () => gate.promise);
-  const began = performance.now();
-  let ran = false;
-  const waiting = inTransaction(
-    sql,
-    async () => {
-      ran = true;
-    },
-    { longestMs: 300 },
-  );
-  await assert.rejects(within(waiting), lost);
-  assert.ok(performance.now() - began < 2_000);
-  gate.resolve();
-  await within(holder);
-  await checkHealth(sql);
-  assert.equal(ran, false, 'nobody waits for it any more');
-});
-
-test('every connection is set up before its first statement, the one that replaces a lost one too', async (t) => {
-  const { direct } = await openWire(t);
-  const [sql, killer] = [pool(t, direct, { max: 1, connection: { enable_seqscan: 'off' } }), pool(t, direct)];
-  for (let round = 0; round < 2; round++) {
-    const [row] = await sql`
-      SELECT current_setting('TimeZone') AS zone, current_setting('jit') AS jit, current_setting('enable_seqscan') AS scan,
-             current_setting('statement_timeout') AS longest, current_setting('idle_in_transaction_session_timeout') AS idle`;
-    assert.deepEqual(row, { zone: 'UTC', jit: 'off', scan: 'off', longest: '15s', idle: '15s' });
-    await endBackend(killer, await backendOf(sql));
-    await sql`SELECT 1`.catch(() => undefined);
-  }
-});
-
-test('a connection that cannot be set up is not used', async (t) => {
-  const { direct } = await openWire(t);
-  const sql = pool(t, direct, { max: 1, connection: { work_mem: 'plenty' } });
-  const asked = [1, 2, 3].map(async () => within(sql`SELECT 1`.execute()));
-  for (const { status } of await Promise.allSettled(asked)) assert.equal(status, 'rejected');
-  const again = async (): Promise<unknown> => within(sql`SELECT 1`.execute()).catch(databaseErrorCode);
-  await until(async () => (await again()) === '22023');
-});
-
-/** Two who take the same two locks, each in another order, and meet in the middle. */
-async function makeDeadlocks(sql: Pool): Promise<void> {
-  await sql`CREATE TABLE locks (id integer PRIMARY KEY, taken integer NOT NULL DEFAULT 0)`;
-  await sql`INSERT INTO locks (id) VALUES (1), (2)`;
-  await sql.unsafe(`
-    CREATE FUNCTION take(one integer, other integer) RETURNS void LANGUAGE plpgsql AS $$
-    BEGIN
-      UPDATE locks SET taken = taken + 1 WHERE id = one;
-      PERFORM pg_sleep(0.2);
-      UPDATE locks SET taken = taken + 1 WHERE id = other;
-    END $$`);
-}
-
-test('a statement that loses a deadlock is tried again, and changes nothing twice', async (t) => {
-  const { direct } = await openWire(t);
-  const sql = pool(t, direct, { max: 2 });
-  await makeDeadlocks(sql);
-  await within(Promise.all([sql`SELECT take(${1}, ${2})`, sql`SELECT take(${2}, ${1})`]));
-  assert.deepEqual([...(await sql`SELECT taken FROM locks`)], [{ taken: 2 }, { taken: 2 }]);
-  await until(async () => {
-    const [row] = await sql`SELECT deadlocks > 0 AS met FROM pg_stat_database WHERE datname = current_database()`;
-    return row?.['met'] === true;
-  });
-});
-
-test('a transaction that loses a deadlock is run once more, unless it says that it cannot be', async (t) => {
-  const { direct } = await openWire(t);
-  const sql = pool(t, direct, { max: 2 });
-  await makeDeadlocks(sql);
-  let runs = 0;
-  const take = async (one: number, other: number, options = {}): Promise<void> =>
-    inTransaction(
-      sql,
-      async (own) => {
-        runs += 1;
-        await own`UPDATE locks SET taken = taken + 1 WHERE id = ${one}`;
-        await own`SELECT pg_sleep(0.2)`;
-        await own`UPDATE locks SET taken = taken + 1 WHERE id = ${other}`;
-      },
-      options,
-    );
-  await within(Promise.all([take(1, 2), take(2, 1)]));
-  assert.equal(runs, 3);
-  assert.deepEqual([...(await sql`SELECT taken FROM locks`)], [{ taken: 2 }, { taken: 2 }]);
-
-  const never = { afterLostRace: 'reject' };
-  const outcomes = await within(Promise.allSettled([take(1, 2, never), take(2, 1, never)]));
-  assert.deepEqual(outcomes.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected']);
-  const [refused] = outcomes.filter(({ status }) => status === 'rejected');
-  assert.ok(refused?.status === 'rejected');
-  assert.equal(refused.reason.code, '40P01');
-});
-
-async function openSilentWay(t: TestContext) {
-  const address = await emptyDatabase();
-  assert.ok(address.kind === 'socket');
-  const proxy = await startProxy({ socket: `${address.directory}/.s.PGSQL.5432` });
-  t.after(async () => proxy[Symbol.asyncDispose]());
-  const url = `postgres://${address.user}@127.0.0.1:${new URL(proxy.url).port}/${address.database}`;
-  return { proxy, address: { kind: 'url', url } satisfies DatabaseAddress };
-}

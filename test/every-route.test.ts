@@ -148,12 +148,8 @@ test('housekeeping succeeds on what all of this has left behind', async () => {
     SELECT gen_random_uuid(), account_id, 'https://gone.example', now() - interval '1 year' FROM sites LIMIT 1
     RETURNING id`;
   const settings = { USHER_EVENT_RETENTION_DAYS: '7', USHER_DATA_DIR: cast.server.dataDir };
-  const stop = startHousekeeping({
-    sql,
-    clock: cast.server.clock,
-    config: readConfig(settings),
-    log: createLog('warn', sink),
-  });
+  const { clock } = cast.server;
+  const stop = startHousekeeping({ sql, clock, config: readConfig(settings), log: createLog('warn', sink) });
   try {
     await until(async () => (await sql`SELECT FROM destinations WHERE id = ${last?.['id']}`).length === 0);
   } finally {

@@ -82,7 +82,7 @@ test('a step of the clock moves every instant of a board, and the account', asyn
           Object.entries(before).some(([name, at]) => name.includes(part) && at !== null),
           `nothing with ${part}`,
         );
-      await moveTimes(held, { accountId: account.id, byMs, shiftMs: byMs });
+      await moveTimes(held, { accountId: account.id, byMs, shiftMs: byMs, version: row.version + 1 });
       const moved = await readAccount();
       const { turned, due, version } = row;
       assert.deepEqual(moved, { turned: turned + byMs, due: due + byMs, version: version + 1, shift: byMs });

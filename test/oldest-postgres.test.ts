@@ -45,8 +45,8 @@ after(async () => {
 
 /** Runs the files in processes of their own; answers how many tests passed. All of them must. */
 async function runOnOldest(files: readonly string[], signal: AbortSignal, names: readonly string[] = []) {
-  // A test runner that finds this variable takes itself for a test file of another.
-  const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
+  // A test runner that finds NODE_TEST_CONTEXT takes itself for a test file of another. What runs here is the short form.
+  const { NODE_TEST_CONTEXT: _context, PROVE: _long, ...inherited } = process.env;
   const patterns = names.map((name) => `--test-name-pattern=/^${name.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&')}/`);
   const child = spawn(
     process.execPath,

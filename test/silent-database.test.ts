@@ -148,7 +148,7 @@ class Writers {
     }
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  async stop(): Promise<void> {
     this.#writing = false;
     await this.#running;
   }
@@ -191,7 +191,6 @@ test(
       }
     };
     const walk = async (): Promise<void> => {
-      await using _writers = writers;
       await until(() => acknowledged.length > 20);
       proxy.silence(true);
       await askAll();
@@ -216,7 +215,11 @@ test(
       await resumed.until(({ data }) => JSON.stringify(data).includes(marker));
     };
 
-    await walk();
+    try {
+      await walk();
+    } finally {
+      await writers.stop();
+    }
     const sql = connect(direct, { max: 1 });
     const stored = new Set((await sql<{ id: string }[]>`SELECT id FROM chat_messages`).map(({ id }) => id));
     await sql.end();

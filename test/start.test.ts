@@ -289,13 +289,18 @@ test('a start that is killed while it makes the database leaves nothing half don
   await (await start()).ready();
 });
 
-test('if the embedded database dies, Usher says so and ends', async () => {
+test('if the embedded database is killed, Usher starts it again and has everything', async () => {
   const usher = await (await start()).ready();
   const database = databaseProcess(dataDir);
   assert.ok(database);
   process.kill(database, 'SIGKILL');
-  assert.equal(await usher.ended(), 1);
-  assert.match(usher.output, /the embedded database ended/);
+  const ready = async (): Promise<number> => (await fetch(`${usher.url}/readyz`)).status;
+  await until(async () => (await ready()) === 503);
+  await until(async () => (await ready()) === 200);
+  assert.notEqual(databaseProcess(dataDir), database);
+  await until(() => usher.output.includes('the embedded database runs again'));
+  assert.equal(await usher.stop(), 0);
+  assert.equal(databaseProcess(dataDir), null);
 });
 
 test('DATABASE_URL: several processes starting at once share one database, and none is started', async () => {

@@ -9,7 +9,7 @@ import { freePort } from './process.ts';
 import { startProxy } from './proxy.ts';
 import { until } from './server.ts';
 
-export const pgbouncer = '/usr/sbin/pgbouncer';
+const pgbouncer = '/usr/sbin/pgbouncer';
 
 /** `null`: it can be run here; else why not. */
 export const noPgbouncer = existsSync(pgbouncer) ? null : `there is no ${pgbouncer} (Debian: apt install pgbouncer)`;

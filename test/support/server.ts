@@ -8,6 +8,7 @@ import { openChangeFeed, type ChangeFeed } from '../../packages/server/src/platf
 import { ClockWatch } from '../../packages/server/src/platform/clock-watch.ts';
 import { openDatabase, type Database, type DatabaseAddress } from '../../packages/server/src/platform/database.ts';
 import { DatabaseSession } from '../../packages/server/src/platform/database-session.ts';
+import type { Room } from '../../packages/server/src/platform/disk-room.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import type { Pace } from '../../packages/server/src/sample/simulations.ts';
 import type { App } from '../../packages/server/src/platform/http.ts';
@@ -32,6 +33,7 @@ export async function startTestServer(
   overrides: Partial<Config> = {},
   address?: DatabaseAddress,
   samplePace: Partial<Pace> = {},
+  room: Room | null = null,
 ): Promise<TestServer> {
   const dataDir = overrides.dataDir ?? mkdtempSync(join(tmpdir(), 'usher-test-data-'));
   const config: Config = { ...readConfig({}), rateLimitPerToken: 1e9, rateLimitSignIn: 1e9, ...overrides, dataDir };
@@ -47,7 +49,7 @@ export async function startTestServer(
   const feed = await openChangeFeed(database.address);
   const session = await DatabaseSession.open(database.address);
   const clock = await ClockWatch.start(session.sql, log);
-  const app = await buildApp({ config, database, feed, session, clock, log, samplePace });
+  const app = await buildApp({ config, database, feed, session, clock, log, room, samplePace });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const bound = app.server.address();
   if (typeof bound !== 'object' || bound === null) throw new Error('the server has no port');

@@ -17,7 +17,8 @@ const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'o
 /** The newest PostgreSQL is the embedded one; the oldest is the oldest that Usher supports. */
 export async function startTestPostgres(dataDir: string, version: 'newest' | 'oldest'): Promise<TestPostgres> {
   const start = version === 'oldest' ? startOldestPostgres : startEmbeddedPostgres;
-  const { address, stop } = await start(dataDir, settings);
+  const postgres = await start(dataDir, settings);
+  const { address } = postgres;
   if (address.kind !== 'socket') throw new Error('the embedded database is reached by socket');
   const admin = connect(address, { max: 1 });
   await admin`CREATE DATABASE template_usher`;
@@ -25,5 +26,6 @@ export async function startTestPostgres(dataDir: string, version: 'newest' | 'ol
   const template = openDatabase({ ...address, database: 'template_usher' }, 2);
   await migrate(template, ensureSigningKey);
   await template.close();
-  return { environment: { TEST_DATABASE_SOCKET: address.directory, TEST_POSTGRES: version }, stop };
+  const environment = { TEST_DATABASE_SOCKET: address.directory, TEST_POSTGRES: version };
+  return { environment, stop: async () => postgres.stop() };
 }

@@ -3,6 +3,7 @@ import { WebhookAttacher } from './events/attach-webhooks.ts';
 import { eventWebhooks } from './events/catalogue.ts';
 import { revealEvent } from './events/event-secrets.ts';
 import { Hints } from './events/hints.ts';
+import { beginEpochs } from './events/log-point.ts';
 import { eventLogRoutes } from './events/log/routes.ts';
 import { installAccess } from './identity/access.ts';
 import { apiKeyRoutes } from './identity/api-keys/routes.ts';
@@ -32,6 +33,7 @@ import type { ChangeFeed } from './platform/change-feed.ts';
 import type { ClockWatch } from './platform/clock-watch.ts';
 import type { Database } from './platform/database.ts';
 import type { DatabaseSession } from './platform/database-session.ts';
+import type { Room } from './platform/disk-room.ts';
 import { docsRoutes } from './platform/docs.ts';
 import { guardedConnector } from './platform/guarded-connector.ts';
 import { GuardedFetcher } from './platform/guarded-fetcher.ts';
@@ -100,6 +102,8 @@ interface AppParts {
   readonly session: DatabaseSession;
   readonly clock: ClockWatch;
   readonly log: Log;
+  /** Whether there is room on the disk of an embedded database and its files. */
+  readonly room?: Room | null;
   /** How fast sample data lives; left out, as people do. */
   readonly samplePace?: Partial<Pace>;
 }
@@ -118,18 +122,19 @@ const addressesPerPassword = 6;
 
 /** The HTTP edge with every room's routes. What a hook adds to routes, it adds to those registered after it. */
 export async function buildApp(parts: AppParts): Promise<App> {
-  const { config, database, feed, session, clock, log, samplePace = {} } = parts;
-  const app = createApp({ log, sql: database.sql, trustProxy: config.trustProxy });
+  const { config, database, feed, session, clock, log, room = null, samplePace = {} } = parts;
+  const app = createApp({ log, sql: database.sql, room, trustProxy: config.trustProxy });
   const metrics = createMetrics(database.sql, config.databasePoolSize);
   // What a request needs to know in the middle of a transaction comes over connections that no transaction holds.
   const lookups = database.connect(lookupOptions);
   app.addHook('onClose', async () => lookups.end({ timeout: 1 }));
+  await beginEpochs(lookups, feed, log);
   const directory = createDirectory(lookups, feed);
   const siteQueues = new SiteQueues(database.sql, feed, clock);
   const hints = new Hints(lookups, feed, log);
   app.addHook('onClose', async () => hints.stop());
   const turns = startTurns({ app, database, feed, clock, log, siteQueues, hints, metrics });
-  const disk = new FileDisk(config.dataDir, log);
+  const disk = new FileDisk(config.dataDir, log, room);
   const files = openFilesRoom({ app, sql: database.sql, disk, scanner: config.scanner, hints, log, metrics });
   const sms = openSms({ app, config, database, feed, log, hints, metrics, turns });
   const tokens = new Tokens(new Keyring(lookups, feed), () => clock.steadyNow());
@@ -211,7 +216,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   // Before the server takes no more requests, its own among them.
   app.addHook('preClose', async () => simulations.stop());
   sampleDataRoutes(app, { simulations, sealer, guard });
-  await healthRoutes(app, database.pulse);
+  await healthRoutes(app, database.pulse, room);
   metricsRoute(app, metrics);
   docsRoutes(app, () => apiDocument(app, eventWebhooks()));
   await pageRoutes(app);

@@ -35,7 +35,7 @@ const drainMs = 4_000;
 /** config → database → rooms → HTTP. The only wiring there is. */
 export async function startServer(config: Config, log: Log): Promise<RunningServer> {
   await refuseTakenPort(config);
-  const storage = await openStorage(config);
+  const storage = await openStorage(config, log);
   const closers: (() => Promise<void>)[] = [async () => storage.close()];
   const stop = async (): Promise<void> => {
     for (const close of closers.splice(0).toReversed()) await close();
@@ -51,7 +51,15 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     const stopHousekeeping = startHousekeeping({ sql: storage.database.sql, clock, config, log });
     closers.push(async () => stopHousekeeping());
 
-    const app = await buildApp({ config, database: storage.database, feed, session, clock, log });
+    const app = await buildApp({
+      config,
+      database: storage.database,
+      room: storage.room,
+      feed,
+      session,
+      clock,
+      log,
+    });
     closers.push(async () => {
       const cutOff = setTimeout(() => app.server.closeAllConnections(), drainMs).unref();
       await app.close();

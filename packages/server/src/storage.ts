@@ -1,15 +1,21 @@
 import type { Config } from './config.ts';
-import { databaseErrorCode, openDatabase, type Database, type DatabaseAddress } from './platform/database.ts';
-import { runningEmbeddedPostgres, startEmbeddedPostgres, type EmbeddedPostgres } from './platform/embedded-postgres.ts';
+import { databaseErrorCode, openDatabase, type Database } from './platform/database.ts';
+import { DiskRoom, refuseFullDisk, type Room } from './platform/disk-room.ts';
+import { keepEmbeddedPostgres } from './platform/embedded-keeper.ts';
+import { makeDataDirectory, runningEmbeddedPostgres } from './platform/embedded-postgres.ts';
 import { StartError } from './platform/errors.ts';
+import { createLog, type Log } from './platform/log.ts';
 import { refuseSharedSessions } from './platform/session-check.ts';
+import { WriteSwitch } from './platform/write-switch.ts';
 
 /** The database the settings name, reached and answering. */
 export interface Storage {
   readonly database: Database;
   /** What to tell the user about where it is. */
   readonly place: string;
-  /** Resolves if the embedded server ends by itself. */
+  /** Whether the embedded database has room on its disk; `null`: somebody else sees to that. */
+  readonly room: Room | null;
+  /** Resolves if the embedded server ends by itself and cannot be started again. */
   readonly died: Promise<string>;
   close(): Promise<void>;
 }
@@ -17,33 +23,44 @@ export interface Storage {
 const never = new Promise<string>(() => undefined);
 
 /** Opens the user's PostgreSQL, or starts the embedded one. */
-export async function openStorage(config: Config): Promise<Storage> {
-  if (config.databaseUrl !== null) return openUrl(config, config.databaseUrl);
-  const embedded = await startEmbeddedPostgres(config.dataDir);
-  return openSocket(config, embedded.address, embedded);
+export async function openStorage(config: Config, log: Log): Promise<Storage> {
+  return config.databaseUrl === null ? openEmbedded(config, log) : openUrl(config, config.databaseUrl);
 }
 
 /** For commands beside a running server: uses its database where there is one, else opens it for a moment. */
 export async function joinStorage(config: Config): Promise<Storage> {
   const running = config.databaseUrl === null ? runningEmbeddedPostgres(config.dataDir) : null;
-  return running === null ? openStorage(config) : openSocket(config, running, null);
+  if (running === null) return openStorage(config, createLog('silent'));
+  const database = openDatabase(running, config.databasePoolSize);
+  const close = async (): Promise<void> => database.close(1_000);
+  return { database, place: embeddedPlace(config), room: null, died: never, close };
 }
 
-async function openSocket(
-  config: Config,
-  address: DatabaseAddress,
-  embedded: EmbeddedPostgres | null,
-): Promise<Storage> {
-  const database = openDatabase(address, config.databasePoolSize);
-  return {
-    database,
-    place: `${config.dataDir} (embedded PostgreSQL)`,
-    died: embedded?.died ?? never,
-    async close() {
-      await database.close(1_000);
-      await embedded?.stop();
-    },
+function embeddedPlace({ dataDir }: Config): string {
+  return `${dataDir} (embedded PostgreSQL)`;
+}
+
+async function openEmbedded(config: Config, log: Log): Promise<Storage> {
+  makeDataDirectory(config.dataDir);
+  await refuseFullDisk(config.dataDir);
+  const room = new DiskRoom(config.dataDir);
+  const closers: (() => Promise<void>)[] = [async () => room.stop()];
+  const close = async (): Promise<void> => {
+    for (const each of closers.splice(0).toReversed()) await each();
   };
+  try {
+    const embedded = await keepEmbeddedPostgres(config.dataDir, room, log);
+    closers.push(async () => embedded.stop());
+    const writes = new WriteSwitch(embedded.address, room, log);
+    closers.push(async () => writes.stop());
+    await writes.set();
+    const database = openDatabase(embedded.address, config.databasePoolSize);
+    closers.push(async () => database.close(1_000));
+    return { database, place: embeddedPlace(config), room, died: embedded.gaveUp, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
 
 async function openUrl(config: Config, url: string): Promise<Storage> {
@@ -62,7 +79,13 @@ async function openUrl(config: Config, url: string): Promise<Storage> {
     await database.close(0);
     throw error;
   }
-  return { database, place: `PostgreSQL at ${place}`, died: never, close: async () => database.close(1_000) };
+  return {
+    database,
+    place: `PostgreSQL at ${place}`,
+    room: null,
+    died: never,
+    close: async () => database.close(1_000),
+  };
 }
 
 function unreachable(place: string, code: string | null): string {

@@ -18,7 +18,7 @@ export async function serve(config: Config): Promise<void> {
 }
 
 function databaseEnded(reason: string): object {
-  return { reason: `the embedded database ended: ${reason}` };
+  return { reason: `the embedded database ended and could not be started again: ${reason}` };
 }
 
 /** What nobody caught: a fault of ours, after which nothing is certain but that the database must be stopped. */

@@ -1,5 +1,7 @@
-import type { Piece, Sql } from '../platform/database.ts';
+import type { ChangeFeed } from '../platform/change-feed.ts';
+import { isDatabaseUnavailable, type Piece, type Sql } from '../platform/database.ts';
 import type { AccountId } from '../platform/ids.ts';
+import type { Log } from '../platform/log.ts';
 
 /**
  * How much of the log a reader has seen: everything of older epochs, and of this epoch whatever the snapshot shows.
@@ -21,6 +23,19 @@ export interface LogPoint {
 /** Begins an epoch if none is in force. Whoever writes an event does so too; a reader need not wait for one. */
 export async function beginEpoch(sql: Sql): Promise<void> {
   await sql`SELECT log_epoch()`;
+}
+
+/**
+ * Begins an epoch as soon as this process has reached a server that has none, in a transaction of its own. A writer that
+ * begins one makes all others wait until it commits.
+ */
+export async function beginEpochs(sql: Sql, changes: ChangeFeed, log: Log): Promise<void> {
+  changes.onReset(() => {
+    beginEpoch(sql).catch((error: unknown) => {
+      if (!isDatabaseUnavailable(error)) log.error({ err: error }, 'could not begin an epoch of the log');
+    });
+  });
+  await beginEpoch(sql);
 }
 
 /** The event was seen by a reader at the point. */

@@ -111,7 +111,7 @@ function open(address: DatabaseAddress, options: PoolOptions): { sql: PoolSql; w
       : postgres({ ...shared, host: address.directory, user: address.user, database: address.database });
   (sql as PoolSql & Watchable).options.settings = settingStatement(settings);
   const watched = watchPool(sql, statementDeadlineMs ?? deadlineOf(settings));
-  const { end } = sql;
+  const end = sql.end.bind(sql);
   sql.end = async (given) => end(given).finally(() => watched.stop());
   return { sql, watched };
 }
@@ -260,7 +260,7 @@ const lostRace = new Set([
 ]);
 
 /** Whether PostgreSQL rolled the transaction back in favour of another. */
-export function isLostRace(error: unknown): boolean {
+function isLostRace(error: unknown): boolean {
   const code = databaseErrorCode(error);
   return code !== null && lostRace.has(code);
 }
@@ -277,7 +277,9 @@ export function isDiskFull(error: unknown): boolean {
 
 /** Whether the database takes no writes: it is a standby, or was told so when its disk was nearly full. */
 export function isReadOnly(error: unknown): boolean {
-  return databaseErrorCode(error) === '25006';
+  const code = databaseErrorCode(error);
+  // A standby refuses to read unlogged tables too, with the code of whatever is not supported.
+  return code === '25006' || (code === '0A000' && error instanceof Error && error.message.includes('recovery'));
 }
 
 const unavailable = new Set([
@@ -305,5 +307,5 @@ const unavailable = new Set([
 /** Whether the database was out of reach or took no writes, so that the same request may succeed later. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const code = databaseErrorCode(error);
-  return code !== null && unavailable.has(code);
+  return (code !== null && unavailable.has(code)) || isReadOnly(error);
 }

@@ -36,7 +36,7 @@ export async function startEmbeddedPostgres(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<EmbeddedPostgres> {
   const programs = await findPrograms();
-  makeDirectory(dataDir);
+  makeDataDirectory(dataDir);
   const runner = choosePostgresUser(dataDir, programs.postgres);
   const cluster = join(dataDir, 'postgres');
   const address = socketAddress(dataDir, runner);
@@ -69,7 +69,8 @@ async function findPrograms(): Promise<{ postgres: string; initdb: string; versi
   }
 }
 
-function makeDirectory(dataDir: string): void {
+/** Refuses a directory that cannot be written to. */
+export function makeDataDirectory(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true });
     const probe = join(dataDir, `.probe-${process.pid}`);
@@ -140,6 +141,8 @@ function refuseOtherVersion(cluster: string, ours: string): void {
 async function stopLeftover(cluster: string, address: DatabaseAddress): Promise<void> {
   const lock = readLock(cluster);
   if (lock === null) return;
+  // PostgreSQL sees by itself that nobody is there, and whether processes of that server are still at work.
+  if (!sendSignal(lock.pid, 0)) return;
   if (!isPostgres(lock.pid)) {
     // The number now belongs to another program: PostgreSQL would believe the lock, we know better.
     rmSync(join(cluster, 'postmaster.pid'), { force: true });

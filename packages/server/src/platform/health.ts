@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import Type from 'typebox';
+import type { Room } from './disk-room.ts';
 import type { App } from './http.ts';
 import { Refusal } from './errors.ts';
 import { knownMigrations, schemaVersion } from './migrations.ts';
-import { databaseSilent } from './problem.ts';
+import { databaseSilent, diskFull } from './problem.ts';
 import type { Pulse } from './pulse.ts';
 
 const tags = ['Service'];
@@ -12,7 +13,7 @@ const tags = ['Service'];
 const readyMs = 2_000;
 
 /** `/readyz` asks over the connection of the pulse, so that it does not wait behind requests. */
-export async function healthRoutes(app: App, pulse: Pulse): Promise<void> {
+export async function healthRoutes(app: App, pulse: Pulse, room: Room | null): Promise<void> {
   const known = (await knownMigrations()).length;
   const status = Type.Object({ status: Type.String() });
 
@@ -31,13 +32,14 @@ export async function healthRoutes(app: App, pulse: Pulse): Promise<void> {
       config: { access: { public: true } },
       schema: {
         tags,
-        summary: 'Whether the database answers and has this version of the schema',
+        summary: 'Whether the database answers, has this version of the schema and takes changes',
         response: { 200: status },
       },
     },
     async () => {
       const version = pulse.isSilent ? null : await Promise.race([schemaVersion(pulse.sql), silence()]);
       if (version === null) throw databaseSilent();
+      if (room?.isFull === true) throw diskFull();
       if (version === known) return { status: 'ready' };
       throw new Refusal(
         'database_unavailable',

@@ -14,10 +14,11 @@ import fastify, {
 import type { Server } from 'node:http';
 import type { Static, TSchema } from 'typebox';
 import type { Sql } from './database.ts';
+import type { Room } from './disk-room.ts';
 import { Refusal } from './errors.ts';
 import type { Log } from './log.ts';
 import { isReceiving } from './multipart.ts';
-import { problemOf, problemSchema, problemType, refusalOf } from './problem.ts';
+import { diskFull, problemOf, problemSchema, problemType, refusalOf } from './problem.ts';
 import { startDeadline } from './request-deadline.ts';
 import { dataHeaders } from './security-headers.ts';
 import { serializerCompiler } from './serialization.ts';
@@ -50,11 +51,13 @@ declare module 'fastify' {
 interface HttpOptions {
   readonly log: Log;
   readonly sql: Sql;
+  readonly room?: Room | null;
   readonly trustProxy: boolean | readonly string[];
 }
 
 /** The Fastify app with everything every route shares; the rooms add their routes. */
-export function createApp({ log, sql, trustProxy }: HttpOptions): App {
+export function createApp({ log, sql, room = null, trustProxy }: HttpOptions): App {
+  const answerError = errorAnswerer(room);
   const app: App = fastify({
     // Requests are logged by request-log.ts; what remains for Fastify are its warnings.
     loggerInstance: quieter(log),
@@ -162,13 +165,17 @@ function parseJson(bytes: Buffer): unknown {
   return value;
 }
 
-function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const refusal = refusalOf(error);
-  if (refusal.code === 'internal_error') request.log.error({ err: error, request_id: request.id }, 'internal error');
-  if (refusal.code === 'database_unavailable')
-    request.log.warn({ err: error, request_id: request.id }, 'database unavailable');
-  const problem = problemOf(refusal, request.id);
-  void reply.code(problem.status).headers(refusal.headers).type(problemType).send(problem);
+/** While the disk is full, that is why the database takes no changes, or has ended. */
+function errorAnswerer(room: Room | null): (error: unknown, request: FastifyRequest, reply: FastifyReply) => void {
+  return (error, request, reply) => {
+    const found = refusalOf(error);
+    const refusal = found.code === 'database_unavailable' && room?.isFull === true ? diskFull() : found;
+    if (refusal.code === 'internal_error') request.log.error({ err: error, request_id: request.id }, 'internal error');
+    if (found.code === 'database_unavailable')
+      request.log.warn({ err: error, request_id: request.id }, 'database unavailable');
+    const problem = problemOf(refusal, request.id);
+    void reply.code(problem.status).headers(refusal.headers).type(problemType).send(problem);
+  };
 }
 
 /** What Node could not read as HTTP has no request and no reply: the answer is written to the socket itself. */

@@ -26,7 +26,7 @@ export interface Watchable {
     destroy(): void;
   }[];
   /** Rejects the statements that have been waiting for a connection since before that instant of `performance.now()`. */
-  rejectQueued(before: number): void;
+  readonly rejectQueued: (before: number) => void;
   readonly options: {
     /** The statement that each new connection starts with. Who waits for the connection waits for its answer. */
     settings?: string;

@@ -36,11 +36,11 @@ export function installDeadline(app: App): void {
     route.handler = async function boundHandler(request, reply) {
       try {
         const answer: unknown = await handler.call(this, request, reply);
-        return reply.sent ? reply : answer;
+        return reply.sent ? undefined : answer;
       } catch (error) {
         if (!reply.sent) throw error;
         request.log.warn({ err: error, request_id: request.id }, 'a request failed after its deadline');
-        return reply;
+        return undefined;
       } finally {
         stopDeadline(request);
       }

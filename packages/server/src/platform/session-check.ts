@@ -22,10 +22,8 @@ const needs =
  */
 export async function refuseSharedSessions(address: DatabaseAddress): Promise<void> {
   const channel = `usher_session_${randomUUID()}`;
-  let isNotified = false;
-  const onnotify = (heard: string): void => {
-    isNotified ||= heard === channel;
-  };
+  const heard = new Set<string>();
+  const onnotify = (from: string): void => void heard.add(from);
   // `onnotify` is postgres.js's own hook, missing from its types.
   const hooks = { onnotify };
   const options = { max: 1, fetch_types: false, statementDeadlineMs: answerMs };
@@ -36,9 +34,9 @@ export async function refuseSharedSessions(address: DatabaseAddress): Promise<vo
     await refuseLostSettings(listener);
     await refuseReadOnly(listener);
     await other`SELECT pg_notify(${channel}, '')`;
-    for (const deadline = Date.now() + notificationMs; !isNotified && Date.now() < deadline; await sleep(10))
+    for (const deadline = Date.now() + notificationMs; !heard.has(channel) && Date.now() < deadline; await sleep(10))
       await listener`SELECT`;
-    if (!isNotified) throw refusal('a notification that was listened for did not arrive');
+    if (!heard.has(channel)) throw refusal('a notification that was listened for did not arrive');
   } catch (error) {
     if (error instanceof StartError) throw error;
     throw refusal(`a statement failed (${databaseErrorCode(error) ?? String(error)})`, error);

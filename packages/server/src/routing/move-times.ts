@@ -39,13 +39,14 @@ export async function settleTime(sql: Sql, clock: Clock, locked: LockedAccount, 
   if (clock.stepOf(reading, readAt) !== 0) throw new ClockStepped();
   const current = { ...locked, now: reading.at, shiftMs: reading.shiftMs };
   const byMs = missedSteps(current);
-  if (byMs !== 0) await moveTimes(sql, { accountId: locked.accountId, byMs, shiftMs: reading.shiftMs });
+  const { accountId, version, nextVersion } = locked;
+  if (byMs !== 0) await moveTimes(sql, { accountId, byMs, shiftMs: reading.shiftMs, version: nextVersion });
   const moved = turnedAt === null ? null : turnedAt + byMs;
   return {
     ...current,
     turnedAt: moved,
     nextDueAt: locked.nextDueAt === null ? null : locked.nextDueAt + byMs,
-    version: locked.version + Number(byMs !== 0),
+    ...(byMs === 0 ? { version, nextVersion } : { version: nextVersion, nextVersion: nextVersion + 1 }),
     now: notBefore(moved, current.now),
     isMoved: byMs !== 0,
   };
@@ -74,13 +75,15 @@ interface Move {
   readonly byMs: number;
   /** The recorded steps that the times include afterwards. */
   readonly shiftMs: number;
+  /** The version of the board afterwards. */
+  readonly version: number;
 }
 
 /**
  * Moves every time of the account's board. The version is raised without a row in `board_moves`: processes that hold the
  * board find the gap and read everything again.
  */
-export async function moveTimes(sql: Sql, { accountId, byMs, shiftMs }: Move): Promise<void> {
+export async function moveTimes(sql: Sql, { accountId, byMs, shiftMs, version }: Move): Promise<void> {
   await sql`
     WITH step AS (
            SELECT id AS account_id, turned_at, ${byMs} * interval '1 millisecond' AS by FROM accounts WHERE id = ${accountId}),
@@ -134,7 +137,7 @@ export async function moveTimes(sql: Sql, { accountId, byMs, shiftMs }: Move): P
             WHERE q.account_id = ${accountId} AND q.left_others_at IS NOT NULL)
     UPDATE accounts
        SET turned_at = accounts.turned_at + step.by, next_due_at = next_due_at + step.by,
-           board_version = board_version + 1, clock_shift_ms = ${shiftMs}
+           board_version = ${version}, board_tag = (SELECT tag FROM log_epoch_in_force), clock_shift_ms = ${shiftMs}
       FROM step
      WHERE id = ${accountId}`;
 }

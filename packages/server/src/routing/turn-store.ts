@@ -2,11 +2,13 @@ import { piece, type Sql } from '../platform/database.ts';
 import type { AccountId, OperatorId, SiteId, TeamId, VisitorId } from '../platform/ids.ts';
 import type { VisitorFacts } from './board/enqueue.ts';
 import type { MediaUpgrade } from './board/upgrading.ts';
-import type { Things } from './load-board.ts';
+import type { BoardMove } from './board-moves.ts';
 
 export interface LockedAccount {
   readonly accountId: AccountId;
   readonly version: number;
+  /** What the version is raised to if the turn moves something. In a new epoch of the log it jumps: see `board-moves.ts`. */
+  readonly nextVersion: number;
   /** The number of the last ticket. */
   readonly seq: number;
   readonly turnedAt: number | null;
@@ -30,7 +32,8 @@ const isOutOfTime = piece(
  */
 export async function lockForTurn(sql: Sql, accountId: AccountId, onlyIfDue: boolean): Promise<LockedAccount | null> {
   const [row] = await sql<LockedAccount[]>`
-    SELECT id AS "accountId", board_version::float8 AS version, last_seq::float8 AS seq,
+    SELECT id AS "accountId", board_version::float8 AS version,
+           next_board_version(board_version, board_tag)::float8 AS "nextVersion", last_seq::float8 AS seq,
            extract(epoch FROM turned_at)::float8 * 1000 AS "turnedAt",
            extract(epoch FROM next_due_at)::float8 * 1000 AS "nextDueAt",
            extract(epoch FROM clock_timestamp())::float8 * 1000 AS now,
@@ -97,10 +100,10 @@ export async function mediaUpgrades(sql: Sql, ids: readonly string[]): Promise<R
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-export async function movesSince(sql: Sql, accountId: AccountId, version: number): Promise<Things[]> {
-  const rows = await sql<{ things: Things }[]>`
-    SELECT things FROM board_moves WHERE account_id = ${accountId} AND version > ${version} ORDER BY version`;
-  return rows.map((row) => row.things);
+export async function movesSince(sql: Sql, accountId: AccountId, version: number): Promise<BoardMove[]> {
+  return sql<BoardMove[]>`
+    SELECT version::float8 AS version, previous::float8 AS previous, things
+      FROM board_moves WHERE account_id = ${accountId} AND version > ${version} ORDER BY version`;
 }
 
 /** Accounts on whose boards something has fallen due. Served by accounts_due. */

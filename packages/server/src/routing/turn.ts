@@ -8,6 +8,7 @@ import { apply, type Command, type CommandName, type Commands } from './board/co
 import type { VisitorFacts } from './board/enqueue.ts';
 import { advance } from './board/time.ts';
 import type { MediaUpgrade } from './board/upgrading.ts';
+import { movedBetween } from './board-moves.ts';
 import { catchUp, loadBoard } from './load-board.ts';
 import { settleTime } from './move-times.ts';
 import { existingIds, lockForTurn, mediaUpgrades, movesSince, visitorFacts, type LockedAccount } from './turn-store.ts';
@@ -112,8 +113,8 @@ async function caughtUp(
   stored: number,
 ): Promise<Board | null> {
   if (version === stored) return board;
-  const moves = await movesSince(sql, accountId, version);
-  if (moves.length !== stored - version) return null;
+  const moves = movedBetween(await movesSince(sql, accountId, version), { from: version, to: stored });
+  if (moves === null) return null;
   await catchUp(board, sql, accountId, moves);
   return board;
 }
@@ -151,12 +152,19 @@ function carryOut(board: Board, job: Job, now: number, { facts, existing, upgrad
 async function write(
   sql: Sql,
   board: Board,
-  { accountId, version, seq, now, nextDueAt }: LockedAccount,
+  { accountId, version, nextVersion, seq, now, nextDueAt }: LockedAccount,
   answers: readonly (() => void)[],
 ): Promise<TurnOutcome> {
   const changes = takeChanges(board);
   const due = nextDue(board);
-  const mark = { accountId, version: version + 1, seq: board.seq, now, nextDueAt: dueToStore(nextDueAt, due, now) };
+  const mark = {
+    accountId,
+    version: nextVersion,
+    previous: version,
+    seq: board.seq,
+    now,
+    nextDueAt: dueToStore(nextDueAt, due, now),
+  };
   const dueInMs = due === null ? null : Math.max(0, due - now);
   if (isEmpty(changes) && board.seq === seq) {
     if (mark.nextDueAt !== nextDueAt) await writeNextDue(sql, mark);

@@ -9,6 +9,8 @@ import { instant, rowsOf, type TurnRows } from './turn-rows.ts';
 export interface TurnMark {
   readonly accountId: AccountId;
   readonly version: number;
+  /** The version before it. */
+  readonly previous: number;
   readonly seq: number;
   readonly now: number;
   readonly nextDueAt: number | null;
@@ -33,11 +35,11 @@ export async function writeTurn(sql: Sql, mark: TurnMark, changes: Changes): Pro
          ${messageAndEventWrites(sql, rows)},
          ${rareWrites(sql, rows)}
          moved AS (
-           INSERT INTO board_moves (account_id, version, things)
-           SELECT turn.account_id, ${mark.version}::bigint, ${rows.things}::text::jsonb FROM turn),
+           INSERT INTO board_moves (account_id, version, previous, things)
+           SELECT turn.account_id, ${mark.version}::bigint, ${mark.previous}::bigint, ${rows.things}::text::jsonb FROM turn),
          turned AS (
            UPDATE accounts
-              SET board_version = ${mark.version}, last_seq = ${mark.seq}, turned_at = turn.at,
+              SET board_version = ${mark.version}, board_tag = (SELECT tag FROM log_epoch_in_force), last_seq = ${mark.seq}, turned_at = turn.at,
                   next_due_at = ${instant(mark.nextDueAt)}
              FROM turn
             WHERE id = turn.account_id)

@@ -1,9 +1,11 @@
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { Room } from '../../platform/disk-room.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { isUuid, type FileId } from '../../platform/ids.ts';
 import type { Log } from '../../platform/log.ts';
+import { diskFull } from '../../platform/problem.ts';
 
 const ownerOnly = { directory: 0o700, file: 0o600 } as const;
 
@@ -15,10 +17,17 @@ const ownerOnly = { directory: 0o700, file: 0o600 } as const;
 export class FileDisk {
   readonly #root: string;
   readonly #log: Log;
+  readonly #room: Room | null;
 
-  constructor(dataDir: string, log: Log) {
+  constructor(dataDir: string, log: Log, room: Room | null = null) {
     this.#root = join(dataDir, 'files');
     this.#log = log;
+    this.#room = room;
+  }
+
+  /** Files share the disk of the embedded database, which must not be filled by them. */
+  get isFull(): boolean {
+    return this.#room?.isFull === true;
   }
 
   pathOf(id: FileId): string {
@@ -35,6 +44,7 @@ export class FileDisk {
 
   /** Makes the mark. Nothing of the file may be on the disk before it. */
   async begin(id: FileId): Promise<void> {
+    if (this.isFull) throw diskFull();
     await this.#try(async () => {
       const mark = this.#markOf(id);
       await mkdir(dirname(mark), { recursive: true, mode: ownerOnly.directory });

@@ -6,6 +6,7 @@ import { fileTypeFromFile } from 'file-type';
 import { invalid } from '../../platform/errors.ts';
 import type { FileId } from '../../platform/ids.ts';
 import { fileTooLarge, readFilePart } from '../../platform/multipart.ts';
+import { diskFull } from '../../platform/problem.ts';
 import { contentTypeOf, isAllowed, type Seen } from './content-type.ts';
 import type { FileDisk } from './disk.ts';
 import { mostFileBytes } from './file.ts';
@@ -59,6 +60,7 @@ async function write(disk: FileDisk, id: FileId, incoming: Readable): Promise<Me
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;
       if (bytes > mostFileBytes) return done(fileTooLarge(mostFileBytes));
+      if (disk.isFull) return done(diskFull());
       hash.update(chunk);
       watch.watch(chunk);
       done(null, chunk);
