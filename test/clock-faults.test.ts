@@ -81,7 +81,7 @@ test(
     // A process that starts while the clocks are wrong goes on with what it finds.
     for (const each of [node, other]) await each.stop('SIGKILL');
     const restarted = cluster.reach(await cluster.start());
-    const check = await probeOffer(restarted);
+    const check = await probeWaiting(restarted);
     await check();
     await assertKept(restarted, kept);
   },

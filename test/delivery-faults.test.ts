@@ -67,7 +67,7 @@ test(
     await using cluster = await startCluster(2, environment);
     const load = await startLoad(cluster);
     t.after(load.close);
-    const writing = writeInOrder(load.chats, { seconds: 8, perSecond: 100 });
+    const writing = writeInOrder(load.chats, { seconds: 6, perSecond: 100 });
     await until(() => load.ledger.arrived > 50);
     await load.owner.stop('SIGKILL');
     const before = load.ledger.arrived;

@@ -11,6 +11,9 @@ const lostAfterMs = 1_500;
  */
 export const takeOverAfterMs = 2_000;
 
+/** A connection that leaves so small a question without an answer for so long is given up, and another one opened. */
+const answerMs = 3_000;
+
 /** The first of the two keys of the advisory lock; the second is the number of the session. No other lock has two keys. */
 const lockSpace = 0x75736872;
 
@@ -37,7 +40,14 @@ export class DatabaseSession {
       this.#isClosed = true;
       this.#provedAt = -Infinity;
     };
-    this.#client = connect(address, { max: 1, idle_timeout: 0, max_lifetime: null, fetch_types: false, onclose });
+    this.#client = connect(address, {
+      max: 1,
+      idle_timeout: 0,
+      max_lifetime: null,
+      fetch_types: false,
+      statementDeadlineMs: answerMs,
+      onclose,
+    });
   }
 
   static async open(address: DatabaseAddress): Promise<DatabaseSession> {
