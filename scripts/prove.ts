@@ -20,6 +20,7 @@ const files = [
   'test/feed-crash.test.ts',
   'test/dump-and-restore.test.ts',
   'test/clock-faults.test.ts',
+  'test/delivery-faults.test.ts',
   'test/silent-database.test.ts',
   'test/full-disk.test.ts',
   'test/start.test.ts',
