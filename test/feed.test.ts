@@ -346,3 +346,19 @@ test('D5.5 hold_presence: held while connected, let go afterwards', async () => 
   assert.ok(['waiting', 'offered'].includes(await state()));
   await waiting.close();
 });
+
+test('D5.5: a feed gives a waiting visitor who never spoke of presence a lease of half a minute', async () => {
+  const own = await makeAccount(server);
+  const queue = await makeQueue(server, own, { when_unstaffed: 'accept' });
+  const { visitor } = await enqueue(server, own, queue);
+  const lease = async (): Promise<number | null> => {
+    const [row] = await server.database.sql<{ left: number | null }[]>`
+      SELECT extract(epoch FROM presence_expires_at - now())::float8 AS left FROM visitors WHERE id = ${visitor.id}`;
+    return row?.left ?? null;
+  };
+  assert.equal(await lease(), null);
+  await using feed = await openFeed(server, { token: visitor.token, query: '?hold_presence=true' });
+  await feed.untilType('feed.open');
+  const left = await lease();
+  assert.ok(left !== null && left > 20 && left <= 30, `${left} s`);
+});

@@ -56,8 +56,11 @@ export async function visitorFacts(
   const rows = await sql<
     { id: VisitorId; siteId: SiteId; teams: TeamId[]; leaseUntil: number | null; lastOperatorId: OperatorId | null }[]
   >`SELECT v.id, v.site_id AS "siteId", v.team_ids AS teams,
-           -- Nobody may say more than a day: what is further ahead was said before the clock was set back.
-           extract(epoch FROM least(v.presence_expires_at, clock_timestamp() + interval '1 day'))::float8 * 1000 AS "leaseUntil",
+           -- Nobody may say more than a day: what is further ahead was said before the clock was set back. Without a lease
+           -- there is none: least() would pass over the null.
+           CASE WHEN v.presence_expires_at IS NOT NULL
+                THEN extract(epoch FROM least(v.presence_expires_at, clock_timestamp() + interval '1 day'))::float8 * 1000
+           END AS "leaseUntil",
            (SELECT e.operator_id FROM engagements e WHERE e.visitor_id = v.id ORDER BY e.started_at DESC LIMIT 1)
              AS "lastOperatorId"
       FROM visitors v
