@@ -175,6 +175,5 @@ test('feeds end when the server stops, and it stops soon', async () => {
   await third.app.close();
   await feed.ended;
   assert.ok(Date.now() - began < 3_000);
-  await third.feed.close();
-  await third.database.close(1_000);
+  await third[Symbol.asyncDispose]();
 });
