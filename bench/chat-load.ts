@@ -87,6 +87,7 @@ export async function speakFor(
   { seconds, say = sayAlways }: { readonly seconds: number; readonly say?: Say },
 ): Promise<{ readonly rate: number; readonly sent: number }> {
   const over = new AbortController();
+  const first = Promise.withResolvers<void>();
   let sent = 0;
   const began = performance.now();
   const talk = async (speaker: Speaker): Promise<void> => {
@@ -94,11 +95,13 @@ export async function speakFor(
     while (!over.signal.aborted) {
       await speak(client, speaker, say);
       sent += 1;
+      first.resolve();
     }
     client.close();
   };
   const talks = speakers.map(talk);
-  await sleep(seconds * 1000);
+  // A busy machine may take longer than that for the first message, and a rate of none says nothing.
+  await Promise.all([sleep(seconds * 1000), first.promise]);
   const rate = sent / ((performance.now() - began) / 1000);
   over.abort();
   await Promise.all(talks);
