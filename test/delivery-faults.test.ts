@@ -98,7 +98,9 @@ test(
     for (let round = 0; round < 4; round += 1) {
       const arrived = load.ledger.arrived;
       const session = await ownerSession();
-      await sql`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objid = ${session}`;
+      await sql`
+        SELECT pg_terminate_backend(pid) FROM pg_locks l
+         WHERE locktype = 'advisory' AND objid = ${session} AND ${ofThisDatabase(sql)}`;
       await until(async () => (await ownerSession()) !== session);
       await until(() => load.ledger.arrived > arrived + 20);
     }
@@ -108,6 +110,11 @@ test(
     t.diagnostic(`${acknowledged.size} messages, ${load.ledger.repeated} delivered again`);
   },
 );
+
+/** Test files share a server, and every database counts its sessions from 1. */
+function ofThisDatabase(sql: Cluster['database']['sql']) {
+  return sql`l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+}
 
 /** Engagements of which one process sends the webhooks, and another takes the messages. */
 async function startLoad(cluster: Cluster) {
@@ -122,7 +129,7 @@ async function startLoad(cluster: Cluster) {
   const [row] = await cluster.database.sql<{ name: string }[]>`
     SELECT a.application_name AS name
       FROM destinations d
-      JOIN pg_locks l ON l.locktype = 'advisory' AND l.objid = d.owner_session
+      JOIN pg_locks l ON l.locktype = 'advisory' AND l.objid = d.owner_session AND ${ofThisDatabase(cluster.database.sql)}
       JOIN pg_stat_activity a ON a.pid = l.pid`;
   const owner = cluster.nodes.find(({ child }) => row?.name === `usher ${child.pid}`) ?? assert.fail(row?.name);
   const other = cluster.nodes.find((each) => each !== owner) ?? assert.fail();
