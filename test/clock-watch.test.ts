@@ -147,7 +147,10 @@ test('a session that was lost is followed by another one, and is not held in bet
   assert.ok(session.isHeld());
   const held: boolean[] = [];
   session.onOpened(() => held.push(session.isHeld()));
-  await sql`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objid = ${first}`;
+  await sql`
+    SELECT pg_terminate_backend(pid) FROM pg_locks
+     WHERE locktype = 'advisory' AND objid = ${first}
+       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
   await until(() => !session.isHeld());
   await until(() => session.isHeld());
   assert.notEqual(session.number, first);
