@@ -20,7 +20,7 @@ export interface LogPoint {
   readonly last: string | null;
 }
 
-/** Begins an epoch if none is in force. Whoever writes an event does so too; a reader need not wait for one. */
+/** Begins an epoch if none is in force. Writers of events begin one as well; a reader does not have to wait for them. */
 export async function beginEpoch(sql: Sql): Promise<void> {
   await sql`SELECT log_epoch()`;
 }

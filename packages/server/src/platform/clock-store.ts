@@ -20,7 +20,7 @@ export async function readClock(sql: Sql): Promise<StoredClock> {
 
 interface Step {
   readonly stepMs: number;
-  /** The steps recorded before this one: whoever comes second finds others, and records nothing. */
+  /** The sum of steps before this one. A second process that reports the same step finds another sum and records nothing. */
   readonly after: number;
   /** For how long nothing is deleted; `null`: no longer than before. */
   readonly doubtMs: number | null;

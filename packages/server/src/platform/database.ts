@@ -29,7 +29,7 @@ export interface Database {
   /** The pool for requests. */
   readonly sql: PoolSql;
   readonly pulse: Pulse;
-  /** A further pool, for whoever must not wait behind requests. Its user ends it. */
+  /** Opens another pool for work that must not wait behind requests. The caller ends the pool. */
   connect(options: PoolOptions): PoolSql;
   /** Waits for running statements, `graceMs` at most, and lets go of every connection. */
   close(graceMs?: number): Promise<void>;
@@ -47,7 +47,7 @@ const connectTimeoutSec = 5;
  */
 const longestTransactionMs = 20_000;
 
-/** Whoever won a deadlock has gone on by then; before, PostgreSQL may give its lock to whoever comes next. */
+/** The winner of a deadlock has finished by then. A retry without a pause may take the lock first and lose again. */
 const lostRaceMs = 50;
 
 type ClientOptions = Options<Record<never, never>>;

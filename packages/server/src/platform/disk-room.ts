@@ -56,7 +56,7 @@ export class DiskRoom implements Room {
       this.#isFull = isFull;
       this.#onChange();
     } catch {
-      // A directory that cannot be asked cannot be written to either, and whoever writes is told why.
+      // A directory that cannot be measured cannot be written to either; the write itself reports why.
     }
   }
 
