@@ -369,7 +369,7 @@ function plainUrl(name: SettingName, value: string): string {
   const isPlain = url !== null && `${url.username}${url.password}${url.search}${url.hash}` === '';
   if (!isPlain || !['http:', 'https:'].includes(url.protocol))
     throw new SettingError(`${name} must be an http or https URL without credentials, query or fragment.`);
-  return url.href.replace(/\/+$/, '');
+  return url.href.replace(/(?<!\/)\/+$/, '');
 }
 
 const proxyGroups = ['loopback', 'linklocal', 'uniquelocal'];
