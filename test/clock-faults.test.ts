@@ -100,6 +100,20 @@ function between(what: string, tookMs: number, [least, most]: readonly [leastSec
   return `${what} after ${Math.round(tookMs)} ms`;
 }
 
+/** PostgreSQL's own time-outs go by the wall clock, so it may end a statement that runs while the clock is stepped. */
+async function insist<T>(ask: () => Promise<T>): Promise<T> {
+  const answers: T[] = [];
+  await until(async () => {
+    try {
+      answers.push(await ask());
+    } catch (error) {
+      if (!(error instanceof Error && error.message.includes('got 503'))) throw error;
+    }
+    return answers.length > 0;
+  });
+  return answers[0] as T;
+}
+
 async function setOfferTime(server: Reached, { admin, siteId }: TestAccount): Promise<void> {
   const body = { reactive_call_timeout: offerSec };
   expectStatus(await call(server, `PATCH /sites/${siteId}`, { token: admin, body }), 200);
@@ -116,7 +130,8 @@ async function probeOffer(server: Reached): Promise<Probe> {
     await enqueue(server, own, queue);
     const [offer = assert.fail('nothing was offered')] = await offersOf(server, operator);
     return async () => {
-      await until(async () => (await offersOf(server, operator)).every(({ id }: Json) => id !== offer.id), 60_000);
+      const offers = async () => insist(async () => offersOf(server, operator));
+      await until(async () => (await offers()).every(({ id }: Json) => id !== offer.id), 60_000);
       return between('offer timed out', performance.now() - offeredAt, [offerSec - 1, offerSec + lateSec]);
     };
   };
@@ -132,15 +147,16 @@ async function probeWaiting(server: Reached): Promise<Probe> {
     const { id, visitor } = await enqueue(server, own, queue);
     return async () => {
       const waitedSec = async (): Promise<number> => {
-        const ticket = expectStatus(await call(server, `GET /queue_tickets/${id}`, { token: visitor.token }), 200).body;
+        const read = async () => call(server, `GET /queue_tickets/${id}`, { token: visitor.token });
+        const ticket = await insist(async () => expectStatus(await read(), 200).body);
         const [clock] = await server.database.sql<{ now: Date }[]>`SELECT clock_timestamp() AS now`;
         return ((clock?.now ?? assert.fail()).getTime() - Date.parse(ticket.created_at)) / 1_000;
       };
       // A step is noticed within a second.
       await until(async () => Math.abs((await waitedSec()) - (performance.now() - enqueuedAt) / 1_000) < 2, 5_000);
       const cameAt = performance.now();
-      await present(server, operator);
-      await until(async () => (await offersOf(server, operator)).length === 1, 60_000);
+      await insist(async () => present(server, operator));
+      await until(async () => (await insist(async () => offersOf(server, operator))).length === 1, 60_000);
       return between('waiting visitor offered', performance.now() - cameAt, [0, lateSec]);
     };
   };
@@ -154,8 +170,8 @@ async function probeLease(server: Reached): Promise<Probe> {
     const saidAt = performance.now();
     await present(server, operator, { expires_in_sec: leaseSec });
     return async () => {
-      const isThere = async (): Promise<boolean> =>
-        expectStatus(await call(server, `GET /operators/${operator.id}`, { token: own.admin }), 200).body.available;
+      const read = async () => call(server, `GET /operators/${operator.id}`, { token: own.admin });
+      const isThere = async (): Promise<boolean> => insist(async () => expectStatus(await read(), 200).body.available);
       // Until the step is noticed, reads go by the new clock.
       await until(isThere, 2_000);
       await until(async () => !(await isThere()), 60_000);
