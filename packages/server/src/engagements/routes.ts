@@ -12,7 +12,7 @@ import type { Turns } from '../routing/turns.ts';
 import { engagementOutput, type EngagementRow } from './engagement.ts';
 import { isSide, partyOf } from './party.ts';
 import { refuseStranger } from './permission.ts';
-import { findEngagement, hasNow, listEngagements } from './store.ts';
+import { findEngagement, hasNow, isAssigned, listEngagements } from './store.ts';
 
 const tags = ['Engagements'];
 const engagementParams = Type.Object({ engagement_id: uuid<'engagement'>() });
@@ -118,17 +118,20 @@ export function engagementEnded({ id, operator_id, end_reason, ended_at }: Engag
   });
 }
 
-/** Whether the caller takes or took part. */
+/** Whether the caller takes or took part. An operator also needs a role on the engagement's present site, now. */
 export function tookPart(
   request: FastifyRequest,
-  { visitor_id: visitorId, sub_engagements: subs }: EngagementRow,
+  { visitor_id: visitorId, site_id: siteId, sub_engagements: subs }: EngagementRow,
 ): boolean {
-  return subs.some((sub) => isSide(request, { visitorId, operatorId: sub.operator_id, siteId: sub.site_id }));
+  return subs.some(({ operator_id: operatorId }) => isSide(request, { visitorId, operatorId, siteId }));
 }
 
 /**
- * One the caller takes or took part in; or, to be read, one on a site the caller manages, or on one where it works, of a
- * visitor who is with it now: whoever helps somebody may know what was said before.
+ * An engagement the caller takes or took part in. To be read, also one on a site the caller manages, and one on a site where
+ * the caller works, of a visitor who is with the caller now: whoever helps somebody may know what was said before.
+ *
+ * An operator always needs a role on the engagement's site. What only those who take part may do is asked after a statement
+ * was refused, or before one: there the database says whether the operator is assigned, and not this process's memory.
  */
 export async function permittedEngagement(
   request: FastifyRequest,
@@ -139,8 +142,13 @@ export async function permittedEngagement(
   if (found === null) throw notFound('engagement', id);
   if (!tookPart(request, found) && !(others === 'a manager' && (await hasVisitorNow(request, found))))
     refuseStranger(request, { noun: 'engagement', id, siteId: found.site_id, others });
+  if (others === 'nobody else' && !(await isStillAssigned(request, found))) throw notFound('engagement', id);
   permitted(request);
   return found;
+}
+
+async function isStillAssigned({ caller, sql }: FastifyRequest, { site_id: siteId }: EngagementRow): Promise<boolean> {
+  return caller.kind !== 'operator' || isAssigned(sql, { operatorId: caller.operatorId, siteId });
 }
 
 async function hasVisitorNow(

@@ -12,11 +12,11 @@ import { validatorCompiler } from '../../platform/validation.ts';
 import type { EngagementRow } from '../engagement.ts';
 import { partyOf } from '../party.ts';
 import { engagementEnded, permittedEngagement } from '../routes.ts';
-import { findEngagement } from '../store.ts';
+import { lockEngaged } from '../taking-part.ts';
 import { mostFilesInEngagement, uploadOutput } from './file.ts';
 import { receiveFile, type ReceivedFile } from './receive-file.ts';
 import type { FilesRoom } from './room.ts';
-import { countFiles, insertFile, lockEngagement } from './store.ts';
+import { countFiles, insertFile } from './store.ts';
 
 /** Files of one engagement that may be on their way to this process at once: none of them counts among its files yet. */
 const mostArriving = 20;
@@ -182,11 +182,9 @@ async function insert(
   { room, engagementId, id, received }: Insertion,
 ): Promise<void> {
   const party = partyOf(request);
-  // It may have ended, or passed on, while the file was coming.
-  await lockEngagement(sql, engagementId);
-  const engagement = await findEngagement(sql, accountOf(request), engagementId);
-  if (engagement === null) throw new Error('an engagement has vanished');
-  refusePast(request, engagement);
+  // While the file was coming, the engagement may have ended or passed on, or its operator may have been taken off the site.
+  if ((await lockEngaged(sql, accountOf(request), engagementId, party)) === null)
+    throw engagementEnded(await permittedEngagement(request, engagementId, 'nobody else'));
   const isInserted = await insertFile(
     sql,
     {

@@ -130,8 +130,9 @@ async function pendingOf(request: FastifyRequest, turns: Turns): Promise<Request
 export function whoseOf(request: FastifyRequest, siteIds: Parameters<typeof requestedSites>[1]): Whose {
   const party = partyOf(request);
   if (party.kind === 'visitor') return { visitorId: party.id };
-  if (siteIds !== undefined) return { siteIds: requestedSites(operatorOf(request), siteIds, 'manager') };
-  return { operatorId: party.id, onlyOn: party.onlyOn === undefined ? null : [...party.onlyOn] };
+  const operator = operatorOf(request);
+  if (siteIds !== undefined) return { siteIds: requestedSites(operator, siteIds, 'manager') };
+  return { operatorId: party.id, on: [...operator.roles.keys()] };
 }
 
 /** The caller's own side comes from its token; a field that contradicts it is ignored. */
