@@ -7,6 +7,7 @@ import { accountOf, operatorOf } from '../access.ts';
 import { recordChange } from '../audit/audit.ts';
 import type { OperatorCaller } from '../caller.ts';
 import { lockAccount } from '../lock-account.ts';
+import { forgetDevices } from '../sign-in/devices/store.ts';
 import { withdrawInvitations } from '../sign-in/invitations/store.ts';
 import { withdrawLinks } from '../sign-in/links.ts';
 import { endSessions } from '../sign-in/sessions/store.ts';
@@ -93,6 +94,7 @@ async function forgetSignIns(sql: Sql, id: OperatorId): Promise<void> {
   await endSessions(sql, id);
   await withdrawInvitations(sql, id);
   await withdrawLinks(sql, id);
+  await forgetDevices(sql, id);
 }
 
 export function changesPresenceOnly(given: OperatorUpdate): boolean {

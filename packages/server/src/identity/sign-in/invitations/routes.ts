@@ -12,12 +12,13 @@ import { belongings, concerning } from '../../operators/audited.ts';
 import type { OperatorRow } from '../../operators/operator.ts';
 import { operatorToChange } from '../../operators/permission.ts';
 import { digestOf, newSecret } from '../../secrets.ts';
+import { forgetDevices } from '../devices/store.ts';
 import { holdOperator } from '../hold-operator.ts';
 import { withdrawLinks } from '../links.ts';
 import type { SignInParts } from '../parts.ts';
 import { newPassword, weakness } from '../passwords/password.ts';
 import { setPassword } from '../passwords/store.ts';
-import { answerSignedIn, refuseCrossOrigin, signedIn } from '../sessions/answer.ts';
+import { answerEntered, refuseCrossOrigin, signedIn } from '../sessions/answer.ts';
 import { openSession, type OpenedSession } from '../sessions/open-session.ts';
 import { endSessions } from '../sessions/store.ts';
 import { findInvited, listInvitations, putInvitation, spendInvitation, withdrawInvitation } from './store.ts';
@@ -157,7 +158,7 @@ function acceptingRoutes(app: App, parts: SignInParts): void {
       refuseCrossOrigin(request, parts.publicUrl);
       const session = await accept(parts, request, request.body);
       reply.code(201);
-      return answerSignedIn({ tokens: parts.tokens, request, reply }, session, session.cookie);
+      return answerEntered({ tokens: parts.tokens, request, reply }, session);
     },
   );
 }
@@ -179,7 +180,10 @@ async function accept(
     await holdOperator(sql, operatorId);
     if (!(await spendInvitation(sql, digest))) throw unknownInvitation();
     const userAgent = request.headers['user-agent'];
-    const session = await openSession(sql, { accountId, operatorId, proof: { by: 'invitation' }, userAgent });
+    await forgetDevices(sql, operatorId);
+    // The cookie of a browser that is known does not go to this address.
+    const entrant = { accountId, operatorId, proof: { by: 'invitation' }, userAgent, presented: null } as const;
+    const session = await openSession(sql, entrant);
     await setPassword(sql, { accountId, operatorId, hash });
     await endSessions(sql, operatorId, session.id);
     await withdrawLinks(sql, operatorId);

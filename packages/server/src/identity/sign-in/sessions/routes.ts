@@ -8,9 +8,10 @@ import { body, nullable, oneOf, output, timestamp, uuid } from '../../../platfor
 import { operatorOf } from '../../access.ts';
 import { roles } from '../../caller.ts';
 import { digestOf } from '../../secrets.ts';
+import { forgetDevices } from '../devices/store.ts';
 import type { SignInParts } from '../parts.ts';
 import { revokeToken } from '../store.ts';
-import { answerSignedIn, forgetEnded, isSecure, refuseCrossOrigin, signedIn } from './answer.ts';
+import { answerEntered, answerSignedIn, forgetEnded, isSecure, refuseCrossOrigin, signedIn } from './answer.ts';
 import { clearCookie, readCookie } from './cookie.ts';
 import { credentials, signIn } from './sign-in.ts';
 import { endSession, endSessions, listSessions, useSession, waysIn } from './store.ts';
@@ -47,7 +48,7 @@ export function sessionRoutes(app: App, parts: SignInParts): void {
       refuseCrossOrigin(request, parts.publicUrl);
       const session = await signIn(parts, request, request.body);
       reply.code(201);
-      return answerSignedIn({ tokens: parts.tokens, request, reply }, session, session.cookie);
+      return answerEntered({ tokens: parts.tokens, request, reply }, session);
     },
   );
 
@@ -170,12 +171,17 @@ function ownSessionRoutes(app: App): void {
         tags,
         summary: 'Sign out everywhere: end all of one’s sessions',
         description:
-          'Tokens obtained through them end at once. API keys, and tokens obtained with one directly, go on.',
+          'Tokens obtained through them end at once, and no browser is known any more. API keys, and tokens obtained with one directly, go on.',
         response: { 204: Type.Null() },
       },
     },
     async (request, reply) => {
-      forgetEnded(request, reply, await endSessions(request.sql, operatorOf(request).operatorId));
+      const { operatorId } = operatorOf(request);
+      const ended = await inTransaction(request.sql, async (sql) => {
+        await forgetDevices(sql, operatorId);
+        return endSessions(sql, operatorId);
+      });
+      forgetEnded(request, reply, ended);
       reply.code(204);
     },
   );
