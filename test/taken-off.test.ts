@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import { end, engage, say, said, type Engaged } from './support/chat.ts';
 import { isMessage, openFeed } from './support/feed.ts';
 import { fileForm } from './support/files.ts';
+import { readConfig } from '../packages/server/src/config.ts';
 import { inTransaction, type Sql } from '../packages/server/src/platform/database.ts';
 import { call, startTestServer, until, type Answer, type Json, type TestServer } from './support/server.ts';
 import { acceptOffer, askIn, expectStatus, makePresent, makeSite, makeTeam, offersOf } from './support/world.ts';
@@ -12,7 +13,8 @@ import { acceptOffer, askIn, expectStatus, makePresent, makeSite, makeTeam, offe
 
 let server: TestServer;
 before(async () => {
-  server = await startTestServer({ scanner: { kind: 'none' } });
+  const { webhookAllowCidrs } = readConfig({ USHER_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' });
+  server = await startTestServer({ scanner: { kind: 'none' }, webhookAllowCidrs });
 });
 after(async () => server[Symbol.asyncDispose]());
 
@@ -162,6 +164,41 @@ test('the feed of an operator taken off says nothing more of the site, and says 
     heard.map(({ type }) => type),
     [],
   );
+});
+
+test('a webhook that an operator attached hears nothing more of a site once they are off it', async () => {
+  const chat = await engage(server);
+  const colleague = await makePresent(server, chat.own);
+  const webhook = {
+    url: 'http://127.0.0.1:9/hook',
+    method: 'POST',
+    events: ['engagement.chat.message'],
+    messages: 'all',
+  };
+  const body = { engagement_id: chat.id, operator_id: colleague.id, webhooks: [webhook] };
+  const asked = await call(server, 'POST /transfer_requests', { token: chat.operator.token, body });
+  const accept = { token: colleague.token, body: { action: 'accept' } };
+  expectStatus(await call(server, `PATCH /transfer_requests/${expectStatus(asked, 201).body.id}`, accept), 200);
+  /** Events of the engagement that were written for an attached webhook; nothing answers at its address. */
+  const heard = async (): Promise<number> => {
+    const [row] = await server.database.sql<{ heard: number }[]>`
+      SELECT count(*)::integer AS heard
+        FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id
+       WHERE d.engagement_id = ${chat.id} AND w.side = 'operator'`;
+    return row?.heard ?? 0;
+  };
+  await said(chat, chat.visitor, 'before');
+  assert.equal(await heard(), 1);
+  await assign(chat, chat.operator, []);
+  await said(chat, chat.visitor, 'after');
+  await said(chat, colleague, 'after, too');
+  assert.equal(await heard(), 1);
+  await assign(chat, chat.operator, [chat.own.siteId]);
+  await said(chat, chat.visitor, 'back');
+  assert.equal(await heard(), 2);
+  expectStatus(await call(server, `DELETE /operators/${chat.operator.id}`, { token: chat.own.admin }), 204);
+  await said(chat, chat.visitor, 'disabled');
+  assert.equal(await heard(), 2);
 });
 
 const removing = 'DELETE FROM operator_assignments';

@@ -76,7 +76,10 @@ export function uploadRoute(app: App, room: FilesRoom): void {
     scope.post(
       '/engagements/:engagement_id/files',
       {
-        config: { access: { operator: 'operator', visitor: true, site: 'resource' }, audit: 'own work' },
+        config: {
+          access: { operator: 'operator', visitor: true, site: 'resource', rule: 'takes part' },
+          audit: 'own work',
+        },
         // The body is for the document alone: when the others are validated, it has not been read.
         validatorCompiler: (part) => (part.httpPart === 'body' ? () => true : validatorCompiler(part)),
         schema: {
@@ -143,7 +146,7 @@ async function whileArriving(
 /** Everything that can be said before the file has come. Answers which content types the site takes. */
 async function refuseUpload(request: FastifyRequest, { scanner }: FilesRoom): Promise<readonly string[]> {
   const { engagement_id: engagementId } = request.params as { engagement_id: EngagementId };
-  const engagement = await permittedEngagement(request, engagementId, 'nobody else');
+  const engagement = await permittedEngagement(request, engagementId);
   // With a key it may be one that was taken, before the engagement ended or was full: that is told once the file is known.
   const isKeyed = readKey(request) !== null;
   if (!isKeyed) refusePast(request, engagement);
@@ -184,7 +187,7 @@ async function insert(
   const party = partyOf(request);
   // While the file was coming, the engagement may have ended or passed on, or its operator may have been taken off the site.
   if ((await lockEngaged(sql, accountOf(request), engagementId, party)) === null)
-    throw engagementEnded(await permittedEngagement(request, engagementId, 'nobody else'));
+    throw engagementEnded(await permittedEngagement(request, engagementId));
   const isInserted = await insertFile(
     sql,
     {

@@ -71,8 +71,8 @@ export async function changeOperator(
   return write(request.sql, async (sql) => {
     await lockOperator(sql, caller.accountId, id);
     const current = changesPresenceOnly(given)
-      ? await operatorToRead(request, id, 'manager', sql)
-      : await operatorToChange(request, id, 'may not', sql);
+      ? await operatorToRead(request, id, sql)
+      : await operatorToChange(request, id, sql);
     if (versions !== null && !versions.includes(current.version)) throw preconditionFailed(current.version);
     const assignments = given.assignments && completeAssignments(given.assignments, given.role ?? current.role);
     if (assignments) await checkAssignments(sql, caller, assignments);

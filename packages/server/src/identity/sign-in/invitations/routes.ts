@@ -3,10 +3,10 @@ import Type from 'typebox';
 import { inTransaction } from '../../../platform/database.ts';
 import { invalid, notFound, Refusal } from '../../../platform/errors.ts';
 import type { App } from '../../../platform/http.ts';
-import { newId, type OperatorId } from '../../../platform/ids.ts';
+import { newId } from '../../../platform/ids.ts';
 import { addressKey } from '../../../platform/rate-limit.ts';
 import { body, name, output, timestamp, uuid } from '../../../platform/schema.ts';
-import { operatorOf, refuseLimited } from '../../access.ts';
+import { operatorOf } from '../../access.ts';
 import { recordChange } from '../../audit/audit.ts';
 import { belongings, concerning } from '../../operators/audited.ts';
 import type { OperatorRow } from '../../operators/operator.ts';
@@ -35,7 +35,7 @@ export function invitationRoutes(app: App, parts: SignInParts): void {
 
 /** Whoever may give an operator keys may invite it: who accepts is the operator. */
 function invitingRoutes(app: App, publicUrl: string): void {
-  const access = { operator: 'super_manager', site: 'resource' } as const;
+  const access = { operator: 'super_manager', site: 'resource', rule: 'self or every site', wholeToken: true } as const;
   const url = Type.String({
     description: 'To be given to the operator; shown this once. A path without USHER_PUBLIC_URL',
   });
@@ -53,7 +53,7 @@ function invitingRoutes(app: App, publicUrl: string): void {
       },
     },
     async (request, reply) => {
-      const invited = await invitable(request, request.params.operator_id);
+      const invited = await operatorToChange(request, request.params.operator_id);
       const { id: operatorId, account_id: accountId } = invited;
       if (!(await holdOperator(request.sql, operatorId)))
         throw new Refusal('operator_disabled', 'The operator is disabled. Enable it first.');
@@ -79,7 +79,7 @@ function invitingRoutes(app: App, publicUrl: string): void {
       },
     },
     async (request) => {
-      const { id } = await invitable(request, request.params.operator_id);
+      const { id } = await operatorToChange(request, request.params.operator_id);
       return { invitations: await listInvitations(request.sql, id) };
     },
   );
@@ -97,17 +97,12 @@ function invitingRoutes(app: App, publicUrl: string): void {
     },
     async (request, reply) => {
       const { operator_id, invitation_id: id } = request.params;
-      const invited = await invitable(request, operator_id);
+      const invited = await operatorToChange(request, operator_id);
       if (!(await withdrawInvitation(request.sql, invited.id, id))) throw notFound('invitation', id);
       recordChange(request, { before: { id, operator_id }, ...concerning(invited) });
       reply.code(204);
     },
   );
-}
-
-async function invitable(request: FastifyRequest, id: OperatorId): Promise<OperatorRow> {
-  refuseLimited(operatorOf(request));
-  return operatorToChange(request, id, 'may');
 }
 
 /** Whoever got hold of a token must not get a password by it: that takes the present one, or somebody else's invitation. */
@@ -126,7 +121,7 @@ function acceptingRoutes(app: App, parts: SignInParts): void {
   app.post(
     '/operator_authentication/invitations/preview',
     {
-      config: { access: { public: true }, audit: 'signing in' },
+      config: { access: { public: true, shows: 'an invitation' }, audit: 'signing in' },
       schema: {
         tags,
         summary: 'Whom an invitation is for',
@@ -145,7 +140,7 @@ function acceptingRoutes(app: App, parts: SignInParts): void {
   app.post(
     '/operator_authentication/invitations/accept',
     {
-      config: { access: { public: true }, settles: true, audit: 'signing in' },
+      config: { access: { public: true, shows: 'an invitation' }, settles: true, audit: 'signing in' },
       schema: {
         tags,
         summary: 'Accept an invitation: choose a password and sign in',

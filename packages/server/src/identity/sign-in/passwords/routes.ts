@@ -4,7 +4,7 @@ import { inTransaction } from '../../../platform/database.ts';
 import { invalid, Refusal } from '../../../platform/errors.ts';
 import type { App } from '../../../platform/http.ts';
 import { body } from '../../../platform/schema.ts';
-import { operatorOf, refuseLimited } from '../../access.ts';
+import { operatorOf } from '../../access.ts';
 import { forgetDevices } from '../devices/store.ts';
 import { holdOperator } from '../hold-operator.ts';
 import { withdrawInvitations } from '../invitations/store.ts';
@@ -25,7 +25,7 @@ export function passwordRoutes(app: App, parts: SignInParts): void {
   app.put(
     '/operator_authentication/password',
     {
-      config: { access: { operator: 'operator', site: 'none' }, settles: true, audit: 'signing in' },
+      config: { access: { operator: 'operator', site: 'none', wholeToken: true }, settles: true, audit: 'signing in' },
       schema: {
         tags: ['Signing in'],
         summary: "Choose a password, or change one's own; all other sessions end",
@@ -46,9 +46,7 @@ async function changePassword(
   request: FastifyRequest,
   given: Type.Static<typeof change>,
 ): Promise<void> {
-  const caller = operatorOf(request);
-  const { accountId, operatorId, sessionId } = caller;
-  refuseLimited(caller);
+  const { accountId, operatorId, sessionId } = operatorOf(request);
   const owner = await findSecured(request.sql, operatorId);
   if (owner === null) throw new Error('the caller has vanished');
   const fault = weakness(given.new_password, owner);

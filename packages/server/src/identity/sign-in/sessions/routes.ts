@@ -33,7 +33,11 @@ export function sessionRoutes(app: App, parts: SignInParts): void {
   app.post(
     '/operator_authentication/sessions',
     {
-      config: { access: { public: true }, settles: true, audit: 'signing in' },
+      config: {
+        access: { public: true, shows: 'a password, an API key or a one-time link' },
+        settles: true,
+        audit: 'signing in',
+      },
       schema: {
         tags,
         summary: 'Sign in: with e-mail and password, with an API key, or with a one-time link',
@@ -55,7 +59,7 @@ export function sessionRoutes(app: App, parts: SignInParts): void {
   app.post(
     '/operator_authentication/sessions/current/token',
     {
-      config: { access: { public: true }, audit: 'signing in' },
+      config: { access: { public: true, shows: 'the cookie of a session' }, audit: 'signing in' },
       schema: {
         tags,
         summary: 'Exchange the session in the cookie for a token',
