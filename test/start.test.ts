@@ -124,7 +124,9 @@ test('where the database is the user’s own, the start that makes the first acc
   };
   const first = await start({ environment }).ready();
   const link = linkIn(first.output, 'https://help.example.com');
-  const second = await start({ environment }).ready();
+  assert.doesNotMatch(first.output, /USHER_TRUST_PROXY/);
+  const second = await start({ environment: { ...environment, USHER_TRUST_PROXY: 'true' } }).ready();
+  assert.match(second.output, /"level":"warn".*USHER_TRUST_PROXY=true believes .* Set it to the number of proxies/);
   assert.doesNotMatch(second.output, /sign-in|usl_/);
   expectStatus(await call(second, 'POST /operator_authentication/sessions', { body: { link } }), 201);
 });
@@ -163,7 +165,7 @@ test('wrong settings are one line each, and touch nothing', async (t) => {
     [{ USHER_ADMIN_KEY_ID: 'x' }, /go together/],
     [{ USHER_ADMIN_KEY_ID: 'x', USHER_ADMIN_KEY_SECRET: 'short' }, /16 to 256 characters/],
     [{ DATABASE_URL: 'mysql://root:hunter2@x/y' }, /DATABASE_URL must look like postgres:/],
-    [{ USHER_TRUST_PROXY: 'banana' }, /USHER_TRUST_PROXY must be true, false or a list of .*, not "banana"/],
+    [{ USHER_TRUST_PROXY: 'banana' }, /USHER_TRUST_PROXY must be false, the number of proxies .*, not "banana"/],
     [{ USHER_TRUST_PROXY: '10.0.0.0/33' }, /USHER_TRUST_PROXY must be/],
     [{ USHER_SCANNER: 'http://clamd:3310' }, /USHER_SCANNER must be clamd:\/\/host:3310, manual or none, not "http/],
     [{ USHER_SCANNER: 'clamd://' }, /USHER_SCANNER must be/],

@@ -11,6 +11,7 @@ import { attachment } from './file-name.ts';
 import { fileOutput, scanInput, type FileRow } from './file.ts';
 import { pendingFilesRoute } from './pending-route.ts';
 import type { FilesRoom } from './room.ts';
+import { Slots } from './slots.ts';
 import { removeBytes, writeScan } from './settle-scan.ts';
 import { findFile, listFiles } from './store.ts';
 import { uploadRoute } from './upload-route.ts';
@@ -21,8 +22,17 @@ const fileParams = { file_id: uuid<'file'>() };
 const toRead = { operator: 'operator', visitor: true, site: 'resource', rule: 'took part or manages' } as const;
 const bytesOfFile = { content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } } };
 
+/** Downloads that a caller may have under way at once, in each process. Each holds a file open. */
+const mostDownloads = 10;
+/** A download of which the client takes nothing for so long, or twice as long (Node looks twice), is cut off. */
+const stalledMs = 15_000;
+
 export function fileRoutes(app: App, room: FilesRoom): void {
   uploadRoute(app, room);
+  const downloads = new Slots(
+    mostDownloads,
+    `You are downloading ${mostDownloads} files already. Wait until one of them is done.`,
+  );
 
   app.get(
     '/engagements/:engagement_id/files',
@@ -57,7 +67,7 @@ export function fileRoutes(app: App, room: FilesRoom): void {
       await permittedEngagement(request, engagementId);
       const file = await findFile(request.sql, accountOf(request), id);
       if (file === null || file.engagement_id !== engagementId) throw notFound('file', id);
-      return bytesOf(file, room, request, reply);
+      return bytesOf(file, { room, downloads }, request, reply);
     },
   );
 
@@ -65,11 +75,25 @@ export function fileRoutes(app: App, room: FilesRoom): void {
   scanRoute(app, room);
 }
 
-async function bytesOf(file: FileRow, { disk }: FilesRoom, { method }: FastifyRequest, reply: FastifyReply) {
+interface Source {
+  readonly room: FilesRoom;
+  readonly downloads: Slots;
+}
+
+async function bytesOf(
+  file: FileRow,
+  { room: { disk }, downloads }: Source,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
   if (file.state !== 'clean')
     throw new Refusal('file_not_clean', `The file ${file.id} is ${file.state}: ${inWords[file.state]}.`, {
       details: [{ attribute: '/state', detail: file.state }],
     });
+  const giveBack = downloads.take(request.caller.key);
+  reply.raw.once('close', giveBack).setTimeout(stalledMs, () => reply.raw.destroy());
+  // A client that has gone meanwhile closes nothing any more.
+  if (reply.raw.closed) giveBack();
   const stored = await disk.open(file.id);
   if (stored === null)
     throw new Refusal(
@@ -84,7 +108,7 @@ async function bytesOf(file: FileRow, { disk }: FilesRoom, { method }: FastifyRe
     'cache-control': 'private, no-store',
     etag: `"${file.sha256.toString('hex')}"`,
   });
-  if (method !== 'HEAD') return stored.createReadStream();
+  if (request.method !== 'HEAD') return stored.createReadStream();
   await stored.close();
   // Of text its length would be told, which is none.
   return Readable.from([]);

@@ -16,30 +16,16 @@ import { lockEngaged } from '../taking-part.ts';
 import { mostFilesInEngagement, uploadOutput } from './file.ts';
 import { receiveFile, type ReceivedFile } from './receive-file.ts';
 import type { FilesRoom } from './room.ts';
+import { Slots } from './slots.ts';
 import { countFiles, insertFile } from './store.ts';
 
-/** Files of one engagement that may be on their way to this process at once: none of them counts among its files yet. */
-const mostArriving = 20;
+/**
+ * Files that a caller may be sending to one engagement at once, in each process. They are not among the engagement's files yet, so
+ * without a limit, files that never become whole could fill the disk.
+ */
+const mostArriving = 10;
 
 const summary = 'Send a file: multipart/form-data with one part, `content`, that has a file name';
-
-/** Counts what is on its way, or the disk could be filled by files that are refused in the end. */
-class Places {
-  readonly #taken = new Map<EngagementId, number>();
-
-  take(id: EngagementId): void {
-    const taken = this.#taken.get(id) ?? 0;
-    if (taken >= mostArriving)
-      throw new Refusal('too_many', `${mostArriving} files of the engagement are being sent. Wait for one to arrive.`);
-    this.#taken.set(id, taken + 1);
-  }
-
-  leave(id: EngagementId): void {
-    const left = (this.#taken.get(id) ?? 1) - 1;
-    if (left > 0) this.#taken.set(id, left);
-    else this.#taken.delete(id);
-  }
-}
 
 /** A file on its way: on the disk, and its row perhaps not yet committed. */
 interface Arriving {
@@ -55,7 +41,10 @@ interface Arriving {
  */
 export function uploadRoute(app: App, room: FilesRoom): void {
   const arriving = new WeakMap<FastifyRequest, Arriving>();
-  const places = new Places();
+  const slots = new Slots(
+    mostArriving,
+    `You are sending ${mostArriving} files to this engagement already. Wait until one of them has arrived.`,
+  );
   const content = Type.Unsafe<ReceivedFile>({ type: 'string', format: 'binary' });
   void app.register(async (plain) => {
     const scope = plain.withTypeProvider<TypeBoxProvider>();
@@ -65,7 +54,7 @@ export function uploadRoute(app: App, room: FilesRoom): void {
     scope.addHook('onRoute', (route) => {
       const { handler } = route;
       route.handler = async function receiveFirst(request, reply) {
-        return whileArriving(request, { room, places }, async (file, received) => {
+        return whileArriving(request, { room, slots }, async (file, received) => {
           arriving.set(request, file);
           request.body = { content: received };
           return handler.call(this, request, reply);
@@ -117,13 +106,13 @@ function notMultipart(): Refusal {
  */
 async function whileArriving(
   request: FastifyRequest,
-  { room, places }: { readonly room: FilesRoom; readonly places: Places },
+  { room, slots }: { readonly room: FilesRoom; readonly slots: Slots },
   finish: (file: Arriving, received: ReceivedFile) => Promise<unknown>,
 ): Promise<unknown> {
   if (!multipart.test(request.headers['content-type'] ?? '')) throw notMultipart();
   const allowed = await refuseUpload(request, room);
   const { engagement_id: engagementId } = request.params as { engagement_id: EngagementId };
-  places.take(engagementId);
+  const giveBack = slots.take(`${engagementId} ${partyOf(request).id}`);
   const { disk } = room;
   const file: Arriving = { id: newId<FileId>(), isInserted: false };
   let isDoubtful = false;
@@ -138,7 +127,7 @@ async function whileArriving(
   } finally {
     if (isStored) await disk.settle(file.id);
     else if (!isDoubtful) await disk.discard(file.id);
-    places.leave(engagementId);
+    giveBack();
     if (isStored) room.onStored();
   }
 }
