@@ -97,7 +97,8 @@ export const settings = [
   {
     name: 'USHER_RATE_LIMIT_SIGN_IN',
     fallback: '60',
-    meaning: 'Attempts a minute for each address and process to sign in; a sixth of it for each e-mail address',
+    meaning:
+      'Attempts a minute for each address and process to sign in, and wrong passwords for each e-mail address; a sixth of it for both together',
   },
   {
     name: 'USHER_PUBLIC_URL',

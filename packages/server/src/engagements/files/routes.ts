@@ -19,7 +19,7 @@ import { uploadRoute } from './upload-route.ts';
 const tags = ['Files'];
 const engagementParams = { engagement_id: uuid<'engagement'>() };
 const fileParams = { file_id: uuid<'file'>() };
-const takesPart = { operator: 'operator', visitor: true, site: 'resource' } as const;
+const toRead = { operator: 'operator', visitor: true, site: 'resource', rule: 'took part or manages' } as const;
 const bytesOfFile = { content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } } };
 
 /** Downloads that a caller may have under way at once, in each process. Each holds a file open. */
@@ -37,7 +37,7 @@ export function fileRoutes(app: App, room: FilesRoom): void {
   app.get(
     '/engagements/:engagement_id/files',
     {
-      config: { access: takesPart },
+      config: { access: toRead },
       schema: {
         tags,
         summary: 'The files of an engagement and how their scans stand, oldest first',
@@ -46,7 +46,7 @@ export function fileRoutes(app: App, room: FilesRoom): void {
       },
     },
     async (request) => {
-      const { id } = await permittedEngagement(request, request.params.engagement_id, 'a manager');
+      const { id } = await permittedEngagement(request, request.params.engagement_id);
       return { files: await listFiles(request.sql, id) };
     },
   );
@@ -54,7 +54,7 @@ export function fileRoutes(app: App, room: FilesRoom): void {
   app.get(
     '/engagements/:engagement_id/files/:file_id',
     {
-      config: { access: takesPart },
+      config: { access: toRead },
       schema: {
         tags,
         summary: 'The bytes of a file that was found clean, with its own content type, to be saved and not shown',
@@ -64,7 +64,7 @@ export function fileRoutes(app: App, room: FilesRoom): void {
     },
     async (request, reply) => {
       const { engagement_id: engagementId, file_id: id } = request.params;
-      await permittedEngagement(request, engagementId, 'a manager');
+      await permittedEngagement(request, engagementId);
       const file = await findFile(request.sql, accountOf(request), id);
       if (file === null || file.engagement_id !== engagementId) throw notFound('file', id);
       return bytesOf(file, { room, downloads }, request, reply);

@@ -12,12 +12,12 @@ import { validatorCompiler } from '../../platform/validation.ts';
 import type { EngagementRow } from '../engagement.ts';
 import { partyOf } from '../party.ts';
 import { engagementEnded, permittedEngagement } from '../routes.ts';
-import { findEngagement } from '../store.ts';
+import { lockEngaged } from '../taking-part.ts';
 import { mostFilesInEngagement, uploadOutput } from './file.ts';
 import { receiveFile, type ReceivedFile } from './receive-file.ts';
 import type { FilesRoom } from './room.ts';
 import { Slots } from './slots.ts';
-import { countFiles, insertFile, lockEngagement } from './store.ts';
+import { countFiles, insertFile } from './store.ts';
 
 /**
  * Files that a caller may be sending to one engagement at once, in each process. They are not among the engagement's files yet, so
@@ -65,7 +65,10 @@ export function uploadRoute(app: App, room: FilesRoom): void {
     scope.post(
       '/engagements/:engagement_id/files',
       {
-        config: { access: { operator: 'operator', visitor: true, site: 'resource' }, audit: 'own work' },
+        config: {
+          access: { operator: 'operator', visitor: true, site: 'resource', rule: 'takes part' },
+          audit: 'own work',
+        },
         // The body is for the document alone: when the others are validated, it has not been read.
         validatorCompiler: (part) => (part.httpPart === 'body' ? () => true : validatorCompiler(part)),
         schema: {
@@ -132,7 +135,7 @@ async function whileArriving(
 /** Everything that can be said before the file has come. Answers which content types the site takes. */
 async function refuseUpload(request: FastifyRequest, { scanner }: FilesRoom): Promise<readonly string[]> {
   const { engagement_id: engagementId } = request.params as { engagement_id: EngagementId };
-  const engagement = await permittedEngagement(request, engagementId, 'nobody else');
+  const engagement = await permittedEngagement(request, engagementId);
   // With a key it may be one that was taken, before the engagement ended or was full: that is told once the file is known.
   const isKeyed = readKey(request) !== null;
   if (!isKeyed) refusePast(request, engagement);
@@ -171,11 +174,9 @@ async function insert(
   { room, engagementId, id, received }: Insertion,
 ): Promise<void> {
   const party = partyOf(request);
-  // It may have ended, or passed on, while the file was coming.
-  await lockEngagement(sql, engagementId);
-  const engagement = await findEngagement(sql, accountOf(request), engagementId);
-  if (engagement === null) throw new Error('an engagement has vanished');
-  refusePast(request, engagement);
+  // While the file was coming, the engagement may have ended or passed on, or its operator may have been taken off the site.
+  if ((await lockEngaged(sql, accountOf(request), engagementId, party)) === null)
+    throw engagementEnded(await permittedEngagement(request, engagementId));
   const isInserted = await insertFile(
     sql,
     {
