@@ -98,7 +98,7 @@ export const settings = [
     name: 'USHER_RATE_LIMIT_SIGN_IN',
     fallback: '60',
     meaning:
-      'Attempts a minute for each address and process to sign in, and wrong passwords for each e-mail address; a sixth of it for both together',
+      'Sign-in attempts a minute, address and process; as many wrong passwords an e-mail, a sixth from one address',
   },
   {
     name: 'USHER_PUBLIC_URL',
