@@ -112,6 +112,7 @@ test('a site is created with everything said of it, and edited', async (t) => {
   await page.getByRole('textbox', { name: 'Visitor answers within' }).fill('20');
   await page.getByRole('textbox', { name: 'Visitor waits at most' }).fill('600');
   await page.getByRole('switch', { name: 'An operator who misses an offer is set away' }).click();
+  await page.getByRole('switch', { name: 'Visitors may bring webhooks' }).click();
   await page.getByRole('checkbox', { name: 'Visitors may send files' }).click();
   await add(page, 'Types of files', 'video/*');
   await page.getByRole('button', { name: 'Save' }).click();
@@ -130,6 +131,7 @@ test('a site is created with everything said of it, and edited', async (t) => {
     [saved['missed_call_unavailability_enabled'], saved['allowed_file_senders'], saved['allowed_origins']],
     [false, { operator: true, visitor: false }, ['https://shop.example']],
   );
+  assert.equal(saved['visitor_webhooks'], false);
   assert.ok((saved['allowed_file_content_types'] as string[]).includes('video/*'));
   assert.equal(await page.evaluate('globalThis.pwned'), undefined);
   assert.deepEqual(complaints, []);

@@ -38,7 +38,8 @@ export function requestRoutes(app: App, turns: Turns, attacher: WebhookAttacher)
         body: requestInput,
         response: { 201: requestOutput },
       },
-      preHandler: async (request) => attacher.refuseForbidden(request.body.webhooks),
+      preHandler: async ({ caller, ip: address, body: { site_id: siteId, webhooks } }) =>
+        attacher.checkBrought({ caller, siteId, address, webhooks }),
     },
     async (request, reply) => {
       const made = showRequest(await ask(request, { turns, attacher }, request.body));
