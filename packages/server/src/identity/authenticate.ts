@@ -159,6 +159,7 @@ function visitorCaller(claims: Claims, visitor: { readonly siteId: SiteId }): Ca
     accountId: claims.account as AccountId,
     visitorId: claims.sub as VisitorId,
     siteId: visitor.siteId,
+    trust: claims.trust ?? 'publishable',
   };
 }
 
