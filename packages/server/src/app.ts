@@ -33,7 +33,7 @@ import type { ClockWatch } from './platform/clock-watch.ts';
 import type { Database } from './platform/database.ts';
 import type { DatabaseSession } from './platform/database-session.ts';
 import type { Room } from './platform/disk-room.ts';
-import { connectionLimits, openFileLimit } from './platform/connection-limits.ts';
+import { connectionLimits, openFileLimit, type ConnectionLimits } from './platform/connection-limits.ts';
 import { countConnections } from './platform/connection-metrics.ts';
 import { docsRoutes } from './platform/docs.ts';
 import { guardedConnector } from './platform/guarded-connector.ts';
@@ -127,10 +127,6 @@ export async function buildApp(parts: AppParts): Promise<App> {
   const { config, database, feed, session, clock, log, room = null, samplePace = {} } = parts;
   const app = createApp({ log, sql: database.sql, room, trustProxy: config.trustProxy });
   const metrics = createMetrics(database.sql, config.databasePoolSize);
-  const limits = connectionLimits(openFileLimit());
-  // Behind a proxy every socket is the proxy's, whoever calls.
-  const areDirect = config.trustProxy === false;
-  const connections = countConnections(metrics.registry, app.server, { limits, areDirect });
   // What a request needs to know in the middle of a transaction comes over connections that no transaction holds.
   const lookups = database.connect(lookupOptions);
   app.addHook('onClose', async () => lookups.end({ timeout: 1 }));
@@ -157,20 +153,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   installRequestLog(app, log, metrics, (request) => request.caller.key);
   hintAfterChanges(app, hints);
   installCors(app, directory);
-  installPacedRefusals(app, {
-    isPaced: ({ caller }) => caller.kind === 'nobody' || isFromPage(caller),
-    areDirect,
-  });
-  installAccess(app, {
-    authenticator,
-    perToken: new RateLimit(config.rateLimitPerToken),
-    perAddress: new AddressRate(config.rateLimitPerToken),
-    failures: new RateLimit(failuresPerMinute),
-  });
-  app.addHook('preValidation', ({ caller, raw }, _reply, done) => {
-    if (caller.kind !== 'nobody' && !isFromPage(caller)) connections.trust(raw.socket);
-    done();
-  });
+  const limits = limitCallers({ app, config, authenticator, metrics });
   installSettling(app, feed);
   installAudit(app);
   installIdempotency(app, ({ caller }) => {
@@ -238,6 +221,35 @@ export async function buildApp(parts: AppParts): Promise<App> {
   await pageRoutes(app);
   await app.ready();
   return app;
+}
+
+interface LimitedParts extends Pick<AppParts, 'config'> {
+  readonly app: App;
+  readonly authenticator: Authenticator;
+  readonly metrics: Metrics;
+}
+
+/** Who may call, how often, and over how many sockets. */
+function limitCallers({ app, config, authenticator, metrics }: LimitedParts): ConnectionLimits {
+  const limits = connectionLimits(openFileLimit());
+  // Behind a proxy every socket is the proxy's, whoever calls.
+  const areDirect = config.trustProxy === false;
+  const connections = countConnections(metrics.registry, app.server, { limits, areDirect });
+  installPacedRefusals(app, {
+    isPaced: ({ caller }) => caller.kind === 'nobody' || isFromPage(caller),
+    areDirect,
+  });
+  installAccess(app, {
+    authenticator,
+    perToken: new RateLimit(config.rateLimitPerToken),
+    perAddress: new AddressRate(config.rateLimitPerToken),
+    failures: new RateLimit(failuresPerMinute),
+  });
+  app.addHook('preValidation', ({ caller, raw }, _reply, done) => {
+    if (caller.kind !== 'nobody' && !isFromPage(caller)) connections.trust(raw.socket);
+    done();
+  });
+  return limits;
 }
 
 /**
