@@ -69,7 +69,7 @@ export function retryAfter(waitMs: number): Record<'retry-after', string> {
 }
 
 /** So many seconds' worth of requests an address may send at once, or so many where that is less. */
-const burstSec = 3;
+const burstSec = 2;
 const leastBurst = 30;
 
 /** Requests of all visitors of one address together: whoever makes a hundred visitors has no more than one of them. */
