@@ -1,4 +1,5 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { subscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { globSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -71,11 +72,26 @@ async function runTests(patterns: readonly string[]): Promise<boolean> {
     console.error(`There is no test file ${patterns.join(', ')}.`);
     return false;
   }
-  const options = { files: found, concurrency: 4, timeout: longestFileMs, globalSetupPath: resolve('test/setup.ts') };
+  const options = { files: found, concurrency: 4, globalSetupPath: resolve('test/setup.ts') };
+  subscribe('child_process', (message) => endIfHanging((message as { process: ChildProcess }).process));
   let passed = true;
   const tests = runFiles(options).on('test:fail', () => {
     passed = false;
   });
   await pipeline(tests, new spec(), process.stdout, { end: false });
   return passed;
+}
+
+/**
+ * Node's runner limits the time of a test but not of its file: a file that leaves something open, or blocks, would keep the run
+ * from ending. Node announces every process that it starts on this channel.
+ */
+function endIfHanging(child: ChildProcess): void {
+  const timer = setTimeout(() => {
+    console.error(`${child.spawnargs.at(-1)} still ran after ${longestFileMs / 1000} s and was ended.`);
+    child.kill('SIGKILL');
+    // What the file started may have inherited its output and hold it open.
+    child.stdout?.destroy();
+  }, longestFileMs);
+  child.once('exit', () => clearTimeout(timer));
 }

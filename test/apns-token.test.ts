@@ -247,7 +247,7 @@ test('a key file that is not there stops the start with one line', async () => {
   const directory = temporaryDirectory();
   stage.later(() => directory.remove());
   const missing = join(directory.path, 'AuthKey.p8');
-  const usher = await launch({
+  const usher = launch({
     dataDir: directory.path,
     environment: { USHER_APNS_KEY_FILE: missing, USHER_APNS_KEY_ID: 'ABC123DEFG', USHER_APNS_TEAM_ID: 'DEF123GHIJ' },
   });

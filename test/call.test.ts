@@ -96,6 +96,8 @@ test('one-way video: the operator is seen, and the visitor is not asked for a ca
   // The one that is asked accepts first; the other hears of it a little later.
   await visitor.do(`call.change(${JSON.stringify(both)})`);
   await operator.do(`call.change(${JSON.stringify(both)})`);
+  assert.deepEqual((await visitor.look()).local, ['audio'], 'the camera waits for a click');
+  await visitor.do('call.startDevices()');
   await operator.untilMore('frames', 5);
   await visitor.untilMore('frames', 5);
 
@@ -116,6 +118,7 @@ test('audio becomes video in the middle of the call, also where the operator is 
   await until(async () => (await operator.do('measure()')).ufrag !== ufrag, patienceMs);
   assert.equal((await visitor.do('measure()')).frames, 0);
   await visitor.do(`call.change(${JSON.stringify(both)})`);
+  for (const side of [operator, visitor]) await side.do('call.startDevices()');
   for (const side of [operator, visitor]) {
     await side.untilMore('frames', 5);
     await side.untilMore('energy');
@@ -280,8 +283,31 @@ test('what is agreed on while the browser still asks for the microphone is follo
   for (const side of [visitor, operator]) await side.do(`call.change(${JSON.stringify(both)})`);
   await visitor.page.evaluate('window.allow()');
   await joining;
+  for (const side of [operator, visitor]) {
+    assert.deepEqual((await side.look()).local, ['audio'], 'the click was for the microphone');
+    await side.do('call.startDevices()');
+  }
   await operator.untilMore('frames', 5);
   assert.deepEqual((await visitor.look()).local.toSorted(), ['audio', 'video']);
+});
+
+test('a microphone that is unplugged is not replaced by another without a click', async () => {
+  await using calling = await connect(audio);
+  const { operator, visitor } = calling;
+  await visitor.page.evaluate(`
+    const { mediaDevices } = navigator;
+    const real = mediaDevices.getUserMedia.bind(mediaDevices);
+    window.asked = 0;
+    mediaDevices.getUserMedia = async (wanted) => { window.asked += 1; return real(wanted); };
+    window.harness.call.view.local.getTracks()[0].dispatchEvent(new Event('ended'));`);
+  await operator.untilView(({ other }) => !other.microphone, 'word that the visitor is not heard');
+  const view = await visitor.look();
+  assert.deepEqual([view.local, view.microphone, await visitor.page.evaluate('window.asked')], [[], false, 0]);
+  assert.deepEqual(view.words, ['The microphone was disconnected. Turn it on again to use another.']);
+  await visitor.do('call.setMicrophone(true)');
+  await operator.untilView(({ other }) => other.microphone, 'word that the visitor is heard again');
+  await operator.untilMore('energy', 1e-5);
+  assert.deepEqual((await visitor.look()).problems, []);
 });
 
 test('after a transfer the visitor talks to the new operator, on the same page', async () => {

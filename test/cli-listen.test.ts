@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 
 async function usher(...args: string[]): Promise<UsherProcess> {
-  const process = await launch({ dataDir: '/nowhere', args });
+  const process = launch({ dataDir: '/nowhere', args });
   running.push(process);
   return process;
 }

@@ -159,6 +159,8 @@ test('a call: asked for, accepted, heard and seen, muted, hung up; and another a
   await caller.open();
   await caller.join();
   const panel = page.getByRole('region', { name: 'Call' });
+  await panel.getByText('The visitor is calling.').waitFor({ timeout: 30_000 });
+  await panel.getByRole('button', { name: 'Join with camera and microphone' }).click();
   await panel.getByText('In a call').waitFor({ timeout: 30_000 });
   await caller.untilState('connected');
   await caller.untilMore('frames');
@@ -167,6 +169,7 @@ test('a call: asked for, accepted, heard and seen, muted, hung up; and another a
   await caller.untilView((view) => view.other.microphone === false, 'that the operator is muted');
   assert.deepEqual(await barriersOf(page), []);
   await page.reload();
+  await panel.getByRole('button', { name: 'Join with camera and microphone' }).click({ timeout: 30_000 });
   await panel.getByText('In a call').waitFor({ timeout: 30_000 });
   await panel.getByRole('button', { name: 'Hang up' }).click();
   await caller.untilState('ended');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { afterEach, test } from 'node:test';
+import { afterEach, test, type TestContext } from 'node:test';
 import type { DestinationId } from '../packages/server/src/events/destination.ts';
 import type { AccountId } from '../packages/server/src/platform/ids.ts';
 import { leaseOf, renewLeases, type Claimant } from '../packages/server/src/webhooks/dispatcher/leases.ts';
@@ -65,8 +65,7 @@ test(
   { timeout: 120_000 },
   async (t) => {
     await using cluster = await startCluster(2, environment);
-    const load = await startLoad(cluster);
-    t.after(load.close);
+    const load = await startLoad(cluster, t);
     const writing = writeInOrder(load.chats, { seconds: 6, perSecond: 100 });
     await until(() => load.ledger.arrived > 50);
     await load.owner.stop('SIGKILL');
@@ -87,8 +86,7 @@ test(
   { timeout: 120_000 },
   async (t) => {
     await using cluster = await startCluster(2, environment);
-    const load = await startLoad(cluster);
-    t.after(load.close);
+    const load = await startLoad(cluster, t);
     const { sql } = cluster.database;
     const ownerSession = async (): Promise<number | null> => {
       const [row] = await sql<{ session: number | null }[]>`SELECT owner_session AS session FROM destinations`;
@@ -117,9 +115,10 @@ function ofThisDatabase(sql: Cluster['database']['sql']) {
 }
 
 /** Engagements of which one process sends the webhooks, and another takes the messages. */
-async function startLoad(cluster: Cluster) {
+async function startLoad(cluster: Cluster, t: TestContext) {
   const ledger = new OrderLedger();
   const receiver = await startLedgerReceiver(ledger);
+  t.after(async () => receiver.close());
   const [node = assert.fail()] = cluster.nodes;
   const opened = await openEngagements(cluster.reach(node), 4);
   const [chat = assert.fail()] = opened;
@@ -134,7 +133,7 @@ async function startLoad(cluster: Cluster) {
   const owner = cluster.nodes.find(({ child }) => row?.name === `usher ${child.pid}`) ?? assert.fail(row?.name);
   const other = cluster.nodes.find((each) => each !== owner) ?? assert.fail();
   const chats = opened.map((each) => ({ ...each, server: cluster.reach(other) }));
-  return { ledger, owner, chats, close: async () => receiver.close() };
+  return { ledger, owner, chats };
 }
 
 test(

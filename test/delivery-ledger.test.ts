@@ -52,7 +52,7 @@ test(
       USHER_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
       USHER_LOG_LEVEL: 'error',
     };
-    const start = async () => (await launch({ dataDir: scratch.path, environment })).ready();
+    const start = async () => launch({ dataDir: scratch.path, environment }).ready();
     const world: World = { postgres, dataDir, database, nodes: [], start, faults: [] };
     const receivers = [await MisbehavingReceiver.start(moods), await MisbehavingReceiver.start(moods)];
     try {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ensureSigningKey } from '../packages/server/src/identity/signing-keys.ts';
@@ -8,7 +7,7 @@ import { startEmbeddedPostgres } from '../packages/server/src/platform/embedded-
 import { migrate } from '../packages/server/src/platform/migrations.ts';
 import { engage, said, type Engaged } from './support/chat.ts';
 import { contents, isMessage, openFeed, type OpenFeed } from './support/feed.ts';
-import { findOldestPostgres, startOldestPostgres } from './support/oldest-postgres.ts';
+import { runOldestProgram, startOldestPostgres } from './support/oldest-postgres.ts';
 import { temporaryDirectory } from './support/process.ts';
 import { startReceiver } from './support/receiver.ts';
 import { call, startTestServer, until, type Json, type TestServer } from './support/server.ts';
@@ -29,16 +28,12 @@ async function say(chat: Engaged, step: string, count = 10): Promise<string[]> {
   return all;
 }
 
-function program(name: string): string {
-  return join(findOldestPostgres() ?? '', name);
+async function dump(address: SocketAddress, file: string): Promise<void> {
+  await runOldestProgram('pg_dump', address, ['-d', address.database, '-Fc', '-f', file]);
 }
 
-function dump({ directory, user, database }: SocketAddress, file: string): void {
-  execFileSync(program('pg_dump'), ['-h', directory, '-U', user, '-d', database, '-Fc', '-f', file]);
-}
-
-function restore({ directory, user, database }: SocketAddress, file: string): void {
-  execFileSync(program('pg_restore'), ['-h', directory, '-U', user, '-d', database, '--exit-on-error', file]);
+async function restore(address: SocketAddress, file: string): Promise<void> {
+  await runOldestProgram('pg_restore', address, ['-d', address.database, '--exit-on-error', file]);
 }
 
 /** What came on the feed, once the process has read its log `times` more: each reader that comes back makes it read. */
@@ -88,12 +83,12 @@ for (const { name, start } of targets)
       await feed.close();
       const missed = await say(chat, 'missed');
       await before[Symbol.asyncDispose]();
-      dump(source.address, file);
+      await dump(source.address, file);
       await source.stop();
 
       const target = await start(second.path, { fsync: 'off' });
       closers.push(async () => target.stop());
-      restore(target.address as SocketAddress, file);
+      await restore(target.address as SocketAddress, file);
       await receiver.open();
       const restoredAt = new Date().toISOString();
       const server = await startTestServer(hookable, target.address);
@@ -134,7 +129,7 @@ for (const { name, start } of targets)
       await anew.close();
       const other = await start(third.path, { fsync: 'off' });
       closers.push(async () => other.stop());
-      restore(other.address as SocketAddress, file);
+      await restore(other.address as SocketAddress, file);
       const replaced = await startTestServer(hookable, other.address);
       closers.unshift(async () => replaced[Symbol.asyncDispose]());
       const lost = await openFeed(replaced, { token, lastId });

@@ -18,11 +18,10 @@ import {
   send,
   sent,
   setSite,
-  slowUpload,
   startTalk,
   type Talk,
 } from './support/files.ts';
-import { call, startTestServer, until, type Json, type TestServer } from './support/server.ts';
+import { call, startTestServer, type Json, type TestServer } from './support/server.ts';
 import { eventsOf, expectStatus, makeOperator, makePresent, makeSite, makeVisitor } from './support/world.ts';
 
 /** Who sends what, and who gets it; with nobody who scans, and with somebody who does so by hand. */
@@ -192,21 +191,6 @@ test('an engagement has 100 files at most, however many come at once', async () 
   );
   assert.ok(answers.every(({ status, body }) => status === 200 || body.error === 'too_many'));
   assert.equal((await listed(server, talk)).length, 100);
-});
-
-test('of an engagement 20 files come at once at most, lest those that are never done fill the disk', async () => {
-  const own = await startTalk(server);
-  const before = onDisk(server.dataDir);
-  const uploads = Array.from({ length: 20 }, () => slowUpload(server, own));
-  for (const upload of uploads) await upload.write('x');
-  await until(() => onDisk(server.dataDir).length === before.length + 40);
-  assert.equal(expectStatus(await send(server, own, fileForm('x')), 409).body.error, 'too_many');
-  expectStatus(await send(server, await startTalk(server), fileForm('x')), 200);
-  uploads.pop()?.cut();
-  await until(() => onDisk(server.dataDir).length === before.length + 39);
-  expectStatus(await send(server, own, fileForm('x')), 200);
-  for (const upload of uploads) upload.cut();
-  await until(() => onDisk(server.dataDir).length === before.length + 2);
 });
 
 test('a scan by hand: pending files are not given out, a result is told once, the bytes of infected ones go', async () => {

@@ -120,7 +120,7 @@ test('a disk that fills up under load loses nothing, and all goes on by itself',
     USHER_RATE_LIMIT_PER_TOKEN: '1000000000',
     USHER_RATE_LIMIT_SIGN_IN: '1000000000',
   };
-  const usher = await (await launch({ dataDir, environment })).ready();
+  const usher = await launch({ dataDir, environment }).ready();
   const address = { kind: 'socket', directory: join(dataDir, 'run'), user: 'usher', database: 'postgres' } as const;
   const database = openDatabase(address, 2);
   const filler = join(disk, 'filler');
@@ -190,7 +190,7 @@ test('a disk that fills up under load loses nothing, and all goes on by itself',
     await database.close(0);
     if (usher.child.exitCode === null) assert.equal(await usher.stop(), 0);
   }
-  const again = await (await launch({ dataDir, environment })).ready();
+  const again = await launch({ dataDir, environment }).ready();
   try {
     const sql = openDatabase(address, 1);
     const rows = await sql.sql<{ id: string }[]>`SELECT id FROM chat_messages`;

@@ -8,7 +8,7 @@ import { connect, openDatabase } from '../packages/server/src/platform/database.
 import { migrate } from '../packages/server/src/platform/migrations.ts';
 import { engage, said, say } from './support/chat.ts';
 import { contents, isMessage, openFeed, type OpenFeed } from './support/feed.ts';
-import { findOldestPostgres, startOldestPostgres, type OldestPostgres } from './support/oldest-postgres.ts';
+import { runOldestProgram, startOldestPostgres, type OldestPostgres } from './support/oldest-postgres.ts';
 import { OrderLedger, openEngagements, startLedgerReceiver } from './support/ordered-load.ts';
 import { temporaryDirectory } from './support/process.ts';
 import { startTestServer, until, type Json, type TestServer } from './support/server.ts';
@@ -21,7 +21,6 @@ import { askIn, expectStatus, makeOperator, makeVisitor, offersOf, present } fro
  */
 const hookable = { webhookAllowCidrs: ['127.0.0.0/8'] };
 const replicable = { fsync: 'off', wal_level: 'replica', max_wal_senders: '4' };
-const program = (name: string): string => join(findOldestPostgres() ?? '', name);
 
 const directories: ReturnType<typeof temporaryDirectory>[] = [];
 after(() => {
@@ -72,8 +71,8 @@ test('after a failover that lost the last changes nobody is offered a visitor wh
   const visitors = [];
   while (visitors.length < 6) visitors.push(await makeVisitor(one, own));
   const standby = join(second, 'postgres');
-  const connection = ['-h', primary.address.directory, '-U', primary.address.user];
-  execFileSync(program('pg_basebackup'), [...connection, '-D', standby, '-X', 'stream', '-c', 'fast', '--no-sync']);
+  const options = ['-X', 'stream', '-c', 'fast', '--no-sync'];
+  await runOldestProgram('pg_basebackup', primary.address, ['-D', standby, ...options]);
   const { uid, gid } = statSync(join(first, 'postgres'));
   if (process.getuid?.() === 0) execFileSync('chown', ['-R', `${uid}:${gid}`, second]);
 
@@ -127,7 +126,6 @@ test('after a failover that lost the last changes nobody is offered a visitor wh
 test('an older backup that takes the place of the database in the same cluster begins an epoch: readers start anew, webhooks stay in order', async () => {
   const first = newDirectory();
   const postgres = await startMigrated(first, 'usher');
-  const { directory, user } = postgres.address;
   const admin = connect(postgres.address, { max: 1 });
   const server = await startTestServer(hookable, { ...postgres.address, database: 'usher' });
   const ledger = new OrderLedger();
@@ -137,14 +135,14 @@ test('an older backup that takes the place of the database in the same cluster b
     assert.ok(busy && quick);
     await makeWebhook(server, busy.own, { url: receiver.url, events: ['engagement.chat.message'] });
     const file = join(first, 'usher.dump');
-    execFileSync(program('pg_dump'), ['-h', directory, '-U', user, '-d', 'usher', '-Fc', '-f', file]);
+    await runOldestProgram('pg_dump', postgres.address, ['-d', 'usher', '-Fc', '-f', file]);
     await using live = await openFeed(server, { token: busy.operator.token });
     for (let number = 0; number < 40; number += 1) await said(busy, busy.visitor, `lost ${number}`);
     await until(() => ledger.arrived === 40);
     await live.until(isMessage('lost 39'));
 
     await admin`CREATE DATABASE restored`;
-    execFileSync(program('pg_restore'), ['-h', directory, '-U', user, '-d', 'restored', '--exit-on-error', file]);
+    await runOldestProgram('pg_restore', postgres.address, ['-d', 'restored', '--exit-on-error', file]);
     await admin`ALTER DATABASE usher ALLOW_CONNECTIONS false`;
     await until(async () => {
       await admin`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'usher'`;

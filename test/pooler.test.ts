@@ -35,7 +35,7 @@ for (const settings of [
 test('Usher does not start behind a PgBouncer in transaction mode, and says what to change', async () => {
   await using bouncer = await startPgbouncer(await emptyDatabase(), { pool_mode: 'transaction' });
   const directory = temporaryDirectory();
-  const usher = await launch({ dataDir: directory.path, environment: { DATABASE_URL: bouncer.url } });
+  const usher = launch({ dataDir: directory.path, environment: { DATABASE_URL: bouncer.url } });
   try {
     assert.equal(await usher.ended(), 1);
     assert.match(usher.errors, refusal);

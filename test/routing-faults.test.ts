@@ -88,7 +88,7 @@ test('the database is killed and restarted in the middle of turns', { timeout: 1
   const database = openDatabase(postgres.address, 2);
   await migrate(database, ensureSigningKey);
   const environment = { DATABASE_URL: urlOf(postgres.address), USHER_RATE_LIMIT_PER_TOKEN: '1000000000' };
-  const node = await (await launch({ dataDir: scratch.path, environment })).ready();
+  const node = await launch({ dataDir: scratch.path, environment }).ready();
   try {
     const server = { url: node.url, database };
     const account = await makeAccount(server);

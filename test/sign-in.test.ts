@@ -55,13 +55,17 @@ async function statusOf(token: string): Promise<number> {
   return (await call(server, current, { token })).status;
 }
 
-function assertSignedIn(answer: Answer, operatorId: string): void {
+function assertSignedIn(answer: Answer, operatorId: string, { isEntry }: { isEntry: boolean }): void {
   assert.deepEqual(Object.keys(answer.body), ['token', 'expires_in', 'operator_id', 'session_id']);
   assert.equal(answer.body.operator_id, operatorId);
   assert.equal(answer.body.expires_in, 3_600);
   assert.equal(answer.headers.get('cache-control'), 'no-store');
   const [cookie = '', ...more] = answer.headers.getSetCookie();
-  assert.equal(more.length, 0);
+  // Who signs in makes the browser known.
+  assert.deepEqual(
+    more.map((each) => each.split('=', 1)[0]),
+    isEntry ? ['usher_device'] : [],
+  );
   assert.match(
     cookie,
     /^usher_session=[\da-f-]{36}\.[\w-]{43}; Max-Age=\d+; Path=\/operator_authentication\/sessions; HttpOnly; SameSite=Strict$/,
@@ -83,7 +87,7 @@ test('every way in gives a token, and a session that is exchanged for the next',
     await t.test(name, async () => {
       const headers = { 'user-agent': 'x'.repeat(300) };
       const answer = expectStatus(await call(server, signIn, { body: await body(), headers }), 201);
-      assertSignedIn(answer, person.id);
+      assertSignedIn(answer, person.id, { isEntry: true });
       const { token, id, cookie } = sessionOf(answer);
       const about = expectStatus(await call(server, current, { token }), 200).body;
       assert.deepEqual(Object.keys(about), ['operator_id', 'site_roles', 'expires_at', 'session_id']);
@@ -91,7 +95,7 @@ test('every way in gives a token, and a session that is exchanged for the next',
       assert.deepEqual(about.site_roles, { [account.siteId]: 'operator' });
 
       const again = expectStatus(await useCookie(cookie), 200);
-      assertSignedIn(again, person.id);
+      assertSignedIn(again, person.id, { isEntry: false });
       assert.equal(cookieOf(again), cookie);
       assert.notEqual(again.body.token, token);
       assert.equal(await statusOf(again.body.token), 200);

@@ -36,8 +36,8 @@ afterEach(async () => {
   directory.remove();
 });
 
-async function start(options: Partial<Parameters<typeof launch>[0]> = {}): Promise<UsherProcess> {
-  const usher = await launch({ dataDir, ...options });
+function start(options: Partial<Parameters<typeof launch>[0]> = {}): UsherProcess {
+  const usher = launch({ dataDir, ...options });
   launched.push(usher);
   return usher;
 }
@@ -57,7 +57,7 @@ function paste(usher: UsherProcess): unknown {
 }
 
 test('the first start says where, and prints a key and a command that works; later ones keep the key to themselves', async () => {
-  const first = await (await start()).ready();
+  const first = await start().ready();
   assert.match(first.output, new RegExp(`API +${first.url}\n`));
   assert.match(first.output, new RegExp(`Docs +${first.url}/docs\n`));
   assert.ok(first.output.includes(dataDir));
@@ -69,7 +69,7 @@ test('the first start says where, and prints a key and a command that works; lat
   assert.equal(databaseProcess(dataDir), null);
   assert.equal(first.errors, '');
 
-  const second = await (await start({ port: first.port })).ready();
+  const second = await start({ port: first.port }).ready();
   assert.doesNotMatch(second.output, /secret|usk_/);
   assert.deepEqual(paste(second), { status: 'ready' });
   expectStatus(await call(second, 'GET /sites', { token }), 200);
@@ -85,13 +85,13 @@ function linkIn(printed: string, url: string): string {
 test('every start prints a link that signs in once, as the first super_manager', async () => {
   const enter = async (usher: UsherProcess, link: string): Promise<Answer> =>
     call(usher, 'POST /operator_authentication/sessions', { body: { link } });
-  const first = await (await start()).ready();
+  const first = await start().ready();
   const unused = linkIn(first.output, first.url);
   const { token } = paste(first) as { token: string };
   const { operator_id } = (await call(first, 'GET /operator_authentication/sessions/current', { token })).body;
   await first.stop();
 
-  const second = await (await start({ port: first.port })).ready();
+  const second = await start({ port: first.port }).ready();
   const link = linkIn(second.output, second.url);
   assert.notEqual(link, unused);
   const entered = expectStatus(await enter(second, link), 201).body;
@@ -101,7 +101,7 @@ test('every start prints a link that signs in once, as the first super_manager',
   expectStatus(await enter(second, unused), 201);
 
   const printed = async (...args: string[]): Promise<UsherProcess> => {
-    const usher = await start({ args: ['sign-in-link', ...args], port: first.port });
+    const usher = start({ args: ['sign-in-link', ...args], port: first.port });
     await usher.ended();
     return usher;
   };
@@ -122,16 +122,18 @@ test('where the database is the user’s own, the start that makes the first acc
     DATABASE_URL: `postgres://usher@localhost/${address.database}?host=${encodeURIComponent(address.directory)}`,
     USHER_PUBLIC_URL: 'https://help.example.com/',
   };
-  const first = await (await start({ environment })).ready();
+  const first = await start({ environment }).ready();
   const link = linkIn(first.output, 'https://help.example.com');
-  const second = await (await start({ environment })).ready();
+  assert.doesNotMatch(first.output, /USHER_TRUST_PROXY/);
+  const second = await start({ environment: { ...environment, USHER_TRUST_PROXY: 'true' } }).ready();
+  assert.match(second.output, /"level":"warn".*USHER_TRUST_PROXY=true believes .* Set it to the number of proxies/);
   assert.doesNotMatch(second.output, /sign-in|usl_/);
   expectStatus(await call(second, 'POST /operator_authentication/sessions', { body: { link } }), 201);
 });
 
 test('D9.3 the settings choose the first key, and change it', async () => {
   const environment = { USHER_ADMIN_KEY_ID: 'admin', USHER_ADMIN_KEY_SECRET: 'correct-horse-battery' };
-  const first = await (await start({ environment })).ready();
+  const first = await start({ environment }).ready();
   assert.doesNotMatch(first.output, /secret|correct-horse/);
   const signIn = async (usher: UsherProcess, secret: string) =>
     call(usher, 'POST /operator_authentication/tokens', { body: { api_key_id: 'admin', api_key_secret: secret } });
@@ -142,12 +144,12 @@ test('D9.3 the settings choose the first key, and change it', async () => {
   const exchange = async (usher: UsherProcess): Promise<Answer> =>
     call(usher, 'POST /operator_authentication/sessions/current/token', { headers: { cookie } });
   await first.stop();
-  const same = await (await start({ environment })).ready();
+  const same = await start({ environment }).ready();
   expectStatus(await exchange(same), 200);
   await same.stop();
-  const second = await (
-    await start({ environment: { ...environment, USHER_ADMIN_KEY_SECRET: 'another-long-secret' } })
-  ).ready();
+  const second = await start({
+    environment: { ...environment, USHER_ADMIN_KEY_SECRET: 'another-long-secret' },
+  }).ready();
   expectStatus(await signIn(second, 'correct-horse-battery'), 401);
   expectStatus(await signIn(second, 'another-long-secret'), 200);
   // Who signed in with the old one is signed out.
@@ -163,7 +165,7 @@ test('wrong settings are one line each, and touch nothing', async (t) => {
     [{ USHER_ADMIN_KEY_ID: 'x' }, /go together/],
     [{ USHER_ADMIN_KEY_ID: 'x', USHER_ADMIN_KEY_SECRET: 'short' }, /16 to 256 characters/],
     [{ DATABASE_URL: 'mysql://root:hunter2@x/y' }, /DATABASE_URL must look like postgres:/],
-    [{ USHER_TRUST_PROXY: 'banana' }, /USHER_TRUST_PROXY must be true, false or a list of .*, not "banana"/],
+    [{ USHER_TRUST_PROXY: 'banana' }, /USHER_TRUST_PROXY must be false, the number of proxies .*, not "banana"/],
     [{ USHER_TRUST_PROXY: '10.0.0.0/33' }, /USHER_TRUST_PROXY must be/],
     [{ USHER_SCANNER: 'http://clamd:3310' }, /USHER_SCANNER must be clamd:\/\/host:3310, manual or none, not "http/],
     [{ USHER_SCANNER: 'clamd://' }, /USHER_SCANNER must be/],
@@ -175,7 +177,7 @@ test('wrong settings are one line each, and touch nothing', async (t) => {
   ];
   for (const [environment, line] of cases) {
     await t.test(JSON.stringify(environment), async () => {
-      const usher = await start({ environment });
+      const usher = start({ environment });
       await assertRefusal(usher, line);
       assert.doesNotMatch(usher.errors, /hunter2/);
       assert.equal(existsSync(dataDir), false);
@@ -187,7 +189,7 @@ test('a taken port is one line, before a database is made', async () => {
   const port = await freePort();
   const holder = createServer().listen(port, '127.0.0.1');
   try {
-    await assertRefusal(await start({ port }), new RegExp(`Port ${port} on 127.0.0.1 is taken`));
+    await assertRefusal(start({ port }), new RegExp(`Port ${port} on 127.0.0.1 is taken`));
     assert.equal(existsSync(dataDir), false);
   } finally {
     holder.close();
@@ -196,18 +198,18 @@ test('a taken port is one line, before a database is made', async () => {
 
 test('a data directory that cannot be written to is one line', async () => {
   writeFileSync(dataDir, 'a file where a directory should be');
-  await assertRefusal(await start(), /The data directory .* cannot be written to \(\w+\)/);
+  await assertRefusal(start(), /The data directory .* cannot be written to \(\w+\)/);
 });
 
 test('a database that cannot be reached is one line, without its password', async () => {
   const port = await freePort();
-  const usher = await start({ environment: { DATABASE_URL: `postgres://me:hunter2@127.0.0.1:${port}/x` } });
+  const usher = start({ environment: { DATABASE_URL: `postgres://me:hunter2@127.0.0.1:${port}/x` } });
   await assertRefusal(usher, new RegExp(`The database at 127.0.0.1:${port}/x cannot be reached \\(ECONNREFUSED\\)`));
   assert.doesNotMatch(usher.errors, /hunter2/);
 });
 
 test('a schema newer than the program is one line, and is left alone', async () => {
-  const first = await (await start()).ready();
+  const first = await start().ready();
   const sql = connect(
     { kind: 'socket', directory: join(dataDir, 'run'), user: 'usher', database: 'postgres' },
     { max: 1 },
@@ -215,13 +217,13 @@ test('a schema newer than the program is one line, and is left alone', async () 
   await sql`INSERT INTO migrations (number, file) VALUES (2_000, 'from_the_future.sql')`;
   await sql.end();
   await first.stop();
-  await assertRefusal(await start(), /schema version 2000, newer than this Usher knows/);
+  await assertRefusal(start(), /schema version 2000, newer than this Usher knows/);
   assert.equal(databaseProcess(dataDir), null);
 });
 
 test('SIGTERM and SIGINT end it cleanly, also while requests run, and leave no database behind', async () => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    const usher = await (await start()).ready();
+    const usher = await start().ready();
     const running = Array.from({ length: 20 }, async () =>
       call(usher, 'GET /readyz').then(
         (answer) => answer.status,
@@ -253,20 +255,20 @@ test('npm start ends as cleanly when npm is told to', async () => {
 });
 
 test('after SIGKILL the next start stops the database left behind and has everything', async () => {
-  const first = await (await start()).ready();
+  const first = await start().ready();
   const { token } = paste(first) as { token: string };
   const site = expectStatus(await call(first, 'POST /sites', { token, body: { name: 'Survivor' } }), 201).body;
   await first.stop('SIGKILL');
   const leftover = databaseProcess(dataDir);
   assert.ok(leftover, 'the database outlives its Usher');
-  const second = await (await start()).ready();
+  const second = await start().ready();
   assert.notEqual(databaseProcess(dataDir), leftover);
   const { body } = expectStatus(await call(second, 'GET /sites', { token }), 200);
   assert.ok(body.sites.some(({ id }: { id: string }) => id === site.id));
 });
 
 test('after both were killed, and the process number was given to another program, it starts', async () => {
-  const first = await (await start()).ready();
+  const first = await start().ready();
   const database = databaseProcess(dataDir);
   assert.ok(database);
   await first.stop('SIGKILL');
@@ -274,24 +276,24 @@ test('after both were killed, and the process number was given to another progra
   await until(() => databaseProcess(dataDir) === null);
   const lock = join(dataDir, 'postgres/postmaster.pid');
   writeFileSync(lock, readFileSync(lock, 'utf8').replace(/^\d+/, String(process.pid)));
-  await (await start()).ready();
+  await start().ready();
 });
 
 test('a second Usher on the same data directory is refused, and the first goes on', async () => {
-  const first = await (await start()).ready();
-  await assertRefusal(await start(), /The data directory is in use by another Usher \(usher \d+\)/);
+  const first = await start().ready();
+  await assertRefusal(start(), /The data directory is in use by another Usher \(usher \d+\)/);
   expectStatus(await call(first, 'GET /readyz'), 200);
 });
 
 test('a start that is killed while it makes the database leaves nothing half done', async () => {
-  const usher = await start();
+  const usher = start();
   await until(() => existsSync(dataDir) && readdirSync(dataDir).some((name) => name.endsWith('.new')), 20_000);
   await usher.stop('SIGKILL');
-  await (await start()).ready();
+  await start().ready();
 });
 
 test('if the embedded database is killed, Usher starts it again and has everything', async () => {
-  const usher = await (await start()).ready();
+  const usher = await start().ready();
   const database = databaseProcess(dataDir);
   assert.ok(database);
   process.kill(database, 'SIGKILL');
@@ -307,7 +309,7 @@ test('if the embedded database is killed, Usher starts it again and has everythi
 // All attempts with their pauses take half a minute.
 if (process.env['PROVE'] !== undefined)
   test('if the embedded database cannot be started again, Usher says why and ends', { timeout: 120_000 }, async () => {
-    const usher = await (await start()).ready();
+    const usher = await start().ready();
     const database = databaseProcess(dataDir);
     assert.ok(database);
     renameSync(join(dataDir, 'postgres/global/pg_control'), join(dataDir, 'pg_control'));
@@ -326,7 +328,7 @@ test('DATABASE_URL: several processes starting at once share one database, and n
     USHER_ADMIN_KEY_ID: 'admin',
     USHER_ADMIN_KEY_SECRET: 'correct-horse-battery',
   };
-  const all = await Promise.all([1, 2, 3].map(async () => start({ environment })));
+  const all = [1, 2, 3].map(() => start({ environment }));
   await Promise.all(all.map(async (usher) => usher.ready()));
   assert.equal(existsSync(dataDir), false);
   const sql = connect(address, { max: 1 });
@@ -346,7 +348,7 @@ test(
     mkdirSync(dataDir);
     chmodSync(directory.path, 0o755);
     chownSync(dataDir, nobody.uid, nobody.gid);
-    const usher = await (await start({ as: nobody })).ready();
+    const usher = await start({ as: nobody }).ready();
     expectStatus(await call(usher, 'GET /readyz'), 200);
     assert.equal(await usher.stop(), 0);
   },
@@ -357,7 +359,7 @@ test(
   { skip: process.getuid?.() !== 0 && 'this run is not root' },
   async () => {
     chmodSync(directory.path, 0o700);
-    const usher = await (await start()).ready();
+    const usher = await start().ready();
     expectStatus(await call(usher, 'GET /readyz'), 200);
     assert.equal(await usher.stop(), 0);
   },
@@ -382,7 +384,7 @@ test(
       recursive: true,
       verbatimSymlinks: true,
     });
-    const usher = await (await start({ cwd: clone })).ready();
+    const usher = await start({ cwd: clone }).ready();
     expectStatus(await call(usher, 'GET /readyz'), 200);
     assert.equal(await usher.stop(), 0);
   },
@@ -390,11 +392,11 @@ test(
 
 test('commands work beside a running server and without one', async () => {
   const run = async (...args: string[]): Promise<UsherProcess> => {
-    const usher = await start({ args });
+    const usher = start({ args });
     await usher.ended();
     return usher;
   };
-  const server = await (await start()).ready();
+  const server = await start().ready();
   const created = await run('accounts', 'create', 'Second');
   const [id, secret] = ['id', 'secret'].map((name) => new RegExp(`${name} +(\\S+)`).exec(created.output)?.[1]);
   const signedIn = await call(server, 'POST /operator_authentication/tokens', {

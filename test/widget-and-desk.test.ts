@@ -70,6 +70,8 @@ test('two people in two browsers: they find each other, write, see each other, a
   await desk.getByRole('menuitem', { name: 'Video call' }).click();
   await visitor.getByRole('button', { name: 'Accept' }).click();
   const panel = desk.getByRole('region', { name: 'Call' });
+  const join = panel.getByRole('button', { name: 'Join with camera and microphone' });
+  await join.click();
   await panel.getByText('In a call').waitFor({ timeout: callMs });
   await until(async () => isMoving(desk, 'The visitor'), callMs);
   await until(async () => isMoving(visitor, 'The other side'), callMs);
@@ -78,6 +80,7 @@ test('two people in two browsers: they find each other, write, see each other, a
   await desk.reload();
   await said(desk).getByText('Hello?').waitFor();
   assert.equal(await said(desk).getByText('Let me look').count(), 1);
+  await join.click();
   await panel.getByText('In a call').waitFor({ timeout: callMs });
   await until(async () => isMoving(desk, 'The visitor'), callMs);
   await panel.getByRole('button', { name: 'Hang up' }).click();

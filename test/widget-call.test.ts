@@ -55,6 +55,7 @@ test('asked for a call: both hear each other, mute is told, hanging up leaves th
   await askToTalk(page, 'Call');
   const engagement = await takeVisitor(server, shop);
   const desk = await atTheDesk(shop, engagement, { audio: 'two_way', video: null });
+  await page.getByRole('button', { name: 'Join with microphone' }).click();
   await connected(page);
   await desk.untilState('connected');
   await desk.untilMore('energy');
@@ -117,6 +118,9 @@ test('a chat becomes a call in which only we are seen, then one that goes both w
   const body = { action: 'accept' };
   expectStatus(await call(server, `PATCH ${path}/${asked[0].id}`, { token, body }), 200);
   await desk.do(`call.change(${JSON.stringify({ audio: 'two_way', video: 'two_way' })})`);
+  await desk.do('call.startDevices()');
+  await page.getByText('Your camera is off').waitFor();
+  await page.getByRole('button', { name: 'Turn the camera on' }).click();
   await until(
     async () => (await page.getByLabel('Yourself', { exact: true }).count()) === 1 && isMoving(page, 'Yourself'),
     30_000,
@@ -128,7 +132,7 @@ test('a chat becomes a call in which only we are seen, then one that goes both w
   await desk.untilMore('frames');
 
   await page.reload();
-  await page.getByRole('button', { name: 'Join' }).click();
+  await page.getByRole('button', { name: 'Join with camera and microphone' }).click();
   await connected(page);
   await until(async () => isMoving(page, 'The other side'), 30_000);
   await desk.untilMore('frames');
@@ -141,11 +145,12 @@ test('of two tabs the one that joined last has the call', proof, async () => {
   await askToTalk(page, 'Call');
   const engagement = await takeVisitor(server, shop);
   const desk = await atTheDesk(shop, engagement, { audio: 'two_way', video: null });
+  await page.getByRole('button', { name: 'Join with microphone' }).click();
   await connected(page);
   const tab = await context.newPage();
   await tab.goto(`${shop.url}/other`);
   await tab.getByRole('button', { name: 'Back to the conversation' }).click();
-  await tab.getByRole('button', { name: 'Join' }).click();
+  await tab.getByRole('button', { name: 'Join with microphone' }).click();
   await connected(tab);
   await page.getByText('The call goes on in another tab.').waitFor();
   await desk.untilMore('energy');

@@ -22,33 +22,45 @@ export function urlOf(address: DatabaseAddress): string {
 
 export async function startCluster(count: number, more: Readonly<Record<string, string>> = {}): Promise<Cluster> {
   const address = await cloneDatabase();
-  const database = openDatabase(address, 4);
+  const environment = { USHER_ADMIN_KEY_ID: 'cluster', USHER_ADMIN_KEY_SECRET: 'known-to-the-test-alone', ...more };
+  return startProcesses(openDatabase(address, 4), { count, environment });
+}
+
+interface Processes {
+  readonly count: number;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Runs after the processes have ended and the database is closed. */
+  readonly cleanUp?: () => Promise<void>;
+}
+
+/** If one process does not start, the others are ended: what is left running would keep the test file from ending. */
+export async function startProcesses(database: Database, { count, environment, cleanUp }: Processes): Promise<Cluster> {
   const directory = temporaryDirectory();
   const nodes: UsherProcess[] = [];
-  const start = async (url = urlOf(address)): Promise<UsherProcess> => {
-    const environment = {
-      DATABASE_URL: url,
-      USHER_ADMIN_KEY_ID: 'cluster',
-      USHER_ADMIN_KEY_SECRET: 'known-to-the-test-alone',
-      USHER_RATE_LIMIT_PER_TOKEN: '1000000000',
-      USHER_RATE_LIMIT_SIGN_IN: '1000000000',
-      ...more,
-    };
-    const node = await launch({ dataDir: directory.path, environment });
+  const start = async (url = urlOf(database.address)): Promise<UsherProcess> => {
+    const unlimited = { USHER_RATE_LIMIT_PER_TOKEN: '1000000000', USHER_RATE_LIMIT_SIGN_IN: '1000000000' };
+    const node = launch({ dataDir: directory.path, environment: { DATABASE_URL: url, ...unlimited, ...environment } });
     nodes.push(node);
     return node.ready();
   };
-  await Promise.all(Array.from({ length: count }, async () => start()));
+  const dispose = async (): Promise<void> => {
+    await Promise.all(nodes.map(async (node) => node.stop('SIGKILL')));
+    await database.close(1_000);
+    directory.remove();
+    await cleanUp?.();
+  };
+  try {
+    await Promise.all(Array.from({ length: count }, async () => start()));
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
   return {
     database,
     nodes,
     dataDir: directory.path,
     start,
     reach: ({ url }) => ({ url, database }),
-    async [Symbol.asyncDispose]() {
-      await Promise.all(nodes.map(async (node) => node.stop('SIGKILL')));
-      await database.close(1_000);
-      directory.remove();
-    },
+    [Symbol.asyncDispose]: dispose,
   };
 }

@@ -2,26 +2,20 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureSigningKey } from '../../packages/server/src/identity/signing-keys.ts';
-import { openDatabase, type Database, type DatabaseAddress } from '../../packages/server/src/platform/database.ts';
+import { openDatabase, type DatabaseAddress } from '../../packages/server/src/platform/database.ts';
 import { startEmbeddedPostgres } from '../../packages/server/src/platform/embedded-postgres.ts';
 import { migrate } from '../../packages/server/src/platform/migrations.ts';
-import { urlOf } from './cluster.ts';
-import { databaseProcess, launch, temporaryDirectory, type UsherProcess } from './process.ts';
+import { startProcesses, type Cluster } from './cluster.ts';
+import { databaseProcess } from './process.ts';
 import { until } from './server.ts';
-import type { Reached } from './world.ts';
 
 /**
  * Usher processes on a PostgreSQL of their own that flushes every commit, as in production. The test run's shared
  * PostgreSQL does not flush, so there no transaction ever waits in COMMIT, and a crash would lose everything.
  */
-export interface DurableCluster {
-  readonly database: Database;
-  readonly nodes: UsherProcess[];
-  start(): Promise<UsherProcess>;
-  reach(node: UsherProcess): Reached;
+export interface DurableCluster extends Cluster {
   /** Kills PostgreSQL without letting it write anything, and starts it again: it recovers from its log. */
   crashDatabase(): Promise<void>;
-  [Symbol.asyncDispose](): Promise<void>;
 }
 
 interface Options {
@@ -44,42 +38,25 @@ export async function startDurableCluster({
   startPostgres = startEmbeddedPostgres,
 }: Options): Promise<DurableCluster> {
   const dataDir = mkdtempSync(join(tmpdir(), 'usher-durable-'));
-  const scratch = temporaryDirectory();
   let postgres = await startPostgres(dataDir, settings);
   const database = openDatabase(postgres.address, 4);
   await migrate(database, ensureSigningKey);
-  const nodes: UsherProcess[] = [];
-  const environment = {
-    DATABASE_URL: urlOf(postgres.address),
-    USHER_RATE_LIMIT_PER_TOKEN: '1000000000',
-    USHER_RATE_LIMIT_SIGN_IN: '1000000000',
-    USHER_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
-    USHER_LOG_LEVEL: 'error',
-  };
-  const start = async (): Promise<UsherProcess> => {
-    const node = await launch({ dataDir: scratch.path, environment });
-    nodes.push(node);
-    return node.ready();
-  };
-  await Promise.all(Array.from({ length: count }, start));
+  const cluster = await startProcesses(database, {
+    count,
+    environment: { USHER_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8', USHER_LOG_LEVEL: 'error' },
+    async cleanUp() {
+      await postgres.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  });
   return {
-    database,
-    nodes,
-    start,
-    reach: ({ url }) => ({ url, database }),
+    ...cluster,
     async crashDatabase() {
       const pid = databaseProcess(dataDir);
       if (pid === null) throw new Error('PostgreSQL is not running');
       process.kill(pid, 'SIGQUIT');
       await until(() => databaseProcess(dataDir) === null);
       postgres = await startPostgres(dataDir, settings);
-    },
-    async [Symbol.asyncDispose]() {
-      await Promise.all(nodes.map(async (node) => node.stop('SIGKILL')));
-      await database.close(1_000);
-      await postgres.stop();
-      scratch.remove();
-      rmSync(dataDir, { recursive: true, force: true });
     },
   };
 }

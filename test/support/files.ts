@@ -98,10 +98,15 @@ export interface SlowUpload {
   readonly answer: Promise<{ status: number; body: Json }>;
 }
 
-export function slowUpload(server: { url: string }, { path, visitor }: Talk, name = 'slow.txt'): SlowUpload {
+/** By the visitor, unless it is said by whom. */
+export function slowUpload(
+  server: { url: string },
+  { path, visitor }: Talk,
+  { token = visitor.token, name = 'slow.txt' }: { readonly token?: string; readonly name?: string } = {},
+): SlowUpload {
   const request = httpRequest(`${server.url}${path}`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${visitor.token}`, 'content-type': 'multipart/form-data; boundary=edge' },
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'multipart/form-data; boundary=edge' },
   });
   const answer = new Promise<{ status: number; body: Json }>((resolve, reject) => {
     request.on('error', reject);

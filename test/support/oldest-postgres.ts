@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { chownSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import type { DatabaseAddress } from '../../packages/server/src/platform/database.ts';
 import { choosePostgresUser, type PostgresUser } from '../../packages/server/src/platform/postgres-user.ts';
 import { until } from './server.ts';
@@ -20,6 +22,22 @@ const folders = [
 /** The folder with the programs of the oldest supported PostgreSQL; `null` where none is installed. */
 export function findOldestPostgres(): string | null {
   return folders.find((folder) => folder !== '' && existsSync(join(folder, 'postgres'))) ?? null;
+}
+
+/** Programs that read a whole database take seconds. */
+const programPatienceMs = 120_000;
+
+/**
+ * Runs a program of the oldest supported PostgreSQL on a cluster reached by a socket. The test goes on meanwhile: `pg_dump`
+ * may wait for a lock that a server in the test's own process holds.
+ */
+export async function runOldestProgram(
+  name: string,
+  at: { readonly directory: string; readonly user: string },
+  args: readonly string[],
+): Promise<void> {
+  const program = join(findOldestPostgres() ?? '', name);
+  await promisify(execFile)(program, ['-h', at.directory, '-U', at.user, ...args], { timeout: programPatienceMs });
 }
 
 export interface OldestPostgres {

@@ -8,15 +8,23 @@ import { join } from 'node:path';
 /** A real Usher in a process of its own, as `npm start` runs it. */
 export class UsherProcess {
   readonly child: ChildProcess;
-  readonly port: number;
+  readonly #chosenPort: number;
   output = '';
   errors = '';
 
+  /** Port 0: the system chooses a free one, and the process prints which. */
   constructor(child: ChildProcess, port: number) {
     this.child = child;
-    this.port = port;
+    this.#chosenPort = port;
     child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.output += text));
     child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.errors += text));
+  }
+
+  get port(): number {
+    if (this.#chosenPort !== 0) return this.#chosenPort;
+    const [, printed] = /^ +API +http:\/\/\S+:(\d+)$/m.exec(this.output) ?? [];
+    if (printed === undefined) throw new Error(`the process has not printed its port: ${this.output}${this.errors}`);
+    return Number(printed);
   }
 
   get url(): string {
@@ -33,7 +41,7 @@ export class UsherProcess {
   /** Waits until it says that it is ready; fails with what it said if it ends instead. */
   async ready(): Promise<this> {
     const deadline = performance.now() + 60_000;
-    while (!this.output.includes('Usher is ready')) {
+    while (!this.output.includes('Try it:')) {
       if (this.child.exitCode !== null || performance.now() > deadline) {
         throw new Error(`it did not start: ${this.output}${this.errors}`);
       }
@@ -57,21 +65,14 @@ interface Launch {
   readonly cwd?: string;
 }
 
-export async function launch({
-  dataDir,
-  port,
-  environment = {},
-  args = ['serve'],
-  as,
-  cwd,
-}: Launch): Promise<UsherProcess> {
-  const chosen = port ?? (await freePort());
+/** Without a port the system chooses one: a port that was free a moment ago may be taken when the process listens. */
+export function launch({ dataDir, port = 0, environment = {}, args = ['serve'], as, cwd }: Launch): UsherProcess {
   const child = spawn(process.execPath, [join(cwd ?? process.cwd(), 'packages/server/bin/usher.mjs'), ...args], {
-    env: { PATH: process.env['PATH'], PORT: String(chosen), USHER_DATA_DIR: dataDir, ...environment },
+    env: { PATH: process.env['PATH'], PORT: String(port), USHER_DATA_DIR: dataDir, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...as,
   });
-  return new UsherProcess(child, chosen);
+  return new UsherProcess(child, port);
 }
 
 export async function freePort(): Promise<number> {

@@ -29,11 +29,15 @@ export interface Targets {
   readonly visitorToken: string;
 }
 
-/** Makes an id for each parameter of the route's address. What only those who take part may touch, the caller takes part in. */
+/**
+ * Makes an id for each parameter of the route's address. What only those who take part may touch, the caller takes part in, or
+ * the operator who is named.
+ */
 export async function makeTargets(
   cast: Cast,
   { method, url }: Pick<DeclaredAccess, 'method' | 'url'>,
   kind: CallerKind,
+  named?: TestOperator,
 ): Promise<Targets> {
   const { server, account, stranger, staff } = cast;
   const visitor = await makeVisitor(server, account);
@@ -79,7 +83,7 @@ export async function makeTargets(
     await server.database.sql`DELETE FROM webhooks`;
     ids['webhook_id'] = (await makeWebhook(server, account, { site_ids: [account.siteId] })).id;
   }
-  const participant = kind === 'manager' || kind === 'super_manager' ? staff[kind] : staff.operator;
+  const participant = named ?? (kind === 'manager' || kind === 'super_manager' ? staff[kind] : staff.operator);
   Object.assign(ids, await makeRouted(cast, { route: `${method} ${url}`, operator: participant, visitor, kind }));
   return { ids, visitorToken: visitor.token };
 }

@@ -2,12 +2,10 @@ import { chmodSync, existsSync, mkdtempSync, renameSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureSigningKey } from '../../packages/server/src/identity/signing-keys.ts';
-import { openDatabase, type Database } from '../../packages/server/src/platform/database.ts';
+import { openDatabase } from '../../packages/server/src/platform/database.ts';
 import { startEmbeddedPostgres } from '../../packages/server/src/platform/embedded-postgres.ts';
 import { migrate } from '../../packages/server/src/platform/migrations.ts';
-import { urlOf } from './cluster.ts';
-import { launch, type UsherProcess } from './process.ts';
-import type { Reached } from './world.ts';
+import { startProcesses, type Cluster } from './cluster.ts';
 
 /** Where Debian, Fedora and a build from source put libfaketime. */
 const libraries = [
@@ -21,14 +19,9 @@ const libraries = [
 export type WhoseClock = 'database' | 'process' | 'both';
 
 /** Usher processes on a PostgreSQL of their own, whose wall clocks a test can step while they run. */
-export interface SteppedCluster {
-  readonly database: Database;
-  readonly nodes: UsherProcess[];
-  start(): Promise<UsherProcess>;
-  reach(node: UsherProcess): Reached;
+export interface SteppedCluster extends Cluster {
   /** From now on the clock is so many seconds ahead of the machine's. */
   set(whose: WhoseClock, aheadSec: number): void;
-  [Symbol.asyncDispose](): Promise<void>;
 }
 
 export async function startSteppedCluster(count: number): Promise<SteppedCluster> {
@@ -65,34 +58,19 @@ export async function startSteppedCluster(count: number): Promise<SteppedCluster
   );
   const database = openDatabase(postgres.address, 4);
   await migrate(database, ensureSigningKey);
-  const nodes: UsherProcess[] = [];
-  const environment = {
-    DATABASE_URL: urlOf(postgres.address),
-    USHER_RATE_LIMIT_PER_TOKEN: '1000000000',
-    USHER_RATE_LIMIT_SIGN_IN: '1000000000',
-    USHER_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
-    USHER_LOG_LEVEL: 'warn',
-    ...faked('process'),
-  };
-  const start = async (): Promise<UsherProcess> => {
-    const node = await launch({ dataDir: directory, environment });
-    nodes.push(node);
-    return node.ready();
-  };
-  await Promise.all(Array.from({ length: count }, start));
-  return {
-    database,
-    nodes,
-    start,
-    reach: ({ url }) => ({ url, database }),
-    set,
-    async [Symbol.asyncDispose]() {
-      await Promise.all(nodes.map(async (node) => node.stop('SIGKILL')));
-      await database.close(1_000);
+  const cluster = await startProcesses(database, {
+    count,
+    environment: {
+      USHER_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
+      USHER_LOG_LEVEL: 'warn',
+      ...faked('process'),
+    },
+    async cleanUp() {
       await postgres.stop();
       for (const path of [directory, dataDir]) rmSync(path, { recursive: true, force: true });
     },
-  };
+  });
+  return { ...cluster, set };
 }
 
 /** What is started meanwhile inherits it. */

@@ -11,8 +11,15 @@ export interface TestPostgres {
   stop(): Promise<void>;
 }
 
-/** What is written need not outlive the test run. */
-const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum: 'off' };
+const settings = {
+  // What is written need not outlive the test run.
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  autovacuum: 'off',
+  // Four files run at once, each with up to three processes of 30 connections and some servers of its own.
+  max_connections: '800',
+};
 
 /** The newest PostgreSQL is the embedded one; the oldest is the oldest that Usher supports. */
 export async function startTestPostgres(dataDir: string, version: 'newest' | 'oldest'): Promise<TestPostgres> {

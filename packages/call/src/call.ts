@@ -1,8 +1,10 @@
 import { LocalMedia } from './local-media.ts';
+import { sentBy, type Kind, type Media, type Side } from './media.ts';
+import { watchNetwork } from './network.ts';
 import { Outbox } from './outbox.ts';
 import { Peer } from './peer.ts';
 import type { Problem } from './problem.ts';
-import { sends, type Kind, type Media, type Side, type Signal, type SignalData } from './signal.ts';
+import type { Signal, SignalData } from './signal.ts';
 
 /**
  * A call is
@@ -15,6 +17,9 @@ import { sends, type Kind, type Media, type Side, type Signal, type SignalData }
  *   ended         over. Every device has been let go of, and nothing is sent or taken any more.
  *
  * idle → preparing → connecting → connected ⇄ reconnecting, and from each to ended. The next call is a new `Call`.
+ *
+ * A device starts only in what a click of its owner calls: `start`, `startDevices`, `setMicrophone`, `setCamera` and the choice of
+ * a device. What the other side does, the network, or a device that was unplugged never starts one.
  */
 export type CallState =
   | { readonly name: 'idle' | 'preparing' | 'connecting' }
@@ -69,10 +74,11 @@ const triesBeforeAnew = 4;
 export class Call {
   readonly #options: CallOptions;
   readonly #outbox: Outbox;
-  readonly #local = new LocalMedia((kind) => void this.#reacquire(kind));
+  readonly #local = new LocalMedia((kind) => void this.#replace(kind));
   readonly #listeners = new Set<() => void>();
   readonly #stops: (() => void)[] = [];
   #view: CallView;
+  readonly #awaitsClick = new Set<Kind>();
   /** Our end. */
   #me = '';
   /** The other one, once it has been heard of. */
@@ -109,16 +115,19 @@ export class Call {
     return () => this.#listeners.delete(changed);
   };
 
-  /** To be called by a click: only then do some browsers play sound and ask for the microphone. */
-  async start(): Promise<void> {
+  /**
+   * To be called by a click: only then do some browsers play sound and ask for the microphone. `kinds`: the devices that the click
+   * is for, all that are sent unless it is said.
+   */
+  async start(kinds: readonly Kind[] = this.#sent()): Promise<void> {
     if (this.#view.state.name !== 'idle') return;
+    for (const kind of this.#sent()) if (!kinds.includes(kind)) this.#awaitsClick.add(kind);
     this.#me = newId();
     this.#show({ state: { name: 'preparing' } });
-    const { media } = this.#view;
-    await this.#fit();
-    // While somebody was looking for the button that allows it, something else may have been agreed on.
-    if (this.#view.media !== media) await this.#fit();
+    await this.#local.take(this.#sent().filter((kind) => kinds.includes(kind)));
     if (this.#ended) return this.#letGo();
+    // While somebody was looking for the button that allows it, something else may have been agreed on.
+    this.#dropUnsent();
     this.#showLocal();
     this.#wait('connecting');
     this.#watch();
@@ -136,18 +145,33 @@ export class Call {
     if (this.#isUnderWay) this.#do(async () => this.#again());
   };
 
-  /** After a media upgrade. Both sides call it, in any order. */
-  async change(media: Media): Promise<void> {
+  /** After a media upgrade. Both sides call it, in any order. What more is to be sent waits for a click: see `startDevices`. */
+  change(media: Media): void {
     if (this.#ended) return;
+    const before = this.#sent();
     this.#show({ media });
+    if (this.#view.state.name === 'idle') return;
+    for (const kind of this.#sent()) if (!before.includes(kind)) this.#awaitsClick.add(kind);
     if (!this.#isUnderWay) return;
-    await this.#fit();
-    if (this.#ended) return this.#letGo();
+    this.#dropUnsent();
     this.#showLocal();
     this.#do(async () => {
       await this.#peer?.arrange(this.#view.media);
       this.#again();
     });
+  }
+
+  /** Devices that are to be sent since both sides agreed on more, and that nobody has started or turned off yet. */
+  get awaitsClick(): readonly Kind[] {
+    return [...this.#awaitsClick];
+  }
+
+  /** To be called by a click by which somebody agrees to be heard or seen. */
+  async startDevices(kinds: readonly Kind[] = this.awaitsClick): Promise<void> {
+    if (this.#ended || this.#view.state.name === 'idle') return;
+    for (const kind of kinds) this.#awaitsClick.delete(kind);
+    await this.#local.take(kinds);
+    for (const kind of kinds) await this.#replace(kind);
   }
 
   /** Mutes, and unmutes; where there was no microphone, asks for one again. */
@@ -161,6 +185,7 @@ export class Call {
   /** A camera that is off is let go of. */
   async setCamera(on: boolean): Promise<void> {
     if (on) return this.#reacquire('video');
+    this.#awaitsClick.delete('video');
     this.#local.drop('video');
     await this.#replace('video');
   }
@@ -199,15 +224,18 @@ export class Call {
     return this.#options.side === 'operator';
   }
 
-  /** Has the devices that are to be heard and seen, and no other. */
-  async #fit(): Promise<void> {
+  /** Lets go of the devices that are not to be heard or seen. */
+  #dropUnsent(): void {
     const sent = this.#sent();
-    for (const kind of ['audio', 'video'] as const) if (!sent.includes(kind)) this.#local.drop(kind);
-    await this.#local.take(sent.filter((kind) => this.#local.track(kind) === null));
+    for (const kind of ['audio', 'video'] as const) {
+      if (sent.includes(kind)) continue;
+      this.#awaitsClick.delete(kind);
+      this.#local.drop(kind);
+    }
   }
 
-  #sent(): Kind[] {
-    return (['audio', 'video'] as const).filter((kind) => sends(this.#options.side, this.#view.media, kind));
+  #sent(): readonly Kind[] {
+    return sentBy(this.#options.side, this.#view.media);
   }
 
   #show(changes: Partial<CallView>): void {
@@ -239,8 +267,7 @@ export class Call {
   #watch(): void {
     const timer = setInterval(() => this.#tick(), retryMs);
     this.#stops.push(() => clearInterval(timer));
-    window.addEventListener('online', this.resync);
-    this.#stops.push(() => window.removeEventListener('online', this.resync), watchNetwork(this.resync));
+    this.#stops.push(watchNetwork(this.resync));
   }
 
   #tick(): void {
@@ -367,6 +394,7 @@ export class Call {
 
   async #reacquire(kind: Kind): Promise<void> {
     if (this.#ended || !this.#sent().includes(kind)) return;
+    this.#awaitsClick.delete(kind);
     await this.#local.take([kind]);
     await this.#replace(kind);
   }
@@ -403,19 +431,6 @@ export class Call {
     this.#peer = null;
     for (const kind of ['audio', 'video'] as const) this.#local.drop(kind);
   }
-}
-
-/** From Wi-Fi to mobile, say. Browsers that cannot tell have no `type`; the event also comes when only the speed changes. */
-function watchNetwork(changed: () => void): () => void {
-  const { connection } = navigator as Navigator & { readonly connection?: EventTarget & { readonly type?: string } };
-  let type = connection?.type;
-  const look = (): void => {
-    if (connection?.type === type) return;
-    type = connection?.type;
-    changed();
-  };
-  connection?.addEventListener('change', look);
-  return () => connection?.removeEventListener('change', look);
 }
 
 /** Pages that did not come over HTTPS have no `randomUUID`. */

@@ -1,5 +1,5 @@
 import { whyOf, type Problem } from './problem.ts';
-import type { Kind } from './signal.ts';
+import type { Kind } from './media.ts';
 
 const deviceOf = { audio: 'microphone', video: 'camera' } as const;
 
@@ -17,7 +17,7 @@ export class LocalMedia {
   problems: readonly Problem[] = [];
   readonly #onLost: (kind: Kind) => void;
 
-  /** `onLost`: a device was taken away. */
+  /** `onLost`: a device was taken away. Another one is not taken in its place: that is its owner's to say. */
   constructor(onLost: (kind: Kind) => void) {
     this.#onLost = onLost;
   }
@@ -80,6 +80,7 @@ export class LocalMedia {
     track.addEventListener('ended', () => {
       if (this.track(kind) !== track) return;
       this.drop(kind);
+      this.problems = [...this.problems, { device: deviceOf[kind], why: 'lost' }];
       this.#onLost(kind);
     });
   }

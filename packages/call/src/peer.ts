@@ -1,5 +1,6 @@
 import type { LocalMedia } from './local-media.ts';
-import { isWanted, sends, type Kind, type Media, type Side, type Signal, type SignalData } from './signal.ts';
+import { isWanted, sends, type Kind, type Media, type Side } from './media.ts';
+import type { Signal, SignalData } from './signal.ts';
 
 interface PeerParts {
   /** The end of the connection on the other side. */

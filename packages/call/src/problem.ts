@@ -1,7 +1,10 @@
 export interface Problem {
   readonly device: 'microphone' | 'camera';
-  /** `insecure`: the page did not come over HTTPS, so that the browser has no devices for it. */
-  readonly why: 'refused' | 'missing' | 'busy' | 'insecure' | 'failed';
+  /**
+   * `insecure`: the page did not come over HTTPS, so that the browser has no devices for it. `lost`: the device was unplugged, or
+   * taken from the page, while it was in use.
+   */
+  readonly why: 'refused' | 'missing' | 'busy' | 'insecure' | 'lost' | 'failed';
 }
 
 /** Why `getUserMedia` has failed. */
@@ -31,6 +34,8 @@ export function inWords({ device, why }: Problem): string {
       return `The ${device} is in use by another program. Close that, then try again.`;
     case 'insecure':
       return `The ${device} can only be used on a page that is opened by HTTPS.`;
+    case 'lost':
+      return `The ${device} was disconnected. Turn it on again to use another.`;
     case 'failed':
       return `The ${device} could not be started.`;
   }

@@ -1,23 +1,3 @@
-/** The two sides of an engagement. */
-export type Side = 'visitor' | 'operator';
-
-/** What is to be heard and seen, as media upgrades say it. One-way video is the operator's: only the operator is seen. */
-export interface Media {
-  readonly audio: 'two_way' | null;
-  readonly video: 'one_way' | 'two_way' | null;
-}
-
-export type Kind = 'audio' | 'video';
-
-export function isWanted({ audio, video }: Media, kind: Kind): boolean {
-  return (kind === 'audio' ? audio : video) !== null;
-}
-
-export function sends(side: Side, media: Media, kind: Kind): boolean {
-  if (kind === 'audio') return media.audio !== null;
-  return media.video === 'two_way' || (media.video === 'one_way' && side === 'operator');
-}
-
 /** A body of `POST /engagements/{id}/signals`, and part of what the feed brings as `engagement.signal`. */
 export interface Signal {
   /** Names the sender's end of the connection: whoever begins from scratch, by reloading the page too, has another. */

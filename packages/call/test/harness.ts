@@ -1,7 +1,8 @@
 import { Call, type CallOptions } from '../src/call.ts';
 import { chooseSpeaker, listDevices } from '../src/devices.ts';
 import { inWords } from '../src/problem.ts';
-import type { Media, Side, Signal } from '../src/signal.ts';
+import type { Media, Side } from '../src/media.ts';
+import type { Signal } from '../src/signal.ts';
 
 /** A page with nothing on it but a call: what the desk and the widget do with one, for test/call.test.ts to drive. */
 

@@ -17,6 +17,7 @@ import { installCors } from './identity/cors.ts';
 import { createDirectory } from './identity/directory.ts';
 import { colleagueRoutes } from './identity/operators/colleague-routes.ts';
 import { operatorRoutes } from './identity/operators/routes.ts';
+import { Guesses, guessLimits } from './identity/sign-in/guesses.ts';
 import { PasswordHasher } from './identity/sign-in/passwords/hasher.ts';
 import { signInRoutes } from './identity/sign-in/routes.ts';
 import { Sealer } from './identity/sealer.ts';
@@ -119,9 +120,6 @@ const webhookConnectMs = 5_000;
 /** Failures to authenticate an address may have in a minute, garbage tokens above all. */
 const failuresPerMinute = 300;
 
-/** An address may stand for many people; a password is one's own, and is said a sixth as often. */
-const addressesPerPassword = 6;
-
 /** The HTTP edge with every room's routes. What a hook adds to routes, it adds to those registered after it. */
 export async function buildApp(parts: AppParts): Promise<App> {
   const { config, database, feed, session, clock, log, room = null, samplePace = {} } = parts;
@@ -168,7 +166,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
     tokens,
     directory,
     attempts: new RateLimit(config.rateLimitSignIn),
-    guesses: new RateLimit(Math.ceil(config.rateLimitSignIn / addressesPerPassword)),
+    guesses: new Guesses(guessLimits(config.rateLimitSignIn)),
     hasher: new PasswordHasher(),
     publicUrl: config.publicUrl,
   });

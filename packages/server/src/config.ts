@@ -14,8 +14,8 @@ export interface Config {
   /** The first super_manager's key, where the operator of the service chose it. */
   readonly adminKey: { readonly id: string; readonly secret: string } | null;
   readonly logLevel: LogLevel;
-  /** Whose `X-Forwarded-*` headers are believed: nobody's, everybody's, or those of the listed addresses. */
-  readonly trustProxy: boolean | readonly string[];
+  /** Whose `X-Forwarded-*` headers are believed: nobody's, everybody's, those of so many proxies, or of these addresses. */
+  readonly trustProxy: boolean | number | readonly string[];
   /** Requests a minute and token. */
   readonly rateLimitPerToken: number;
   /** Attempts a minute and address to sign in or to obtain a token with an API key. */
@@ -91,13 +91,14 @@ export const settings = [
   {
     name: 'USHER_TRUST_PROXY',
     fallback: 'false',
-    meaning: '`true`, or a comma-separated list of proxy addresses whose `X-Forwarded-*` headers are believed',
+    meaning: 'Proxies before Usher whose `X-Forwarded-*` headers are believed: how many, as `1`, or their addresses',
   },
   { name: 'USHER_RATE_LIMIT_PER_TOKEN', fallback: '6000', meaning: 'Requests a minute for each token and process' },
   {
     name: 'USHER_RATE_LIMIT_SIGN_IN',
     fallback: '60',
-    meaning: 'Attempts a minute for each address and process to sign in; a sixth of it for each e-mail address',
+    meaning:
+      'Attempts a minute for each address and process to sign in, and wrong passwords for each e-mail address; a sixth of it for both together',
   },
   {
     name: 'USHER_PUBLIC_URL',
@@ -369,19 +370,24 @@ function plainUrl(name: SettingName, value: string): string {
   const isPlain = url !== null && `${url.username}${url.password}${url.search}${url.hash}` === '';
   if (!isPlain || !['http:', 'https:'].includes(url.protocol))
     throw new SettingError(`${name} must be an http or https URL without credentials, query or fragment.`);
-  return url.href.replace(/\/+$/, '');
+  return url.href.replace(/(?<!\/)\/+$/, '');
 }
 
 const proxyGroups = ['loopback', 'linklocal', 'uniquelocal'];
+const mostProxies = 10;
 
 function trustProxy(value: string): Config['trustProxy'] {
   if (value === 'true') return true;
   if (value === 'false') return false;
+  if (/^\d+$/.test(value) && Number(value) >= 1 && Number(value) <= mostProxies) return Number(value);
   const proxies = value.split(',').map((address) => address.trim());
-  const wrong = proxies.find((proxy) => !proxyGroups.includes(proxy) && !isNetwork(proxy));
+  // A prefix of 0 is everybody, clients too.
+  const wrong = proxies.find((proxy) => !proxyGroups.includes(proxy) && (!isNetwork(proxy) || /\/0+$/.test(proxy)));
   if (wrong === undefined) return proxies;
-  const kinds = `IP addresses, networks such as 10.0.0.0/8, or ${proxyGroups.join(', ')}`;
-  throw new SettingError(`USHER_TRUST_PROXY must be true, false or a list of ${kinds}, not "${wrong}".`);
+  throw new SettingError(
+    `USHER_TRUST_PROXY must be false, the number of proxies before Usher (1 to ${mostProxies}), or a list of their ` +
+      `addresses and networks such as 10.0.0.5,10.1.0.0/24 (also ${proxyGroups.join(', ')}), not "${wrong}".`,
+  );
 }
 
 function allowCidrs(value: string, isEmbedded: boolean): readonly string[] {

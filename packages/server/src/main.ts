@@ -13,6 +13,7 @@ import { StartError } from './platform/errors.ts';
 import type { Log } from './platform/log.ts';
 import { migrate } from './platform/migrations.ts';
 import { serverUrl } from './platform/server-url.ts';
+import { trustsEverybody } from './platform/trusted-proxies.ts';
 import { openStorage } from './storage.ts';
 
 export interface RunningServer {
@@ -34,6 +35,7 @@ const drainMs = 4_000;
 
 /** config → database → rooms → HTTP. The only wiring there is. */
 export async function startServer(config: Config, log: Log): Promise<RunningServer> {
+  if (config.trustProxy === true) log.warn(trustsEverybody);
   await refuseTakenPort(config);
   const storage = await openStorage(config, log);
   const closers: (() => Promise<void>)[] = [async () => storage.close()];

@@ -1,5 +1,7 @@
+import { AcceptingClick } from '@usher/call/accepting-click';
 import { Call, type CallView } from '@usher/call/call';
-import type { Media, Signal } from '@usher/call/signal';
+import { sentBy, type Kind, type Media } from '@usher/call/media';
+import type { Signal } from '@usher/call/signal';
 import type { Api } from '@usher/client/api';
 import { isSame } from './call-media.ts';
 import { newId } from './new-id.ts';
@@ -23,9 +25,9 @@ interface Parts {
 const isText = (value: unknown): value is string => typeof value === 'string';
 
 /**
- * The calls of this tab. One begins by itself where the visitor has asked for it or agreed to it by a click, in this tab and
- * since it was loaded; else there is a button to join, because browsers play no sound to those who have clicked nothing.
- * Of several tabs the one that joined last has the call.
+ * The calls of this tab. One begins by the visitor's own click at that moment, on the button to join or to accept an invitation. To
+ * have asked for a call is not enough: who comes to it late would be seen and heard unawares. Of several tabs the one that joined
+ * last has the call.
  */
 export class Calls {
   readonly state = new Store<CallState>({ media: null, view: null });
@@ -35,7 +37,7 @@ export class Calls {
   readonly #tab = newId();
   #call: Call | null = null;
   #engagementId: string | null = null;
-  #hasAgreed = false;
+  readonly #click = new AcceptingClick();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -45,13 +47,14 @@ export class Calls {
     });
   }
 
-  /** The visitor has clicked something that means a call, as soon as there is one. */
-  agree(): void {
-    this.#hasAgreed = true;
+  /** The visitor has accepted a call with these media by a click, just now. */
+  accept(media: Media): void {
+    this.#click.note(sentBy('visitor', media));
     this.#look();
   }
 
-  join(): void {
+  /** To be called by a click, for these devices; for all that are sent, unless it is said. */
+  join(kinds?: readonly Kind[]): void {
     const { media } = this.state.value;
     const engagementId = this.#engagementId;
     if (media === null || engagementId === null || this.#isOn) return;
@@ -66,13 +69,14 @@ export class Calls {
         (await api.call('GET /ice_servers', {})).ice_servers.map(({ urls, ...rest }) => ({ ...rest, urls: [...urls] })),
     });
     this.#call = call;
-    this.#hasAgreed = false;
     storage.set('call', this.#tab);
     call.subscribe(() => {
-      if (this.#call === call) this.state.set({ view: call.view });
+      if (this.#call !== call) return;
+      if (call.view.state.name === 'ended') this.#click.forget();
+      this.state.set({ view: call.view });
     });
     this.state.set({ view: call.view });
-    void call.start();
+    void call.start(kinds);
   }
 
   get call(): Call | null {
@@ -96,14 +100,16 @@ export class Calls {
   #look(): void {
     const { engagement, phase, callMedia } = this.#parts.store.value;
     const media = phase === 'engaged' ? callMedia : null;
-    if (phase === 'idle' || phase === 'ended') this.#hasAgreed = false;
+    if (phase === 'idle' || phase === 'ended') this.#click.forget();
     if (engagement?.id !== this.#engagementId || media === null) this.#letGo();
     this.#engagementId = engagement?.id ?? null;
     if (!isSame(media, this.state.value.media)) {
       this.state.set({ media });
-      if (media !== null && this.#isOn) void this.#call?.change(media);
+      if (media !== null && this.#isOn) this.#call?.change(media);
     }
-    if (media !== null && this.#hasAgreed) this.join();
+    if (media === null) return;
+    if (this.#isOn) void this.#call?.startDevices(this.#click.take(this.#call.awaitsClick));
+    else if (this.#click.takeJoining()) this.join(this.#click.take(sentBy('visitor', media)));
   }
 
   #letGo(): void {

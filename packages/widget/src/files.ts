@@ -1,16 +1,20 @@
 import type { Api } from '@usher/client/api';
 import { ProblemError } from '@usher/client/problem';
+import { Turns } from '@usher/client/turns';
 import type { Outbox } from './outbox.ts';
 import { reasonOf } from './texts.ts';
 
 /** By then a browser has begun to save what it was given. */
 const savedMs = 60_000;
 const againMs = 2_000;
+/** The server takes 10 at once from each side. */
+const mostAtOnce = 5;
 
 /** Files on their way: up, to be scanned, which the outbox waits for; and down. */
 export class Files {
   readonly #api: Api;
   readonly #outbox: Outbox;
+  readonly #turns = new Turns(mostAtOnce);
 
   constructor(api: Api, outbox: Outbox) {
     this.#api = api;
@@ -24,7 +28,7 @@ export class Files {
     form.append('content', file, name);
     try {
       const init = { method: 'POST', body: form, headers: { 'idempotency-key': id } };
-      const response = await this.#api.send(`/engagements/${engagementId}/files`, init);
+      const response = await this.#turns.run(async () => this.#api.send(`/engagements/${engagementId}/files`, init));
       const answer = (await response.json()) as { file_id: string; security_scanning_required: boolean };
       const state = answer.security_scanning_required ? 'pending' : 'clean';
       this.#outbox.changeFile(id, { id: answer.file_id, state });

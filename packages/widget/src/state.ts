@@ -1,6 +1,6 @@
 import type { Engagement, MediaUpgradeRequest, QueueTicket } from '@usher/client/api-types';
 import type { FeedState } from '@usher/client/feed';
-import type { Media } from '@usher/call/signal';
+import type { Media } from '@usher/call/media';
 import type { Medium } from './media.ts';
 import type { Message } from './messages.ts';
 import type { Unsent } from './outbox.ts';

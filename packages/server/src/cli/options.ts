@@ -51,7 +51,7 @@ export function connectionOf({ host, port, adminKey }: Config, asked: Asked): Co
     throw new StartError(
       'Give an API key with --key-id and --key-secret, or set USHER_ADMIN_KEY_ID and USHER_ADMIN_KEY_SECRET.',
     );
-  return { url: httpUrl('--url', url).href.replace(/\/+$/, ''), key };
+  return { url: httpUrl('--url', url).href.replace(/(?<!\/)\/+$/, ''), key };
 }
 
 /** The text is not repeated: people put secrets into URLs. */

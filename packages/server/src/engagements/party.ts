@@ -18,9 +18,8 @@ interface Sides {
   readonly siteId: SiteId;
 }
 
-/** Whether the caller is that visitor or that operator. */
+/** Whether the caller is that visitor, or that operator with a role on the site now. */
 export function isSide({ caller }: FastifyRequest, { visitorId, operatorId, siteId }: Sides): boolean {
-  if (caller.kind === 'operator')
-    return caller.operatorId === operatorId && (!caller.limited || caller.roles.has(siteId));
+  if (caller.kind === 'operator') return caller.operatorId === operatorId && caller.roles.has(siteId);
   return caller.kind === 'visitor' && caller.visitorId === visitorId;
 }

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { roleTooLow } from '../identity/access.ts';
+import { declaredRule, permitAs, roleTooLow } from '../identity/access.ts';
 import { atLeast } from '../identity/caller.ts';
 import { notFound, Refusal } from '../platform/errors.ts';
 import type { SiteId } from '../platform/ids.ts';
@@ -8,14 +8,24 @@ interface Resource {
   readonly noun: string;
   readonly id: string;
   readonly siteId: SiteId;
-  /** Who may besides those who take part. */
-  readonly others: 'a manager' | 'nobody else';
+}
+
+/** Whether the route is for those who take part alone, and not also for who took part before, or manages the site. */
+export function isForParticipants(request: FastifyRequest): boolean {
+  return declaredRule(request) !== 'took part or manages' || request.caller.kind === 'visitor';
+}
+
+/** Those who take part, or may look, as the route declares. */
+export function permitParticipant(request: FastifyRequest): void {
+  permitAs(request, 'takes part', 'took part or manages');
 }
 
 /** For callers who do not take part: managers of the site may look; whoever has no role there knows nothing of it. */
-export function refuseStranger({ caller }: FastifyRequest, { noun, id, siteId, others }: Resource): void {
+export function refuseStranger(request: FastifyRequest, { noun, id, siteId }: Resource): void {
+  const { caller } = request;
   const role = caller.kind === 'operator' ? caller.roles.get(siteId) : undefined;
   if (role === undefined) throw notFound(noun, id);
-  if (others === 'nobody else') throw new Refusal('forbidden', `Only those who take part in the ${noun} may do this.`);
+  if (isForParticipants(request))
+    throw new Refusal('forbidden', `Only those who take part in the ${noun} may do this.`);
   if (!atLeast(role, 'manager')) throw roleTooLow('manager', role);
 }

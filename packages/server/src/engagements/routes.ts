@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { accountOf, permitted } from '../identity/access.ts';
+import { accountOf } from '../identity/access.ts';
 import { atLeast } from '../identity/caller.ts';
 import { invalid, notFound, Refusal } from '../platform/errors.ts';
 import type { App } from '../platform/http.ts';
@@ -11,8 +11,8 @@ import { instantOf } from '../platform/instant.ts';
 import type { Turns } from '../routing/turns.ts';
 import { engagementOutput, type EngagementRow } from './engagement.ts';
 import { isSide, partyOf } from './party.ts';
-import { refuseStranger } from './permission.ts';
-import { findEngagement, hasNow, listEngagements } from './store.ts';
+import { isForParticipants, permitParticipant, refuseStranger } from './permission.ts';
+import { findEngagement, hasNow, isAssigned, listEngagements } from './store.ts';
 
 const tags = ['Engagements'];
 const engagementParams = Type.Object({ engagement_id: uuid<'engagement'>() });
@@ -72,10 +72,10 @@ export function engagementRoutes(app: App, turns: Turns): void {
   app.get(
     '/engagements/:engagement_id',
     {
-      config: { access: { operator: 'operator', visitor: true, site: 'resource' } },
+      config: { access: { operator: 'operator', visitor: true, site: 'resource', rule: 'took part or manages' } },
       schema: { tags, summary: 'One engagement', params: engagementParams, response: { 200: engagementOutput } },
     },
-    async (request) => permittedEngagement(request, request.params.engagement_id, 'a manager'),
+    async (request) => permittedEngagement(request, request.params.engagement_id),
   );
 
   endRoute(app, turns);
@@ -85,7 +85,10 @@ function endRoute(app: App, turns: Turns): void {
   app.patch(
     '/engagements/:engagement_id',
     {
-      config: { access: { operator: 'operator', visitor: true, site: 'resource' }, audit: 'own work' },
+      config: {
+        access: { operator: 'operator', visitor: true, site: 'resource', rule: 'takes part' },
+        audit: 'own work',
+      },
       schema: {
         tags,
         summary: 'End an engagement, as one who takes part in it',
@@ -103,9 +106,9 @@ function endRoute(app: App, turns: Turns): void {
       const { engagement_id: engagementId } = request.params;
       const error = request.body.reason === 'error';
       const ended = await turns.run(accountOf(request), { name: 'end', engagementId, by: partyOf(request), error });
-      permitted(request);
+      permitParticipant(request);
       if (ended !== null) return { id: ended.id, sub_engagement_id: ended.subEngagementId };
-      throw engagementEnded(await permittedEngagement(request, engagementId, 'nobody else'));
+      throw engagementEnded(await permittedEngagement(request, engagementId));
     },
   );
 }
@@ -118,29 +121,34 @@ export function engagementEnded({ id, operator_id, end_reason, ended_at }: Engag
   });
 }
 
-/** Whether the caller takes or took part. */
+/** Whether the caller takes or took part. An operator also needs a role on the engagement's present site, now. */
 export function tookPart(
   request: FastifyRequest,
-  { visitor_id: visitorId, sub_engagements: subs }: EngagementRow,
+  { visitor_id: visitorId, site_id: siteId, sub_engagements: subs }: EngagementRow,
 ): boolean {
-  return subs.some((sub) => isSide(request, { visitorId, operatorId: sub.operator_id, siteId: sub.site_id }));
+  return subs.some(({ operator_id: operatorId }) => isSide(request, { visitorId, operatorId, siteId }));
 }
 
 /**
- * One the caller takes or took part in; or, to be read, one on a site the caller manages, or on one where it works, of a
- * visitor who is with it now: whoever helps somebody may know what was said before.
+ * An engagement the caller takes or took part in. Where the route says so, also one on a site the caller manages, and one on a site where
+ * the caller works, of a visitor who is with the caller now: whoever helps somebody may know what was said before.
+ *
+ * An operator always needs a role on the engagement's site. What only those who take part may do is asked after a statement
+ * was refused, or before one: there the database says whether the operator is assigned, and not this process's memory.
  */
-export async function permittedEngagement(
-  request: FastifyRequest,
-  id: EngagementId,
-  others: 'a manager' | 'nobody else',
-): Promise<EngagementRow> {
+export async function permittedEngagement(request: FastifyRequest, id: EngagementId): Promise<EngagementRow> {
   const found = await findEngagement(request.sql, accountOf(request), id);
   if (found === null) throw notFound('engagement', id);
-  if (!tookPart(request, found) && !(others === 'a manager' && (await hasVisitorNow(request, found))))
-    refuseStranger(request, { noun: 'engagement', id, siteId: found.site_id, others });
-  permitted(request);
+  const isForThemAlone = isForParticipants(request);
+  if (!tookPart(request, found) && (isForThemAlone || !(await hasVisitorNow(request, found))))
+    refuseStranger(request, { noun: 'engagement', id, siteId: found.site_id });
+  if (isForThemAlone && !(await isStillAssigned(request, found))) throw notFound('engagement', id);
+  permitParticipant(request);
   return found;
+}
+
+async function isStillAssigned({ caller, sql }: FastifyRequest, { site_id: siteId }: EngagementRow): Promise<boolean> {
+  return caller.kind !== 'operator' || isAssigned(sql, { operatorId: caller.operatorId, siteId });
 }
 
 async function hasVisitorNow(
@@ -153,7 +161,7 @@ async function hasVisitorNow(
 
 /** For what is said between the sides and not kept, by a caller who has no part, or none any more. */
 export async function refuseOutside(request: FastifyRequest, id: EngagementId, after: string): Promise<never> {
-  const engagement = await permittedEngagement(request, id, 'nobody else');
+  const engagement = await permittedEngagement(request, id);
   if (engagement.ended_at === null) throw engagementEnded(engagement);
   throw invalid([{ attribute: '', detail: `is about an engagement that has ended: ${after}` }]);
 }

@@ -115,6 +115,16 @@ export async function hasNow(sql: Sql, operator: Reaching, visitorId: VisitorId)
   return row?.has ?? false;
 }
 
+/** Whether the operator has a role on the site now. Served by the primary key of operator_assignments. */
+export async function isAssigned(
+  sql: Sql,
+  { operatorId, siteId }: { readonly operatorId: OperatorId; readonly siteId: SiteId },
+): Promise<boolean> {
+  const [row] = await sql`
+    SELECT 1 FROM operator_assignments WHERE operator_id = ${operatorId} AND site_id = ${siteId}`;
+  return row !== undefined;
+}
+
 /** Those before and the current one, their times, which come as text inside JSON, as dates. */
 function withDates(row: EngagementRow): EngagementRow {
   const dated = (sub: EngagementRow['current_sub_engagement']) => ({

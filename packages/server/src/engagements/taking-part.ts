@@ -4,13 +4,36 @@ import type { Party } from '../routing/board/answering.ts';
 
 /** What statements inside an engagement have in common. They call the engagement `e`. */
 
-/** Of engagements: it goes on, and that is the side's part in it. */
-export function takesPart(sql: Sql, { kind, ...party }: Party) {
-  if (kind === 'visitor') return sql`e.ended_at IS NULL AND e.visitor_id = ${party.id}`;
-  const sites = 'onlyOn' in party && party.onlyOn !== undefined ? [...party.onlyOn] : null;
-  return sites === null
-    ? sql`e.ended_at IS NULL AND e.operator_id = ${party.id}`
-    : sql`e.ended_at IS NULL AND e.operator_id = ${party.id} AND e.site_id = ANY(${sites}::uuid[])`;
+/**
+ * A condition on `e`: the engagement goes on, and the caller takes part in it now. An operator who has no role on the
+ * engagement's site takes no part in it, whatever the engagement says: the turn that ends it may not have come yet.
+ *
+ * This form takes no lock, so the operator may be taken off the site while the statement runs. It is for what is not kept:
+ * typing and signals. Whatever writes uses `takesPartUntilCommit`.
+ */
+export function takesPart(sql: Sql, by: Party) {
+  return isSideOf(sql, by, sql``);
+}
+
+/**
+ * The same, and it stays true until the transaction ends: an operator's assignment to the site is locked (FOR KEY SHARE),
+ * which makes taking the operator off the site wait for this transaction, and this statement wait for, and notice, a removal
+ * that is under way. PostgreSQL reads a row again after it has waited for its lock, so a deleted assignment is not there.
+ */
+export function takesPartUntilCommit(sql: Sql, by: Party) {
+  return isSideOf(sql, by, sql`FOR KEY SHARE OF a`);
+}
+
+function isSideOf(sql: Sql, by: Party, lock: Piece) {
+  if (by.kind === 'visitor') return sql`e.ended_at IS NULL AND e.visitor_id = ${by.id}`;
+  const limited = by.onlyOn === undefined ? sql`` : sql`AND e.site_id = ANY(${[...by.onlyOn]}::uuid[])`;
+  // Served by the primary keys of operator_assignments and operators.
+  return sql`e.ended_at IS NULL AND e.operator_id = ${by.id} ${limited}
+       AND EXISTS (SELECT 1
+                     FROM operator_assignments a
+                     JOIN operators o ON o.id = a.operator_id AND o.enabled
+                    WHERE a.operator_id = e.operator_id AND a.site_id = e.site_id
+                          ${lock})`;
 }
 
 /** An instant as events tell it. */
@@ -26,7 +49,7 @@ interface EngagedRow {
   readonly heardBy: readonly string[];
 }
 
-/** The engagement's row, held until the transaction ends. `null`: it has ended, or the caller has no part in it. */
+/** The engagement's row, locked until the transaction ends. `null`: it has ended, or the caller takes no part in it. */
 export async function lockEngaged(
   sql: Sql,
   accountId: AccountId,
@@ -38,7 +61,7 @@ export async function lockEngaged(
            e.operator_id AS "operatorId", e.request_id AS "requestId", e.ticket_id AS "ticketId",
            e.heard_by AS "heardBy"
       FROM engagements e
-     WHERE e.id = ${id} AND e.account_id = ${accountId} AND ${takesPart(sql, by)}
+     WHERE e.id = ${id} AND e.account_id = ${accountId} AND ${takesPartUntilCommit(sql, by)}
        FOR NO KEY UPDATE`;
   return row ?? null;
 }

@@ -56,7 +56,7 @@ export function visitorEventRoutes(app: App): void {
         return true;
       });
       permitted(request);
-      if (!told) throw engagementEnded(await permittedEngagement(request, engagementId, 'nobody else'));
+      if (!told) throw engagementEnded(await permittedEngagement(request, engagementId));
       return { id, message, created_at: at };
     },
   );

@@ -3,7 +3,7 @@ import type { Sealer } from '../identity/sealer.ts';
 import type { AddressGuard } from '../platform/address-guard.ts';
 import type { Sql } from '../platform/database.ts';
 import { invalid, type Violation } from '../platform/errors.ts';
-import { newId, type AccountId, type Id } from '../platform/ids.ts';
+import { newId, type AccountId, type Id, type OperatorId } from '../platform/ids.ts';
 import { isApns } from './apns-url.ts';
 import { destinationFor } from './destination.ts';
 import { subscriptionOf, type WebhookInput, type WebhookSubscription } from './subscription.ts';
@@ -16,6 +16,8 @@ interface Attaching {
   readonly accountId: AccountId;
   /** Who brings them: that side's messages they hear (D8.2). */
   readonly side: 'visitor' | 'operator';
+  /** The operator who brings them: they hear of a site only while that operator has a role there. */
+  readonly attachedBy?: OperatorId | null;
   /** Having passed `attachedWebhooks`, and `refuseForbidden`. */
   readonly webhooks: readonly WebhookInput[] | undefined;
 }
@@ -54,18 +56,20 @@ export class WebhookAttacher {
     if (violations.length > 0) throw invalid(violations);
   }
 
-  async attach({ accountId, side, webhooks = [] }: Attaching): Promise<readonly WebhookId[]> {
+  async attach({ accountId, side, attachedBy = null, webhooks = [] }: Attaching): Promise<readonly WebhookId[]> {
     if (webhooks.length === 0) return [];
     const sql = this.#sql;
-    const wanted = webhooks.map(subscriptionOf).map((webhook) => ({ webhook, digest: digestOf(side, webhook) }));
+    const wanted = webhooks
+      .map(subscriptionOf)
+      .map((webhook) => ({ webhook, digest: digestOf(side, attachedBy, webhook) }));
     const found = await touchAttached(sql, accountId, digestsOf(wanted));
     const missing = wanted.filter(({ digest }) => !found.has(digest));
-    for (const { webhook, digest } of missing) await this.#insert({ accountId, side, webhook, digest });
+    for (const { webhook, digest } of missing) await this.#insert({ accountId, side, attachedBy, webhook, digest });
     const all = missing.length === 0 ? found : await touchAttached(sql, accountId, digestsOf(wanted));
     return [...new Set(all.values())];
   }
 
-  async #insert({ accountId, side, webhook, digest }: NewAttached): Promise<void> {
+  async #insert({ accountId, side, attachedBy, webhook, digest }: NewAttached): Promise<void> {
     const sql = this.#sql;
     const id = newId<WebhookId>();
     const { kind, url, events, messages, secret } = webhook;
@@ -74,9 +78,10 @@ export class WebhookAttacher {
     const destinationId = await destinationFor(sql, accountId, url);
     await sql`
       INSERT INTO webhooks (id, account_id, destination_id, side, digest, attached_at, url, method, headers, events, hears,
-                            messages, secret)
+                            messages, secret, attached_by)
       VALUES (${id}, ${accountId}, ${destinationId}, ${side}, decode(${digest}, 'hex'), now(), ${url}, ${http?.method ?? null},
-              ${JSON.stringify(http?.headers ?? {})}::text::json, ${[...events]}, ${heardTypes(events)}, ${messages}, ${sealed})
+              ${JSON.stringify(http?.headers ?? {})}::text::json, ${[...events]}, ${heardTypes(events)}, ${messages}, ${sealed},
+              ${attachedBy})
       ON CONFLICT (account_id, digest) WHERE side IS NOT NULL DO NOTHING`;
   }
 }
@@ -84,20 +89,31 @@ export class WebhookAttacher {
 interface NewAttached {
   readonly accountId: AccountId;
   readonly side: Attaching['side'];
+  readonly attachedBy: OperatorId | null;
   readonly webhook: WebhookSubscription;
   /** In hexadecimal. */
   readonly digest: string;
 }
 
-/** Of everything it says, in one order. */
-function digestOf(side: Attaching['side'], webhook: WebhookSubscription): string {
+/** Of everything it says, in one order, and of the operator who brought it. */
+function digestOf(side: Attaching['side'], attachedBy: OperatorId | null, webhook: WebhookSubscription): string {
   const { url, events, messages, secret } = webhook;
   const http =
     webhook.kind === 'http'
       ? [webhook.method, Object.entries(webhook.headers).toSorted(([a], [b]) => (a < b ? -1 : 1))]
       : [];
   return createHash('sha256')
-    .update(JSON.stringify([side, url, events.toSorted(), messages, secret, ...http]))
+    .update(
+      JSON.stringify([
+        side,
+        url,
+        events.toSorted(),
+        messages,
+        secret,
+        ...http,
+        ...(attachedBy === null ? [] : [attachedBy]),
+      ]),
+    )
     .digest('hex');
 }
 

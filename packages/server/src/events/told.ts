@@ -63,7 +63,20 @@ export function deliveriesOf(sql: Sql, hearers: Piece): Piece {
              WHEN 'engagement.chat.message' THEN w.messages = 'all' OR w.side = h.sender
              WHEN 'engagement.chat.message_status' THEN w.messages = 'all' OR w.side = h.sender
              ELSE true
-           END`;
+           END
+       AND ${isBringersSite(sql, sql`t.site_id`)}`;
+}
+
+/**
+ * Of an attached webhook `w`: whoever brought it may hear of the site. A visitor may, of their own engagement; an operator while
+ * they have a role there, as if they read it themselves.
+ */
+function isBringersSite(sql: Sql, siteId: Piece): Piece {
+  return sql`(w.attached_by IS NULL
+            OR EXISTS (SELECT 1
+                         FROM operator_assignments a
+                         JOIN operators o ON o.id = a.operator_id AND o.enabled
+                        WHERE a.operator_id = w.attached_by AND a.site_id = ${siteId}))`;
 }
 
 /** Whether an enabled webhook hears such events of the engagement `e`: few do of those that are not worth keeping. */
@@ -74,5 +87,6 @@ export function isHeard(sql: Sql, type: EventType): Piece {
                 AND ${type} = ANY(w.hears) AND (w.site_ids IS NULL OR e.site_id = ANY(w.site_ids)))
            OR EXISTS (
              SELECT 1 FROM webhooks w
-              WHERE w.id = ANY(e.heard_by) AND w.enabled AND ${type} = ANY(w.hears))`;
+              WHERE w.id = ANY(e.heard_by) AND w.enabled AND ${type} = ANY(w.hears)
+                AND ${isBringersSite(sql, sql`e.site_id`)})`;
 }

@@ -9,7 +9,6 @@ import type { AccountId } from '../platform/ids.ts';
 import { Follower, type FollowerParts } from './follower.ts';
 import { written } from './items.ts';
 import { idOf, positionOf } from './position.ts';
-import { keysOf } from './audience.ts';
 import { sendMissed } from './resume.ts';
 import { Stream } from './stream.ts';
 
@@ -62,6 +61,8 @@ export class Feeds {
     changes.on('revoked_tokens', () => this.#recheck(() => true));
     changes.onReset(() => {
       this.#signals.forget();
+      // Which operators were changed while nothing was heard, nobody can say. Visitors are looked at with their next comment.
+      this.#recheck(({ caller }) => caller.kind === 'operator');
       this.#lookEverywhere();
     });
     this.#timers = [
@@ -98,6 +99,8 @@ export class Feeds {
     if (stream.closed) return this.#leaveIfEmpty(follower);
     const upTo = follower.position;
     await this.#enter(open);
+    // What the caller may see may have changed before there was a feed to tell.
+    await this.#recheckOne(stream, follower);
     const from = lastId === null ? null : positionOf(lastId);
     const resumed = from !== null && (await this.#resume(open, accountId, { from, upTo }));
     const id = idOf(upTo);
@@ -173,15 +176,13 @@ export class Feeds {
     for (const { stream, follower } of this.#open.values()) if (concerns(stream)) void this.#recheckOne(stream, follower);
   }
 
-  /** The token may have ended, or reach other sites. */
+  /** The token may have ended, or reach other sites. Until that is known, nothing is sent to anybody of the account. */
   async #recheckOne(stream: Stream, follower: Follower): Promise<void> {
     try {
-      const caller = await this.#parts.authenticator.authenticate(stream.header);
+      const known = this.#parts.authenticator.authenticate(stream.header);
+      const caller = known instanceof Promise ? await follower.postponing(known) : known;
       if (caller === stream.caller || stream.closed) return;
-      follower.reenter(stream, () => {
-        stream.caller = caller;
-        stream.keys = keysOf(caller);
-      });
+      follower.reenter(stream, caller);
     } catch (error) {
       if (!isDatabaseUnavailable(error)) stream.close();
     }

@@ -1,11 +1,13 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { HeardSignal } from '../engagements/signals/pieces.ts';
 import type { Whisper } from '../events/hints.ts';
+import type { Caller } from '../identity/caller.ts';
 import { isDatabaseUnavailable, type Sql } from '../platform/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { Log } from '../platform/log.ts';
 import type { SiteQueues } from '../queues/site-queues.ts';
 import type { Turns } from '../routing/turns.ts';
-import type { Key } from './audience.ts';
+import { keysOf, type Key } from './audience.ts';
 import { eventItem, eventItems, inBatch, signalItem, written, type Item, type Reveal } from './items.ts';
 import { readBatch, readPosition } from './log.ts';
 import { idOf, type Position } from './position.ts';
@@ -25,6 +27,8 @@ export interface FollowerParts {
 
 /** One that has not been able to read for so long lets its readers go: they come back and read what they missed in parts. */
 const longestSilenceMs = 10_000;
+/** Where more than this waits to be dealt out, readers are let go in the same way. */
+const mostPostponed = 10_000;
 
 /**
  * Follows what happens in one account, for those who read its feed in this process: reads the log from where it was each
@@ -44,6 +48,9 @@ export class Follower {
   #again = false;
   #readAt = performance.now();
   #waiting: (() => void)[] = [];
+  /** Readers of whom it is being found out what they may see, and what is dealt out once that is known. */
+  #checks = 0;
+  readonly #postponed: (() => void)[] = [];
 
   static async begin(parts: FollowerParts, accountId: AccountId): Promise<Follower> {
     return new Follower(parts, accountId, await readPosition(parts.sql, accountId));
@@ -75,11 +82,39 @@ export class Follower {
     if (this.streams.size === 0) this.stop();
   }
 
-  /** The caller may see something else than before. */
-  reenter(stream: Stream, change: () => void): void {
+  /** The caller may see something else than before. One who has other roles must read everything anew. */
+  reenter(stream: Stream, caller: Caller): void {
+    const hasOtherRoles = !isDeepStrictEqual(rolesOf(stream.caller), rolesOf(caller));
     this.#leave(stream);
-    change();
+    stream.caller = caller;
+    stream.keys = keysOf(caller);
     this.#enter(stream);
+    if (hasOtherRoles) stream.send(written(idOf(this.#position), 'feed.reset', { reason: 'access_changed' }));
+  }
+
+  /** Deals nothing out until it is known what a reader may see, or that reader could be sent what they no longer may. */
+  async postponing<T>(check: Promise<T>): Promise<T> {
+    this.#checks += 1;
+    try {
+      return await check;
+    } finally {
+      // Whoever waits for the check changes the reader first: that is a microtask, and this comes after all of them.
+      setImmediate(() => this.#checked());
+    }
+  }
+
+  #checked(): void {
+    this.#checks -= 1;
+    if (this.#checks > 0) return;
+    for (const deal of this.#postponed.splice(0)) deal();
+  }
+
+  /** Now, or as soon as it is known of every reader what they may see; in the order of the calls. */
+  #whenChecked(deal: () => void): void {
+    if (this.#checks === 0) return deal();
+    this.#postponed.push(deal);
+    if (this.#postponed.length > mostPostponed) this.closeAll();
+    return undefined;
   }
 
   stop(): void {
@@ -157,6 +192,7 @@ export class Follower {
     const wanted = wantedBy(this.streams);
     const states = moved === null ? [] : await statesOf(this.#parts, this.accountId, moved, wanted);
     const told = await Promise.all(events.map(async (event) => eventItems(event, this.#parts.reveal)));
+    await new Promise<void>((resolve) => this.#whenChecked(resolve));
     // Nobody can say what moved: whoever looks at things must look at all of them. It is told before anything whose id says
     // that the batch has been seen, or one who is cut off in between would never know.
     if (moved === null) this.#sayReset(from, 'moves_unknown');
@@ -180,8 +216,10 @@ export class Follower {
 
   /** What is not in the log: it is as true as what has been read so far. */
   #dealNow(items: readonly Item[]): void {
-    const id = idOf(this.#position);
-    this.#deal(items.map((item) => ({ item, id })));
+    this.#whenChecked(() => {
+      const id = idOf(this.#position);
+      this.#deal(items.map((item) => ({ item, id })));
+    });
   }
 
   #deal(items: Iterable<{ readonly item: Item; readonly id: string }>): void {
@@ -204,6 +242,10 @@ export class Follower {
   closeAll(): void {
     for (const stream of this.streams) stream.close();
   }
+}
+
+function rolesOf(caller: Caller): unknown {
+  return caller.kind === 'operator' ? caller.roles : null;
 }
 
 function sitesOf({ caller }: Stream): readonly string[] {

@@ -17,8 +17,8 @@ as its GET answers it (\`queue_ticket.state\`, \`engagement_request.state\`, \`t
 (what of a queue changes by itself, and \`updated_at\`: one you do not know, or a newer one, is to be read by GET), or
 \`engagement.signal\`, what the other side says about a call.
 The first item is \`feed.open\`: what is read by GET after it is complete together with what follows. Connect again with the
-last id as \`Last-Event-ID\`, to any process, to be sent what was missed. \`feed.reset\` says that this is not known any more:
-read anew. Items of a kind you do not know are to be passed over.`;
+last id as \`Last-Event-ID\`, to any process, to be sent what was missed. \`feed.reset\` says that this is not known any more,
+or that the caller has other roles now (\`reason\` \`access_changed\`): read anew. Items of a kind you do not know are to be passed over.`;
 
 interface FeedRouteParts {
   readonly feeds: Feeds;

@@ -3,6 +3,7 @@ import { notFound, Refusal, invalid } from '../platform/errors.ts';
 import type { App } from '../platform/http.ts';
 import type { AccountId, SiteId } from '../platform/ids.ts';
 import { addressKey, type AddressRate, type RateLimit } from '../platform/rate-limit.ts';
+import { describeAccess, type OperatorRule } from './access-words.ts';
 import type { Authenticator } from './authenticate.ts';
 import { atLeast, hasRoleAnywhere, isFromPage, nobody, type Caller, type OperatorCaller, type Role } from './caller.ts';
 
@@ -11,7 +12,11 @@ import { atLeast, hasRoleAnywhere, isFromPage, nobody, type Caller, type Operato
  * What is not named may not: `{ operator: 'manager', site: 'resource' }` shuts out visitors and application tokens.
  */
 export type Access =
-  | { readonly public: true }
+  | {
+      readonly public: true;
+      /** What the caller shows instead of a token; said in the reference. */
+      readonly shows?: string;
+    }
   | {
       readonly public?: never;
       /** The least role an operator must have on the site concerned. */
@@ -20,6 +25,10 @@ export type Access =
       /** The kind of application token that is enough; a secret one may do what a publishable one may. */
       readonly application?: 'secret' | 'publishable';
       readonly site: SiteSource;
+      /** Of `resource`: what is asked of an operator where the role on one site is not the whole rule. */
+      readonly rule?: OperatorRule;
+      /** For what reaches beyond the sites that a token was limited to: a key is all of an operator, a new site is another. */
+      readonly wholeToken?: true;
     };
 
 /**
@@ -76,7 +85,7 @@ export function installAccess(app: App, options: AccessOptions): void {
     const access = accessOf(route);
     declared.push(...[route.method].flat().map((method) => ({ method, url: route.url, access })));
     if (route.schema !== undefined)
-      Object.assign(route.schema, { security: security(access), 'x-access': inWords(access) });
+      Object.assign(route.schema, { security: security(access), 'x-access': describeAccess(access) });
     if (!('site' in access)) return;
     route.onRequest = [identify(access, options), ...hooks(route.onRequest)];
     route.preHandler = [authorize(access), ...hooks(route.preHandler)];
@@ -101,18 +110,6 @@ function security(access: Access): readonly Record<string, readonly string[]>[] 
   return [...bearer, ...(access.application === undefined ? [] : [{ application: [] }])];
 }
 
-/** For the reference: who may. */
-function inWords(access: Access): string {
-  if (access.public) return 'Anyone';
-  const where = { none: '', anywhere: ' on any site' }[access.site as string] ?? ' on the site';
-  const who = [
-    access.operator === undefined ? [] : [access.site === 'none' ? 'any operator' : `${access.operator}${where}`],
-    access.visitor === undefined ? [] : ['the visitor'],
-    access.application === undefined ? [] : [`${access.application} application token`],
-  ].flat();
-  return `Who: ${who.join(', ')}`;
-}
-
 type Done = (error?: Error) => void;
 
 type Guarded = Exclude<Access, { public: true }>;
@@ -126,6 +123,7 @@ function identify(access: Guarded, { authenticator, perToken, perAddress, failur
     perToken.take(caller.kind === 'application' ? `${key} ${addressKey(request.ip)}` : key);
     if (isFromPage(caller)) perAddress.take(request.ip);
     refuseKind(access, caller);
+    if (access.wholeToken === true && caller.kind === 'operator' && caller.limited) throw tokenLimited();
     if (access.site === 'anywhere') requireAnywhere(access, caller);
   };
   const fail = (request: FastifyRequest, error: unknown): Error => {
@@ -220,7 +218,7 @@ function requireAnywhere(access: Exclude<Access, { public: true }>, caller: Call
   throw new Refusal('forbidden', `This needs the role ${access.operator} on at least one site.`);
 }
 
-function declaredRole(request: FastifyRequest): Role {
+export function declaredRole(request: FastifyRequest): Role {
   const access = request.routeOptions.config.access;
   if (access === undefined || access.public || access.operator === undefined)
     throw new Error('the route names no role');
@@ -237,13 +235,28 @@ export function permit(
   resource: { readonly site_id: SiteId; readonly id: string },
   noun: string,
 ): void {
+  if (declaredRule(request) !== undefined) throw new Error('the route declares a rule, and is decided by a role');
   requireSite(request, resource.site_id, noun, resource.id);
   request.permitted = true;
 }
 
-/** For `resource` routes whose rule is more than a role on one site: the handler has decided it. */
+/** For visitors and application tokens on `resource` routes, once it is decided that the resource is theirs. */
 export function permitted(request: FastifyRequest): void {
+  if (request.caller.kind === 'operator') throw new Error('operators are permitted by a role or a rule');
   request.permitted = true;
+}
+
+/** For `resource` routes that declare a rule: the handler has decided by this one. One that was not declared is our fault. */
+export function permitAs(request: FastifyRequest, ...rules: readonly OperatorRule[]): void {
+  const declared = declaredRule(request);
+  if (request.caller.kind === 'operator' && (declared === undefined || !rules.includes(declared)))
+    throw new Error(`the route declares ${declared ?? 'no rule'}, and is decided by ${rules.join(' or ')}`);
+  request.permitted = true;
+}
+
+export function declaredRule(request: FastifyRequest): OperatorRule | undefined {
+  const access = request.routeOptions.config.access;
+  return access === undefined || access.public ? undefined : access.rule;
 }
 
 function assertPermitted(
@@ -267,10 +280,8 @@ export function operatorOf(request: FastifyRequest): OperatorCaller {
   return request.caller;
 }
 
-/** For what would reach beyond the sites a token was limited to: a key is all of an operator, a new site is another. */
-export function refuseLimited(caller: OperatorCaller): void {
-  if (!caller.limited) return;
-  throw new Refusal('forbidden', 'This token was obtained for some sites only. Obtain one without site_ids for this.');
+function tokenLimited(): Refusal {
+  return new Refusal('forbidden', 'This token was obtained for some sites only. Obtain one without site_ids for this.');
 }
 
 /** The account of a caller that is somebody. */

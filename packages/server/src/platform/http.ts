@@ -13,6 +13,7 @@ import fastify, {
 } from 'fastify';
 import type { Server } from 'node:http';
 import type { Static, TSchema } from 'typebox';
+import type { Config } from '../config.ts';
 import type { Sql } from './database.ts';
 import type { Room } from './disk-room.ts';
 import { Refusal } from './errors.ts';
@@ -22,6 +23,7 @@ import { diskFull, problemOf, problemSchema, problemType, refusalOf } from './pr
 import { startDeadline } from './request-deadline.ts';
 import { dataHeaders } from './security-headers.ts';
 import { serializerCompiler } from './serialization.ts';
+import { dropPorts, trustOf } from './trusted-proxies.ts';
 import { refuseUnsafe, validatorCompiler } from './validation.ts';
 
 /** Handlers' parameters are typed by the route's own TypeBox schemas. */
@@ -54,7 +56,7 @@ interface HttpOptions {
   readonly log: Log;
   readonly sql: Sql;
   readonly room?: Room | null;
-  readonly trustProxy: boolean | readonly string[];
+  readonly trustProxy: Config['trustProxy'];
 }
 
 /** The Fastify app with everything every route shares; the rooms add their routes. */
@@ -64,7 +66,7 @@ export function createApp({ log, sql, room = null, trustProxy }: HttpOptions): A
     // Requests are logged by request-log.ts; what remains for Fastify are its warnings.
     loggerInstance: quieter(log),
     logController: new LogController({ disableRequestLogging: true }),
-    trustProxy: typeof trustProxy === 'boolean' ? trustProxy : [...trustProxy],
+    trustProxy: trustOf(trustProxy),
     bodyLimit,
     requestTimeout: requestTimeoutMs,
     connectionTimeout: silentSocketMs,
@@ -92,6 +94,7 @@ export function createApp({ log, sql, room = null, trustProxy }: HttpOptions): A
   const headers = dataHeaders();
   app.addHook('onRequest', (request, reply, done) => {
     startDeadline(request, reply);
+    if (trustProxy !== false) dropPorts(request.raw.headers);
     request.sql = sql;
     reply.headers(headers).header('x-request-id', request.id);
     if (request.url.includes('%00')) return done(new Refusal('malformed_request', 'The address must not contain NUL.'));

@@ -3,14 +3,12 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders, type BusboyInstance as Form } from '@fastify/busboy';
 import { invalid, Refusal, type Violation } from './errors.ts';
+import { UploadTimes } from './upload-times.ts';
 
 /** What stands around a file: boundaries, headers of parts, and fields that are refused. */
 const mostEnvelopeBytes = 64 * 1024;
 const mostParts = 10;
 const partLimits = { parts: mostParts, headerPairs: 20, headerSize: 8_192, fieldNameSize: 100, fieldSize: 1_024 };
-/** A sender from whom nothing comes for so long, or who is not done after so long, is not waited for. */
-const idleMs = 30_000;
-const longestMs = 10 * 60_000;
 /** What a sender whose request was refused still sends is read for so long, so that it gets to see the answer. */
 const drainMs = 10_000;
 
@@ -45,7 +43,7 @@ export async function readFilePart<T>(raw: IncomingMessage, wanted: Wanted<T>): 
   if (announced > wanted.mostBytes + mostEnvelopeBytes) throw fileTooLarge(wanted.mostBytes);
   const form = openForm(raw.headers);
   const parts = new Parts(wanted);
-  const times = new Times();
+  const times = new UploadTimes();
   receiving.add(raw.socket);
   try {
     await new Promise<void>((resolve, reject) => {
@@ -56,7 +54,7 @@ export async function readFilePart<T>(raw: IncomingMessage, wanted: Wanted<T>): 
       form.on('error', () => reject(malformed()));
       form.on('finish', resolve);
       times.start(reject);
-      pump(raw, form, { mostBytes: wanted.mostBytes, reject, onChunk: () => times.refresh() });
+      pump(raw, form, { mostBytes: wanted.mostBytes, reject, times });
       // The parser waits for ever for a part whose headers never ended. Nothing of a whole form is left to come by then.
       raw.on('end', () => setImmediate(() => void parts.settled().then(() => setImmediate(() => reject(malformed())))));
     });
@@ -69,30 +67,6 @@ export async function readFilePart<T>(raw: IncomingMessage, wanted: Wanted<T>): 
   } finally {
     times.stop();
     receiving.delete(raw.socket);
-  }
-}
-
-/** How long a sender, and then the disk, is waited for. */
-class Times {
-  #timers: NodeJS.Timeout[] = [];
-
-  start(late: (reason: Refusal) => void): void {
-    const giveUp = (): void =>
-      late(
-        new Refusal('request_timeout', 'The file did not arrive in time. Send it again.', {
-          headers: { connection: 'close' },
-        }),
-      );
-    this.#timers = [setTimeout(giveUp, idleMs), setTimeout(giveUp, longestMs)];
-  }
-
-  /** Something has come. */
-  refresh(): void {
-    this.#timers[0]?.refresh();
-  }
-
-  stop(): void {
-    for (const timer of this.#timers) clearTimeout(timer);
   }
 }
 
@@ -161,21 +135,28 @@ function malformed(): Refusal {
 interface Pump {
   readonly mostBytes: number;
   readonly reject: (reason: Refusal) => void;
-  readonly onChunk: () => void;
+  readonly times: UploadTimes;
 }
 
 /** By hand rather than by `pipeline`, which would close the connection on a failure before the answer is sent. */
-function pump(raw: IncomingMessage, form: Form, { mostBytes, reject, onChunk }: Pump): void {
+function pump(raw: IncomingMessage, form: Form, { mostBytes, reject, times }: Pump): void {
   let total = 0;
   raw.on('data', (chunk: Buffer) => {
-    onChunk();
+    times.onBytes(chunk.length);
     total += chunk.length;
     if (total > mostBytes + mostEnvelopeBytes) return reject(fileTooLarge(mostBytes));
     if (form.write(chunk)) return;
     raw.pause();
-    form.once('drain', () => raw.resume());
+    times.hold(true);
+    form.once('drain', () => {
+      times.hold(false);
+      raw.resume();
+    });
   });
-  raw.on('end', () => form.end());
+  raw.on('end', () => {
+    times.hold(true);
+    form.end();
+  });
   const ended = (): void => {
     if (!raw.complete) reject(new Refusal('malformed_request', 'The request was cut off before it was whole.'));
   };

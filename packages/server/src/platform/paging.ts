@@ -44,6 +44,8 @@ const hostShape = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 /** On the host the caller spoke to, with everything else it asked for. */
 export function pageAddress(request: FastifyRequest, changes: Readonly<Record<string, string>>): string {
   if (!hostShape.test(request.host)) throw new Refusal('malformed_request', 'The Host header is not a host name.');
+  if (!['http', 'https'].includes(request.protocol))
+    throw new Refusal('malformed_request', 'X-Forwarded-Proto must be http or https.');
   const [path = '/', query = ''] = request.url.split('?', 2);
   const parameters = new URLSearchParams(query);
   for (const [name, value] of Object.entries(changes)) parameters.set(name, value);

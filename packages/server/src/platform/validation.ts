@@ -2,6 +2,7 @@ import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import formats from 'ajv-formats';
 import type { FastifySchemaCompiler, FastifySchemaValidationError } from 'fastify';
 import { invalid, Refusal, type Violation } from './errors.ts';
+import { isUuid } from './ids.ts';
 
 /** No list in a body may be longer (D7.6), no body deeper or larger in pieces: what validation costs has a bound. */
 const limits = { listElements: 1_000, depth: 32, nodes: 20_000, violations: 100 } as const;
@@ -37,7 +38,9 @@ const exact = prepare(new Ajv({ ...options, coerceTypes: false, strictNumbers: t
 const coercing = prepare(new Ajv({ ...options, coerceTypes: 'array' }));
 
 function prepare(ajv: Ajv): Ajv {
-  formats.default(ajv, ['uuid', 'date-time', 'email', 'uri']);
+  formats.default(ajv, ['date-time', 'email', 'uri']);
+  // The one of ajv-formats also takes `urn:uuid:…`, which PostgreSQL does not.
+  ajv.addFormat('uuid', isUuid);
   ajv.addKeyword({
     keyword: 'lowercase',
     type: 'string',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { FastifyRequest } from 'fastify';
-import { accountOf, operatorOf, refuseLimited } from '../identity/access.ts';
+import { accountOf, operatorOf } from '../identity/access.ts';
 import { recordChange } from '../identity/audit/audit.ts';
 import { lockAccount } from '../identity/lock-account.ts';
 import type { Sealer } from '../identity/sealer.ts';
@@ -16,6 +16,7 @@ import { findSample, setState } from './store.ts';
 
 const tags = ['Sample data'];
 const access = { operator: 'super_manager', site: 'anywhere' } as const;
+const changes = { ...access, wholeToken: true } as const;
 const told = { of: sampleDataOutput, omits: ['started_at'] };
 
 interface SampleParts {
@@ -40,7 +41,7 @@ export function sampleDataRoutes(app: App, { simulations, sealer, guard }: Sampl
   app.post(
     '/sample_data',
     {
-      config: { access, settles: true, audit: { action: 'sample_data.create', ...told } },
+      config: { access: changes, settles: true, audit: { action: 'sample_data.create', ...told } },
       preHandler: async (request) => {
         const [receiverUrl, seal, secretHash] = await Promise.all([
           receiverOf(request, guard),
@@ -60,7 +61,6 @@ export function sampleDataRoutes(app: App, { simulations, sealer, guard }: Sampl
     },
     async (request, reply) => {
       const caller = operatorOf(request);
-      refuseLimited(caller);
       const parts = prepared.get(request);
       assert(parts !== undefined);
       const record = await recorder(request);
@@ -81,7 +81,7 @@ function changeRoutes(app: App, simulations: Simulations): void {
   app.patch(
     '/sample_data',
     {
-      config: { access, audit: { action: 'sample_data.update', ...told } },
+      config: { access: changes, audit: { action: 'sample_data.update', ...told } },
       onResponse: async () => simulations.look(),
       schema: {
         tags,
@@ -91,7 +91,6 @@ function changeRoutes(app: App, simulations: Simulations): void {
       },
     },
     async (request) => {
-      refuseLimited(operatorOf(request));
       const record = await recorder(request);
       const state = request.body.action === 'stop' ? 'stopped' : 'running';
       const row = await setState(request.sql, accountOf(request), state);
@@ -105,7 +104,7 @@ function changeRoutes(app: App, simulations: Simulations): void {
   app.delete(
     '/sample_data',
     {
-      config: { access, audit: { action: 'sample_data.remove', ...told } },
+      config: { access: changes, audit: { action: 'sample_data.remove', ...told } },
       onResponse: async () => simulations.look(),
       schema: {
         tags,
@@ -117,7 +116,6 @@ function changeRoutes(app: App, simulations: Simulations): void {
       },
     },
     async (request, reply) => {
-      refuseLimited(operatorOf(request));
       const record = await recorder(request);
       const row = await setState(request.sql, accountOf(request), 'removing');
       record(row);

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import type { WebhookId } from '../events/attach-webhooks.ts';
 import type { DestinationId } from '../events/destination.ts';
-import { accountOf, operatorOf, permitted, roleTooLow } from '../identity/access.ts';
-import { atLeast, type Role } from '../identity/caller.ts';
+import { accountOf, operatorOf, permitAs, roleTooLow } from '../identity/access.ts';
+import { atLeast, hasRoleAnywhere, type Role } from '../identity/caller.ts';
 import type { Sql } from '../platform/database.ts';
 import { notFound, Refusal } from '../platform/errors.ts';
 import type { AccountId, SiteId } from '../platform/ids.ts';
@@ -30,6 +30,7 @@ export async function coveredWebhook(
   named: { readonly noun: string; readonly id: string } = { noun: 'webhook', id },
 ): Promise<CoveredWebhook> {
   const { sql } = request;
+  refuseNeverSuperManager(request);
   const [row] = await sql<(CoveredWebhook & { sites: SiteId[] })[]>`
     SELECT id, account_id, destination_id, enabled, deleted_at, site_ids,
            coalesce(site_ids, ARRAY(SELECT s.id FROM sites s WHERE s.account_id = w.account_id)) AS sites
@@ -42,8 +43,14 @@ export async function coveredWebhook(
   if (!sites.every((site) => roles.has(site))) throw notFound(named.noun, named.id);
   const tooLow = sites.map((site) => roles.get(site) ?? 'operator').find((role) => !atLeast(role, least));
   if (tooLow !== undefined) throw roleTooLow(least, tooLow);
-  permitted(request);
+  permitAs(request, 'every site heard');
   return webhook;
+}
+
+/** Whoever is super_manager of no site can have to do with no webhook, and is told so whether or not there is such a one. */
+export function refuseNeverSuperManager(request: FastifyRequest): void {
+  if (hasRoleAnywhere(operatorOf(request), least)) return;
+  throw new Refusal('forbidden', `This needs the role ${least} on every site that the webhook hears of.`);
 }
 
 /** The webhook as it is now, which stays so for the transaction. Refuses where nothing can be sent by it. */

@@ -2,9 +2,8 @@ import { Icon } from './icons.tsx';
 import type { PanelProps } from './panel.tsx';
 
 /** The visitor may ask too; the other side answers. */
-export function AskForCall({ conversation, calls, state: { upgrade, callMedia } }: PanelProps) {
+export function AskForCall({ conversation, state: { upgrade, callMedia } }: PanelProps) {
   const ask = (video: 'two_way' | null): void => {
-    calls.agree();
     void conversation.ask({ audio: 'two_way', video });
   };
   return (

@@ -1,4 +1,5 @@
 import type { CallState as State, CallView } from '@usher/call/call';
+import { joinInWords } from '@usher/call/media';
 import { inWords } from '@usher/call/problem';
 import { useState } from 'preact/hooks';
 import type { Calls } from '../calls.ts';
@@ -18,7 +19,7 @@ export function CallArea({ calls }: PanelProps) {
       <div class="bar" role="status">
         <p>{view?.state.name === 'ended' ? endInWords(view.state) : `This is ${mediaInWords(media)}.`}</p>
         <button type="button" class="button small main" onClick={() => calls.join()}>
-          {view === null ? 'Join' : 'Join again'}
+          {view === null ? joinInWords('visitor', media) : 'Join again'}
         </button>
       </div>
     );
@@ -41,6 +42,7 @@ function Running({ calls, view }: { readonly calls: Calls; readonly view: CallVi
         <p role="status">
           {progressOf(view)}
           {view.state.name === 'connected' && !other.microphone && ' · They are muted'}
+          {isSeen && !camera && ' · Your camera is off'}
         </p>
         <Toggle
           isOn={microphone}

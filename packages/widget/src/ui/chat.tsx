@@ -40,7 +40,7 @@ export function Chat(props: PanelProps) {
 function Upgrade({ conversation, calls, state: { upgrade } }: PanelProps) {
   if (upgrade === null) return null;
   const accept = async (): Promise<void> => {
-    if (await conversation.answer('accept')) calls.agree();
+    if (await conversation.answer('accept')) calls.accept(upgrade);
   };
   if (upgrade.target === 'operator')
     return (

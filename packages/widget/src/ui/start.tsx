@@ -9,12 +9,11 @@ const icons = { text: 'chat', audio: 'audio', video: 'video' } as const;
 /** Names are no longer than this in the API. */
 const longestName = 255;
 
-export function Start({ settings, conversation, calls, state }: PanelProps) {
+export function Start({ settings, conversation, state }: PanelProps) {
   const { open, notice, phase } = state;
   const [name, setName] = useState('');
   const start = (medium: Medium): void => {
     void conversation.start(medium, name);
-    if (medium !== 'text') calls.agree();
   };
   return (
     <div class="body center">

@@ -1,5 +1,6 @@
 import { Button, Group, Text } from '@mantine/core';
-import type { CallState, CallView } from '@usher/call/call';
+import type { CallView } from '@usher/call/call';
+import { joinInWords } from '@usher/call/media';
 import { inWords as problemInWords } from '@usher/call/problem';
 import { useEffect, useRef, useSyncExternalStore, type ReactElement } from 'react';
 import { inClock, useNow } from '../../components/since.tsx';
@@ -22,19 +23,21 @@ function Panel({ chat, known }: { readonly chat: Conversation; readonly known: D
   const { call, speaker } = known;
   const view = useSyncExternalStore(call.subscribe, () => call.view);
   const media = callMedia(chat);
-  const isOver = view.state.name === 'ended' || known.isElsewhere;
+  const isAway = ['idle', 'ended'].includes(view.state.name);
+  const isSent = view.media.video !== null;
   return (
     <section className={classes['panel']} aria-label="Call">
-      {isOver || view.media.video === null ? null : <Pictures view={view} />}
+      {isAway || !isSent ? null : <Pictures view={view} />}
       <Group gap="xs" justify="space-between">
         <Text size="sm" fw={600} component="output">
-          <StateInWords known={known} state={view.state} />
+          <StateInWords known={known} view={view} />
           {view.state.name === 'connected' && !view.other.microphone ? ' · The visitor is muted' : ''}
+          {view.state.name === 'connected' && isSent && !view.camera ? ' · Your camera is off' : ''}
         </Text>
-        {isOver ? (
-          known.isElsewhere || media === null ? null : (
-            <Button size="compact-sm" onClick={() => calls.begin(chat.id, media)}>
-              {known.isWanted ? 'Join' : 'Call again'}
+        {isAway ? (
+          media === null ? null : (
+            <Button size="compact-sm" onClick={() => calls.join(chat.id, media)}>
+              {view.state.name === 'idle' || known.isWanted ? joinInWords('operator', media) : 'Call again'}
             </Button>
           )
         ) : (
@@ -47,7 +50,7 @@ function Panel({ chat, known }: { readonly chat: Conversation; readonly known: D
             >
               {view.microphone ? 'Mute' : 'Unmute'}
             </Button>
-            {view.media.video === null ? null : (
+            {!isSent ? null : (
               <Button
                 size="compact-sm"
                 variant="default"
@@ -57,7 +60,7 @@ function Panel({ chat, known }: { readonly chat: Conversation; readonly known: D
                 {view.camera ? 'Camera off' : 'Camera on'}
               </Button>
             )}
-            <CallDevices call={call} speaker={speaker} hasVideo={view.media.video !== null} />
+            <CallDevices call={call} speaker={speaker} hasVideo={isSent} />
             <Button size="compact-sm" color="red" onClick={() => call.hangUp()}>
               Hang up
             </Button>
@@ -81,12 +84,14 @@ const endWords = {
   closed: 'The call is over.',
 } as const;
 
-function StateInWords({ known, state }: { readonly known: DeskCall; readonly state: CallState }): ReactElement {
+function StateInWords({ known, view }: { readonly known: DeskCall; readonly view: CallView }): ReactElement {
+  const { state, media } = view;
   const now = useNow();
   if (known.isElsewhere) return <>The call is in another window.</>;
   if (known.isWanted) return <>The visitor is calling.</>;
   switch (state.name) {
     case 'idle':
+      return <>{media.video !== null ? 'This is a video call.' : 'This is an audio call.'}</>;
     case 'preparing':
       return <>Asking for the microphone…</>;
     case 'connecting':

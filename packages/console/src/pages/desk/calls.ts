@@ -1,4 +1,6 @@
+import { AcceptingClick } from '@usher/call/accepting-click';
 import { Call } from '@usher/call/call';
+import { sentBy, type Kind, type Media } from '@usher/call/media';
 import type { Signal } from '@usher/call/signal';
 import type { Api } from '@usher/client/api';
 import { whilePageIsHeld } from '../../components/leaving.ts';
@@ -6,26 +8,32 @@ import type { Live } from '../../live/live.ts';
 import type { Conversations } from './conversation.ts';
 import { callMedia } from './reading.ts';
 
-/** A call of a conversation, over or not. */
+/** A call of a conversation: to be joined, under way, or over. */
 export interface DeskCall {
+  /** Idle until the operator joins. */
   readonly call: Call;
   /** Plays the other side, whichever page is open. */
   readonly speaker: HTMLAudioElement;
   /** Another page of this browser has the call. */
   readonly isElsewhere: boolean;
-  /** It is over here, and the visitor would like another. */
+  /** The visitor is in the call, and nobody is here. */
   readonly isWanted: boolean;
 }
 
 type ById = ReadonlyMap<string, DeskCall>;
 
 /**
- * Calls go on behind whatever is open. One begins when its conversation becomes one by audio or video, is carried over into
- * another medium, and ends with it; one that somebody has hung up begins again by a click. Of several pages, one has it.
+ * Calls go on behind whatever is open. When a conversation becomes one by audio or video, or is taken over as one, there is a call
+ * to be joined; it begins by the operator's own click, on the button to join or to accept what the visitor asks for. It is carried
+ * over into another medium, and ends with the conversation. Of several pages, one has it.
  */
 export class Calls {
   readonly #api: Api;
   readonly #listeners = new Set<() => void>();
+  /** Engagements whose call was joined here, until it is over. */
+  readonly #joined = new Set<string>();
+  /** Of those who have accepted a call here, by engagement. */
+  readonly #clicks = new Map<string, AcceptingClick>();
   #state: ById = new Map();
 
   constructor(api: Api, live: Live) {
@@ -43,17 +51,40 @@ export class Calls {
 
   readonly state = (): ById => this.#state;
 
-  /** Makes calls what the conversations say. */
+  /** Makes calls what the conversations say. No device starts by it, unless the operator has just accepted the call. */
   follow({ byId }: Conversations): void {
     for (const [id, chat] of byId) {
       const media = chat.isOpen ? callMedia(chat) : null;
       const known = this.#state.get(id);
       // What was agreed on is known once it has been read.
-      if (known === undefined && media !== null && chat.isRead) this.begin(id, media);
-      if (known === undefined || known.call.view.state.name === 'ended') continue;
-      if (media === null) known.call.close();
-      else if (JSON.stringify(media) !== JSON.stringify(known.call.view.media)) void known.call.change(media);
+      if (known === undefined && media !== null && chat.isRead) this.#prepare(id, media);
+      else if (known !== undefined) this.#adapt(id, known.call, media);
+      this.#useClick(id);
     }
+  }
+
+  #adapt(id: string, call: Call, media: Media | null): void {
+    const { name } = call.view.state;
+    if (name === 'ended') return;
+    if (media === null && name === 'idle') this.#remove(id);
+    else if (media === null) call.close();
+    else if (JSON.stringify(media) !== JSON.stringify(call.view.media)) call.change(media);
+  }
+
+  /** The operator has accepted a call with these media by a click, just now. */
+  accept(id: string, media: Media): void {
+    const click = new AcceptingClick();
+    this.#clicks.set(id, click);
+    click.note(sentBy('operator', media));
+    this.#useClick(id);
+  }
+
+  #useClick(id: string): void {
+    const [click, known] = [this.#clicks.get(id), this.#state.get(id)];
+    if (click === undefined || known === undefined) return;
+    const { state, media } = known.call.view;
+    if (state.name !== 'idle') void known.call.startDevices(click.take(known.call.awaitsClick));
+    else if (click.takeJoining()) this.join(id, media, click.take(sentBy('operator', media)));
   }
 
   closeAll(): void {
@@ -63,7 +94,23 @@ export class Calls {
     }
   }
 
-  begin(id: string, media: Call['view']['media']): void {
+  /** To be called by a click, for these devices; for all that are sent, unless it is said. */
+  join(id: string, media: Media, kinds?: readonly Kind[]): void {
+    if (this.#joined.has(id)) return;
+    this.#joined.add(id);
+    const known = this.#state.get(id);
+    const isNew = known === undefined || known.call.view.state.name === 'ended';
+    const { call, speaker } = isNew ? this.#prepare(id, media) : known;
+    const joined: DeskCall = { call, speaker, isElsewhere: false, isWanted: false };
+    this.#put(id, joined);
+    void alone(`usher-call ${id}`, async () => whilePageIsHeld(async () => this.#run(call, kinds))).then((isAlone) => {
+      this.#joined.delete(id);
+      this.#clicks.delete(id);
+      if (!isAlone) this.#put(id, { ...joined, isElsewhere: true });
+    });
+  }
+
+  #prepare(id: string, media: Media): DeskCall {
     const path = { engagement_id: id };
     const call = new Call({
       side: 'operator',
@@ -79,15 +126,14 @@ export class Calls {
     const speaker = new Audio();
     speaker.autoplay = true;
     speaker.srcObject = call.view.remote;
-    this.#put(id, { call, speaker, isElsewhere: false, isWanted: false });
-    void alone(`usher-call ${id}`, async () => whilePageIsHeld(async () => this.#run(call))).then((isAlone) => {
-      if (!isAlone) this.#put(id, { call, speaker, isElsewhere: true, isWanted: false });
-    });
+    const prepared: DeskCall = { call, speaker, isElsewhere: false, isWanted: false };
+    this.#put(id, prepared);
+    return prepared;
   }
 
   /** Resolves when it is over: so long no other page may have it. */
-  async #run(call: Call): Promise<void> {
-    await call.start();
+  async #run(call: Call, kinds?: readonly Kind[]): Promise<void> {
+    await call.start(kinds);
     await new Promise<void>((resolve) => {
       const look = (): void => {
         if (call.view.state.name === 'ended') resolve();
@@ -101,13 +147,21 @@ export class Calls {
     const known = this.#state.get(id);
     if (known === undefined) return;
     known.call.receive(signal);
-    const isOver = known.call.view.state.name === 'ended';
-    if (isOver && signal.kind === 'ready' && !known.isWanted) this.#put(id, { ...known, isWanted: true });
-    if (isOver && signal.kind === 'hangup' && known.isWanted) this.#put(id, { ...known, isWanted: false });
+    const isAway = ['idle', 'ended'].includes(known.call.view.state.name);
+    if (isAway && signal.kind === 'ready' && !known.isWanted) this.#put(id, { ...known, isWanted: true });
+    if (isAway && signal.kind === 'hangup' && known.isWanted) this.#put(id, { ...known, isWanted: false });
   }
 
   #put(id: string, call: DeskCall): void {
-    this.#state = new Map(this.#state).set(id, call);
+    this.#show(new Map(this.#state).set(id, call));
+  }
+
+  #remove(id: string): void {
+    this.#show(new Map([...this.#state].filter(([each]) => each !== id)));
+  }
+
+  #show(state: ById): void {
+    this.#state = state;
     for (const listener of this.#listeners) listener();
   }
 }

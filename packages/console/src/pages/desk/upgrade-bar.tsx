@@ -13,7 +13,10 @@ import { useDesk } from './use-desk.ts';
 export function UpgradeBar({ chat }: { readonly chat: Conversation }): ReactElement | null {
   const desk = useDesk();
   const change = useChange('PATCH /engagements/{engagement_id}/media_upgrade_requests/{upgrade_id}', {
-    onDone: ({ data }) => desk.apply({ type: 'upgrade', upgrade: data }),
+    onDone: ({ data }) => {
+      desk.apply({ type: 'upgrade', upgrade: data });
+      if (data.state === 'accepted') desk.calls.accept(data.engagement_id, data);
+    },
   });
   const upgrade = pendingUpgrade(chat);
   if (upgrade === null) return null;

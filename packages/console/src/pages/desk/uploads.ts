@@ -1,4 +1,5 @@
 import type { Api } from '@usher/client/api';
+import { Turns } from '@usher/client/turns';
 import { inWords } from '../../components/in-words.ts';
 import { newId } from './new-id.ts';
 
@@ -13,11 +14,15 @@ export interface Upload {
 
 type ByEngagement = ReadonlyMap<string, readonly Upload[]>;
 
+/** The server takes 10 at once for each engagement. */
+const mostAtOnce = 5;
+
 /** Files on their way, of all conversations: they go on when another one is opened. */
 export class Uploads {
   readonly #api: Api;
   readonly #onTaken: (engagementId: string) => Promise<void>;
   readonly #listeners = new Set<() => void>();
+  readonly #turns = new Turns(mostAtOnce);
   #state: ByEngagement = new Map();
 
   constructor(api: Api, onTaken: (engagementId: string) => Promise<void>) {
@@ -50,7 +55,9 @@ export class Uploads {
     const form = new FormData();
     form.append('content', file, file.name);
     try {
-      await this.#api.upload(`/engagements/${engagementId}/files`, form, (share) => become({ share }));
+      await this.#turns.run(async () =>
+        this.#api.upload(`/engagements/${engagementId}/files`, form, (share) => become({ share })),
+      );
       await this.#onTaken(engagementId);
       this.remove(engagementId, upload.key);
     } catch (error) {

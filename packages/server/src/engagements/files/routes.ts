@@ -11,6 +11,7 @@ import { attachment } from './file-name.ts';
 import { fileOutput, scanInput, type FileRow } from './file.ts';
 import { pendingFilesRoute } from './pending-route.ts';
 import type { FilesRoom } from './room.ts';
+import { Slots } from './slots.ts';
 import { removeBytes, writeScan } from './settle-scan.ts';
 import { findFile, listFiles } from './store.ts';
 import { uploadRoute } from './upload-route.ts';
@@ -18,16 +19,25 @@ import { uploadRoute } from './upload-route.ts';
 const tags = ['Files'];
 const engagementParams = { engagement_id: uuid<'engagement'>() };
 const fileParams = { file_id: uuid<'file'>() };
-const takesPart = { operator: 'operator', visitor: true, site: 'resource' } as const;
+const toRead = { operator: 'operator', visitor: true, site: 'resource', rule: 'took part or manages' } as const;
 const bytesOfFile = { content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } } };
+
+/** Downloads that a caller may have under way at once, in each process. Each holds a file open. */
+const mostDownloads = 10;
+/** A download of which the client takes nothing for so long, or twice as long (Node looks twice), is cut off. */
+const stalledMs = 15_000;
 
 export function fileRoutes(app: App, room: FilesRoom): void {
   uploadRoute(app, room);
+  const downloads = new Slots(
+    mostDownloads,
+    `You are downloading ${mostDownloads} files already. Wait until one of them is done.`,
+  );
 
   app.get(
     '/engagements/:engagement_id/files',
     {
-      config: { access: takesPart },
+      config: { access: toRead },
       schema: {
         tags,
         summary: 'The files of an engagement and how their scans stand, oldest first',
@@ -36,7 +46,7 @@ export function fileRoutes(app: App, room: FilesRoom): void {
       },
     },
     async (request) => {
-      const { id } = await permittedEngagement(request, request.params.engagement_id, 'a manager');
+      const { id } = await permittedEngagement(request, request.params.engagement_id);
       return { files: await listFiles(request.sql, id) };
     },
   );
@@ -44,7 +54,7 @@ export function fileRoutes(app: App, room: FilesRoom): void {
   app.get(
     '/engagements/:engagement_id/files/:file_id',
     {
-      config: { access: takesPart },
+      config: { access: toRead },
       schema: {
         tags,
         summary: 'The bytes of a file that was found clean, with its own content type, to be saved and not shown',
@@ -54,10 +64,10 @@ export function fileRoutes(app: App, room: FilesRoom): void {
     },
     async (request, reply) => {
       const { engagement_id: engagementId, file_id: id } = request.params;
-      await permittedEngagement(request, engagementId, 'a manager');
+      await permittedEngagement(request, engagementId);
       const file = await findFile(request.sql, accountOf(request), id);
       if (file === null || file.engagement_id !== engagementId) throw notFound('file', id);
-      return bytesOf(file, room, request, reply);
+      return bytesOf(file, { room, downloads }, request, reply);
     },
   );
 
@@ -65,11 +75,25 @@ export function fileRoutes(app: App, room: FilesRoom): void {
   scanRoute(app, room);
 }
 
-async function bytesOf(file: FileRow, { disk }: FilesRoom, { method }: FastifyRequest, reply: FastifyReply) {
+interface Source {
+  readonly room: FilesRoom;
+  readonly downloads: Slots;
+}
+
+async function bytesOf(
+  file: FileRow,
+  { room: { disk }, downloads }: Source,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
   if (file.state !== 'clean')
     throw new Refusal('file_not_clean', `The file ${file.id} is ${file.state}: ${inWords[file.state]}.`, {
       details: [{ attribute: '/state', detail: file.state }],
     });
+  const giveBack = downloads.take(request.caller.key);
+  reply.raw.once('close', giveBack).setTimeout(stalledMs, () => reply.raw.destroy());
+  // A client that has gone meanwhile closes nothing any more.
+  if (reply.raw.closed) giveBack();
   const stored = await disk.open(file.id);
   if (stored === null)
     throw new Refusal(
@@ -84,7 +108,7 @@ async function bytesOf(file: FileRow, { disk }: FilesRoom, { method }: FastifyRe
     'cache-control': 'private, no-store',
     etag: `"${file.sha256.toString('hex')}"`,
   });
-  if (method !== 'HEAD') return stored.createReadStream();
+  if (request.method !== 'HEAD') return stored.createReadStream();
   await stored.close();
   // Of text its length would be told, which is none.
   return Readable.from([]);

@@ -12,34 +12,20 @@ import { validatorCompiler } from '../../platform/validation.ts';
 import type { EngagementRow } from '../engagement.ts';
 import { partyOf } from '../party.ts';
 import { engagementEnded, permittedEngagement } from '../routes.ts';
-import { findEngagement } from '../store.ts';
+import { lockEngaged } from '../taking-part.ts';
 import { mostFilesInEngagement, uploadOutput } from './file.ts';
 import { receiveFile, type ReceivedFile } from './receive-file.ts';
 import type { FilesRoom } from './room.ts';
-import { countFiles, insertFile, lockEngagement } from './store.ts';
+import { Slots } from './slots.ts';
+import { countFiles, insertFile } from './store.ts';
 
-/** Files of one engagement that may be on their way to this process at once: none of them counts among its files yet. */
-const mostArriving = 20;
+/**
+ * Files that a caller may be sending to one engagement at once, in each process. They are not among the engagement's files yet, so
+ * without a limit, files that never become whole could fill the disk.
+ */
+const mostArriving = 10;
 
 const summary = 'Send a file: multipart/form-data with one part, `content`, that has a file name';
-
-/** Counts what is on its way, or the disk could be filled by files that are refused in the end. */
-class Places {
-  readonly #taken = new Map<EngagementId, number>();
-
-  take(id: EngagementId): void {
-    const taken = this.#taken.get(id) ?? 0;
-    if (taken >= mostArriving)
-      throw new Refusal('too_many', `${mostArriving} files of the engagement are being sent. Wait for one to arrive.`);
-    this.#taken.set(id, taken + 1);
-  }
-
-  leave(id: EngagementId): void {
-    const left = (this.#taken.get(id) ?? 1) - 1;
-    if (left > 0) this.#taken.set(id, left);
-    else this.#taken.delete(id);
-  }
-}
 
 /** A file on its way: on the disk, and its row perhaps not yet committed. */
 interface Arriving {
@@ -55,7 +41,10 @@ interface Arriving {
  */
 export function uploadRoute(app: App, room: FilesRoom): void {
   const arriving = new WeakMap<FastifyRequest, Arriving>();
-  const places = new Places();
+  const slots = new Slots(
+    mostArriving,
+    `You are sending ${mostArriving} files to this engagement already. Wait until one of them has arrived.`,
+  );
   const content = Type.Unsafe<ReceivedFile>({ type: 'string', format: 'binary' });
   void app.register(async (plain) => {
     const scope = plain.withTypeProvider<TypeBoxProvider>();
@@ -65,7 +54,7 @@ export function uploadRoute(app: App, room: FilesRoom): void {
     scope.addHook('onRoute', (route) => {
       const { handler } = route;
       route.handler = async function receiveFirst(request, reply) {
-        return whileArriving(request, { room, places }, async (file, received) => {
+        return whileArriving(request, { room, slots }, async (file, received) => {
           arriving.set(request, file);
           request.body = { content: received };
           return handler.call(this, request, reply);
@@ -76,7 +65,10 @@ export function uploadRoute(app: App, room: FilesRoom): void {
     scope.post(
       '/engagements/:engagement_id/files',
       {
-        config: { access: { operator: 'operator', visitor: true, site: 'resource' }, audit: 'own work' },
+        config: {
+          access: { operator: 'operator', visitor: true, site: 'resource', rule: 'takes part' },
+          audit: 'own work',
+        },
         // The body is for the document alone: when the others are validated, it has not been read.
         validatorCompiler: (part) => (part.httpPart === 'body' ? () => true : validatorCompiler(part)),
         schema: {
@@ -114,13 +106,13 @@ function notMultipart(): Refusal {
  */
 async function whileArriving(
   request: FastifyRequest,
-  { room, places }: { readonly room: FilesRoom; readonly places: Places },
+  { room, slots }: { readonly room: FilesRoom; readonly slots: Slots },
   finish: (file: Arriving, received: ReceivedFile) => Promise<unknown>,
 ): Promise<unknown> {
   if (!multipart.test(request.headers['content-type'] ?? '')) throw notMultipart();
   const allowed = await refuseUpload(request, room);
   const { engagement_id: engagementId } = request.params as { engagement_id: EngagementId };
-  places.take(engagementId);
+  const giveBack = slots.take(`${engagementId} ${partyOf(request).id}`);
   const { disk } = room;
   const file: Arriving = { id: newId<FileId>(), isInserted: false };
   let isDoubtful = false;
@@ -135,7 +127,7 @@ async function whileArriving(
   } finally {
     if (isStored) await disk.settle(file.id);
     else if (!isDoubtful) await disk.discard(file.id);
-    places.leave(engagementId);
+    giveBack();
     if (isStored) room.onStored();
   }
 }
@@ -143,7 +135,7 @@ async function whileArriving(
 /** Everything that can be said before the file has come. Answers which content types the site takes. */
 async function refuseUpload(request: FastifyRequest, { scanner }: FilesRoom): Promise<readonly string[]> {
   const { engagement_id: engagementId } = request.params as { engagement_id: EngagementId };
-  const engagement = await permittedEngagement(request, engagementId, 'nobody else');
+  const engagement = await permittedEngagement(request, engagementId);
   // With a key it may be one that was taken, before the engagement ended or was full: that is told once the file is known.
   const isKeyed = readKey(request) !== null;
   if (!isKeyed) refusePast(request, engagement);
@@ -182,11 +174,9 @@ async function insert(
   { room, engagementId, id, received }: Insertion,
 ): Promise<void> {
   const party = partyOf(request);
-  // It may have ended, or passed on, while the file was coming.
-  await lockEngagement(sql, engagementId);
-  const engagement = await findEngagement(sql, accountOf(request), engagementId);
-  if (engagement === null) throw new Error('an engagement has vanished');
-  refusePast(request, engagement);
+  // While the file was coming, the engagement may have ended or passed on, or its operator may have been taken off the site.
+  if ((await lockEngaged(sql, accountOf(request), engagementId, party)) === null)
+    throw engagementEnded(await permittedEngagement(request, engagementId));
   const isInserted = await insertFile(
     sql,
     {

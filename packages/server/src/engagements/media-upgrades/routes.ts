@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { writeEvent } from '../../events/write-event.ts';
-import { accountOf, permitted } from '../../identity/access.ts';
+import { accountOf } from '../../identity/access.ts';
 import { inTransaction } from '../../platform/database.ts';
 import { notFound, Refusal } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
@@ -11,13 +11,15 @@ import { inWords } from '../../routing/board/upgrading.ts';
 import type { Turns } from '../../routing/turns.ts';
 import { sendSystemMessage } from '../messages/system-message.ts';
 import { partyOf } from '../party.ts';
+import { permitParticipant } from '../permission.ts';
 import { engagementEnded, permittedEngagement } from '../routes.ts';
 import { lockEngaged } from '../taking-part.ts';
 import { upgradeAnswer, upgradeInput, upgradeOutput, type UpgradeRow } from './media-upgrade.ts';
 import { closeUpgrade, findUpgrade, listUpgrades, replaceUpgrade } from './store.ts';
 
 const tags = ['Media upgrades'];
-const access = { operator: 'operator', visitor: true, site: 'resource' } as const;
+const access = { operator: 'operator', visitor: true, site: 'resource', rule: 'takes part' } as const;
+const toRead = { ...access, rule: 'took part or manages' } as const;
 const engagementParams = Type.Object({ engagement_id: uuid<'engagement'>() });
 const upgradeParams = Type.Object({ engagement_id: uuid<'engagement'>(), upgrade_id: uuid<'media_upgrade_request'>() });
 
@@ -60,7 +62,7 @@ export function mediaUpgradeRoutes(app: App, turns: Turns): void {
       const by = partyOf(request);
       const accepted = await turns.run(accountOf(request), { name: 'acceptUpgrade', engagementId, upgradeId, by });
       if (accepted === null) return answered(request, 'accepted');
-      permitted(request);
+      permitParticipant(request);
       return foundUpgrade(request);
     },
   );
@@ -72,7 +74,7 @@ function readRoutes(app: App): void {
   app.get(
     '/engagements/:engagement_id/media_upgrade_requests',
     {
-      config: { access },
+      config: { access: toRead },
       schema: {
         tags,
         summary: 'What was asked for, newest first, a hundred at most',
@@ -81,7 +83,7 @@ function readRoutes(app: App): void {
       },
     },
     async (request) => {
-      const { id, account_id } = await permittedEngagement(request, request.params.engagement_id, 'a manager');
+      const { id, account_id } = await permittedEngagement(request, request.params.engagement_id);
       return { media_upgrade_requests: await listUpgrades(request.sql, account_id, id) };
     },
   );
@@ -89,11 +91,11 @@ function readRoutes(app: App): void {
   app.get(
     '/engagements/:engagement_id/media_upgrade_requests/:upgrade_id',
     {
-      config: { access },
+      config: { access: toRead },
       schema: { tags, summary: 'One request', params: upgradeParams, response: { 200: upgradeOutput } },
     },
     async (request) => {
-      await permittedEngagement(request, request.params.engagement_id, 'a manager');
+      await permittedEngagement(request, request.params.engagement_id);
       return foundUpgrade(request);
     },
   );
@@ -121,7 +123,7 @@ async function ask(request: FastifyRequest, engagementId: EngagementId, asked: A
     await sendSystemMessage(sql, { accountId, engagementId, content: `The ${by.kind} asked for ${inWords(asked)}.` });
     return upgrade;
   });
-  permitted(request);
+  permitParticipant(request);
   return made ?? refuseOutsider(request, engagementId);
 }
 
@@ -141,7 +143,7 @@ async function close(request: FastifyRequest, action: 'decline' | 'cancel'): Pro
     return true;
   });
   if (!closed) return answered(request, state);
-  permitted(request);
+  permitParticipant(request);
   return foundUpgrade(request);
 }
 
@@ -167,7 +169,7 @@ async function foundUpgrade(request: FastifyRequest): Promise<UpgradeRow> {
 /** The same answer again is no news; any other comes too late. */
 async function answered(request: FastifyRequest, wanted: UpgradeRow['state']): Promise<UpgradeRow> {
   const { engagement_id } = request.params as Names;
-  const engagement = await permittedEngagement(request, engagement_id, 'nobody else');
+  const engagement = await permittedEngagement(request, engagement_id);
   const found = await foundUpgrade(request);
   if (found.state === wanted) return found;
   if (found.state === 'pending') throw engagementEnded(engagement);
@@ -175,5 +177,5 @@ async function answered(request: FastifyRequest, wanted: UpgradeRow['state']): P
 }
 
 async function refuseOutsider(request: FastifyRequest, id: EngagementId): Promise<never> {
-  throw engagementEnded(await permittedEngagement(request, id, 'nobody else'));
+  throw engagementEnded(await permittedEngagement(request, id));
 }

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { isDeepStrictEqual } from 'node:util';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { accountOf, permitted } from '../../identity/access.ts';
+import { accountOf } from '../../identity/access.ts';
 import { violatedConstraint } from '../../platform/database.ts';
 import { invalid, notFound, Refusal } from '../../platform/errors.ts';
 import { rendered, type App } from '../../platform/http.ts';
@@ -10,12 +10,14 @@ import type { EngagementId, FileId } from '../../platform/ids.ts';
 import { body, oneOf, uuid } from '../../platform/schema.ts';
 import { cleanFiles } from '../files/store.ts';
 import { partyOf } from '../party.ts';
+import { permitParticipant } from '../permission.ts';
 import { engagementEnded, permittedEngagement } from '../routes.ts';
 import { messageInput, messageOutput, type MessageInput, type MessageRow } from './message.ts';
 import { acknowledgeMessage, findMessage, putMessage, transcript } from './store.ts';
 
 const tags = ['Messages'];
-const access = { operator: 'operator', visitor: true, site: 'resource' } as const;
+const access = { operator: 'operator', visitor: true, site: 'resource', rule: 'takes part' } as const;
+const toRead = { ...access, rule: 'took part or manages' } as const;
 const engagementParams = Type.Object({ engagement_id: uuid<'engagement'>() });
 const messageParams = Type.Object({ engagement_id: uuid<'engagement'>(), message_id: uuid<'chat_message'>() });
 
@@ -57,7 +59,7 @@ export function messageRoutes(app: App, publicUrl: string): void {
   app.get(
     '/engagements/:engagement_id/chat_transcript',
     {
-      config: { access },
+      config: { access: toRead },
       schema: {
         tags,
         summary: 'Every message, oldest first; visitors are not shown those of the system',
@@ -66,7 +68,7 @@ export function messageRoutes(app: App, publicUrl: string): void {
       },
     },
     async (request, reply) => {
-      const { id } = await permittedEngagement(request, request.params.engagement_id, 'a manager');
+      const { id } = await permittedEngagement(request, request.params.engagement_id);
       const seenBy = request.caller.kind === 'visitor' ? 'visitor' : 'staff';
       reply.type(rendered);
       return Readable.from(jsonArray(transcript(request.sql, id, seenBy)));
@@ -131,14 +133,14 @@ async function send(
     throw error;
   });
   if (sent === null) return sentBefore(request, names, input);
-  permitted(request);
+  permitParticipant(request);
   return sent;
 }
 
 /** The same message again is answered as it was; or it is told why it cannot be sent. */
 async function sentBefore(request: FastifyRequest, names: Names, input: MessageInput): Promise<MessageRow> {
   const { engagement_id: engagementId, message_id: id } = names;
-  const engagement = await permittedEngagement(request, engagementId, 'nobody else');
+  const engagement = await permittedEngagement(request, engagementId);
   const { account_id: accountId } = engagement;
   const known = await findMessage(request.sql, { accountId, engagementId, id });
   const { kind, id: senderId } = partyOf(request);
@@ -187,9 +189,9 @@ async function acknowledge(request: FastifyRequest, { engagement_id, message_id:
   const named = { accountId: accountOf(request), engagementId: engagement_id, id };
   const by = partyOf(request);
   const acknowledged = await acknowledgeMessage(sql, { ...named, by });
-  permitted(request);
+  permitParticipant(request);
   if (acknowledged !== null) return acknowledged;
-  const engagement = await permittedEngagement(request, engagement_id, 'nobody else');
+  const engagement = await permittedEngagement(request, engagement_id);
   const known = await findMessage(sql, named);
   if (known === null) throw notFound('message', id);
   if (known.target !== by.kind)

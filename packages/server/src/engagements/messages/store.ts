@@ -3,7 +3,7 @@ import { newId, type AccountId, type EngagementId } from '../../platform/ids.ts'
 import { piece, type Piece, type Sql } from '../../platform/database.ts';
 import type { Party } from '../../routing/board/answering.ts';
 import { smsOfMessage } from '../sms/sms-of-message.ts';
-import { instant, takesPart } from '../taking-part.ts';
+import { instant, takesPartUntilCommit } from '../taking-part.ts';
 import { arrangeAttachment, type MessageRow } from './message.ts';
 
 type Side = Party['kind'];
@@ -63,7 +63,7 @@ export async function putMessage(sql: Sql, message: NewMessage): Promise<Message
            UPDATE engagements e
               SET ${unread} = ${unread} + 1
             WHERE e.id = ${engagementId} AND e.account_id = ${accountId}
-              AND ${isChat ? takesPart(sql, from) : goesOn(sql)}
+              AND ${isChat ? takesPartUntilCommit(sql, from) : goesOn(sql)}
               ${chosen === null ? nothing(sql) : sql`AND ${wasOffered(sql, message, chosen)}`}
               ${files === null ? nothing(sql) : sql`AND ${areClean(sql, message, files.ids)}`}
            RETURNING sub_engagement_id AS sub_id, site_id, visitor_id, operator_id, ticket_id, request_id, heard_by,
@@ -164,7 +164,7 @@ export async function acknowledgeMessage(sql: Sql, { accountId, engagementId, id
            SELECT e.id AS engaged_id, e.site_id, e.visitor_id, e.operator_id, e.ticket_id, e.request_id,
                   CASE WHEN e.ended_at IS NULL THEN e.heard_by END AS heard_by
              FROM engagements e
-            WHERE e.id = ${engagementId} AND e.account_id = ${accountId} AND ${by === 'carrier' ? sql`true` : takesPart(sql, by)}
+            WHERE e.id = ${engagementId} AND e.account_id = ${accountId} AND ${by === 'carrier' ? sql`true` : takesPartUntilCommit(sql, by)}
               FOR NO KEY UPDATE),
          delivered AS (
            UPDATE chat_messages

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { WebhookAttacher } from '../../events/attach-webhooks.ts';
-import { accountOf, operatorOf, permitted } from '../../identity/access.ts';
+import { accountOf, operatorOf } from '../../identity/access.ts';
 import type { AddressOf } from '../../identity/address-of.ts';
 import { requestedSites } from '../../identity/requested-sites.ts';
 import { invalid, notFound, Refusal } from '../../platform/errors.ts';
@@ -13,7 +13,7 @@ import type { RequestView } from '../../routing/board/views.ts';
 import { notesOf } from '../../routing/notes.ts';
 import type { Turns } from '../../routing/turns.ts';
 import { isSide, partyOf } from '../party.ts';
-import { refuseStranger } from '../permission.ts';
+import { permitParticipant, refuseStranger } from '../permission.ts';
 import {
   answerInput,
   requestInput,
@@ -58,16 +58,19 @@ export function requestRoutes(app: App, parts: RequestRouteParts): void {
   app.get(
     '/engagement_requests/:request_id',
     {
-      config: { access: { operator: 'operator', visitor: true, site: 'resource' } },
+      config: { access: { operator: 'operator', visitor: true, site: 'resource', rule: 'took part or manages' } },
       schema: { tags, summary: 'One request', params: requestParams, response: { 200: requestOutput } },
     },
-    async (request) => showRequest(await permittedRequest(request, request.params.request_id, 'a manager')),
+    async (request) => showRequest(await permittedRequest(request, request.params.request_id)),
   );
 
   app.patch(
     '/engagement_requests/:request_id',
     {
-      config: { access: { operator: 'operator', visitor: true, site: 'resource' }, audit: 'own work' },
+      config: {
+        access: { operator: 'operator', visitor: true, site: 'resource', rule: 'takes part' },
+        audit: 'own work',
+      },
       schema: {
         tags,
         summary: 'Accept or decline, as the side that was asked; or cancel, as the side that asked',
@@ -78,7 +81,7 @@ export function requestRoutes(app: App, parts: RequestRouteParts): void {
     },
     async (request) => {
       const answered = await turns.run(accountOf(request), orderOf('answer', request, request.body));
-      permitted(request);
+      permitParticipant(request);
       return showRequest(answered ?? (await answeredBefore(request, request.params.request_id, request.body)));
     },
   );
@@ -138,8 +141,9 @@ async function pendingOf(request: FastifyRequest, turns: Turns): Promise<Request
 export function whoseOf(request: FastifyRequest, siteIds: Parameters<typeof requestedSites>[1]): Whose {
   const party = partyOf(request);
   if (party.kind === 'visitor') return { visitorId: party.id };
-  if (siteIds !== undefined) return { siteIds: requestedSites(operatorOf(request), siteIds, 'manager') };
-  return { operatorId: party.id, onlyOn: party.onlyOn === undefined ? null : [...party.onlyOn] };
+  const operator = operatorOf(request);
+  if (siteIds !== undefined) return { siteIds: requestedSites(operator, siteIds, 'manager') };
+  return { operatorId: party.id, on: [...operator.roles.keys()] };
 }
 
 /** The caller's own side comes from its token; a field that contradicts it is ignored. */
@@ -154,7 +158,12 @@ async function ask(
   );
   const keyed = request.keyedId as RequestId | null;
   const accountId = accountOf(request);
-  const webhooks = await attacher.attach({ accountId, side: kind, webhooks: given.webhooks });
+  const webhooks = await attacher.attach({
+    accountId,
+    side: kind,
+    attachedBy: kind === 'operator' ? operatorId : null,
+    webhooks: given.webhooks,
+  });
   const made = await turns.run(accountId, {
     name: 'requestDirectly',
     id: keyed ?? newId<RequestId>(),
@@ -199,7 +208,7 @@ export function orderOf<Name extends 'answer' | 'answerTransfer'>(
 
 /** It is not pending, or not the caller's to answer. Having accepted it before is as good as accepting it. */
 async function answeredBefore(request: FastifyRequest, id: RequestId, { action }: AnswerInput): Promise<RequestRow> {
-  const found = await permittedRequest(request, id, 'nobody else');
+  const found = await permittedRequest(request, id);
   const asked = partyOf(request).kind !== found.origin;
   if (action === 'accept' && found.state === 'accepted' && asked) return found;
   throw requestEnded(found);
@@ -213,15 +222,10 @@ export function requestEnded({ id, state, failReason }: RequestView): Refusal {
 }
 
 /** The caller's own; or, to be read, one on a site the caller manages. */
-async function permittedRequest(
-  request: FastifyRequest,
-  id: RequestId,
-  others: 'a manager' | 'nobody else',
-): Promise<RequestRow> {
+async function permittedRequest(request: FastifyRequest, id: RequestId): Promise<RequestRow> {
   const found = await findRequest(request.sql, accountOf(request), id);
   if (found === null || found.kind === 'transfer') throw notFound('engagement request', id);
-  if (!isSide(request, found))
-    refuseStranger(request, { noun: 'engagement request', id, siteId: found.siteId, others });
-  permitted(request);
+  if (!isSide(request, found)) refuseStranger(request, { noun: 'engagement request', id, siteId: found.siteId });
+  permitParticipant(request);
   return found;
 }

@@ -45,9 +45,9 @@ export async function requestsById(
             OR site_id = ANY(${[...wanted.sites]}::uuid[]) OR kind = 'transfer')`;
 }
 
-/** Whose requests: those of a side, for an operator perhaps on some sites alone, or of whole sites. */
+/** Whose requests: an operator's on the sites where they have a role, a visitor's, or all of whole sites. */
 export type Whose =
-  | { readonly operatorId: OperatorId; readonly onlyOn: readonly SiteId[] | null }
+  | { readonly operatorId: OperatorId; readonly on: readonly SiteId[] }
   | { readonly visitorId: VisitorId }
   | { readonly siteIds: readonly SiteId[] };
 
@@ -65,8 +65,7 @@ export async function listRequests(sql: Sql, wanted: RequestList): Promise<Reque
   const { whose, after } = wanted;
   const theirs =
     'operatorId' in whose
-      ? sql`operator_id = ${whose.operatorId}
-            AND (${whose.onlyOn === null} OR site_id = ANY(${[...(whose.onlyOn ?? [])]}::uuid[]))`
+      ? sql`operator_id = ${whose.operatorId} AND site_id = ANY(${[...whose.on]}::uuid[])`
       : 'visitorId' in whose
         ? sql`visitor_id = ${whose.visitorId}`
         : sql`site_id = ANY(${[...whose.siteIds]}::uuid[])`;

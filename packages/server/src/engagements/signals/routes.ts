@@ -1,10 +1,11 @@
 import Type from 'typebox';
-import { accountOf, permitted } from '../../identity/access.ts';
+import { accountOf } from '../../identity/access.ts';
 import type { Sql } from '../../platform/database.ts';
 import type { App } from '../../platform/http.ts';
 import { RateLimit } from '../../platform/rate-limit.ts';
 import { uuid } from '../../platform/schema.ts';
 import { partyOf } from '../party.ts';
+import { permitParticipant } from '../permission.ts';
 import { refuseOutside } from '../routes.ts';
 import { inPieces } from './pieces.ts';
 import { sendSignal } from './send-signal.ts';
@@ -24,7 +25,7 @@ export function signalRoutes(app: App, sql: Sql): void {
     '/engagements/:engagement_id/signals',
     {
       config: {
-        access: { operator: 'operator', visitor: true, site: 'resource' },
+        access: { operator: 'operator', visitor: true, site: 'resource', rule: 'takes part' },
         changesNothing: true,
         audit: 'own work',
       },
@@ -45,7 +46,7 @@ export function signalRoutes(app: App, sql: Sql): void {
       for (const _ of pieces) limit.take(`${engagementId} ${by.kind} ${by.id}`);
       const sending = { accountId: accountOf(request), engagementId, by, pieces };
       if (!(await sendSignal(sql, sending))) return refuseOutside(request, engagementId, 'nobody can be called in it');
-      permitted(request);
+      permitParticipant(request);
       reply.code(204);
     },
   );

@@ -16,7 +16,7 @@ const emptyTwiml = '<?xml version="1.0" encoding="UTF-8"?><Response></Response>'
 
 const shared = {
   bodyLimit,
-  config: { access: { public: true }, audit: 'no operator' },
+  config: { access: { public: true, shows: 'the signature of the carrier' }, audit: 'no operator' },
   schema: { hide: true },
 } as const;
 

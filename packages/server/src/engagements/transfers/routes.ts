@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { WebhookAttacher } from '../../events/attach-webhooks.ts';
-import { accountOf, operatorOf, permitted } from '../../identity/access.ts';
+import { accountOf, operatorOf } from '../../identity/access.ts';
 import { invalid, notFound, Refusal } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
 import { newId, type EngagementId, type RequestId, type TicketId } from '../../platform/ids.ts';
@@ -14,7 +14,7 @@ import { findTicket } from '../../routing/tickets/store.ts';
 import { showNewTicket, showTicket, type TicketRow } from '../../routing/tickets/ticket.ts';
 import type { Turns } from '../../routing/turns.ts';
 import type { EngagementRow } from '../engagement.ts';
-import { refuseStranger } from '../permission.ts';
+import { permitParticipant, refuseStranger } from '../permission.ts';
 import { answerInput, requestStates, type RequestRow } from '../requests/request.ts';
 import { orderOf, requestEnded, whoseOf } from '../requests/routes.ts';
 import { findRequest, listRequests } from '../requests/store.ts';
@@ -33,7 +33,8 @@ import {
 const tags = ['Transfers'];
 const requestParams = Type.Object({ request_id: uuid<'engagement_request'>() });
 const ticketParams = Type.Object({ ticket_id: uuid<'ticket'>() });
-const access = { operator: 'operator', site: 'resource' } as const;
+const access = { operator: 'operator', site: 'resource', rule: 'takes part' } as const;
+const toRead = { ...access, rule: 'took part or manages' } as const;
 
 /** D5.4. */
 export function transferRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void {
@@ -70,7 +71,12 @@ function requestRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void 
           medium: given.media ?? null,
           notes: notesOf(
             given,
-            await attacher.attach({ accountId: engagement.account_id, side: 'operator', webhooks: given.webhooks }),
+            await attacher.attach({
+              accountId: engagement.account_id,
+              side: 'operator',
+              attachedBy: operatorOf(request).operatorId,
+              webhooks: given.webhooks,
+            }),
           ),
         })
         .catch(unlessEnded(request, engagement.id));
@@ -118,7 +124,7 @@ function answerRoutes(app: App, turns: Turns): void {
   app.get(
     '/transfer_requests/:request_id',
     {
-      config: { access },
+      config: { access: toRead },
       schema: {
         tags,
         summary: 'One transfer request',
@@ -126,7 +132,7 @@ function answerRoutes(app: App, turns: Turns): void {
         response: { 200: transferRequestOutput },
       },
     },
-    async (request) => showTransferRequest(await permittedTransfer(request, request.params.request_id, 'a manager')),
+    async (request) => showTransferRequest(await permittedTransfer(request, request.params.request_id)),
   );
 
   app.patch(
@@ -144,9 +150,9 @@ function answerRoutes(app: App, turns: Turns): void {
     async (request) => {
       const { request_id: id } = request.params;
       const answered = await turns.run(accountOf(request), orderOf('answerTransfer', request, request.body));
-      permitted(request);
+      permitParticipant(request);
       if (answered !== null) return showTransferRequest(answered);
-      const before = await permittedTransfer(request, id, 'nobody else');
+      const before = await permittedTransfer(request, id);
       if (request.body.action === 'accept' && before.state === 'accepted' && isSide(request, before))
         return showTransferRequest(before);
       throw requestEnded(before);
@@ -186,7 +192,12 @@ function ticketRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void {
           factsOf: engagement.visitor_id,
           notes: notesOf(
             given,
-            await attacher.attach({ accountId: engagement.account_id, side: 'operator', webhooks: given.webhooks }),
+            await attacher.attach({
+              accountId: engagement.account_id,
+              side: 'operator',
+              attachedBy: operatorOf(request).operatorId,
+              webhooks: given.webhooks,
+            }),
           ),
         })
         .catch(unlessEnded(request, engagement.id));
@@ -199,11 +210,11 @@ function ticketRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void {
   app.get(
     '/transfer_tickets/:ticket_id',
     {
-      config: { access },
+      config: { access: toRead },
       schema: { tags, summary: 'One transfer ticket', params: ticketParams, response: { 200: transferTicketOutput } },
     },
     async (request) => {
-      const row = await permittedTicket(request, request.params.ticket_id, 'a manager');
+      const row = await permittedTicket(request, request.params.ticket_id);
       const view = await turns.run(row.account_id, { name: 'lookAtTicket', ticketId: row.id });
       return showTransferTicket(showTicket(row, view));
     },
@@ -222,7 +233,7 @@ function ticketRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void {
       },
     },
     async (request) => {
-      const row = await permittedTicket(request, request.params.ticket_id, 'nobody else');
+      const row = await permittedTicket(request, request.params.ticket_id);
       // Who had the engagement before may look, but it is no longer theirs to hand on, or not.
       if (row.engagement_id !== null && (row.state === 'waiting' || row.state === 'offered'))
         await transferable(request, row.engagement_id);
@@ -237,7 +248,7 @@ function ticketRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void {
 
 /** An engagement that the caller has now. */
 async function transferable(request: FastifyRequest, id: EngagementId): Promise<EngagementRow> {
-  const engagement = await permittedEngagement(request, id, 'nobody else');
+  const engagement = await permittedEngagement(request, id);
   if (engagement.ended_at !== null || engagement.operator_id !== operatorOf(request).operatorId)
     throw engagementEnded(engagement);
   return engagement;
@@ -258,15 +269,11 @@ async function readRequest(request: FastifyRequest, id: RequestId | null): Promi
 }
 
 /** The operator who was asked, or one who has or had the engagement. */
-async function permittedTransfer(
-  request: FastifyRequest,
-  id: RequestId,
-  others: 'a manager' | 'nobody else',
-): Promise<RequestRow> {
+async function permittedTransfer(request: FastifyRequest, id: RequestId): Promise<RequestRow> {
   const found = await readRequest(request, id);
   if (!isSide(request, found) && !(await hadEngagement(request, found.engagementId)))
-    refuseStranger(request, { noun: 'transfer request', id, siteId: found.siteId, others });
-  permitted(request);
+    refuseStranger(request, { noun: 'transfer request', id, siteId: found.siteId });
+  permitParticipant(request);
   return found;
 }
 
@@ -276,15 +283,11 @@ async function readTicket(request: FastifyRequest, id: TicketId | null): Promise
   return found;
 }
 
-async function permittedTicket(
-  request: FastifyRequest,
-  id: TicketId,
-  others: 'a manager' | 'nobody else',
-): Promise<TicketRow> {
+async function permittedTicket(request: FastifyRequest, id: TicketId): Promise<TicketRow> {
   const found = await readTicket(request, id);
   if (!(await hadEngagement(request, found.engagement_id)))
-    refuseStranger(request, { noun: 'transfer ticket', id, siteId: found.site_id, others });
-  permitted(request);
+    refuseStranger(request, { noun: 'transfer ticket', id, siteId: found.site_id });
+  permitParticipant(request);
   return found;
 }
 

@@ -4,13 +4,14 @@ import { makeEvent, type EventFields } from '../../events/catalogue.ts';
 import type { Hints } from '../../events/hints.ts';
 import { isHeard } from '../../events/told.ts';
 import { writeEvent } from '../../events/write-event.ts';
-import { accountOf, permitted } from '../../identity/access.ts';
+import { accountOf } from '../../identity/access.ts';
 import { inTransaction, type Sql } from '../../platform/database.ts';
 import type { App } from '../../platform/http.ts';
 import { newId, type AccountId, type EngagementId } from '../../platform/ids.ts';
 import { body, uuid } from '../../platform/schema.ts';
 import type { Party } from '../../routing/board/answering.ts';
 import { partyOf } from '../party.ts';
+import { permitParticipant } from '../permission.ts';
 import { refuseOutside } from '../routes.ts';
 import { lockEngaged, takesPart } from '../taking-part.ts';
 
@@ -21,7 +22,7 @@ export function typingRoutes(app: App, hints: Hints): void {
     '/engagements/:engagement_id/typing_indicator',
     {
       config: {
-        access: { operator: 'operator', visitor: true, site: 'resource' },
+        access: { operator: 'operator', visitor: true, site: 'resource', rule: 'takes part' },
         changesNothing: true,
         audit: 'own work',
       },
@@ -52,7 +53,7 @@ async function indicate(
   const stroke = { accountId, engagementId, by, type };
   const engaged = await beginStroke(request.sql, stroke);
   if (engaged === null) return refuseOutside(request, engagementId, nobodyTypes);
-  permitted(request);
+  permitParticipant(request);
   // It is heard where there is somebody to hear it, and kept only for those who cannot.
   if (engaged.wanted) {
     if (!(await writeStroke(request.sql, stroke, typing))) return refuseOutside(request, engagementId, nobodyTypes);

@@ -1,13 +1,10 @@
-import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { notFound, Refusal } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
-import { newId, type OperatorId } from '../../platform/ids.ts';
+import { newId } from '../../platform/ids.ts';
 import { body, output, timestamp, uuid } from '../../platform/schema.ts';
-import { operatorOf, refuseLimited } from '../access.ts';
 import { recordChange } from '../audit/audit.ts';
 import { belongings, concerning } from '../operators/audited.ts';
-import type { OperatorRow } from '../operators/operator.ts';
 import { operatorToChange } from '../operators/permission.ts';
 import { hashSecret, newSecret } from '../secrets.ts';
 import { deleteApiKey, insertApiKey, listApiKeys } from './store.ts';
@@ -16,6 +13,7 @@ const most = 20;
 const tags = ['Tokens'];
 const operatorParams = Type.Object({ operator_id: uuid<'operator'>() });
 const keyParams = Type.Object({ operator_id: uuid<'operator'>(), key_id: Type.String({ maxLength: 64 }) });
+const access = { operator: 'super_manager', site: 'resource', rule: 'self or every site', wholeToken: true } as const;
 const listed = { id: Type.String(), created_at: timestamp };
 
 /** Oneself, or a super_manager of every site of the operator: whoever has a key is the operator. */
@@ -24,7 +22,7 @@ export function apiKeyRoutes(app: App): void {
     '/operators/:operator_id/api_keys',
     {
       config: {
-        access: { operator: 'super_manager', site: 'resource' },
+        access,
         settles: true,
         audit: { action: 'api_key.create', ...belongings },
       },
@@ -37,7 +35,7 @@ export function apiKeyRoutes(app: App): void {
       },
     },
     async (request, reply) => {
-      const holder = await keyHolder(request, request.params.operator_id);
+      const holder = await operatorToChange(request, request.params.operator_id);
       const { id: operatorId, account_id: accountId } = holder;
       const secret = newSecret('usk');
       const key = { id: newId<string>(), accountId, operatorId, secretHash: await hashSecret(secret) };
@@ -52,7 +50,7 @@ export function apiKeyRoutes(app: App): void {
   app.get(
     '/operators/:operator_id/api_keys',
     {
-      config: { access: { operator: 'super_manager', site: 'resource' } },
+      config: { access },
       schema: {
         tags,
         summary: 'API keys of an operator, without their secrets',
@@ -61,7 +59,7 @@ export function apiKeyRoutes(app: App): void {
       },
     },
     async (request) => {
-      const { id } = await keyHolder(request, request.params.operator_id);
+      const { id } = await operatorToChange(request, request.params.operator_id);
       return { api_keys: await listApiKeys(request.sql, id) };
     },
   );
@@ -70,7 +68,7 @@ export function apiKeyRoutes(app: App): void {
     '/operators/:operator_id/api_keys/:key_id',
     {
       config: {
-        access: { operator: 'super_manager', site: 'resource' },
+        access,
         settles: true,
         audit: { action: 'api_key.delete', ...belongings },
       },
@@ -83,15 +81,10 @@ export function apiKeyRoutes(app: App): void {
     },
     async (request, reply) => {
       const { operator_id, key_id } = request.params;
-      const holder = await keyHolder(request, operator_id);
+      const holder = await operatorToChange(request, operator_id);
       if (!(await deleteApiKey(request.sql, holder.id, key_id))) throw notFound('API key', key_id);
       recordChange(request, { before: { id: key_id, operator_id }, ...concerning(holder) });
       reply.code(204);
     },
   );
-}
-
-async function keyHolder(request: FastifyRequest, id: OperatorId): Promise<OperatorRow> {
-  refuseLimited(operatorOf(request));
-  return operatorToChange(request, id, 'may');
 }

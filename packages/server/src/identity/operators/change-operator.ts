@@ -7,6 +7,7 @@ import { accountOf, operatorOf } from '../access.ts';
 import { recordChange } from '../audit/audit.ts';
 import type { OperatorCaller } from '../caller.ts';
 import { lockAccount } from '../lock-account.ts';
+import { forgetDevices } from '../sign-in/devices/store.ts';
 import { withdrawInvitations } from '../sign-in/invitations/store.ts';
 import { withdrawLinks } from '../sign-in/links.ts';
 import { endSessions } from '../sign-in/sessions/store.ts';
@@ -70,8 +71,8 @@ export async function changeOperator(
   return write(request.sql, async (sql) => {
     await lockOperator(sql, caller.accountId, id);
     const current = changesPresenceOnly(given)
-      ? await operatorToRead(request, id, 'manager', sql)
-      : await operatorToChange(request, id, 'may not', sql);
+      ? await operatorToRead(request, id, sql)
+      : await operatorToChange(request, id, sql);
     if (versions !== null && !versions.includes(current.version)) throw preconditionFailed(current.version);
     const assignments = given.assignments && completeAssignments(given.assignments, given.role ?? current.role);
     if (assignments) await checkAssignments(sql, caller, assignments);
@@ -93,6 +94,7 @@ async function forgetSignIns(sql: Sql, id: OperatorId): Promise<void> {
   await endSessions(sql, id);
   await withdrawInvitations(sql, id);
   await withdrawLinks(sql, id);
+  await forgetDevices(sql, id);
 }
 
 export function changesPresenceOnly(given: OperatorUpdate): boolean {

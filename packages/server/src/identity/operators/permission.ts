@@ -2,10 +2,12 @@ import type { FastifyRequest } from 'fastify';
 import type { Sql } from '../../platform/database.ts';
 import { notFound, Refusal } from '../../platform/errors.ts';
 import type { OperatorId, SiteId } from '../../platform/ids.ts';
-import { operatorOf, permitted } from '../access.ts';
+import { declaredRule, operatorOf, permitAs } from '../access.ts';
 import { atLeast, hasRoleAnywhere, type OperatorCaller, type Role } from '../caller.ts';
 import type { OperatorRow } from './operator.ts';
 import { findOperator } from './store.ts';
+
+const leastToRead: Role = 'manager';
 
 /**
  * Who may do what with an operator. It belongs to several sites, so a role on one of them is not always enough:
@@ -19,33 +21,31 @@ import { findOperator } from './store.ts';
 export async function operatorToRead(
   request: FastifyRequest,
   id: OperatorId,
-  least: Role,
   sql: Sql = request.sql,
 ): Promise<OperatorRow> {
   const caller = operatorOf(request);
   const operator = await visibleOperator(sql, caller, id);
   const enough =
-    operator.id === caller.operatorId || sharedRoles(caller, operator).some((role) => atLeast(role, least));
-  if (!enough) throw new Refusal('forbidden', `This needs the role ${least} on one of the operator's sites.`);
-  permitted(request);
+    operator.id === caller.operatorId || sharedRoles(caller, operator).some((role) => atLeast(role, leastToRead));
+  if (!enough) throw new Refusal('forbidden', `This needs the role ${leastToRead} on one of the operator's sites.`);
+  permitAs(request, 'self or one site', 'every site, own availability');
   return operator;
 }
 
 export async function operatorToChange(
   request: FastifyRequest,
   id: OperatorId,
-  self: 'may' | 'may not',
   sql: Sql = request.sql,
 ): Promise<OperatorRow> {
   const caller = operatorOf(request);
   const operator = await visibleOperator(sql, caller, id);
-  if (!(self === 'may' && operator.id === caller.operatorId)) {
+  if (!(declaredRule(request) === 'self or every site' && operator.id === caller.operatorId)) {
     requireSuperManager(
       caller,
       operator.assignments.map((assignment) => assignment.site_id),
     );
   }
-  permitted(request);
+  permitAs(request, 'self or every site', 'every site', 'every site, own availability');
   return operator;
 }
 

@@ -75,7 +75,7 @@ export function operatorRoutes(app: App): void {
   app.get(
     '/operators/:operator_id',
     {
-      config: { access: { operator: 'manager', site: 'resource' } },
+      config: { access: { operator: 'manager', site: 'resource', rule: 'self or one site' } },
       schema: {
         tags,
         summary: 'One operator; anyone may read themselves',
@@ -83,14 +83,14 @@ export function operatorRoutes(app: App): void {
         response: { 200: operatorOutput },
       },
     },
-    async (request, reply) => tagged(reply, await operatorToRead(request, request.params.operator_id, 'manager')),
+    async (request, reply) => tagged(reply, await operatorToRead(request, request.params.operator_id)),
   );
 
   app.patch(
     '/operators/:operator_id',
     {
       config: {
-        access: { operator: 'super_manager', site: 'resource' },
+        access: { operator: 'super_manager', site: 'resource', rule: 'every site, own availability' },
         settles: true,
         audit: { action: 'operator.update', ...told, unless: isOwnAvailability },
       },
@@ -112,7 +112,7 @@ export function operatorRoutes(app: App): void {
     '/operators/:operator_id',
     {
       config: {
-        access: { operator: 'super_manager', site: 'resource' },
+        access: { operator: 'super_manager', site: 'resource', rule: 'every site' },
         settles: true,
         audit: { action: 'operator.disable', ...told },
       },

@@ -42,7 +42,7 @@ function tokenRoutes(app: App, { tokens, directory, attempts }: SignInParts): vo
   app.post(
     '/operator_authentication/tokens',
     {
-      config: { access: { public: true }, audit: 'signing in' },
+      config: { access: { public: true, shows: 'an API key' }, audit: 'signing in' },
       schema: {
         tags,
         summary: 'Obtain a token with an API key',
@@ -57,7 +57,7 @@ function tokenRoutes(app: App, { tokens, directory, attempts }: SignInParts): vo
   app.post(
     '/sites/tokens',
     {
-      config: { access: { public: true }, audit: 'signing in' },
+      config: { access: { public: true, shows: 'an API key' }, audit: 'signing in' },
       schema: {
         tags,
         summary: 'The same, for clients that expect access_token',

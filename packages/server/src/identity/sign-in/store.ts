@@ -26,4 +26,5 @@ export async function dropExpiredSignIns(sql: Sql, now: Date): Promise<void> {
   await sql`DELETE FROM operator_sessions WHERE expires_at < ${now}`;
   await sql`DELETE FROM operator_invitations WHERE expires_at < ${now}`;
   await sql`DELETE FROM sign_in_links WHERE expires_at < ${now}`;
+  await sql`DELETE FROM known_devices WHERE expires_at < ${now}`;
 }

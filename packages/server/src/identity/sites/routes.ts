@@ -7,7 +7,7 @@ import { rendered, type App } from '../../platform/http.ts';
 import { newId, type SiteId } from '../../platform/ids.ts';
 import { cutPage, nextPage, pageQuery, pageWindow } from '../../platform/paging.ts';
 import { uuid } from '../../platform/schema.ts';
-import { accountOf, operatorOf, refuseLimited } from '../access.ts';
+import { accountOf, operatorOf } from '../access.ts';
 import { recordChange } from '../audit/audit.ts';
 import type { Directory, KnownSite } from '../directory.ts';
 import { lockAccount } from '../lock-account.ts';
@@ -57,7 +57,7 @@ export function siteRoutes(app: App, directory: Directory): void {
     '/sites',
     {
       config: {
-        access: { operator: 'super_manager', site: 'anywhere' },
+        access: { operator: 'super_manager', site: 'anywhere', wholeToken: true },
         settles: true,
         audit: { action: 'site.create', of: siteOutput },
       },
@@ -70,7 +70,6 @@ export function siteRoutes(app: App, directory: Directory): void {
     },
     async (request, reply) => {
       const creator = operatorOf(request);
-      refuseLimited(creator);
       const settings = { ...siteDefaults, ...withDefaults(request.body), name: request.body.name };
       const site = await inTransaction(request.sql, async (sql) => {
         // Nobody may replace the creator's assignments between: the site would be left without a super_manager.

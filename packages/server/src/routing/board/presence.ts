@@ -43,7 +43,11 @@ function change(
   resettle(board, operator, { ...operator.settings, ...said });
 }
 
-/** D5.2: what a side that is gone was asked, or had asked, comes to nothing: for operators no longer available, or there. */
+/**
+ * D5.2: what was asked of an operator who is no longer available, or no longer works on the site, comes to nothing; so does
+ * what they asked, once they are gone. The engagements of an operator who was taken off a site end there at once: nobody
+ * without a role on a site takes part in an engagement on it.
+ */
 export function settleAbsent(board: Board): void {
   const absent = [...board.dirty.absent].toSorted((a, b) => (a.settings.id < b.settings.id ? -1 : 1));
   board.dirty.absent.clear();
@@ -57,6 +61,8 @@ export function settleAbsent(board: Board): void {
       const isAbsent = !operator.present && (isInvited(request) || isLost(request));
       if (isAbsent || !sites.has(request.siteId)) giveUp(board, request, 'operator_left');
     }
+    for (const engagement of byAge(operator.engagements, ({ startedAt }) => startedAt))
+      if (!sites.has(engagement.siteId)) endEngagement(board, engagement, 'operator_left');
   }
 }
 

@@ -211,6 +211,9 @@ function leave(world: World, operator: Operator): void {
       (!operator.present && (wasAsked(request) || isLost(request)))
     )
       giveUp(world, request, 'operator_left');
+  for (const engagement of ongoing(world).filter((each) => each.operator === operator))
+    if (!Array.from(sites.keys()).some((id) => id === engagement.siteId))
+      endEngagement(world, engagement, 'operator_left');
 }
 
 function enqueue(world: World, command: Command<'enqueue'>): Ticket {

@@ -25,7 +25,7 @@ export function presenceRoutes(app: App, turns: Turns): void {
   app.put(
     '/operators/:operator_id/presence',
     {
-      config: { access: { operator: 'manager', site: 'resource' }, audit: presenceAudit },
+      config: { access: { operator: 'manager', site: 'resource', rule: 'self or one site' }, audit: presenceAudit },
       schema: {
         tags: ['Operators'],
         summary: "Set an operator's availability, until changed or for a time; anyone may set their own",
@@ -36,7 +36,7 @@ export function presenceRoutes(app: App, turns: Turns): void {
     },
     async (request, reply) => {
       const { available, media: taken = media, expires_in_sec: seconds = null, reason = null } = request.body;
-      const before = await operatorToRead(request, request.params.operator_id, 'manager');
+      const before = await operatorToRead(request, request.params.operator_id);
       const { id, account_id } = before;
       const leaseMs = seconds === null ? null : seconds * 1000;
       await turns.run(account_id, {

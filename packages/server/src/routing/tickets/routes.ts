@@ -173,8 +173,10 @@ async function permittedTicket(request: FastifyRequest, id: TicketId): Promise<T
   const row = await readTicket(request, id);
   const { caller } = request;
   if (caller.kind !== 'visitor') permit(request, row, 'ticket');
-  else if (caller.visitorId !== row.visitor_id) throw notFound('ticket', id);
-  permitted(request);
+  else {
+    if (caller.visitorId !== row.visitor_id) throw notFound('ticket', id);
+    permitted(request);
+  }
   return row;
 }
 

@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import type { WebhookId } from '../../events/attach-webhooks.ts';
-import { operatorOf, permitted } from '../../identity/access.ts';
-import { hasRoleAnywhere } from '../../identity/caller.ts';
+import { operatorOf, permitAs } from '../../identity/access.ts';
 import type { Sql } from '../../platform/database.ts';
 import { invalid, notFound, Refusal } from '../../platform/errors.ts';
 import type { SiteId } from '../../platform/ids.ts';
+import { refuseNeverSuperManager } from '../coverage.ts';
 import { findWebhook, lockWebhook, reachesEverySite, type Reach } from './store.ts';
 import type { WebhookRow } from './webhook.ts';
 
@@ -28,11 +28,10 @@ export async function lockedWebhook(request: FastifyRequest, sql: Sql, id: Webho
 }
 
 async function permittedBy(request: FastifyRequest, id: WebhookId, find: typeof findWebhook): Promise<WebhookRow> {
-  if (!hasRoleAnywhere(operatorOf(request), 'super_manager'))
-    throw new Refusal('forbidden', 'This needs the role super_manager on every site that the webhook hears of.');
+  refuseNeverSuperManager(request);
   const found = await find(request.sql, reachOf(request), id);
   if (found === null) throw notFound('webhook', id);
-  permitted(request);
+  permitAs(request, 'every site heard');
   return found;
 }
 

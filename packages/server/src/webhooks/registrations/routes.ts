@@ -26,7 +26,7 @@ import {
 
 const tags = ['Webhooks'];
 const webhookParams = Type.Object({ webhook_id: uuid<'webhook'>() });
-const access = { operator: 'super_manager', site: 'resource' } as const;
+const access = { operator: 'super_manager', site: 'resource', rule: 'every site heard' } as const;
 
 const sentTest = output('SentTest', {
   delivery_id: Type.String({ format: 'uuid' }),

@@ -3,21 +3,22 @@ import Type from 'typebox';
 import { inTransaction } from '../../../platform/database.ts';
 import { invalid, notFound, Refusal } from '../../../platform/errors.ts';
 import type { App } from '../../../platform/http.ts';
-import { newId, type OperatorId } from '../../../platform/ids.ts';
+import { newId } from '../../../platform/ids.ts';
 import { addressKey } from '../../../platform/rate-limit.ts';
 import { body, name, output, timestamp, uuid } from '../../../platform/schema.ts';
-import { operatorOf, refuseLimited } from '../../access.ts';
+import { operatorOf } from '../../access.ts';
 import { recordChange } from '../../audit/audit.ts';
 import { belongings, concerning } from '../../operators/audited.ts';
 import type { OperatorRow } from '../../operators/operator.ts';
 import { operatorToChange } from '../../operators/permission.ts';
 import { digestOf, newSecret } from '../../secrets.ts';
+import { forgetDevices } from '../devices/store.ts';
 import { holdOperator } from '../hold-operator.ts';
 import { withdrawLinks } from '../links.ts';
 import type { SignInParts } from '../parts.ts';
 import { newPassword, weakness } from '../passwords/password.ts';
 import { setPassword } from '../passwords/store.ts';
-import { answerSignedIn, refuseCrossOrigin, signedIn } from '../sessions/answer.ts';
+import { answerEntered, refuseCrossOrigin, signedIn } from '../sessions/answer.ts';
 import { openSession, type OpenedSession } from '../sessions/open-session.ts';
 import { endSessions } from '../sessions/store.ts';
 import { findInvited, listInvitations, putInvitation, spendInvitation, withdrawInvitation } from './store.ts';
@@ -34,7 +35,7 @@ export function invitationRoutes(app: App, parts: SignInParts): void {
 
 /** Whoever may give an operator keys may invite it: who accepts is the operator. */
 function invitingRoutes(app: App, publicUrl: string): void {
-  const access = { operator: 'super_manager', site: 'resource' } as const;
+  const access = { operator: 'super_manager', site: 'resource', rule: 'self or every site', wholeToken: true } as const;
   const url = Type.String({
     description: 'To be given to the operator; shown this once. A path without USHER_PUBLIC_URL',
   });
@@ -52,7 +53,7 @@ function invitingRoutes(app: App, publicUrl: string): void {
       },
     },
     async (request, reply) => {
-      const invited = await invitable(request, request.params.operator_id);
+      const invited = await operatorToChange(request, request.params.operator_id);
       const { id: operatorId, account_id: accountId } = invited;
       if (!(await holdOperator(request.sql, operatorId)))
         throw new Refusal('operator_disabled', 'The operator is disabled. Enable it first.');
@@ -78,7 +79,7 @@ function invitingRoutes(app: App, publicUrl: string): void {
       },
     },
     async (request) => {
-      const { id } = await invitable(request, request.params.operator_id);
+      const { id } = await operatorToChange(request, request.params.operator_id);
       return { invitations: await listInvitations(request.sql, id) };
     },
   );
@@ -96,17 +97,12 @@ function invitingRoutes(app: App, publicUrl: string): void {
     },
     async (request, reply) => {
       const { operator_id, invitation_id: id } = request.params;
-      const invited = await invitable(request, operator_id);
+      const invited = await operatorToChange(request, operator_id);
       if (!(await withdrawInvitation(request.sql, invited.id, id))) throw notFound('invitation', id);
       recordChange(request, { before: { id, operator_id }, ...concerning(invited) });
       reply.code(204);
     },
   );
-}
-
-async function invitable(request: FastifyRequest, id: OperatorId): Promise<OperatorRow> {
-  refuseLimited(operatorOf(request));
-  return operatorToChange(request, id, 'may');
 }
 
 /** Whoever got hold of a token must not get a password by it: that takes the present one, or somebody else's invitation. */
@@ -125,7 +121,7 @@ function acceptingRoutes(app: App, parts: SignInParts): void {
   app.post(
     '/operator_authentication/invitations/preview',
     {
-      config: { access: { public: true }, audit: 'signing in' },
+      config: { access: { public: true, shows: 'an invitation' }, audit: 'signing in' },
       schema: {
         tags,
         summary: 'Whom an invitation is for',
@@ -144,7 +140,7 @@ function acceptingRoutes(app: App, parts: SignInParts): void {
   app.post(
     '/operator_authentication/invitations/accept',
     {
-      config: { access: { public: true }, settles: true, audit: 'signing in' },
+      config: { access: { public: true, shows: 'an invitation' }, settles: true, audit: 'signing in' },
       schema: {
         tags,
         summary: 'Accept an invitation: choose a password and sign in',
@@ -157,7 +153,7 @@ function acceptingRoutes(app: App, parts: SignInParts): void {
       refuseCrossOrigin(request, parts.publicUrl);
       const session = await accept(parts, request, request.body);
       reply.code(201);
-      return answerSignedIn({ tokens: parts.tokens, request, reply }, session, session.cookie);
+      return answerEntered({ tokens: parts.tokens, request, reply }, session);
     },
   );
 }
@@ -179,7 +175,10 @@ async function accept(
     await holdOperator(sql, operatorId);
     if (!(await spendInvitation(sql, digest))) throw unknownInvitation();
     const userAgent = request.headers['user-agent'];
-    const session = await openSession(sql, { accountId, operatorId, proof: { by: 'invitation' }, userAgent });
+    await forgetDevices(sql, operatorId);
+    // The cookie of a browser that is known does not go to this address.
+    const entrant = { accountId, operatorId, proof: { by: 'invitation' }, userAgent, presented: null } as const;
+    const session = await openSession(sql, entrant);
     await setPassword(sql, { accountId, operatorId, hash });
     await endSessions(sql, operatorId, session.id);
     await withdrawLinks(sql, operatorId);

@@ -4,7 +4,8 @@ import { inTransaction } from '../../../platform/database.ts';
 import { invalid, Refusal } from '../../../platform/errors.ts';
 import type { App } from '../../../platform/http.ts';
 import { body } from '../../../platform/schema.ts';
-import { operatorOf, refuseLimited } from '../../access.ts';
+import { operatorOf } from '../../access.ts';
+import { forgetDevices } from '../devices/store.ts';
 import { holdOperator } from '../hold-operator.ts';
 import { withdrawInvitations } from '../invitations/store.ts';
 import { withdrawLinks } from '../links.ts';
@@ -24,11 +25,11 @@ export function passwordRoutes(app: App, parts: SignInParts): void {
   app.put(
     '/operator_authentication/password',
     {
-      config: { access: { operator: 'operator', site: 'none' }, settles: true, audit: 'signing in' },
+      config: { access: { operator: 'operator', site: 'none', wholeToken: true }, settles: true, audit: 'signing in' },
       schema: {
         tags: ['Signing in'],
         summary: "Choose a password, or change one's own; all other sessions end",
-        description: 'So do a pending invitation and one-time links.',
+        description: 'So do a pending invitation and one-time links, and no browser is known any more.',
         body: change,
         response: { 204: Type.Null() },
       },
@@ -45,9 +46,7 @@ async function changePassword(
   request: FastifyRequest,
   given: Type.Static<typeof change>,
 ): Promise<void> {
-  const caller = operatorOf(request);
-  const { accountId, operatorId, sessionId } = caller;
-  refuseLimited(caller);
+  const { accountId, operatorId, sessionId } = operatorOf(request);
   const owner = await findSecured(request.sql, operatorId);
   if (owner === null) throw new Error('the caller has vanished');
   const fault = weakness(given.new_password, owner);
@@ -55,8 +54,9 @@ async function changePassword(
   if (owner.hash !== null) {
     if (given.current_password === undefined)
       throw invalid([{ attribute: '/current_password', detail: 'is required' }]);
-    guesses.take(`operator:${operatorId}`);
+    const right = guesses.fromSession(operatorId);
     if (!(await hasher.matches(given.current_password, owner.hash))) throw wrongPassword();
+    right();
   }
   const hash = await hasher.hash(given.new_password);
   await inTransaction(request.sql, async (sql) => {
@@ -66,6 +66,7 @@ async function changePassword(
     await endSessions(sql, operatorId, sessionId);
     await withdrawInvitations(sql, operatorId);
     await withdrawLinks(sql, operatorId);
+    await forgetDevices(sql, operatorId);
   });
 }
 

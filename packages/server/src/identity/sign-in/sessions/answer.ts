@@ -3,7 +3,10 @@ import Type from 'typebox';
 import { Refusal } from '../../../platform/errors.ts';
 import { output, uuid } from '../../../platform/schema.ts';
 import { operatorTokenSeconds, type Tokens } from '../../tokens.ts';
+import { writeDevice } from '../devices/cookie.ts';
+import { deviceDays } from '../devices/store.ts';
 import { clearCookie, readCookie, writeCookie, type SessionCookie } from './cookie.ts';
+import type { OpenedSession } from './open-session.ts';
 import { isSameOrigin } from './same-origin.ts';
 import type { SessionId, UsedSession } from './store.ts';
 
@@ -46,6 +49,19 @@ export async function answerSignedIn(
   const seconds = Math.min(left, operatorTokenSeconds);
   const token = await tokens.signOperator({ accountId, operatorId, by: { session: id }, sites: null, seconds });
   return { token, expires_in: seconds, operator_id: operatorId, session_id: id };
+}
+
+/** The same for one who has just signed in: from now on the browser is known. */
+export async function answerEntered(
+  answering: Answering,
+  session: OpenedSession,
+): Promise<Type.Static<typeof signedIn>> {
+  const answer = await answerSignedIn(answering, session, session.cookie);
+  const { request, reply } = answering;
+  const lasting = { seconds: deviceDays * 86_400, secure: isSecure(request) };
+  // Fastify sends both cookies: one more `set-cookie` does not replace the first.
+  reply.header('set-cookie', writeDevice(session.device, lasting));
+  return answer;
 }
 
 /** Takes the cookie from the browser if it is of a session that has ended. */

@@ -10,18 +10,24 @@ export interface SessionCookie {
 }
 
 const cookieName = 'usher_session';
-const path = '/operator_authentication/sessions';
+export const pathOfCookies = '/operator_authentication/sessions';
 /** Longer `Cookie` headers are other people's: nothing of them is read. */
 const longestHeader = 8_192;
 
-/** What a `Cookie` header says of our session; `null`: nothing that could be one. Where there are several, the first counts. */
-export function readCookie(header: string | undefined): SessionCookie | null {
+/** The value of that cookie in a `Cookie` header; `null`: it has none. Where there are several, the first counts. */
+export function cookieNamed(header: string | undefined, name: string): string | null {
   if (header === undefined || header.length > longestHeader) return null;
   const pair = header
     .split(';')
     .map((each) => each.trim())
-    .find((each) => each.startsWith(`${cookieName}=`));
-  const [, id, secret] = /^([\da-f-]{36})\.([\w-]{43})$/.exec(pair?.slice(cookieName.length + 1) ?? '') ?? [];
+    .find((each) => each.startsWith(`${name}=`));
+  return pair?.slice(name.length + 1) ?? null;
+}
+
+/** What a `Cookie` header says of our session; `null`: nothing that could be one. */
+export function readCookie(header: string | undefined): SessionCookie | null {
+  const value = cookieNamed(header, cookieName) ?? '';
+  const [, id, secret] = /^([\da-f-]{36})\.([\w-]{43})$/.exec(value) ?? [];
   return id === undefined || secret === undefined || !isUuid(id) ? null : { id, secret };
 }
 
@@ -41,5 +47,5 @@ export function clearCookie(secure: boolean): string {
 }
 
 function attributes(secure: boolean): string[] {
-  return [`Path=${path}`, 'HttpOnly', 'SameSite=Strict', ...(secure ? ['Secure'] : [])];
+  return [`Path=${pathOfCookies}`, 'HttpOnly', 'SameSite=Strict', ...(secure ? ['Secure'] : [])];
 }

@@ -2,6 +2,7 @@ import type { Sql } from '../../../platform/database.ts';
 import { newId, type AccountId, type OperatorId } from '../../../platform/ids.ts';
 import { digestOf, newSessionSecret } from '../../secrets.ts';
 import { invalidCredentials } from '../check-key.ts';
+import { rememberDevice } from '../devices/store.ts';
 import { holdOperator } from '../hold-operator.ts';
 import { isPassword } from '../passwords/store.ts';
 import type { SessionCookie } from './cookie.ts';
@@ -21,17 +22,21 @@ export interface Entrant {
   readonly operatorId: OperatorId;
   readonly proof: Proof;
   readonly userAgent: string | undefined;
+  /** By which the browser says that somebody has signed in with it before; `null`: it says nothing. */
+  readonly presented: string | null;
 }
 
 export interface OpenedSession extends UsedSession {
   readonly cookie: SessionCookie;
+  /** What the browser is known by from now on. */
+  readonly device: string;
 }
 
 const longestUserAgent = 200;
 
 /** To be called in a transaction. */
 export async function openSession(sql: Sql, entrant: Entrant): Promise<OpenedSession> {
-  const { accountId, operatorId, proof, userAgent = '' } = entrant;
+  const { accountId, operatorId, proof, userAgent = '', presented } = entrant;
   if (!(await holdOperator(sql, operatorId)) || !(await stillHolds(sql, operatorId, proof)))
     throw invalidCredentials('What was shown has ceased to be valid this moment.');
   const id = newId<SessionId>();
@@ -45,7 +50,8 @@ export async function openSession(sql: Sql, entrant: Entrant): Promise<OpenedSes
     digest: digestOf(secret),
     userAgent: userAgent.slice(0, longestUserAgent),
   });
-  return { id, accountId, operatorId, expiresAt, cookie: { id, secret } };
+  const device = await rememberDevice(sql, { accountId, operatorId, presented });
+  return { id, accountId, operatorId, expiresAt, cookie: { id, secret }, device };
 }
 
 async function stillHolds(sql: Sql, operatorId: OperatorId, proof: Proof): Promise<boolean> {

@@ -8,9 +8,10 @@ import { body, nullable, oneOf, output, timestamp, uuid } from '../../../platfor
 import { operatorOf } from '../../access.ts';
 import { roles } from '../../caller.ts';
 import { digestOf } from '../../secrets.ts';
+import { forgetDevices } from '../devices/store.ts';
 import type { SignInParts } from '../parts.ts';
 import { revokeToken } from '../store.ts';
-import { answerSignedIn, forgetEnded, isSecure, refuseCrossOrigin, signedIn } from './answer.ts';
+import { answerEntered, answerSignedIn, forgetEnded, isSecure, refuseCrossOrigin, signedIn } from './answer.ts';
 import { clearCookie, readCookie } from './cookie.ts';
 import { credentials, signIn } from './sign-in.ts';
 import { endSession, endSessions, listSessions, useSession, waysIn } from './store.ts';
@@ -32,7 +33,11 @@ export function sessionRoutes(app: App, parts: SignInParts): void {
   app.post(
     '/operator_authentication/sessions',
     {
-      config: { access: { public: true }, settles: true, audit: 'signing in' },
+      config: {
+        access: { public: true, shows: 'a password, an API key or a one-time link' },
+        settles: true,
+        audit: 'signing in',
+      },
       schema: {
         tags,
         summary: 'Sign in: with e-mail and password, with an API key, or with a one-time link',
@@ -47,14 +52,14 @@ export function sessionRoutes(app: App, parts: SignInParts): void {
       refuseCrossOrigin(request, parts.publicUrl);
       const session = await signIn(parts, request, request.body);
       reply.code(201);
-      return answerSignedIn({ tokens: parts.tokens, request, reply }, session, session.cookie);
+      return answerEntered({ tokens: parts.tokens, request, reply }, session);
     },
   );
 
   app.post(
     '/operator_authentication/sessions/current/token',
     {
-      config: { access: { public: true }, audit: 'signing in' },
+      config: { access: { public: true, shows: 'the cookie of a session' }, audit: 'signing in' },
       schema: {
         tags,
         summary: 'Exchange the session in the cookie for a token',
@@ -170,12 +175,17 @@ function ownSessionRoutes(app: App): void {
         tags,
         summary: 'Sign out everywhere: end all of one’s sessions',
         description:
-          'Tokens obtained through them end at once. API keys, and tokens obtained with one directly, go on.',
+          'Tokens obtained through them end at once, and no browser is known any more. API keys, and tokens obtained with one directly, go on.',
         response: { 204: Type.Null() },
       },
     },
     async (request, reply) => {
-      forgetEnded(request, reply, await endSessions(request.sql, operatorOf(request).operatorId));
+      const { operatorId } = operatorOf(request);
+      const ended = await inTransaction(request.sql, async (sql) => {
+        await forgetDevices(sql, operatorId);
+        return endSessions(sql, operatorId);
+      });
+      forgetEnded(request, reply, ended);
       reply.code(204);
     },
   );

@@ -4,6 +4,8 @@ import { inTransaction } from '../../../platform/database.ts';
 import { addressKey } from '../../../platform/rate-limit.ts';
 import { body, checked } from '../../../platform/schema.ts';
 import { digestOf } from '../../secrets.ts';
+import { readDevice } from '../devices/cookie.ts';
+import { isKnownDevice } from '../devices/store.ts';
 import { checkKey, invalidCredentials } from '../check-key.ts';
 import { holdOperator } from '../hold-operator.ts';
 import { spendLink } from '../links.ts';
@@ -46,24 +48,35 @@ export async function signIn(parts: SignInParts, request: FastifyRequest, given:
   const userAgent = request.headers['user-agent'];
   const shown = given.link === undefined ? await check(parts, request, given) : null;
   const held = readCookie(request.headers.cookie);
+  const presented = readDevice(request.headers.cookie);
   return inTransaction(request.sql, async (sql) => {
     const spent = given.link === undefined ? null : await spendLink(sql, given.link);
     const entrant = spent === null ? shown : ({ ...spent, proof: { by: 'link' } } as const);
     if (entrant === null) throw invalidCredentials('The link was used already, or is older than an hour.');
     await holdOperator(sql, entrant.operatorId);
     if (held !== null) await endHeldSession(sql, held.id, digestOf(held.secret));
-    return openSession(sql, { ...entrant, userAgent });
+    return openSession(sql, { ...entrant, userAgent, presented });
   });
 }
 
+/** Counts a guess by whoever makes it. A browser is known only for those who have signed in with it. */
+async function countGuess({ guesses }: SignInParts, request: FastifyRequest, email: string): Promise<() => void> {
+  const device = readDevice(request.headers.cookie);
+  if (device !== null && (await isKnownDevice(request.sql, device, email)))
+    return guesses.fromKnownDevice(digestOf(device).toString('base64url'), email);
+  return guesses.fromAnybody(request.ip, email);
+}
+
 async function check(
-  { guesses, hasher }: SignInParts,
-  { sql }: FastifyRequest,
+  parts: SignInParts,
+  request: FastifyRequest,
   { email, password, api_key_id: keyId, api_key_secret: secret }: Credentials,
-): Promise<Omit<Entrant, 'userAgent'>> {
+): Promise<Omit<Entrant, 'userAgent' | 'presented'>> {
+  const { sql } = request;
   if (email !== undefined && password !== undefined) {
-    guesses.take(`email:${email.toLowerCase()}`);
-    const { hash, ...owner } = await checkPassword(sql, hasher, { email, password });
+    const right = await countGuess(parts, request, email);
+    const { hash, ...owner } = await checkPassword(sql, parts.hasher, { email, password });
+    right();
     return { ...owner, proof: { by: 'password', hash } };
   }
   if (keyId === undefined || secret === undefined) throw new Error('the schema lets in whole credentials only');

@@ -1,0 +1,56 @@
+import type { Access } from './access.ts';
+import type { Role } from './caller.ts';
+
+/**
+ * What is asked of an operator where the role on one site is not the whole rule. A route declares its rule, the code that
+ * decides about the resource reads it from there (`permitAs`), the reference says it in words, and the access matrix
+ * (`test/access.test.ts`, `test/bystanders.test.ts`) asks every route whether it keeps to it.
+ */
+export const operatorRules = {
+  /** The operator who takes part in the engagement, or in the request, now. To others on the site it is forbidden. */
+  'takes part': () => 'the operator who takes part, with a role on the site',
+  /** Those who took part before may look, too, and whoever manages the site, or has the visitor now. */
+  'took part or manages': () =>
+    'an operator with a role on the site who takes or took part, or has the visitor now; manager on the site',
+  /** About an operator, who may have several sites. */
+  'self or one site': (least) => `the operator itself; ${least} on one of its sites`,
+  'every site': (least) => `${least} on every site of the operator`,
+  'every site, own availability': (least) =>
+    `${least} on every site of the operator; for available alone, the operator itself and manager on one of its sites`,
+  'self or every site': (least) => `the operator itself; ${least} on every site of the operator`,
+  /** About a webhook, which may hear of several sites. */
+  'every site heard': (least) => `${least} on every site that the webhook hears of`,
+} as const satisfies Record<string, (least: Role) => string>;
+
+export type OperatorRule = keyof typeof operatorRules;
+
+/** For the reference: who may. Derived from what the route declares, which is what is enforced. */
+export function describeAccess(access: Access): string {
+  if (access.public) return access.shows === undefined ? 'Anyone' : `Anyone who shows ${access.shows}`;
+  const { operator, visitor, application } = access;
+  const who = [
+    operator === undefined ? [] : [describeOperators(access, operator)],
+    visitor === undefined ? [] : ['the visitor'],
+    application === undefined ? [] : [`${application} application token`],
+  ].flat();
+  const whole = access.wholeToken === true ? '. Not with a token that was obtained for some sites only' : '';
+  return `Who: ${who.join('; ')}${whole}`;
+}
+
+type Guarded = Exclude<Access, { public: true }>;
+
+function describeOperators({ site, rule }: Guarded, least: Role): string {
+  if (rule !== undefined) return operatorRules[rule](least);
+  switch (site) {
+    case 'none':
+      return 'any operator';
+    case 'anywhere':
+      return `${least} on any site`;
+    case 'query.site_ids':
+      return `${least} on every site that is asked for`;
+    case 'params.site_id':
+    case 'body.site_id':
+    case 'resource':
+      return `${least} on the site`;
+  }
+}
