@@ -122,6 +122,14 @@ test('one address has ten places of a queue, exactly, whichever process is asked
   assert.ok(!JSON.stringify(line).includes('address'));
 });
 
+test('a proxy that is not trusted is warned of, once: all visitors would count as one address', async () => {
+  await using server = await startTestServer();
+  for (let asked = 0; asked < 3; asked += 1) await call(server, 'GET /healthz', { headers: from(bystander) });
+  const warnings = server.logged.filter((line) => line.includes('USHER_TRUST_PROXY is false'));
+  assert.equal(warnings.length, 1);
+  assert.ok(!warnings[0]?.includes(bystander));
+});
+
 test('requests to operators count with the tickets of their address', async () => {
   await using server = await startTestServer(behindProxy);
   const account = await makeAccount(server);

@@ -95,6 +95,7 @@ import { AddressRate, RateLimit } from './platform/rate-limit.ts';
 import { installDeadline } from './platform/request-deadline.ts';
 import { installRequestLog } from './platform/request-log.ts';
 import { installSettling } from './platform/settling.ts';
+import { warnOfProxy } from './platform/warn-of-proxy.ts';
 import { eventTypeRoutes } from './webhooks/event-types.ts';
 import { webhookRoutes } from './webhooks/registrations/routes.ts';
 
@@ -151,7 +152,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   installRequestLog(app, log, metrics, (request) => request.caller.key);
   hintAfterChanges(app, hints);
   installCors(app, directory);
-  const limits = limitCallers({ app, config, authenticator, metrics });
+  const limits = limitCallers({ app, config, log, authenticator, metrics });
   installSettling(app, feed);
   installAudit(app);
   installIdempotency(app, ({ caller }) => {
@@ -221,18 +222,19 @@ export async function buildApp(parts: AppParts): Promise<App> {
   return app;
 }
 
-interface LimitedParts extends Pick<AppParts, 'config'> {
+interface LimitedParts extends Pick<AppParts, 'config' | 'log'> {
   readonly app: App;
   readonly authenticator: Authenticator;
   readonly metrics: Metrics;
 }
 
 /** Who may call, how often, and over how many sockets. */
-function limitCallers({ app, config, authenticator, metrics }: LimitedParts): ConnectionLimits {
+function limitCallers({ app, config, log, authenticator, metrics }: LimitedParts): ConnectionLimits {
   const limits = connectionLimits(openFileLimit());
   // Behind a proxy every socket is the proxy's, whoever calls.
   const areDirect = config.trustProxy === false;
   const connections = countConnections(metrics.registry, app.server, { limits, areDirect });
+  if (areDirect) warnOfProxy(app, log);
   installPacedRefusals(app, {
     isPaced: ({ caller }) => caller.kind === 'nobody' || isFromPage(caller),
     areDirect,
