@@ -50,6 +50,8 @@ function openFloor({ operators, queues, waiting }: BoardSize): Floor {
     proactiveMs: 15_000,
     missedMakesUnavailable: true,
     ticketTimeoutMs: 14_400_000,
+    openPerAddress: 10,
+    ticketNeedsPresence: false,
   });
   const made = Array.from({ length: queues }, (_, n) => ({ id: newId<QueueId>(), team: teamOf(n) }));
   for (const queue of made) {
@@ -98,6 +100,7 @@ function arrival({ siteId, queues }: Floor, n: number): Command<'enqueue'> {
     narrowedTo: [],
     facts: { siteId, teams: [queue.team], leaseUntil: null, lastOperatorId: null },
     notes,
+    address: null,
   };
 }
 

@@ -7,7 +7,7 @@ import { createDirectory } from '../packages/server/src/identity/directory.ts';
 import { Keyring } from '../packages/server/src/identity/signing-keys.ts';
 import { Tokens } from '../packages/server/src/identity/tokens.ts';
 import { createApp } from '../packages/server/src/platform/http.ts';
-import { RateLimit } from '../packages/server/src/platform/rate-limit.ts';
+import { AddressRate, RateLimit } from '../packages/server/src/platform/rate-limit.ts';
 import { call, startTestServer, type TestServer } from './support/server.ts';
 import { expectStatus, makeAccount, makeSite, type TestAccount } from './support/world.ts';
 
@@ -26,6 +26,7 @@ test('a route that declares nothing cannot be registered', async () => {
   installAccess(app, {
     authenticator: new Authenticator(tokens, createDirectory(database.sql, feed)),
     perToken: new RateLimit(1),
+    perAddress: new AddressRate(1),
     failures: new RateLimit(1),
   });
   assert.throws(() => app.get('/forgotten', async () => 'secret'), /GET \/forgotten does not declare who may use it/);
@@ -38,6 +39,7 @@ test('a resource route that answers without asking whether it may is an internal
   installAccess(app, {
     authenticator: new Authenticator(tokens, createDirectory(database.sql, feed)),
     perToken: new RateLimit(100),
+    perAddress: new AddressRate(100),
     failures: new RateLimit(100),
   });
   const access: Access = { operator: 'manager', site: 'resource' };

@@ -32,6 +32,8 @@ test('a site is created with its defaults, and its creator is its super_manager 
     allowed_file_content_types: ['image/jpeg', 'image/png', 'image/gif', 'image/webp', 'application/pdf', 'text/plain'],
     allowed_file_senders: { operator: true, visitor: true },
     allowed_origins: [],
+    visitor_limits: { new_visitors_per_minute: 60, open_tickets_per_address: 10, open_feeds_per_address: 100 },
+    ticket_needs_presence: false,
   });
   const read = await call(server, `GET /sites/${id}`, { token: account.admin });
   assert.deepEqual(read.body, created.body);
@@ -50,6 +52,8 @@ test('every setting is written, read, and unset by null', async () => {
     allowed_file_content_types: ['image/*'],
     allowed_file_senders: { operator: true, visitor: false },
     allowed_origins: ['https://shop.example'],
+    visitor_limits: { new_visitors_per_minute: 600, open_tickets_per_address: 30, open_feeds_per_address: 50 },
+    ticket_needs_presence: true,
   };
   const created = expectStatus(await call(server, 'POST /sites', { token: account.admin, body: settings }), 201).body;
   for (const [field, value] of Object.entries(settings)) assert.deepEqual(created[field], value);
@@ -65,6 +69,14 @@ test('every setting is written, read, and unset by null', async () => {
   assert.deepEqual(left, right);
   const echoed = await call(server, `PATCH ${path}`, { token: account.admin, body: { ...changed, name: 'Echoed' } });
   assert.equal(expectStatus(echoed, 200).body.name, 'Echoed');
+});
+
+test('the limits of rows that the database itself fills are the defaults', async () => {
+  const [row] = await server.database.sql`
+    SELECT (SELECT visitor_limits FROM sites WHERE id = ${account.siteId}) = column_default::jsonb AS same
+      FROM (SELECT trim(both '''' FROM split_part(column_default, '::', 1)) AS column_default
+              FROM information_schema.columns WHERE table_name = 'sites' AND column_name = 'visitor_limits') AS d`;
+  assert.equal(row?.['same'], true);
 });
 
 test('a caller lists the sites it has a role on, and reads what another process wrote', async () => {

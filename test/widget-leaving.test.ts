@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openBrowser } from './support/browser.ts';
+import { openBrowser, proof } from './support/browser.ts';
 import { call, startTestServer, until, type Json } from './support/server.ts';
 import { askToTalk, openShop, visit } from './support/widget.ts';
-import { expectStatus, present } from './support/world.ts';
+import { enqueue, expectStatus, present } from './support/world.ts';
 
 /** How long a lease lasts that nobody renews, and a little more for who looks at it. */
 const patienceMs = 45_000;
@@ -36,4 +36,26 @@ test('who closes the tab has left the line half a minute later; who reloads, or 
   const left = expectStatus(await call(server, `GET /queue_tickets/${first.id}`, { token: shop.own.admin }), 200).body;
   assert.equal(left.state, 'visitor_left');
   await tab.getByRole('button', { name: 'You are next in line' }).waitFor();
+});
+
+test('where tickets need presence, the widget keeps its place by itself; who only asks loses it after a minute', proof, async () => {
+  await using server = await startTestServer();
+  await using browser = await openBrowser();
+  await using shop = await openShop(server, { queueFields: { when_unstaffed: 'accept' } });
+  await present(server, shop.operator, { available: false });
+  const { admin, siteId } = shop.own;
+  const body = { ticket_needs_presence: true };
+  expectStatus(await call(server, `PATCH /sites/${siteId}`, { token: admin, body }), 200);
+  const silent = await enqueue(server, shop.own, shop.queue);
+  const { page } = await visit(browser, shop);
+  await askToTalk(page);
+  await page.getByText('You are number 2 in line').waitFor();
+  const began = performance.now();
+  const read = async (): Promise<Json> =>
+    expectStatus(await call(server, `GET /queue_tickets/${silent.id}`, { token: admin }), 200).body;
+  await until(async () => (await read()).state === 'visitor_left', 75_000);
+  await page.getByText('You are next in line').waitFor();
+  // Longer than the minute that asking counts for.
+  await until(() => performance.now() - began > 90_000, 95_000);
+  await page.getByText('You are next in line').waitFor();
 });

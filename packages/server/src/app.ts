@@ -3,23 +3,20 @@ import type { Config } from './config.ts';
 import { WebhookAttacher } from './events/attach-webhooks.ts';
 import { UnresolvedNames } from './events/unresolved-names.ts';
 import { eventWebhooks } from './events/catalogue.ts';
-import { revealEvent } from './events/event-secrets.ts';
 import { Hints } from './events/hints.ts';
 import { beginEpochs } from './events/log-point.ts';
 import { eventLogRoutes } from './events/log/routes.ts';
 import { installAccess } from './identity/access.ts';
+import { addressOfCallers } from './identity/address-of.ts';
 import { apiKeyRoutes } from './identity/api-keys/routes.ts';
 import { applicationTokenRoutes } from './identity/application-tokens/routes.ts';
 import { installAudit } from './identity/audit/install-audit.ts';
 import { auditRoutes } from './identity/audit/routes.ts';
-import { countDropped, watchFeeds } from './feed/feed-metrics.ts';
-import { Feeds } from './feed/feeds.ts';
-import type { Reveal } from './feed/items.ts';
-import { PresenceHolder } from './feed/presence-holder.ts';
-import { feedRoutes } from './feed/routes.ts';
+import { startFeeds } from './feed/start-feeds.ts';
 import { Authenticator } from './identity/authenticate.ts';
+import { isFromPage } from './identity/caller.ts';
 import { installCors } from './identity/cors.ts';
-import { createDirectory, type Directory } from './identity/directory.ts';
+import { createDirectory } from './identity/directory.ts';
 import { colleagueRoutes } from './identity/operators/colleague-routes.ts';
 import { operatorRoutes } from './identity/operators/routes.ts';
 import { Guesses, guessLimits } from './identity/sign-in/guesses.ts';
@@ -30,13 +27,17 @@ import { Keyring } from './identity/signing-keys.ts';
 import { siteRoutes } from './identity/sites/routes.ts';
 import { teamRoutes } from './identity/teams/routes.ts';
 import { Tokens } from './identity/tokens.ts';
+import { VisitorGate } from './identity/visitors/gate.ts';
 import { visitorRoutes } from './identity/visitors/routes.ts';
 import { AddressGuard } from './platform/address-guard.ts';
+import { AddressHasher } from './platform/address-hasher.ts';
 import type { ChangeFeed } from './platform/change-feed.ts';
 import type { ClockWatch } from './platform/clock-watch.ts';
 import type { Database } from './platform/database.ts';
 import type { DatabaseSession } from './platform/database-session.ts';
 import type { Room } from './platform/disk-room.ts';
+import { connectionLimits, openFileLimit, type ConnectionLimits } from './platform/connection-limits.ts';
+import { countConnections } from './platform/connection-metrics.ts';
 import { docsRoutes } from './platform/docs.ts';
 import { NameResolver } from './platform/names/name-resolver.ts';
 import { watchNames } from './platform/names/metrics.ts';
@@ -48,6 +49,7 @@ import type { AccountId } from './platform/ids.ts';
 import type { Log } from './platform/log.ts';
 import { createMetrics, metricsRoute, type Metrics } from './platform/metrics.ts';
 import { apiDocument, describeRoutes } from './platform/openapi.ts';
+import { installPacedRefusals } from './platform/paced-refusals.ts';
 import { pageRoutes } from './platform/pages.ts';
 import { channelRoutes } from './queues/channels/routes.ts';
 import { rankingRoutes } from './queues/rankings/routes.ts';
@@ -92,10 +94,11 @@ import { deliveryRoutes } from './webhooks/deliveries/routes.ts';
 import { Recoveries } from './webhooks/recoveries/recoveries.ts';
 import { recoveryRoutes } from './webhooks/recoveries/routes.ts';
 import { statsRoutes } from './webhooks/stats/routes.ts';
-import { RateLimit } from './platform/rate-limit.ts';
+import { AddressRate, RateLimit } from './platform/rate-limit.ts';
 import { installDeadline } from './platform/request-deadline.ts';
 import { installRequestLog } from './platform/request-log.ts';
 import { installSettling } from './platform/settling.ts';
+import { warnOfProxy } from './platform/warn-of-proxy.ts';
 import { eventTypeRoutes } from './webhooks/event-types.ts';
 import { WebhookConnectors } from './webhooks/dispatcher/webhook-connectors.ts';
 import { webhookRoutes } from './webhooks/registrations/routes.ts';
@@ -146,15 +149,12 @@ export async function buildApp(parts: AppParts): Promise<App> {
   startDispatcher({ app, config, database, feed, session, clock, log, hints, metrics, sealer, outgoing });
 
   const authenticator = new Authenticator(tokens, directory);
+  const addressOf = addressOfCallers(await AddressHasher.load(lookups));
 
   installRequestLog(app, log, metrics, (request) => request.caller.key);
   hintAfterChanges(app, hints);
   installCors(app, directory);
-  installAccess(app, {
-    authenticator,
-    perToken: new RateLimit(config.rateLimitPerToken),
-    failures: new RateLimit(failuresPerMinute),
-  });
+  const limits = limitCallers({ app, config, log, authenticator, metrics });
   installSettling(app, feed);
   installAudit(app);
   installIdempotency(app, ({ caller }) => {
@@ -180,16 +180,16 @@ export async function buildApp(parts: AppParts): Promise<App> {
   operatorRoutes(app);
   colleagueRoutes(app);
   auditRoutes(app, config.eventRetentionDays);
-  visitorRoutes(app, tokens);
+  visitorRoutes(app, tokens, new VisitorGate(directory));
   policyRoutes(app);
   queueRoutes(app, siteQueues);
   availabilityRoute(app, siteQueues);
   rankingRoutes(app);
   channelRoutes(app);
-  ticketRoutes(app, turns, attacher);
+  ticketRoutes(app, { turns, attacher, addressOf });
   presenceRoutes(app, turns);
   reportRoutes(app);
-  requestRoutes(app, turns, attacher);
+  requestRoutes(app, { turns, attacher, addressOf });
   engagementRoutes(app, turns);
   transferRoutes(app, turns, attacher);
   messageRoutes(app, config.publicUrl);
@@ -199,7 +199,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   signalRoutes(app, lookups);
   iceServerRoutes(app, config.ice);
   visitorEventRoutes(app);
-  startFeeds({ app, database, feed, log, siteQueues, hints, metrics, turns, authenticator, directory, sealer });
+  startFeeds({ app, database, feed, log, siteQueues, hints, metrics, turns, authenticator, directory, sealer, limits });
   fileRoutes(app, files);
   providerRoutes(app, { guard, sealer });
   authenticationRequestRoutes(app, { sealer, authentications });
@@ -248,6 +248,36 @@ function openOutgoing(app: App, config: Config, metrics: Metrics): Outgoing {
   };
 }
 
+interface LimitedParts extends Pick<AppParts, 'config' | 'log'> {
+  readonly app: App;
+  readonly authenticator: Authenticator;
+  readonly metrics: Metrics;
+}
+
+/** Who may call, how often, and over how many sockets. */
+function limitCallers({ app, config, log, authenticator, metrics }: LimitedParts): ConnectionLimits {
+  const limits = connectionLimits(openFileLimit());
+  // Behind a proxy every socket is the proxy's, whoever calls.
+  const areDirect = config.trustProxy === false;
+  const connections = countConnections(metrics.registry, app.server, { limits, areDirect });
+  if (areDirect) warnOfProxy(app, log);
+  installPacedRefusals(app, {
+    isPaced: ({ caller }) => caller.kind === 'nobody' || isFromPage(caller),
+    areDirect,
+  });
+  installAccess(app, {
+    authenticator,
+    perToken: new RateLimit(config.rateLimitPerToken),
+    perAddress: new AddressRate(config.rateLimitPerToken),
+    failures: new RateLimit(failuresPerMinute),
+  });
+  app.addHook('preValidation', ({ caller, raw }, _reply, done) => {
+    if (caller.kind !== 'nobody' && !isFromPage(caller)) connections.trust(raw.socket);
+    done();
+  });
+  return limits;
+}
+
 /**
  * A turn reads and writes by keys alone: with statistics that lag behind a growing table the planner would rather scan it,
  * and keep to that.
@@ -261,32 +291,6 @@ const turnOptions = {
     plan_cache_mode: 'force_generic_plan',
   },
 };
-
-/** Which of an account's events are new is asked of an index by its account; nothing is gained by planning that anew. */
-const feedOptions = { max: 3, connection: { plan_cache_mode: 'force_generic_plan' } };
-
-type FeedParts = Omit<TurnParts, 'clock'> & {
-  turns: Turns;
-  authenticator: Authenticator;
-  directory: Directory;
-  sealer: Sealer;
-};
-
-function startFeeds({ app, database, feed, metrics, ...parts }: FeedParts): void {
-  const { turns, log, directory, sealer } = parts;
-  const sql = database.connect(feedOptions);
-  const reveal: Reveal = async (event) => revealEvent(sql, sealer, event);
-  const feeds = new Feeds({ sql, ...parts, reveal, changes: feed, onDropped: countDropped(metrics.registry) });
-  watchFeeds(metrics.registry, feeds);
-  const holder = new PresenceHolder(turns, log);
-  // Before the server waits for its connections to end.
-  app.addHook('preClose', async () => {
-    holder.stop();
-    feeds.stop();
-  });
-  app.addHook('onClose', async () => sql.end({ timeout: 1 }));
-  feedRoutes(app, { feeds, holder, directory, log });
-}
 
 /** Whatever a request has changed is committed by the time it is answered. What nobody asked for says so itself. */
 function hintAfterChanges(app: App, hints: Hints): void {

@@ -97,7 +97,11 @@ export const settings = [
     fallback: 'false',
     meaning: 'Proxies before Usher whose `X-Forwarded-*` headers are believed: how many, as `1`, or their addresses',
   },
-  { name: 'USHER_RATE_LIMIT_PER_TOKEN', fallback: '6000', meaning: 'Requests a minute for each token and process' },
+  {
+    name: 'USHER_RATE_LIMIT_PER_TOKEN',
+    fallback: '6000',
+    meaning: 'Requests a minute for each token and process, and for all visitors of one address together',
+  },
   {
     name: 'USHER_RATE_LIMIT_SIGN_IN',
     fallback: '60',

@@ -6,6 +6,7 @@ import { dropExpiredSecrets } from './events/event-secrets.ts';
 import { auditLog, deliveryLog, dropDays, eventLog, makeDays } from './events/store.ts';
 import { dropExpiredRevocations, dropExpiredSignIns } from './identity/sign-in/store.ts';
 import { dropRetiredKeys } from './identity/signing-keys.ts';
+import { dropUnusedVisitors } from './identity/visitors/sweep.ts';
 import type { ClockWatch } from './platform/clock-watch.ts';
 import type { Sql } from './platform/database.ts';
 import { dropOldIdempotencyKeys } from './platform/idempotency.ts';
@@ -62,6 +63,7 @@ export function startHousekeeping({ sql, clock, config, log }: HousekeepingParts
       async () => dropExpiredRevocations(sql, steadyNow),
       async () => dropExpiredSignIns(sql, now),
       async () => dropRetiredKeys(sql, now),
+      async () => dropUnusedVisitors(sql, now),
       async () => sweepFiles(sql, disk, now),
       async () => dropExpiredSecrets(sql, now),
       async () => dropOldAuthentications(sql, now),

@@ -45,6 +45,8 @@ export function refusalInWords(code: string): string | null {
       return 'Nobody is here for this now. Please try again later, or choose another way.';
     case 'queue_full':
       return 'Too many people are waiting already. Please try again in a few minutes.';
+    case 'address_limit':
+      return 'Too many people on your network are asking at the moment. Please try again in a minute.';
     default:
       return null;
   }

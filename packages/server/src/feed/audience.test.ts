@@ -22,6 +22,7 @@ const visitor = (id: string, site: string): Caller => ({
   accountId: 'account' as AccountId,
   visitorId: id as VisitorId,
   siteId: site as SiteId,
+  trust: 'secret',
 });
 
 const everybody: Readonly<Record<string, Caller>> = {

@@ -5,7 +5,6 @@ import type { Authenticator } from '../identity/authenticate.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { ChangeFeed } from '../platform/change-feed.ts';
 import { isDatabaseUnavailable } from '../platform/database.ts';
-import { Refusal } from '../platform/errors.ts';
 import type { AccountId } from '../platform/ids.ts';
 import { Follower, type FollowerParts } from './follower.ts';
 import { written } from './items.ts';
@@ -25,10 +24,6 @@ interface FeedsParts extends FollowerParts {
 const beatSec = 15;
 /** A hint that was lost costs no more than this. */
 const pollMs = 2_000;
-/** So many may be open in one process, and for one caller. */
-const mostStreams = 20_000;
-const mostOfCaller = 100;
-
 interface Open {
   readonly stream: Stream;
   readonly follower: Follower;
@@ -46,10 +41,7 @@ export interface Opening {
 export class Feeds {
   readonly #parts: FeedsParts;
   readonly #followers = new Map<AccountId, Promise<Follower>>();
-  readonly #open = new Set<Open>();
-  /** Feeds that are open or about to be: by caller, and all. */
-  readonly #ofCaller = new Map<string, number>();
-  #admitted = 0;
+  readonly #open = new Map<ServerResponse, Open>();
   readonly #signals = new Gatherer();
   readonly #timers: readonly NodeJS.Timeout[];
   #beats = 0;
@@ -83,25 +75,11 @@ export class Feeds {
     return this.#open.size;
   }
 
-  /** To be asked before the answer has begun. It counts from here on: many may be about to open at once. */
-  refuseTooMany({ key }: Caller, response: ServerResponse): void {
-    if (this.#admitted >= mostStreams)
-      throw new Refusal('too_busy', 'This process has as many feeds open as it can. Try again in a few seconds.', {
-        headers: { 'retry-after': '5' },
-      });
-    if ((this.#ofCaller.get(key) ?? 0) >= mostOfCaller)
-      throw new Refusal('rate_limited', `The caller has ${mostOfCaller} feeds open. Close some.`, {
-        headers: { 'retry-after': '15' },
-      });
-    if (response.closed) return;
-    this.#admitted += 1;
-    this.#ofCaller.set(key, (this.#ofCaller.get(key) ?? 0) + 1);
-    response.once('close', () => {
-      this.#admitted -= 1;
-      const left = (this.#ofCaller.get(key) ?? 1) - 1;
-      if (left > 0) this.#ofCaller.set(key, left);
-      else this.#ofCaller.delete(key);
-    });
+  /** Ends one feed; its reader may come back. */
+  close(response: ServerResponse): void {
+    const open = this.#open.get(response);
+    if (open === undefined) response.destroy();
+    else open.stream.close();
   }
 
   /** Finds out where the account's log is; of a reader that comes back, from where it need be told nothing twice. */
@@ -134,7 +112,7 @@ export class Feeds {
   /** Ends every feed; their readers will ask another process. */
   stop(): void {
     for (const timer of this.#timers) clearInterval(timer);
-    for (const { stream, follower } of this.#open) {
+    for (const { stream, follower } of this.#open.values()) {
       stream.close();
       follower.stop();
     }
@@ -157,9 +135,9 @@ export class Feeds {
 
   async #enter(open: Open): Promise<void> {
     const { stream, follower } = open;
-    this.#open.add(open);
+    this.#open.set(stream.response, open);
     stream.response.on('close', () => {
-      this.#open.delete(open);
+      this.#open.delete(stream.response);
       follower.remove(stream);
       this.#leaveIfEmpty(follower);
     });
@@ -195,7 +173,7 @@ export class Feeds {
   }
 
   #recheck(concerns: (stream: Stream) => boolean): void {
-    for (const { stream, follower } of this.#open) if (concerns(stream)) void this.#recheckOne(stream, follower);
+    for (const { stream, follower } of this.#open.values()) if (concerns(stream)) void this.#recheckOne(stream, follower);
   }
 
   /** The token may have ended, or reach other sites. Until that is known, nothing is sent to anybody of the account. */
@@ -213,7 +191,7 @@ export class Feeds {
   /** Keeps the connection open, and tells how far the reader has come even if nothing was for it. */
   #beat(): void {
     this.#beats += 1;
-    for (const { stream, follower, part } of this.#open) {
+    for (const { stream, follower, part } of this.#open.values()) {
       if (part !== this.#beats % beatSec) continue;
       void this.#recheckOne(stream, follower);
       if (stream.live) stream.send(`: \nid: ${idOf(follower.position)}\n\n`);

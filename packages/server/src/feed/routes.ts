@@ -5,6 +5,7 @@ import type { Directory } from '../identity/directory.ts';
 import { isDatabaseUnavailable } from '../platform/database.ts';
 import type { App } from '../platform/http.ts';
 import type { Log } from '../platform/log.ts';
+import type { FeedAdmission } from './admission.ts';
 import type { Feeds } from './feeds.ts';
 import type { PresenceHolder } from './presence-holder.ts';
 
@@ -21,12 +22,13 @@ or that the caller has other roles now (\`reason\` \`access_changed\`): read ane
 
 interface FeedRouteParts {
   readonly feeds: Feeds;
+  readonly admission: FeedAdmission;
   readonly holder: PresenceHolder;
   readonly directory: Directory;
   readonly log: Log;
 }
 
-export function feedRoutes(app: App, { feeds, holder, directory, log }: FeedRouteParts): void {
+export function feedRoutes(app: App, { feeds, admission, holder, directory, log }: FeedRouteParts): void {
   app.get(
     '/feed',
     {
@@ -52,7 +54,7 @@ export function feedRoutes(app: App, { feeds, holder, directory, log }: FeedRout
     },
     async (request, reply) => {
       const { caller, query } = request;
-      feeds.refuseTooMany(caller, reply.raw);
+      await admission.admit({ caller, address: request.ip, response: reply.raw });
       // One that is gone already does not close again: nobody would let go.
       if (query.hold_presence === true && !reply.raw.closed) {
         const holding = holder.hold(caller);

@@ -2,10 +2,10 @@ import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { notFound, Refusal, invalid } from '../platform/errors.ts';
 import type { App } from '../platform/http.ts';
 import type { AccountId, SiteId } from '../platform/ids.ts';
-import { addressKey, type RateLimit } from '../platform/rate-limit.ts';
+import { addressKey, type AddressRate, type RateLimit } from '../platform/rate-limit.ts';
 import { describeAccess, type OperatorRule } from './access-words.ts';
 import type { Authenticator } from './authenticate.ts';
-import { atLeast, hasRoleAnywhere, nobody, type Caller, type OperatorCaller, type Role } from './caller.ts';
+import { atLeast, hasRoleAnywhere, isFromPage, nobody, type Caller, type OperatorCaller, type Role } from './caller.ts';
 
 /**
  * Who may use a route, declared beside its schema. A route that declares nothing is refused when it is registered.
@@ -65,11 +65,13 @@ export interface DeclaredAccess {
 interface AccessOptions {
   readonly authenticator: Authenticator;
   readonly perToken: RateLimit;
+  /** Counts what callers with a publishable token, and their visitors, send from one address. */
+  readonly perAddress: AddressRate;
   /** Counts failures to authenticate by address, so that tokens cannot be guessed at leisure. */
   readonly failures: RateLimit;
 }
 
-export function installAccess(app: App, { authenticator, perToken, failures }: AccessOptions): void {
+export function installAccess(app: App, options: AccessOptions): void {
   const declared: DeclaredAccess[] = [];
   app.decorate('declaredAccess', declared);
   app.decorateRequest('known', null);
@@ -85,7 +87,7 @@ export function installAccess(app: App, { authenticator, perToken, failures }: A
     if (route.schema !== undefined)
       Object.assign(route.schema, { security: security(access), 'x-access': describeAccess(access) });
     if (!('site' in access)) return;
-    route.onRequest = [identify(access, { authenticator, perToken, failures }), ...hooks(route.onRequest)];
+    route.onRequest = [identify(access, options), ...hooks(route.onRequest)];
     route.preHandler = [authorize(access), ...hooks(route.preHandler)];
     if (access.site === 'resource') route.onSend = [assertPermitted, ...hooks(route.onSend)];
   });
@@ -113,12 +115,13 @@ type Done = (error?: Error) => void;
 type Guarded = Exclude<Access, { public: true }>;
 
 /** Who calls, and whether they may use the route at all: that is told before anything is read of what they sent. */
-function identify(access: Guarded, { authenticator, perToken, failures }: AccessOptions) {
+function identify(access: Guarded, { authenticator, perToken, perAddress, failures }: AccessOptions) {
   const accept = (request: FastifyRequest, caller: Caller): void => {
     request.known = caller;
     const { key } = caller;
     // A publishable token is every visitor's: one of them must not use up what is everybody's.
     perToken.take(caller.kind === 'application' ? `${key} ${addressKey(request.ip)}` : key);
+    if (isFromPage(caller)) perAddress.take(request.ip);
     refuseKind(access, caller);
     if (access.wholeToken === true && caller.kind === 'operator' && caller.limited) throw tokenLimited();
     if (access.site === 'anywhere') requireAnywhere(access, caller);

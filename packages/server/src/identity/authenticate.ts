@@ -39,6 +39,9 @@ export class Authenticator {
   /** Sessions that were looked for and are no more. */
   readonly #ended = new BoundedMap<string, true>(mostKnown);
 
+  /** Checks of application tokens' secrets that are under way. */
+  readonly #checks = new Map<string, Promise<boolean>>();
+
   constructor(tokens: Tokens, directory: Directory) {
     this.#tokens = tokens;
     this.#directory = directory;
@@ -114,7 +117,7 @@ export class Authenticator {
     const digest = createHash('sha256').update(parts.secret).digest();
     const matches =
       known.proven === null
-        ? await verifySecret(parts.secret, known.secretHash)
+        ? await this.#checkSecret(parts, known.secretHash, digest)
         : timingSafeEqual(known.proven, digest);
     if (!matches) throw unauthenticated('The application token is not valid.');
     known.proven = digest;
@@ -126,6 +129,14 @@ export class Authenticator {
       siteId: known.siteId,
       trust: known.kind,
     };
+  }
+
+  /** Many requests that bring the same secret at once share one slow check. */
+  async #checkSecret(token: ApplicationTokenText, hash: string, digest: Buffer): Promise<boolean> {
+    const key = `${token.id} ${digest.toString('base64')}`;
+    const check = this.#checks.get(key) ?? verifySecret(token.secret, hash).finally(() => this.#checks.delete(key));
+    this.#checks.set(key, check);
+    return check;
   }
 }
 
@@ -159,11 +170,17 @@ function visitorCaller(claims: Claims, visitor: { readonly siteId: SiteId }): Ca
     accountId: claims.account as AccountId,
     visitorId: claims.sub as VisitorId,
     siteId: visitor.siteId,
+    trust: claims.trust ?? 'publishable',
   };
 }
 
+interface ApplicationTokenText {
+  readonly id: string;
+  readonly secret: string;
+}
+
 /** Application tokens read `<prefix>_<id>.<secret>`. */
-function parseApplicationToken(token: string): { id: string; secret: string } | null {
+function parseApplicationToken(token: string): ApplicationTokenText | null {
   const found = /^(?:pub|sec)_([\da-f-]{36})\.([\w-]{20,100})$/.exec(token);
   if (found?.[1] === undefined || found[2] === undefined || !isUuid(found[1])) return null;
   return { id: found[1], secret: found[2] };

@@ -8,6 +8,9 @@ export function atLeast(role: Role, least: Role): boolean {
   return roles.indexOf(role) >= roles.indexOf(least);
 }
 
+/** A publishable token can be copied from a page by anybody; a secret one is kept by the customer's own servers. */
+export type Trust = 'secret' | 'publishable';
+
 /** Whose request this is. `key` stands for the caller in logs, limits and idempotency keys. */
 export type Caller =
   | { readonly kind: 'nobody'; readonly key: 'nobody' }
@@ -19,6 +22,8 @@ export type Caller =
       readonly visitorId: VisitorId;
       /** The site the visitor is on now. */
       readonly siteId: SiteId;
+      /** The kind of application token behind the visitor's token; what an operator made counts as secret. */
+      readonly trust: Trust;
     }
   | {
       readonly kind: 'application';
@@ -26,7 +31,7 @@ export type Caller =
       readonly accountId: AccountId;
       readonly applicationTokenId: string;
       readonly siteId: SiteId;
-      readonly trust: 'secret' | 'publishable';
+      readonly trust: Trust;
     };
 
 export interface OperatorCaller {
@@ -47,6 +52,11 @@ export interface OperatorCaller {
 }
 
 export const nobody: Caller = { kind: 'nobody', key: 'nobody' };
+
+/** Whether the caller got in by a publishable token: then limits per address hold. */
+export function isFromPage(caller: Caller): boolean {
+  return (caller.kind === 'visitor' || caller.kind === 'application') && caller.trust === 'publishable';
+}
 
 /** Whether the caller has at least that role on some site. */
 export function hasRoleAnywhere(caller: OperatorCaller, least: Role): boolean {

@@ -1,6 +1,7 @@
 import { errors as joseErrors, jwtVerify, SignJWT, type JWTPayload } from 'jose';
 import type { AccountId, OperatorId, SiteId, VisitorId } from '../platform/ids.ts';
 import { newId } from '../platform/ids.ts';
+import type { Trust } from './caller.ts';
 import { algorithm, type Keyring } from './signing-keys.ts';
 
 export const operatorTokenSeconds = 3_600;
@@ -21,6 +22,14 @@ export interface Claims {
   readonly session?: string;
   /** The sites an operator's token was limited to. */
   readonly sites?: readonly string[];
+  /** Of a visitor: the customer's own servers vouch for the token. Left out: it was obtained with a publishable token. */
+  readonly trust?: 'secret';
+}
+
+interface VisitorTokenSubject {
+  readonly accountId: AccountId;
+  readonly visitorId: VisitorId;
+  readonly trust: Trust;
 }
 
 /** Whatever bears our signature we have written ourselves; a version of Usher to come may write it differently. */
@@ -61,8 +70,9 @@ export class Tokens {
     });
   }
 
-  async signVisitor(visitor: { accountId: AccountId; visitorId: VisitorId }): Promise<string> {
-    return this.#sign(visitor.visitorId, visitorTokenSeconds, { account: visitor.accountId, kind: 'visitor' });
+  async signVisitor({ accountId, visitorId, trust }: VisitorTokenSubject): Promise<string> {
+    const vouched = trust === 'secret' ? { trust } : {};
+    return this.#sign(visitorId, visitorTokenSeconds, { account: accountId, kind: 'visitor', ...vouched });
   }
 
   /** See `Keyring.epoch`. */

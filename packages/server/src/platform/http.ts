@@ -41,6 +41,8 @@ const bodyLimit = 1024 * 1024;
 /** A request must have arrived within this time, its head within the next: a half-open socket cannot hold us. */
 const requestTimeoutMs = 30_000;
 const headersTimeoutMs = 15_000;
+/** A socket on which nothing moves for so long is closed: whoever reads nothing holds none. A feed says something every 15 s. */
+const silentSocketMs = 120_000;
 const maxHeaderBytes = 16_384;
 
 declare module 'fastify' {
@@ -67,6 +69,7 @@ export function createApp({ log, sql, room = null, trustProxy }: HttpOptions): A
     trustProxy: trustOf(trustProxy),
     bodyLimit,
     requestTimeout: requestTimeoutMs,
+    connectionTimeout: silentSocketMs,
     keepAliveTimeout: 72_000,
     http: { maxHeaderSize: maxHeaderBytes, headersTimeout: headersTimeoutMs, connectionsCheckingInterval: 5_000 },
     genReqId: requestId,

@@ -35,15 +35,79 @@ export class RateLimit {
   }
 }
 
-/** What an address is counted under: an IPv6 caller owns a whole /64. */
+export interface Rate {
+  readonly perMinute: number;
+  /** How many may be taken at once by a key that took nothing for a while. */
+  readonly burst: number;
+}
+
+/**
+ * Buckets of tokens, one for each key, in this process: a bucket holds at most `burst`, and fills at `perMinute`. Unlike a
+ * window of a minute, a bucket lets nobody take the share of a minute within a second.
+ */
+export class TokenBuckets {
+  readonly #buckets = new BoundedMap<string, { left: number; at: number }>(mostKeys);
+
+  /** Takes one; answers 0, or the milliseconds after which the next can be taken. */
+  take(key: string, { perMinute, burst }: Rate, now = performance.now()): number {
+    const perMs = perMinute / windowMs;
+    const bucket = this.#buckets.get(key) ?? { left: burst, at: now };
+    bucket.left = Math.min(burst, bucket.left + (now - bucket.at) * perMs);
+    bucket.at = now;
+    // Put in anew: the bucket that was used longest ago is forgotten first.
+    this.#buckets.delete(key);
+    this.#buckets.set(key, bucket);
+    if (bucket.left < 1) return Math.ceil((1 - bucket.left) / perMs);
+    bucket.left -= 1;
+    return 0;
+  }
+}
+
+/** The value of `Retry-After`. */
+export function retryAfter(waitMs: number): Record<'retry-after', string> {
+  return { 'retry-after': String(Math.max(1, Math.ceil(waitMs / 1000))) };
+}
+
+/** So many seconds' worth of requests an address may send at once, or so many where that is less. */
+const burstSec = 2;
+const leastBurst = 30;
+
+/** Requests of all visitors of one address together: whoever makes a hundred visitors has no more than one of them. */
+export class AddressRate {
+  readonly #buckets = new TokenBuckets();
+  readonly #rate: Rate;
+
+  constructor(perMinute: number) {
+    this.#rate = { perMinute, burst: Math.max(leastBurst, (perMinute / 60) * burstSec) };
+  }
+
+  /** Counts one request; throws 429 when it is one too many. */
+  take(address: string, now = performance.now()): void {
+    const waitMs = this.#buckets.take(addressKey(address), this.#rate, now);
+    if (waitMs === 0) return;
+    throw new Refusal(
+      'rate_limited',
+      `Visitors of this address together send more than ${this.#rate.perMinute} requests in a minute. Go on in ${Math.ceil(waitMs / 1000)} s.`,
+      { headers: retryAfter(waitMs) },
+    );
+  }
+}
+
+/** What an address is counted under: an IPv6 caller owns a whole /64. One address has one key, however it is written. */
 export function addressKey(address: string): string {
   if (!isIPv6(address)) return address;
-  if (address.startsWith('::ffff:')) return address.slice(7);
-  const [head = '', tail = ''] = address.split('::', 2);
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  const [head = '', tail = ''] = (address.split('%', 1)[0] ?? '').split('::', 2);
   const front = head === '' ? [] : head.split(':');
   const back = tail === '' ? [] : tail.split(':');
-  const groups = address.includes('::')
-    ? [...front, ...Array<string>(8 - front.length - back.length).fill('0'), ...back]
-    : front;
-  return `${groups.slice(0, 4).join(':')}::/64`;
+  const gap = address.includes('::') ? Array<string>(8 - front.length - back.length).fill('0') : [];
+  const groups = [...front, ...gap, ...back].map((group) => Number.parseInt(group, 16));
+  const [high = 0, low = 0] = groups.slice(6);
+  const isMapped = groups.slice(0, 6).join() === '0,0,0,0,0,65535';
+  if (isMapped) return [high >> 8, high & 255, low >> 8, low & 255].join('.');
+  return `${groups
+    .slice(0, 4)
+    .map((group) => group.toString(16))
+    .join(':')}::/64`;
 }

@@ -106,9 +106,19 @@ async function queuesMoved(sql: Sql, { queues, policies }: Required<Things>): Pr
 
 async function readSites(sql: Sql, accountId: AccountId, ids: readonly string[] | null) {
   const rows = await sql<
-    { id: SiteId; reactive: number; proactive: number; missed: boolean; timeout: number }[]
+    {
+      id: SiteId;
+      reactive: number;
+      proactive: number;
+      missed: boolean;
+      timeout: number;
+      openPerAddress: number;
+      needsPresence: boolean;
+    }[]
   >`SELECT id, reactive_call_timeout AS reactive, proactive_call_timeout AS proactive,
-           missed_call_unavailability_enabled AS missed, queue_ticket_timeout_sec AS timeout
+           missed_call_unavailability_enabled AS missed, queue_ticket_timeout_sec AS timeout,
+           (visitor_limits ->> 'open_tickets_per_address')::integer AS "openPerAddress",
+           ticket_needs_presence AS "needsPresence"
       FROM sites
      WHERE account_id = ${accountId} AND (${ids === null} OR id = ANY(${[...(ids ?? [])]}::uuid[]))`;
   return rows.map((row) => ({
@@ -117,6 +127,8 @@ async function readSites(sql: Sql, accountId: AccountId, ids: readonly string[] 
     proactiveMs: row.proactive * 1000,
     missedMakesUnavailable: row.missed,
     ticketTimeoutMs: row.timeout * 1000,
+    openPerAddress: row.openPerAddress,
+    ticketNeedsPresence: row.needsPresence,
   }));
 }
 
@@ -269,7 +281,7 @@ async function readTickets(sql: Sql, accountId: AccountId, ids: readonly string[
     : sql`t.id = ANY(${[...ids]}::uuid[])`; // prettier-ignore
   return sql<StoredTicket[]>`
     SELECT t.id, t.seq::float8 AS seq, t.kind, t.site_id, t.media, t.state, t.criteria, t.narrowed_to, t.engagement_id,
-           t.never_to, t.preferred_operator_id, t.refusals, t.queue_ids, t.notes,
+           t.never_to, t.preferred_operator_id, t.refusals, t.queue_ids, t.notes, t.address_hash,
            ARRAY(SELECT extract(epoch FROM at)::float8 * 1000 FROM unnest(t.entered_at) WITH ORDINALITY AS u (at, n) ORDER BY n)
              AS entered_at,
            extract(epoch FROM t.enqueued_at)::float8 * 1000 AS enqueued_at, ${visitorColumns(sql)}
@@ -302,7 +314,7 @@ async function readRequests(sql: Sql, accountId: AccountId, ids: readonly string
     : sql`r.id = ANY(${[...ids]}::uuid[])`; // prettier-ignore
   return sql<StoredRequest[]>`
     SELECT r.id, r.kind, r.origin, r.state, r.site_id, r.operator_id, r.media, r.queue_id, r.ticket_id, r.engagement_id,
-           r.timeout_ms, r.notes, extract(epoch FROM r.created_at)::float8 * 1000 AS created_at, ${visitorColumns(sql)}
+           r.timeout_ms, r.notes, r.address_hash, extract(epoch FROM r.created_at)::float8 * 1000 AS created_at, ${visitorColumns(sql)}
       FROM engagement_requests r JOIN visitors v ON v.id = r.visitor_id
      WHERE ${which}
      ORDER BY r.created_at, r.id`;

@@ -85,6 +85,7 @@ function fixedOf(ticket: Ticket) {
     narrowed_to: ticket.narrowedTo,
     never_to: ticket.neverTo,
     notes: ticket.notes,
+    address_hash: ticket.endedAt === null ? ticket.address : null,
     enqueued_at: new Date(ticket.enqueuedAt),
   };
 }
@@ -127,6 +128,7 @@ function newRequestRow(request: Request) {
     ticket_id: request.ticket?.id ?? null,
     timeout_ms: request.timeoutMs,
     notes: request.notes,
+    address_hash: request.state === 'pending' ? request.address : null,
     created_at: new Date(request.createdAt),
   };
 }

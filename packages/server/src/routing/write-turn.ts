@@ -57,20 +57,22 @@ function ticketWrites(sql: Sql, rows: TurnRows) {
          new_tickets AS (
            INSERT INTO queue_tickets (id, account_id, site_id, visitor_id, seq, kind, media, state, criteria, narrowed_to,
                                       never_to, preferred_operator_id, refusals, queue_ids, entered_at, request_id, engagement_id,
-                                      engaged_queue_id, notes, enqueued_at, ended_at, updated_at)
+                                      engaged_queue_id, notes, address_hash, enqueued_at, ended_at, updated_at)
            SELECT id, turn.account_id, site_id, visitor_id, seq, kind, media, state, criteria, narrowed_to, never_to,
                   preferred_operator_id, refusals, queue_ids, entered_at, request_id, engagement_id, engaged_queue_id, notes,
-                  enqueued_at, ended_at, turn.at
+                  address_hash, enqueued_at, ended_at, turn.at
              FROM turn, json_to_recordset(${rows.newTickets}::text::json) AS t (
                     id uuid, site_id uuid, visitor_id uuid, seq bigint, kind text, media text, state text, criteria text,
                     narrowed_to uuid[], never_to uuid, preferred_operator_id uuid, refusals jsonb, queue_ids uuid[],
                     entered_at timestamptz[], request_id uuid, engagement_id uuid, engaged_queue_id uuid, notes json,
-                    enqueued_at timestamptz, ended_at timestamptz)),
+                    address_hash text, enqueued_at timestamptz, ended_at timestamptz)),
          old_tickets AS (
            UPDATE queue_tickets q
               SET state = t.state, preferred_operator_id = t.preferred_operator_id, refusals = t.refusals,
                   queue_ids = t.queue_ids, entered_at = t.entered_at, request_id = t.request_id, engagement_id = t.engagement_id,
-                  engaged_queue_id = t.engaged_queue_id, ended_at = t.ended_at, updated_at = turn.at
+                  engaged_queue_id = t.engaged_queue_id, ended_at = t.ended_at, updated_at = turn.at,
+                  -- An address is kept for no longer than it is counted.
+                  address_hash = CASE WHEN t.ended_at IS NULL THEN q.address_hash END
              FROM turn, json_to_recordset(${rows.oldTickets}::text::json) AS t (
                     id uuid, state text, preferred_operator_id uuid, refusals jsonb, queue_ids uuid[],
                     entered_at timestamptz[], request_id uuid, engagement_id uuid, engaged_queue_id uuid, ended_at timestamptz)
@@ -82,17 +84,18 @@ function requestWrites(sql: Sql, rows: TurnRows) {
          new_requests AS (
            INSERT INTO engagement_requests (id, account_id, site_id, kind, origin, visitor_id, operator_id, media, queue_id,
                                             ticket_id, engagement_id, state, fail_reason, fail_message, timeout_ms, notes,
-                                            created_at, updated_at)
+                                            address_hash, created_at, updated_at)
            SELECT id, turn.account_id, site_id, kind, origin, visitor_id, operator_id, media, queue_id, ticket_id,
-                  engagement_id, state, fail_reason, fail_message, timeout_ms, notes, created_at, turn.at
+                  engagement_id, state, fail_reason, fail_message, timeout_ms, notes, address_hash, created_at, turn.at
              FROM turn, json_to_recordset(${rows.newRequests}::text::json) AS r (
                     id uuid, site_id uuid, kind text, origin text, visitor_id uuid, operator_id uuid, media text,
                     queue_id uuid, ticket_id uuid, engagement_id uuid, state text, fail_reason text, fail_message text,
-                    timeout_ms integer, notes json, created_at timestamptz)),
+                    timeout_ms integer, notes json, address_hash text, created_at timestamptz)),
          old_requests AS (
            UPDATE engagement_requests e
               SET state = r.state, fail_reason = r.fail_reason, fail_message = r.fail_message,
-                  engagement_id = r.engagement_id, updated_at = turn.at
+                  engagement_id = r.engagement_id, updated_at = turn.at,
+                  address_hash = CASE WHEN r.state = 'pending' THEN e.address_hash END
              FROM turn, json_to_recordset(${rows.oldRequests}::text::json) AS r (
                     id uuid, state text, fail_reason text, fail_message text, engagement_id uuid)
             WHERE e.id = r.id)`;

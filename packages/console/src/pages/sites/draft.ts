@@ -20,6 +20,8 @@ export const newDraft: SiteDraft = {
   allowed_file_content_types: ['image/jpeg', 'image/png', 'image/gif', 'image/webp', 'application/pdf', 'text/plain'],
   allowed_file_senders: { operator: true, visitor: true },
   allowed_origins: [],
+  visitor_limits: { new_visitors_per_minute: 60, open_tickets_per_address: 10, open_feeds_per_address: 100 },
+  ticket_needs_presence: false,
 };
 
 interface Violation {

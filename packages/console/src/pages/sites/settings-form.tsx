@@ -1,4 +1,15 @@
-import { Checkbox, Fieldset, Group, NumberInput, SimpleGrid, Stack, Switch, TagsInput, TextInput } from '@mantine/core';
+import {
+  Checkbox,
+  Fieldset,
+  Group,
+  NumberInput,
+  SimpleGrid,
+  Stack,
+  Switch,
+  TagsInput,
+  Text,
+  TextInput,
+} from '@mantine/core';
 import type { ReactElement } from 'react';
 import type { Faults } from '../../components/faults.ts';
 import { inWordsOf, originOf, type SiteDraft } from './draft.ts';
@@ -52,6 +63,7 @@ export function SiteForm(props: Props): ReactElement {
         />
       </Stack>
       <TimeFields {...props} />
+      <LimitFields {...props} />
       <FileFields {...props} />
     </Stack>
   );
@@ -113,6 +125,63 @@ function TimeFields({ draft, set, faults, readOnly }: Props): ReactElement {
         description="Receivers that a visitor's own client names with a ticket or request. The widget needs none."
         checked={draft.visitor_webhooks}
         onChange={(event) => set({ visitor_webhooks: event.currentTarget.checked })}
+        disabled={readOnly}
+      />
+    </Fieldset>
+  );
+}
+
+const limits = [
+  {
+    field: 'new_visitors_per_minute',
+    label: 'New visitors per minute',
+    description: 'Visitors one address can create in a minute.',
+  },
+  {
+    field: 'open_tickets_per_address',
+    label: 'Waiting at the same time',
+    description: 'Keep this below the capacity of your smallest queue.',
+  },
+  {
+    field: 'open_feeds_per_address',
+    label: 'Live connections',
+    description: 'Browser tabs of one address that wait or chat.',
+  },
+] as const;
+
+/** What one address may have, so that one caller cannot fill a queue. */
+function LimitFields({ draft, set, faults, readOnly }: Props): ReactElement {
+  const given = draft.visitor_limits;
+  return (
+    <Fieldset legend="Limits per address">
+      <Text size="sm" c="dimmed" mb="sm">
+        For visitors from web pages. An office or a mobile network often has one address for many people. Visitors that
+        your own servers create with a secret token are not limited.
+      </Text>
+      <SimpleGrid cols={{ base: 1, sm: 3 }}>
+        {limits.map(({ field, label, description }) => (
+          <NumberInput
+            key={field}
+            label={label}
+            description={description}
+            inputWrapperOrder={['label', 'input', 'description', 'error']}
+            min={1}
+            max={100_000}
+            clampBehavior="blur"
+            allowDecimal={false}
+            value={given[field]}
+            onChange={(value) => set({ visitor_limits: { ...given, [field]: Number(value) } })}
+            error={faults(`/visitor_limits/${field}`)}
+            readOnly={readOnly}
+          />
+        ))}
+      </SimpleGrid>
+      <Switch
+        mt="md"
+        label="Remove visitors who are not there from the queue"
+        description="A visitor who gives no sign of life within a minute loses their place. The widget does this by itself; your own clients must report presence."
+        checked={draft.ticket_needs_presence}
+        onChange={(event) => set({ ticket_needs_presence: event.currentTarget.checked })}
         disabled={readOnly}
       />
     </Fieldset>

@@ -22,4 +22,17 @@ export const siteViews: FieldViews<SiteDraft> = {
     show: ({ operator, visitor }) => list([...(operator ? ['operators'] : []), ...(visitor ? ['visitors'] : [])]),
   },
   allowed_origins: { label: 'Allowed origins', show: list },
+  visitor_limits: {
+    label: 'Limits per address',
+    show: (limits) =>
+      [
+        `${limits.new_visitors_per_minute} new visitors a minute`,
+        `${limits.open_tickets_per_address} waiting`,
+        `${limits.open_feeds_per_address} live connections`,
+      ].join(', '),
+  },
+  ticket_needs_presence: {
+    label: 'Remove visitors who are not there from the queue',
+    show: (needed) => (needed ? 'yes' : 'no'),
+  },
 };

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { WebhookAttacher } from '../../events/attach-webhooks.ts';
 import { accountOf, operatorOf } from '../../identity/access.ts';
+import type { AddressOf } from '../../identity/address-of.ts';
 import { requestedSites } from '../../identity/requested-sites.ts';
 import { invalid, notFound, Refusal } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
@@ -27,7 +28,14 @@ import { findRequest, listRequests, type Whose } from './store.ts';
 const tags = ['Engagement requests'];
 const requestParams = Type.Object({ request_id: uuid<'engagement_request'>() });
 
-export function requestRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void {
+interface RequestRouteParts {
+  readonly turns: Turns;
+  readonly attacher: WebhookAttacher;
+  readonly addressOf: AddressOf;
+}
+
+export function requestRoutes(app: App, parts: RequestRouteParts): void {
+  const { turns, attacher } = parts;
   app.post(
     '/engagement_requests',
     {
@@ -42,7 +50,7 @@ export function requestRoutes(app: App, turns: Turns, attacher: WebhookAttacher)
         attacher.checkBrought({ caller, siteId, address, webhooks }),
     },
     async (request, reply) => {
-      const made = showRequest(await ask(request, { turns, attacher }, request.body));
+      const made = showRequest(await ask(request, parts, request.body));
       reply.code(201).header('location', `/engagement_requests/${made.id}`);
       return made;
     },
@@ -142,7 +150,7 @@ export function whoseOf(request: FastifyRequest, siteIds: Parameters<typeof requ
 /** The caller's own side comes from its token; a field that contradicts it is ignored. */
 async function ask(
   request: FastifyRequest,
-  { turns, attacher }: { turns: Turns; attacher: WebhookAttacher },
+  { turns, attacher, addressOf }: RequestRouteParts,
   given: Type.Static<typeof requestInput>,
 ): Promise<RequestView> {
   const { kind, id } = partyOf(request);
@@ -167,6 +175,7 @@ async function ask(
     operatorId,
     medium: given.media,
     notes: notesOf(given, webhooks),
+    address: addressOf(request),
   });
   if (made !== null) return made;
   const before = keyed === null ? null : await findRequest(request.sql, accountOf(request), keyed);

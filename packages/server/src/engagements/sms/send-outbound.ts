@@ -98,5 +98,6 @@ async function ask(turns: Turns, thread: SmsThread, repeatable: boolean): Promis
     operatorId,
     medium: 'text',
     notes: { ...notesOf({}), platform: 'sms' },
+    address: null,
   });
 }

@@ -136,7 +136,8 @@ export class Authentications {
     const idToken = await this.#idToken(request, provider, proof);
     const identity = await this.#client.check(provider, idToken, proof.nonce);
     const { accountId, visitorId } = request;
-    const accessToken = await tokens.signVisitor({ accountId, visitorId });
+    const { trust = 'publishable' } = proof;
+    const accessToken = await tokens.signVisitor({ accountId, visitorId, trust });
     return { identity, idToken, accessToken, seal: await sealer.seal() };
   }
 
@@ -152,7 +153,8 @@ export class Authentications {
   async #idToken(request: TakenRequest, provider: OpenidProvider, proof: Proof): Promise<string> {
     if (proof.kind === 'id_token') return proof.idToken;
     const idToken = await this.#client.exchange(provider, proof);
-    const got: Proof = { kind: 'id_token', idToken, nonce: proof.nonce };
+    const { nonce, trust = 'publishable' } = proof;
+    const got: Proof = { kind: 'id_token', idToken, nonce, trust };
     const seal = await this.#options.sealer.seal();
     await replaceProof(this.#options.sql, request.id, seal(JSON.stringify(got), proofPurpose(request.id)));
     return idToken;

@@ -5,6 +5,30 @@ import { body, description, list, name, nullable, output, timestamp, update, uui
 const seconds = (maximum: number) => Type.Integer({ minimum: 1, maximum });
 const contentType = Type.String({ maxLength: 255, pattern: String.raw`^[\w.+-]+/(?:[\w.+-]+|\*)$` });
 const origin = Type.String({ maxLength: 255, format: 'origin' });
+const visitorLimits = Type.Object(
+  {
+    new_visitors_per_minute: Type.Integer({
+      minimum: 1,
+      maximum: 100_000,
+      description: 'Visitors that one address may create in a minute, and at once, with a publishable token',
+    }),
+    open_tickets_per_address: Type.Integer({
+      minimum: 1,
+      maximum: 100_000,
+      description: 'Open tickets, and pending requests to operators, of all visitors of one address together',
+    }),
+    open_feeds_per_address: Type.Integer({
+      minimum: 1,
+      maximum: 100_000,
+      description: 'Live feeds that visitors of one address may have open in one process',
+    }),
+  },
+  {
+    additionalProperties: false,
+    description:
+      'What one address may have with a publishable token. Secret application tokens and the visitors they create, and operators, are not limited. IPv6 addresses count by their /64.',
+  },
+);
 const fileSenders = Type.Object({ operator: Type.Boolean(), visitor: Type.Boolean() }, { additionalProperties: false });
 
 /** What an optional field is while nobody has set it. */
@@ -19,6 +43,8 @@ export const siteDefaults = {
   allowed_file_content_types: ['image/jpeg', 'image/png', 'image/gif', 'image/webp', 'application/pdf', 'text/plain'],
   allowed_file_senders: { operator: true, visitor: true },
   allowed_origins: [] as string[],
+  visitor_limits: { new_visitors_per_minute: 60, open_tickets_per_address: 10, open_feeds_per_address: 100 },
+  ticket_needs_presence: false,
 };
 
 const settings = {
@@ -35,6 +61,11 @@ const settings = {
   allowed_file_content_types: list(contentType),
   allowed_file_senders: fileSenders,
   allowed_origins: list(origin, { uniqueItems: true }),
+  visitor_limits: visitorLimits,
+  ticket_needs_presence: Type.Boolean({
+    description:
+      'A ticket ends as visitor_left unless its visitor gives a sign of life within a minute, and then at least every two minutes: an open feed with hold_presence, or PUT /visitors/{visitor_id}/presence. For tickets that are made while it is set',
+  }),
 };
 
 const settable = {
@@ -48,6 +79,8 @@ const settable = {
   allowed_file_content_types: Type.Optional(nullable(settings.allowed_file_content_types)),
   allowed_file_senders: Type.Optional(nullable(settings.allowed_file_senders)),
   allowed_origins: Type.Optional(nullable(settings.allowed_origins)),
+  visitor_limits: Type.Optional(nullable(settings.visitor_limits)),
+  ticket_needs_presence: Type.Optional(nullable(settings.ticket_needs_presence)),
 };
 
 export const siteInput = body({ name, ...settable });
@@ -73,11 +106,12 @@ export interface SiteRow extends Type.Static<typeof siteOutput> {
 
 export type SiteSettings = Pick<SiteRow, 'name' | keyof typeof siteDefaults>;
 
-const shown = Object.keys(siteOutput.properties);
+/** The fields of a site, and those of the objects among them. */
+const shown = [siteOutput, fileSenders, visitorLimits].flatMap(({ properties }) => Object.keys(properties));
 
 /** A site as JSON, for those who keep it: rendering costs more than everything else about reading one. */
 export function renderSite(site: SiteRow): string {
-  return JSON.stringify(site, shown.concat('operator', 'visitor'));
+  return JSON.stringify(site, shown);
 }
 
 /** `null` unsets a setting: it is its default again. */

@@ -5,7 +5,8 @@ import type { SiteRow, SiteSettings } from './site.ts';
 const columns = [
   'id', 'account_id', 'name', 'addresses', 'time_zone', 'reactive_call_timeout', 'proactive_call_timeout',
   'missed_call_unavailability_enabled', 'queue_ticket_timeout_sec', 'visitor_webhooks', 'allowed_file_content_types',
-  'allowed_file_senders', 'allowed_origins', 'version', 'created_at', 'updated_at',
+  'allowed_file_senders', 'allowed_origins', 'visitor_limits', 'ticket_needs_presence', 'version', 'created_at',
+  'updated_at',
 ] as const; // prettier-ignore
 
 export async function findSite(sql: Sql, id: string): Promise<SiteRow | null> {
@@ -59,6 +60,10 @@ export async function updateSite(sql: Sql, id: SiteId, changes: Partial<SiteSett
 
 /** Settings as PostgreSQL takes them. */
 function stored(sql: Sql, settings: Partial<SiteSettings>) {
-  const { allowed_file_senders: senders, ...rest } = settings;
-  return senders === undefined ? rest : { ...rest, allowed_file_senders: sql.json(senders) };
+  const { allowed_file_senders: senders, visitor_limits: limits, ...rest } = settings;
+  return {
+    ...rest,
+    ...(senders === undefined ? {} : { allowed_file_senders: sql.json(senders) }),
+    ...(limits === undefined ? {} : { visitor_limits: sql.json(limits) }),
+  };
 }

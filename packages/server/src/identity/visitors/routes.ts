@@ -10,7 +10,17 @@ import { accountOf, operatorOf, permitted } from '../access.ts';
 import { recordChange, type Audited } from '../audit/audit.ts';
 import { teamsOnSite } from '../teams/store.ts';
 import { visitorTokenSeconds, type Tokens } from '../tokens.ts';
-import { findVisitor, insertVisitor, lockVisitor, moveVisitor, updateVisitor, visitorsById } from './store.ts';
+import { isFromPage, type Caller, type Trust } from '../caller.ts';
+import type { VisitorGate } from './gate.ts';
+import {
+  findVisitor,
+  insertVisitor,
+  lockVisitor,
+  moveVisitor,
+  noteIssuedToken,
+  updateVisitor,
+  visitorsById,
+} from './store.ts';
 import {
   mergeVisitor,
   operatorOnlyFields,
@@ -34,8 +44,8 @@ const told = {
 const visitorParams = Type.Object({ visitor_id: uuid<'visitor'>() });
 const siteVisitorParams = Type.Object({ site_id: uuid<'site'>(), visitor_id: uuid<'visitor'>() });
 
-export function visitorRoutes(app: App, tokens: Tokens): void {
-  tokenRoutes(app, tokens);
+export function visitorRoutes(app: App, tokens: Tokens, gate: VisitorGate): void {
+  tokenRoutes(app, tokens, gate);
 
   app.get(
     '/sites/:site_id/visitors/:visitor_id',
@@ -104,7 +114,7 @@ function namedRoute(app: App): void {
   );
 }
 
-function tokenRoutes(app: App, tokens: Tokens): void {
+function tokenRoutes(app: App, tokens: Tokens, gate: VisitorGate): void {
   app.post(
     '/visitors',
     {
@@ -119,15 +129,17 @@ function tokenRoutes(app: App, tokens: Tokens): void {
       const siteId = siteOfNewVisitor(request, request.body.site_id);
       const id = newId<VisitorId>();
       const accountId = accountOf(request);
+      const trust = trustOf(request.caller);
+      await gate.admit(request.caller, siteId, request.ip);
       const create = async (sql: Sql): Promise<void> => {
         await refuseForeignTeams(sql, siteId, teamIds);
-        await insertVisitor(sql, { id, accountId, siteId, name, teamIds });
+        await insertVisitor(sql, { id, accountId, siteId, name, teamIds, isFromPage: trust === 'publishable' });
       };
       await (teamIds.length === 0 ? create(request.sql) : inTransaction(request.sql, create));
       recordChange(request, { after: { id, site_id: siteId, name, team_ids: teamIds } });
       return {
         id,
-        access_token: await tokens.signVisitor({ accountId, visitorId: id }),
+        access_token: await tokens.signVisitor({ accountId, visitorId: id, trust }),
         expires_in: visitorTokenSeconds,
       };
     },
@@ -153,9 +165,11 @@ function tokenRoutes(app: App, tokens: Tokens): void {
       if (visitor === null || (caller.kind === 'application' && caller.siteId !== visitor.site_id))
         throw notFound('visitor', id);
       permitted(request);
+      const trust = trustOf(caller);
+      await noteIssuedToken(request.sql, id, trust);
       return {
         id,
-        access_token: await tokens.signVisitor({ accountId, visitorId: id }),
+        access_token: await tokens.signVisitor({ accountId, visitorId: id, trust }),
         expires_in: visitorTokenSeconds,
       };
     },
@@ -195,6 +209,11 @@ function ownRoutes(app: App): void {
 /** A visitor sees and touches nobody but itself. */
 function refuseOtherVisitor({ caller }: FastifyRequest, id: VisitorId): void {
   if (caller.kind === 'visitor' && caller.visitorId !== id) throw notFound('visitor', id);
+}
+
+/** A visitor's token is trusted as much as the one it was obtained with. */
+function trustOf(caller: Caller): Trust {
+  return isFromPage(caller) ? 'publishable' : 'secret';
 }
 
 function siteOfNewVisitor({ caller }: FastifyRequest, given: SiteId | undefined): SiteId {

@@ -1,5 +1,6 @@
 import type { Sql } from '../../platform/database.ts';
 import type { AccountId, SiteId, TeamId, VisitorId } from '../../platform/ids.ts';
+import type { Trust } from '../caller.ts';
 import type { VisitorFields, VisitorRow } from './visitor.ts';
 
 const columns = [
@@ -26,13 +27,23 @@ interface NewVisitor {
   readonly name: string | null;
   readonly teamIds: readonly TeamId[];
   readonly phone?: string;
+  /** Whether a publishable token made the visitor: then the visitor is removed if nothing comes of it. */
+  readonly isFromPage?: boolean;
 }
 
 export async function insertVisitor(sql: Sql, visitor: NewVisitor): Promise<void> {
-  const { id, accountId, siteId, name, teamIds, phone = null } = visitor;
+  const { id, accountId, siteId, name, teamIds, phone = null, isFromPage = false } = visitor;
   await sql`
-    INSERT INTO visitors (id, account_id, site_id, name, team_ids, phone)
-    VALUES (${id}, ${accountId}, ${siteId}, ${name}, ${[...teamIds]}::uuid[], ${phone})`;
+    INSERT INTO visitors (id, account_id, site_id, name, team_ids, phone, token_issued_at)
+    VALUES (${id}, ${accountId}, ${siteId}, ${name}, ${[...teamIds]}::uuid[], ${phone},
+            CASE WHEN ${isFromPage} THEN now() END)`;
+}
+
+/** A visitor whom a secret token vouches for is never removed; others are kept for as long as their newest token lasts. */
+export async function noteIssuedToken(sql: Sql, id: VisitorId, trust: Trust): Promise<void> {
+  await sql`
+    UPDATE visitors SET token_issued_at = CASE WHEN ${trust === 'publishable'} THEN now() END
+     WHERE id = ${id} AND token_issued_at IS NOT NULL`;
 }
 
 export async function findVisitor(sql: Sql, accountId: AccountId, id: VisitorId): Promise<VisitorRow | null> {

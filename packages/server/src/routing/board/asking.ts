@@ -2,6 +2,7 @@ import { invalid, notFound, Refusal } from '../../platform/errors.ts';
 import type { EngagementId, OperatorId, QueueId, RequestId, SiteId, TicketId, VisitorId } from '../../platform/ids.ts';
 import type { Medium } from '../../platform/schema.ts';
 import { resolve } from './admission.ts';
+import { refuseFullAddress } from './addresses.ts';
 import { siteOf, visitorOf, type Board } from './board.ts';
 import { place, refuseEngaged, type VisitorFacts } from './enqueue.ts';
 import { canTake, hasRoomFor } from './free-operators.ts';
@@ -37,6 +38,8 @@ export interface DirectRequest {
   readonly medium: Medium;
   readonly facts: VisitorFacts;
   readonly notes: RequestNotes;
+  /** Of a visitor who is counted by address: the address, hashed. */
+  readonly address: string | null;
 }
 
 export function requestDirectly(board: Board, command: DirectRequest): Request {
@@ -52,6 +55,7 @@ export function requestDirectly(board: Board, command: DirectRequest): Request {
     refuseEngaged(known, siteId);
     refusePending(known, lasts);
   }
+  refuseFullAddress(board, command);
   if (lasts) requireFewLasting(operator);
   else if (origin === 'visitor') requireReady(operator, medium);
   else requireRoom(operator, medium);
@@ -67,6 +71,7 @@ export function requestDirectly(board: Board, command: DirectRequest): Request {
     medium,
     timeoutMs: lasts ? lastingMs : origin === 'visitor' ? reactiveMs : proactiveMs,
     notes: command.notes,
+    address: command.address,
   });
   lookAtLease(board, visitor);
   return request;
@@ -176,6 +181,7 @@ export function transferToQueue(board: Board, command: TransferToQueue): Ticket 
     neverTo: engagement.operator.settings.id,
     preferred: null,
     notes: command.notes,
+    address: null,
     madeIn: board.changes,
   });
   engagement.transfer = ticket;

@@ -28,6 +28,8 @@ export interface Board {
   /** Waiting tickets by the operator they would rather have (D4.3). */
   readonly wanting: Map<OperatorId, Set<Ticket>>;
   readonly expiries: Map<SiteId, ExpiryLine>;
+  /** How much visitors of one address have open on a site: see addresses.ts. */
+  readonly openByAddress: Map<string, number>;
   readonly deadlines: Deadlines;
   /** The number of the last ticket. */
   seq: number;
@@ -59,6 +61,7 @@ export function newBoard(newId: () => string): Board {
     refused: new Set(),
     wanting: new Map(),
     expiries: new Map(),
+    openByAddress: new Map(),
     deadlines: new Deadlines(),
     seq: 0,
     now: 0,

@@ -209,7 +209,7 @@ test('D5 a request to an operator who is not ready is refused, and so is the ele
   const desk = staffed('ann');
   desk.operator('ben', { available: false });
   const code = (operator: string, medium: 'text' | 'audio' = 'text') =>
-    desk.refusal(() => desk.request('visitor', 'vic', operator, medium)).code;
+    desk.refusal(() => desk.request('visitor', 'vic', operator, { medium })).code;
   assert.equal(code('nobody'), 'invalid_request');
   assert.equal(code('ben'), 'operator_unavailable');
   desk.engage('una', 'ann');

@@ -1,11 +1,12 @@
 import { invalid, Refusal, type Violation } from '../../platform/errors.ts';
 import type { OperatorId, QueueId, SiteId, TeamId, TicketId, VisitorId } from '../../platform/ids.ts';
 import type { Medium } from '../../platform/schema.ts';
+import { refuseFullAddress } from './addresses.ts';
 import { resolve } from './admission.ts';
-import { visitorOf, type Board } from './board.ts';
+import { siteOf, visitorOf, type Board } from './board.ts';
 import { isOn } from './engagements.ts';
 import { addPlace } from './lines.ts';
-import { lookAtLease } from './presence.ts';
+import { lookAtLease, signOfLife } from './presence.ts';
 import type { Queue, RequestNotes, Ticket, Visitor } from './state.ts';
 import { newTicket, standTicket } from './tickets.ts';
 
@@ -29,6 +30,8 @@ export interface Enqueue {
   readonly narrowedTo: readonly TeamId[];
   readonly facts: VisitorFacts;
   readonly notes: RequestNotes;
+  /** The address of a visitor who is counted by it, hashed. */
+  readonly address: string | null;
 }
 
 /** D3. Answers the visitor's ticket, which may be the one it has already (D3.4). */
@@ -45,6 +48,7 @@ export function enqueue(board: Board, command: Enqueue): { ticket: Ticket; creat
   }
   if (known !== undefined) refuseEngaged(known, command.siteId);
   const candidates = candidatesOf(board, command);
+  refuseFullAddress(board, command);
   const applicant = { medium: command.medium, visitorTeams: command.facts.teams, narrowedTo: command.narrowedTo };
   const queues = resolve(board, candidates, applicant, (index) =>
     command.queueIds === null ? '' : `/queue_ids/${index}`,
@@ -65,9 +69,11 @@ export function enqueue(board: Board, command: Enqueue): { ticket: Ticket; creat
     neverTo: null,
     preferred: command.facts.lastOperatorId,
     notes: command.notes,
+    address: command.address,
     madeIn: board.changes,
   });
   place(board, ticket, queues);
+  if (siteOf(board, ticket.siteId).ticketNeedsPresence) signOfLife(board, visitor);
   return { ticket, created: true };
 }
 

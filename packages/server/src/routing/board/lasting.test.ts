@@ -19,6 +19,7 @@ function text(desk: Desk, visitor: string, operator: string, leaseUntil: number 
     medium: 'text',
     facts: { siteId: 'site' as SiteId, teams: [], leaseUntil, lastOperatorId: null },
     notes: { ...notes, platform: 'sms' },
+    address: null,
   });
   return id;
 }

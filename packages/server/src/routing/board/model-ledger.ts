@@ -176,6 +176,7 @@ function ticketRow(ticket: Ticket): TicketRow {
     entered_at: ticket.places.map(({ enteredAt }) => enteredAt),
     enqueued_at: ticket.enqueuedAt,
     notes: ticket.notes,
+    address_hash: ticket.endedAt === null ? ticket.address : null,
     ended_at: ticket.endedAt,
     matched_by: ticket.matchedBy,
   };
@@ -198,6 +199,7 @@ function requestRow(request: Request): RequestRow {
     created_at: request.createdAt,
     timeout_ms: request.timeoutMs,
     notes: request.notes,
+    address_hash: request.state === 'pending' ? request.address : null,
     ended_at: request.endedAt,
     fail_reason: request.failReason,
   };

@@ -36,12 +36,15 @@ const teamsOfStaff = mostly<TeamId[]>([...names.teams], 3, fc.subarray(names.tea
 const seconds = fc.constantFrom(0, 1, 5, 15, 30, 45, 60, 90, 300);
 const rightly = mostly(true, 7, fc.constant(false));
 const side = fc.constantFrom('visitor', 'operator');
+const address = fc.constantFrom(null, null, 'home', 'office');
 
 const site = fc.record({
   reactiveMs: fc.constantFrom(30_000, 20_000),
   proactiveMs: fc.constant(15_000),
   missedMakesUnavailable: fc.boolean(),
   ticketTimeoutMs: fc.constantFrom(14_400_000, 14_400_000, 90_000, 45_000),
+  openPerAddress: fc.constantFrom(1, 2, 50),
+  ticketNeedsPresence: fc.constantFrom(false, false, true),
 });
 
 const capacityPolicy = fc.oneof(
@@ -85,6 +88,7 @@ const enqueue = fc.record({
   queues: fc.option(fc.array(which, { minLength: 1, maxLength: 3 }), { freq: 3 }),
   narrowedTo: teams,
   last: fc.option(which, { freq: 2 }),
+  address,
 });
 const cancelTicket = fc.record({ do: fc.constant('cancelTicket'), which, rightly, by: side });
 const requestDirectly = fc.record({
@@ -98,6 +102,7 @@ const requestDirectly = fc.record({
   origin: side,
   /** A text to the visitor's phone, where an operator asks. */
   byPhone: fc.constantFrom(false, false, true),
+  address,
 });
 const answer = fc.record({
   do: fc.constant('answer'),

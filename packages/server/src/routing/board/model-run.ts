@@ -149,6 +149,7 @@ export class Run {
         medium: byPhone ? 'text' : medium,
         facts,
         notes: { ...notesOf(id), platform: byPhone ? 'sms' : 'web' },
+        address: origin === 'visitor' ? action.address : null,
       };
     }
     const queueIds = action.queues?.map((which) => this.#queueId(which, siteId)) ?? null;
@@ -164,6 +165,7 @@ export class Run {
       narrowedTo,
       facts,
       notes: notesOf(id),
+      address: action.address,
     };
   }
 

@@ -1,6 +1,6 @@
 import { notFound } from '../../platform/errors.ts';
 import type { OperatorId, VisitorId } from '../../platform/ids.ts';
-import { byAge, type Board } from './board.ts';
+import { byAge, siteOf, type Board } from './board.ts';
 import { newDeadline } from './deadlines.ts';
 import { endEngagement } from './engagements.ts';
 import type { MediaSet } from './media.ts';
@@ -104,11 +104,25 @@ export interface VisitorPresence {
   readonly leaseMs: number;
 }
 
-/** Whether or not the visitor has something on the board, what it says is written. */
+/** Where tickets need presence, asking for one is a sign of life that counts for so long; any other counts for so long at most. */
+const firstSignMs = 60_000;
+const longestSignMs = 120_000;
+
+/** A visitor has made a ticket on a site where tickets need presence: without another sign of life the ticket ends. */
+export function signOfLife(board: Board, { id }: Visitor): void {
+  setVisitorPresence(board, { visitorId: id, leaseMs: firstSignMs });
+}
+
+function needsPresence(board: Board, visitor: Visitor | undefined): boolean {
+  const tickets = visitor?.tickets ?? [];
+  return tickets.some(({ kind, siteId }) => kind === 'visitor' && siteOf(board, siteId).ticketNeedsPresence);
+}
+
+/** Whether or not the visitor has something on the board, what they say is written. */
 export function setVisitorPresence(board: Board, { visitorId, leaseMs }: VisitorPresence): void {
-  const leaseUntil = board.now + leaseMs;
-  board.changes.visitorLeases.set(visitorId, leaseUntil);
   const visitor = board.visitors.get(visitorId);
+  const leaseUntil = board.now + (needsPresence(board, visitor) ? Math.min(leaseMs, longestSignMs) : leaseMs);
+  board.changes.visitorLeases.set(visitorId, leaseUntil);
   if (visitor === undefined) return;
   visitor.leaseUntil = leaseUntil;
   lookAtLease(board, visitor);

@@ -80,6 +80,7 @@ export function offer(world: World, { ticket, queue, operator }: Match): void {
     engagement: ticket.engagement,
     timeoutMs: siteOf(world, siteId).reactiveMs,
     lasting: false,
+    address: null,
   });
   ticket.state = 'offered';
 }

@@ -64,6 +64,7 @@ export interface Ticket {
   /** To be handed on, and by whom. */
   readonly engagement: Engagement | null;
   readonly neverTo: string | null;
+  readonly address: string | null;
   preferred: string | null;
   readonly refusals: Map<string, number>;
   places: { readonly queue: Queue; readonly enteredAt: number }[];
@@ -88,6 +89,7 @@ export interface Request {
   readonly timeoutMs: number;
   /** Waits for days, for a reply to what was sent to a phone. */
   readonly lasting: boolean;
+  readonly address: string | null;
   state: 'pending' | 'accepted' | 'failed';
   failReason: FailReason | null;
   endedAt: number | null;

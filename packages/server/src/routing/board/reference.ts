@@ -96,7 +96,7 @@ function carryOut(world: World, command: Command): { readonly id: string } | nul
     case 'setPresence':
       return setPresence(world, command);
     case 'setVisitorPresence':
-      world.leases.set(command.visitorId, world.now + command.leaseMs);
+      noteSign(world, command.visitorId, command.leaseMs);
       return null;
     // Leases that are renewed are the affair of a test of their own.
     case 'renewPresence':
@@ -230,8 +230,9 @@ function enqueue(world: World, command: Command<'enqueue'>): Ticket {
   const named = queueIds?.map((queueId) => onSite.find((queue) => queue.id === queueId)) ?? onSite;
   if (named.includes(undefined)) throw new No('invalid_request');
   const candidates = named.filter((queue) => queue !== undefined);
+  refuseFullAddress(world, siteId, command.address);
   const applicant = { medium, visitorTeams: facts.teams, narrowedTo };
-  return stand(world, candidates, applicant, {
+  const ticket = stand(world, candidates, applicant, {
     id,
     kind: 'visitor',
     siteId,
@@ -239,8 +240,25 @@ function enqueue(world: World, command: Command<'enqueue'>): Ticket {
     criteria,
     engagement: null,
     neverTo: null,
+    address: command.address,
     preferred: facts.lastOperatorId,
   });
+  if (siteOf(world, siteId).ticketNeedsPresence) noteSign(world, visitorId, 60_000);
+  return ticket;
+}
+
+/** While a visitor has a ticket that needs presence, a sign of life counts for two minutes at most. */
+function noteSign(world: World, visitorId: string, leaseMs: number): void {
+  const tickets = activeTickets(world).filter((each) => each.kind === 'visitor' && each.visitorId === visitorId);
+  const isShort = tickets.some(({ siteId }) => siteOf(world, siteId).ticketNeedsPresence);
+  world.leases.set(visitorId, world.now + (isShort ? Math.min(leaseMs, 120_000) : leaseMs));
+}
+
+function refuseFullAddress(world: World, siteId: string, address: string | null): void {
+  const open = [...activeTickets(world), ...pending(world)].filter(
+    (each) => each.siteId === siteId && each.address === address,
+  );
+  if (address !== null && open.length >= siteOf(world, siteId).openPerAddress) throw new No('address_limit');
 }
 
 /** D3.2 and D3.3. */
@@ -248,7 +266,10 @@ function stand(
   world: World,
   candidates: readonly Queue[],
   applicant: Applicant,
-  given: Pick<Ticket, 'id' | 'kind' | 'siteId' | 'visitorId' | 'criteria' | 'engagement' | 'neverTo' | 'preferred'>,
+  given: Pick<
+    Ticket,
+    'id' | 'kind' | 'siteId' | 'visitorId' | 'criteria' | 'engagement' | 'neverTo' | 'address' | 'preferred'
+  >,
 ): Ticket {
   const admits = (queue: Queue): boolean => obstacleOf(world, queue, applicant) === 0;
   const found = candidates.map((queue) => chainOf(world, queue).find(admits)).filter((queue) => queue !== undefined);
@@ -297,6 +318,7 @@ function requestDirectly(world: World, command: Command<'requestDirectly'>): Req
   const lasting = command.notes.platform === 'sms';
   const alike = pending(world).filter((each) => each.visitorId === visitorId && each.lasting === lasting);
   if (alike.length >= 10) throw new No('too_many');
+  refuseFullAddress(world, siteId, command.address);
   if (origin === 'visitor') requireReady(world, operator, medium);
   else if (!operator.settings.enabled || (!lasting && !hasRoom(world, operator, medium)))
     throw new No('operator_unavailable');
@@ -304,7 +326,8 @@ function requestDirectly(world: World, command: Command<'requestDirectly'>): Req
   const timeoutMs = lasting ? lastingMs : origin === 'visitor' ? reactiveMs : proactiveMs;
   const nothing = { queue: null, ticket: null, engagement: null };
   const sides = { siteId, visitorId, operator };
-  return ask(world, { id, kind: 'direct', origin, ...sides, medium, timeoutMs, lasting, ...nothing });
+  const { address } = command;
+  return ask(world, { id, kind: 'direct', origin, ...sides, medium, timeoutMs, lasting, address, ...nothing });
 }
 
 function requireReady(world: World, operator: Operator, medium: Request['medium']): void {
@@ -337,6 +360,7 @@ function transferToOperator(world: World, command: Command<'transferToOperator'>
     queue: null,
     ticket: null,
     lasting: false,
+    address: null,
   } as const;
   const request = ask(world, { ...named, siteId, visitorId, operator, medium, engagement, timeoutMs });
   engagement.transfer = request;
@@ -356,6 +380,7 @@ function transferToQueue(world: World, command: Command<'transferToQueue'>): Tic
     criteria: '',
     engagement,
     neverTo: engagement.operator.id,
+    address: null,
     preferred: null,
   }); // prettier-ignore
   engagement.transfer = ticket;

@@ -1,5 +1,6 @@
 import type { RequestId, SiteId } from '../../platform/ids.ts';
 import type { Medium } from '../../platform/schema.ts';
+import { countOpen } from './addresses.ts';
 import { including, releaseVisitor, siteOf, without, type Board } from './board.ts';
 import { newDeadline } from './deadlines.ts';
 import { unstand } from './lines.ts';
@@ -30,6 +31,7 @@ interface NewRequest {
   readonly engagement?: Engagement | null;
   readonly timeoutMs: number;
   readonly notes: RequestNotes;
+  readonly address?: string | null;
 }
 
 /** From now on it occupies the operator, as the engagement it may become will; one that lasts does not yet. */
@@ -47,6 +49,7 @@ export function openRequest(board: Board, wanted: NewRequest): Request {
     engagement: wanted.engagement ?? null,
     timeoutMs: wanted.timeoutMs,
     notes: wanted.notes,
+    address: wanted.address ?? null,
     state: 'pending',
     failReason: null,
     failMessage: null,
@@ -65,6 +68,7 @@ export function openRequest(board: Board, wanted: NewRequest): Request {
 export function standRequest(board: Board, request: Request): void {
   board.requests.set(request.id, request);
   request.visitor.requests = including(request.visitor.requests, request);
+  countOpen(board, request, 1);
   request.operator.requests = including(request.operator.requests, request);
   board.deadlines.set(request.deadline, request.createdAt + request.timeoutMs);
   if (!isLasting(request)) occupy(board, request.operator, request.medium, 1);
@@ -74,6 +78,7 @@ export function standRequest(board: Board, request: Request): void {
 export function unstandRequest(board: Board, request: Request, then: 'free' | 'occupied'): void {
   board.requests.delete(request.id);
   request.visitor.requests = without(request.visitor.requests, request);
+  countOpen(board, request, -1);
   request.operator.requests = without(request.operator.requests, request);
   board.deadlines.clear(request.deadline);
   if (then === 'free' && !isLasting(request)) occupy(board, request.operator, request.medium, -1);

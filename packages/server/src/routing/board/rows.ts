@@ -143,6 +143,7 @@ export interface StoredTicket {
   readonly entered_at: readonly number[];
   readonly enqueued_at: number;
   readonly notes: RequestNotes;
+  readonly address_hash: string | null;
 }
 
 export function putTicket(board: Board, row: StoredTicket): void {
@@ -183,6 +184,7 @@ function ticketOf(board: Board, row: StoredTicket): Ticket {
     neverTo: row.never_to,
     preferred: row.preferred_operator_id,
     notes: row.notes,
+    address: row.address_hash,
     madeIn: null,
   });
 }
@@ -230,6 +232,7 @@ export interface StoredRequest {
   readonly created_at: number;
   readonly timeout_ms: number;
   readonly notes: RequestNotes;
+  readonly address_hash: string | null;
 }
 
 export function putRequest(board: Board, row: StoredRequest): void {
@@ -267,6 +270,7 @@ function addRequest(board: Board, row: StoredRequest): void {
     createdAt: row.created_at,
     timeoutMs: row.timeout_ms,
     notes: row.notes,
+    address: row.address_hash,
     deadline: newDeadline('offer', row.id),
     notedIn: null,
     madeIn: null,

@@ -31,6 +31,10 @@ export interface Site {
   /** Whether an operator who let an offer time out becomes unavailable. */
   readonly missedMakesUnavailable: boolean;
   readonly ticketTimeoutMs: number;
+  /** Open tickets, and pending requests to operators, that visitors of one address may have together. */
+  readonly openPerAddress: number;
+  /** Whether a ticket ends if its visitor gives no sign of life for a while: see `signOfLife` in presence.ts. */
+  readonly ticketNeedsPresence: boolean;
 }
 
 /** What is configured of a queue. */
@@ -172,6 +176,8 @@ export interface Ticket extends Changing {
   heldBy: Operator | null;
   /** What it carries and the board does not look into: an offer of it carries the same. */
   readonly notes: RequestNotes;
+  /** The address it came from, hashed; `null`: not counted by address. */
+  readonly address: string | null;
   /** Whether it stands in the line of those that may expire. */
   expires: boolean;
   /** Few tickets are refused or kept for somebody: made when one is. */
@@ -222,6 +228,8 @@ export interface Request extends Changing {
   readonly createdAt: number;
   readonly timeoutMs: number;
   readonly notes: RequestNotes;
+  /** Of a visitor's request to an operator: the address it came from, hashed; `null`: not counted by address. */
+  readonly address: string | null;
   readonly deadline: Deadline;
 }
 

@@ -57,6 +57,8 @@ export function siteNamed(name: string, more: Partial<Site> = {}): Site {
     proactiveMs: 15_000,
     missedMakesUnavailable: true,
     ticketTimeoutMs: 14_400_000,
+    openPerAddress: 10,
+    ticketNeedsPresence: false,
     ...more,
   };
 }
@@ -106,6 +108,7 @@ interface Wish {
   /** Who last engaged the visitor. */
   readonly last?: string;
   readonly leaseUntil?: number;
+  readonly address?: string;
 }
 
 /** A board with the site "site", a clock of its own, and things that are called by name. */
@@ -171,7 +174,7 @@ export class Desk {
 
   enqueue(
     visitor: string,
-    { site = 'site', queues, medium = 'text', narrowedTo = [], ...facts }: Wish = {},
+    { site = 'site', queues, medium = 'text', narrowedTo = [], address, ...facts }: Wish = {},
   ): TicketView {
     const { ticket } = this.ask({
       name: 'enqueue',
@@ -183,6 +186,7 @@ export class Desk {
       narrowedTo: narrowedTo as TeamId[],
       facts: this.#facts(site, facts),
       notes,
+      address: address ?? null,
     });
     return ticket;
   }
@@ -193,7 +197,12 @@ export class Desk {
   }
 
   /** `origin` asks the other. */
-  request(origin: 'visitor' | 'operator', visitor: string, operator: string, medium: Medium = 'text'): void {
+  request(
+    origin: 'visitor' | 'operator',
+    visitor: string,
+    operator: string,
+    { medium = 'text', address = null }: { medium?: Medium; address?: string | null } = {},
+  ): void {
     this.ask({
       name: 'requestDirectly',
       id: this.#id() as RequestId,
@@ -204,6 +213,7 @@ export class Desk {
       medium,
       facts: this.#facts('site', {}),
       notes,
+      address,
     });
   }
 

@@ -181,7 +181,7 @@ function enqueue(board: Board, id: TicketId, number: number, now: number): boole
   const facts = { siteId: site, teams: [], leaseUntil: null, lastOperatorId: null };
   const wish = { siteId: site, visitorId, medium: 'text', queueIds: [queueId], narrowedTo: [], facts, notes } as const;
   try {
-    return apply(board, { name: 'enqueue', id, ...wish }, now).created;
+    return apply(board, { name: 'enqueue', id, ...wish, address: null }, now).created;
   } catch (error) {
     if (error instanceof Refusal && error.code === 'queue_full') return false;
     throw error;

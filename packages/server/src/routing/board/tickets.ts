@@ -1,3 +1,4 @@
+import { countOpen } from './addresses.ts';
 import { including, none, releaseVisitor, without, type Board } from './board.ts';
 import type { Visit } from './changes.ts';
 import { expiresAt, joinExpiry, leaveExpiry } from './expiry.ts';
@@ -32,6 +33,7 @@ export function newTicket(given: NewTicket): Ticket {
     neverTo: given.neverTo,
     preferred: given.preferred,
     notes: given.notes,
+    address: given.address,
     madeIn: given.madeIn,
     notedIn: null,
     markedIn: null,
@@ -54,6 +56,7 @@ export function newTicket(given: NewTicket): Ticket {
 export function standTicket(board: Board, ticket: Ticket): void {
   board.tickets.set(ticket.id, ticket);
   ticket.visitor.tickets = including(ticket.visitor.tickets, ticket);
+  countOpen(board, ticket, 1);
   joinExpiry(board, ticket);
   if (ticket.state === 'waiting') stand(board, ticket);
 }
@@ -63,6 +66,7 @@ export function unstandTicket(board: Board, ticket: Ticket): void {
   if (ticket.state === 'waiting') unstand(board, ticket);
   board.tickets.delete(ticket.id);
   ticket.visitor.tickets = without(ticket.visitor.tickets, ticket);
+  countOpen(board, ticket, -1);
   leaveExpiry(board, ticket);
 }
 

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { WebhookAttacher } from '../../events/attach-webhooks.ts';
 import { accountOf, permit, permitted } from '../../identity/access.ts';
+import type { AddressOf } from '../../identity/address-of.ts';
 import { recordChange } from '../../identity/audit/audit.ts';
 import { teamsOnSite } from '../../identity/teams/store.ts';
 import { invalid, notFound, Refusal } from '../../platform/errors.ts';
@@ -19,7 +20,14 @@ import { showNewTicket, showTicket, ticketInput, ticketOutput, type TicketOutput
 const tags = ['Queue tickets'];
 const ticketParams = Type.Object({ ticket_id: uuid<'ticket'>() });
 
-export function ticketRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void {
+interface TicketRouteParts {
+  readonly turns: Turns;
+  readonly attacher: WebhookAttacher;
+  readonly addressOf: AddressOf;
+}
+
+export function ticketRoutes(app: App, parts: TicketRouteParts): void {
+  const { turns, attacher } = parts;
   app.post(
     '/queue_tickets',
     {
@@ -36,7 +44,7 @@ export function ticketRoutes(app: App, turns: Turns, attacher: WebhookAttacher):
         attacher.checkBrought({ caller, siteId, address, webhooks }),
     },
     async (request, reply) => {
-      const { ticket, created } = await enqueue(request, { turns, attacher }, request.body);
+      const { ticket, created } = await enqueue(request, parts, request.body);
       reply.code(created ? 201 : 200).header('location', `/queue_tickets/${ticket.id}`);
       return ticket;
     },
@@ -113,7 +121,7 @@ function lineRoute(app: App): void {
 
 async function enqueue(
   request: FastifyRequest,
-  { turns, attacher }: { turns: Turns; attacher: WebhookAttacher },
+  { turns, attacher, addressOf }: TicketRouteParts,
   given: Type.Static<typeof ticketInput>,
 ): Promise<{ ticket: TicketOutput; created: boolean }> {
   await requireTeams(request, given);
@@ -134,6 +142,7 @@ async function enqueue(
     queueIds: queue_ids === null ? null : [...new Set(queue_ids)],
     narrowedTo: [...new Set(given.team_ids)],
     notes: notesOf(given, webhooks),
+    address: addressOf(request),
   });
   // The same request made it before, and its answer was lost.
   if (answer === null && keyed !== null)

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { authenticationFailuresInWords } from '../../../events/authentication-failures.ts';
+import type { Trust } from '../../../identity/caller.ts';
 import type { Violation } from '../../../platform/errors.ts';
 import type { AccountId, Id, SiteId, VisitorId } from '../../../platform/ids.ts';
 import { body, checked, nullable, oneOf, output, timestamp, uuid } from '../../../platform/schema.ts';
@@ -43,23 +44,28 @@ function violationsOfProof(value: unknown): Violation[] {
     .map((field) => ({ attribute: `/${field}`, detail: 'is required with a code' }));
 }
 
-/** What a visitor has given to prove who it is. */
+interface AnyProof {
+  readonly nonce: string | null;
+  /** How far the visitor's token was trusted; the new token is trusted as far. Left out by older versions. */
+  readonly trust?: Trust;
+}
+
+/** What visitors have given to prove who they are. */
 export type Proof =
-  | { readonly kind: 'id_token'; readonly idToken: string; readonly nonce: string | null }
-  | {
+  | (AnyProof & { readonly kind: 'id_token'; readonly idToken: string })
+  | (AnyProof & {
       readonly kind: 'code';
       readonly code: string;
       readonly redirectUri: string;
       readonly verifier: string;
-      readonly nonce: string | null;
-    };
+    });
 
-export function proofOf(given: Type.Static<typeof requestInput>): Proof {
+export function proofOf(given: Type.Static<typeof requestInput>, trust: Trust): Proof {
   const { id_token: idToken, code, redirect_uri: redirectUri, code_verifier: verifier, nonce = null } = given;
-  if (idToken !== undefined) return { kind: 'id_token', idToken, nonce };
+  if (idToken !== undefined) return { kind: 'id_token', idToken, nonce, trust };
   if (code === undefined || redirectUri === undefined || verifier === undefined)
     throw new Error('the schema lets no such request in');
-  return { kind: 'code', code, redirectUri, verifier, nonce };
+  return { kind: 'code', code, redirectUri, verifier, nonce, trust };
 }
 
 export function proofPurpose(id: AuthenticationRequestId): string {

@@ -42,8 +42,8 @@ export function authenticationRequestRoutes(app: App, { sealer, authentications 
       },
     },
     async (request, reply) => {
-      const { accountId, siteId, visitorId } = visitorOf(request);
-      const proof = proofOf(request.body);
+      const { accountId, siteId, visitorId, trust } = visitorOf(request);
+      const proof = proofOf(request.body, trust);
       const provider = await findProvider(request.sql, siteId, request.body.provider_id);
       if (provider === null)
         throw invalid([{ attribute: '/provider_id', detail: "is not a provider of the visitor's site" }]);
