@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Caller } from '../identity/caller.ts';
+import { isFromPage, type Caller } from '../identity/caller.ts';
 import type { Directory } from '../identity/directory.ts';
 import type { Sealer } from '../identity/sealer.ts';
 import { bareHost, type AddressGuard } from '../platform/address-guard.ts';
@@ -74,7 +74,7 @@ export class WebhookAttacher {
         'The site takes no webhooks from visitors (visitor_webhooks). Leave out webhooks.',
       );
     this.check(webhooks);
-    if (caller.kind === 'visitor')
+    if (caller.kind === 'visitor' && isFromPage(caller))
       unresolved.hold(
         caller,
         address,
