@@ -49,10 +49,10 @@ test('signs in with an API key, stays in over a reload, and signs out', async ()
   await isLive(page);
   assert.deepEqual(await barriersOf(page), []);
   const cookies = await context.cookies();
-  assert.deepEqual(
-    cookies.map(({ name, httpOnly, sameSite }) => `${name} ${httpOnly} ${sameSite}`).toSorted(),
-    ['usher_device true Strict', 'usher_session true Strict'],
-  );
+  assert.deepEqual(cookies.map(({ name, httpOnly, sameSite }) => `${name} ${httpOnly} ${sameSite}`).toSorted(), [
+    'usher_device true Strict',
+    'usher_session true Strict',
+  ]);
   assert.equal(await page.evaluate('document.cookie + JSON.stringify(sessionStorage)'), '{}');
   await page.reload();
   await isLive(page);
