@@ -26,6 +26,7 @@ const files = [
   'test/dead-names.test.ts',
   'test/floods.test.ts',
   'test/taken-off.test.ts',
+  'test/access-former.test.ts',
   'test/start.test.ts',
   `${board}/model.test.ts`,
   `${board}/theory.test.ts`,
