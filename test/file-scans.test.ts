@@ -203,21 +203,26 @@ test('a failure is tried again by itself', async () => {
   clamd.behave = honest;
 });
 
-test('several processes scan side by side, each file once', async () => {
+test('several processes scan side by side, each file once', async (t) => {
   const own = await startFakeClamd();
+  t.after(async () => own.close());
   const scanner = { kind: 'clamd', host: own.host, port: own.port } as const;
   await using one = await startTestServer({ scanner });
   await using two = await startTestServer({ scanner, dataDir: one.dataDir }, one.database.address);
   const talk = await startTalk(one);
-  const ids = await Promise.all(
-    Array.from({ length: 40 }, async (_, each) => sent(each % 2 === 0 ? one : two, talk, fileForm(`file ${each}`))),
-  );
+  const ids: string[] = [];
+  // A caller may be sending ten files at once to a process.
+  while (ids.length < 40) {
+    const batch = Array.from({ length: 20 }, async (_, each) =>
+      sent(each % 2 === 0 ? one : two, talk, fileForm(`file ${ids.length + each}`)),
+    );
+    ids.push(...(await Promise.all(batch)));
+  }
   await until(async () => (await listed(two, talk)).every(({ state }) => state === 'clean'), 10_000);
   const told: string[] = (await resultsIn(two, talk)).map(({ file_id }) => file_id);
   assert.deepEqual(told.toSorted(), ids.toSorted());
   const expected = Array.from({ length: 40 }, (_, each) => `file ${each}`);
   assert.deepEqual(own.files.map(String).toSorted(), expected.toSorted());
-  await own.close();
 });
 
 test('two that have scanned the same file and do not agree: the first result is taken and told, and no other', async () => {
