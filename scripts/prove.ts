@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
 /**
- * `npm run prove -- [seed]`: the long form of what `npm test` checks in short, and the figures at the end. Takes about an hour.
+ * `npm run prove -- [seed]`: the long form of what `npm test` checks in short, and the figures at the end. Takes about an hour and a half.
  *
  * Board: tens of thousands of random lives against the reference, others each time unless a seed is given, and queueing
  * theory with narrow intervals. Deliveries: a ledger of 20,000 events with twenty kills, and order at 1,000 messages a second.
  * Feed: a hundred crashes of the database. Database: dump and restore, stepped clocks, silence, and every test without a browser
- * on the oldest supported version. Turns: a kill at each step. API: more garbage. Pages:
+ * on the oldest supported version. Callers: dead names, an address at full speed, operators taken off. Turns: a kill at each step. API: more garbage. Pages:
  * every browser test.
  */
 const board = 'packages/server/src/routing/board';
@@ -23,6 +23,10 @@ const files = [
   'test/delivery-faults.test.ts',
   'test/silent-database.test.ts',
   'test/full-disk.test.ts',
+  'test/dead-names.test.ts',
+  'test/floods.test.ts',
+  'test/taken-off.test.ts',
+  'test/access-former.test.ts',
   'test/start.test.ts',
   `${board}/model.test.ts`,
   `${board}/theory.test.ts`,

@@ -87,11 +87,16 @@ async function runTests(patterns: readonly string[]): Promise<boolean> {
  * from ending. Node announces every process that it starts on this channel.
  */
 function endIfHanging(child: ChildProcess): void {
-  const timer = setTimeout(() => {
-    console.error(`${child.spawnargs.at(-1)} still ran after ${longestFileMs / 1000} s and was ended.`);
-    child.kill('SIGKILL');
-    // What the file started may have inherited its output and hold it open.
-    child.stdout?.destroy();
-  }, longestFileMs);
-  child.once('exit', () => clearTimeout(timer));
+  child.once('spawn', () => {
+    const file = child.spawnargs.at(-1);
+    // PostgreSQL is started by this process, too, and runs until the end.
+    if (file?.endsWith('.test.ts') !== true) return;
+    const timer = setTimeout(() => {
+      console.error(`${file} still ran after ${longestFileMs / 1000} s and was ended.`);
+      child.kill('SIGKILL');
+      // What the file started may have inherited its output and hold it open.
+      child.stdout?.destroy();
+    }, longestFileMs);
+    child.once('exit', () => clearTimeout(timer));
+  });
 }

@@ -5,7 +5,7 @@ import { Caller } from './support/caller.ts';
 import { barriersOf } from './support/console.ts';
 import { composer, offers, said, say, sitDown, take } from './support/desk.ts';
 import { call, startTestServer, until, type Json, type TestServer } from './support/server.ts';
-import { askIn, expectStatus, makePresent, makeQueue } from './support/world.ts';
+import { askIn, expectStatus, makePresent, makeQueue, makeSite } from './support/world.ts';
 
 let server: TestServer;
 let browser: TestBrowser;
@@ -122,6 +122,20 @@ test('who the visitor is, what was before, and the end', async () => {
   await page.getByRole('button', { name: 'Put away' }).click();
   await page.getByRole('link').filter({ hasText: 'Over' }).waitFor({ state: 'detached' });
   assert.deepEqual(at.complaints, []);
+});
+
+test('who is taken off a site while at the desk has its conversations no longer, and is told of no error', async () => {
+  const at = await sitDown({ server, browser });
+  const { page, own, operator } = at;
+  const { id, visitor } = await take(at, 'Otto');
+  await say(at, id, visitor, 'For your eyes only');
+  await said(page).getByText('For your eyes only').waitFor();
+  const other = await makeSite(server, own);
+  const body = { assignments: [{ site_id: other, role: 'operator' }] };
+  expectStatus(await call(server, `PATCH /operators/${operator.id}`, { token: own.admin, body }), 200);
+  for (const text of ['For your eyes only', 'Otto'])
+    await until(async () => (await page.getByText(text).count()) === 0, 10_000);
+  assert.equal(await page.getByRole('alert').count(), 0);
 });
 
 test('on a phone: one thing at a time, nothing beyond the edge', async () => {

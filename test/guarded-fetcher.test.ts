@@ -3,8 +3,10 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
 import { after, test } from 'node:test';
-import { AddressGuard, type Resolve } from '../packages/server/src/platform/address-guard.ts';
+import type { LookupAddress } from 'node:dns';
+import { AddressGuard } from '../packages/server/src/platform/address-guard.ts';
 import { FetchFailed, GuardedFetcher, type FetchLimits } from '../packages/server/src/platform/guarded-fetcher.ts';
+import { NameResolver } from '../packages/server/src/platform/names/name-resolver.ts';
 import { selfSigned } from './support/certificate.ts';
 import { createServer as createTlsServer } from 'node:https';
 
@@ -25,15 +27,19 @@ async function serve(answer: RequestListener, server: Server = createServer()): 
   return address.port;
 }
 
+type Resolving = (hostname: string) => Promise<LookupAddress[]>;
+
 interface Fetcher {
   readonly allowed?: readonly string[];
-  readonly resolve?: Resolve;
+  readonly resolve?: Resolving;
   readonly limits?: Partial<FetchLimits>;
   readonly plainHttp?: 'to allowed ranges' | 'anywhere';
 }
 
 function fetcher({ allowed = ['127.0.0.0/8'], resolve, limits = {}, plainHttp = 'to allowed ranges' }: Fetcher = {}) {
-  const made = new GuardedFetcher({ guard: new AddressGuard(allowed, resolve), plainHttp, limits });
+  const system = new NameResolver();
+  const names = resolve === undefined ? system : { resolve, peek: () => null };
+  const made = new GuardedFetcher({ guard: new AddressGuard(allowed, names), plainHttp, holder: 'test', limits });
   closers.push(async () => made.close());
   return made;
 }
@@ -90,10 +96,11 @@ test('a name is checked by what it means when it is connected to, and again with
   });
   const answers = ['127.0.0.1', '169.254.169.254', '8.8.8.8', '127.0.0.1'];
   const asked: string[] = [];
-  const rebinding: Resolve = async (hostname) => {
+  const rebinding: Resolving = async (hostname) => {
     asked.push(hostname);
     const address = answers.shift();
-    return address === undefined ? [] : [{ address, family: 4 }];
+    if (address === undefined) throw Object.assign(new Error('no address'), { code: 'ENOTFOUND' });
+    return [{ address, family: 4 }];
   };
   const own = fetcher({ resolve: rebinding });
   const url = new URL(`http://rebinding.example:${port}/`);
@@ -112,7 +119,7 @@ test('one bad address among good ones: none is connected to', async () => {
     visits += 1;
     response.end();
   });
-  const both: Resolve = async () => [
+  const both: Resolving = async () => [
     { address: '127.0.0.1', family: 4 },
     { address: '10.0.0.1', family: 4 },
   ];

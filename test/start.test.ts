@@ -172,6 +172,8 @@ test('wrong settings are one line each, and touch nothing', async (t) => {
     [{ USHER_SCANNER: 'clamd://host:3310/path' }, /USHER_SCANNER must be/],
     [{ USHER_WEBHOOK_ALLOW_CIDRS: '10.0.0.0/8, banana' }, /USHER_WEBHOOK_ALLOW_CIDRS must be .*, not "banana"/],
     [{ USHER_WEBHOOK_ALLOW_CIDRS: '::1/129' }, /USHER_WEBHOOK_ALLOW_CIDRS must be/],
+    [{ USHER_DNS_SERVERS: '10.0.0.53, dns.example' }, /USHER_DNS_SERVERS must be .*, not "dns.example"/],
+    [{ USHER_DNS_SERVERS: '10.0.0.53:0' }, /USHER_DNS_SERVERS must be/],
     [{ USHER_DATABASE_POOL: '1' }, /USHER_DATABASE_POOL must be/],
     [{ HOST: '203.0.113.7' }, /Cannot listen on 203\.0\.113\.7/],
   ];

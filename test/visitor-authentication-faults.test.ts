@@ -8,6 +8,7 @@ import { Keyring } from '../packages/server/src/identity/signing-keys.ts';
 import { Tokens } from '../packages/server/src/identity/tokens.ts';
 import { AddressGuard } from '../packages/server/src/platform/address-guard.ts';
 import { databaseErrorCode, openDatabase } from '../packages/server/src/platform/database.ts';
+import { NameResolver } from '../packages/server/src/platform/names/name-resolver.ts';
 import { GuardedFetcher } from '../packages/server/src/platform/guarded-fetcher.ts';
 import { createLog } from '../packages/server/src/platform/log.ts';
 import { ask, authenticate, eventsOfRequest, outcome, register } from './support/authentication.ts';
@@ -266,13 +267,13 @@ async function decideOn(at: TestServer, { tell, decided }: Deciding) {
   const database = openDatabase(at.database.address, 4);
   const feed = { live: false, on: () => undefined, onReset: () => undefined, settled: async () => undefined };
   const tokens = new Tokens(new Keyring(database.sql, { ...feed, close: async () => undefined }));
-  const guard = new AddressGuard(['127.0.0.0/8']);
+  const guard = new AddressGuard(['127.0.0.0/8'], new NameResolver());
   const authentications = new Authentications({
     sql: database.sql,
     log: createLog('silent'),
     sealer: new Sealer(database.sql),
     tokens,
-    fetcher: new GuardedFetcher({ guard, plainHttp: 'to allowed ranges' }),
+    fetcher: new GuardedFetcher({ guard, plainHttp: 'to allowed ranges', holder: 'test' }),
     tell,
     onDecided: (accountId) => void decided.push(accountId),
   });

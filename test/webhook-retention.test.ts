@@ -3,11 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { destinationFor } from '../packages/server/src/events/destination.ts';
 import { WebhookAttacher } from '../packages/server/src/events/attach-webhooks.ts';
+import { UnresolvedNames } from '../packages/server/src/events/unresolved-names.ts';
 import { deliveryLog, makeDays } from '../packages/server/src/events/store.ts';
 import { Sealer } from '../packages/server/src/identity/sealer.ts';
 import { AddressGuard } from '../packages/server/src/platform/address-guard.ts';
 import type { Sql } from '../packages/server/src/platform/database.ts';
 import type { AccountId } from '../packages/server/src/platform/ids.ts';
+import { NameResolver } from '../packages/server/src/platform/names/name-resolver.ts';
 import { dropOldWebhooks } from '../packages/server/src/webhooks/retention.ts';
 import { engage, end } from './support/chat.ts';
 import { fill, makeWebhook, waitingOf, type TestWebhook } from './support/deliveries.ts';
@@ -265,7 +267,14 @@ test('those that stay hold up none behind them', async () => {
 });
 
 test('one that is brought along while it is being dropped is made anew', async () => {
-  const attacher = new WebhookAttacher(sql, new AddressGuard(['127.0.0.0/8']), new Sealer(sql));
+  const names = new NameResolver();
+  const attacher = new WebhookAttacher({
+    sql,
+    guard: new AddressGuard(['127.0.0.0/8'], names),
+    sealer: new Sealer(sql),
+    unresolved: new UnresolvedNames(names),
+    sites: { get: async () => null },
+  });
   const { accountId } = await makeWebhook(server, own);
   const given = { url: 'http://127.0.0.1:9/hook', method: 'POST' as const, events: ['engagement.start' as const] };
   const attach = async () => attacher.attach({ accountId: accountId as AccountId, side: 'visitor', webhooks: [given] });

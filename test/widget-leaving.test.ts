@@ -38,24 +38,28 @@ test('who closes the tab has left the line half a minute later; who reloads, or 
   await tab.getByRole('button', { name: 'You are next in line' }).waitFor();
 });
 
-test('where tickets need presence, the widget keeps its place by itself; who only asks loses it after a minute', proof, async () => {
-  await using server = await startTestServer();
-  await using browser = await openBrowser();
-  await using shop = await openShop(server, { queueFields: { when_unstaffed: 'accept' } });
-  await present(server, shop.operator, { available: false });
-  const { admin, siteId } = shop.own;
-  const body = { ticket_needs_presence: true };
-  expectStatus(await call(server, `PATCH /sites/${siteId}`, { token: admin, body }), 200);
-  const silent = await enqueue(server, shop.own, shop.queue);
-  const { page } = await visit(browser, shop);
-  await askToTalk(page);
-  await page.getByText('You are number 2 in line').waitFor();
-  const began = performance.now();
-  const read = async (): Promise<Json> =>
-    expectStatus(await call(server, `GET /queue_tickets/${silent.id}`, { token: admin }), 200).body;
-  await until(async () => (await read()).state === 'visitor_left', 75_000);
-  await page.getByText('You are next in line').waitFor();
-  // Longer than the minute that asking counts for.
-  await until(() => performance.now() - began > 90_000, 95_000);
-  await page.getByText('You are next in line').waitFor();
-});
+test(
+  'where tickets need presence, the widget keeps its place by itself; who only asks loses it after a minute',
+  proof,
+  async () => {
+    await using server = await startTestServer();
+    await using browser = await openBrowser();
+    await using shop = await openShop(server, { queueFields: { when_unstaffed: 'accept' } });
+    await present(server, shop.operator, { available: false });
+    const { admin, siteId } = shop.own;
+    const body = { ticket_needs_presence: true };
+    expectStatus(await call(server, `PATCH /sites/${siteId}`, { token: admin, body }), 200);
+    const silent = await enqueue(server, shop.own, shop.queue);
+    const { page } = await visit(browser, shop);
+    await askToTalk(page);
+    await page.getByText('You are number 2 in line').waitFor();
+    const began = performance.now();
+    const read = async (): Promise<Json> =>
+      expectStatus(await call(server, `GET /queue_tickets/${silent.id}`, { token: admin }), 200).body;
+    await until(async () => (await read()).state === 'visitor_left', 75_000);
+    await page.getByText('You are next in line').waitFor();
+    // Longer than the minute that asking counts for.
+    await until(() => performance.now() - began > 90_000, 95_000);
+    await page.getByText('You are next in line').waitFor();
+  },
+);

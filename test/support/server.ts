@@ -36,7 +36,10 @@ export async function startTestServer(
   room: Room | null = null,
 ): Promise<TestServer> {
   const dataDir = overrides.dataDir ?? mkdtempSync(join(tmpdir(), 'usher-test-data-'));
-  const config: Config = { ...readConfig({}), rateLimitPerToken: 1e9, rateLimitSignIn: 1e9, ...overrides, dataDir };
+  // Receivers of tests are on loopback, also those of webhooks that visitors bring along.
+  const attachedWebhookAllowCidrs = overrides.webhookAllowCidrs ?? readConfig({}).webhookAllowCidrs;
+  const limits = { rateLimitPerToken: 1e9, rateLimitSignIn: 1e9 };
+  const config: Config = { ...readConfig({}), attachedWebhookAllowCidrs, ...limits, ...overrides, dataDir };
   const logged: string[] = [];
   const sink = new Writable({
     write(chunk, _encoding, done) {

@@ -1,5 +1,7 @@
+import type { LookupFunction } from 'node:net';
 import type { Config } from './config.ts';
 import { WebhookAttacher } from './events/attach-webhooks.ts';
+import { UnresolvedNames } from './events/unresolved-names.ts';
 import { eventWebhooks } from './events/catalogue.ts';
 import { Hints } from './events/hints.ts';
 import { beginEpochs } from './events/log-point.ts';
@@ -37,7 +39,8 @@ import type { Room } from './platform/disk-room.ts';
 import { connectionLimits, openFileLimit, type ConnectionLimits } from './platform/connection-limits.ts';
 import { countConnections } from './platform/connection-metrics.ts';
 import { docsRoutes } from './platform/docs.ts';
-import { guardedConnector } from './platform/guarded-connector.ts';
+import { NameResolver } from './platform/names/name-resolver.ts';
+import { watchNames } from './platform/names/metrics.ts';
 import { GuardedFetcher } from './platform/guarded-fetcher.ts';
 import { healthRoutes } from './platform/health.ts';
 import { createApp, type App } from './platform/http.ts';
@@ -97,6 +100,7 @@ import { installRequestLog } from './platform/request-log.ts';
 import { installSettling } from './platform/settling.ts';
 import { warnOfProxy } from './platform/warn-of-proxy.ts';
 import { eventTypeRoutes } from './webhooks/event-types.ts';
+import { WebhookConnectors } from './webhooks/dispatcher/webhook-connectors.ts';
 import { webhookRoutes } from './webhooks/registrations/routes.ts';
 
 interface AppParts {
@@ -115,9 +119,6 @@ interface AppParts {
 /** Few and short: a lookup is one indexed row. While the database is away, each is told so at once and not after a pause. */
 const lookupOptions = { max: 4, idle_timeout: 60, connect_timeout: 2, backoff: () => 0 };
 
-/** D8.5. */
-const webhookConnectMs = 5_000;
-
 /** Failures to authenticate an address may have in a minute, garbage tokens above all. */
 const failuresPerMinute = 300;
 
@@ -130,21 +131,22 @@ export async function buildApp(parts: AppParts): Promise<App> {
   const lookups = database.connect(lookupOptions);
   app.addHook('onClose', async () => lookups.end({ timeout: 1 }));
   await beginEpochs(lookups, feed, log);
+  const outgoing = openOutgoing(app, config, metrics);
+  const { lookup, guard } = outgoing;
   const directory = createDirectory(lookups, feed);
   const siteQueues = new SiteQueues(database.sql, feed, clock);
   const hints = new Hints(lookups, feed, log);
   app.addHook('onClose', async () => hints.stop());
   const turns = startTurns({ app, database, feed, clock, log, siteQueues, hints, metrics });
   const disk = new FileDisk(config.dataDir, log, room);
-  const files = openFilesRoom({ app, sql: database.sql, disk, scanner: config.scanner, hints, log, metrics });
-  const sms = openSms({ app, config, database, feed, log, hints, metrics, turns });
+  const files = openFilesRoom({ app, sql: database.sql, disk, scanner: config.scanner, hints, log, metrics, lookup });
+  const sms = openSms({ app, config, database, feed, log, hints, metrics, turns, lookup });
   const tokens = new Tokens(new Keyring(lookups, feed), () => clock.steadyNow());
   const sealer = new Sealer(lookups);
-  const guard = new AddressGuard(config.webhookAllowCidrs);
-  const attacher = new WebhookAttacher(lookups, guard, sealer);
+  const attacher = new WebhookAttacher({ sql: lookups, sealer, sites: directory.sites, ...outgoing.attached });
   const authentications = startAuthentications({ app, database, log, hints, tokens, sealer, guard });
 
-  startDispatcher({ app, config, database, feed, session, clock, log, hints, metrics, sealer, guard });
+  startDispatcher({ app, config, database, feed, session, clock, log, hints, metrics, sealer, outgoing });
 
   const authenticator = new Authenticator(tokens, directory);
   const addressOf = addressOfCallers(await AddressHasher.load(lookups));
@@ -220,6 +222,30 @@ export async function buildApp(parts: AppParts): Promise<App> {
   await pageRoutes(app);
   await app.ready();
   return app;
+}
+
+/** What connections to others need: their names resolved, and their addresses checked. */
+interface Outgoing {
+  readonly names: NameResolver;
+  /** For what settings name: the scanner, the carrier, Apple. */
+  readonly lookup: LookupFunction;
+  /** For registered webhooks and identity providers. */
+  readonly guard: AddressGuard;
+  /** For webhooks that come with a ticket or request. */
+  readonly attached: { readonly guard: AddressGuard; readonly unresolved: UnresolvedNames };
+}
+
+function openOutgoing(app: App, config: Config, metrics: Metrics): Outgoing {
+  const names = new NameResolver({ servers: config.dnsServers });
+  app.addHook('onClose', async () => names.close());
+  watchNames(metrics.registry, names);
+  const attachedGuard = new AddressGuard(config.attachedWebhookAllowCidrs, names);
+  return {
+    names,
+    lookup: names.lookupFor('settings'),
+    guard: new AddressGuard(config.webhookAllowCidrs, names),
+    attached: { guard: attachedGuard, unresolved: new UnresolvedNames(names) },
+  };
 }
 
 interface LimitedParts extends Pick<AppParts, 'config' | 'log'> {
@@ -319,7 +345,7 @@ function startAuthentications({ app, database, log, hints, guard, ...parts }: Au
     sql: database.sql,
     log,
     ...parts,
-    fetcher: new GuardedFetcher({ guard, plainHttp: 'to allowed ranges' }),
+    fetcher: new GuardedFetcher({ guard, plainHttp: 'to allowed ranges', holder: 'identity providers' }),
     tell: tellOfAuthentication,
     onDecided: (accountId) => hints.tell(accountId),
   });
@@ -335,18 +361,20 @@ interface DispatcherSetting extends AppParts {
   readonly hints: Hints;
   readonly metrics: Metrics;
   readonly sealer: Sealer;
-  readonly guard: AddressGuard;
+  readonly outgoing: Outgoing;
 }
 
-function startDispatcher({ app, config, database, guard, sealer, ...parts }: DispatcherSetting): void {
+function startDispatcher({ app, config, database, outgoing, sealer, ...parts }: DispatcherSetting): void {
+  const { names, lookup, guard, attached } = outgoing;
   const sql = database.connect(dispatcherOptions);
-  const apns = new ApnsSender({ settings: config.apns, sql, sealer });
+  const apns = new ApnsSender({ settings: config.apns, sql, sealer, lookup });
+  const connectors = new WebhookConnectors({ registered: guard, attached: attached.guard });
   const { feed, metrics } = parts;
   const dispatcher = new Dispatcher({
     sql,
     ...parts,
     book: new WebhookBook(sql, sealer, feed),
-    courier: new Courier({ sql, sealer, connect: guardedConnector(guard, false, webhookConnectMs), apns }),
+    courier: new Courier({ sql, sealer, connectors, names, apns }),
     watch: countDeliveries(metrics.registry),
   });
   watchDispatcher(metrics.registry, dispatcher);
@@ -372,10 +400,16 @@ function startRecoveries({
 /** For preparing, sending and taking SMS. None is held while another is waited for. */
 const smsOptions = { max: 3, idle_timeout: 60 };
 
-type SmsParts = Omit<AppParts, 'session' | 'clock'> & { app: App; hints: Hints; metrics: Metrics; turns: Turns };
+type SmsParts = Omit<AppParts, 'session' | 'clock'> & {
+  app: App;
+  hints: Hints;
+  metrics: Metrics;
+  turns: Turns;
+  lookup: LookupFunction;
+};
 
 /** `null`: no carrier is set up. Closed before the turns are, whom it asks. */
-function openSms({ app, config, database, feed, log, hints, metrics, turns }: SmsParts): SmsService | null {
+function openSms({ app, config, database, feed, log, hints, metrics, turns, lookup }: SmsParts): SmsService | null {
   if (config.twilio === null) return null;
   const sql = database.connect(smsOptions);
   const sms = startSms({
@@ -386,6 +420,7 @@ function openSms({ app, config, database, feed, log, hints, metrics, turns }: Sm
     log,
     registry: metrics.registry,
     tell: (accountId) => hints.tell(accountId),
+    lookup,
   });
   app.addHook('onClose', async () => {
     await sms.stop();

@@ -25,8 +25,12 @@ export interface Config {
   /** Whole days for which events are kept. */
   readonly eventRetentionDays: number;
   readonly scanner: ScannerChoice;
-  /** Networks, not public ones, that webhooks and identity providers may be in. */
+  /** Networks, not public ones, that registered webhooks and identity providers may be in. */
   readonly webhookAllowCidrs: readonly string[];
+  /** The same for webhooks that come with a ticket or request: only what was said, not what the embedded database implies. */
+  readonly attachedWebhookAllowCidrs: readonly string[];
+  /** DNS servers for everything but the database's own name, as `address` or `address:port`; none: those of the system. */
+  readonly dnsServers: readonly string[];
   /** The carrier for SMS, and where it finds us; `null`: there is none. URLs have no slash at the end. */
   readonly twilio: {
     readonly baseUrl: string;
@@ -102,7 +106,7 @@ export const settings = [
     name: 'USHER_RATE_LIMIT_SIGN_IN',
     fallback: '60',
     meaning:
-      'Attempts a minute for each address and process to sign in, and wrong passwords for each e-mail address; a sixth of it for both together',
+      'Sign-in attempts a minute, address and process; as many wrong passwords an e-mail, a sixth from one address',
   },
   {
     name: 'USHER_PUBLIC_URL',
@@ -124,7 +128,12 @@ export const settings = [
     name: 'USHER_WEBHOOK_ALLOW_CIDRS',
     fallback: '',
     meaning:
-      'Networks, not public ones, that Usher may call, as `10.1.0.0/16,::1`; with the embedded database loopback',
+      'Private networks that Usher may call, as `10.1.0.0/16,::1`; unset and embedded: loopback, for registrations',
+  },
+  {
+    name: 'USHER_DNS_SERVERS',
+    fallback: '',
+    meaning: 'DNS servers for names of receivers, as `10.0.0.53,[fd00::53]:5353`; unset, those of the system',
   },
   {
     name: 'USHER_TWILIO_BASE_URL',
@@ -193,7 +202,8 @@ export function readConfig(environment: Environment): Config {
     publicUrl: read('USHER_PUBLIC_URL') === '' ? '' : plainUrl('USHER_PUBLIC_URL', read('USHER_PUBLIC_URL')),
     eventRetentionDays: wholeNumber('USHER_EVENT_RETENTION_DAYS', read('USHER_EVENT_RETENTION_DAYS'), 1, 3_650),
     scanner: scanner(read('USHER_SCANNER'), read('DATABASE_URL') === ''),
-    webhookAllowCidrs: allowCidrs(read('USHER_WEBHOOK_ALLOW_CIDRS'), read('DATABASE_URL') === ''),
+    ...allowCidrs(read('USHER_WEBHOOK_ALLOW_CIDRS'), read('DATABASE_URL') === ''),
+    dnsServers: dnsServers(read('USHER_DNS_SERVERS')),
     twilio: twilio(read),
     apns: apns(read),
     ice: ice(read('USHER_ICE_SERVERS'), read('USHER_TURN_SECRET')),
@@ -394,14 +404,38 @@ function trustProxy(value: string): Config['trustProxy'] {
   );
 }
 
-function allowCidrs(value: string, isEmbedded: boolean): readonly string[] {
-  if (value === '') return isEmbedded ? ['127.0.0.0/8', '::1/128'] : [];
+/**
+ * What is set goes for every webhook: whoever runs Usher has decided so. That an embedded one may call loopback is meant for
+ * those who try it out on their own machine, and goes for what they register, not for what visitors of a page bring along.
+ */
+function allowCidrs(
+  value: string,
+  isEmbedded: boolean,
+): Pick<Config, 'webhookAllowCidrs' | 'attachedWebhookAllowCidrs'> {
+  if (value === '')
+    return { webhookAllowCidrs: isEmbedded ? ['127.0.0.0/8', '::1/128'] : [], attachedWebhookAllowCidrs: [] };
   const networks = value.split(',').map((each) => each.trim());
   const wrong = networks.find((each) => !isNetwork(each) || each.includes('%'));
-  if (wrong === undefined) return networks;
+  if (wrong === undefined) return { webhookAllowCidrs: networks, attachedWebhookAllowCidrs: networks };
   throw new SettingError(
     `USHER_WEBHOOK_ALLOW_CIDRS must be a list of networks such as 10.0.0.0/8 or fd00::/8, not "${wrong}".`,
   );
+}
+
+/** As c-ares takes them: an address, or one with a port, where IPv6 has brackets. */
+function dnsServers(value: string): readonly string[] {
+  const servers = value === '' ? [] : value.split(',').map((each) => each.trim());
+  const wrong = servers.find((server) => !isDnsServer(server));
+  if (wrong === undefined) return servers;
+  throw new SettingError(
+    `USHER_DNS_SERVERS must be a list of IP addresses such as 10.0.0.53 or [fd00::53]:5353, not "${wrong}".`,
+  );
+}
+
+function isDnsServer(text: string): boolean {
+  const [, bracketed, plain = text, port = '53'] = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d{1,5}))?$/.exec(text) ?? [];
+  const isAddress = bracketed === undefined ? isIP(plain) !== 0 : isIP(bracketed) === 6;
+  return isAddress && !text.includes('%') && Number(port) >= 1 && Number(port) <= 65_535;
 }
 
 function isNetwork(text: string): boolean {

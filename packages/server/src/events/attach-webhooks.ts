@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto';
+import { isFromPage, type Caller } from '../identity/caller.ts';
+import type { Directory } from '../identity/directory.ts';
 import type { Sealer } from '../identity/sealer.ts';
-import type { AddressGuard } from '../platform/address-guard.ts';
+import { bareHost, type AddressGuard } from '../platform/address-guard.ts';
 import type { Sql } from '../platform/database.ts';
-import { invalid, type Violation } from '../platform/errors.ts';
-import { newId, type AccountId, type Id, type OperatorId } from '../platform/ids.ts';
+import { invalid, Refusal, type Violation } from '../platform/errors.ts';
+import { newId, type AccountId, type Id, type OperatorId, type SiteId } from '../platform/ids.ts';
 import { isApns } from './apns-url.ts';
 import { destinationFor } from './destination.ts';
 import { subscriptionOf, type WebhookInput, type WebhookSubscription } from './subscription.ts';
 import { heardTypes } from './told.ts';
+import type { UnresolvedNames } from './unresolved-names.ts';
 import { purposeOfSecret } from './webhook-secret.ts';
 
 export type WebhookId = Id<'webhook'>;
@@ -18,12 +21,31 @@ interface Attaching {
   readonly side: 'visitor' | 'operator';
   /** The operator who brings them: they hear of a site only while that operator has a role there. */
   readonly attachedBy?: OperatorId | null;
-  /** Having passed `attachedWebhooks`, and `refuseForbidden`. */
+  /** Having passed `attachedWebhooks`, and `check`. */
   readonly webhooks: readonly WebhookInput[] | undefined;
 }
 
+interface Bringing {
+  readonly caller: Caller;
+  /** The site of the ticket or request. */
+  readonly siteId: SiteId;
+  /** Where the request comes from. */
+  readonly address: string;
+  readonly webhooks: readonly WebhookInput[] | undefined;
+}
+
+interface AttacherParts {
+  /** Not the `sql` of a request, which may be a transaction: turns tell webhooks before that is committed. */
+  readonly sql: Sql;
+  /** Whom attached webhooks may call. */
+  readonly guard: AddressGuard;
+  readonly sealer: Sealer;
+  readonly unresolved: UnresolvedNames;
+  readonly sites: Pick<Directory['sites'], 'get'>;
+}
+
 /** Why the URL cannot be registered, where an address of it is one that must not be called (D8.9); `null`: it can. */
-export async function addressComplaint(guard: AddressGuard, url: string): Promise<string | null> {
+export function addressComplaint(guard: AddressGuard, url: string): string | null {
   return isApns(url) ? null : guard.complaint(new URL(url));
 }
 
@@ -32,33 +54,48 @@ export async function addressComplaint(guard: AddressGuard, url: string): Promis
  * becomes. Tickets by the thousand bring the same ones along, so that those which say the same are one row.
  */
 export class WebhookAttacher {
-  readonly #sql: Sql;
-  readonly #guard: AddressGuard;
-  readonly #sealer: Sealer;
+  readonly #parts: AttacherParts;
 
-  /** Not with the `sql` of a request, which may be a transaction: turns tell webhooks before that is committed. */
-  constructor(sql: Sql, guard: AddressGuard, sealer: Sealer) {
-    this.#sql = sql;
-    this.#guard = guard;
-    this.#sealer = sealer;
+  constructor(parts: AttacherParts) {
+    this.#parts = parts;
   }
 
   /**
-   * Refuses those whose addresses must not be called (D8.9). For a preHandler: the handler of a request with an
-   * Idempotency-Key is in a transaction, and names are resolved here, which may take seconds.
+   * For whoever makes a ticket: refuses webhooks of visitors where the site takes none, and more names that do not resolve than
+   * one visitor or address may bring along. For a preHandler: the handler of a request with an Idempotency-Key is in a
+   * transaction, and is not to wait for a site to be read.
    */
-  async refuseForbidden(webhooks: readonly WebhookInput[] = []): Promise<void> {
-    const complaints = await Promise.all(webhooks.map(async ({ url }) => addressComplaint(this.#guard, url)));
-    const violations: Violation[] = complaints.flatMap((detail, index) =>
+  async checkBrought({ caller, siteId, address, webhooks = [] }: Bringing): Promise<void> {
+    if (webhooks.length === 0) return;
+    const { sites, unresolved } = this.#parts;
+    if (caller.kind === 'visitor' && (await sites.get(siteId))?.site.visitor_webhooks === false)
+      throw new Refusal(
+        'forbidden',
+        'The site takes no webhooks from visitors (visitor_webhooks). Leave out webhooks.',
+      );
+    this.check(webhooks);
+    if (caller.kind === 'visitor' && isFromPage(caller))
+      unresolved.hold(
+        caller,
+        address,
+        webhooks.flatMap(({ url }) => (isApns(url) ? [] : [bareHost(new URL(url))])),
+      );
+  }
+
+  /** Refuses those whose addresses must not be called (D8.9), as far as that is known without asking anybody. */
+  check(webhooks: readonly WebhookInput[] = []): void {
+    const violations: Violation[] = webhooks.flatMap(({ url }, index) =>
       // Not which address it was: visitors bring webhooks along, and names mean more inside of a network than outside.
-      detail === null ? [] : [{ attribute: `/webhooks/${index}/url`, detail: 'is not where Usher may send anything' }],
+      addressComplaint(this.#parts.guard, url) === null
+        ? []
+        : [{ attribute: `/webhooks/${index}/url`, detail: notThere }],
     );
     if (violations.length > 0) throw invalid(violations);
   }
 
   async attach({ accountId, side, attachedBy = null, webhooks = [] }: Attaching): Promise<readonly WebhookId[]> {
     if (webhooks.length === 0) return [];
-    const sql = this.#sql;
+    const { sql } = this.#parts;
     const wanted = webhooks
       .map(subscriptionOf)
       .map((webhook) => ({ webhook, digest: digestOf(side, attachedBy, webhook) }));
@@ -70,11 +107,11 @@ export class WebhookAttacher {
   }
 
   async #insert({ accountId, side, attachedBy, webhook, digest }: NewAttached): Promise<void> {
-    const sql = this.#sql;
+    const { sql, sealer } = this.#parts;
     const id = newId<WebhookId>();
     const { kind, url, events, messages, secret } = webhook;
     const http = kind === 'http' ? webhook : null;
-    const sealed = secret === null ? null : (await this.#sealer.seal())(secret, purposeOfSecret(id));
+    const sealed = secret === null ? null : (await sealer.seal())(secret, purposeOfSecret(id));
     const destinationId = await destinationFor(sql, accountId, url);
     await sql`
       INSERT INTO webhooks (id, account_id, destination_id, side, digest, attached_at, url, method, headers, events, hears,
@@ -85,6 +122,9 @@ export class WebhookAttacher {
       ON CONFLICT (account_id, digest) WHERE side IS NOT NULL DO NOTHING`;
   }
 }
+
+const notThere =
+  'is not where Usher may send anything: an attached webhook needs a public address, or one in USHER_WEBHOOK_ALLOW_CIDRS';
 
 interface NewAttached {
   readonly accountId: AccountId;

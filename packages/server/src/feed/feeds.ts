@@ -173,7 +173,8 @@ export class Feeds {
   }
 
   #recheck(concerns: (stream: Stream) => boolean): void {
-    for (const { stream, follower } of this.#open.values()) if (concerns(stream)) void this.#recheckOne(stream, follower);
+    for (const { stream, follower } of this.#open.values())
+      if (concerns(stream)) void this.#recheckOne(stream, follower);
   }
 
   /** The token may have ended, or reach other sites. Until that is known, nothing is sent to anybody of the account. */

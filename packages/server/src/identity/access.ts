@@ -218,7 +218,7 @@ function requireAnywhere(access: Exclude<Access, { public: true }>, caller: Call
   throw new Refusal('forbidden', `This needs the role ${access.operator} on at least one site.`);
 }
 
-export function declaredRole(request: FastifyRequest): Role {
+function declaredRole(request: FastifyRequest): Role {
   const access = request.routeOptions.config.access;
   if (access === undefined || access.public || access.operator === undefined)
     throw new Error('the route names no role');

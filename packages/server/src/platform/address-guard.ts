@@ -1,7 +1,7 @@
-import { lookup, type LookupAddress } from 'node:dns';
+import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { promisify } from 'node:util';
 import ipaddr from 'ipaddr.js';
+import { lookupBy } from './names/name-resolver.ts';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Network = [Address, number];
@@ -9,23 +9,40 @@ type Network = [Address, number];
 /** `public`: anybody's. `allowed`: not public, but the settings name it. `forbidden`: of this machine, or of a network around it. */
 export type Standing = 'public' | 'allowed' | 'forbidden';
 
-/** What the name resolves to; rejects if it does to nothing. */
-export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
+/** What resolves names: see `NameResolver`. */
+interface Names {
+  /** At least one address. The holder is whose lookups are counted together. */
+  resolve(hostname: string, holder: string): Promise<readonly LookupAddress[]>;
+  /** What is known without asking; `null`: nothing is. */
+  peek(hostname: string): readonly LookupAddress[] | null;
+}
 
 /** An address that must not be connected to, or a name that has one. The message may be shown to whoever named it. */
 export class ForbiddenAddress extends Error {
   override readonly name = 'ForbiddenAddress';
 }
 
-/** Whoever registers a URL waits so long for its name; one that is not resolved by then is checked when it is used. */
-const registrationLookupMs = 3_000;
-
-const lookupAll = promisify(lookup);
-const resolveBySystem: Resolve = async (hostname) => lookupAll(hostname, { all: true });
-
 const globalUnicast = network('2000::/3');
 /** By this prefix the network itself makes IPv6 addresses of public IPv4 ones, where hosts have no IPv4 (DNS64). */
 const nat64 = network('64:ff9b::/96');
+
+/**
+ * Addresses in public ranges that clouds keep for themselves: they answer only from inside, where they trust whoever asks.
+ * What clouds have in private ranges (169.254.169.254, fd00:ec2::254, 100.100.100.200, 192.0.0.192) is not public anyway.
+ */
+const platformNetworks: readonly Network[] = [
+  '168.63.129.16', // Azure: the host agent, DNS, health probes
+  '161.26.0.0/16', // IBM Cloud: services
+  '166.8.0.0/14', // IBM Cloud: service endpoints
+  '199.36.153.4/30', // Google Cloud: restricted.googleapis.com
+  '199.36.153.8/30', // Google Cloud: private.googleapis.com
+].map(network);
+
+interface Lookup {
+  readonly onlyAllowed: boolean;
+  /** Whose lookups are counted together. */
+  readonly holder: string;
+}
 
 /**
  * Keeps what customers make us connect to (webhooks, identity providers) away from where only we can reach: this machine,
@@ -35,12 +52,11 @@ const nat64 = network('64:ff9b::/96');
  */
 export class AddressGuard {
   readonly #allowed: Network[];
-  readonly #resolve: Resolve;
-  readonly #resolving = new Map<string, ReturnType<Resolve>>();
+  readonly #names: Names;
 
-  constructor(allowed: readonly string[], resolve: Resolve = resolveBySystem) {
+  constructor(allowed: readonly string[], names: Names) {
     this.#allowed = allowed.map(network);
-    this.#resolve = resolve;
+    this.#names = names;
   }
 
   /** Of a literal address. What is no address is forbidden. */
@@ -51,29 +67,18 @@ export class AddressGuard {
     return isPublic(address) ? 'public' : 'forbidden';
   }
 
-  /**
-   * Every address of the name. One that is forbidden forbids them all: which of them is connected to is not for us to say.
-   * With `onlyAllowed` it is not enough to be public.
-   */
-  async addresses(hostname: string, onlyAllowed = false): Promise<LookupAddress[]> {
-    const found = [...(await this.#resolved(hostname))];
-    const [first] = found;
-    if (first === undefined) throw Object.assign(new Error(`${hostname} has no address`), { code: 'ENOTFOUND' });
-    const wrong = found.find(({ address }) => !this.permits(address, onlyAllowed));
-    if (wrong !== undefined) throw new ForbiddenAddress(`${hostname} resolves to ${wrong.address}, which ${refused}`);
+  /** Every address of the name. With `onlyAllowed` it is not enough to be public. */
+  async addresses(hostname: string, { onlyAllowed, holder }: Lookup): Promise<readonly LookupAddress[]> {
+    const found = await this.#names.resolve(hostname, holder);
+    const fault = this.#faultIn(hostname, found, onlyAllowed);
+    if (fault !== null) throw new ForbiddenAddress(fault);
     return found;
   }
 
-  /**
-   * Who asks for a name that is being resolved gets the same answer. A process resolves only two names at a time (half of
-   * libuv's threads): a receiver's name that takes long, asked for by each connection, would hold up everybody else's.
-   */
-  async #resolved(hostname: string): ReturnType<Resolve> {
-    const begun = this.#resolving.get(hostname);
-    if (begun !== undefined) return begun;
-    const resolving = this.#resolve(hostname).finally(() => this.#resolving.delete(hostname));
-    this.#resolving.set(hostname, resolving);
-    return resolving;
+  /** One address that is forbidden forbids them all: which of them is connected to is not for us to say. */
+  #faultIn(hostname: string, found: readonly LookupAddress[], onlyAllowed: boolean): string | null {
+    const wrong = found.find(({ address }) => !this.permits(address, onlyAllowed));
+    return wrong === undefined ? null : `${hostname} resolves to ${wrong.address}, which ${refused}`;
   }
 
   permits(address: string, onlyAllowed = false): boolean {
@@ -82,30 +87,19 @@ export class AddressGuard {
   }
 
   /** For the sockets of `net` and `tls`: what it answers is what they connect to. They do not ask for literal addresses. */
-  lookupFor(onlyAllowed: boolean): LookupFunction {
-    return (hostname, { all }, answer) => {
-      this.addresses(hostname, onlyAllowed).then(
-        (found) => (all === true ? answer(null, found) : answer(null, found[0]?.address ?? '', found[0]?.family)),
-        (error: NodeJS.ErrnoException) => answer(error, []),
-      );
-    };
+  lookupFor(options: Lookup): LookupFunction {
+    return lookupBy(async (hostname) => this.addresses(hostname, options));
   }
 
   /**
-   * Why the URL may not be registered; `null` if it may. A name that cannot be resolved now may, unless it has to be in an
-   * allowed range.
+   * Why the URL may not be registered; `null` if it may. Nobody waits for a DNS server here: a name of which nothing is known
+   * yet may be registered, and is checked when it is used.
    */
-  async complaint(url: URL, { onlyAllowed = false } = {}): Promise<string | null> {
+  complaint(url: URL, { onlyAllowed = false } = {}): string | null {
     const hostname = bareHost(url);
     if (isIP(hostname) !== 0) return this.permits(hostname, onlyAllowed) ? null : refused;
-    const unresolved = onlyAllowed ? `${hostname} cannot be resolved` : null;
-    const found = this.addresses(hostname, onlyAllowed).then(
-      () => null,
-      (error: unknown) => (error instanceof ForbiddenAddress ? error.message : unresolved),
-    );
-    const late = Promise.withResolvers<string | null>();
-    const timer = setTimeout(() => late.resolve(unresolved), registrationLookupMs);
-    return Promise.race([found, late.promise]).finally(() => clearTimeout(timer));
+    const known = this.#names.peek(hostname);
+    return known === null ? null : this.#faultIn(hostname, known, onlyAllowed);
   }
 }
 
@@ -123,7 +117,8 @@ export function bareHost({ hostname }: URL): string {
 function isPublic(address: Address): boolean {
   const inGlobal =
     address.kind() === 'ipv4' || ipaddr.subnetMatch(address, { global: [globalUnicast] }, '') === 'global';
-  return inGlobal && address.range() === 'unicast';
+  const isPlatform = ipaddr.subnetMatch(address, { platform: [...platformNetworks] }, '') === 'platform';
+  return inGlobal && !isPlatform && address.range() === 'unicast';
 }
 
 /** Without its zone, and an IPv6 address in its one spelling: ipaddr.js reads `::1.2.3.4` as if it were IPv4-mapped. */

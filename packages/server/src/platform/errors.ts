@@ -54,6 +54,7 @@ export const errors = {
   invalid_request: { status: 422, title: 'The request breaks a rule' },
   idempotency_key_reused: { status: 422, title: 'The idempotency key was used for another request' },
   rate_limited: { status: 429, title: 'Too many requests' },
+  too_many_unresolved_names: { status: 429, title: 'Too many webhooks have names that do not resolve' },
   address_limit: { status: 429, title: 'One address has as much as it may have' },
   headers_too_large: { status: 431, title: 'The headers are too large' },
   internal_error: { status: 500, title: 'Something went wrong inside Usher' },

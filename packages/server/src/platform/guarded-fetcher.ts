@@ -44,6 +44,8 @@ interface FetcherOptions {
   readonly guard: AddressGuard;
   /** Where plain http may go: to the allowed ranges alone, or also to public addresses. */
   readonly plainHttp: 'to allowed ranges' | 'anywhere';
+  /** Whose lookups of names are counted together. */
+  readonly holder: string;
   readonly limits?: Partial<FetchLimits>;
 }
 
@@ -55,10 +57,10 @@ export class GuardedFetcher {
   readonly #agent: Agent;
   readonly #limits: FetchLimits;
 
-  constructor({ guard, plainHttp, limits }: FetcherOptions) {
+  constructor({ guard, plainHttp, holder, limits }: FetcherOptions) {
     this.#limits = { ...defaultFetchLimits, ...limits };
     this.#agent = new Agent({
-      connect: guardedConnector(guard, plainHttp === 'to allowed ranges', this.#limits.connectMs),
+      connect: guardedConnector({ guard, plainHttp, timeoutMs: this.#limits.connectMs, holder }),
       connections: connectionsToOrigin,
       pipelining: 1,
       keepAliveTimeout: keepAliveMs,

@@ -68,7 +68,9 @@ export class SampleClient {
     const { tokens, sample } = this.#parts;
     const accountId = sample.account_id;
     const token =
-      as.kind === 'visitor' ? await tokens.signVisitor({ accountId, visitorId: as.id, trust: 'secret' }) : await this.#sign(as.id);
+      as.kind === 'visitor'
+        ? await tokens.signVisitor({ accountId, visitorId: as.id, trust: 'secret' })
+        : await this.#sign(as.id);
     if (token !== null) this.#tokens.set(as.id, { token, until: performance.now() + tokenLastsMs });
     return token;
   }

@@ -43,12 +43,8 @@ export function sampleDataRoutes(app: App, { simulations, sealer, guard }: Sampl
     {
       config: { access: changes, settles: true, audit: { action: 'sample_data.create', ...told } },
       preHandler: async (request) => {
-        const [receiverUrl, seal, secretHash] = await Promise.all([
-          receiverOf(request, guard),
-          sealer.seal(),
-          newSecretHash(),
-        ]);
-        prepared.set(request, { receiverUrl, seal, secretHash });
+        const [seal, secretHash] = await Promise.all([sealer.seal(), newSecretHash()]);
+        prepared.set(request, { receiverUrl: receiverOf(request, guard), seal, secretHash });
       },
       onResponse: async () => simulations.look(),
       schema: {
@@ -148,9 +144,9 @@ function refuseRemoving({ state }: SampleRow): void {
 }
 
 /** This very server, where it may call itself; `null` where it may not. */
-async function receiverOf({ server }: FastifyRequest, guard: AddressGuard): Promise<string | null> {
+function receiverOf({ server }: FastifyRequest, guard: AddressGuard): string | null {
   const bound = server.server.address();
   if (typeof bound !== 'object' || bound === null) return null;
   const url = `${serverUrl(bound.address, bound.port)}${receiverPath}`;
-  return (await guard.complaint(new URL(url), { onlyAllowed: true })) === null ? url : null;
+  return guard.complaint(new URL(url), { onlyAllowed: true }) === null ? url : null;
 }

@@ -5,8 +5,11 @@ export interface Attempt {
    * there, so that the webhook is disabled.
    */
   readonly verdict: 'delivered' | 'failed' | 'refused' | 'ended';
-  /** Nobody was there to take anything: that counts against the destination, whichever delivery it was. */
-  readonly unavailable: boolean;
+  /**
+   * Nobody was there to take anything: that counts against the destination, whichever delivery it was. `null`: nobody was
+   * asked, which says nothing of the destination.
+   */
+  readonly unavailable: boolean | null;
   /** What was answered; `null`: nothing was. */
   readonly status: number | null;
   /** The first of the answer, `longestAnswer` bytes at most, as text that can be stored. */

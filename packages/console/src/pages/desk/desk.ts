@@ -21,7 +21,6 @@ interface DeskParts {
   readonly api: Api;
   readonly live: Live;
   readonly operatorId: string;
-  readonly siteIds: readonly string[];
 }
 
 /** So many engagements an operator has at most at a time. */
@@ -106,17 +105,26 @@ export class Desk {
 
   /** What is on the desk: all that goes on, and of what was there before the page was loaded what is over. */
   async read(): Promise<void> {
-    const { api, operatorId: me, siteIds } = this.#parts;
-    const query = { site_ids: siteIds, operator_ids: [me], state: 'active', per_page: mostEngagements } as const;
+    const { api, operatorId: me } = this.#parts;
     try {
+      // Roles change, and what is asked about a site without one is refused.
+      const { site_roles: roles } = await api.call('GET /operator_authentication/sessions/current', {});
+      const siteIds = Object.keys(roles);
+      const query = { site_ids: siteIds, operator_ids: [me], state: 'active', per_page: mostEngagements } as const;
       const { engagements } =
         siteIds.length === 0 ? { engagements: [] } : await api.call('GET /engagements', { query });
       const going = new Set(engagements.map(({ id }) => id));
       const before = new Set([...this.keeper.onDesk.slice(-mostOver), ...this.#state.byId.keys()]);
-      const others = await Promise.all([...before].filter((id) => !going.has(id)).map(async (id) => this.#find(id)));
+      const others = await Promise.all(
+        [...before].filter((id) => !going.has(id)).map(async (id) => ({ id, engagement: await this.#find(id) })),
+      );
+      // Whoever was taken off a site has its conversations no longer, and may not read them.
+      for (const { id, engagement } of others)
+        this.apply(
+          engagement === null ? { type: 'dismissed', id } : { type: 'engagement', engagement, me, isKept: true },
+        );
+      for (const engagement of engagements) this.apply({ type: 'engagement', engagement, me, isKept: true });
       const known = [...this.#state.byId.keys()];
-      for (const engagement of [...others, ...engagements])
-        if (engagement !== null) this.apply({ type: 'engagement', engagement, me, isKept: true });
       this.#problem = null;
       this.apply({ type: 'listed' });
       await Promise.all(known.map(async (id) => this.#readOne(id)));

@@ -15,7 +15,7 @@ export function useDesk(): Desk {
   const me = useMe();
   const known = desks.get(live);
   if (known !== undefined) return known;
-  const desk = new Desk({ api, live, operatorId: me.operator.id, siteIds: me.sites.map(({ id }) => id) });
+  const desk = new Desk({ api, live, operatorId: me.operator.id });
   desks.set(live, desk);
   return desk;
 }

@@ -16,6 +16,7 @@ export const newDraft: SiteDraft = {
   proactive_call_timeout: 15,
   missed_call_unavailability_enabled: true,
   queue_ticket_timeout_sec: 14_400,
+  visitor_webhooks: true,
   allowed_file_content_types: ['image/jpeg', 'image/png', 'image/gif', 'image/webp', 'application/pdf', 'text/plain'],
   allowed_file_senders: { operator: true, visitor: true },
   allowed_origins: [],

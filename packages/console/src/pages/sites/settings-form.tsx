@@ -119,6 +119,14 @@ function TimeFields({ draft, set, faults, readOnly }: Props): ReactElement {
         onChange={(event) => set({ missed_call_unavailability_enabled: event.currentTarget.checked })}
         disabled={readOnly}
       />
+      <Switch
+        mt="md"
+        label="Visitors may bring webhooks"
+        description="Receivers that a visitor's own client names with a ticket or request. The widget needs none."
+        checked={draft.visitor_webhooks}
+        onChange={(event) => set({ visitor_webhooks: event.currentTarget.checked })}
+        disabled={readOnly}
+      />
     </Fieldset>
   );
 }

@@ -15,6 +15,7 @@ export const siteViews: FieldViews<SiteDraft> = {
     show: (enabled) => (enabled ? 'yes' : 'no'),
   },
   queue_ticket_timeout_sec: { label: 'Visitor waits at most', show: inWordsOf },
+  visitor_webhooks: { label: 'Visitors may bring webhooks', show: (allowed) => (allowed ? 'yes' : 'no') },
   allowed_file_content_types: { label: 'Types of files', show: list },
   allowed_file_senders: {
     label: 'Who may send files',

@@ -1,4 +1,4 @@
-import { connect, type Socket } from 'node:net';
+import { connect, type LookupFunction, type Socket } from 'node:net';
 
 export type Verdict = { readonly result: 'clean' } | { readonly result: 'infected'; readonly signature: string };
 
@@ -11,6 +11,8 @@ export interface Clamd {
   readonly host: string;
   readonly port: number;
   readonly times?: ClamdTimes;
+  /** How its name is resolved; left out, by the system. */
+  readonly lookup?: LookupFunction;
 }
 
 interface ClamdTimes {
@@ -27,12 +29,12 @@ const mostAnswerBytes = 4_096;
  * Clean is only what it calls so after it was sent everything; whatever else it does is a fault.
  */
 export async function scanWithClamd(
-  { host, port, times = clamdTimes }: Clamd,
+  { host, port, times = clamdTimes, lookup }: Clamd,
   bytes: AsyncIterable<Buffer>,
   signal: AbortSignal,
 ): Promise<Verdict> {
   signal.throwIfAborted();
-  const socket = connect({ host, port });
+  const socket = connect({ host, port, ...(lookup === undefined ? {} : { lookup }) });
   const exchange = new Exchange(socket);
   const give = (ms: number, doing: string): NodeJS.Timeout =>
     setTimeout(() => exchange.fail(`clamd did not ${doing} within ${ms} ms`), ms);

@@ -1,3 +1,4 @@
+import type { LookupFunction } from 'node:net';
 import type { ScannerChoice } from '../../config.ts';
 import type { Hints } from '../../events/hints.ts';
 import type { Sql } from '../../platform/database.ts';
@@ -26,10 +27,12 @@ interface RoomParts {
   readonly hints: Hints;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** How the scanner's name is resolved. */
+  readonly lookup: LookupFunction;
 }
 
 /** Begins to scan, where that is a program's work; it ends with the app. */
-export function openFilesRoom({ app, sql, disk, scanner, hints, log, metrics }: RoomParts): FilesRoom {
+export function openFilesRoom({ app, sql, disk, scanner, hints, log, metrics, lookup }: RoomParts): FilesRoom {
   const onScan = countScans(metrics.registry);
   watchPending(metrics.registry, sql);
   if (scanner.kind !== 'clamd') return { disk, scanner, onStored: () => undefined, onScan };
@@ -37,7 +40,7 @@ export function openFilesRoom({ app, sql, disk, scanner, hints, log, metrics }: 
     sql,
     disk,
     log,
-    scan: async (bytes, signal) => scanWithClamd(scanner, bytes, signal),
+    scan: async (bytes, signal) => scanWithClamd({ ...scanner, lookup }, bytes, signal),
     onResult: (accountId) => hints.tell(accountId),
     onScan,
   });

@@ -46,7 +46,8 @@ export function requestRoutes(app: App, parts: RequestRouteParts): void {
         body: requestInput,
         response: { 201: requestOutput },
       },
-      preHandler: async (request) => attacher.refuseForbidden(request.body.webhooks),
+      preHandler: async ({ caller, ip: address, body: { site_id: siteId, webhooks } }) =>
+        attacher.checkBrought({ caller, siteId, address, webhooks }),
     },
     async (request, reply) => {
       const made = showRequest(await ask(request, parts, request.body));

@@ -17,4 +17,6 @@ export type Sending =
 export interface Carrier {
   /** Never throws. `stopping` cuts it short. */
   send(sms: OutgoingSms, stopping: AbortSignal): Promise<Sending>;
+  /** Lets go of its connections. */
+  close(): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import type { LookupFunction } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { AccountId } from '../../platform/ids.ts';
 import type { ChangeFeed } from '../../platform/change-feed.ts';
@@ -18,6 +19,8 @@ interface SmsOptions {
   readonly log: Log;
   readonly registry: Registry;
   readonly tell: (accountId: AccountId) => void;
+  /** How the carrier's name is resolved. */
+  readonly lookup: LookupFunction;
 }
 
 /** What routes need to send, and to take what comes back. */
@@ -28,8 +31,13 @@ export interface SmsService extends Parts {
   readonly stop: () => Promise<void>;
 }
 
-export function startSms({ settings, sql, turns, feed, log, registry, tell }: SmsOptions): SmsService {
-  const parts: Parts = { sql, turns, tell, carrier: twilioCarrier(settings), metrics: smsMetrics(registry, sql) };
+export function startSms({ settings, sql, turns, feed, log, registry, tell, lookup }: SmsOptions): SmsService {
+  const carrier = twilioCarrier(settings, lookup);
+  const parts: Parts = { sql, turns, tell, carrier, metrics: smsMetrics(registry, sql) };
   const outbox = new Outbox({ sql, feed, log, handle: async (due, stopping) => handleDue(parts, due, stopping) });
-  return { ...parts, settings, wake: () => outbox.wake(), stop: async () => outbox.stop() };
+  const stop = async (): Promise<void> => {
+    await outbox.stop();
+    await carrier.close();
+  };
+  return { ...parts, settings, wake: () => outbox.wake(), stop };
 }

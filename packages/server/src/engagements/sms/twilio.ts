@@ -1,3 +1,5 @@
+import type { LookupFunction } from 'node:net';
+import { Agent, fetch, type Response } from 'undici';
 import type { Config } from '../../config.ts';
 import type { Carrier, OutgoingSms, Sending } from './carrier.ts';
 import { readable, type Receipt } from './sms.ts';
@@ -15,11 +17,13 @@ export const statusPath = '/carriers/twilio/status';
 export const inboundPath = '/carriers/twilio/inbound';
 
 /** Twilio's messages API, or whatever speaks it at the base URL. */
-export function twilioCarrier(settings: TwilioSettings): Carrier {
+export function twilioCarrier(settings: TwilioSettings, lookup: LookupFunction): Carrier {
   const { baseUrl, accountSid, authToken, publicUrl } = settings;
   const url = `${baseUrl}/2010-04-01/Accounts/${accountSid}/Messages.json`;
   const authorization = `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString('base64')}`;
+  const dispatcher = new Agent({ connect: { lookup, allowH2: false } });
   return {
+    close: async () => dispatcher.destroy(),
     async send({ id, from, to, body }: OutgoingSms, stopping: AbortSignal): Promise<Sending> {
       // Receipts name our id, because one may come before we have been told the carrier's, or after a crash instead.
       const form = new URLSearchParams({ From: from, To: to, Body: body });
@@ -29,6 +33,7 @@ export function twilioCarrier(settings: TwilioSettings): Carrier {
           method: 'POST',
           headers: { authorization, accept: 'application/json' },
           body: form,
+          dispatcher,
           redirect: 'manual',
           signal: AbortSignal.any([stopping, AbortSignal.timeout(sendTimeoutMs)]),
         });

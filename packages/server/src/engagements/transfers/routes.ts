@@ -54,7 +54,7 @@ function requestRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void 
         body: transferRequestInput,
         response: { 201: transferRequestOutput },
       },
-      preHandler: async (request) => attacher.refuseForbidden(request.body.webhooks),
+      preHandler: async (request) => attacher.check(request.body.webhooks),
     },
     async (request, reply) => {
       const given = request.body;
@@ -171,7 +171,7 @@ function ticketRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void {
         body: transferTicketInput,
         response: { 201: transferTicketOutput },
       },
-      preHandler: async (request) => attacher.refuseForbidden(request.body.webhooks),
+      preHandler: async (request) => attacher.check(request.body.webhooks),
     },
     async (request, reply) => {
       const given = request.body;

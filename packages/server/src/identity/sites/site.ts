@@ -39,6 +39,7 @@ export const siteDefaults = {
   proactive_call_timeout: 15,
   missed_call_unavailability_enabled: true,
   queue_ticket_timeout_sec: 14_400,
+  visitor_webhooks: true,
   allowed_file_content_types: ['image/jpeg', 'image/png', 'image/gif', 'image/webp', 'application/pdf', 'text/plain'],
   allowed_file_senders: { operator: true, visitor: true },
   allowed_origins: [] as string[],
@@ -53,6 +54,10 @@ const settings = {
   proactive_call_timeout: seconds(3_600),
   missed_call_unavailability_enabled: Type.Boolean(),
   queue_ticket_timeout_sec: seconds(7 * 86_400),
+  visitor_webhooks: Type.Boolean({
+    description:
+      'Whether visitors may bring webhooks along with tickets and requests. Those brought along before are called until their ticket or engagement ends',
+  }),
   allowed_file_content_types: list(contentType),
   allowed_file_senders: fileSenders,
   allowed_origins: list(origin, { uniqueItems: true }),
@@ -70,6 +75,7 @@ const settable = {
   proactive_call_timeout: Type.Optional(nullable(settings.proactive_call_timeout)),
   missed_call_unavailability_enabled: Type.Optional(nullable(settings.missed_call_unavailability_enabled)),
   queue_ticket_timeout_sec: Type.Optional(nullable(settings.queue_ticket_timeout_sec)),
+  visitor_webhooks: Type.Optional(nullable(settings.visitor_webhooks)),
   allowed_file_content_types: Type.Optional(nullable(settings.allowed_file_content_types)),
   allowed_file_senders: Type.Optional(nullable(settings.allowed_file_senders)),
   allowed_origins: Type.Optional(nullable(settings.allowed_origins)),

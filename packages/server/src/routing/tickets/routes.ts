@@ -40,7 +40,8 @@ export function ticketRoutes(app: App, parts: TicketRouteParts): void {
         body: ticketInput,
         response: { 200: ticketOutput, 201: ticketOutput },
       },
-      preHandler: async (request) => attacher.refuseForbidden(request.body.webhooks),
+      preHandler: async ({ caller, ip: address, body: { site_id: siteId, webhooks } }) =>
+        attacher.checkBrought({ caller, siteId, address, webhooks }),
     },
     async (request, reply) => {
       const { ticket, created } = await enqueue(request, parts, request.body);

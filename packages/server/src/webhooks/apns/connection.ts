@@ -1,9 +1,11 @@
+import type { LookupFunction } from 'node:net';
 import type { ApnsLimits } from './limits.ts';
 import { ApnsSession, type ApnsRequest, type Reply } from './session.ts';
 
 interface ConnectionOptions {
   readonly url: string;
   readonly ca: string | undefined;
+  readonly lookup: LookupFunction | undefined;
   readonly limits: ApnsLimits;
 }
 

@@ -1,3 +1,4 @@
+import type { LookupFunction } from 'node:net';
 import type { Config } from '../../config.ts';
 import type { ApnsTarget } from '../../events/apns-url.ts';
 import type { Sealer } from '../../identity/sealer.ts';
@@ -17,6 +18,8 @@ interface SenderOptions {
   readonly sealer: Sealer;
   /** Whom to trust, in PEM, instead of the usual authorities. */
   readonly ca?: string;
+  /** How Apple's name is resolved; left out, by the system. */
+  readonly lookup?: LookupFunction;
   readonly limits?: Partial<ApnsLimits>;
 }
 
@@ -51,10 +54,10 @@ export class ApnsSender {
    */
   readonly #paused: BoundedMap<string, { readonly until: number; readonly why: string }>;
 
-  constructor({ settings, sql, sealer, ca, limits }: SenderOptions) {
+  constructor({ settings, sql, sealer, ca, lookup, limits }: SenderOptions) {
     this.#limits = { ...defaultApnsLimits, ...limits };
     this.#paused = new BoundedMap(mostPaused);
-    const connect = (url: string) => new ApnsConnection({ url, ca, limits: this.#limits });
+    const connect = (url: string) => new ApnsConnection({ url, ca, lookup, limits: this.#limits });
     this.#credential = settings && {
       tokens: new ProviderTokens(settings, sql, sealer),
       connections: { sandbox: connect(settings.sandboxUrl), production: connect(settings.productionUrl) },

@@ -1,4 +1,5 @@
 import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2';
+import type { LookupFunction } from 'node:net';
 import type { ApnsLimits } from './limits.ts';
 
 export interface ApnsRequest {
@@ -25,6 +26,8 @@ interface SessionOptions {
   readonly url: string;
   /** Whom to trust instead of the usual authorities. */
   readonly ca: string | undefined;
+  /** How Apple's name is resolved; `undefined`: by the system. */
+  readonly lookup: LookupFunction | undefined;
   readonly limits: ApnsLimits;
   /** There may be room, or no more of it. */
   readonly onChange: () => void;
@@ -58,10 +61,14 @@ export class ApnsSession {
   #lastLooked = Infinity;
   #why: string | null = null;
 
-  constructor({ url, ca, limits, onChange }: SessionOptions) {
+  constructor({ url, ca, lookup, limits, onChange }: SessionOptions) {
     this.#limits = limits;
     this.#onChange = onChange;
-    this.#session = connect(url, { ...(ca === undefined ? {} : { ca }), settings: { enablePush: false } });
+    this.#session = connect(url, {
+      ...(ca === undefined ? {} : { ca }),
+      ...(lookup === undefined ? {} : { lookup }),
+      settings: { enablePush: false },
+    });
     this.#connecting = setTimeout(() => this.end('Apple could not be connected to in time'), limits.connectMs).unref();
     this.#session
       .on('remoteSettings', ({ maxConcurrentStreams = Infinity }) => this.#allow(maxConcurrentStreams))

@@ -1,15 +1,16 @@
 import type { KeyObject } from 'node:crypto';
-import type { buildConnector } from 'undici';
 import type { ApnsTarget } from '../../events/apns-url.ts';
 import { hasSecrets, revealEvent } from '../../events/event-secrets.ts';
 import type { Sealer } from '../../identity/sealer.ts';
 import type { Sql } from '../../platform/database.ts';
+import type { NameResolver } from '../../platform/names/name-resolver.ts';
 import type { Attempt } from '../attempt.ts';
 import { signatureHeaders } from '../signature.ts';
 import type { Delivery } from './delivery.ts';
 import type { Destination } from './destination.ts';
 import { HttpSender, type HttpRequest } from './http-sender.ts';
-import type { CalledWebhook, HttpTarget } from './webhook-book.ts';
+import type { CalledWebhook, HttpTarget, WebhookSource } from './webhook-book.ts';
+import type { WebhookConnectors } from './webhook-connectors.ts';
 
 /** The largest event there can be: every field of it has a limit. A larger one is a bug of ours, and is not sent. */
 export const longestEvent = 256 * 1_024;
@@ -29,17 +30,29 @@ interface PushSender {
 interface CourierParts {
   readonly sql: Sql;
   readonly sealer: Sealer;
-  readonly connect: buildConnector.connector;
+  readonly connectors: WebhookConnectors;
+  readonly names: NameResolver;
   readonly apns: PushSender;
 }
 
 /** Carries a delivery to where it goes. Whatever it meets there is an attempt, never an error. */
 export class Courier {
   readonly #parts: CourierParts;
-  readonly #senders = new Map<Destination, HttpSender>();
+  /** Two to a destination: a connection that was made for a registered webhook may be none for an attached one. */
+  readonly #senders = { registered: new Map<Destination, HttpSender>(), attached: new Map<Destination, HttpSender>() };
 
   constructor(parts: CourierParts) {
     this.#parts = parts;
+  }
+
+  /** Whether it is known what the destination's name resolves to, or that it does not. */
+  isPrepared({ hostname }: Destination): boolean {
+    return hostname === null || this.#parts.names.isSettled(hostname);
+  }
+
+  /** Never rejects. Afterwards the destination is prepared, unless too many names are waiting to be looked up. */
+  async prepare({ hostname, accountId }: Destination): Promise<void> {
+    if (hostname !== null) await this.#parts.names.resolve(hostname, accountId).catch(() => undefined);
   }
 
   /** Rejects only if the event's secrets could not be read from the database. */
@@ -54,22 +67,24 @@ export class Courier {
     webhook: CalledWebhook,
     body: string,
   ): Promise<Attempt> {
-    const { target, registeredAt } = webhook;
-    if (target.kind === 'http') return this.#senderTo(destination).send(httpRequest(target, eventId, body));
+    const { target, registeredAt, source } = webhook;
+    if (target.kind === 'http') return this.#senderTo(destination, source).send(httpRequest(target, eventId, body));
     return this.#parts.apns.send({ target, registeredAt, event: { id: eventId, type, json: body } });
   }
 
   /** Cuts off what is under way to it. */
   leave(destination: Destination): void {
-    this.#senders.get(destination)?.close();
-    this.#senders.delete(destination);
+    for (const senders of Object.values(this.#senders)) {
+      senders.get(destination)?.close();
+      senders.delete(destination);
+    }
   }
 
-  #senderTo(destination: Destination): HttpSender {
-    const known = this.#senders.get(destination);
+  #senderTo(destination: Destination, source: WebhookSource): HttpSender {
+    const known = this.#senders[source].get(destination);
     if (known !== undefined) return known;
-    const sender = new HttpSender(destination.origin, this.#parts.connect);
-    this.#senders.set(destination, sender);
+    const sender = new HttpSender(destination.origin, this.#parts.connectors.for(destination.accountId, source));
+    this.#senders[source].set(destination, sender);
     return sender;
   }
 

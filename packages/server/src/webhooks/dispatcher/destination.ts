@@ -1,5 +1,6 @@
 import type { WebhookId } from '../../events/attach-webhooks.ts';
 import type { DestinationId } from '../../events/destination.ts';
+import { bareHost } from '../../platform/address-guard.ts';
 import type { AccountId } from '../../platform/ids.ts';
 import { Breaker, type BreakerState } from './breaker.ts';
 import type { Delivery, DeliveryId } from './delivery.ts';
@@ -34,6 +35,8 @@ export class Destination {
   readonly id: DestinationId;
   readonly accountId: AccountId;
   readonly origin: string;
+  /** Whom to connect to; `null`: Apple, by a connection of its own. */
+  readonly hostname: string | null;
   readonly epoch: number;
   readonly lanes = new Lanes();
   readonly breaker = new Breaker();
@@ -42,6 +45,8 @@ export class Destination {
   /** Nothing is sent before that. */
   pausedUntil = 0;
   sending = 0;
+  /** Its name is being resolved; nothing is sent before that is done. */
+  isResolving = false;
   /** Which of its lanes wait for one that failed is not known. */
   isStrange = true;
   /** When something was last done for it. */
@@ -62,6 +67,7 @@ export class Destination {
     this.id = id;
     this.accountId = accountId;
     this.origin = origin;
+    this.hostname = origin.startsWith('http') ? bareHost(new URL(origin)) : null;
     this.epoch = epoch;
     this.terms = terms;
     this.activeAt = now;

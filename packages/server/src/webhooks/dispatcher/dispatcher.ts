@@ -334,7 +334,7 @@ export class Dispatcher {
   }
 
   #pump(destination: Destination): void {
-    while (this.#maySend(destination)) {
+    while (this.#maySend(destination) && this.#isResolved(destination)) {
       const delivery = destination.lanes.take();
       if (delivery === undefined) break;
       destination.sending += 1;
@@ -353,6 +353,23 @@ export class Dispatcher {
     if (state !== 'closed') return state === 'half_open' && destination.sending === 0;
     const free = Math.floor((mostSending - this.#sending) * shareOfFree);
     return destination.sending < Math.min(mostToDestination, Math.max(1, free));
+  }
+
+  /**
+   * A destination waits for its name here, where it holds no place that another could have. One whose name does not resolve is
+   * sent to all the same: the attempt fails at once, and is written down as any other.
+   */
+  #isResolved(destination: Destination): boolean {
+    const { courier } = this.#parts;
+    if (courier.isPrepared(destination)) return true;
+    if (destination.isResolving || destination.lanes.readyCount === 0) return false;
+    destination.isResolving = true;
+    void courier.prepare(destination).then(() => {
+      destination.isResolving = false;
+      if (!courier.isPrepared(destination)) destination.pausedUntil = performance.now() + pollMs;
+      this.#pump(destination);
+    });
+    return false;
   }
 
   /** The lease is ours, and nobody can have taken it. */
@@ -374,8 +391,8 @@ export class Dispatcher {
       else {
         const at = new Date();
         const attempt = await courier.carry(destination, delivery, webhook, payload);
-        if (attempt.unavailable) destination.breaker.unanswered(performance.now());
-        else destination.breaker.answered();
+        if (attempt.unavailable === true) destination.breaker.unanswered(performance.now());
+        else if (attempt.unavailable === false) destination.breaker.answered();
         this.#standing.note(webhook, attempt);
         const decided = decide(delivery, attempt, Math.random());
         this.#settle(destination, { delivery, epoch: destination.epoch, at, ...decided, attempt, note: null });

@@ -104,6 +104,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #chunks: Buffer[] = [];
   #size = 0;
   #settled = false;
+  #wasForbidden = false;
 
   constructor(settle: (attempt: Attempt) => void) {
     this.#settle = settle;
@@ -143,6 +144,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: unknown, error: Error): void {
+    this.#wasForbidden = error instanceof ForbiddenAddress;
     this.#finish(inWords(error));
   }
 
@@ -153,7 +155,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     const isTaken = status !== null && status >= 200 && status < 300;
     this.#settle({
       verdict: isTaken ? 'delivered' : status === gone ? 'ended' : 'failed',
-      unavailable: status === null || awayStatuses.has(status),
+      unavailable: this.#wasForbidden ? null : status === null || awayStatuses.has(status),
       status,
       answer:
         status === null

@@ -8,6 +8,8 @@ import type { ChangeFeed } from '../../platform/change-feed.ts';
 import type { Sql } from '../../platform/database.ts';
 import { RowCache } from '../../platform/row-cache.ts';
 
+export type WebhookSource = 'registered' | 'attached';
+
 /** A webhook as it is called. */
 export interface CalledWebhook {
   readonly id: WebhookId;
@@ -15,6 +17,8 @@ export interface CalledWebhook {
   /** `false`: it is disabled, or deleted, or about to be. */
   enabled: boolean;
   readonly deleted: boolean;
+  /** By whom it came: `attached` with a ticket or request, `registered` by a super_manager. */
+  readonly source: WebhookSource;
   readonly target: HttpTarget | (ApnsTarget & { readonly kind: 'apns' });
   /** When it was given its address, or a later moment. */
   readonly registeredAt: Date;
@@ -37,6 +41,7 @@ interface WebhookRow {
   readonly destinationId: DestinationId;
   readonly enabled: boolean;
   readonly deleted: boolean;
+  readonly source: WebhookSource;
   readonly url: string;
   readonly method: string | null;
   readonly headers: Readonly<Record<string, string>>;
@@ -76,7 +81,8 @@ export class WebhookBook {
 
 async function load(sql: Sql, sealer: Sealer, id: string): Promise<CalledWebhook | null> {
   const [row] = await sql<WebhookRow[]>`
-    SELECT id, destination_id AS "destinationId", enabled, deleted_at IS NOT NULL AS deleted, url, method, headers, secret, old_secret AS "oldSecret",
+    SELECT id, destination_id AS "destinationId", enabled, deleted_at IS NOT NULL AS deleted,
+           CASE WHEN side IS NULL THEN 'registered' ELSE 'attached' END AS source, url, method, headers, secret, old_secret AS "oldSecret",
            old_secret_until AS "oldSecretUntil", failing_since AS "failingSince", updated_at AS "updatedAt", attached_at AS "attachedAt"
       FROM webhooks
      WHERE id = ${id}`;
@@ -86,6 +92,7 @@ async function load(sql: Sql, sealer: Sealer, id: string): Promise<CalledWebhook
     destinationId: row.destinationId,
     enabled: row.enabled && !row.deleted,
     deleted: row.deleted,
+    source: row.source,
     target: await targetOf(row, sealer),
     registeredAt: row.attachedAt ?? row.updatedAt,
     updatedAt: row.updatedAt,

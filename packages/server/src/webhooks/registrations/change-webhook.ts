@@ -84,21 +84,17 @@ export async function removeWebhook(request: FastifyRequest, id: WebhookId): Pro
   });
 }
 
-/**
- * What is registered already is not resolved again: a name that has gone astray must not keep it from being disabled. Not to be
- * called in a transaction.
- */
+/** What is registered already is not checked again: a name that has gone astray must not keep it from being disabled. */
 export async function refuseNewAddress(
   request: FastifyRequest,
   guard: AddressGuard,
   id: WebhookId,
   url: string,
 ): Promise<void> {
-  if (url !== (await permittedWebhook(request, id)).url) await refuseAddress(guard, url);
+  if (url !== (await permittedWebhook(request, id)).url) refuseAddress(guard, url);
 }
 
-/** Not to be called in a transaction: a name is resolved. */
-export async function refuseAddress(guard: AddressGuard, url: string): Promise<void> {
-  const detail = await addressComplaint(guard, url);
+export function refuseAddress(guard: AddressGuard, url: string): void {
+  const detail = addressComplaint(guard, url);
   if (detail !== null) throw invalid([{ attribute: '/url', detail }]);
 }

@@ -82,7 +82,6 @@ function registrationRoutes(app: App, { guard, sealer }: RegistrationParts): voi
         body: webhookInput,
         response: { 201: newWebhookOutput },
       },
-      // Not in the handler: a name is resolved, which is not to be waited for in a transaction.
       preHandler: async (request) => refuseAddress(guard, request.body.url),
     },
     async (request, reply) => {

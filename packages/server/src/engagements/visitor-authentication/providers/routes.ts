@@ -31,7 +31,6 @@ export function providerRoutes(app: App, { guard, sealer }: { guard: AddressGuar
         body: providerInput,
         response: { 201: providerOutput },
       },
-      // Not in the handler: a name is resolved, which is not to be waited for in a transaction.
       preHandler: async (request) => refuseAddress(guard, request.body.issuer),
     },
     async (request, reply) => {
@@ -96,10 +95,10 @@ export function providerRoutes(app: App, { guard, sealer }: { guard: AddressGuar
 }
 
 /** Plain http would show the client's secret to everybody on the way, so it must be one of our own networks. */
-async function refuseAddress(guard: AddressGuard, issuer: string): Promise<void> {
+function refuseAddress(guard: AddressGuard, issuer: string): void {
   const url = new URL(issuer);
   const onlyAllowed = url.protocol === 'http:';
-  const complaint = await guard.complaint(url, { onlyAllowed });
+  const complaint = guard.complaint(url, { onlyAllowed });
   if (complaint === null) return;
   const detail = onlyAllowed ? `must be https: over http, ${complaint}` : complaint;
   throw invalid([{ attribute: '/issuer', detail }]);

@@ -1,0 +1,144 @@
+import type { LookupAddress } from 'node:dns';
+import { readFileSync, statSync } from 'node:fs';
+import { isIP } from 'node:net';
+
+/** Files are looked at again so often, and of each so much is read: they are small, and read while others wait. */
+const refreshMs = 5_000;
+const mostBytes = 1_048_576;
+/** As the C library has it. */
+const mostSearchDomains = 6;
+const mostNdots = 15;
+
+export interface LocalFiles {
+  readonly hosts: string;
+  readonly resolvConf: string;
+}
+
+const systemFiles: LocalFiles = { hosts: '/etc/hosts', resolvConf: '/etc/resolv.conf' };
+
+const loopback: readonly LookupAddress[] = [
+  { address: '127.0.0.1', family: 4 },
+  { address: '::1', family: 6 },
+];
+
+/**
+ * What this machine says of names without asking a DNS server: its hosts file, `localhost` (RFC 6761), and the search domains
+ * of resolv.conf. c-ares' queries use neither, and users expect both: containers and Kubernetes rely on them.
+ */
+export class LocalNames {
+  readonly #hosts: ParsedFile<ReadonlyMap<string, readonly LookupAddress[]>>;
+  readonly #search: ParsedFile<SearchRule>;
+
+  constructor(files: LocalFiles = systemFiles) {
+    this.#hosts = new ParsedFile(files.hosts, parseHosts);
+    this.#search = new ParsedFile(files.resolvConf, parseSearch);
+  }
+
+  /** `null`: this machine does not know the name, and DNS is to be asked. */
+  addressesOf(hostname: string): readonly LookupAddress[] | null {
+    const name = hostname.toLowerCase().replace(/\.$/, '');
+    const found = this.#hosts.read().get(name);
+    if (found !== undefined) return found;
+    return name === 'localhost' || name.endsWith('.localhost') ? loopback : null;
+  }
+
+  /**
+   * The names to ask DNS for, in turn, until one exists. A name with a dot is asked for as it stands first: most are public,
+   * and would cost a query for each search domain otherwise. The C library would ask for it last where it has fewer dots than
+   * `ndots`; that makes a difference only for a name that exists both ways.
+   */
+  candidates(hostname: string): readonly string[] {
+    if (hostname.endsWith('.')) return [hostname];
+    const { domains, ndots } = this.#search.read();
+    const dots = hostname.split('.').length - 1;
+    if (dots >= ndots) return [hostname];
+    const completed = domains.map((domain) => `${hostname}.${domain}`);
+    return dots === 0 ? [...completed, hostname] : [hostname, ...completed];
+  }
+}
+
+interface SearchRule {
+  readonly domains: readonly string[];
+  readonly ndots: number;
+}
+
+function parseHosts(text: string): ReadonlyMap<string, readonly LookupAddress[]> {
+  const hosts = new Map<string, LookupAddress[]>();
+  for (const line of text.split('\n')) {
+    const [address = '', ...names] = wordsOf(line);
+    const family = isIP(address);
+    if (family === 0) continue;
+    for (const name of names) {
+      const key = name.toLowerCase();
+      const known = hosts.get(key);
+      if (known === undefined) hosts.set(key, [{ address, family }]);
+      else known.push({ address, family });
+    }
+  }
+  return hosts;
+}
+
+/** resolv.conf(5): the last `search` or `domain` line counts. */
+function parseSearch(text: string): SearchRule {
+  let domains: readonly string[] = [];
+  let ndots = 1;
+  for (const line of text.split('\n')) {
+    const [keyword, ...values] = wordsOf(line);
+    if (keyword === 'search') domains = values.slice(0, mostSearchDomains);
+    else if (keyword === 'domain') domains = values.slice(0, 1);
+    else if (keyword === 'options')
+      for (const value of values) {
+        const given = /^ndots:(\d{1,3})$/.exec(value)?.[1];
+        if (given !== undefined) ndots = Math.min(Number(given), mostNdots);
+      }
+  }
+  return { domains: domains.map((domain) => domain.replace(/\.$/, '')).filter((domain) => domain !== ''), ndots };
+}
+
+/** The words of a line, without its comment. */
+function wordsOf(line: string): string[] {
+  const [said = ''] = line.split(/[#;]/, 1);
+  return said.split(/[\t\r ]+/).filter((word) => word !== '');
+}
+
+/** A small file as it is now, or was a few seconds ago. One that is not there is an empty one. */
+class ParsedFile<Parsed> {
+  readonly #path: string;
+  readonly #parse: (text: string) => Parsed;
+  #parsed: Parsed;
+  #version = '';
+  #lookedAt = -Infinity;
+
+  constructor(path: string, parse: (text: string) => Parsed) {
+    this.#path = path;
+    this.#parse = parse;
+    this.#parsed = parse('');
+  }
+
+  read(): Parsed {
+    const now = performance.now();
+    if (now - this.#lookedAt < refreshMs) return this.#parsed;
+    this.#lookedAt = now;
+    const version = versionOf(this.#path);
+    if (version !== this.#version) {
+      this.#version = version;
+      this.#parsed = this.#parse(textOf(this.#path));
+    }
+    return this.#parsed;
+  }
+}
+
+/** Containers replace such files as well as write to them. */
+function versionOf(path: string): string {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat === undefined ? '' : `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
+}
+
+/** A file that cannot be read says nothing: DNS is asked then. */
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').slice(0, mostBytes);
+  } catch {
+    return '';
+  }
+}

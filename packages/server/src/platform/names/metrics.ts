@@ -1,0 +1,16 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { NameResolver } from './name-resolver.ts';
+
+export function watchNames(registry: Registry, names: NameResolver): void {
+  new Gauge({
+    name: 'usher_name_lookups',
+    help: 'Names of receivers that DNS is being asked for, and that wait for their turn',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      const { underWay, waiting } = names.counts;
+      this.set({ state: 'under_way' }, underWay);
+      this.set({ state: 'waiting' }, waiting);
+    },
+  });
+}
