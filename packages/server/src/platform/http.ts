@@ -188,6 +188,8 @@ function errorAnswerer(room: Room | null): (error: unknown, request: FastifyRequ
 function answerUnparsable(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isReceiving(socket)) return;
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy(error);
+  // Nothing was asked, so nothing is answered: thousands of such sockets end at once, and answers would hold up others.
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) return void socket.destroy();
   const refusal = unparsable(error.code);
   const body = JSON.stringify(problemOf(refusal, `${idPrefix}-${(idCount += 1)}`));
   const status = problemOf(refusal, '').status;

@@ -68,8 +68,8 @@ export function retryAfter(waitMs: number): Record<'retry-after', string> {
   return { 'retry-after': String(Math.max(1, Math.ceil(waitMs / 1000))) };
 }
 
-/** So many seconds' worth of requests an address may send at once, or so many where that is less. */
-const burstSec = 2;
+/** The requests of so many seconds may come at once from an address, or so many where those are fewer. */
+const burstSec = 1;
 const leastBurst = 30;
 
 /** Requests of all visitors of one address together: whoever makes a hundred visitors has no more than one of them. */
