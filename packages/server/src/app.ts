@@ -257,7 +257,7 @@ interface LimitedParts extends Pick<AppParts, 'config' | 'log'> {
 /** Who may call, how often, and over how many sockets. */
 function limitCallers({ app, config, log, authenticator, metrics }: LimitedParts): ConnectionLimits {
   const limits = connectionLimits(openFileLimit());
-  // Behind a proxy every socket is the proxy's, whoever calls.
+  // Behind a proxy all sockets belong to the proxy, so they cannot be counted by caller.
   const areDirect = config.trustProxy === false;
   const connections = countConnections(metrics.registry, app.server, { limits, areDirect });
   if (areDirect) warnOfProxy(app, log);

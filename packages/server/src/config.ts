@@ -405,8 +405,8 @@ function trustProxy(value: string): Config['trustProxy'] {
 }
 
 /**
- * What is set goes for every webhook: whoever runs Usher has decided so. That an embedded one may call loopback is meant for
- * those who try it out on their own machine, and goes for what they register, not for what visitors of a page bring along.
+ * Networks that are set hold for every webhook: the person who runs Usher has decided so. The default of the embedded database,
+ * loopback, is for people who try Usher on their own machine. It holds for webhooks that they register, not for those that visitors attach.
  */
 function allowCidrs(
   value: string,

@@ -131,7 +131,7 @@ export function tookPart(
 
 /**
  * An engagement the caller takes or took part in. Where the route says so, also one on a site the caller manages, and one on a site where
- * the caller works, of a visitor who is with the caller now: whoever helps somebody may know what was said before.
+ * the caller works, of a visitor whom the caller serves now: an operator who helps somebody may know what was said before.
  *
  * An operator always needs a role on the engagement's site. What only those who take part may do is asked after a statement
  * was refused, or before one: there the database says whether the operator is assigned, and not this process's memory.

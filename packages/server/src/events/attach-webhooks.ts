@@ -61,7 +61,7 @@ export class WebhookAttacher {
   }
 
   /**
-   * For whoever makes a ticket: refuses webhooks of visitors where the site takes none, and more names that do not resolve than
+   * Called before a ticket is made. Refuses visitors' webhooks where the site takes none, and more names that do not resolve than
    * one visitor or address may bring along. For a preHandler: the handler of a request with an Idempotency-Key is in a
    * transaction, and is not to wait for a site to be read.
    */

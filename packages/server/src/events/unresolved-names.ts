@@ -14,7 +14,7 @@ const mostCounted = 20_000;
 
 /**
  * Which names that do not resolve (or not yet) visitors have brought along as webhooks, in this process. Each costs a lookup
- * that takes seconds, and attempts for three days: whoever opens a page could make us do that by the thousand.
+ * that takes seconds, and attempts for three days: anybody who opens a page could make us do that by the thousand.
  *
  * A name is asked for when it is brought along, in the background, so that one that resolves counts for milliseconds.
  */

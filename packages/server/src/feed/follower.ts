@@ -98,7 +98,7 @@ export class Follower {
     try {
       return await check;
     } finally {
-      // Whoever waits for the check changes the reader first: that is a microtask, and this comes after all of them.
+      // The code that awaits the check changes the reader in a microtask. This timer runs after all microtasks.
       setImmediate(() => this.#checked());
     }
   }

@@ -9,7 +9,7 @@ import type { Role } from './caller.ts';
 export const operatorRules = {
   /** The operator who takes part in the engagement, or in the request, now. To others on the site it is forbidden. */
   'takes part': () => 'the operator who takes part, with a role on the site',
-  /** Those who took part before may look, too, and whoever manages the site, or has the visitor now. */
+  /** Also for operators who took part before, who serve the visitor now, or who manage the site. */
   'took part or manages': () =>
     'an operator with a role on the site who takes or took part, or has the visitor now; manager on the site',
   /** About an operator, who may have several sites. */

@@ -27,7 +27,7 @@ const globalUnicast = network('2000::/3');
 const nat64 = network('64:ff9b::/96');
 
 /**
- * Addresses in public ranges that clouds keep for themselves: they answer only from inside, where they trust whoever asks.
+ * Addresses in public ranges that clouds keep for themselves: they answer only from inside, and trust every caller there.
  * What clouds have in private ranges (169.254.169.254, fd00:ec2::254, 100.100.100.200, 192.0.0.192) is not public anyway.
  */
 const platformNetworks: readonly Network[] = [

@@ -10,7 +10,7 @@ const longestHoldMs = 10_000;
 const mostAddresses = 10_000;
 
 /**
- * Answers 429 to one address no more than 20 times a second, each in its turn. Whoever goes on at full speed after being
+ * Answers 429 to one address no more than 20 times a second, each in its turn. A client that goes on at full speed after being
  * refused waits for the refusals, and costs next to nothing; a client that heeds `Retry-After` notices nothing. While a
  * refusal waits nothing more is read from its socket. Beyond 10 s of refusals the socket is closed unanswered, if it is the
  * caller's own: a proxy's socket carries other callers, too.

@@ -72,7 +72,7 @@ export function retryAfter(waitMs: number): Record<'retry-after', string> {
 const burstSec = 1;
 const leastBurst = 30;
 
-/** Requests of all visitors of one address together: whoever makes a hundred visitors has no more than one of them. */
+/** Counts the requests of all visitors of one address together, so that making more visitors gains nothing. */
 export class AddressRate {
   readonly #buckets = new TokenBuckets();
   readonly #rate: Rate;

@@ -107,7 +107,7 @@ export class Desk {
   async read(): Promise<void> {
     const { api, operatorId: me } = this.#parts;
     try {
-      // Roles change, and what is asked about a site without one is refused.
+      // The operator's roles may have changed, and requests about a site without a role are refused.
       const { site_roles: roles } = await api.call('GET /operator_authentication/sessions/current', {});
       const siteIds = Object.keys(roles);
       const query = { site_ids: siteIds, operator_ids: [me], state: 'active', per_page: mostEngagements } as const;
@@ -118,7 +118,7 @@ export class Desk {
       const others = await Promise.all(
         [...before].filter((id) => !going.has(id)).map(async (id) => ({ id, engagement: await this.#find(id) })),
       );
-      // Whoever was taken off a site has its conversations no longer, and may not read them.
+      // An operator who was taken off a site may no longer read its conversations.
       for (const { id, engagement } of others)
         this.apply(
           engagement === null ? { type: 'dismissed', id } : { type: 'engagement', engagement, me, isKept: true },

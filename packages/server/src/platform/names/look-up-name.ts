@@ -10,13 +10,13 @@ const lookupMs = 4_000;
 const otherFamilyMs = 300;
 
 export interface FoundAddresses {
-  /** At least one. IPv4 first; whoever connects tries both families. */
+  /** At least one. IPv4 first; the connection tries both families. */
   readonly addresses: readonly LookupAddress[];
   /** The least of all records. */
   readonly ttlSec: number;
 }
 
-/** The name has no address now. The message may be shown to whoever named it. */
+/** The name has no address now. The message may be shown to the customer who gave the name. */
 export class NameUnresolved extends Error {
   override readonly name = 'NameUnresolved';
   readonly code: string;

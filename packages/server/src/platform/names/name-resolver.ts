@@ -149,7 +149,7 @@ export class NameResolver {
   /** Waits in the queue of each holder who asks for it, and is made when the first of them has its turn. */
   #begin(hostname: string): Lookup {
     const { promise, resolve, reject } = Promise.withResolvers<readonly LookupAddress[]>();
-    // Whoever waits for it hears of its failure; there may be nobody.
+    // Callers that wait for the lookup get its failure; there may be none.
     promise.catch(() => undefined);
     let isStarted = false;
     const lookup: Lookup = {

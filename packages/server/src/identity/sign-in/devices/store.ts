@@ -15,8 +15,8 @@ interface SignedIn {
 }
 
 /**
- * The browser has signed in as the operator. It is given a new secret each time, and whoever else has signed in with it keeps
- * being known by the new one: a secret that somebody has planted or copied is worth nothing afterwards. To be called with the
+ * The browser has signed in as the operator. The browser gets a new secret each time, and the other operators who have signed in with it
+ * are known by the new one: a secret that somebody has planted or copied is worth nothing afterwards. To be called with the
  * operator's row locked, which makes their number exact.
  */
 export async function rememberDevice(sql: Sql, { accountId, operatorId, presented }: SignedIn): Promise<string> {
@@ -49,7 +49,7 @@ export async function isKnownDevice(sql: Sql, secret: string, email: string): Pr
   return row !== undefined;
 }
 
-/** Another password, or signing out everywhere: whoever knew the operator's browser is counted as anybody again. */
+/** After a new password, or signing out everywhere, none of the operator's browsers is known any more. */
 export async function forgetDevices(sql: Sql, operatorId: OperatorId): Promise<void> {
   await sql`DELETE FROM known_devices WHERE operator_id = ${operatorId}`;
 }

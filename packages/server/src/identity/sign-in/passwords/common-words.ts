@@ -70,7 +70,7 @@ const common = `
   mypass newpassword oldpassword mylogin mypasswort
 `;
 
-/** What this product is about: whoever guesses the passwords of its people thinks of these. */
+/** Words of this product: people who guess its users' passwords try these first. */
 const product = `
   usher ushers operator operators console engagement engagements engage engaged queue queues visitor visitors webhook
   webhooks widget supervisor manager managers supermanager supermanagers account accounts site sites team teams ticket

@@ -6,7 +6,7 @@ const fewest = 12;
 const most = 256;
 /** `aaaaaaaaaaaa` and `121212121212` are long too. */
 const fewestDifferent = 5;
-/** Four common words, or three with a year, are guessed by whoever has a list of words and some patience. */
+/** Four common words, or three with a year, can be guessed with a list of words and some patience. */
 const fewestPieces = 5;
 
 export const newPassword = Type.String({
