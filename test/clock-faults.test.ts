@@ -66,12 +66,14 @@ test(
     writing.catch(() => undefined);
     for (const place of places) {
       const probes = [probeOffer, probeWaiting, probeLease, probeRetry];
-      const ready = await Promise.all(probes.map(async (prepare) => prepare(server, t)));
-      const begun = await Promise.all(ready.map(async (begin) => begin()));
+      const begun = await insist(async () => {
+        const ready = await Promise.all(probes.map(async (prepare) => prepare(server, t)));
+        return Promise.all(ready.map(async (begin) => begin()));
+      });
       cluster.set(place.whose, place.aheadSec);
       const steppedAt = performance.now();
       const took = await Promise.all(begun.map(async (check) => check()));
-      await assertKept(server, kept);
+      await insist(async () => assertKept(server, kept));
       const where = `${place.whose} at ${place.aheadSec} s`;
       t.diagnostic(`${where}: ${took.join(', ')}; ${Math.round(performance.now() - steppedAt)} ms in all`);
     }
@@ -100,7 +102,10 @@ function between(what: string, tookMs: number, [least, most]: readonly [leastSec
   return `${what} after ${Math.round(tookMs)} ms`;
 }
 
-/** PostgreSQL's own time-outs go by the wall clock, so it may end a statement that runs while the clock is stepped. */
+/**
+ * PostgreSQL's own time-outs go by the wall clock, so it may end a statement that runs while the clock is stepped. libfaketime makes that
+ * likelier: it shows a signal handler the machine's own time where that interrupts a look at the clock.
+ */
 async function insist<T>(ask: () => Promise<T>): Promise<T> {
   const answers: T[] = [];
   await until(async () => {

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureSigningKey } from '../../packages/server/src/identity/signing-keys.ts';
@@ -24,52 +24,65 @@ export interface SteppedCluster extends Cluster {
   set(whose: WhoseClock, aheadSec: number): void;
 }
 
+/**
+ * libfaketime adds what a file says to the clock of a process. PostgreSQL's clock follows a file's time instead: it looks at the clock
+ * in a signal handler as well, where opening a file is not safe. Now and then a backend crashed, and all were restarted.
+ */
 export async function startSteppedCluster(count: number): Promise<SteppedCluster> {
   const library = libraries.find((path) => existsSync(path));
   if (library === undefined) throw new Error('libfaketime is missing: install the package "faketime"');
   const directory = mkdtempSync(join(tmpdir(), 'usher-clocks-'));
-  // PostgreSQL runs as another user, who reads the file too.
+  // PostgreSQL runs as another user, who reads the files too.
   chmodSync(directory, 0o755);
-  const fileOf = (whose: 'database' | 'process'): string => join(directory, `${whose}-clock`);
-  const setOne = (whose: 'database' | 'process', aheadSec: number): void => {
-    // Renamed into place: a file that is half written would be one more step.
-    writeFileSync(`${fileOf(whose)}.new`, `${aheadSec < 0 ? '' : '+'}${aheadSec}\n`, { mode: 0o644 });
-    renameSync(`${fileOf(whose)}.new`, fileOf(whose));
-  };
-  const set = (whose: WhoseClock, aheadSec: number): void => {
-    if (whose !== 'process') setOne('database', aheadSec);
-    if (whose !== 'database') setOne('process', aheadSec);
-  };
-  set('both', 0);
-  const faked = (whose: 'database' | 'process') => ({
+  const common = {
     LD_PRELOAD: library,
-    FAKETIME_TIMESTAMP_FILE: fileOf(whose),
     FAKETIME_NO_CACHE: '1',
-    // What it shares between processes belongs to the user who started it, and PostgreSQL runs as another.
-    FAKETIME_DISABLE_SHM: '1',
     FAKETIME_DONT_FAKE_MONOTONIC: '1',
     DONT_FAKE_MONOTONIC: '1',
-  });
+  };
   const dataDir = mkdtempSync(join(tmpdir(), 'usher-clocks-data-'));
   // Otherwise a root test would start PostgreSQL through setpriv, whose semaphore (libfaketime) PostgreSQL may not open.
   chmodSync(dataDir, 0o755);
-  const postgres = await withEnvironment(faked('database'), async () =>
+  const databaseClock = join(directory, 'database-clock');
+  // PostgreSQL's clock shows this time plus how long it has been running.
+  let startedAtSec = Math.round(Date.now() / 1_000);
+  const setDatabase = (aheadSec: number): void =>
+    utimesSync(databaseClock, startedAtSec + aheadSec, startedAtSec + aheadSec);
+  writeFileSync(databaseClock, '', { mode: 0o644 });
+  setDatabase(0);
+  const following = { FAKETIME: '%', FAKETIME_FOLLOW_FILE: databaseClock, FAKETIME_DONT_RESET: '1' };
+  const postgres = await withEnvironment({ ...common, ...following }, async () =>
     startEmbeddedPostgres(dataDir, { fsync: 'off', max_connections: '200' }),
   );
   const database = openDatabase(postgres.address, 4);
+  const [clock] = await database.sql<{ now: Date }[]>`SELECT clock_timestamp() AS now`;
+  startedAtSec += Math.round((Date.now() - (clock?.now.getTime() ?? Number.NaN)) / 1_000);
+  setDatabase(0);
   await migrate(database, ensureSigningKey);
+  const processClock = join(directory, 'process-clock');
+  const setProcess = (aheadSec: number): void => {
+    // Renamed into place: a file that is half written would be one more step.
+    writeFileSync(`${processClock}.new`, `${aheadSec < 0 ? '' : '+'}${aheadSec}\n`);
+    renameSync(`${processClock}.new`, processClock);
+  };
+  setProcess(0);
   const cluster = await startProcesses(database, {
     count,
     environment: {
       USHER_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
       USHER_LOG_LEVEL: 'warn',
-      ...faked('process'),
+      ...common,
+      FAKETIME_TIMESTAMP_FILE: processClock,
     },
     async cleanUp() {
       await postgres.stop();
       for (const path of [directory, dataDir]) rmSync(path, { recursive: true, force: true });
     },
   });
+  const set = (whose: WhoseClock, aheadSec: number): void => {
+    if (whose !== 'process') setDatabase(aheadSec);
+    if (whose !== 'database') setProcess(aheadSec);
+  };
   return { ...cluster, set };
 }
 
