@@ -31,7 +31,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 };
 
 const source = resolve('packages/server/src');
-const wiring = new Set(['main.ts', 'app.ts', 'storage.ts', 'housekeeping.ts']);
+const wiring = new Set(['main.ts', 'app.ts', 'limit-callers.ts', 'outgoing.ts', 'storage.ts', 'housekeeping.ts']);
 
 const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
 const imports = new Map(files.map((file) => [file, importsOf(file)]));

@@ -1,12 +1,10 @@
 import type { LookupFunction } from 'node:net';
 import type { Config } from './config.ts';
 import { WebhookAttacher } from './events/attach-webhooks.ts';
-import { UnresolvedNames } from './events/unresolved-names.ts';
 import { eventWebhooks } from './events/catalogue.ts';
 import { Hints } from './events/hints.ts';
 import { beginEpochs } from './events/log-point.ts';
 import { eventLogRoutes } from './events/log/routes.ts';
-import { installAccess } from './identity/access.ts';
 import { addressOfCallers } from './identity/address-of.ts';
 import { apiKeyRoutes } from './identity/api-keys/routes.ts';
 import { applicationTokenRoutes } from './identity/application-tokens/routes.ts';
@@ -14,7 +12,6 @@ import { installAudit } from './identity/audit/install-audit.ts';
 import { auditRoutes } from './identity/audit/routes.ts';
 import { startFeeds } from './feed/start-feeds.ts';
 import { Authenticator } from './identity/authenticate.ts';
-import { isFromPage } from './identity/caller.ts';
 import { installCors } from './identity/cors.ts';
 import { createDirectory } from './identity/directory.ts';
 import { colleagueRoutes } from './identity/operators/colleague-routes.ts';
@@ -29,18 +26,14 @@ import { teamRoutes } from './identity/teams/routes.ts';
 import { Tokens } from './identity/tokens.ts';
 import { VisitorGate } from './identity/visitors/gate.ts';
 import { visitorRoutes } from './identity/visitors/routes.ts';
-import { AddressGuard } from './platform/address-guard.ts';
+import type { AddressGuard } from './platform/address-guard.ts';
 import { AddressHasher } from './platform/address-hasher.ts';
 import type { ChangeFeed } from './platform/change-feed.ts';
 import type { ClockWatch } from './platform/clock-watch.ts';
 import type { Database } from './platform/database.ts';
 import type { DatabaseSession } from './platform/database-session.ts';
 import type { Room } from './platform/disk-room.ts';
-import { connectionLimits, openFileLimit, type ConnectionLimits } from './platform/connection-limits.ts';
-import { countConnections } from './platform/connection-metrics.ts';
 import { docsRoutes } from './platform/docs.ts';
-import { NameResolver } from './platform/names/name-resolver.ts';
-import { watchNames } from './platform/names/metrics.ts';
 import { GuardedFetcher } from './platform/guarded-fetcher.ts';
 import { healthRoutes } from './platform/health.ts';
 import { createApp, type App } from './platform/http.ts';
@@ -49,7 +42,6 @@ import type { AccountId } from './platform/ids.ts';
 import type { Log } from './platform/log.ts';
 import { createMetrics, metricsRoute, type Metrics } from './platform/metrics.ts';
 import { apiDocument, describeRoutes } from './platform/openapi.ts';
-import { installPacedRefusals } from './platform/paced-refusals.ts';
 import { pageRoutes } from './platform/pages.ts';
 import { channelRoutes } from './queues/channels/routes.ts';
 import { rankingRoutes } from './queues/rankings/routes.ts';
@@ -94,11 +86,12 @@ import { deliveryRoutes } from './webhooks/deliveries/routes.ts';
 import { Recoveries } from './webhooks/recoveries/recoveries.ts';
 import { recoveryRoutes } from './webhooks/recoveries/routes.ts';
 import { statsRoutes } from './webhooks/stats/routes.ts';
-import { AddressRate, RateLimit } from './platform/rate-limit.ts';
+import { RateLimit } from './platform/rate-limit.ts';
 import { installDeadline } from './platform/request-deadline.ts';
 import { installRequestLog } from './platform/request-log.ts';
 import { installSettling } from './platform/settling.ts';
-import { warnOfProxy } from './platform/warn-of-proxy.ts';
+import { limitCallers } from './limit-callers.ts';
+import { openOutgoing, type Outgoing } from './outgoing.ts';
 import { eventTypeRoutes } from './webhooks/event-types.ts';
 import { WebhookConnectors } from './webhooks/dispatcher/webhook-connectors.ts';
 import { webhookRoutes } from './webhooks/registrations/routes.ts';
@@ -118,9 +111,6 @@ interface AppParts {
 
 /** Few and short: a lookup is one indexed row. While the database is away, each is told so at once and not after a pause. */
 const lookupOptions = { max: 4, idle_timeout: 60, connect_timeout: 2, backoff: () => 0 };
-
-/** Failures to authenticate an address may have in a minute, garbage tokens above all. */
-const failuresPerMinute = 300;
 
 /** The HTTP edge with every room's routes. What a hook adds to routes, it adds to those registered after it. */
 export async function buildApp(parts: AppParts): Promise<App> {
@@ -222,60 +212,6 @@ export async function buildApp(parts: AppParts): Promise<App> {
   await pageRoutes(app);
   await app.ready();
   return app;
-}
-
-/** What connections to others need: their names resolved, and their addresses checked. */
-interface Outgoing {
-  readonly names: NameResolver;
-  /** For what settings name: the scanner, the carrier, Apple. */
-  readonly lookup: LookupFunction;
-  /** For registered webhooks and identity providers. */
-  readonly guard: AddressGuard;
-  /** For webhooks that come with a ticket or request. */
-  readonly attached: { readonly guard: AddressGuard; readonly unresolved: UnresolvedNames };
-}
-
-function openOutgoing(app: App, config: Config, metrics: Metrics): Outgoing {
-  const names = new NameResolver({ servers: config.dnsServers });
-  app.addHook('onClose', async () => names.close());
-  watchNames(metrics.registry, names);
-  const attachedGuard = new AddressGuard(config.attachedWebhookAllowCidrs, names);
-  return {
-    names,
-    lookup: names.lookupFor('settings'),
-    guard: new AddressGuard(config.webhookAllowCidrs, names),
-    attached: { guard: attachedGuard, unresolved: new UnresolvedNames(names) },
-  };
-}
-
-interface LimitedParts extends Pick<AppParts, 'config' | 'log'> {
-  readonly app: App;
-  readonly authenticator: Authenticator;
-  readonly metrics: Metrics;
-}
-
-/** Who may call, how often, and over how many sockets. */
-function limitCallers({ app, config, log, authenticator, metrics }: LimitedParts): ConnectionLimits {
-  const limits = connectionLimits(openFileLimit());
-  // Behind a proxy all sockets belong to the proxy, so they cannot be counted by caller.
-  const areDirect = config.trustProxy === false;
-  const connections = countConnections(metrics.registry, app.server, { limits, areDirect });
-  if (areDirect) warnOfProxy(app, log);
-  installPacedRefusals(app, {
-    isPaced: ({ caller }) => caller.kind === 'nobody' || isFromPage(caller),
-    areDirect,
-  });
-  installAccess(app, {
-    authenticator,
-    perToken: new RateLimit(config.rateLimitPerToken),
-    perAddress: new AddressRate(config.rateLimitPerToken),
-    failures: new RateLimit(failuresPerMinute),
-  });
-  app.addHook('preValidation', ({ caller, raw }, _reply, done) => {
-    if (caller.kind !== 'nobody' && !isFromPage(caller)) connections.trust(raw.socket);
-    done();
-  });
-  return limits;
 }
 
 /**
