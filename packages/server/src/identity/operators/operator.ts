@@ -39,7 +39,8 @@ const settable = {
   display_name: Type.Optional(
     Type.Unsafe<string | null>({
       ...nullable(Type.String({ maxLength: 255 })),
-      description: 'The name that visitors see. null, an empty text or the same text as `name`: the name, also once it changes',
+      description:
+        'The name that visitors see. null, an empty text or the same text as `name`: the name, also once it changes',
     }),
   ),
   role: Type.Optional(role),
