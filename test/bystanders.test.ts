@@ -46,6 +46,7 @@ function ruled(): Ruled[] {
 function promised({ rule, least }: Ruled, role: Role): 'allowed' | 'refused' {
   switch (rule) {
     case 'took part or manages':
+    case 'sent it or manages':
       return atLeast(role, 'manager') ? 'allowed' : 'refused';
     case 'self or one site':
       return atLeast(role, least) ? 'allowed' : 'refused';

@@ -35,7 +35,8 @@ test('takes several visitors by keys, and talks with each', async () => {
   await page.keyboard.press('Enter');
   await said(page).getByText('✓ Sent').waitFor();
   const [, answer] = await transcript(at, ada.id, ada.visitor);
-  assert.deepEqual([answer.content, answer.sender], ['Which one?\nMarch?', { type: 'operator', id: operator.id }]);
+  const { type, id } = answer.sender;
+  assert.deepEqual([answer.content, type, id], ['Which one?\nMarch?', 'operator', operator.id]);
   const path = `/engagements/${ada.id}/chat_messages/${answer.id}`;
   await call(server, `PATCH ${path}`, { token: ada.visitor.token, body: { status: 'delivered' } });
   await said(page).getByText('✓✓ Delivered').waitFor();

@@ -50,6 +50,13 @@ test(
         ],
       );
       assert.equal(apple.pushes[0]?.json.message, 'engagement.chat.message');
+      // One that is too long for Apple keeps what every event has, in its usual order.
+      const long = await said(chat, chat.visitor, 'x'.repeat(5_000));
+      await until(() => apple.pushes.length === 3, 10_000);
+      const { data } = apple.pushes[2]?.json ?? assert.fail();
+      assert.deepEqual(Object.keys(data), ['event_type', 'event_id', 'dispatched_at', 'message', 'truncated']);
+      assert.deepEqual([data.message.id, data.truncated], [long, true]);
+      assert.ok(Date.parse(data.dispatched_at) > 0);
       apple.behave = (push) => push.answer(410, { reason: 'Unregistered', timestamp: Date.now() + 60_000 });
       await end(chat);
       const show = async () => (await call(node, `GET /webhooks/${hook.id}`, { token: chat.own.admin })).body;

@@ -88,7 +88,16 @@ test('a visitor waits, is offered, engaged and ends; each step is told', async (
   assert.deepEqual(
     events.filter((event) => event.event_type !== 'engagement.chat.message'),
     [
-      { event_type: 'engagement.start', engagement: { ...about, current_sub_engagement: sub } },
+      {
+        event_type: 'engagement.start',
+        engagement: {
+          ...about,
+          current_sub_engagement: sub,
+          source: 'page',
+          legs: [{ ...sub, media: 'text', started_at: engagement.started_at, ended_at: null }],
+          audio_recording_urls: [],
+        },
+      },
       {
         event_type: 'engagement.end',
         engagement: { ...about, current_sub_engagement: sub, end_reason: 'visitor_hung_up' },

@@ -38,6 +38,7 @@ function requestsUnder({ id }: Engaged, names: { message: string; file: string; 
     [`GET ${base}/files`],
     [`GET ${base}/files/${names.file}`],
     [`POST ${base}/files`, fileForm('Hello')],
+    [`DELETE ${base}/files/${names.file}`],
     [`GET ${base}/media_upgrade_requests`],
     [`GET ${base}/media_upgrade_requests/${names.upgrade}`],
     [`POST ${base}/media_upgrade_requests`, { audio: 'two_way', video: null }],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { call, startTestServer, type TestServer } from './support/server.ts';
+import { call, startTestServer, type Json, type TestServer } from './support/server.ts';
 import {
   expectStatus,
   makeAccount,
@@ -94,6 +95,7 @@ test('an operator is created with its assignments; a role left out is the operat
     presence_set_at: null,
     presence_expires_at: null,
     sign_in: { password: false, invited_until: null },
+    display_name: 'Ann',
   });
   const expected = [
     { site_id: account.siteId, role: 'manager', team_ids: [team] },
@@ -110,6 +112,25 @@ test('an operator is created with its assignments; a role left out is the operat
     await call(server, 'POST /operators', { token: stranger.admin, body: { name: 'Ann', email: 'ann@test' } }),
     201,
   );
+});
+
+test('the display name is the name until another is chosen, also when the name changes', async () => {
+  const body = { name: 'Ann', email: `${randomUUID()}@test` };
+  const created = expectStatus(await call(server, 'POST /operators', { token, body }), 201).body;
+  const change = async (fields: Json): Promise<string> =>
+    expectStatus(await call(server, `PATCH /operators/${created.id}`, { token, body: fields }), 200).body.display_name;
+  assert.equal(await change({ name: 'Anna' }), 'Anna');
+  assert.equal(await change({ display_name: 'Ann of Sales' }), 'Ann of Sales');
+  assert.equal(await change({ name: 'Ann' }), 'Ann of Sales');
+  const read = expectStatus(await call(server, `GET /operators/${created.id}`, { token }), 200).body;
+  assert.equal(await change(read), 'Ann of Sales', 'what was read and sent back changes nothing');
+  assert.equal(await change({ display_name: null }), 'Ann');
+  assert.equal(await change({ display_name: 'Eve' }), 'Eve');
+  assert.equal(await change({ display_name: '' }), 'Ann');
+  assert.equal(await change({ ...read, name: 'Anna', display_name: 'Anna' }), 'Anna');
+  assert.equal(await change({ name: 'Ann' }), 'Ann');
+  const long = { display_name: 'x'.repeat(256) };
+  expectStatus(await call(server, `PATCH /operators/${created.id}`, { token, body: long }), 422);
 });
 
 test('assignments name sites and teams that are there, every violation at once', async () => {

@@ -302,6 +302,12 @@ export const cases: Readonly<Record<string, (world: World) => Promise<Case>>> = 
     const path = `/files/${id}/security_scan`;
     return { action: 'file.scan', path, body: { result: 'infected' }, target: id, name: null, changes };
   },
+  'DELETE /engagements/:engagement_id/files/:file_id': async (world) => {
+    const talk = await startTalk(world, world.account);
+    const id = await sent(world, talk, fileForm('Hello', `${secret()}.txt`));
+    const changes = [{ field: 'deleted', before: false, after: true }];
+    return { action: 'file.delete', path: `${talk.path}/${id}`, target: id, name: null, changes };
+  },
   'POST /sites/:site_id/visitor_authentication_providers': async (world) => ({
     action: 'visitor_authentication_provider.create',
     path: `/sites/${world.account.siteId}/visitor_authentication_providers`,

@@ -119,6 +119,8 @@ async function makeRouted(cast: Cast, { route, operator, visitor, kind }: Routed
     return { ticket_id: (await ask('/queue_tickets', visitor.token, { media: 'video', queue_id: queue })).id };
   }
   const isAbout = (noun: string): boolean => route.includes(noun);
+  const senderOf = (about: string, by: CallerKind) =>
+    about.startsWith('DELETE') && by !== 'visitor' ? operator : visitor;
   if (!['engagement_requests/', 'engagements/:', 'transfer_', '/files/:'].some(isAbout)) return {};
   await freeEverybody(cast);
   const request = await ask('/engagement_requests', operator.token, { media: 'text', visitor_id: visitor.id });
@@ -130,7 +132,10 @@ async function makeRouted(cast: Cast, { route, operator, visitor, kind }: Routed
   const { engagement_id } = expectStatus(accepted, 200).body;
   if (isAbout('transfer_')) return makeTransfer(cast, { route, operator, engagement_id });
   if (isAbout(':file_id'))
-    return { engagement_id, file_id: await makeFile(cast, { route, token: visitor.token, engagement_id }) };
+    return {
+      engagement_id,
+      file_id: await makeFile(cast, { route, token: senderOf(route, kind).token, engagement_id }),
+    };
   return {
     engagement_id,
     ...(await makeInside(cast, { route, engagement_id, other: kind === 'visitor' ? operator : visitor })),

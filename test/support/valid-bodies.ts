@@ -99,6 +99,7 @@ const bodies: Readonly<Record<string, (request: BodyRequest) => unknown>> = {
     return { site_id: account.siteId, media: 'text', operator_id: target.id, visitor_id: target.id };
   },
   'PATCH /engagement_requests/:request_id': ({ kind }) => ({ action: kind === 'visitor' ? 'accept' : 'cancel' }),
+  'POST /engagements/search': ({ account }) => ({ site_ids: [account.siteId] }),
   'PATCH /engagements/:engagement_id': () => ({ action: 'end' }),
   'PUT /engagements/:engagement_id/chat_messages/:message_id': () => ({ content: 'Hello' }),
   'PATCH /engagements/:engagement_id/chat_messages/:message_id': () => ({ status: 'delivered' }),

@@ -43,6 +43,7 @@ import type { Log } from './platform/log.ts';
 import { createMetrics, metricsRoute, type Metrics } from './platform/metrics.ts';
 import { apiDocument, describeRoutes } from './platform/openapi.ts';
 import { pageRoutes } from './platform/pages.ts';
+import { listeningUrl } from './platform/server-url.ts';
 import { channelRoutes } from './queues/channels/routes.ts';
 import { rankingRoutes } from './queues/rankings/routes.ts';
 import { availabilityRoute } from './queues/availability.ts';
@@ -182,7 +183,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   requestRoutes(app, { turns, attacher, addressOf });
   engagementRoutes(app, turns);
   transferRoutes(app, turns, attacher);
-  messageRoutes(app, config.publicUrl);
+  messageRoutes(app, () => config.publicUrl || listeningUrl(app.server.address(), config));
   systemMessageRoutes(app);
   typingRoutes(app, hints);
   mediaUpgradeRoutes(app, turns);

@@ -111,7 +111,8 @@ export const settings = [
   {
     name: 'USHER_PUBLIC_URL',
     fallback: '',
-    meaning: 'Address by which others reach Usher, put before links in messages and events; without one they are paths',
+    meaning:
+      'Put before links; without it, links in events begin with the address that a start prints, others are paths',
   },
   {
     name: 'USHER_EVENT_RETENTION_DAYS',

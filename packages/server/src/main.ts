@@ -12,7 +12,7 @@ import { DatabaseSession } from './platform/database-session.ts';
 import { StartError } from './platform/errors.ts';
 import type { Log } from './platform/log.ts';
 import { migrate } from './platform/migrations.ts';
-import { serverUrl } from './platform/server-url.ts';
+import { listeningUrl } from './platform/server-url.ts';
 import { trustsEverybody } from './platform/trusted-proxies.ts';
 import { openStorage } from './storage.ts';
 
@@ -81,7 +81,7 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
         cause: error,
       });
     });
-    const url = urlOf(app.server.address(), config);
+    const url = listeningUrl(app.server.address(), config);
     const consoleLink = linkToken === null ? null : `${config.publicUrl || url}${linkPath(linkToken)}`;
     return { url, place: storage.place, firstKey, consoleLink, failed: storage.died, stop };
   } catch (error) {
@@ -120,9 +120,4 @@ function cannotListen(host: string, port: number, code: string | undefined): str
     default:
       return `Cannot listen on ${host} port ${port} (${code ?? 'unknown reason'}). Set HOST to an address of this machine.`;
   }
-}
-
-function urlOf(address: string | { port: number } | null, { host, port }: Config): string {
-  const actual = typeof address === 'object' && address !== null ? address.port : port;
-  return serverUrl(host, actual);
 }

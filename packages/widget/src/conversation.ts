@@ -1,11 +1,11 @@
 import type { Api } from '@usher/client/api';
 import { Feed, type FeedItem } from '@usher/client/feed';
 import { ProblemError } from '@usher/client/problem';
-import type { Engagement, MediaUpgradeRequest, QueueTicket } from '@usher/client/api-types';
+import type { Engagement, File as SentFile, MediaUpgradeRequest, QueueTicket } from '@usher/client/api-types';
 import type { Medium } from './media.ts';
 import { callMediaOf } from './call-media.ts';
 import { Files } from './files.ts';
-import { merge, messageOf, type Message, type Option } from './messages.ts';
+import { merge, messageOf, withDeleted, type Message, type Option } from './messages.ts';
 import { Outbox, type Content, type Unsent } from './outbox.ts';
 import { isPlace, type Place } from './place.ts';
 import { watchPresence } from './presence.ts';
@@ -338,6 +338,11 @@ export class Conversation {
       }
       case 'media_upgrade_request.state':
         return this.#takeUpgrade(data as MediaUpgradeRequest);
+      case 'file.state': {
+        const { id, deleted } = data as SentFile;
+        const { store } = this.#parts;
+        return deleted ? store.set({ messages: withDeleted(store.value.messages, id) }) : undefined;
+      }
       case 'engagement.files.security_scan_result': {
         type Scan = { security_scan_result: { file_id: string; result: 'clean' | 'infected' } };
         const { file_id: id, result } = (data as Scan).security_scan_result;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chosenOf, fileIdOf, merge, type Attachment, type Message } from './messages.ts';
+import { chosenOf, fileIdOf, merge, withDeleted, type Attachment, type Message } from './messages.ts';
 
 function message(id: string, second: number, more: Partial<Message> = {}): Message {
   const timestamp = `2026-01-01T00:00:${String(second).padStart(2, '0')}.000Z`;
@@ -46,6 +46,19 @@ test('the same card again takes the answer that comes behind it', () => {
   const all = [first, second, chosen];
   assert.equal(chosenOf(first, all), null);
   assert.equal(chosenOf(second, all), 'yes');
+});
+
+test('a file that was deleted is shown as such in every message that has it, and no other is', () => {
+  const file = (id: string) => ({ url: `https://usher/files/${id}`, name: id, content_type: '', deleted: false });
+  const all = [
+    message('one', 1, { attachment: { type: 'files', files: [file('f'), file('g')] } }),
+    message('two', 2, { attachment: { type: 'files', files: [file('f')] } }),
+    message('three', 3),
+  ];
+  const shown = withDeleted(all, 'f').map(({ attachment }) =>
+    attachment?.type === 'files' ? attachment.files.map(({ deleted }) => deleted) : null,
+  );
+  assert.deepEqual(shown, [[true, false], [true], null]);
 });
 
 test('a file is known by the end of its address', () => {

@@ -45,6 +45,16 @@ export function merge(known: readonly Message[], more: readonly Message[]): Mess
   return [...byId.values()].toSorted((one, other) => (one.timestamp < other.timestamp ? -1 : 1));
 }
 
+/** With the file shown as deleted wherever it was sent. */
+export function withDeleted(messages: readonly Message[], fileId: string): Message[] {
+  return messages.map((message) => {
+    const { attachment } = message;
+    if (attachment?.type !== 'files' || !attachment.files.some((file) => fileIdOf(file) === fileId)) return message;
+    const files = attachment.files.map((file) => (fileIdOf(file) === fileId ? { ...file, deleted: true } : file));
+    return { ...message, attachment: { ...attachment, files } };
+  });
+}
+
 /**
  * What was chosen of a card: the first answer behind it that is one of its options, unless another card that offers the
  * same came between. `null`: nothing yet.

@@ -19,7 +19,10 @@ import type { Unsent } from './outbox.ts';
 type Phase = 'idle' | 'starting' | 'waiting' | 'engaged' | 'ended';
 
 /** As the event says it that asks, which has no times. */
-export type Upgrade = Omit<MediaUpgradeRequest, 'created_at' | 'updated_at'>;
+export type Upgrade = Omit<
+  MediaUpgradeRequest,
+  'created_at' | 'updated_at' | 'audio_type' | 'phone_number' | 'phone_extension'
+>;
 
 interface Notice {
   readonly kind: 'info' | 'problem';

@@ -1,11 +1,23 @@
 import Type from 'typebox';
 import type { AccountId, EngagementId, OperatorId, SiteId, VisitorId } from '../platform/ids.ts';
-import { media, nullable, oneOf, output, timestamp, uuid } from '../platform/schema.ts';
+import { media, nullable, oneOf, output, timestamp, uuid, type Medium } from '../platform/schema.ts';
 
 const subEngagement = output('SubEngagement', {
   id: uuid<'sub_engagement'>(),
   operator_id: uuid<'operator'>(),
   site_id: uuid<'site'>(),
+  started_at: timestamp,
+  ended_at: nullable(timestamp),
+});
+
+const leg = output('EngagementLeg', {
+  id: Type.Unsafe<string>({ ...uuid<'sub_engagement'>(), description: 'Of the sub-engagement' }),
+  operator_id: uuid<'operator'>(),
+  site_id: uuid<'site'>(),
+  media: Type.Unsafe<Medium | null>({
+    ...nullable(oneOf(media)),
+    description: 'Now, or when it ended; null for one that ended before media were kept',
+  }),
   started_at: timestamp,
   ended_at: nullable(timestamp),
 });
@@ -29,6 +41,13 @@ export const engagementOutput = output('Engagement', {
   ended_at: nullable(timestamp),
   created_at: timestamp,
   updated_at: timestamp,
+  source: Type.Unsafe<string | null>({
+    ...nullable(Type.String()),
+    description:
+      'What the request gave as its source; else queue, visitor, operator or sms: who asked, or by what. null where the request is no longer kept',
+  }),
+  legs: Type.Array(leg, { description: 'One for each sub-engagement, oldest first' }),
+  audio_recording_urls: Type.Array(Type.String(), { description: 'Empty: nothing is recorded' }),
 });
 
 type EngagementOutput = Type.Static<typeof engagementOutput>;

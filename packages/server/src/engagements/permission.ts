@@ -17,7 +17,7 @@ export function isForParticipants(request: FastifyRequest): boolean {
 
 /** Those who take part, or may look, as the route declares. */
 export function permitParticipant(request: FastifyRequest): void {
-  permitAs(request, 'takes part', 'took part or manages');
+  permitAs(request, 'takes part', 'took part or manages', 'sent it or manages');
 }
 
 /** For callers who do not take part: managers of the site may look; whoever has no role there knows nothing of it. */

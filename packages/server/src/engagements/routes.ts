@@ -5,18 +5,29 @@ import { atLeast } from '../identity/caller.ts';
 import { invalid, notFound, Refusal } from '../platform/errors.ts';
 import type { App } from '../platform/http.ts';
 import type { EngagementId } from '../platform/ids.ts';
-import { cursorQuery, cutAtCursor, nextPage, readCursor } from '../platform/paging.ts';
-import { body, list, oneOf, uuid } from '../platform/schema.ts';
+import {
+  cursorQuery,
+  cutAtCursor,
+  cutAtToken,
+  defaultPerPage,
+  nextPage,
+  pageToken,
+  perPage,
+  readCursor,
+  type Cursor,
+} from '../platform/paging.ts';
+import { body, list, nullable, oneOf, uuid } from '../platform/schema.ts';
 import { instantOf } from '../platform/instant.ts';
 import type { Turns } from '../routing/turns.ts';
 import { engagementOutput, type EngagementRow } from './engagement.ts';
 import { isSide, partyOf } from './party.ts';
 import { isForParticipants, permitParticipant, refuseStranger } from './permission.ts';
-import { findEngagement, hasNow, isAssigned, listEngagements } from './store.ts';
+import { findEngagement, hasNow, isAssigned, listEngagements, type EngagementList } from './store.ts';
 
 const tags = ['Engagements'];
 const engagementParams = Type.Object({ engagement_id: uuid<'engagement'>() });
 const date = Type.String({ format: 'date-time' });
+const describedDate = (description: string) => Type.String({ format: 'date-time', description });
 
 export function engagementRoutes(app: App, turns: Turns): void {
   app.get(
@@ -41,33 +52,23 @@ export function engagementRoutes(app: App, turns: Turns): void {
       },
     },
     async (request) => {
-      const { query, caller } = request;
-      const { kind, id } = partyOf(request);
-      const found = await listEngagements(request.sql, {
-        accountId: accountOf(request),
+      const { query } = request;
+      const found = await visibleEngagements(request, {
         siteIds: query.site_ids,
-        managed: query.site_ids.filter(
-          (site) => caller.kind === 'operator' && atLeast(caller.roles.get(site) ?? 'operator', 'manager'),
-        ),
-        self: {
-          ...(kind === 'operator' ? { operatorId: id, visitorId: null } : { operatorId: null, visitorId: id }),
-          reach: caller.kind === 'operator' ? [...caller.roles.keys()] : [],
-        },
         operatorIds: query.operator_ids ?? null,
         visitorIds: query.visitor_ids ?? null,
-        from: query.start_date === undefined ? null : instantOf(query.start_date, '/start_date'),
-        to: query.end_date === undefined ? null : instantOf(query.end_date, '/end_date'),
+        from: instantIn(query.start_date, '/start_date'),
+        to: instantIn(query.end_date, '/end_date'),
         state: query.state ?? null,
         after: readCursor(query.cursor),
         limit: query.per_page + 1,
       });
-      const { rows, next_page } = cutAtCursor(request, query.per_page, found, (row) => ({
-        at: row.started_at,
-        id: row.id,
-      }));
+      const { rows, next_page } = cutAtCursor(request, query.per_page, found, cursorOf);
       return { engagements: rows, next_page };
     },
   );
+
+  searchRoute(app);
 
   app.get(
     '/engagements/:engagement_id',
@@ -79,6 +80,82 @@ export function engagementRoutes(app: App, turns: Turns): void {
   );
 
   endRoute(app, turns);
+}
+
+/** The same list for clients of this family, which ask in a body. */
+function searchRoute(app: App): void {
+  app.post(
+    '/engagements/search',
+    {
+      config: {
+        access: { operator: 'operator', visitor: true, site: 'body.site_ids' },
+        audit: 'dry run',
+        changesNothing: true,
+      },
+      schema: {
+        tags,
+        summary: 'Engagements of the sites, newest first: all for managers, their own for others',
+        description: 'The same as GET /engagements, asked in a body.',
+        body: body({
+          site_ids: list(uuid<'site'>(), { minItems: 1 }),
+          from_start_time: Type.Optional(nullable(describedDate('Started at or after this'))),
+          to_start_time: Type.Optional(nullable(describedDate('Started before this'))),
+          per_page: Type.Optional(perPage),
+          page_token: Type.Optional(nullable(pageToken)),
+        }),
+        response: {
+          200: Type.Object({
+            engagements: Type.Array(engagementOutput),
+            next_page_token: Type.Unsafe<string | null>({
+              ...nullable(Type.String()),
+              description: 'To be sent as page_token for the next page, with the same fields; null on the last',
+            }),
+          }),
+        },
+      },
+    },
+    async (request) => {
+      const { site_ids: siteIds, from_start_time: from, to_start_time: to, page_token: token, per_page } = request.body;
+      const most = per_page ?? defaultPerPage;
+      const found = await visibleEngagements(request, {
+        siteIds,
+        operatorIds: null,
+        visitorIds: null,
+        from: instantIn(from, '/from_start_time'),
+        to: instantIn(to, '/to_start_time'),
+        state: null,
+        after: readCursor(token ?? undefined, '/page_token'),
+        limit: most + 1,
+      });
+      const { page, next } = cutAtToken(most, found, cursorOf);
+      return { engagements: page, next_page_token: next };
+    },
+  );
+}
+
+const cursorOf = ({ started_at: at, id }: EngagementRow): Cursor => ({ at, id });
+
+function instantIn(text: string | null | undefined, attribute: string): Date | null {
+  return typeof text === 'string' ? instantOf(text, attribute) : null;
+}
+
+type Criteria = Omit<EngagementList, 'accountId' | 'managed' | 'self'>;
+
+/** Those of the sites asked for that the caller may see; one more than a page holds, if there are more. */
+async function visibleEngagements(request: FastifyRequest, criteria: Criteria): Promise<EngagementRow[]> {
+  const { caller } = request;
+  const { kind, id } = partyOf(request);
+  return listEngagements(request.sql, {
+    ...criteria,
+    accountId: accountOf(request),
+    managed: criteria.siteIds.filter(
+      (site) => caller.kind === 'operator' && atLeast(caller.roles.get(site) ?? 'operator', 'manager'),
+    ),
+    self: {
+      ...(kind === 'operator' ? { operatorId: id, visitorId: null } : { operatorId: null, visitorId: id }),
+      reach: caller.kind === 'operator' ? [...caller.roles.keys()] : [],
+    },
+  });
 }
 
 function endRoute(app: App, turns: Turns): void {

@@ -1,6 +1,8 @@
 import type { Piece, Sql } from '../platform/database.ts';
 import type { AccountId, OperatorId, SiteId, VisitorId } from '../platform/ids.ts';
 import type { Cursor } from '../platform/paging.ts';
+import type { Medium } from '../platform/schema.ts';
+import { sourceOf } from '../routing/board/source.ts';
 import type { EngagementRow } from './engagement.ts';
 
 const selectEngagement = (sql: Sql) => sql`
@@ -10,14 +12,19 @@ const selectEngagement = (sql: Sql) => sql`
          json_build_object('id', e.sub_engagement_id, 'operator_id', e.operator_id, 'site_id', e.site_id,
                            'started_at', e.sub_started_at, 'ended_at', e.ended_at) AS current_sub_engagement,
          coalesce((SELECT json_agg(json_build_object('id', s.id, 'operator_id', s.operator_id, 'site_id', s.site_id,
-                                                     'started_at', s.started_at, 'ended_at', s.ended_at)
+                                                     'media', s.media, 'started_at', s.started_at, 'ended_at', s.ended_at)
                                    ORDER BY s.started_at)
-                     FROM sub_engagements s WHERE s.engagement_id = e.id), '[]') AS sub_engagements
+                     FROM sub_engagements s WHERE s.engagement_id = e.id), '[]') AS "endedLegs",
+         (SELECT json_build_object('kind', r.kind, 'origin', r.origin, 'notes', json_build_object(
+                                     'source', r.notes ->> 'source', 'platform', r.notes ->> 'platform'))
+            FROM engagement_requests r WHERE r.id = e.request_id) AS asked
     FROM engagements e`;
 
 export async function findEngagement(sql: Sql, accountId: AccountId, id: string): Promise<EngagementRow | null> {
-  const [row] = await sql<EngagementRow[]>`${selectEngagement(sql)} WHERE e.id = ${id} AND e.account_id = ${accountId}`;
-  return row === undefined ? null : withDates(row);
+  const [row] = await sql<
+    StoredEngagement[]
+  >`${selectEngagement(sql)} WHERE e.id = ${id} AND e.account_id = ${accountId}`;
+  return row === undefined ? null : shown(row);
 }
 
 /** Those that the sides have part in, or that are on the sites. */
@@ -31,15 +38,15 @@ export async function engagementsById(
     readonly sites: readonly string[];
   },
 ): Promise<EngagementRow[]> {
-  const rows = await sql<EngagementRow[]>`
+  const rows = await sql<StoredEngagement[]>`
     ${selectEngagement(sql)}
      WHERE e.id = ANY(${[...ids]}::uuid[]) AND e.account_id = ${accountId}
        AND (e.visitor_id = ANY(${[...wanted.visitors]}::uuid[]) OR e.operator_id = ANY(${[...wanted.operators]}::uuid[])
             OR e.site_id = ANY(${[...wanted.sites]}::uuid[]))`;
-  return rows.map(withDates);
+  return rows.map(shown);
 }
 
-interface EngagementList {
+export interface EngagementList {
   readonly accountId: AccountId;
   readonly siteIds: readonly SiteId[];
   /** On these sites everything is listed, on the others only what the operator had. */
@@ -57,7 +64,7 @@ interface EngagementList {
 /** Newest first. Served by engagements_by_site and _by_visitor; the few that go on by active_engagements. */
 export async function listEngagements(sql: Sql, wanted: EngagementList): Promise<EngagementRow[]> {
   const { after } = wanted;
-  const rows = await sql<EngagementRow[]>`
+  const rows = await sql<StoredEngagement[]>`
     ${selectEngagement(sql)}
      WHERE e.account_id = ${wanted.accountId} AND ${visibleTo(sql, wanted)}
        AND (${wanted.operatorIds === null} OR e.operator_id = ANY(${[...(wanted.operatorIds ?? [])]}::uuid[]))
@@ -68,7 +75,7 @@ export async function listEngagements(sql: Sql, wanted: EngagementList): Promise
        ${after === null ? sql`` : sql`AND (e.started_at, e.id) < (${after.at}, ${after.id}::uuid)`}
      ORDER BY e.started_at DESC, e.id DESC
      LIMIT ${wanted.limit}`;
-  return rows.map(withDates);
+  return rows.map(shown);
 }
 
 /** Those that go on are found by the table of them: among all that ever were they would be looked for one by one. */
@@ -125,13 +132,35 @@ export async function isAssigned(
   return row !== undefined;
 }
 
-/** Those before and the current one, their times, which come as text inside JSON, as dates. */
-function withDates(row: EngagementRow): EngagementRow {
-  const dated = (sub: EngagementRow['current_sub_engagement']) => ({
-    ...sub,
-    started_at: new Date(sub.started_at),
-    ended_at: sub.ended_at === null ? null : new Date(sub.ended_at),
-  });
+/** Columns that the output is made of: times inside JSON are text. */
+interface StoredEngagement extends Omit<EngagementRow, 'sub_engagements' | 'legs' | 'source' | 'audio_recording_urls'> {
+  /** The sub-engagements before the current one. */
+  readonly endedLegs: readonly EngagementRow['legs'][number][];
+  /** `null`: the request is no longer there. */
+  readonly asked: Parameters<typeof sourceOf>[0] | null;
+}
+
+function shown({ endedLegs, asked, ...row }: StoredEngagement): EngagementRow {
   const current = dated(row.current_sub_engagement);
-  return { ...row, current_sub_engagement: current, sub_engagements: [...row.sub_engagements.map(dated), current] };
+  const ended = endedLegs.map(dated);
+  return {
+    ...row,
+    current_sub_engagement: current,
+    sub_engagements: [...ended.map(({ media: _media, ...sub }) => sub), current] as EngagementRow['sub_engagements'],
+    source: asked === null ? null : sourceOf(asked),
+    legs: [...ended, legOf(current, row.media)],
+    audio_recording_urls: [],
+  };
+}
+
+function legOf(
+  { id, operator_id, site_id, started_at, ended_at }: EngagementRow['current_sub_engagement'],
+  media: Medium,
+): EngagementRow['legs'][number] {
+  return { id, operator_id, site_id, media, started_at, ended_at };
+}
+
+function dated<Sub extends { readonly started_at: Date; readonly ended_at: Date | null }>(sub: Sub): Sub {
+  const { started_at: startedAt, ended_at: endedAt } = sub;
+  return { ...sub, started_at: new Date(startedAt), ended_at: endedAt === null ? null : new Date(endedAt) };
 }

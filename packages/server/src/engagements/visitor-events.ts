@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { subEngagement } from '../events/vocabulary.ts';
 import { writeEvent } from '../events/write-event.ts';
 import { accountOf, permitted } from '../identity/access.ts';
 import { inTransaction } from '../platform/database.ts';
@@ -8,6 +9,18 @@ import { body, output, timestamp, uuid } from '../platform/schema.ts';
 import { partyOf } from './party.ts';
 import { engagementEnded, permittedEngagement } from './routes.ts';
 import { lockEngaged } from './taking-part.ts';
+
+/** The message of the event, as webhooks carry it, and what answers had before. */
+const visitorEventOutput = output('VisitorEvent', {
+  timestamp: Type.Unsafe<Date>({ ...timestamp, description: 'When the server recorded it' }),
+  id: uuid<'visitor_event'>(),
+  engagement_id: uuid<'engagement'>(),
+  sub_engagement: subEngagement,
+  sender: body({ type: Type.Literal('visitor'), id: Type.String({ format: 'uuid' }) }),
+  content: Type.String({ description: 'The name of the event' }),
+  message: Type.String({ description: 'The same as content' }),
+  created_at: timestamp,
+});
 
 /** What a visitor did on the site, told to integrators by name. */
 export function visitorEventRoutes(app: App): void {
@@ -20,9 +33,7 @@ export function visitorEventRoutes(app: App): void {
         summary: 'Record a visitor event: a name of your own for what the visitor did',
         params: Type.Object({ engagement_id: uuid<'engagement'>() }),
         body: body({ message: Type.String({ minLength: 1, maxLength: 10_000, description: 'The name of the event' }) }),
-        response: {
-          200: output('VisitorEvent', { id: uuid<'visitor_event'>(), message: Type.String(), created_at: timestamp }),
-        },
+        response: { 200: visitorEventOutput },
       },
     },
     async (request) => {
@@ -34,30 +45,28 @@ export function visitorEventRoutes(app: App): void {
       const at = new Date();
       const told = await inTransaction(request.sql, async (sql) => {
         const engaged = await lockEngaged(sql, accountId, engagementId, by);
-        if (engaged === null) return false;
+        if (engaged === null) return null;
         const { subEngagementId, ...about } = engaged;
         const sub = { id: subEngagementId, operator_id: about.operatorId, site_id: about.siteId };
+        const recorded = {
+          id,
+          engagement_id: engagementId,
+          sub_engagement: sub,
+          sender: { type: 'visitor', id: by.id },
+          content: message,
+        } as const;
         await writeEvent(sql, {
           accountId,
           type: 'engagement.event',
           about: { ...about, engagementId },
           at,
-          fields: {
-            message: {
-              timestamp: at.toISOString(),
-              id,
-              engagement_id: engagementId,
-              sub_engagement: sub,
-              sender: { type: 'visitor', id: by.id },
-              content: message,
-            },
-          },
+          fields: { message: { timestamp: at.toISOString(), ...recorded } },
         });
-        return true;
+        return { timestamp: at, ...recorded, message, created_at: at };
       });
       permitted(request);
-      if (!told) throw engagementEnded(await permittedEngagement(request, engagementId));
-      return { id, message, created_at: at };
+      if (told === null) throw engagementEnded(await permittedEngagement(request, engagementId));
+      return told;
     },
   );
 }

@@ -54,6 +54,10 @@ const examples: Readonly<Record<EventType, readonly Loose[]>> = {
         engagement_request_id: 'request',
         visitor_id: 'visitor',
         current_sub_engagement: subEngagement,
+        // Beyond the document, and after its fields.
+        source: 'queue',
+        legs: [{ ...subEngagement, media: 'text', started_at: '2027-01-31T09:00:00.000Z', ended_at: null }],
+        audio_recording_urls: [],
       },
     },
   ],
@@ -188,6 +192,7 @@ const enumerations: readonly (readonly [EventType, string, readonly unknown[]])[
 const words = new Set(enumerations.flatMap(([, , allowed]) => allowed).filter((value) => typeof value === 'string'));
 
 const nullable = new Set([
+  'engagement.start/engagement/legs/0/ended_at',
   ...['name', 'preferred_name', 'email', 'id_token', 'issuer', 'subject'].map(
     (name) => `visitor.authentication.success/authentication_response/${name}`,
   ),

@@ -1,12 +1,12 @@
 import Type from 'typebox';
-import { body, nullable, oneOf } from '../platform/schema.ts';
+import { body, media, nullable, oneOf } from '../platform/schema.ts';
 import { authenticationFailuresInWords } from './authentication-failures.ts';
 import { deliveredMessage, sentMessage, systemMessage } from './chat-message.ts';
 import { id, instant, subEngagement } from './vocabulary.ts';
 
 /**
- * One schema per event type, with exactly the fields of the interface document, in its order. What an event is about
- * stands in one field named for it.
+ * One schema per event type, with the fields of the interface document, in its order. What an event is about stands in one
+ * field named for it. Fields beyond the document come after its own.
  */
 
 const failReasons = [
@@ -30,6 +30,24 @@ const failedRequest = Type.Union([
 
 const engagement = { id, engagement_request_id: id, visitor_id: id, current_sub_engagement: subEngagement };
 
+/** What clients of this family also read of an engagement that starts. After the document's fields, whose places stay. */
+const startedEngagement = {
+  ...engagement,
+  source: Type.String({
+    description: 'What the request gave as its source; else queue, visitor, operator or sms: who asked, or by what',
+  }),
+  legs: Type.Array(
+    body({
+      ...subEngagement.properties,
+      media: oneOf(media),
+      started_at: instant('When the sub-engagement started'),
+      ended_at: Type.Null(),
+    }),
+    { description: 'The one sub-engagement that there is' },
+  ),
+  audio_recording_urls: Type.Array(Type.String(), { description: 'Empty: nothing is recorded' }),
+};
+
 const typing = body({
   engagement_id: id,
   sub_engagement_id: id,
@@ -38,7 +56,7 @@ const typing = body({
   clock: Type.Integer({ description: 'Grows with each update: one that is smaller than the last seen is out of date' }),
 });
 
-const undelivered = Type.Boolean({ description: 'Whether earlier messages did not reach the recipient' });
+const undelivered = Type.Boolean({ description: 'Whether earlier chat messages were not delivered to the recipient' });
 const attribute = nullable(Type.String());
 
 export const payloads = {
@@ -55,7 +73,7 @@ export const payloads = {
   'engagement.start': event(
     'engagement.start',
     { title: 'EngagementStartEvent', trigger: 'An engagement starts' },
-    { engagement: body(engagement) },
+    { engagement: body(startedEngagement) },
   ),
   'engagement.end': event(
     'engagement.end',

@@ -49,7 +49,14 @@ const typing = { engagement_id: ids.engagement, sub_engagement_id: ids.subEngage
 const samples: { readonly [T in EventType]: EventFields<T> } = {
   'engagement.request.failure': { engagement_request: { ...request, fail_reason: 'timed_out' } },
   'engagement.request.deliver': { engagement_request: request },
-  'engagement.start': { engagement },
+  'engagement.start': {
+    engagement: {
+      ...engagement,
+      source: 'queue',
+      legs: [{ ...subEngagement, media: 'text', started_at: timestamp, ended_at: null }],
+      audio_recording_urls: [],
+    },
+  },
   'engagement.end': { engagement: { ...engagement, end_reason: 'visitor_hung_up' } },
   'engagement.transfer': {
     engagement: {

@@ -12,6 +12,9 @@ export const operatorRules = {
   /** Also for operators who took part before, who serve the visitor now, or who manage the site. */
   'took part or manages': () =>
     'an operator with a role on the site who takes or took part, or has the visitor now; manager on the site',
+  /** About a file: the side that sent it, while the engagement goes on. */
+  'sent it or manages': () =>
+    'the operator who takes part, of what their side has sent, while the engagement goes on; manager on the site',
   /** About an operator, who may have several sites. */
   'self or one site': (least) => `the operator itself; ${least} on one of its sites`,
   'every site': (least) => `${least} on every site of the operator`,
@@ -47,6 +50,7 @@ function describeOperators({ site, rule }: Guarded, least: Role): string {
     case 'anywhere':
       return `${least} on any site`;
     case 'query.site_ids':
+    case 'body.site_ids':
       return `${least} on every site that is asked for`;
     case 'params.site_id':
     case 'body.site_id':

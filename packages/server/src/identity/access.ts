@@ -37,7 +37,8 @@ export type Access =
  * `anywhere`: an operator needs the role on any of its sites.
  * `resource`: it belongs to what the id names; the handler must call `permit` once it has found that, and is held to it.
  */
-type SiteSource = 'params.site_id' | 'body.site_id' | 'query.site_ids' | 'anywhere' | 'none' | 'resource';
+type SiteSource =
+  'params.site_id' | 'body.site_id' | 'body.site_ids' | 'query.site_ids' | 'anywhere' | 'none' | 'resource';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -186,6 +187,8 @@ function sitesConcerned(source: SiteSource, request: FastifyRequest): readonly S
       return [(request.params as { site_id: SiteId }).site_id];
     case 'query.site_ids':
       return (request.query as { site_ids: SiteId[] }).site_ids;
+    case 'body.site_ids':
+      return (request.body as { site_ids: SiteId[] }).site_ids;
     case 'body.site_id': {
       const { site_id } = request.body as { site_id?: SiteId };
       if (site_id !== undefined) return [site_id];

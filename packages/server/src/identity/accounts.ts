@@ -30,6 +30,7 @@ export async function createAccount(sql: Sql, { accountName, email, key }: First
     role: 'super_manager',
     max_engagement_count: 1,
     enabled: true,
+    display_name: null,
   });
   await insertSite(sql, {
     id: siteId,

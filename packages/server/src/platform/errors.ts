@@ -48,6 +48,7 @@ export const errors = {
   webhook_deleted: { status: 409, title: 'The webhook has been deleted' },
   scan_not_manual: { status: 409, title: 'Files are not scanned by hand here' },
   sample_data_removing: { status: 409, title: 'The sample data is being removed' },
+  file_deleted: { status: 410, title: 'The file has been deleted' },
   precondition_failed: { status: 412, title: 'The resource has changed since it was read' },
   body_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The body has an unsupported content type' },

@@ -52,10 +52,15 @@ export function pageAddress(request: FastifyRequest, changes: Readonly<Record<st
   return `${request.protocol}://${request.host}${path}?${parameters.toString()}`;
 }
 
+export const defaultPerPage = 30;
+export const perPage = Type.Integer({ minimum: 1, maximum: mostPerPage, default: defaultPerPage });
+/** For a body: the cursor alone. */
+export const pageToken = Type.String({ maxLength: 255, description: 'From next_page_token of the page before' });
+
 /** Query parameters of a list that grows at its head: a page goes on where the last one ended, whatever came meanwhile. */
 export const cursorQuery = {
   cursor: Type.Optional(Type.String({ maxLength: 255, description: 'From next_page of the page before' })),
-  per_page: Type.Integer({ minimum: 1, maximum: mostPerPage, default: 30 }),
+  per_page: perPage,
 };
 
 /** Where a page ends: the instant and id of its last row. */
@@ -64,10 +69,11 @@ export interface Cursor {
   readonly id: string;
 }
 
-export function readCursor(text: string | undefined): Cursor | null {
-  const place = readPlace(text);
+/** `attribute`: where the text was. */
+export function readCursor(text: string | undefined, attribute = '/cursor'): Cursor | null {
+  const place = readPlace(text, attribute);
   if (place === null) return null;
-  if (place.seq > latest) throw unknownCursor();
+  if (place.seq > latest) throw unknownCursor(attribute);
   return { at: new Date(place.seq), id: place.id };
 }
 
@@ -78,11 +84,21 @@ export function cutAtCursor<Row>(
   rows: readonly Row[],
   cursorOf: (row: Row) => Cursor,
 ): { rows: Row[]; next_page: string | null } {
+  const { page, next } = cutAtToken(perPage, rows, cursorOf);
+  return { rows: page, next_page: next === null ? null : pageAddress(request, { cursor: next }) };
+}
+
+/** The same for those who are given the cursor itself, and not an address. */
+export function cutAtToken<Row>(
+  perPage: number,
+  rows: readonly Row[],
+  cursorOf: (row: Row) => Cursor,
+): { page: Row[]; next: string | null } {
   const page = rows.slice(0, perPage);
   const last = page.at(-1);
-  if (rows.length <= perPage || last === undefined) return { rows: page, next_page: null };
+  if (rows.length <= perPage || last === undefined) return { page, next: null };
   const { at, id } = cursorOf(last);
-  return { rows: page, next_page: pageAfter(request, { seq: at.getTime(), id }) };
+  return { page, next: placeText({ seq: at.getTime(), id }) };
 }
 
 /** Where a page of a log ends that is in the order of a number. */
@@ -91,18 +107,23 @@ export interface Place {
   readonly id: string;
 }
 
-export function readPlace(text: string | undefined): Place | null {
+export function readPlace(text: string | undefined, attribute = '/cursor'): Place | null {
   if (text === undefined) return null;
   const [number = '', id = ''] = Buffer.from(text, 'base64url').toString('latin1').split(' ', 2);
-  if (!/^\d{1,16}$/.test(number) || !Number.isSafeInteger(Number(number)) || !isUuid(id)) throw unknownCursor();
+  if (!/^\d{1,16}$/.test(number) || !Number.isSafeInteger(Number(number)) || !isUuid(id))
+    throw unknownCursor(attribute);
   return { seq: Number(number), id };
 }
 
 /** The address of the page that goes on behind the place. */
-export function pageAfter(request: FastifyRequest, { seq, id }: Place): string {
-  return pageAddress(request, { cursor: Buffer.from(`${seq} ${id}`, 'latin1').toString('base64url') });
+export function pageAfter(request: FastifyRequest, place: Place): string {
+  return pageAddress(request, { cursor: placeText(place) });
 }
 
-function unknownCursor(): Refusal {
-  return invalid([{ attribute: '/cursor', detail: 'is not one that next_page has given' }]);
+function placeText({ seq, id }: Place): string {
+  return Buffer.from(`${seq} ${id}`, 'latin1').toString('base64url');
+}
+
+function unknownCursor(attribute: string): Refusal {
+  return invalid([{ attribute, detail: 'is not one that a page before has given' }]);
 }

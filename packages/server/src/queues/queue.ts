@@ -61,7 +61,9 @@ const affinity = body({
 });
 
 const whenUnstaffed = oneOf(['accept', 'reject'] as const);
-const welcomeMessage = Type.String({ description: 'Text, or a response card as JSON; 16 KiB at most' });
+const welcomeMessage = Type.String({
+  description: 'Text, or a response card as JSON; 16 KiB at most. An empty text means not set',
+});
 
 export const queueFields = {
   name,
@@ -173,7 +175,8 @@ export function completeQueue(given: QueueGiven, current: StoredQueue | null): S
     description: keep('description'),
     when_unstaffed: keep('when_unstaffed'),
     operator_ranking_enabled: keep('operator_ranking_enabled'),
-    welcome_message: keep('welcome_message'),
+    // An empty text greets nobody: it means not set.
+    welcome_message: keep('welcome_message') || null,
     scheduling_policy_id: keep('scheduling_policy_id'),
     fallback_queue_id: keep('fallback_queue_id'),
     operator_affinity: keep('operator_affinity'),

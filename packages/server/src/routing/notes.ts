@@ -8,8 +8,9 @@ export const source = Type.String({
   maxLength: 255,
   description: 'Where the request came from, in words of the caller',
 });
+export const phoneNumber = Type.String({ pattern: String.raw`^\+?[0-9 ().-]{3,32}$` });
 export const mediaOptions = body({
-  phone_number: Type.Optional(nullable(Type.String({ pattern: String.raw`^\+?[0-9 ().-]{3,32}$` }))),
+  phone_number: Type.Optional(nullable(phoneNumber)),
   one_way: Type.Optional(Type.Boolean({ description: 'Only the operator is seen' })),
 });
 export const message = description;

@@ -159,13 +159,14 @@ function newEngagementRow(engagement: Engagement) {
   };
 }
 
-function subEngagementRow({ id, engagementId, operatorId, siteId, startedAt }: Changes['subEngagements'][number]) {
+function subEngagementRow(sub: Changes['subEngagements'][number]) {
   return {
-    id,
-    engagement_id: engagementId,
-    operator_id: operatorId,
-    site_id: siteId,
-    started_at: new Date(startedAt),
+    id: sub.id,
+    engagement_id: sub.engagementId,
+    operator_id: sub.operatorId,
+    site_id: sub.siteId,
+    media: sub.medium,
+    started_at: new Date(sub.startedAt),
   };
 }
 
@@ -208,11 +209,10 @@ interface PresenceSettings {
   readonly leaseUntil: number | null;
 }
 
-/** How many messages of the turn each side of an engagement has yet to acknowledge. */
+/** How many chat messages of the turn the visitor has yet to acknowledge. Messages of the system are not counted. */
 function toldIn({ messages }: Changes, { id }: Engagement) {
-  const told = messages.filter(({ engagementId }) => engagementId === id);
-  const news = told.filter(({ sender }) => sender.type === 'system').length;
-  return { to_visitor: told.length - news, to_operator: news };
+  const told = messages.filter(({ engagementId, sender }) => engagementId === id && sender.type === 'operator');
+  return { to_visitor: told.length };
 }
 
 function messageRow(message: Changes['messages'][number]) {

@@ -106,22 +106,22 @@ function engagementWrites(sql: Sql, rows: TurnRows, accountId: AccountId) {
          new_engagements AS (
            INSERT INTO engagements (id, account_id, asked_on_site_id, site_id, visitor_id, operator_id, sub_engagement_id, sub_started_at, media,
                                     request_id, ticket_id, queue_id, end_reason, started_at, ended_at, updated_at,
-                                    undelivered_to_visitor, undelivered_to_operator, heard_by)
+                                    undelivered_to_visitor, heard_by)
            SELECT id, turn.account_id, asked_on_site_id, site_id, visitor_id, operator_id, sub_engagement_id, sub_started_at, media, request_id,
-                  ticket_id, queue_id, end_reason, started_at, ended_at, turn.at, to_visitor, to_operator, heard_by
+                  ticket_id, queue_id, end_reason, started_at, ended_at, turn.at, to_visitor, heard_by
              FROM turn, json_to_recordset(${rows.newEngagements}::text::json) AS e (
                     id uuid, asked_on_site_id uuid, site_id uuid, visitor_id uuid, operator_id uuid, sub_engagement_id uuid,
                     sub_started_at timestamptz, media text, request_id uuid, ticket_id uuid, queue_id uuid, end_reason text,
-                    started_at timestamptz, ended_at timestamptz, to_visitor integer, to_operator integer, heard_by uuid[])),
+                    started_at timestamptz, ended_at timestamptz, to_visitor integer, heard_by uuid[])),
          old_engagements AS (
            UPDATE engagements o
               SET site_id = e.site_id, operator_id = e.operator_id, sub_engagement_id = e.sub_engagement_id,
                   sub_started_at = e.sub_started_at, media = e.media, end_reason = e.end_reason, ended_at = e.ended_at,
                   updated_at = turn.at, undelivered_to_visitor = undelivered_to_visitor + to_visitor,
-                  undelivered_to_operator = undelivered_to_operator + to_operator, heard_by = e.heard_by
+                  heard_by = e.heard_by
              FROM turn, json_to_recordset(${rows.oldEngagements}::text::json) AS e (
                     id uuid, site_id uuid, operator_id uuid, sub_engagement_id uuid, sub_started_at timestamptz, media text,
-                    end_reason text, ended_at timestamptz, to_visitor integer, to_operator integer, heard_by uuid[])
+                    end_reason text, ended_at timestamptz, to_visitor integer, heard_by uuid[])
             WHERE o.id = e.id
            RETURNING 1),
          begun AS (
@@ -131,10 +131,10 @@ function engagementWrites(sql: Sql, rows: TurnRows, accountId: AccountId) {
            DELETE FROM active_engagements
             WHERE account_id = ${accountId} AND engagement_id = ANY(${rows.ended}::uuid[])),
          subs AS (
-           INSERT INTO sub_engagements (id, account_id, engagement_id, operator_id, site_id, started_at, ended_at)
-           SELECT id, turn.account_id, engagement_id, operator_id, site_id, started_at, turn.at
+           INSERT INTO sub_engagements (id, account_id, engagement_id, operator_id, site_id, media, started_at, ended_at)
+           SELECT id, turn.account_id, engagement_id, operator_id, site_id, media, started_at, turn.at
              FROM turn, json_to_recordset(${rows.subEngagements}::text::json) AS e (
-                    id uuid, engagement_id uuid, operator_id uuid, site_id uuid, started_at timestamptz))`;
+                    id uuid, engagement_id uuid, operator_id uuid, site_id uuid, media text, started_at timestamptz))`;
 }
 
 function queueWrites(sql: Sql, rows: TurnRows) {

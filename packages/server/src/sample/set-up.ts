@@ -132,6 +132,7 @@ async function makeOperators(
       email: emailOf(player, id),
       role: 'operator',
       max_engagement_count: player.most,
+      display_name: null,
       enabled: true,
     });
     const team_ids = player.teams.map((name) => idIn(teamIds, name));

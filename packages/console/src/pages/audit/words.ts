@@ -12,6 +12,7 @@ const actions: Readonly<Record<string, string>> = {
   'digital_channel.create': 'created the channel',
   'digital_channel.delete': 'deleted the channel',
   'digital_channel.update': 'changed the channel',
+  'file.delete': 'deleted a file',
   'file.scan': 'decided on a file',
   'invitation.create': 'invited',
   'invitation.withdraw': 'withdrew the invitation of',

@@ -14,6 +14,7 @@ import {
   beside,
   callMedia,
   chosenFrom,
+  filesOf,
   inOrder,
   isTyping,
   pendingUpgrade,
@@ -44,6 +45,9 @@ function engagement(id: string, more: Partial<Engagement> = {}): Engagement {
     ended_at: null,
     created_at: at,
     updated_at: at,
+    source: 'queue',
+    legs: [{ ...sub, media: 'text' }],
+    audio_recording_urls: [],
     ...more,
   };
 }
@@ -235,6 +239,25 @@ test('files that were taken and not sent are at hand, with what their scan has s
   const attachment = { type: 'files', files: [{ url: `http://usher/files/${file.id}`, name: 'a', deleted: false }] };
   const sent = reduce(scanned, { type: 'message', message: message('m1', { attachment }) });
   assert.deepEqual(stagedFiles(chat(sent), me, []), []);
+});
+
+test('a file that was deleted is shown as such, and is not at hand any more', () => {
+  const [one, other] = ['e'.repeat(36), 'f'.repeat(36)];
+  const sent = (id: string) => ({ url: `http://usher/files/${id}`, name: 'a', deleted: false });
+  const attachment = { type: 'files', files: [sent(one), sent(other)] };
+  const staged = { id: other, uploader_id: me, engagement_id: 'chat', state: 'clean', deleted: false } as File;
+  const state = after(
+    { type: 'message', message: message('m1', { attachment }) },
+    { type: 'message', message: message('m2', {}) },
+    { type: 'files', id: 'chat', files: [staged] },
+  );
+  const deleted = reduce(state, { type: 'file', file: { ...staged, deleted: true } });
+  assert.deepEqual(
+    chat(deleted).messages.flatMap((each) => filesOf(each.attachment).map((file) => file.deleted)),
+    [false, true],
+  );
+  assert.deepEqual(stagedFiles(chat(deleted), me, []), []);
+  assert.equal(chat(deleted).messages[1], chat(state).messages[1]);
 });
 
 test('upgrades: the newest that is pending, and what was agreed on', () => {

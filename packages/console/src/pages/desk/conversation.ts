@@ -83,6 +83,7 @@ export type Change =
       readonly at: number;
     }
   | { readonly type: 'files'; readonly id: string; readonly files: readonly File[] }
+  | { readonly type: 'file'; readonly file: File }
   | { readonly type: 'scanned'; readonly fileId: string; readonly result: 'clean' | 'infected' }
   | { readonly type: 'upgrades'; readonly id: string; readonly upgrades: readonly MediaUpgradeRequest[] }
   | { readonly type: 'upgrade'; readonly upgrade: MediaUpgradeRequest }
@@ -103,6 +104,8 @@ export function reduce(state: Conversations, change: Change): Conversations {
     }
     case 'scanned':
       return takeScan(state, change.fileId, change.result);
+    case 'file':
+      return update(state, change.file.engagement_id, (before) => takeFile(before, change.file));
     case 'message':
       return update(state, change.message.engagement_id, (before) => takeMessage(before, change.message));
     case 'upgrade':
@@ -114,7 +117,7 @@ export function reduce(state: Conversations, change: Change): Conversations {
 
 type OfOne = Exclude<
   Change,
-  { readonly type: 'listed' | 'engagement' | 'dismissed' | 'scanned' | 'message' | 'upgrade' }
+  { readonly type: 'listed' | 'engagement' | 'dismissed' | 'file' | 'scanned' | 'message' | 'upgrade' }
 >;
 
 function changed(before: Conversation, change: OfOne): Conversation {
@@ -242,6 +245,28 @@ function takeUpgrade(before: Conversation, upgrade: MediaUpgradeRequest): Conver
   const others = before.upgrades.filter(({ id }) => id !== upgrade.id);
   const upgrades = [upgrade, ...others].toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1));
   return { ...before, upgrades };
+}
+
+/** A file that was deleted is shown as such wherever it was sent. */
+function takeFile(before: Conversation, file: File): Conversation {
+  if (!file.deleted) return before;
+  return {
+    ...before,
+    files: before.files.map((known) => (known.id === file.id ? file : known)),
+    messages: before.messages.map((message) => {
+      const attachment = withDeleted(message.attachment, file.id);
+      return attachment === message.attachment ? message : { ...message, attachment };
+    }),
+  };
+}
+
+/** The address of a file ends with its id. */
+function withDeleted(attachment: unknown, fileId: string): unknown {
+  const { type, files } = (attachment ?? {}) as { type?: unknown; files?: unknown };
+  if (type !== 'files' || !Array.isArray(files)) return attachment;
+  const sent = files as readonly { readonly url: string }[];
+  if (!sent.some(({ url }) => url.endsWith(fileId))) return attachment;
+  return { type, files: sent.map((each) => (each.url.endsWith(fileId) ? { ...each, deleted: true } : each)) };
 }
 
 function takeScan(state: Conversations, fileId: string, result: 'clean' | 'infected'): Conversations {

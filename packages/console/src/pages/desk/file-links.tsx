@@ -40,6 +40,7 @@ export function FileLinks({ engagementId, files }: Props): ReactElement {
           maw={280}
         >
           <bdi>{name}</bdi>
+          {deleted ? ' (deleted)' : ''}
         </Button>
       ))}
     </Stack>

@@ -1,4 +1,4 @@
-import type { Engagement, MediaUpgradeRequest, TransferRequest, TransferTicket } from '@usher/client/api-types';
+import type { Engagement, File, MediaUpgradeRequest, TransferRequest, TransferTicket } from '@usher/client/api-types';
 import type { FeedItem } from '@usher/client/feed-item';
 import type { Change, Message } from './conversation.ts';
 
@@ -13,6 +13,7 @@ export const itemTypes = [
   'engagement.files.security_scan_result',
   'engagement.media_upgrade_request',
   'media_upgrade_request.state',
+  'file.state',
   'transfer_request.state',
   'transfer_ticket.state',
 ] as const;
@@ -48,6 +49,8 @@ export function changeOf({ type, data }: FeedItem, { me, now }: Clock): Change |
       return { type: 'upgrade', upgrade: asked(data as Asked) };
     case 'media_upgrade_request.state':
       return { type: 'upgrade', upgrade: data as MediaUpgradeRequest };
+    case 'file.state':
+      return { type: 'file', file: data as File };
     case 'transfer_request.state':
       return transferOf(data as TransferRequest, me);
     case 'transfer_ticket.state':
@@ -74,7 +77,10 @@ interface Scan {
 
 interface Asked {
   readonly dispatched_at: string;
-  readonly media_upgrade_request: Omit<MediaUpgradeRequest, 'state' | 'created_at' | 'updated_at'>;
+  readonly media_upgrade_request: Pick<
+    MediaUpgradeRequest,
+    'id' | 'audio' | 'video' | 'target' | 'engagement_id' | 'sub_engagement_id'
+  >;
 }
 
 function passedOn({ engagement }: Passing, me: string): Change | null {
@@ -83,7 +89,8 @@ function passedOn({ engagement }: Passing, me: string): Change | null {
 }
 
 function asked({ dispatched_at: at, media_upgrade_request: request }: Asked): MediaUpgradeRequest {
-  return { ...request, state: 'pending', created_at: at, updated_at: at };
+  const unsaid = { audio_type: null, phone_number: null, phone_extension: null };
+  return { ...request, ...unsaid, state: 'pending', created_at: at, updated_at: at };
 }
 
 /** One that we have asked for. Those that a ticket has made are told by the ticket; those to us are offers. */

@@ -88,7 +88,7 @@ export function stagedFiles(
     ...messages.flatMap(({ attachment }) => filesOf(attachment).map(({ id }) => id)),
     ...outgoing.flatMap(({ attachment }) => (attachment?.type === 'files' ? attachment.files.map(({ id }) => id) : [])),
   ]);
-  return files.filter(({ id, uploader_id: by }) => by === me && !gone.has(id));
+  return files.filter(({ id, uploader_id: by, deleted }) => by === me && !deleted && !gone.has(id));
 }
 
 interface Card {

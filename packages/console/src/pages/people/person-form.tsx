@@ -17,12 +17,22 @@ export function PersonForm({ draft, set, faults, readOnly }: Props): ReactElemen
     <Stack gap="sm" maw={640}>
       <TextInput
         label="Name"
-        description="Visitors see it."
+        description="Colleagues see it."
         required
         maxLength={255}
         value={draft.name}
         onChange={(event) => set({ name: event.currentTarget.value })}
         error={faults('/name')}
+        readOnly={readOnly}
+      />
+      <TextInput
+        label="Display name"
+        description="Visitors see it. Leave it empty to show the name."
+        placeholder={draft.name}
+        maxLength={255}
+        value={draft.display_name}
+        onChange={(event) => set({ display_name: event.currentTarget.value })}
+        error={faults('/display_name')}
         readOnly={readOnly}
       />
       <TextInput

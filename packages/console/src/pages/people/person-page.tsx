@@ -143,6 +143,7 @@ function Details({ person, etag, readOnly }: DetailsProps): ReactElement {
           theirs={editing.theirs.fields}
           views={{
             name: { label: 'Name', show: (name) => name },
+            display_name: { label: 'Display name', show: (name) => name || 'the name' },
             email: { label: 'E-mail', show: (email) => email },
             max_engagement_count: { label: 'Chats at a time', show: String },
             assignments: {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Operator, Site, Team } from '@usher/client/api-types';
-import { assignmentWords, choosePeople, newDraft, signInWords, type PeopleFilter } from './person.ts';
+import { assignmentWords, choosePeople, draftOf, newDraft, signInWords, type PeopleFilter } from './person.ts';
 
 const person = (name: string, fields: Partial<Operator> = {}): Operator => ({
   id: name,
@@ -17,6 +17,7 @@ const person = (name: string, fields: Partial<Operator> = {}): Operator => ({
   presence_set_at: null,
   presence_expires_at: null,
   sign_in: { password: false, invited_until: null },
+  display_name: name,
   created_at: '2027-01-01T00:00:00Z',
   updated_at: '2027-01-01T00:00:00Z',
   ...fields,
@@ -47,6 +48,11 @@ test('by site, team and state', () => {
 
 test('a team of another site does not count on the one that is looked at', () => {
   assert.deepEqual(names({ siteIds: ['bank'], teamId: 'sales' }), []);
+});
+
+test('a display name that is the name is left empty in the form, so that it follows the name', () => {
+  assert.equal(draftOf(person('Zoe')).display_name, '');
+  assert.equal(draftOf(person('Zoe', { display_name: 'Zoe of Sales' })).display_name, 'Zoe of Sales');
 });
 
 test('how somebody signs in', () => {

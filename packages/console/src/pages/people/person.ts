@@ -24,17 +24,19 @@ export interface Assignment {
 export interface PersonDraft {
   readonly name: string;
   readonly email: string;
+  /** Empty: visitors see the name. */
+  readonly display_name: string;
   readonly max_engagement_count: number;
   readonly assignments: readonly Assignment[];
 }
 
-export function draftOf({ name, email, max_engagement_count, assignments }: Operator): PersonDraft {
-  return { name, email, max_engagement_count, assignments };
+export function draftOf({ name, email, display_name, max_engagement_count, assignments }: Operator): PersonDraft {
+  return { name, email, display_name: display_name === name ? '' : display_name, max_engagement_count, assignments };
 }
 
 export function newDraft(siteId: string | null): PersonDraft {
   const assignments: Assignment[] = siteId === null ? [] : [{ site_id: siteId, role: 'operator', team_ids: [] }];
-  return { name: '', email: '', max_engagement_count: 3, assignments };
+  return { name: '', email: '', display_name: '', max_engagement_count: 3, assignments };
 }
 
 /** How somebody gets in, in words. */

@@ -25,6 +25,9 @@ export const fileOutput = output('File', {
   }),
   created_at: timestamp,
   scanned_at: nullable(timestamp),
+  deleted: Type.Boolean({ description: 'Whether its bytes are gone: downloads are answered with 410' }),
+  deleted_at: nullable(timestamp),
+  deleted_by: Type.Unsafe<Side | null>({ ...nullable(oneOf(sides)), description: 'The side; managers are operators' }),
 });
 
 export const uploadOutput = Type.Object({ file_id: uuid<'file'>(), security_scanning_required: Type.Boolean() });

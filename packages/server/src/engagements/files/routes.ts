@@ -7,6 +7,7 @@ import { notFound, Refusal } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
 import { uuid } from '../../platform/schema.ts';
 import { permittedEngagement } from '../routes.ts';
+import { deleteFile } from './delete-file.ts';
 import { attachment } from './file-name.ts';
 import { fileOutput, scanInput, type FileRow } from './file.ts';
 import { pendingFilesRoute } from './pending-route.ts';
@@ -71,6 +72,7 @@ export function fileRoutes(app: App, room: FilesRoom): void {
     },
   );
 
+  deleteRoute(app, room);
   pendingFilesRoute(app);
   scanRoute(app, room);
 }
@@ -86,6 +88,7 @@ async function bytesOf(
   request: FastifyRequest,
   reply: FastifyReply,
 ) {
+  if (file.deleted) throw fileDeleted(file);
   if (file.state !== 'clean')
     throw new Refusal('file_not_clean', `The file ${file.id} is ${file.state}: ${inWords[file.state]}.`, {
       details: [{ attribute: '/state', detail: file.state }],
@@ -95,11 +98,7 @@ async function bytesOf(
   // A client that has gone meanwhile closes nothing any more.
   if (reply.raw.closed) giveBack();
   const stored = await disk.open(file.id);
-  if (stored === null)
-    throw new Refusal(
-      'file_elsewhere',
-      'The file is not in the USHER_DATA_DIR of this process. All of them must share it.',
-    );
+  if (stored === null) throw await whyMissing(request, file);
   reply.headers({
     'content-type': file.content_type.startsWith('text/') ? `${file.content_type}; charset=utf-8` : file.content_type,
     'content-length': file.bytes,
@@ -112,6 +111,50 @@ async function bytesOf(
   await stored.close();
   // Of text its length would be told, which is none.
   return Readable.from([]);
+}
+
+/** It may have been deleted since it was looked up. */
+async function whyMissing({ sql }: FastifyRequest, { account_id: accountId, id }: FileRow): Promise<Refusal> {
+  const now = await findFile(sql, accountId, id);
+  if (now?.deleted === true) return fileDeleted(now);
+  return new Refusal(
+    'file_elsewhere',
+    'The file is not in the USHER_DATA_DIR of this process. All of them must share it.',
+  );
+}
+
+function fileDeleted({ id }: FileRow): Refusal {
+  return new Refusal('file_deleted', `The file ${id} has been deleted. Its bytes are gone.`);
+}
+
+function deleteRoute(app: App, { disk }: FilesRoom): void {
+  app.delete(
+    '/engagements/:engagement_id/files/:file_id',
+    {
+      config: {
+        access: { operator: 'operator', visitor: true, site: 'resource', rule: 'sent it or manages' },
+        audit: { action: 'file.delete', of: Type.Pick(fileOutput, ['deleted']), hides: ['name'] },
+      },
+      schema: {
+        tags,
+        summary: 'Delete a file: its bytes go, downloads are answered with 410, transcripts say deleted',
+        description:
+          'The side that sent it may while the engagement goes on, a manager of the site at any time. Deleted again, it is deleted all the same. Events that were sent before say what was true then.',
+        params: Type.Object({ ...engagementParams, ...fileParams }),
+        response: { 204: Type.Null() },
+      },
+      // Not in the handler: the bytes go once it is certain that the file is deleted, by the commit.
+      onSend: async (request, reply) => {
+        if (reply.statusCode === 204) await removeBytes(request.sql, disk, request.params.file_id);
+      },
+    },
+    async (request, reply) => {
+      const { before, after } = await deleteFile(request, request.params);
+      recordChange(request, { before, after, target: { id: before.id } });
+      reply.code(204);
+      return null;
+    },
+  );
 }
 
 const inWords = { pending: 'its scan is not over', infected: 'it is never given out' } as const;
@@ -144,11 +187,13 @@ function scanRoute(app: App, { disk, scanner, onScan }: FilesRoom): void {
       const file = await findFile(request.sql, accountOf(request), id);
       if (file === null) throw notFound('file', id);
       permit(request, file, 'file');
+      if (file.deleted) throw fileDeleted(file);
       if (scanner.kind !== 'manual')
         throw new Refusal('scan_not_manual', `USHER_SCANNER is ${scanner.kind}: results are not taken from callers.`);
       const settled = await writeScan(request.sql, { id, engagementId: file.engagement_id, result });
       if (settled !== null) onScan(result);
       const now = await findFile(request.sql, accountOf(request), id);
+      if (now?.deleted === true) throw fileDeleted(now);
       if (now?.state === result) {
         recordChange(request, { before: settled === null ? now : file, target: { id } });
         return now;

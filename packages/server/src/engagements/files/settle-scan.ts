@@ -13,7 +13,7 @@ interface Scanned {
 
 /**
  * Writes the result of a scan and its event, once for each file, however many have scanned it; then takes the bytes of an
- * infected one away. Answers whose file it was; `null` if it had a result already.
+ * infected one away. Answers whose file it was; `null` if it had a result already, or was deleted.
  */
 export async function settleScan(
   sql: Sql,
@@ -28,9 +28,10 @@ export async function settleScan(
 /** The part of it that is the database's. */
 export async function writeScan(sql: Sql, { id, engagementId, result }: Scanned): Promise<AccountId | null> {
   return inTransaction(sql, async (own) => {
+    // The file before its engagement, as everybody who locks both.
+    if (!(await writeScanResult(own, id, result))) return null;
     const engagement = await lockEngagement(own, engagementId);
     if (engagement === null) throw new Error('a file without an engagement');
-    if (!(await writeScanResult(own, id, result))) return null;
     await writeEvent(own, {
       accountId: engagement.account_id,
       type: 'engagement.files.security_scan_result',

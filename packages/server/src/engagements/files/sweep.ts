@@ -7,7 +7,7 @@ import { knownFiles, listToRemove } from './store.ts';
 const leftoverAfterMs = 60 * 60_000;
 const mostRemovals = 1_000;
 
-/** Takes away what crashes have left: files without a row, marks of files that have one, bytes of infected ones. */
+/** Takes away what crashes have left: files without a row, marks of files that have one, bytes of infected and deleted ones. */
 export async function sweepFiles(sql: Sql, disk: FileDisk, now: Date): Promise<void> {
   const old = await disk.unsettled(new Date(now.getTime() - leftoverAfterMs));
   const known = await knownFiles(sql, old);

@@ -14,7 +14,7 @@ import { partyOf } from '../party.ts';
 import { permitParticipant } from '../permission.ts';
 import { engagementEnded, permittedEngagement } from '../routes.ts';
 import { lockEngaged } from '../taking-part.ts';
-import { upgradeAnswer, upgradeInput, upgradeOutput, type UpgradeRow } from './media-upgrade.ts';
+import { upgradeAnswer, upgradeInput, upgradeOutput, type UpgradeInput, type UpgradeRow } from './media-upgrade.ts';
 import { closeUpgrade, findUpgrade, listUpgrades, replaceUpgrade } from './store.ts';
 
 const tags = ['Media upgrades'];
@@ -101,9 +101,8 @@ function readRoutes(app: App): void {
   );
 }
 
-type Asked = Pick<UpgradeRow, 'audio' | 'video'>;
-
-async function ask(request: FastifyRequest, engagementId: EngagementId, asked: Asked): Promise<UpgradeRow> {
+async function ask(request: FastifyRequest, engagementId: EngagementId, asked: UpgradeInput): Promise<UpgradeRow> {
+  const { audio, video } = asked;
   const accountId = accountOf(request);
   const by = partyOf(request);
   const target = by.kind === 'visitor' ? 'operator' : 'visitor';
@@ -118,7 +117,7 @@ async function ask(request: FastifyRequest, engagementId: EngagementId, asked: A
       accountId,
       type: 'engagement.media_upgrade_request',
       about: { ...about, engagementId },
-      fields: { media_upgrade_request: { id: upgrade.id, ...asked, target, ...named } },
+      fields: { media_upgrade_request: { id: upgrade.id, audio, video, target, ...named } },
     });
     await sendSystemMessage(sql, { accountId, engagementId, content: `The ${by.kind} asked for ${inWords(asked)}.` });
     return upgrade;

@@ -1,16 +1,16 @@
 import type { Sql } from '../../platform/database.ts';
 import type { AccountId, EngagementId } from '../../platform/ids.ts';
 import { toldUpgrades } from '../../routing/told-upgrades.ts';
-import type { UpgradeRow } from './media-upgrade.ts';
+import type { UpgradeInput, UpgradeRow } from './media-upgrade.ts';
 
 /** One that was not answered when its engagement ended or passed on has been called off with it. */
 const columns = (sql: Sql) => sql`
   u.account_id, u.id, u.engagement_id, u.sub_engagement_id, u.audio, u.video, u.target,
   CASE WHEN u.state = 'pending' AND (e.ended_at IS NOT NULL OR u.sub_engagement_id <> e.sub_engagement_id)
        THEN 'canceled' ELSE u.state END AS state,
-  u.created_at, u.updated_at`;
+  u.created_at, u.updated_at, u.audio_type, u.phone_number, u.phone_extension`;
 
-interface NewUpgrade extends Pick<UpgradeRow, 'audio' | 'video' | 'target'> {
+interface NewUpgrade extends UpgradeInput, Pick<UpgradeRow, 'target'> {
   readonly id: string;
   readonly accountId: AccountId;
   readonly engagementId: EngagementId;
@@ -20,6 +20,7 @@ interface NewUpgrade extends Pick<UpgradeRow, 'audio' | 'video' | 'target'> {
 /** Calls off the one that is pending. Under the engagement's lock. */
 export async function replaceUpgrade(sql: Sql, upgrade: NewUpgrade): Promise<UpgradeRow> {
   const { id, accountId, engagementId, subEngagementId, audio, video, target } = upgrade;
+  const { audio_type: audioType = null, phone_number: number = null, phone_extension: extension = null } = upgrade;
   await sql`
     WITH upgraded AS (
            UPDATE media_upgrade_requests SET state = 'canceled', updated_at = now()
@@ -28,9 +29,11 @@ export async function replaceUpgrade(sql: Sql, upgrade: NewUpgrade): Promise<Upg
     ${toldUpgrades(sql)}`;
   const [row] = await sql<UpgradeRow[]>`
     INSERT INTO media_upgrade_requests (id, account_id, engagement_id, sub_engagement_id, audio, video, target, created_at,
-                                        updated_at)
-    VALUES (${id}, ${accountId}, ${engagementId}, ${subEngagementId}, ${audio}, ${video}, ${target}, now(), now())
-    RETURNING account_id, id, engagement_id, sub_engagement_id, audio, video, target, state, created_at, updated_at`;
+                                        updated_at, audio_type, phone_number, phone_extension)
+    VALUES (${id}, ${accountId}, ${engagementId}, ${subEngagementId}, ${audio}, ${video}, ${target}, now(), now(),
+            ${audioType}, ${number}, ${extension})
+    RETURNING account_id, id, engagement_id, sub_engagement_id, audio, video, target, state, created_at, updated_at,
+              audio_type, phone_number, phone_extension`;
   if (row === undefined) throw new Error('the request was not stored');
   return row;
 }

@@ -80,6 +80,14 @@ export const messageInput = checked(
     content,
     attachment: Type.Optional(attachment([singleChoice, singleChoiceResponse, chosenFiles])),
     metadata: Type.Optional(checked(anyObject, noLongerThan(longestMetadata))),
+    // Clients of this family send both. They decide nothing, and must be true.
+    type: Type.Optional(Type.Unsafe<'chat'>({ ...oneOf(['chat']), description: 'Decides nothing' })),
+    target: Type.Optional(
+      Type.Unsafe<'visitor' | 'operator'>({
+        ...oneOf(['visitor', 'operator']),
+        description: 'Decides nothing: the other side of the engagement than the sender',
+      }),
+    ),
   }),
   (value) => contentViolations(value, ['files']),
 );
@@ -135,6 +143,21 @@ export const messageOutput = output('ChatMessage', {
   metadata: sentAttachment,
   created_at: timestamp,
   updated_at: timestamp,
+});
+
+const { sender, ...messageFields } = messageOutput.properties;
+
+/** A message in a transcript: also with what clients of this family read there. */
+export const transcriptMessageOutput = output('TranscriptMessage', {
+  ...messageFields,
+  sender: body({
+    ...sender.properties,
+    name: Type.Unsafe<string | null>({
+      ...nullable(Type.String()),
+      description: 'Now: of an operator the display name, of a visitor the name they gave; null where there is none',
+    }),
+  }),
+  message: Type.String({ description: 'The same as content' }),
 });
 
 export interface MessageRow extends Type.Static<typeof messageOutput> {

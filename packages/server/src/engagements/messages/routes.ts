@@ -12,8 +12,8 @@ import { cleanFiles } from '../files/store.ts';
 import { partyOf } from '../party.ts';
 import { permitParticipant } from '../permission.ts';
 import { engagementEnded, permittedEngagement } from '../routes.ts';
-import { messageInput, messageOutput, type MessageInput, type MessageRow } from './message.ts';
-import { acknowledgeMessage, findMessage, putMessage, transcript } from './store.ts';
+import { messageInput, messageOutput, transcriptMessageOutput, type MessageInput, type MessageRow } from './message.ts';
+import { acknowledgeMessage, findMessage, putMessage, transcript, type TranscriptRow } from './store.ts';
 
 const tags = ['Messages'];
 const access = { operator: 'operator', visitor: true, site: 'resource', rule: 'takes part' } as const;
@@ -22,10 +22,10 @@ const engagementParams = Type.Object({ engagement_id: uuid<'engagement'>() });
 const messageParams = Type.Object({ engagement_id: uuid<'engagement'>(), message_id: uuid<'chat_message'>() });
 
 /**
- * `publicUrl` goes before the paths of files. Not the address that the sender has used: whoever reads the message sends a
- * token there, and a sender could name any host.
+ * `ownUrl` goes before the paths of files; it is known once the server listens. Not the address that the sender has used:
+ * whoever reads the message sends a token there, and a sender could name any host.
  */
-export function messageRoutes(app: App, publicUrl: string): void {
+export function messageRoutes(app: App, ownUrl: () => string): void {
   app.put(
     '/engagements/:engagement_id/chat_messages/:message_id',
     {
@@ -38,7 +38,7 @@ export function messageRoutes(app: App, publicUrl: string): void {
         response: { 200: messageOutput },
       },
     },
-    async (request) => send(request, request.params, request.body, publicUrl),
+    async (request) => send(request, request.params, request.body, ownUrl),
   );
 
   app.patch(
@@ -64,7 +64,7 @@ export function messageRoutes(app: App, publicUrl: string): void {
         tags,
         summary: 'Every message, oldest first; visitors are not shown those of the system',
         params: engagementParams,
-        response: { 200: Type.Unsafe<Readable>(Type.Array(messageOutput)) },
+        response: { 200: Type.Unsafe<Readable>(Type.Array(transcriptMessageOutput)) },
       },
     },
     async (request, reply) => {
@@ -76,7 +76,7 @@ export function messageRoutes(app: App, publicUrl: string): void {
   );
 }
 
-async function* jsonArray(batches: AsyncIterable<readonly MessageRow[]>): AsyncGenerator<string> {
+async function* jsonArray(batches: AsyncIterable<readonly TranscriptRow[]>): AsyncGenerator<string> {
   let before = '[';
   for await (const rows of batches) {
     if (rows.length === 0) continue;
@@ -87,8 +87,8 @@ async function* jsonArray(batches: AsyncIterable<readonly MessageRow[]>): AsyncG
 }
 
 /** Without what is kept for us. */
-function shown({ account_id: _account, seq: _seq, ...message }: MessageRow & { readonly seq?: string }): object {
-  return message;
+function shown({ account_id: _account, seq: _seq, sender_name: name, sender, ...message }: TranscriptRow): object {
+  return { ...message, sender: { ...sender, name }, message: message.content };
 }
 
 interface Names {
@@ -96,6 +96,7 @@ interface Names {
   readonly message_id: string;
 }
 
+const otherSide = { visitor: 'operator', operator: 'visitor' } as const;
 const versionFour = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab]/;
 
 type FilesAttachment = Extract<MessageInput['attachment'], { type: 'files' }>;
@@ -108,16 +109,19 @@ async function send(
   request: FastifyRequest,
   names: Names,
   input: MessageInput,
-  publicUrl: string,
+  ownUrl: () => string,
 ): Promise<MessageRow> {
   const { engagement_id: engagementId, message_id: id } = names;
   if (!versionFour.test(id)) throw invalid([{ attribute: '/message_id', detail: 'must be a UUID of version 4' }]);
-  const { content, attachment = null, metadata = null } = input;
+  const { content, attachment = null, metadata = null, target } = input;
+  const from = partyOf(request);
+  if (target === from.kind)
+    throw invalid([{ attribute: '/target', detail: `must be ${otherSide[from.kind]}, the other side` }]);
   const message = {
     accountId: accountOf(request),
     engagementId,
     id,
-    from: partyOf(request),
+    from,
     type: 'chat',
     content,
     attachment,
@@ -125,7 +129,7 @@ async function send(
     chosen: attachment?.type === 'single_choice_response' ? attachment.selected_option : null,
     files:
       attachment?.type === 'files'
-        ? { ids: idsOf(attachment), url: `${publicUrl}/engagements/${engagementId}/files/` }
+        ? { ids: idsOf(attachment), url: `${ownUrl()}/engagements/${engagementId}/files/` }
         : null,
   } as const;
   const sent = await putMessage(request.sql, message).catch((error: unknown) => {
@@ -168,9 +172,14 @@ async function refuseFiles(
     throw invalid(
       foreign.map((index) => ({ attribute: at(index), detail: 'is not a file of the sender in this engagement' })),
     );
-  const details = ids.map((id, index) => ({ attribute: at(index), detail: known.get(id as FileId)?.state ?? '' }));
+  const details = ids.map((id, index) => ({ attribute: at(index), detail: standingOf(known.get(id as FileId)) }));
   const unclean = details.filter(({ detail }) => detail !== 'clean');
-  throw new Refusal('file_not_clean', 'Only files that were found clean can be sent.', { details: unclean });
+  const why = 'Only files that were found clean, and are not deleted, can be sent.';
+  throw new Refusal('file_not_clean', why, { details: unclean });
+}
+
+function standingOf(file: Awaited<ReturnType<typeof cleanFiles>>[number] | undefined): string {
+  return file?.deleted === true ? 'deleted' : (file?.state ?? '');
 }
 
 /** Of files their ids are compared, which their addresses end with. */

@@ -15,10 +15,26 @@ const columns = piece(
   coalesce(delivered_at, created_at) AS updated_at`,
 );
 
-/** The messages to that side which it has not acknowledged. */
+/** Chat messages to that side which it has not acknowledged. Messages of the system do not count, and are not counted. */
 const undelivered = {
   visitor: piece((sql) => sql`undelivered_to_visitor`),
   operator: piece((sql) => sql`undelivered_to_operator`),
+};
+/** What a new message does to the count of its target, and whether earlier chat messages are undelivered afterwards. */
+const counting = {
+  visitor: {
+    counted: piece((sql) => sql`undelivered_to_visitor = undelivered_to_visitor + 1`),
+    hadEarlier: piece((sql) => sql`undelivered_to_visitor > 1`),
+  },
+  operator: {
+    counted: piece((sql) => sql`undelivered_to_operator = undelivered_to_operator + 1`),
+    hadEarlier: piece((sql) => sql`undelivered_to_operator > 1`),
+  },
+  // The row is written all the same: its lock puts the engagement's events in order.
+  nobody: {
+    counted: piece((sql) => sql`undelivered_to_operator = undelivered_to_operator`),
+    hadEarlier: piece((sql) => sql`undelivered_to_operator > 0`),
+  },
 };
 const nothing = piece((sql) => sql``);
 const goesOn = piece((sql) => sql`e.ended_at IS NULL`);
@@ -30,6 +46,7 @@ const hearersOf = {
   omniguide: piece((sql) => sql`(SELECT heard_by, 'omniguide' AS sender FROM engaged) AS h ON true`),
 };
 const toldAt = piece((sql) => instant(sql, sql`at`));
+const deliveredAt = piece((sql) => instant(sql, sql`updated_at`));
 
 export interface NewMessage {
   readonly accountId: AccountId;
@@ -57,17 +74,17 @@ export async function putMessage(sql: Sql, message: NewMessage): Promise<Message
   const target: Side = from.kind === 'operator' ? 'visitor' : 'operator';
   const event = type === 'chat' ? 'engagement.chat.message' : 'engagement.chat.system_message';
   const eventId = newId();
-  const unread = undelivered[target](sql);
+  const { counted, hadEarlier } = counting[isChat ? target : 'nobody'];
   const [row] = await sql<MessageRow[]>`
     WITH engaged AS (
            UPDATE engagements e
-              SET ${unread} = ${unread} + 1
+              SET ${counted(sql)}
             WHERE e.id = ${engagementId} AND e.account_id = ${accountId}
               AND ${isChat ? takesPartUntilCommit(sql, from) : goesOn(sql)}
               ${chosen === null ? nothing(sql) : sql`AND ${wasOffered(sql, message, chosen)}`}
               ${files === null ? nothing(sql) : sql`AND ${areClean(sql, message, files.ids)}`}
            RETURNING sub_engagement_id AS sub_id, site_id, visitor_id, operator_id, ticket_id, request_id, heard_by,
-                     ${unread} > 1 AS undelivered,
+                     ${hadEarlier(sql)} AS undelivered,
                      date_trunc('milliseconds', clock_timestamp()) AS at),
          sent AS (
            INSERT INTO chat_messages (account_id, engagement_id, sub_engagement_id, id, sender_type, sender_id, target,
@@ -80,9 +97,9 @@ export async function putMessage(sql: Sql, message: NewMessage): Promise<Message
            INSERT INTO events (account_id, id, type, site_id, ticket_id, request_id, engagement_id, visitor_id, operator_id,
                                occurred_at, payload)
            SELECT account_id, ${eventId}, ${event}, site_id, ticket_id, request_id, engagement_id, visitor_id, operator_id,
-                  at, json_build_object(
-                        'event_type', ${event}::text, 'event_id', ${eventId}::text, 'dispatched_at', ${toldAt(sql)},
-                        'message', ${(type === 'chat' ? toldChat : toldNews)(sql)}, 'undelivered_messages', undelivered)
+                  at, (${`{"event_type":"${event}","event_id":"${eventId}","dispatched_at":"`}::text || ${toldAt(sql)}
+                       || '","message":' || ${isChat ? toldChat[from.kind](sql) : toldNews(sql)}
+                       || CASE WHEN undelivered THEN ',"undelivered_messages":true}' ELSE ',"undelivered_messages":false}' END)::json
              FROM engaged, sent
            RETURNING ${toldColumns(sql)}),
          heard AS (${deliveriesOf(sql, hearersOf[from.kind](sql))})
@@ -99,21 +116,28 @@ function given(sql: Sql, attachment: unknown) {
   return sql`${json(arrangeAttachment(attachment))}::text::json`;
 }
 
-/** What is clean stays so. */
+/**
+ * What is clean stays so, and is not deleted until the transaction ends: the files are locked (FOR SHARE), which waits for a
+ * deletion that is under way, and reads the row again after it. Deleting locks a file before its engagement, too.
+ */
 function areClean(sql: Sql, { engagementId, from }: NewMessage, ids: readonly string[]) {
   return sql`${ids.length} = (
              SELECT count(*)
-               FROM files f
-              WHERE f.id = ANY(${[...ids]}::uuid[]) AND f.engagement_id = ${engagementId} AND f.uploaded_by = ${from.kind}
-                AND f.state = 'clean')`;
+               FROM (SELECT 1
+                       FROM files f
+                      WHERE f.id = ANY(${[...ids]}::uuid[]) AND f.engagement_id = ${engagementId}
+                        AND f.uploaded_by = ${from.kind} AND f.state = 'clean' AND f.deleted_at IS NULL
+                      ORDER BY f.id
+                        FOR SHARE OF f) AS clean)`;
 }
 
 /** As the document has them, in the order they were given. */
 function filesSent(sql: Sql, { ids, url }: NonNullable<NewMessage['files']>) {
   return sql`(
-                    SELECT json_build_object('type', 'files', 'files', json_agg(json_build_object(
-                             'url', ${url}::text || f.id, 'name', f.name, 'content_type', f.content_type, 'deleted', false)
-                             ORDER BY array_position(${[...ids]}::uuid[], f.id)))
+                    SELECT ('{"type":"files","files":[' || string_agg(
+                              '{"url":' || to_json(${url}::text || f.id) || ',"name":' || to_json(f.name) || ',"content_type":'
+                                        || to_json(f.content_type) || ',"deleted":false}',
+                              ',' ORDER BY array_position(${[...ids]}::uuid[], f.id)) || ']}')::json
                       FROM files f
                      WHERE f.id = ANY(${[...ids]}::uuid[]))`;
 }
@@ -128,19 +152,25 @@ function wasOffered(sql: Sql, { engagementId, from }: NewMessage, chosen: string
 }
 
 /**
- * The message as its events tell it, put together here because only here it is known what they tell; a test holds them to
- * the catalogue. Files are told with the message, not with the news that it has arrived.
+ * The message as its events carry it, as text. It is put together here because only the statement knows what it holds; a test
+ * compares it with the catalogue. Not by json_build_object, which writes `{"id" : 1}` with spaces: an event is stored, signed
+ * and sent as this text. Files are in the event of the message, not in the event of its delivery.
  */
-function toldMessage(sql: Sql, metadata: Piece) {
-  return sql`json_build_object(
-                          'timestamp', ${instant(sql, sql`timestamp`)}, 'id', id, 'engagement_id', engagement_id,
-                          'sub_engagement_id', sub_engagement_id, 'content', content, 'status', status,
-                          'sender', json_build_object('type', sender ->> 'type'), 'target', target, 'type', type,
-                          'attachment', CASE WHEN status = 'sent' OR attachment ->> 'type' <> 'files' THEN attachment END
-                          ${metadata})`;
+function messageText(sql: Sql, sender: Piece, metadata: Piece) {
+  return sql`('{"timestamp":"' || ${instant(sql, sql`timestamp`)} || '","id":"' || id || '","engagement_id":"' || engagement_id
+                       || '","sub_engagement_id":"' || sub_engagement_id || '","content":' || to_json(content)
+                       || ',"status":"' || status || '","sender":{"type":"' || ${sender} || '"},"target":"' || target
+                       || '","type":"' || type || '","attachment":' || coalesce(
+                            CASE WHEN status = 'sent' OR attachment ->> 'type' <> 'files' THEN attachment::text END, 'null')
+                       ${metadata} || '}')`;
 }
-const toldChat = piece((sql) => toldMessage(sql, sql``));
-const toldNews = piece((sql) => toldMessage(sql, sql`, 'metadata', metadata`));
+const toldChat = {
+  visitor: piece((sql) => messageText(sql, sql`'visitor'`, sql``)),
+  operator: piece((sql) => messageText(sql, sql`'operator'`, sql``)),
+};
+const toldNews = piece((sql) =>
+  messageText(sql, sql`(sender ->> 'type')`, sql`|| ',"metadata":' || coalesce(metadata::text, 'null')`),
+);
 
 interface Acknowledged {
   readonly accountId: AccountId;
@@ -158,6 +188,7 @@ export async function acknowledgeMessage(sql: Sql, { accountId, engagementId, id
   const event = 'engagement.chat.message_status';
   const eventId = newId();
   const side: Side = by === 'carrier' ? 'visitor' : by.kind;
+  const sender: Side = side === 'visitor' ? 'operator' : 'visitor';
   const unread = undelivered[side](sql);
   const [row] = await sql<MessageRow[]>`
     WITH engaged AS (
@@ -176,18 +207,17 @@ export async function acknowledgeMessage(sql: Sql, { accountId, engagementId, id
            UPDATE engagements e
               SET ${unread} = ${unread} - 1
              FROM delivered
-            WHERE e.id = delivered.engagement_id),
+            WHERE e.id = delivered.engagement_id AND delivered.type = 'chat'),
          told AS (
            INSERT INTO events (account_id, id, type, site_id, ticket_id, request_id, engagement_id, visitor_id, operator_id,
                                occurred_at, payload)
            SELECT account_id, ${eventId}, ${event}, site_id, ticket_id, request_id, engagement_id, visitor_id, operator_id,
-                  updated_at, json_build_object(
-                        'event_type', ${event}::text, 'event_id', ${eventId}::text,
-                        'dispatched_at', ${instant(sql, sql`updated_at`)}, 'message', ${toldChat(sql)})
+                  updated_at, (${`{"event_type":"${event}","event_id":"${eventId}","dispatched_at":"`}::text
+                               || ${deliveredAt(sql)} || '","message":' || ${toldChat[sender](sql)} || '}')::json
              FROM engaged, delivered
             WHERE type = 'chat'
            RETURNING ${toldColumns(sql)}),
-         heard AS (${deliveriesOf(sql, hearersOf[side === 'visitor' ? 'operator' : 'visitor'](sql))})
+         heard AS (${deliveriesOf(sql, hearersOf[sender](sql))})
     SELECT * FROM delivered`;
   return row ?? null;
 }
@@ -205,16 +235,30 @@ export async function findMessage(
 /** Read so many at a time: an engagement may have any number of them. */
 const messagesInBatch = 500;
 
+export interface TranscriptRow extends MessageRow {
+  readonly seq: string;
+  readonly sender_name: string | null;
+}
+
+/** What the sender of a message is called now. Served by the primary keys of operators and visitors. */
+const senderName = piece(
+  (sql) => sql`
+  CASE sender_type
+    WHEN 'operator' THEN (SELECT coalesce(o.display_name, o.name) FROM operators o WHERE o.id = sender_id)
+    WHEN 'visitor' THEN (SELECT v.name FROM visitors v WHERE v.id = sender_id)
+  END AS sender_name`,
+);
+
 /** Oldest first, a batch at a time. Served by chat_messages_in_order. */
 export async function* transcript(
   sql: Sql,
   engagementId: EngagementId,
   seenBy: 'visitor' | 'staff',
-): AsyncGenerator<readonly MessageRow[]> {
+): AsyncGenerator<readonly TranscriptRow[]> {
   let after = '0';
   for (;;) {
-    const rows = await sql<(MessageRow & { seq?: string })[]>`
-      SELECT ${columns(sql)}, seq FROM chat_messages
+    const rows = await sql<TranscriptRow[]>`
+      SELECT ${columns(sql)}, ${senderName(sql)}, seq FROM chat_messages
        WHERE engagement_id = ${engagementId} AND seq > ${after}
          ${seenBy === 'staff' ? sql`` : sql`AND sender_type IN ('visitor', 'operator')`}
        ORDER BY seq

@@ -15,6 +15,7 @@ import { teamsOnSite } from '../teams/store.ts';
 import {
   completeAssignments,
   defaultEngagementCount,
+  storedDisplayName,
   type Assignment,
   type OperatorInput,
   type OperatorRow,
@@ -44,6 +45,7 @@ export async function createOperator(request: FastifyRequest, given: OperatorInp
     role: given.role ?? 'operator',
     max_engagement_count: given.max_engagement_count ?? defaultEngagementCount,
     enabled: given.enabled ?? true,
+    display_name: storedDisplayName(given.display_name, given.name),
   };
   recordChange(request, { concerns: { any: sitesOf({ assignments }) } });
   return write(request.sql, async (sql) => {
@@ -79,7 +81,7 @@ export async function changeOperator(
     const after = { enabled: fields.enabled ?? current.enabled, assignments: assignments ?? current.assignments };
     await keepSuperManagers(sql, current, after);
     if (assignments) await replaceAssignments(sql, caller.accountId, id, assignments);
-    if (assignments || Object.keys(fields).length > 0) await updateOperator(sql, id, { ...current, ...fields });
+    if (assignments || Object.keys(fields).length > 0) await updateOperator(sql, id, fieldsAfter(current, fields));
     if (current.enabled && !after.enabled) await forgetSignIns(sql, id);
     if (given.available !== undefined) {
       await setPresence(sql, id, { available: given.available, media: null, expiresInSec: null, reason: null });
@@ -87,6 +89,14 @@ export async function changeOperator(
     recordChange(request, { before: current, concerns: { any: [...sitesOf(current), ...sitesOf(after)] } });
     return reread(sql, caller.accountId, id);
   });
+}
+
+/** A display name that is the operator's name stays so when the name changes. */
+function fieldsAfter(current: OperatorRow, changed: Partial<OperatorFields>): OperatorFields {
+  const name = changed.name ?? current.name;
+  const chosen = storedDisplayName(current.display_name, current.name);
+  const display_name = changed.display_name === undefined ? chosen : storedDisplayName(changed.display_name, name);
+  return { ...current, ...changed, display_name };
 }
 
 /** Being enabled again lets an operator sign in; it does not bring back who was signed in. */
@@ -106,13 +116,14 @@ function sitesOf({ assignments }: Pick<OperatorRow, 'assignments'>): SiteId[] {
 }
 
 function changedFields(given: OperatorUpdate): Partial<OperatorFields> {
-  const { name, email, role, max_engagement_count: most, enabled } = given;
+  const { name, email, role, max_engagement_count: most, enabled, display_name } = given;
   return {
     ...(name === undefined ? {} : { name }),
     ...(email === undefined ? {} : { email }),
     ...(role === undefined ? {} : { role }),
     ...(most === undefined ? {} : { max_engagement_count: most ?? defaultEngagementCount }),
     ...(enabled === undefined ? {} : { enabled }),
+    ...(display_name === undefined ? {} : { display_name }),
   };
 }
 

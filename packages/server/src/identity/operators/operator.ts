@@ -29,7 +29,20 @@ const assignmentInput = body({
   team_ids: Type.Optional(teamIds),
 });
 
+const displayName = Type.String({
+  minLength: 1,
+  maxLength: 255,
+  description: 'The name that visitors see. Unless it is set, the name of the operator',
+});
+
 const settable = {
+  display_name: Type.Optional(
+    Type.Unsafe<string | null>({
+      ...nullable(Type.String({ maxLength: 255 })),
+      description:
+        'The name that visitors see. null, an empty text or the same text as `name`: the name, also once it changes',
+    }),
+  ),
   role: Type.Optional(role),
   assignments: Type.Optional(list(assignmentInput)),
   max_engagement_count: Type.Optional(nullable(engagementCount)),
@@ -77,6 +90,7 @@ export const operatorOutput = output('Operator', {
       description: 'How long an invitation waits to be accepted; null: none does',
     }),
   }),
+  display_name: displayName,
   created_at: timestamp,
   updated_at: timestamp,
 });
@@ -98,6 +112,11 @@ export interface OperatorRow extends Omit<Type.Static<typeof operatorOutput>, 'a
   readonly account_id: AccountId;
   readonly assignments: Assignment[];
   readonly version: number;
+}
+
+/** The display name as it is stored: `null` where visitors see the operator's own name. */
+export function storedDisplayName(given: string | null | undefined, name: string): string | null {
+  return given === undefined || given === null || given === '' || given === name ? null : given;
 }
 
 /** Assignments as they are stored: an assignment without a role has the operator's own. */

@@ -8,6 +8,7 @@ import type { Assignment, OperatorRow } from './operator.ts';
 /** An operator with its assignments; `available` is whether what it last said still holds. */
 const selectOperator = (sql: Sql) => sql`
   SELECT o.id, o.account_id, o.name, o.email, o.role, o.max_engagement_count, o.enabled,
+         coalesce(o.display_name, o.name) AS display_name,
          o.enabled AND o.available AND coalesce(o.presence_expires_at > now(), true) AS available, o.media,
          o.presence_reason, o.presence_set_at, o.presence_expires_at,
          coalesce((SELECT jsonb_agg(jsonb_build_object(
@@ -101,6 +102,8 @@ export interface OperatorFields {
   readonly role: Role;
   readonly max_engagement_count: number;
   readonly enabled: boolean;
+  /** `null`: the name. */
+  readonly display_name: string | null;
 }
 
 export async function insertOperator(
@@ -114,10 +117,10 @@ export async function insertOperator(
 
 /** Bumps the version even where only the assignments change: they are part of what its ETag stands for. */
 export async function updateOperator(sql: Sql, id: OperatorId, fields: OperatorFields): Promise<void> {
-  const { name, email, role, max_engagement_count, enabled } = fields;
+  const { name, email, role, max_engagement_count, enabled, display_name } = fields;
   await sql`
     UPDATE operators
-       SET ${sql({ name, email, role, max_engagement_count, enabled })}, version = version + 1, updated_at = now(),
+       SET ${sql({ name, email, role, max_engagement_count, enabled, display_name })}, version = version + 1, updated_at = now(),
            -- One who is disabled is gone from now on, and not back when enabled again.
            available = available AND ${enabled},
            presence_expires_at = CASE WHEN ${enabled} THEN presence_expires_at ELSE least(presence_expires_at, now()) END

@@ -8,6 +8,7 @@ import type {
   VisitorId,
 } from '../../platform/ids.ts';
 import type { EventFields, EventType } from '../../events/catalogue.ts';
+import type { Medium } from '../../platform/schema.ts';
 import { Noted } from './marked.ts';
 import type { Engagement, Operator, Queue, Request, Ticket, TicketState } from './state.ts';
 
@@ -49,6 +50,8 @@ interface SubEngagement {
   readonly engagementId: EngagementId;
   readonly operatorId: OperatorId;
   readonly siteId: SiteId;
+  /** When it ended. */
+  readonly medium: Medium;
   readonly startedAt: number;
 }
 

@@ -133,10 +133,17 @@ test('D5.3 engagement.start and engagement.end, and every end_reason', () => {
   desk.enqueue('vic');
   const { id: engagement_request_id } = desk.pending('ann');
   desk.answer('ann', 'accept');
-  const { id, subEngagementId } = desk.engagement('vic');
+  const { id, subEngagementId, startedAt } = desk.engagement('vic');
   const current_sub_engagement = { id: subEngagementId, operator_id: 'ann', site_id: 'site' };
   const engagement = { id, engagement_request_id, visitor_id: 'vic', current_sub_engagement };
-  assert.deepEqual(told(desk), [{ event_type: 'engagement.start', engagement }]);
+  const leg = {
+    ...current_sub_engagement,
+    media: 'text',
+    started_at: new Date(startedAt).toISOString(),
+    ended_at: null,
+  };
+  const beyond = { source: 'queue', legs: [leg], audio_recording_urls: [] };
+  assert.deepEqual(told(desk), [{ event_type: 'engagement.start', engagement: { ...engagement, ...beyond } }]);
   desk.end(desk.engagement('vic'), 'visitor');
   assert.deepEqual(told(desk), [
     { event_type: 'engagement.end', engagement: { ...engagement, end_reason: 'visitor_hung_up' } },

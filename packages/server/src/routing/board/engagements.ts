@@ -3,6 +3,7 @@ import type { EngagementId, SiteId, SubEngagementId } from '../../platform/ids.t
 import { byAge, including, releaseVisitor, without, type Board } from './board.ts';
 import type { About, Happening } from './changes.ts';
 import { failRequest, occupy, unstandRequest } from './requests.ts';
+import { sourceOf } from './source.ts';
 import { withOperator } from './staffing.ts';
 import { isLasting, type EndReason, type Engagement, type FailReason, type Queue, type Request } from './state.ts';
 import { endTicket } from './tickets.ts';
@@ -42,7 +43,13 @@ function startEngagement(board: Board, request: Request): Engagement {
   if (ticket !== null && queue !== null) leaveForEngagement(board, request, queue);
   dropOtherWishes(board, engagement);
   tell(board, engagement, 'engagement.start', {
-    engagement: { ...shape(engagement), current_sub_engagement: sub(engagement) },
+    engagement: {
+      ...shape(engagement),
+      current_sub_engagement: sub(engagement),
+      source: sourceOf(request),
+      legs: [{ ...sub(engagement), media: medium, started_at: new Date(board.now).toISOString(), ended_at: null }],
+      audio_recording_urls: [],
+    },
   });
   if (queue !== null) welcome(board, engagement, queue);
   return engagement;
@@ -123,6 +130,8 @@ function welcome(board: Board, engagement: Engagement, { settings: { welcomeMess
   const card = parseCard(welcomeMessage);
   const content = card === null ? welcomeMessage : String(card['content']);
   const attachment = card !== null && isObject(card['attachment']) ? cardAttachment(card['attachment']) : null;
+  // A card may say nothing, too.
+  if (content === '' && attachment === null) return;
   const id = board.newId();
   board.changes.messages.push({
     id,
@@ -226,8 +235,8 @@ export function dropTransfer(board: Board, transfer: NonNullable<Engagement['tra
 
 /** The operator is about to be another. */
 function closeSub(board: Board, engagement: Engagement): void {
-  const { id: engagementId, subEngagementId: id, operator, siteId, subStartedAt: startedAt } = engagement;
-  board.changes.subEngagements.push({ id, engagementId, operatorId: operator.settings.id, siteId, startedAt });
+  const { id: engagementId, subEngagementId: id, operator, siteId, medium, subStartedAt: startedAt } = engagement;
+  board.changes.subEngagements.push({ id, engagementId, operatorId: operator.settings.id, siteId, medium, startedAt });
 }
 
 function shape({ id, requestId, visitor }: Engagement) {

@@ -66,7 +66,7 @@ const queue: fc.Arbitrary<QueueSettings> = fc.record({
   affinityMs: fc.constantFrom(null, 20_000, 60_000, 120_000),
   fallbackId: fc.option(fc.constantFrom(...names.queues)),
   hours: mostly<QueueSettings['hours']>(null, 2, fc.constantFrom(...weeks)),
-  welcomeMessage: fc.constantFrom(null, 'Hello'),
+  welcomeMessage: fc.constantFrom(null, 'Hello', ''),
 });
 
 const operator = fc.record({

@@ -180,9 +180,16 @@ export function start(world: World, request: Request): void {
   for (const other of pending(world))
     if (other.visitorId === visitorId && sites.has(other.siteId) && other.kind === 'direct')
       fail(world, other, 'visitor_cancel');
-  tell(world, engagement, 'engagement.start', { ...named(engagement), current_sub_engagement: sub(engagement) });
+  const leg = { ...sub(engagement), media: medium, started_at: new Date(world.now).toISOString(), ended_at: null };
+  tell(world, engagement, 'engagement.start', {
+    ...named(engagement),
+    current_sub_engagement: sub(engagement),
+    source: request.lasting ? 'sms' : request.ticket === null ? request.origin : 'queue',
+    legs: [leg],
+    audio_recording_urls: [],
+  });
   const content = queue?.settings.welcomeMessage ?? null;
-  if (content !== null) tellWelcome(world, engagement, content);
+  if (content !== null && content !== '') tellWelcome(world, engagement, content);
 }
 
 /** Its ticket has come to its end, and the queue that made the match remembers how long that took. */

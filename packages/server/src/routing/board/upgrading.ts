@@ -15,7 +15,7 @@ export interface MediaUpgrade {
   readonly video: 'one_way' | 'two_way' | null;
   readonly target: Party['kind'];
   readonly pending: boolean;
-  /** Whether the operator has not acknowledged all that was sent to it. */
+  /** Whether the operator has not acknowledged every chat message. */
   readonly undelivered: boolean;
 }
 

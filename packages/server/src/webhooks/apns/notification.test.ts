@@ -84,13 +84,14 @@ test('it is cut at the byte, not at the character', () => {
     assert.equal(JSON.parse(exact).data.message.content, fill);
     const over = bodyOf(alert, message(`${fill}a`));
     assert.ok(Buffer.byteLength(over) < 1_000);
-    assert.deepEqual(JSON.parse(over), {
+    const cut = {
       aps: { alert: 'Engagement chat message', 'mutable-content': 1 },
       message: 'engagement.chat.message',
       content_available: false,
       data: {
         event_type: 'engagement.chat.message',
         event_id: id,
+        dispatched_at: '2026-03-01T12:00:00.000Z',
         message: {
           id: '11111111-1111-4111-8111-111111111111',
           engagement_id: '22222222-2222-4222-8222-222222222222',
@@ -98,7 +99,8 @@ test('it is cut at the byte, not at the character', () => {
         },
         truncated: true,
       },
-    });
+    };
+    assert.equal(over, JSON.stringify(cut), 'the common fields are all there, in their usual order');
   }
 });
 
@@ -117,6 +119,13 @@ test('it fits, however many ids there are, and whatever the payload is', () => {
     assert.ok(Buffer.byteLength(body) <= mostPayloadBytes);
     assert.deepEqual(JSON.parse(body).data, least);
   }
+});
+
+test('however many ids there are, the common fields stay', () => {
+  const many = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`thing_${index}_id`, '€'.repeat(64)]));
+  const common = { event_type: 'engagement.start', event_id: id, dispatched_at: '2026-03-01T12:00:00.000Z' };
+  const body = bodyOf(silent, { id, type: 'engagement.start', json: JSON.stringify({ ...common, ...many }) });
+  assert.equal(JSON.stringify(JSON.parse(body).data), JSON.stringify({ ...common, truncated: true }));
 });
 
 test('what the event says of itself does not stand for what it is, and no name is special', () => {

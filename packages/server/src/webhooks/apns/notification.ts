@@ -36,14 +36,16 @@ export function headersOf(target: ApnsTarget, event: ToldEvent, now: Date): Reco
   };
 }
 
-/** The body, of `mostPayloadBytes` at most: where the event does not fit, its ids stand for it. */
+/** The body, of `mostPayloadBytes` at most: where the event does not fit, its common fields and its ids stand for it. */
 export function bodyOf(target: ApnsTarget, event: ToldEvent): string {
   const whole = wrap(target, event, event.json);
   if (fits(whole)) return whole;
-  const base = { event_type: event.type, event_id: event.id };
-  const withIds = wrap(target, event, JSON.stringify({ ...idsIn(event.json), ...base, truncated: true }));
+  const { ids, dispatchedAt } = outlineOf(event.json);
+  const common = { event_type: event.type, event_id: event.id, ...dispatchedAt };
+  // A field keeps the place of its first mention and the value of its last: the common fields come first, and stay true.
+  const withIds = wrap(target, event, JSON.stringify({ ...common, ...ids, ...common, truncated: true }));
   if (fits(withIds)) return withIds;
-  const least = wrap(target, event, JSON.stringify({ ...base, truncated: true }));
+  const least = wrap(target, event, JSON.stringify({ ...common, truncated: true }));
   if (!fits(least)) throw new Error('the type or the id of an event is longer than any event type or id');
   return least;
 }
@@ -75,13 +77,24 @@ const longestId = 64;
 /** Nothing in an event that is named by an id of its own lies deeper. */
 const deepest = 4;
 
-/** What is called `id` or ends so, where it stood: `{"message": {"id": …, "sender": {"id": …}}}`. */
-function idsIn(json: string): Ids {
+/** No instant is written longer. */
+const longestInstant = 40;
+
+/**
+ * When the event happened; and what is called `id` or ends so, where it stood:
+ * `{"message": {"id": …, "sender": {"id": …}}}`. A payload that is not as we write them has neither.
+ */
+function outlineOf(json: string): { readonly ids: Ids; readonly dispatchedAt: { readonly dispatched_at?: string } } {
+  let payload: unknown;
   try {
-    return pick(JSON.parse(json), deepest);
+    payload = JSON.parse(json);
   } catch {
-    return {};
+    return { ids: {}, dispatchedAt: {} };
   }
+  const at: unknown =
+    typeof payload === 'object' && payload !== null ? Reflect.get(payload, 'dispatched_at') : undefined;
+  const isInstant = typeof at === 'string' && at.length <= longestInstant;
+  return { ids: pick(payload, deepest), dispatchedAt: isInstant ? { dispatched_at: at } : {} };
 }
 
 function pick(value: unknown, depth: number): Ids {

@@ -96,9 +96,13 @@ export class Courier {
   }
 }
 
-/** Only one event has two names (D8.3). Every other is sent as it is stored, byte by byte. */
+/** Message events that were stored before migration 0023 begin so: json_build_object had written them, with spaces. */
+const spacedStart = '{"event_type" : ';
+
+/** Only one event has two names (D8.3). Every other is sent as it is stored, byte by byte, unless that is not compact. */
 function spelled(payload: string, type: string): string {
-  if (type !== 'engagement.chat.message.status') return payload;
+  if (type !== 'engagement.chat.message.status')
+    return payload.startsWith(spacedStart) ? JSON.stringify(JSON.parse(payload)) : payload;
   return JSON.stringify({ ...(JSON.parse(payload) as object), event_type: type });
 }
 

@@ -91,12 +91,12 @@ function Said({ message, by }: { readonly message: ChatMessage; readonly by: str
 function Attached({ attachment }: Pick<ChatMessage, 'attachment'>): ReactElement | null {
   if (attachment === null) return null;
   const { files, options, selected_option } = attachment as {
-    readonly files?: readonly { readonly name: string }[];
+    readonly files?: readonly { readonly name: string; readonly deleted: boolean }[];
     readonly options?: readonly { readonly text: string }[];
     readonly selected_option?: string;
   };
   const words = [
-    ...(files ?? []).map(({ name }) => `File: ${name}`),
+    ...(files ?? []).map(({ name, deleted }) => `File: ${name}${deleted ? ' (deleted)' : ''}`),
     ...(options ?? []).map(({ text }) => `Choice: ${text}`),
     ...(selected_option === undefined ? [] : [`Chose: ${selected_option}`]),
   ];
