@@ -1,4 +1,5 @@
 // Written by `npm run openapi` from openapi.json: change the schemas of the server instead.
+export type AccessToken = { readonly "id": string; readonly "name": string; readonly "created_at": string; readonly "expires_at": string | null; readonly "last_used_at": string | null; };
 export type ApiKey = { readonly "id": string; readonly "created_at": string; };
 export type ApplicationToken = { readonly "id": string; readonly "kind": "secret" | "publishable"; readonly "created_at": string; };
 export type AttachedWebhook = { readonly "url": string; readonly "method"?: "POST" | "PUT" | "PATCH" | "DELETE"; readonly "headers"?: Readonly<Record<string, string>>; readonly "events": readonly ("engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result")[]; readonly "messages"?: "own" | "all"; readonly "secret"?: string; };
@@ -31,11 +32,12 @@ export type InvitationPreview = { readonly "name": string; readonly "email": str
 export type LoggedEvent = { readonly "id": string; readonly "type": "engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result"; readonly "occurred_at": string; readonly "site_id": string | null; readonly "engagement_id": string | null; readonly "visitor_id": string | null; readonly "operator_id": string | null; readonly "event": Readonly<Record<string, unknown>>; };
 export type MediaUpgradeRequest = { readonly "id": string; readonly "engagement_id": string; readonly "sub_engagement_id": string; readonly "audio": "two_way" | null; readonly "video": "one_way" | "two_way" | null; readonly "target": "visitor" | "operator"; readonly "state": "pending" | "accepted" | "declined" | "canceled"; readonly "created_at": string; readonly "updated_at": string; };
 export type MediaUpgradeRequestEvent = { readonly "event_type": "engagement.media_upgrade_request"; readonly "event_id": string; readonly "dispatched_at": string; readonly "media_upgrade_request": { readonly "id": string; readonly "audio": "two_way" | null; readonly "video": "one_way" | "two_way" | null; readonly "target": "visitor" | "operator"; readonly "engagement_id": string; readonly "sub_engagement_id": string; }; };
+export type NewAccessToken = { readonly "id": string; readonly "name": string; readonly "created_at": string; readonly "expires_at": string | null; readonly "last_used_at": string | null; readonly "token": string; };
 export type NewApiKey = { readonly "id": string; readonly "created_at": string; readonly "secret": string; };
 export type NewApplicationToken = { readonly "id": string; readonly "kind": "secret" | "publishable"; readonly "created_at": string; readonly "token": string; };
 export type NewInvitation = { readonly "id": string; readonly "created_at": string; readonly "expires_at": string; readonly "url": string; };
 export type NewWebhook = { readonly "id": string; readonly "url": string; readonly "method": "POST" | "PUT" | "PATCH" | "DELETE" | null; readonly "headers": Readonly<Record<string, string>> | null; readonly "events": readonly ("engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result")[]; readonly "site_ids": readonly (string)[] | null; readonly "description": string | null; readonly "ordering": "engagement" | "none"; readonly "enabled": boolean; readonly "disabled_because": "asked" | "gone" | "failing" | "token_ended" | null; readonly "disabled_at": string | null; readonly "failing_since": string | null; readonly "created_at": string; readonly "updated_at": string; readonly "secret": string | null; };
-export type Operator = { readonly "id": string; readonly "name": string; readonly "email": string; readonly "role": "operator" | "manager" | "super_manager"; readonly "assignments": readonly ({ readonly "site_id": string; readonly "role": "operator" | "manager" | "super_manager"; readonly "team_ids": readonly (string)[]; })[]; readonly "max_engagement_count": number; readonly "enabled": boolean; readonly "available": boolean; readonly "media": readonly ("text" | "phone" | "audio" | "video")[]; readonly "presence_reason": string | null; readonly "presence_set_at": string | null; readonly "presence_expires_at": string | null; readonly "sign_in": { readonly "password": boolean; readonly "invited_until": string | null; }; readonly "created_at": string; readonly "updated_at": string; };
+export type Operator = { readonly "id": string; readonly "name": string; readonly "email": string; readonly "role": "operator" | "manager" | "super_manager"; readonly "assignments": readonly ({ readonly "site_id": string; readonly "role": "operator" | "manager" | "super_manager"; readonly "team_ids": readonly (string)[]; })[]; readonly "max_engagement_count": number; readonly "enabled": boolean; readonly "available": boolean; readonly "media": readonly ("text" | "phone" | "audio" | "video")[]; readonly "presence_reason": string | null; readonly "presence_set_at": string | null; readonly "presence_expires_at": string | null; readonly "sign_in": { readonly "password": boolean; readonly "invited_until": string | null; }; readonly "created_at": string; readonly "updated_at": string; readonly "href": string; };
 export type OperatorTypingEvent = { readonly "event_type": "engagement.chat.typing_indicator.operator"; readonly "event_id": string; readonly "dispatched_at": string; readonly "typing_indicator": { readonly "engagement_id": string; readonly "sub_engagement_id": string; readonly "sender": { readonly "id": string; }; readonly "typing": boolean; readonly "clock": number; }; };
 export type PhoneChannel = { readonly "id": string; readonly "site_id": string; readonly "number": string; readonly "queue_id": string; readonly "created_at": string; readonly "updated_at": string; };
 export type Problem = { readonly "type": string; readonly "title": string; readonly "status": number; readonly "detail": string; readonly "error": string; readonly "message": string; readonly "details": readonly ({ readonly "attribute": string; readonly "detail": string; })[]; readonly "request_id": string; };
@@ -118,7 +120,7 @@ export interface Operations {
     path: {  };
     query: {  };
     body: undefined;
-    answer: { readonly "operator_id": string; readonly "site_roles": Readonly<Record<string, "operator" | "manager" | "super_manager">>; readonly "expires_at": string; readonly "session_id": string | null; };
+    answer: { readonly "operator_id": string; readonly "site_roles": Readonly<Record<string, "operator" | "manager" | "super_manager">>; readonly "expires_at": string | null; readonly "session_id": string | null; };
   };
   "DELETE /operator_authentication/sessions/current": {
     path: {  };
@@ -186,6 +188,24 @@ export interface Operations {
     body: undefined;
     answer: null;
   };
+  "POST /operators/{operator_id}/access_tokens": {
+    path: { readonly "operator_id": string; };
+    query: {  };
+    body: { readonly "name": string; readonly "expires_at"?: string | null; };
+    answer: NewAccessToken;
+  };
+  "GET /operators/{operator_id}/access_tokens": {
+    path: { readonly "operator_id": string; };
+    query: {  };
+    body: undefined;
+    answer: { readonly "access_tokens": readonly (AccessToken)[]; };
+  };
+  "DELETE /operators/{operator_id}/access_tokens/{access_token_id}": {
+    path: { readonly "operator_id": string; readonly "access_token_id": string; };
+    query: {  };
+    body: undefined;
+    answer: null;
+  };
   "POST /sites/{site_id}/application_tokens": {
     path: { readonly "site_id": string; };
     query: {  };
@@ -206,7 +226,7 @@ export interface Operations {
   };
   "GET /sites": {
     path: {  };
-    query: { readonly "page"?: number; readonly "per_page"?: number; };
+    query: { readonly "hostname"?: string; readonly "page"?: number; readonly "per_page"?: number; };
     body: undefined;
     answer: { readonly "sites": readonly (Site)[]; readonly "next_page": string | null; };
   };
@@ -260,14 +280,14 @@ export interface Operations {
   };
   "GET /operators": {
     path: {  };
-    query: { readonly "site_ids"?: readonly (string)[]; readonly "team_ids"?: readonly (string)[]; readonly "include_offline"?: boolean; readonly "include_disabled"?: boolean; readonly "page"?: number; readonly "per_page"?: number; };
+    query: { readonly "site_ids"?: readonly (string)[]; readonly "site_id"?: string; readonly "team_ids"?: readonly (string)[]; readonly "contains"?: string; readonly "include_offline"?: boolean; readonly "include_disabled"?: boolean; readonly "page"?: number; readonly "per_page"?: number; };
     body: undefined;
-    answer: { readonly "operators": readonly (Operator)[]; readonly "next_page": string | null; };
+    answer: { readonly "operators": readonly (Operator)[]; readonly "next_page": string | null; readonly "last_page": string; };
   };
   "POST /operators": {
     path: {  };
     query: {  };
-    body: { readonly "name": string; readonly "email": string; readonly "role"?: "operator" | "manager" | "super_manager"; readonly "assignments"?: readonly ({ readonly "site_id": string; readonly "role"?: "operator" | "manager" | "super_manager"; readonly "team_ids"?: readonly (string)[]; })[]; readonly "max_engagement_count"?: number | null; readonly "enabled"?: boolean; };
+    body: { readonly "name": string; readonly "email": string; readonly "role"?: "operator" | "manager" | "super_manager"; readonly "assignments"?: readonly ({ readonly "site_id": string; readonly "role"?: "operator" | "manager" | "super_manager"; readonly "team_ids"?: readonly (string)[]; })[]; readonly "max_engagement_count"?: number | null; readonly "enabled"?: boolean; readonly "password"?: string; readonly "password_confirmation"?: string; };
     answer: Operator;
   };
   "GET /operators/{operator_id}": {

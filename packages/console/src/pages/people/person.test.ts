@@ -19,6 +19,7 @@ const person = (name: string, fields: Partial<Operator> = {}): Operator => ({
   sign_in: { password: false, invited_until: null },
   created_at: '2027-01-01T00:00:00Z',
   updated_at: '2027-01-01T00:00:00Z',
+  href: `https://usher.example/operators/${name}`,
   ...fields,
 });
 
