@@ -11,6 +11,8 @@ import { AddressRate, RateLimit } from '../packages/server/src/platform/rate-lim
 import { call, startTestServer, type TestServer } from './support/server.ts';
 import { expectStatus, makeAccount, makeSite, type TestAccount } from './support/world.ts';
 
+/** Nobody uses a long-lived token here. */
+const longLived = { now: Date.now, onUse: () => undefined };
 let server: TestServer;
 let account: TestAccount;
 before(async () => {
@@ -24,7 +26,7 @@ test('a route that declares nothing cannot be registered', async () => {
   const app = createApp({ log: pino({ level: 'silent' }), sql: database.sql, trustProxy: false });
   const tokens = new Tokens(new Keyring(database.sql, feed));
   installAccess(app, {
-    authenticator: new Authenticator(tokens, createDirectory(database.sql, feed)),
+    authenticator: new Authenticator(tokens, createDirectory(database.sql, feed), longLived),
     perToken: new RateLimit(1),
     perAddress: new AddressRate(1),
     failures: new RateLimit(1),
@@ -37,7 +39,7 @@ test('a resource route that answers without asking whether it may is an internal
   const app = createApp({ log: pino({ level: 'silent' }), sql: database.sql, trustProxy: false });
   const tokens = new Tokens(new Keyring(database.sql, feed));
   installAccess(app, {
-    authenticator: new Authenticator(tokens, createDirectory(database.sql, feed)),
+    authenticator: new Authenticator(tokens, createDirectory(database.sql, feed), longLived),
     perToken: new RateLimit(100),
     perAddress: new AddressRate(100),
     failures: new RateLimit(100),

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { cases, freshWebhook, makeChannel, owner, secretsGiven, type World } from './support/audited.ts';
+import { owner } from './support/audited-credentials.ts';
+import { cases, freshWebhook, makeChannel, secretsGiven, type World } from './support/audited.ts';
 import { startTalk } from './support/files.ts';
 import { call, startTestServer, type Answer, type Json, type TestServer } from './support/server.ts';
 import {

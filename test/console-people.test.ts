@@ -4,7 +4,15 @@ import type { Page } from 'playwright-core';
 import { proof, openBrowser, type TestBrowser, type TestPage } from './support/browser.ts';
 import { barriersOf, looks, openConsole, tooWideOn } from './support/console.ts';
 import { call, startTestServer, until, type TestServer } from './support/server.ts';
-import { expectStatus, makeAccount, makeOperator, makeQueue, makeSite, type TestAccount } from './support/world.ts';
+import {
+  expectStatus,
+  makeAccessToken,
+  makeAccount,
+  makeOperator,
+  makeQueue,
+  makeSite,
+  type TestAccount,
+} from './support/world.ts';
 
 const hostile = '<img src=x onerror="globalThis.pwned=1">';
 const backwards = 'שלום עולם 👩‍🚒';
@@ -115,6 +123,32 @@ test('a key is made, shown once, works, and is deleted', async (t) => {
   await page.getByRole('button', { name: `Delete key ${key}` }).waitFor({ state: 'detached' });
   await page.getByRole('button', { name: `Delete key ${keyId}` }).waitFor();
   expectStatus(await call(server, 'POST /operator_authentication/tokens', { body }), 401);
+  assert.deepEqual(complaints, []);
+});
+
+test('an access token is made, shown once, works, and is deleted', async (t) => {
+  const { id } = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
+  const { page, complaints } = await open(t, { key: account.key, path: `/people/${id}` });
+  const section = page.getByRole('region', { name: 'Access tokens' });
+  await section.getByText('No access tokens').waitFor();
+  await section.getByRole('button', { name: 'Create token' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New access token' });
+  await dialog.getByRole('textbox', { name: 'Name' }).fill(`Bridge ${hostile}`);
+  await choose(page, 'Expires', 'In 90 days');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  const token = await section.getByRole('textbox', { name: 'Token' }).inputValue();
+  expectStatus(await call(server, 'GET /operator_authentication/sessions/current', { token }), 200);
+  const listed = (await read(`/operators/${id}/access_tokens`)) as { access_tokens: { expires_at: string }[] };
+  const days = (Date.parse(listed.access_tokens[0]?.expires_at ?? '') - Date.now()) / 86_400_000;
+  assert.ok(days > 89.9 && days <= 90, String(days));
+  await page.reload();
+  await section.getByText(/not used yet/).waitFor();
+  assert.ok(!(await page.content()).includes(token));
+  await section.getByRole('button', { name: `Delete token Bridge ${hostile}` }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
+  await section.getByText('No access tokens').waitFor();
+  expectStatus(await call(server, 'GET /operator_authentication/sessions/current', { token }), 401);
+  assert.equal(await page.evaluate('globalThis.pwned'), undefined);
   assert.deepEqual(complaints, []);
 });
 
@@ -270,11 +304,12 @@ for (const { where, ...options } of looks)
     await page.getByRole('row').nth(1).waitFor();
     const long = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
     await rename(long.id, `${'long'.repeat(50)} ${backwards}`);
+    await makeAccessToken(server, account, long.id, { name: 'long'.repeat(50) });
     const paths = ['/people', '/people/teams', '/people/new', `/people/${long.id}`];
     for (const path of paths) {
       await page.goto(`${server.url}/console${path}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
-      await page.getByLabel('Loading').waitFor({ state: 'detached' });
+      await until(async () => (await page.getByLabel('Loading').count()) === 0);
       assert.deepEqual(await barriersOf(page), [], path);
       assert.deepEqual(await tooWideOn(page), [], path);
     }

@@ -96,6 +96,7 @@ test('an operator is created with its assignments; a role left out is the operat
     presence_expires_at: null,
     sign_in: { password: false, invited_until: null },
     display_name: 'Ann',
+    href: `${server.url}/operators/${id}`,
   });
   const expected = [
     { site_id: account.siteId, role: 'manager', team_ids: [team] },
@@ -214,12 +215,13 @@ test('DELETE disables: listed only when asked for, and enabled again', async () 
     return body.operators.map((listed: { id: string }) => listed.id);
   };
   assert.deepEqual(await ids('include_offline=true'), [own.adminId, operator.id]);
-  assert.deepEqual(await ids(''), []);
+  assert.deepEqual(await ids(''), [own.adminId, operator.id]);
+  assert.deepEqual(await ids('include_offline=false'), []);
   expectStatus(
     await call(server, `PUT /operators/${operator.id}/presence`, { token: operator.token, body: { available: true } }),
     200,
   );
-  assert.deepEqual(await ids(''), [operator.id]);
+  assert.deepEqual(await ids('include_offline=false'), [operator.id]);
   expectStatus(await call(server, `DELETE /operators/${operator.id}`, { token: own.admin }), 204);
   assert.deepEqual(await ids('include_offline=true'), [own.adminId]);
   assert.deepEqual(await ids('include_offline=true&include_disabled=true'), [own.adminId, operator.id]);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { fill, makeWebhook as insertWebhook } from './deliveries.ts';
 import { fileForm, sent, startTalk } from './files.ts';
+import { credentialCases, owner } from './audited-credentials.ts';
 import { sampleCases } from './audited-samples.ts';
 import { call, type Json } from './server.ts';
 import { makeWebhook, webhookFields } from './webhooks.ts';
@@ -8,7 +9,6 @@ import {
   askIn,
   expectStatus,
   makeApplicationToken,
-  makeOperator,
   makePolicy,
   makeProvider,
   makeQueue,
@@ -20,7 +20,6 @@ import {
   queueFields,
   type Reached,
   type TestAccount,
-  type TestOperator,
 } from './world.ts';
 
 /** A server, and an account to change things in. */
@@ -37,10 +36,6 @@ export interface Case {
   readonly name?: string | null;
   /** What the entry tells, or some of it. */
   readonly changes?: readonly Json[];
-}
-
-export async function owner(world: World): Promise<TestOperator> {
-  return makeOperator(world, world.account, [{ site_id: world.account.siteId, role: 'operator' }]);
 }
 
 /** What must be in no entry. */
@@ -101,7 +96,12 @@ export const cases: Readonly<Record<string, (world: World) => Promise<Case>>> = 
   'POST /operators': async (world) => ({
     action: 'operator.create',
     path: '/operators',
-    body: { name: 'Ann', email: `${randomUUID()}@test`, assignments: [{ site_id: world.account.siteId }] },
+    body: {
+      name: 'Ann',
+      email: `${randomUUID()}@test`,
+      assignments: [{ site_id: world.account.siteId }],
+      password: secret(),
+    },
     name: 'Ann',
   }),
   'PATCH /operators/:operator_id': async (world) => {
@@ -122,29 +122,7 @@ export const cases: Readonly<Record<string, (world: World) => Promise<Case>>> = 
     const changes = [{ field: 'enabled', before: true, after: false }];
     return { action: 'operator.disable', path: `/operators/${id}`, target: id, name: 'Somebody', changes };
   },
-  'POST /operators/:operator_id/api_keys': async (world) => {
-    const { id } = await owner(world);
-    const changes = [{ field: 'operator_id', after: id }];
-    return { action: 'api_key.create', path: `/operators/${id}/api_keys`, body: {}, name: null, changes };
-  },
-  'DELETE /operators/:operator_id/api_keys/:key_id': async (world) => {
-    const { id, keyId } = await owner(world);
-    const changes = [{ field: 'operator_id', before: id }];
-    return { action: 'api_key.delete', path: `/operators/${id}/api_keys/${keyId}`, target: keyId, name: null, changes };
-  },
-  'POST /operators/:operator_id/invitations': async (world) => {
-    const { id } = await owner(world);
-    const changes = [{ field: 'operator_id', after: id }];
-    return { action: 'invitation.create', path: `/operators/${id}/invitations`, body: {}, name: null, changes };
-  },
-  'DELETE /operators/:operator_id/invitations/:invitation_id': async (world) => {
-    const { id } = await owner(world);
-    const made = await call(world, `POST /operators/${id}/invitations`, { token: world.account.admin, body: {} });
-    const target = expectStatus(made, 201).body.id;
-    const changes = [{ field: 'operator_id', before: id }];
-    const path = `/operators/${id}/invitations/${target}`;
-    return { action: 'invitation.withdraw', path, target, name: null, changes };
-  },
+  ...credentialCases,
   ...sampleCases,
   'POST /sites/:site_id/application_tokens': async (world) => ({
     action: 'application_token.create',

@@ -23,6 +23,8 @@ const values: Readonly<Record<string, () => readonly string[]>> = {
   end_date: () => [instant(1)],
   action: () => ['team.update'],
   target_type: () => ['team'],
+  contains: () => ['ADMIN', '%_'],
+  hostname: () => ['shop.example.com'],
   page: () => ['2'],
   per_page: () => ['1'],
 };

@@ -11,6 +11,7 @@ import { bodyOf } from './valid-bodies.ts';
 import { makeWebhook } from './webhooks.ts';
 import {
   expectStatus,
+  makeAccessToken,
   makeApplicationToken,
   makeOperator,
   makePolicy,
@@ -48,6 +49,8 @@ export async function makeTargets(
   if (url.includes(':operator_id')) {
     const target = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
     Object.assign(ids, { operator_id: target.id, key_id: target.keyId });
+    if (url.includes(':access_token_id'))
+      ids['access_token_id'] = (await makeAccessToken(server, account, target.id)).id;
   }
   const self = kind === 'stranger' ? stranger.adminId : kind in staff ? staff[kind as Role].id : account.adminId;
   Object.assign(ids, await makeSignedIn(server, account, { url, self, operatorId: ids['operator_id'] ?? '' }));

@@ -54,6 +54,7 @@ const bodies: Readonly<Record<string, (request: BodyRequest) => unknown>> = {
   }),
   'PUT /operator_authentication/password': () => ({ new_password: 'a lamp by the river' }),
   'POST /operators/:operator_id/api_keys': () => ({}),
+  'POST /operators/:operator_id/access_tokens': () => ({ name: 'Bridge', expires_at: '2099-01-01T00:00:00Z' }),
   'POST /sites/:site_id/application_tokens': () => ({ kind: 'secret' }),
   'POST /sites': () => ({ name: 'New' }),
   'PATCH /sites/:site_id': () => ({ name: 'Renamed' }),

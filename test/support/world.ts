@@ -66,6 +66,18 @@ export async function makeOperator(
   return { id, token: await signIn(server, key), keyId: key.id, key };
 }
 
+/** A long-lived token of the operator. */
+export async function makeAccessToken(
+  server: Reached,
+  { admin }: { readonly admin: string },
+  operatorId: string,
+  fields: Readonly<Record<string, unknown>> = {},
+): Promise<{ readonly id: string; readonly token: string }> {
+  const body = { name: 'Bridge', ...fields };
+  return expectStatus(await call(server, `POST /operators/${operatorId}/access_tokens`, { token: admin, body }), 201)
+    .body;
+}
+
 /** Text to send in the Authorization header. */
 export async function makeApplicationToken(
   server: Reached,

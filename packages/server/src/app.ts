@@ -6,6 +6,8 @@ import { Hints } from './events/hints.ts';
 import { beginEpochs } from './events/log-point.ts';
 import { eventLogRoutes } from './events/log/routes.ts';
 import { addressOfCallers } from './identity/address-of.ts';
+import { LastUse } from './identity/access-tokens/last-use.ts';
+import { accessTokenRoutes } from './identity/access-tokens/routes.ts';
 import { apiKeyRoutes } from './identity/api-keys/routes.ts';
 import { applicationTokenRoutes } from './identity/application-tokens/routes.ts';
 import { installAudit } from './identity/audit/install-audit.ts';
@@ -139,7 +141,12 @@ export async function buildApp(parts: AppParts): Promise<App> {
 
   startDispatcher({ app, config, database, feed, session, clock, log, hints, metrics, sealer, outgoing });
 
-  const authenticator = new Authenticator(tokens, directory);
+  const lastUse = new LastUse(database.sql, log);
+  app.addHook('onClose', async () => lastUse.stop());
+  const authenticator = new Authenticator(tokens, directory, {
+    now: () => clock.databaseNow(),
+    onUse: (id) => lastUse.note(id),
+  });
   const addressOf = addressOfCallers(await AddressHasher.load(lookups));
 
   installRequestLog(app, log, metrics, (request) => request.caller.key);
@@ -156,19 +163,21 @@ export async function buildApp(parts: AppParts): Promise<App> {
   installDeadline(app);
   await describeRoutes(app);
 
-  signInRoutes(app, {
+  const signIn = {
     tokens,
     directory,
     attempts: new RateLimit(config.rateLimitSignIn),
     guesses: new Guesses(guessLimits(config.rateLimitSignIn)),
     hasher: new PasswordHasher(),
     publicUrl: config.publicUrl,
-  });
+  };
+  signInRoutes(app, signIn);
   apiKeyRoutes(app);
+  accessTokenRoutes(app);
   applicationTokenRoutes(app);
   siteRoutes(app, directory);
   teamRoutes(app);
-  operatorRoutes(app);
+  operatorRoutes(app, signIn);
   colleagueRoutes(app);
   auditRoutes(app, config.eventRetentionDays);
   visitorRoutes(app, tokens, new VisitorGate(directory));

@@ -24,9 +24,8 @@ const operator = (id: string): Caller => ({
   limited: false,
   roles: new Map(),
   keyId: 'key',
-  tokenId: 'token',
+  token: { kind: 'signed', id: 'token', expiresAt: new Date() },
   sessionId: null,
-  expiresAt: new Date(),
 });
 
 /** An answer that has not begun: all that admission looks at is whether it has been closed. */

@@ -12,9 +12,8 @@ const operator = (id: string, roles: Readonly<Record<string, Role>>): Caller => 
   limited: false,
   roles: new Map(Object.entries(roles) as [SiteId, Role][]),
   keyId: 'key',
-  tokenId: 'token',
+  token: { kind: 'signed', id: 'token', expiresAt: new Date() },
   sessionId: null,
-  expiresAt: new Date(),
 });
 const visitor = (id: string, site: string): Caller => ({
   kind: 'visitor',

@@ -59,6 +59,9 @@ export class Feeds {
     );
     changes.on('visitors', (id) => this.#recheck(({ caller }) => caller.kind === 'visitor' && caller.visitorId === id));
     changes.on('revoked_tokens', () => this.#recheck(() => true));
+    changes.on('operator_access_tokens', (id) =>
+      this.#recheck(({ caller }) => caller.kind === 'operator' && caller.token.id === id),
+    );
     changes.onReset(() => {
       this.#signals.forget();
       // Which operators were changed while nothing was heard, nobody can say. Visitors are looked at with their next comment.

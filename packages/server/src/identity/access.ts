@@ -189,17 +189,24 @@ function sitesConcerned(source: SiteSource, request: FastifyRequest): readonly S
       return (request.query as { site_ids: SiteId[] }).site_ids;
     case 'body.site_ids':
       return (request.body as { site_ids: SiteId[] }).site_ids;
-    case 'body.site_id': {
-      const { site_id } = request.body as { site_id?: SiteId };
-      if (site_id !== undefined) return [site_id];
-      if (request.caller.kind !== 'operator') return [];
-      throw invalid([{ attribute: '/site_id', detail: 'is required' }]);
-    }
+    case 'body.site_id':
+      return [siteInBody(request)];
     case 'anywhere':
     case 'none':
     case 'resource':
       return [];
   }
+}
+
+/** The site that the body names. Where its schema lets it be left out, the one site that the caller's token reaches. */
+export function siteInBody({ caller, body }: FastifyRequest): SiteId {
+  const { site_id: given } = body as { site_id?: SiteId };
+  if (given !== undefined) return given;
+  if (caller.kind === 'visitor' || caller.kind === 'application') return caller.siteId;
+  const [only, ...others] = caller.kind === 'operator' ? caller.roles.keys() : [];
+  if (only !== undefined && others.length === 0) return only;
+  const detail = 'is required, because the token does not reach exactly one site';
+  throw invalid([{ attribute: '/site_id', detail }]);
 }
 
 /** The declared role on that site: 404 where the caller has none there at all, 403 where it is too low. */
@@ -283,7 +290,8 @@ export function operatorOf(request: FastifyRequest): OperatorCaller {
   return request.caller;
 }
 
-function tokenLimited(): Refusal {
+/** For what a token that was obtained for some sites only may not do. */
+export function tokenLimited(): Refusal {
   return new Refusal('forbidden', 'This token was obtained for some sites only. Obtain one without site_ids for this.');
 }
 

@@ -1,11 +1,13 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import { BoundedMap } from '../platform/bounded-map.ts';
 import { Refusal } from '../platform/errors.ts';
 import type { AccountId, OperatorId, SiteId, VisitorId } from '../platform/ids.ts';
 import { isUuid } from '../platform/ids.ts';
+import { isAccessToken, parseAccessToken } from './access-tokens/access-token.ts';
+import type { KnownAccessToken } from './access-tokens/store.ts';
 import type { Caller } from './caller.ts';
 import type { Directory, KnownOperator } from './directory.ts';
-import { verifySecret } from './secrets.ts';
+import { digestOf, verifySecret } from './secrets.ts';
 import type { Claims, Tokens } from './tokens.ts';
 
 function unauthenticated(detail: string): Refusal {
@@ -16,12 +18,28 @@ const expired = 'The token is not valid, or no longer. Obtain a new one.';
 
 interface KnownCaller {
   readonly caller: Caller;
+  /** The caller's entry in the directory, under `subject`. */
   readonly entry: object;
-  /** Of the keys that its signature was verified with. */
-  readonly epoch: object;
   readonly subject: string;
-  readonly tokenId: string;
-  readonly expiresAt: number;
+  readonly proof: Proof;
+}
+
+/** What a caller was believed by. The caller stays known for as long as that holds. */
+type Proof =
+  | {
+      readonly kind: 'signed';
+      /** Of the keys that the signature was verified with. */
+      readonly epoch: object;
+      readonly tokenId: string;
+      readonly expiresAt: number;
+    }
+  | { readonly kind: 'long-lived'; readonly token: KnownAccessToken };
+
+interface LongLivedParts {
+  /** Epoch milliseconds by the database's clock: people say by it until when a token works. */
+  readonly now: () => number;
+  /** Called whenever the token is used. */
+  readonly onUse: (id: string) => void;
 }
 
 /** Callers are remembered by their header, so it must not be one that somebody has blown up. */
@@ -42,9 +60,12 @@ export class Authenticator {
   /** Checks of application tokens' secrets that are under way. */
   readonly #checks = new Map<string, Promise<boolean>>();
 
-  constructor(tokens: Tokens, directory: Directory) {
+  readonly #longLived: LongLivedParts;
+
+  constructor(tokens: Tokens, directory: Directory, longLived: LongLivedParts) {
     this.#tokens = tokens;
     this.#directory = directory;
+    this.#longLived = longLived;
   }
 
   authenticate(header: string | undefined): Caller | Promise<Caller> {
@@ -56,31 +77,58 @@ export class Authenticator {
   /** The same caller again, if nothing it was made of has changed: its entry in the directory, its token. */
   #recall(header: string): Caller | undefined {
     const known = this.#known.get(header);
-    if (known?.epoch !== this.#tokens.epoch || known.expiresAt <= this.#tokens.now()) return undefined;
-    const { operators, visitors, revokedTokens } = this.#directory;
+    if (known === undefined || !this.#holds(known.proof)) return undefined;
+    const { operators, visitors } = this.#directory;
     const entry = (known.caller.kind === 'operator' ? operators : visitors).peek(known.subject);
-    return entry === known.entry && revokedTokens.peek(known.tokenId) === false ? known.caller : undefined;
+    if (entry !== known.entry) return undefined;
+    if (known.proof.kind === 'long-lived') this.#longLived.onUse(known.proof.token.id);
+    return known.caller;
+  }
+
+  #holds(proof: Proof): boolean {
+    const { revokedTokens, accessTokens } = this.#directory;
+    if (proof.kind === 'long-lived')
+      return accessTokens.peek(proof.token.id) === proof.token && !this.#hasExpired(proof.token);
+    const { epoch, expiresAt, tokenId } = proof;
+    return epoch === this.#tokens.epoch && expiresAt > this.#tokens.now() && revokedTokens.peek(tokenId) === false;
+  }
+
+  #hasExpired({ expiresAt }: KnownAccessToken): boolean {
+    return expiresAt !== null && expiresAt.getTime() <= this.#longLived.now();
   }
 
   async #inquire(header: string): Promise<Caller> {
     const { scheme, token } = splitHeader(header);
     if (scheme === 'applicationtoken') return this.#application(token);
-    if (scheme !== 'bearer') {
+    // Clients of this interface family also write "Token <token>".
+    if (scheme !== 'bearer' && scheme !== 'token') {
       throw unauthenticated('The Authorization header must be "Bearer <token>" or "ApplicationToken <token>".');
     }
+    const known = isAccessToken(token) ? await this.#accessToken(token) : await this.#signed(token);
+    this.#known.set(header, known);
+    return known.caller;
+  }
+
+  async #accessToken(text: string): Promise<KnownCaller> {
+    const given = parseAccessToken(text);
+    const token = given === null ? null : await this.#directory.accessTokens.get(given.id);
+    if (given === null || token === null || !timingSafeEqual(token.digest, digestOf(given.secret)))
+      throw unauthenticated(expired);
+    if (this.#hasExpired(token)) throw unauthenticated(expired);
+    const entry = await this.#directory.operators.get(token.operatorId);
+    if (entry?.enabled !== true) throw unauthenticated(expired);
+    this.#longLived.onUse(token.id);
+    const caller = longLivedCaller(token, entry);
+    return { caller, entry, subject: token.operatorId, proof: { kind: 'long-lived', token } };
+  }
+
+  async #signed(token: string): Promise<KnownCaller> {
     const { epoch } = this.#tokens;
     const claims = await this.#tokens.verify(token);
     if (claims === null || (await this.#directory.revokedTokens.get(claims.jti))) throw unauthenticated(expired);
     const { caller, entry } = await this.#bearer(claims);
-    this.#known.set(header, {
-      caller,
-      entry,
-      epoch,
-      subject: claims.sub,
-      tokenId: claims.jti,
-      expiresAt: claims.exp * 1000,
-    });
-    return caller;
+    const proof = { kind: 'signed', epoch, tokenId: claims.jti, expiresAt: claims.exp * 1000 } as const;
+    return { caller, entry, subject: claims.sub, proof };
   }
 
   async #bearer(claims: Claims): Promise<{ caller: Caller; entry: object }> {
@@ -114,7 +162,7 @@ export class Authenticator {
     const parts = parseApplicationToken(token);
     const known = parts === null ? null : await this.#directory.applicationTokens.get(parts.id);
     if (parts === null || known === null) throw unauthenticated('The application token is not valid.');
-    const digest = createHash('sha256').update(parts.secret).digest();
+    const digest = digestOf(parts.secret);
     const matches =
       known.proven === null
         ? await this.#checkSecret(parts, known.secretHash, digest)
@@ -157,9 +205,22 @@ function operatorCaller(claims: Claims, operator: KnownOperator): Caller {
     limited: sites !== undefined,
     roles: sites === undefined ? operator.roles : new Map([...operator.roles].filter(([site]) => sites.includes(site))),
     keyId: session ?? key,
-    tokenId: claims.jti,
+    token: { kind: 'signed', id: claims.jti, expiresAt: new Date(claims.exp * 1000) },
     sessionId: session ?? null,
-    expiresAt: new Date(claims.exp * 1000),
+  };
+}
+
+function longLivedCaller({ id, accountId, operatorId, expiresAt }: KnownAccessToken, operator: KnownOperator): Caller {
+  return {
+    kind: 'operator',
+    key: `operator:${operatorId}`,
+    accountId,
+    operatorId,
+    limited: false,
+    roles: operator.roles,
+    keyId: id,
+    token: { kind: 'long-lived', id, expiresAt },
+    sessionId: null,
   };
 }
 

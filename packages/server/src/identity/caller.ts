@@ -43,13 +43,17 @@ export interface OperatorCaller {
   readonly limited: boolean;
   /** The sites this token reaches, and the operator's role on each. */
   readonly roles: ReadonlyMap<SiteId, Role>;
-  /** The API key that the token was obtained with. */
+  /** What the audit log names: the API key or session that the token was obtained with, or the long-lived token itself. */
   readonly keyId: string;
-  readonly tokenId: string;
-  /** The session the token was obtained through; `null`: it was obtained with an API key. */
+  readonly token: OperatorToken;
+  /** The session the token was obtained through; `null`: through none. */
   readonly sessionId: string | null;
-  readonly expiresAt: Date;
 }
+
+type OperatorToken =
+  | { readonly kind: 'signed'; readonly id: string; readonly expiresAt: Date }
+  /** One that has a row of its own. `null`: it does not expire. */
+  | { readonly kind: 'long-lived'; readonly id: string; readonly expiresAt: Date | null };
 
 export const nobody: Caller = { kind: 'nobody', key: 'nobody' };
 

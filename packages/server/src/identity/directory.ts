@@ -3,6 +3,7 @@ import type { Sql } from '../platform/database.ts';
 import type { AccountId, SiteId } from '../platform/ids.ts';
 import { RowCache } from '../platform/row-cache.ts';
 import type { Role } from './caller.ts';
+import { findAccessToken, type KnownAccessToken } from './access-tokens/store.ts';
 import { findSite } from './sites/store.ts';
 import { renderSite, type SiteRow } from './sites/site.ts';
 
@@ -41,6 +42,7 @@ export interface Directory {
   readonly operators: RowCache<KnownOperator | null>;
   readonly visitors: RowCache<KnownVisitor | null>;
   readonly applicationTokens: RowCache<KnownApplicationToken | null>;
+  readonly accessTokens: RowCache<KnownAccessToken | null>;
   readonly revokedTokens: RowCache<boolean>;
   readonly sites: RowCache<KnownSite | null>;
   /** Whether any site lets this origin in. */
@@ -59,6 +61,7 @@ export function createDirectory(sql: Sql, feed: ChangeFeed): Directory {
     operators: cache(['operators'], 20_000, async (id) => findOperator(sql, id)),
     visitors: cache(['visitors'], 50_000, async (id) => findVisitor(sql, id)),
     applicationTokens: cache(['application_tokens'], 10_000, async (id) => findApplicationToken(sql, id)),
+    accessTokens: cache(['operator_access_tokens'], 10_000, async (id) => findAccessToken(sql, id)),
     revokedTokens: cache(['revoked_tokens'], 100_000, async (id) => isRevoked(sql, id)),
     sites: cache(['sites'], 10_000, async (id) => findKnownSite(sql, id)),
     origins,

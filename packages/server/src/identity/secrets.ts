@@ -25,8 +25,8 @@ export function newSecret(prefix: string): string {
   return `${prefix}_${randomBytes(32).toString('base64url')}`;
 }
 
-/** For the cookie of a session, which is told by its name. */
-export function newSessionSecret(): string {
+/** A new secret without a prefix: for a cookie, which is told by its name, or as part of a longer text. */
+export function newRandomSecret(): string {
   return randomBytes(32).toString('base64url');
 }
 

@@ -31,7 +31,7 @@ export function docsPage(api: ApiDocument): string {
 <h2>Events</h2><ul>${events.map(({ type, name }) => `<li><a href="#schema-${escape(name)}">${escape(type)}</a></li>`).join('')}</ul>
 <h2>More</h2><ul><li><a href="#schemas">Schemas</a></li><li><a href="#errors">Errors</a></li><li><a href="/openapi.json">openapi.json</a></li></ul></nav>
 <main id="top"><h1>API reference</h1><p>${escape(api.info.description ?? '')}</p>
-<p>Send a token as <code>Authorization: Bearer …</code>; get one with an API key at <a href="${operationLink('POST', '/operator_authentication/tokens')}">POST /operator_authentication/tokens</a>. Bodies are JSON. Every error is a <a href="#schema-Problem">Problem</a>.</p>
+<p>Send a token as <code>Authorization: Bearer …</code> (or <code>Token …</code>); get one with an API key at <a href="${operationLink('POST', '/operator_authentication/tokens')}">POST /operator_authentication/tokens</a>. Bodies are JSON. Every error is a <a href="#schema-Problem">Problem</a>.</p>
 ${sections}
 <section><h2 id="events">Events</h2><p>What a webhook is sent, one request an event, as JSON.</p>${events.map(eventArticle).join('')}</section>
 <section><h2 id="schemas">Schemas</h2>${schemas.map(schemaArticle).join('')}</section>

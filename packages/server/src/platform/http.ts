@@ -14,6 +14,7 @@ import fastify, {
 import type { Server } from 'node:http';
 import type { Static, TSchema } from 'typebox';
 import type { Config } from '../config.ts';
+import { acceptActionsInQuery, aliases, describeAliases, rewriteAlias } from './aliases.ts';
 import type { Sql } from './database.ts';
 import type { Room } from './disk-room.ts';
 import { Refusal } from './errors.ts';
@@ -76,6 +77,7 @@ export function createApp({ log, sql, room = null, trustProxy }: HttpOptions): A
     requestIdHeader: false,
     return503OnClosing: false,
     routerOptions: { maxParamLength: 255, querystringParser: parseArrays },
+    rewriteUrl: rewriteAlias,
     frameworkErrors: answerError,
     clientErrorHandler: answerUnparsable,
     exposeHeadRoutes: true,
@@ -85,6 +87,8 @@ export function createApp({ log, sql, room = null, trustProxy }: HttpOptions): A
   app.setSerializerCompiler(serializerCompiler);
   app.setErrorHandler(answerError);
   acceptJson(app);
+  acceptActionsInQuery(app);
+  describeAliases(app);
   refuseUnknownRoutes(app);
   app.addHook('onRoute', (route) => {
     if (route.schema !== undefined)
@@ -143,10 +147,20 @@ function acceptJson(app: App): void {
       done(error as Error);
     }
   });
+  acceptEmptyForms(app);
   app.addHook('onRoute', (route) => {
     if (route.schema?.body === undefined) return;
     const before = route.preValidation === undefined ? [] : [route.preValidation].flat();
     route.preValidation = [emptyBody, ...before];
+  });
+}
+
+/** Many HTTP clients name this content type for a POST without a body. A form that holds something is refused as ever. */
+function acceptEmptyForms(app: App): void {
+  const type = 'application/x-www-form-urlencoded';
+  app.addContentTypeParser(type, { parseAs: 'buffer' }, (request, body, done) => {
+    if (body.length === 0 || request.is404) return done(null, undefined);
+    done(new Refusal('unsupported_media_type', 'Send the body as application/json.'));
   });
 }
 
@@ -208,13 +222,19 @@ function unparsable(code: string | undefined): Refusal {
 /** 404, or 405 with `Allow` where the address exists for other methods. */
 function refuseUnknownRoutes(app: App): void {
   const methods = new Map<string, { shape: RegExp; allowed: Set<string> }>();
-  app.addHook('onRoute', ({ url, method }) => {
-    if (url === '*') return;
+  const allow = (url: string, method: string): void => {
     const pattern = url.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll(/:[^/]+/g, '[^/]+');
     const known = methods.get(url) ?? { shape: new RegExp(`^${pattern}$`), allowed: new Set() };
-    for (const each of [method].flat()) known.allowed.add(each);
+    known.allowed.add(method);
     methods.set(url, known);
+  };
+  app.addHook('onRoute', ({ url, method }) => {
+    if (url !== '*') for (const each of [method].flat()) allow(url, each);
   });
+  for (const { from } of aliases) {
+    const [method = '', url = ''] = from.split(' ', 2);
+    allow(url, method);
+  }
   app.setNotFoundHandler((request) => {
     const path = request.url.split('?', 1)[0] ?? '/';
     const allowed = [...methods.values()]

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { inTransaction, type Sql } from './database.ts';
 import { Refusal } from './errors.ts';
@@ -6,6 +6,10 @@ import type { App } from './http.ts';
 import type { AccountId } from './ids.ts';
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The body may hold a password: what is stored of the request must not help to guess it. */
+    secretBody?: true;
+  }
   interface FastifyRequest {
     /**
      * For what is made outside the request's own transaction: an id that is the same whenever the request is repeated with
@@ -70,7 +74,7 @@ interface Once {
 async function once({ request, reply, key, scope, run }: Once): Promise<unknown> {
   const pool = request.sql;
   const keyHash = createHash('sha256').update(key).digest();
-  const requestHash = hashRequest(request);
+  const requestHash = hashRequest(request, key);
   try {
     const first = await inTransaction(pool, async (sql) => {
       const [claimed] = await claim(sql, scope, keyHash, requestHash);
@@ -102,8 +106,10 @@ function idOf({ accountId, caller }: IdempotencyScope, request: FastifyRequest, 
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join('-');
 }
 
-function hashRequest(request: FastifyRequest): Buffer {
-  return createHash('sha256')
+/** A plain hash of a body lets somebody who reads the database try passwords; one under the client's key does not. */
+function hashRequest(request: FastifyRequest, key: string): Buffer {
+  const { secretBody = false } = request.routeOptions.config;
+  return (secretBody ? createHmac('sha256', cipherKey(key)) : createHash('sha256'))
     .update(JSON.stringify([request.url, request.body]))
     .digest();
 }

@@ -42,7 +42,12 @@ export async function describeRoutes(app: App): Promise<void> {
       },
       components: {
         securitySchemes: {
-          bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+          bearer: {
+            type: 'http',
+            scheme: 'bearer',
+            description:
+              'A signed token of an hour (visitors: a day), or a long-lived token of an operator. `Token <token>` means the same.',
+          },
           application: {
             type: 'apiKey',
             in: 'header',

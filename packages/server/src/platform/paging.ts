@@ -19,6 +19,7 @@ export const optionalPageQuery = {
   per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: mostPerPage })),
 };
 
+export const lastPage = Type.String({ description: 'Address of the last page' });
 export const nextPage = nullable(Type.String({ description: 'Address of the next page, null on the last' }));
 
 interface Page {
@@ -39,17 +40,34 @@ export function cutPage<Row>(request: FastifyRequest, { page, per_page }: Page, 
   return { rows: rows.slice(0, per_page), next_page: more ? pageAddress(request, { page: String(page + 1) }) : null };
 }
 
+/** Of a list whose rows are counted: `total` is asked only where the page itself does not tell it. */
+export async function lastPageAddress(
+  request: FastifyRequest,
+  { page, per_page: perPage }: Required<Page>,
+  { found, total }: { readonly found: number; readonly total: () => Promise<number> },
+): Promise<string> {
+  // `found` has one more than a page holds if there is a next one, and none behind the last page.
+  const isLast = found <= perPage && (found > 0 || page === 1);
+  const last = isLast ? page : Math.max(1, Math.ceil((await total()) / perPage));
+  return pageAddress(request, { page: String(last) });
+}
+
 const hostShape = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
-/** On the host the caller spoke to, with everything else it asked for. */
-export function pageAddress(request: FastifyRequest, changes: Readonly<Record<string, string>>): string {
+/** Scheme and host by which the caller reached us, as `https://usher.example.com`. */
+export function originOf(request: FastifyRequest): string {
   if (!hostShape.test(request.host)) throw new Refusal('malformed_request', 'The Host header is not a host name.');
   if (!['http', 'https'].includes(request.protocol))
     throw new Refusal('malformed_request', 'X-Forwarded-Proto must be http or https.');
+  return `${request.protocol}://${request.host}`;
+}
+
+/** On the host the caller spoke to, with everything else it asked for. */
+export function pageAddress(request: FastifyRequest, changes: Readonly<Record<string, string>>): string {
   const [path = '/', query = ''] = request.url.split('?', 2);
   const parameters = new URLSearchParams(query);
   for (const [name, value] of Object.entries(changes)) parameters.set(name, value);
-  return `${request.protocol}://${request.host}${path}?${parameters.toString()}`;
+  return `${originOf(request)}${path}?${parameters.toString()}`;
 }
 
 export const defaultPerPage = 30;

@@ -39,6 +39,7 @@ test('a thing is led to where it is, and one that is gone is not', () => {
   assert.equal(placeOf({ action: 'queue.delete', target: target('queue'), changes: [] }), null);
   const changes = [{ field: 'operator_id', before: id }];
   assert.equal(placeOf({ action: 'api_key.delete', target: target('api_key'), changes }), `/people/${id}`);
+  assert.equal(placeOf({ action: 'access_token.create', target: target('access_token'), changes }), `/people/${id}`);
   assert.equal(placeOf({ action: 'visitor.update', target: target('visitor'), changes: [] }), null);
 });
 

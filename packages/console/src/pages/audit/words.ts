@@ -4,6 +4,8 @@ type Change = AuditEntry['changes'][number];
 
 /** Every action there is, and what its doer did. */
 const actions: Readonly<Record<string, string>> = {
+  'access_token.create': 'created the access token',
+  'access_token.delete': 'deleted the access token',
   'api_key.create': 'created an API key for',
   'api_key.delete': 'deleted an API key of',
   'application_token.create': 'created an application token',
@@ -88,7 +90,8 @@ function nested(value: unknown, names: ReadonlyMap<string, string>): string {
 /** Where the thing is in the console, if it has a place there. What was deleted has none. */
 export function placeOf({ action, target, changes }: Pick<AuditEntry, 'action' | 'target' | 'changes'>): string | null {
   const owner = ownerOf(changes);
-  if (target.type === 'api_key' || target.type === 'invitation') return owner === null ? null : `/people/${owner}`;
+  if (['access_token', 'api_key', 'invitation'].includes(target.type))
+    return owner === null ? null : `/people/${owner}`;
   if (action.endsWith('.delete')) return null;
   const places: Readonly<Record<string, string>> = {
     operator: `/people/${target.id}`,
@@ -101,7 +104,7 @@ export function placeOf({ action, target, changes }: Pick<AuditEntry, 'action' |
   return places[target.type] ?? null;
 }
 
-/** Whose key or invitation it is. */
+/** Whose key, token or invitation it is. */
 export function ownerOf(changes: readonly Change[]): string | null {
   const found = changes.find(({ field }) => field === 'operator_id');
   const id = found?.after ?? found?.before;

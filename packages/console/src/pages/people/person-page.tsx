@@ -14,6 +14,7 @@ import { useRead } from '../../data/use-api.ts';
 import { useMe } from '../../data/use-me.ts';
 import { useLive } from '../../live/use-live.ts';
 import { useSession } from '../../session/use-session.ts';
+import { AccessTokens } from './access-tokens.tsx';
 import { ApiKeys } from './api-keys.tsx';
 import { Availability } from './availability.tsx';
 import { EnableButton } from './enable-button.tsx';
@@ -71,6 +72,7 @@ function Loaded({ person, etag }: { readonly person: Operator; readonly etag: st
             <Stack gap="xl">
               <SignIn person={person} />
               <ApiKeys person={person} />
+              <AccessTokens person={person} />
             </Stack>
           </Grid.Col>
         ) : null}

@@ -20,6 +20,7 @@ const person = (name: string, fields: Partial<Operator> = {}): Operator => ({
   display_name: name,
   created_at: '2027-01-01T00:00:00Z',
   updated_at: '2027-01-01T00:00:00Z',
+  href: `https://usher.example/operators/${name}`,
   ...fields,
 });
 

@@ -81,7 +81,7 @@ export function recordChange(request: FastifyRequest, recorded: Recorded): void 
 }
 
 /** Told by the entry's own fields. */
-const elsewhere = new Set(['id', 'site_id', 'created_at', 'updated_at']);
+const elsewhere = new Set(['id', 'href', 'site_id', 'created_at', 'updated_at']);
 
 export function shownFields({ of, omits = [] }: Audited): string[] {
   return Object.keys(of.properties).filter((field) => !elsewhere.has(field) && !omits.includes(field));

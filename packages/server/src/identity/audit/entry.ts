@@ -18,7 +18,9 @@ export const auditEntryOutput = output('AuditEntry', {
     id: uuid<'operator'>(),
     name: Type.String({ description: 'As it was then' }),
   }),
-  via: Type.String({ description: 'The id of what the token was obtained with, such as an API key' }),
+  via: Type.String({
+    description: 'The id of what the token was obtained with, such as an API key; of a long-lived token, its own id',
+  }),
   action: Type.String({ description: 'Such as queue.update' }),
   target: Type.Object({
     type: Type.String({ description: 'Such as queue' }),

@@ -8,6 +8,7 @@ import { recordChange } from '../audit/audit.ts';
 import type { OperatorCaller } from '../caller.ts';
 import { lockAccount } from '../lock-account.ts';
 import { forgetDevices } from '../sign-in/devices/store.ts';
+import { setPassword } from '../sign-in/passwords/store.ts';
 import { withdrawInvitations } from '../sign-in/invitations/store.ts';
 import { withdrawLinks } from '../sign-in/links.ts';
 import { endSessions } from '../sign-in/sessions/store.ts';
@@ -33,7 +34,12 @@ import {
   type OperatorFields,
 } from './store.ts';
 
-export async function createOperator(request: FastifyRequest, given: OperatorInput): Promise<OperatorRow> {
+/** `passwordHash`: the operator may sign in with that password; `null`: they have none yet. */
+export async function createOperator(
+  request: FastifyRequest,
+  given: OperatorInput,
+  passwordHash: string | null,
+): Promise<OperatorRow> {
   const caller = operatorOf(request);
   const accountId = accountOf(request);
   const assignments = completeAssignments(given.assignments, given.role);
@@ -51,6 +57,7 @@ export async function createOperator(request: FastifyRequest, given: OperatorInp
   return write(request.sql, async (sql) => {
     await lockAccount(sql, accountId);
     await insertOperator(sql, id, accountId, fields);
+    if (passwordHash !== null) await setPassword(sql, { accountId, operatorId: id, hash: passwordHash });
     await replaceAssignments(sql, accountId, id, assignments);
     return reread(sql, accountId, id);
   });

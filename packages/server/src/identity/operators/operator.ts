@@ -2,6 +2,7 @@ import Type from 'typebox';
 import type { AccountId, OperatorId, SiteId, TeamId } from '../../platform/ids.ts';
 import {
   body,
+  checked,
   list,
   mediumList,
   name,
@@ -12,7 +13,9 @@ import {
   update,
   uuid,
 } from '../../platform/schema.ts';
+import type { Violation } from '../../platform/errors.ts';
 import { roles, type Role } from '../caller.ts';
+import { newPassword, weakness } from '../sign-in/passwords/password.ts';
 
 const role = oneOf(roles);
 const email = Type.String({
@@ -49,9 +52,15 @@ const settable = {
   enabled: Type.Optional(Type.Boolean()),
 };
 
-export const operatorInput = body({ name, email, ...settable });
+const passwordFields = {
+  password: Type.Optional(newPassword),
+  password_confirmation: Type.Optional(Type.String({ maxLength: 256, description: 'The same again' })),
+};
+
+export const operatorInput = checked(body({ name, email, ...settable, ...passwordFields }), passwordFaults);
 export const operatorUpdate = update({ name, email, ...settable, available: Type.Optional(Type.Boolean()) }, [
   'id',
+  'href',
   'media',
   'presence_reason',
   'presence_set_at',
@@ -93,7 +102,26 @@ export const operatorOutput = output('Operator', {
   display_name: displayName,
   created_at: timestamp,
   updated_at: timestamp,
+  href: Type.String({ description: 'Address of the operator' }),
 });
+
+/** The same rules as for a password that is chosen by an invitation. */
+function passwordFaults(value: unknown): Violation[] {
+  const given = (value ?? {}) as Partial<Record<string, unknown>>;
+  const { password, password_confirmation: confirmation } = given;
+  if (typeof password !== 'string')
+    return confirmation === undefined
+      ? []
+      : [{ attribute: '/password', detail: 'is required beside password_confirmation' }];
+  const text = (field: unknown): string => (typeof field === 'string' ? field : '');
+  const fault = weakness(password, { name: text(given['name']), email: text(given['email']) });
+  return [
+    ...(fault === null ? [] : [{ attribute: '/password', detail: fault }]),
+    ...(confirmation === undefined || confirmation === password
+      ? []
+      : [{ attribute: '/password_confirmation', detail: 'must be the same as password' }]),
+  ];
+}
 
 export const defaultEngagementCount = 1;
 const defaultRole: Role = 'operator';
@@ -107,7 +135,7 @@ export interface Assignment {
   readonly team_ids: TeamId[];
 }
 
-export interface OperatorRow extends Omit<Type.Static<typeof operatorOutput>, 'assignments'> {
+export interface OperatorRow extends Omit<Type.Static<typeof operatorOutput>, 'assignments' | 'href'> {
   readonly id: OperatorId;
   readonly account_id: AccountId;
   readonly assignments: Assignment[];

@@ -1,22 +1,31 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { etag, ifMatch } from '../../platform/etag.ts';
+import { invalid } from '../../platform/errors.ts';
+import { ifMatch } from '../../platform/etag.ts';
 import type { App } from '../../platform/http.ts';
-import { cutPage, nextPage, pageQuery, pageWindow } from '../../platform/paging.ts';
+import type { SiteId } from '../../platform/ids.ts';
+import { cutPage, lastPage, lastPageAddress, nextPage, pageQuery, pageWindow } from '../../platform/paging.ts';
 import { list, uuid } from '../../platform/schema.ts';
 import { accountOf, operatorOf } from '../access.ts';
 import { recordChange, type Audited } from '../audit/audit.ts';
 import { requestedSites } from '../requested-sites.ts';
+import type { SignInParts } from '../sign-in/parts.ts';
 import { changeOperator, changesPresenceOnly, createOperator } from './change-operator.ts';
-import { operatorInput, operatorOutput, operatorUpdate, type OperatorRow, type OperatorUpdate } from './operator.ts';
+import { FirstPasswords } from './first-password.ts';
+import { operatorInput, operatorOutput, operatorUpdate, type OperatorUpdate } from './operator.ts';
 import { operatorToRead } from './permission.ts';
-import { listOperators } from './store.ts';
+import { answerOperator, showOperator } from './show-operator.ts';
+import { countOperators, listOperators } from './store.ts';
 
 const operatorParams = Type.Object({ operator_id: uuid<'operator'>() });
 const operatorQuery = Type.Object({
   site_ids: Type.Optional(list(uuid<'site'>())),
+  site_id: Type.Optional(Type.Unsafe<SiteId>({ ...uuid<'site'>(), description: 'The same for one site' })),
   team_ids: Type.Optional(list(uuid<'team'>())),
-  include_offline: Type.Boolean({ default: false, description: 'Also those who are not available now' }),
+  contains: Type.Optional(
+    Type.String({ maxLength: 255, description: 'Text that the name or the e-mail address contains, in any case' }),
+  ),
+  include_offline: Type.Boolean({ default: true, description: 'false: only those who are available now' }),
   include_disabled: Type.Boolean({ default: false }),
   ...pageQuery,
 });
@@ -28,7 +37,13 @@ const told = {
   omits: ['media', 'presence_reason', 'presence_set_at', 'presence_expires_at'],
 } satisfies Partial<Audited>;
 
-export function operatorRoutes(app: App): void {
+export function operatorRoutes(app: App, signIn: Pick<SignInParts, 'hasher' | 'attempts'>): void {
+  listRoute(app);
+  createRoute(app, new FirstPasswords(signIn));
+  changeRoutes(app);
+}
+
+function listRoute(app: App): void {
   app.get(
     '/operators',
     {
@@ -37,41 +52,62 @@ export function operatorRoutes(app: App): void {
         tags,
         summary: 'Operators of the sites the caller manages',
         querystring: operatorQuery,
-        response: { 200: Type.Object({ operators: Type.Array(operatorOutput), next_page: nextPage }) },
+        response: {
+          200: Type.Object({ operators: Type.Array(operatorOutput), next_page: nextPage, last_page: lastPage }),
+        },
       },
     },
     async (request) => {
       const { query } = request;
-      const rows = await listOperators(request.sql, {
+      const filter = {
         accountId: accountOf(request),
-        siteIds: requestedSites(operatorOf(request), query.site_ids, 'manager'),
+        siteIds: requestedSites(operatorOf(request), sitesAskedFor(query), 'manager'),
         teamIds: query.team_ids ?? null,
+        contains: query.contains ?? null,
         includeOffline: query.include_offline,
         includeDisabled: query.include_disabled,
-        ...pageWindow(query),
+      };
+      const found = await listOperators(request.sql, filter, pageWindow(query));
+      const { rows, next_page } = cutPage(request, query, found);
+      const last_page = await lastPageAddress(request, query, {
+        found: found.length,
+        total: async () => countOperators(request.sql, filter),
       });
-      const { rows: operators, next_page } = cutPage(request, query, rows);
-      return { operators, next_page };
+      return { operators: rows.map((operator) => showOperator(request, operator)), next_page, last_page };
     },
   );
+}
 
+function createRoute(app: App, passwords: FirstPasswords): void {
   app.post(
     '/operators',
     {
       config: {
         access: { operator: 'super_manager', site: 'anywhere' },
         settles: true,
+        secretBody: true,
         audit: { action: 'operator.create', ...told },
       },
-      schema: { tags, summary: 'Create an operator', body: operatorInput, response: { 201: operatorOutput } },
+      schema: {
+        tags,
+        summary: 'Create an operator',
+        description:
+          'A password may be set, but not with a token that was obtained for some sites only; an invitation lets the operator choose one that nobody else knows.',
+        body: operatorInput,
+        response: { 201: operatorOutput },
+      },
+      preHandler: async (request) => passwords.prepare(request),
     },
     async (request, reply) => {
-      const operator = await createOperator(request, request.body);
+      const operator = await createOperator(request, request.body, passwords.hashOf(request));
       reply.code(201).header('location', `/operators/${operator.id}`);
-      return tagged(reply, operator);
+      return answerOperator(request, reply, operator);
     },
   );
+}
 
+/** About one operator who is there. */
+function changeRoutes(app: App): void {
   app.get(
     '/operators/:operator_id',
     {
@@ -83,7 +119,7 @@ export function operatorRoutes(app: App): void {
         response: { 200: operatorOutput },
       },
     },
-    async (request, reply) => tagged(reply, await operatorToRead(request, request.params.operator_id)),
+    async (request, reply) => answerOperator(request, reply, await operatorToRead(request, request.params.operator_id)),
   );
 
   app.patch(
@@ -104,7 +140,7 @@ export function operatorRoutes(app: App): void {
     },
     async (request, reply) => {
       const change = { id: request.params.operator_id, given: request.body, versions: ifMatch(request) };
-      return tagged(reply, await changeOperator(request, change));
+      return answerOperator(request, reply, await changeOperator(request, change));
     },
   );
 
@@ -138,7 +174,9 @@ function isOwnAvailability({ caller, params, body }: FastifyRequest): boolean {
   return changesPresenceOnly(body as OperatorUpdate);
 }
 
-function tagged(reply: FastifyReply, operator: OperatorRow): OperatorRow {
-  reply.header('etag', etag(operator.version));
-  return operator;
+/** Both may be given where they agree: a list must not show more than either of them asks for. */
+function sitesAskedFor({ site_id: one, site_ids: several }: Type.Static<typeof operatorQuery>): SiteId[] | undefined {
+  if (one === undefined) return several;
+  if (several === undefined || several.includes(one)) return [one];
+  throw invalid([{ attribute: '/site_id', detail: 'must be one of site_ids, where both are given' }]);
 }

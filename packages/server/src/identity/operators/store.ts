@@ -37,29 +37,52 @@ export async function operatorsById(sql: Sql, accountId: AccountId, ids: readonl
     ${selectOperator(sql)} WHERE o.id = ANY(${[...ids]}::uuid[]) AND o.account_id = ${accountId}`;
 }
 
-interface OperatorList {
+interface OperatorFilter {
   readonly accountId: AccountId;
   readonly siteIds: readonly SiteId[];
   readonly teamIds: readonly TeamId[] | null;
+  /** Text in the name or e-mail address, in any case. */
+  readonly contains: string | null;
   readonly includeOffline: boolean;
   readonly includeDisabled: boolean;
+}
+
+interface Window {
   readonly limit: number | null;
   readonly offset: number;
 }
 
-export async function listOperators(sql: Sql, wanted: OperatorList): Promise<OperatorRow[]> {
+function fitsFilter(sql: Sql, wanted: OperatorFilter) {
   const teams = wanted.teamIds === null ? null : [...wanted.teamIds];
-  return sql<OperatorRow[]>`
-    ${selectOperator(sql)}
-     WHERE o.account_id = ${wanted.accountId}
+  // `strpos` takes the text as it is: there is no pattern to escape.
+  return sql`
+       o.account_id = ${wanted.accountId}
        AND EXISTS (SELECT 1 FROM operator_assignments a
                     WHERE a.operator_id = o.id AND a.site_id = ANY(${[...wanted.siteIds]}::uuid[]))
        AND (${teams === null} OR EXISTS (SELECT 1 FROM operator_teams t
                                           WHERE t.operator_id = o.id AND t.team_id = ANY(${teams ?? []}::uuid[])))
+       AND (${wanted.contains === null} OR strpos(lower(o.name), lower(${wanted.contains ?? ''})) > 0
+                                        OR strpos(lower(o.email), lower(${wanted.contains ?? ''})) > 0)
        AND (${wanted.includeDisabled} OR o.enabled)
-       AND (${wanted.includeOffline} OR (o.available AND coalesce(o.presence_expires_at > now(), true)))
+       AND (${wanted.includeOffline} OR (o.available AND coalesce(o.presence_expires_at > now(), true)))`;
+}
+
+export async function listOperators(
+  sql: Sql,
+  wanted: OperatorFilter,
+  { limit, offset }: Window,
+): Promise<OperatorRow[]> {
+  return sql<OperatorRow[]>`
+    ${selectOperator(sql)}
+     WHERE ${fitsFilter(sql, wanted)}
      ORDER BY o.created_at, o.id
-     LIMIT ${wanted.limit} OFFSET ${wanted.offset}`;
+     LIMIT ${limit} OFFSET ${offset}`;
+}
+
+export async function countOperators(sql: Sql, wanted: OperatorFilter): Promise<number> {
+  const [row] = await sql<{ total: number }[]>`
+    SELECT count(*)::integer AS total FROM operators o WHERE ${fitsFilter(sql, wanted)}`;
+  return row?.total ?? 0;
 }
 
 interface ColleagueRow {
@@ -74,7 +97,7 @@ interface ColleagueRow {
 /** Nothing of the sites that were not asked for. */
 export async function listColleagues(
   sql: Sql,
-  wanted: Pick<OperatorList, 'accountId' | 'siteIds' | 'includeOffline' | 'limit' | 'offset'>,
+  wanted: Pick<OperatorFilter, 'accountId' | 'siteIds' | 'includeOffline'> & Window,
 ): Promise<ColleagueRow[]> {
   const sites = [...wanted.siteIds];
   return sql<ColleagueRow[]>`

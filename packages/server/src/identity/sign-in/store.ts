@@ -1,15 +1,15 @@
 import type { Sql } from '../../platform/database.ts';
-import type { AccountId } from '../../platform/ids.ts';
+import { deleteAccessToken } from '../access-tokens/store.ts';
+import type { OperatorCaller } from '../caller.ts';
 
-interface RevocableToken {
-  readonly accountId: AccountId;
-  readonly tokenId: string;
-  readonly expiresAt: Date;
-}
-
-export async function revokeToken(sql: Sql, { accountId, tokenId, expiresAt }: RevocableToken): Promise<void> {
+/** Ends the token that the caller sent. */
+export async function revokeToken(sql: Sql, { accountId, operatorId, token }: OperatorCaller): Promise<void> {
+  if (token.kind === 'long-lived') {
+    await deleteAccessToken(sql, operatorId, token.id);
+    return;
+  }
   await sql`
-    INSERT INTO revoked_tokens (id, account_id, expires_at) VALUES (${tokenId}, ${accountId}, ${expiresAt})
+    INSERT INTO revoked_tokens (id, account_id, expires_at) VALUES (${token.id}, ${accountId}, ${token.expiresAt})
     ON CONFLICT (id) DO NOTHING`;
 }
 
@@ -27,4 +27,5 @@ export async function dropExpiredSignIns(sql: Sql, now: Date): Promise<void> {
   await sql`DELETE FROM operator_invitations WHERE expires_at < ${now}`;
   await sql`DELETE FROM sign_in_links WHERE expires_at < ${now}`;
   await sql`DELETE FROM known_devices WHERE expires_at < ${now}`;
+  await sql`DELETE FROM operator_access_tokens WHERE expires_at < ${now}`;
 }

@@ -12,6 +12,7 @@ import { recordChange } from '../audit/audit.ts';
 import type { Directory, KnownSite } from '../directory.ts';
 import { lockAccount } from '../lock-account.ts';
 import { lockOperator } from '../operators/store.ts';
+import { formsOfHostname, hostname } from './hostname.ts';
 import { siteDefaults, siteInput, siteOutput, siteUpdate, withDefaults, type SiteRow } from './site.ts';
 import { findSite, insertSite, listSites, updateSite } from './store.ts';
 
@@ -26,13 +27,15 @@ export function siteRoutes(app: App, directory: Directory): void {
       schema: {
         tags,
         summary: 'Sites the caller has a role on',
-        querystring: Type.Object(pageQuery),
+        querystring: Type.Object({ hostname: Type.Optional(hostname), ...pageQuery }),
         response: { 200: Type.Object({ sites: Type.Array(siteOutput), next_page: nextPage }) },
       },
     },
     async (request) => {
       const window = pageWindow(request.query);
-      const rows = await listSites(request.sql, [...operatorOf(request).roles.keys()], window);
+      const { roles } = operatorOf(request);
+      const hostnames = request.query.hostname === undefined ? null : formsOfHostname(request.query.hostname);
+      const rows = await listSites(request.sql, { ids: [...roles.keys()], hostnames }, window);
       const { rows: sites, next_page } = cutPage(request, request.query, rows);
       return { sites, next_page };
     },

@@ -14,15 +14,28 @@ export async function findSite(sql: Sql, id: string): Promise<SiteRow | null> {
   return row ?? null;
 }
 
+interface SiteFilter {
+  readonly ids: readonly SiteId[];
+  /** Only sites that name one of these hosts among their addresses or allowed origins; `null`: all. */
+  readonly hostnames: readonly string[] | null;
+}
+
+/** The host in an address as people write one, with or without scheme, user, port and path. */
+const hostInAddress = String.raw`^\s*(?:[A-Za-z][A-Za-z0-9+.-]*://)?(?:[^/?#@]*@)?(\[[^\]]*\]|[^/:?#\s]+)`;
+
 export async function listSites(
   sql: Sql,
-  ids: readonly SiteId[],
+  { ids, hostnames }: SiteFilter,
   window: { limit: number | null; offset: number },
 ): Promise<SiteRow[]> {
+  const hasHost = sql`
+       AND EXISTS (SELECT 1 FROM unnest(addresses || allowed_origins) AS known (address)
+                    WHERE lower(substring(address FROM ${hostInAddress}::text)) = ANY(${[...(hostnames ?? [])]}::text[]))`;
   return sql<SiteRow[]>`
     SELECT ${sql(columns)}
       FROM sites
      WHERE id = ANY(${[...ids]}::uuid[])
+       ${hostnames === null ? sql`` : hasHost}
      ORDER BY created_at, id
      LIMIT ${window.limit} OFFSET ${window.offset}`;
 }

@@ -6,7 +6,7 @@ import { etag, ifMatch, preconditionFailed } from '../../platform/etag.ts';
 import type { App } from '../../platform/http.ts';
 import { newId, type SiteId, type TeamId, type VisitorId } from '../../platform/ids.ts';
 import { list, uuid } from '../../platform/schema.ts';
-import { accountOf, operatorOf, permitted } from '../access.ts';
+import { accountOf, operatorOf, permitted, siteInBody } from '../access.ts';
 import { recordChange, type Audited } from '../audit/audit.ts';
 import { teamsOnSite } from '../teams/store.ts';
 import { visitorTokenSeconds, type Tokens } from '../tokens.ts';
@@ -122,11 +122,17 @@ function tokenRoutes(app: App, tokens: Tokens, gate: VisitorGate): void {
         access: { operator: 'operator', application: 'publishable', site: 'body.site_id' },
         audit: { action: 'visitor.create', ...told },
       },
-      schema: { tags, summary: 'Create a visitor and its token', body: visitorInput, response: { 200: visitorToken } },
+      schema: {
+        tags,
+        summary: 'Create a visitor and its token',
+        description: 'Needs no body, and no site_id where the token reaches exactly one site.',
+        body: visitorInput,
+        response: { 200: visitorToken },
+      },
     },
     async (request) => {
       const { name = null, team_ids: teamIds = [] } = request.body;
-      const siteId = siteOfNewVisitor(request, request.body.site_id);
+      const siteId = siteInBody(request);
       const id = newId<VisitorId>();
       const accountId = accountOf(request);
       const trust = trustOf(request.caller);
@@ -214,12 +220,6 @@ function refuseOtherVisitor({ caller }: FastifyRequest, id: VisitorId): void {
 /** A visitor's token is trusted as much as the one it was obtained with. */
 function trustOf(caller: Caller): Trust {
   return isFromPage(caller) ? 'publishable' : 'secret';
-}
-
-function siteOfNewVisitor({ caller }: FastifyRequest, given: SiteId | undefined): SiteId {
-  if (caller.kind === 'application') return caller.siteId;
-  if (given === undefined) throw invalid([{ attribute: '/site_id', detail: 'is required' }]);
-  return given;
 }
 
 async function refuseForeignTeams(sql: Sql, siteId: SiteId, teamIds: readonly TeamId[]): Promise<void> {

@@ -3,11 +3,11 @@ import { accountOf, operatorOf, permitted } from '../../identity/access.ts';
 import { recordChange, type Audited } from '../../identity/audit/audit.ts';
 import { operatorOutput, presenceInput } from '../../identity/operators/operator.ts';
 import { operatorToRead } from '../../identity/operators/permission.ts';
+import { answerOperator } from '../../identity/operators/show-operator.ts';
 import { findOperator } from '../../identity/operators/store.ts';
 import { findVisitor } from '../../identity/visitors/store.ts';
 import { visitorOutput, visitorPresence } from '../../identity/visitors/visitor.ts';
 import { notFound } from '../../platform/errors.ts';
-import { etag } from '../../platform/etag.ts';
 import type { App } from '../../platform/http.ts';
 import { media, uuid } from '../../platform/schema.ts';
 import { mediaSet } from '../board/media.ts';
@@ -51,8 +51,7 @@ export function presenceRoutes(app: App, turns: Turns): void {
       if (operator === null) throw notFound('operator', id);
       if (id !== operatorOf(request).operatorId)
         recordChange(request, { before, concerns: { any: before.assignments.map(({ site_id }) => site_id) } });
-      reply.header('etag', etag(operator.version));
-      return operator;
+      return answerOperator(request, reply, operator);
     },
   );
 

@@ -1,6 +1,6 @@
 import type { Sql } from '../../../platform/database.ts';
 import type { AccountId, OperatorId } from '../../../platform/ids.ts';
-import { digestOf, newSessionSecret } from '../../secrets.ts';
+import { digestOf, newRandomSecret } from '../../secrets.ts';
 
 /** A browser is known for so long after somebody signed in with it. */
 export const deviceDays = 180;
@@ -20,7 +20,7 @@ interface SignedIn {
  * operator's row locked, which makes their number exact.
  */
 export async function rememberDevice(sql: Sql, { accountId, operatorId, presented }: SignedIn): Promise<string> {
-  const secret = newSessionSecret();
+  const secret = newRandomSecret();
   const digest = digestOf(secret);
   if (presented !== null)
     await sql`UPDATE known_devices SET secret_digest = ${digest} WHERE secret_digest = ${digestOf(presented)}`;

@@ -1,6 +1,6 @@
 import type { Sql } from '../../../platform/database.ts';
 import { newId, type AccountId, type OperatorId } from '../../../platform/ids.ts';
-import { digestOf, newSessionSecret } from '../../secrets.ts';
+import { digestOf, newRandomSecret } from '../../secrets.ts';
 import { invalidCredentials } from '../check-key.ts';
 import { rememberDevice } from '../devices/store.ts';
 import { holdOperator } from '../hold-operator.ts';
@@ -40,7 +40,7 @@ export async function openSession(sql: Sql, entrant: Entrant): Promise<OpenedSes
   if (!(await holdOperator(sql, operatorId)) || !(await stillHolds(sql, operatorId, proof)))
     throw invalidCredentials('What was shown has ceased to be valid this moment.');
   const id = newId<SessionId>();
-  const secret = newSessionSecret();
+  const secret = newRandomSecret();
   const expiresAt = await insertSession(sql, {
     id,
     accountId,

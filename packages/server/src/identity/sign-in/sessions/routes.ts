@@ -106,21 +106,22 @@ function currentRoutes(app: App): void {
           200: Type.Object({
             operator_id: uuid<'operator'>(),
             site_roles: Type.Record(Type.String(), oneOf(roles)),
-            expires_at: timestamp,
+            expires_at: Type.Unsafe<Date | null>({ ...nullable(timestamp), description: 'null: it does not expire' }),
             session_id: Type.Unsafe<string | null>({
               ...nullable(uuid<'session'>()),
-              description: 'The session it was obtained through; null: it was obtained with an API key',
+              description:
+                'The session it was obtained through; null: it was obtained with an API key, or is a long-lived token',
             }),
           }),
         },
       },
     },
     async (request) => {
-      const { operatorId, roles: siteRoles, expiresAt, sessionId } = operatorOf(request);
+      const { operatorId, roles: siteRoles, token, sessionId } = operatorOf(request);
       return {
         operator_id: operatorId,
         site_roles: Object.fromEntries(siteRoles),
-        expires_at: expiresAt,
+        expires_at: token.expiresAt,
         session_id: sessionId,
       };
     },
@@ -133,6 +134,7 @@ function currentRoutes(app: App): void {
       schema: {
         tags,
         summary: 'Sign out: revoke this token, and end the session it was obtained through',
+        description: 'A long-lived token is deleted.',
         response: { 204: Type.Null() },
       },
     },
