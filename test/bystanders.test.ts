@@ -49,12 +49,14 @@ function promised({ rule, least }: Ruled, role: Role): 'allowed' | 'refused' {
     case 'sent it or manages':
       return atLeast(role, 'manager') ? 'allowed' : 'refused';
     case 'self or one site':
+    case 'any site, or registrar':
       return atLeast(role, least) ? 'allowed' : 'refused';
     case 'takes part':
     case 'every site':
     case 'every site, own availability':
     case 'self or every site':
     case 'every site heard':
+    case 'every site heard, or registrar':
       return 'refused';
   }
 }
@@ -146,7 +148,8 @@ test('the reference says who may as the routes declare it', async () => {
       says('/engagements/{engagement_id}/chat_transcript', 'get'),
       says('/operators/{operator_id}', 'delete'),
       says('/operators/{operator_id}/api_keys', 'post'),
-      says('/webhooks/{webhook_id}', 'get'),
+      says('/webhooks/{webhook_id}', 'put'),
+      says('/webhooks/{webhook_id}', 'delete'),
       says('/engagements', 'get'),
       says('/operator_authentication/tokens', 'post'),
       says('/healthz', 'get'),
@@ -157,6 +160,7 @@ test('the reference says who may as the routes declare it', async () => {
       'Who: super_manager on every site of the operator',
       'Who: the operator itself; super_manager on every site of the operator. Not with a token that was obtained for some sites only',
       'Who: super_manager on every site that the webhook hears of',
+      'Who: super_manager on every site that the webhook hears of; the operator who registered it, with any role',
       'Who: operator on every site that is asked for; the visitor',
       'Anyone who shows an API key',
       'Anyone',

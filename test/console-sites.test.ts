@@ -117,6 +117,9 @@ test('a site is created with everything said of it, and edited', async (t) => {
   await page.getByRole('switch', { name: 'Remove visitors who are not there from the queue' }).click();
   await page.getByRole('checkbox', { name: 'Visitors may send files' }).click();
   await add(page, 'Types of files', 'video/*');
+  await page.getByRole('combobox', { name: 'Messages that webhooks on tickets and requests hear' }).click();
+  await page.getByRole('option', { name: 'Messages of the other side' }).click();
+  await page.getByRole('switch', { name: 'Ignore fields and query parameters that Usher does not know' }).click();
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('The site is saved.').waitFor();
   const saved = await site(id);
@@ -138,6 +141,7 @@ test('a site is created with everything said of it, and edited', async (t) => {
     [saved['visitor_limits'], saved['ticket_needs_presence']],
     [{ new_visitors_per_minute: 60, open_tickets_per_address: 25, open_feeds_per_address: 100 }, true],
   );
+  assert.deepEqual([saved['attached_webhook_messages'], saved['lenient_requests']], ['other', true]);
   assert.ok((saved['allowed_file_content_types'] as string[]).includes('video/*'));
   assert.equal(await page.evaluate('globalThis.pwned'), undefined);
   assert.deepEqual(complaints, []);

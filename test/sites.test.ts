@@ -34,6 +34,8 @@ test('a site is created with its defaults, and its creator is its super_manager 
     allowed_origins: [],
     visitor_limits: { new_visitors_per_minute: 60, open_tickets_per_address: 10, open_feeds_per_address: 100 },
     ticket_needs_presence: false,
+    attached_webhook_messages: 'own',
+    lenient_requests: false,
   });
   const read = await call(server, `GET /sites/${id}`, { token: account.admin });
   assert.deepEqual(read.body, created.body);
@@ -54,6 +56,8 @@ test('every setting is written, read, and unset by null', async () => {
     allowed_origins: ['https://shop.example'],
     visitor_limits: { new_visitors_per_minute: 600, open_tickets_per_address: 30, open_feeds_per_address: 50 },
     ticket_needs_presence: true,
+    attached_webhook_messages: 'other',
+    lenient_requests: true,
   };
   const created = expectStatus(await call(server, 'POST /sites', { token: account.admin, body: settings }), 201).body;
   for (const [field, value] of Object.entries(settings)) assert.deepEqual(created[field], value);

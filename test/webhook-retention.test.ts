@@ -277,7 +277,8 @@ test('one that is brought along while it is being dropped is made anew', async (
   });
   const { accountId } = await makeWebhook(server, own);
   const given = { url: 'http://127.0.0.1:9/hook', method: 'POST' as const, events: ['engagement.start' as const] };
-  const attach = async () => attacher.attach({ accountId: accountId as AccountId, side: 'visitor', webhooks: [given] });
+  const attach = async () =>
+    attacher.attach({ accountId: accountId as AccountId, siteId: own.siteId, side: 'visitor', webhooks: [given] });
   const [old = ''] = await attach();
   assert.deepEqual(await attach(), [old]);
   await sql`UPDATE webhooks SET attached_at = ${daysAgo(30)} WHERE id = ${old}`;

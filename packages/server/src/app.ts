@@ -16,6 +16,7 @@ import { startFeeds } from './feed/start-feeds.ts';
 import { Authenticator } from './identity/authenticate.ts';
 import { installCors } from './identity/cors.ts';
 import { createDirectory } from './identity/directory.ts';
+import { installLenientSites } from './identity/lenient-requests.ts';
 import { colleagueRoutes } from './identity/operators/colleague-routes.ts';
 import { operatorRoutes } from './identity/operators/routes.ts';
 import { Guesses, guessLimits } from './identity/sign-in/guesses.ts';
@@ -153,6 +154,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   hintAfterChanges(app, hints);
   installCors(app, directory);
   const limits = limitCallers({ app, config, log, authenticator, metrics });
+  installLenientSites(app, lookups);
   installSettling(app, feed);
   installAudit(app);
   installIdempotency(app, ({ caller }) => {

@@ -10,6 +10,13 @@ export interface ApnsTarget {
 
 // Apple's tokens are hexadecimal and of no promised length. Anything that is safe in a path is left for Apple to judge.
 const shape = /^apns:\/\/([\w-]{1,200})@([A-Za-z0-9._-]{1,255})(?:\?([^#]*))?$/i;
+/** Written in any case. */
+const booleans: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+]);
 const environments = ['sandbox', 'production'] as const;
 
 /** Whether a push notification is what is sent there. */
@@ -25,17 +32,17 @@ export function parseApnsUrl(url: string): ApnsTarget | { readonly faults: reado
   }
   const parameters = new URLSearchParams(query);
   const environment = environments.find((known) => known === parameters.get('env'));
-  const silent = parameters.get('content_available') ?? 'false';
+  const silent = booleans.get((parameters.get('content_available') ?? 'false').toLowerCase());
+  // Parameters that are not known are ignored: the document lets any follow the topic.
   const faults = [
-    ...[...new Set(parameters.keys())].flatMap((name) => parameterFaults(name, parameters.getAll(name).length)),
+    ...['env', 'content_available'].flatMap((name) => repetitionFaults(name, parameters.getAll(name).length)),
     ...(environment === undefined ? ['must have the query parameter env, sandbox or production'] : []),
-    ...(['true', 'false'].includes(silent) ? [] : ['must have true or false in the query parameter content_available']),
+    ...(silent === undefined ? ['must have true or false in the query parameter content_available'] : []),
   ];
-  if (faults.length > 0 || environment === undefined) return { faults };
-  return { deviceToken, topic, environment, contentAvailable: silent === 'true' };
+  if (faults.length > 0 || environment === undefined || silent === undefined) return { faults };
+  return { deviceToken, topic, environment, contentAvailable: silent };
 }
 
-function parameterFaults(name: string, times: number): string[] {
-  if (name !== 'env' && name !== 'content_available') return [`must not have the query parameter "${name}"`];
-  return times === 1 ? [] : [`must not have the query parameter ${name} more than once`];
+function repetitionFaults(name: string, times: number): string[] {
+  return times <= 1 ? [] : [`must not have the query parameter ${name} more than once`];
 }

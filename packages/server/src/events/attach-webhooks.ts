@@ -17,6 +17,8 @@ export type WebhookId = Id<'webhook'>;
 
 interface Attaching {
   readonly accountId: AccountId;
+  /** The site of the ticket, request or engagement: its setting says whose messages are meant where a webhook does not. */
+  readonly siteId: SiteId;
   /** Who brings them: that side's messages they hear (D8.2). */
   readonly side: 'visitor' | 'operator';
   /** The operator who brings them: they hear of a site only while that operator has a role there. */
@@ -93,11 +95,18 @@ export class WebhookAttacher {
     if (violations.length > 0) throw invalid(violations);
   }
 
-  async attach({ accountId, side, attachedBy = null, webhooks = [] }: Attaching): Promise<readonly WebhookId[]> {
+  async attach({
+    accountId,
+    siteId,
+    side,
+    attachedBy = null,
+    webhooks = [],
+  }: Attaching): Promise<readonly WebhookId[]> {
     if (webhooks.length === 0) return [];
-    const { sql } = this.#parts;
+    const { sql, sites } = this.#parts;
+    const usual = (await sites.get(siteId))?.site.attached_webhook_messages ?? 'own';
     const wanted = webhooks
-      .map(subscriptionOf)
+      .map((webhook) => subscriptionOf(webhook, usual))
       .map((webhook) => ({ webhook, digest: digestOf(side, attachedBy, webhook) }));
     const found = await touchAttached(sql, accountId, digestsOf(wanted));
     const missing = wanted.filter(({ digest }) => !found.has(digest));

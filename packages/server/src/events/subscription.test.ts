@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Violation } from '../platform/errors.ts';
 import { body } from '../platform/schema.ts';
-import { refusalOfValidation, validatorCompiler } from '../platform/validation.ts';
+import { refusalOfFaults, validatorCompiler } from '../platform/validation.ts';
 import { parseApnsUrl } from './apns-url.ts';
 import { eventTypes } from './catalogue.ts';
 import { attachedWebhooks, subscriptionOf, type WebhookInput } from './subscription.ts';
@@ -14,7 +14,7 @@ const validate = validatorCompiler({ schema, method: 'POST', url: '/', httpPart:
 function violationsOf(webhooks: unknown): readonly Violation[] {
   const given: unknown = structuredClone({ webhooks });
   if (validate(given) === true) return [];
-  return refusalOfValidation('body', validate.errors ?? []).details;
+  return refusalOfFaults((validate.errors ?? []).map((error) => ({ part: 'body', error }))).details;
 }
 
 const http = { url: 'https://example.com/hook?a=b', method: 'POST', events: ['engagement.start'] };
@@ -38,12 +38,24 @@ const accepted: Readonly<Record<string, unknown>> = {
   '50 headers': { ...http, headers: Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`x-${n}`, 'v'])) },
   '8 KiB of headers': { ...http, headers: { 'x-a': 'v'.repeat(8_192 - 3) } },
   'a URL of 2,048 characters': { ...http, url: `https://example.com/${'a'.repeat(2_048 - 20)}` },
-  'both choices of messages': ['own', 'all'].map((messages) => ({ ...http, messages })),
+  'every choice of messages': ['own', 'other', 'all'].map((messages) => ({ ...http, messages })),
   'an APN webhook, with messages': { ...apns, messages: 'all' },
   'every parameter': ['env=production&content_available=true', 'content_available=false&env=sandbox'].map((query) => ({
     ...apns,
     url: `apns://token@topic?${query}`,
   })),
+  'any case of true and false, 0 and 1': ['TRUE', 'False', '1', '0'].map((silent) => ({
+    ...apns,
+    url: `apns://token@topic?env=sandbox&content_available=${silent}`,
+  })),
+  'further parameters after the topic': { ...apns, url: 'apns://token@topic?env=sandbox&badge=1&sound=a&badge=2' },
+  'a method in any case': ['post', 'Put', 'pAtCh', 'delete'].map((method) => ({ ...http, method })),
+  'a content type that is JSON': [
+    'application/json',
+    'Application/JSON; charset=UTF-8',
+    'application/vnd.example.v1+json',
+    'text/json;charset="utf-8"; profile=x',
+  ].map((value) => ({ ...http, headers: { 'Content-Type': value } })),
   'ten webhooks': Array.from({ length: 10 }, () => http),
   'no webhooks': [],
 };
@@ -53,7 +65,7 @@ for (const [what, given] of Object.entries(accepted)) {
 }
 
 const reservedHeaders =
-  'Host content-length Content-Type connection transfer-encoding TE trailer upgrade keep-alive proxy-authorization ' +
+  'Host content-length connection transfer-encoding TE trailer upgrade keep-alive proxy-authorization ' +
   'Proxy-Anything expect webhook-id Webhook-Timestamp webhook-signature';
 
 type Refused = readonly [what: string, given: unknown, attributes: readonly string[]];
@@ -63,7 +75,6 @@ const refused: readonly Refused[] = [
   ['an unknown field', { ...http, secret: 'x' }, ['/secret']],
   ['HTTP without a method', { url: http.url, ...deviceless }, ['/method']],
   ['a GET', { ...http, method: 'GET' }, ['/method']],
-  ['a method in lower case', { ...http, method: 'post' }, ['/method']],
   ['no event', { ...http, events: [] }, ['/events']],
   ['an unknown event type', { ...http, events: ['engagement.start', 'engagement.stop'] }, ['/events/1']],
   ['an unknown choice of messages', { ...http, messages: 'theirs' }, ['/messages']],
@@ -102,6 +113,18 @@ const refused: readonly Refused[] = [
     { ...http, headers: { 'x-a': value } },
     ['/headers/x-a'],
   ]),
+  ...['text/plain', 'application/jsonp', 'application/json; charset=utf-16', '', 'json', 'image/svg+xml'].map(
+    (value): Refused => [
+      `the content type ${JSON.stringify(value)}`,
+      { ...http, headers: { 'content-type': value } },
+      ['/headers/content-type'],
+    ],
+  ),
+  [
+    'two content types',
+    { ...http, headers: { 'content-type': 'application/json', 'Content-Type': 'text/json' } },
+    ['/headers/Content-Type', '/headers/content-type'],
+  ],
   ['a header that is no string', { ...http, headers: { 'x-a': 1 } }, ['/headers/x-a']],
   ['headers that are a list', { ...http, headers: ['x-a'] }, ['/headers']],
   [
@@ -119,8 +142,7 @@ const refused: readonly Refused[] = [
     ['with an unknown env', 'apns://token@topic?env=staging'],
     ['with env in another case', 'apns://token@topic?env=Sandbox'],
     ['with two envs', 'apns://token@topic?env=sandbox&env=production'],
-    ['with an unknown parameter', 'apns://token@topic?env=sandbox&badge=1'],
-    ['with content_available neither true nor false', 'apns://token@topic?env=sandbox&content_available=1'],
+    ['with content_available neither true nor false', 'apns://token@topic?env=sandbox&content_available=2'],
     ['without a token', 'apns://topic?env=sandbox'],
     ['with an empty token', 'apns://@topic?env=sandbox'],
     ['without a topic', 'apns://token@?env=sandbox'],
@@ -134,9 +156,9 @@ const refused: readonly Refused[] = [
 
 for (const [what, given, attributes] of refused) {
   test(`refuses ${what}`, () => {
-    const found = violationsOf([http, given]).map(({ attribute }) => attribute);
+    const found = new Set(violationsOf([http, given]).map(({ attribute }) => attribute));
     assert.deepEqual(
-      found.toSorted(),
+      [...found].toSorted(),
       attributes.map((attribute) => `/webhooks/1${attribute}`),
     );
   });
@@ -151,22 +173,35 @@ test('refuses an eleventh webhook', () => {
 });
 
 test('tells everything that is wrong with an APN URL at once', () => {
-  const [violation] = violationsOf([{ ...apns, url: 'apns://token@topic?badge=1&content_available=yes' }]);
-  for (const word of ['badge', 'env', 'content_available']) assert.match(violation?.detail ?? '', new RegExp(word));
+  const found = violationsOf([{ ...apns, url: 'apns://token@topic?content_available=yes&content_available=no' }]);
+  assert.deepEqual(
+    found.map(({ detail }) => detail),
+    [
+      'must not have the query parameter content_available more than once',
+      'must have the query parameter env, sandbox or production',
+      'must have true or false in the query parameter content_available',
+    ],
+  );
+});
+
+test('a method in any case is stored in upper case', () => {
+  const given = { webhooks: [{ ...http, method: 'pAtCh' }] };
+  assert.equal(validate(given), true);
+  assert.equal(given.webhooks[0]?.method, 'PATCH');
 });
 
 test('a subscription has no event twice, and everything left out filled in', () => {
   const events: WebhookInput['events'] = ['engagement.start', 'engagement.end', 'engagement.start'];
-  assert.deepEqual(subscriptionOf({ url: 'https://example.com', method: 'PUT', events }), {
+  assert.deepEqual(subscriptionOf({ url: 'https://example.com', method: 'PUT', events }, 'other'), {
     kind: 'http',
     url: 'https://example.com',
     method: 'PUT',
     headers: {},
     events: ['engagement.start', 'engagement.end'],
-    messages: 'own',
+    messages: 'other',
     secret: null,
   });
-  assert.deepEqual(subscriptionOf({ url: apns.url, events, messages: 'all' }), {
+  assert.deepEqual(subscriptionOf({ url: apns.url, events, messages: 'all' }, 'own'), {
     kind: 'apns',
     url: apns.url,
     events: ['engagement.start', 'engagement.end'],

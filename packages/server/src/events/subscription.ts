@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { messageAudiences, type MessageAudience } from '../identity/sites/site.ts';
 import type { Violation } from '../platform/errors.ts';
 import { checked, list, oneOf } from '../platform/schema.ts';
 import { isApns, parseApnsUrl } from './apns-url.ts';
@@ -14,14 +15,11 @@ const mostAttached = 10;
 const methods = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type WebhookMethod = (typeof methods)[number];
 
-/** Whose messages it hears: those of the side that attached it, or both sides'. */
-const audiences = ['own', 'all'] as const;
-
 interface Subscribed {
   readonly url: string;
   /** Without duplicates. */
   readonly events: readonly EventType[];
-  readonly messages: (typeof audiences)[number];
+  readonly messages: MessageAudience;
   /** `null`: requests are not signed. */
   readonly secret: string | null;
 }
@@ -43,13 +41,14 @@ export const webhookFields = {
   }),
   method: Type.Unsafe<WebhookMethod>({
     ...oneOf(methods),
-    description: 'Required with http and https, not with apns',
+    uppercase: true,
+    description: 'In any case. Required with http and https, not with apns',
   }),
   headers: Type.Unsafe<Record<string, string>>({
     type: 'object',
     additionalProperties: { type: 'string' },
     maxProperties: headerLimits.count,
-    description: `With http and https only; ${headerLimits.bytes} bytes in all`,
+    description: `With http and https only; ${headerLimits.bytes} bytes in all. A Content-Type must be a JSON type, and is sent instead of application/json`,
   }),
   events: list(oneOf(eventTypes), { minItems: 1 }),
 };
@@ -60,10 +59,11 @@ const fields = {
   headers: Type.Optional(webhookFields.headers),
   events: webhookFields.events,
   messages: Type.Optional(
-    Type.Unsafe<(typeof audiences)[number]>({
-      ...oneOf(audiences),
-      default: 'own',
-      description: 'Messages of the side that attached it, or of both',
+    Type.Unsafe<MessageAudience>({
+      ...oneOf(messageAudiences),
+      description:
+        'Whose messages it hears: own (those of the side that attached it, and their status), other (the messages of the other ' +
+        "side, and the status of its own side's) or all. Left out: the site's attached_webhook_messages, which is own unless set",
     }),
   ),
   secret: Type.Optional(webhookSecret),
@@ -77,15 +77,12 @@ export type WebhookInput = Type.Static<typeof webhookInput>;
 
 export const attachedWebhooks = list(webhookInput, { maxItems: mostAttached });
 
-/** Of input that has passed `webhookInput`. */
-export function subscriptionOf({
-  url,
-  method,
-  headers = {},
-  events,
-  messages = 'own',
-  secret,
-}: WebhookInput): WebhookSubscription {
+/** Of input that has passed `webhookInput`. `usualMessages` is what a client means that does not say whose messages it wants. */
+export function subscriptionOf(
+  { url, method, headers = {}, events, messages: given, secret }: WebhookInput,
+  usualMessages: MessageAudience,
+): WebhookSubscription {
+  const messages = given ?? usualMessages;
   const subscribed = { url, events: [...new Set(events)], messages, secret: secret ?? null };
   if (isApns(url)) return { kind: 'apns', ...subscribed };
   if (method === undefined) throw new Error('a webhook without a method has passed validation');
@@ -103,9 +100,7 @@ export function webhookViolations(value: unknown): Violation[] {
   }));
   const secret = secretViolations(given.secret);
   if (typeof given.url !== 'string') return [...headers, ...secret];
-  const faults = urlFaults(given.url);
-  // One violation a field is told, so that the faults of a URL are told in one.
-  const url = faults.length === 0 ? [] : [{ attribute: '/url', detail: faults.join(' and ') }];
+  const url = urlFaults(given.url).map((detail) => ({ attribute: '/url', detail }));
   switch (schemeOf(given.url)) {
     case 'http':
     case 'https':

@@ -30,12 +30,13 @@ const delivery = piece(
     CASE WHEN w.enabled THEN 'pending' ELSE 'held' END`,
 );
 
+/** `covers` are the sites a registered webhook hears of; triggers keep it true when roles change (0024_webhook_coverage.sql). */
 const toRegistered = piece(
   (sql) => sql`
     SELECT ${delivery(sql)}
       FROM told t
       JOIN webhooks w ON w.account_id = t.account_id AND w.side IS NULL AND w.deleted_at IS NULL
-     WHERE t.type = ANY(w.hears) AND (w.site_ids IS NULL OR t.site_id = ANY(w.site_ids))`,
+     WHERE t.type = ANY(w.hears) AND (w.covers IS NULL OR t.site_id = ANY(w.covers))`,
 );
 
 /** Of an account that nothing is attached in: what is registered hears of it. */
@@ -45,8 +46,9 @@ export const deliveriesToRegistered = piece(
 
 /**
  * Also those that came with the ticket or request (D8.1). `hearers` is a relation of `heard_by`, ids of webhooks, and
- * `sender`, who sent the message the event is of; it is joined to the event `t` by what follows. Messages go to the side
- * that sent them, or both where the webhook asks for that (D8.2); what the system says to the operator not to the visitor's.
+ * `sender`, who sent the message the event is of; it is joined to the event `t` by what follows. A webhook hears the messages
+ * of the side that attached it, of the other side, or of both, as its `messages` says (D8.2). With `own` and `other` it hears
+ * the status of its own side's messages. What the system says to the operator does not go to the visitor's webhooks.
  */
 export function deliveriesOf(sql: Sql, hearers: Piece): Piece {
   return sql`
@@ -60,7 +62,8 @@ export function deliveriesOf(sql: Sql, hearers: Piece): Piece {
      WHERE w.account_id = t.account_id AND w.side IS NOT NULL AND t.type = ANY(w.hears)
        AND CASE t.type
              WHEN 'engagement.chat.system_message' THEN w.side = 'operator'
-             WHEN 'engagement.chat.message' THEN w.messages = 'all' OR w.side = h.sender
+             WHEN 'engagement.chat.message' THEN
+               CASE w.messages WHEN 'own' THEN w.side = h.sender WHEN 'other' THEN w.side <> h.sender ELSE true END
              WHEN 'engagement.chat.message_status' THEN w.messages = 'all' OR w.side = h.sender
              ELSE true
            END
@@ -84,7 +87,7 @@ export function isHeard(sql: Sql, type: EventType): Piece {
   return sql`EXISTS (
              SELECT 1 FROM webhooks w
               WHERE w.account_id = e.account_id AND w.side IS NULL AND w.deleted_at IS NULL AND w.enabled
-                AND ${type} = ANY(w.hears) AND (w.site_ids IS NULL OR e.site_id = ANY(w.site_ids)))
+                AND ${type} = ANY(w.hears) AND (w.covers IS NULL OR e.site_id = ANY(w.covers)))
            OR EXISTS (
              SELECT 1 FROM webhooks w
               WHERE w.id = ANY(e.heard_by) AND w.enabled AND ${type} = ANY(w.hears)

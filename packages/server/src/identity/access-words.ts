@@ -23,6 +23,10 @@ export const operatorRules = {
   'self or every site': (least) => `the operator itself; ${least} on every site of the operator`,
   /** About a webhook, which may hear of several sites. */
   'every site heard': (least) => `${least} on every site that the webhook hears of`,
+  'every site heard, or registrar': (least) =>
+    `${least} on every site that the webhook hears of; the operator who registered it, with any role`,
+  /** About the list of webhooks. */
+  'any site, or registrar': (least) => `${least} on any site; an operator who has registered webhooks, with any role`,
 } as const satisfies Record<string, (least: Role) => string>;
 
 export type OperatorRule = keyof typeof operatorRules;

@@ -25,7 +25,7 @@ export type Access =
       /** The kind of application token that is enough; a secret one may do what a publishable one may. */
       readonly application?: 'secret' | 'publishable';
       readonly site: SiteSource;
-      /** Of `resource`: what is asked of an operator where the role on one site is not the whole rule. */
+      /** Of `resource` and `anywhere`: what is asked of an operator where the role on one site is not the whole rule. */
       readonly rule?: OperatorRule;
       /** For what reaches beyond the sites that a token was limited to: a key is all of an operator, a new site is another. */
       readonly wholeToken?: true;
@@ -34,7 +34,7 @@ export type Access =
 /**
  * Where the site concerned is found.
  * `none`: no site is; the kind of caller is all that counts.
- * `anywhere`: an operator needs the role on any of its sites.
+ * `anywhere`: an operator needs the role on any of its sites. With a rule, the handler decides by it and calls `permitAs`.
  * `resource`: it belongs to what the id names; the handler must call `permit` once it has found that, and is held to it.
  */
 type SiteSource =
@@ -90,7 +90,8 @@ export function installAccess(app: App, options: AccessOptions): void {
     if (!('site' in access)) return;
     route.onRequest = [identify(access, options), ...hooks(route.onRequest)];
     route.preHandler = [authorize(access), ...hooks(route.preHandler)];
-    if (access.site === 'resource') route.onSend = [assertPermitted, ...hooks(route.onSend)];
+    if (access.site === 'resource' || access.rule !== undefined)
+      route.onSend = [assertPermitted, ...hooks(route.onSend)];
   });
 }
 
@@ -125,7 +126,7 @@ function identify(access: Guarded, { authenticator, perToken, perAddress, failur
     if (isFromPage(caller)) perAddress.take(request.ip);
     refuseKind(access, caller);
     if (access.wholeToken === true && caller.kind === 'operator' && caller.limited) throw tokenLimited();
-    if (access.site === 'anywhere') requireAnywhere(access, caller);
+    if (access.site === 'anywhere' && access.rule === undefined) requireAnywhere(access, caller);
   };
   const fail = (request: FastifyRequest, error: unknown): Error => {
     try {

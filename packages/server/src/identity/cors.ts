@@ -5,7 +5,7 @@ import type { Caller } from './caller.ts';
 import type { Directory } from './directory.ts';
 
 const methods = 'GET, HEAD, POST, PUT, PATCH, DELETE';
-const exposed = 'ETag, Location, Retry-After, X-Request-Id, Idempotency-Replayed';
+const exposed = 'ETag, Location, Retry-After, X-Request-Id, Idempotency-Replayed, Preference-Applied';
 const preflightSeconds = '600';
 
 /**

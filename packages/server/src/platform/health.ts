@@ -16,12 +16,14 @@ const readyMs = 2_000;
 export async function healthRoutes(app: App, pulse: Pulse, room: Room | null): Promise<void> {
   const known = (await knownMigrations()).length;
   const status = Type.Object({ status: Type.String() });
+  // Whoever watches the process may add parameters of their own.
+  const querystring = Type.Object({}, { additionalProperties: true });
 
   app.get(
     '/healthz',
     {
       config: { access: { public: true } },
-      schema: { tags, summary: 'Whether the process runs', response: { 200: status } },
+      schema: { tags, summary: 'Whether the process runs', querystring, response: { 200: status } },
     },
     async () => ({ status: 'ok' }),
   );
@@ -33,6 +35,7 @@ export async function healthRoutes(app: App, pulse: Pulse, room: Room | null): P
       schema: {
         tags,
         summary: 'Whether the database answers, has this version of the schema and takes changes',
+        querystring,
         response: { 200: status },
       },
     },

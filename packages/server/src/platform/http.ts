@@ -19,6 +19,7 @@ import type { Sql } from './database.ts';
 import type { Room } from './disk-room.ts';
 import { Refusal } from './errors.ts';
 import type { Log } from './log.ts';
+import { installJudgement } from './judge-request.ts';
 import { isReceiving } from './multipart.ts';
 import { diskFull, problemOf, problemSchema, problemType, refusalOf } from './problem.ts';
 import { startDeadline } from './request-deadline.ts';
@@ -89,6 +90,7 @@ export function createApp({ log, sql, room = null, trustProxy }: HttpOptions): A
   acceptJson(app);
   acceptActionsInQuery(app);
   describeAliases(app);
+  installJudgement(app);
   refuseUnknownRoutes(app);
   app.addHook('onRoute', (route) => {
     if (route.schema !== undefined)
@@ -124,17 +126,26 @@ function requestId(request: IncomingMessage): string {
   return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : `${idPrefix}-${(idCount += 1)}`;
 }
 
-/** `a[]=1&a[]=2` and `a=1` are both lists where the schema says so: the brackets say nothing and go. */
+/**
+ * `a[]=1&a[]=2`, `a[0]=1&a[1]=2` and `a=1` are all lists where the schema says so: the brackets say nothing and go. No id has a
+ * comma in it, so lists of ids may also be written `site_ids=1,2`. `_` is what pages add to keep caches out, and means nothing.
+ */
 function parseArrays(query: string): Record<string, unknown> {
   if (query === '') return {};
   const parsed = parseQuery(query);
   const fields: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(parsed)) {
-    const field = name.endsWith('[]') ? name.slice(0, -2) : name;
-    if (field === '__proto__') continue;
+  for (const [name, given] of Object.entries(parsed)) {
+    const field = name.endsWith(']') ? name.replace(/^([^[\]]+)\[\d{0,4}\]$/, '$1') : name;
+    if (field === '__proto__' || field === '_') continue;
+    const value = field.endsWith('_ids') ? splitIds(given) : given;
     fields[field] = field in fields ? [fields[field], value].flat() : value;
   }
   return fields;
+}
+
+function splitIds(given: string | string[] | undefined): string | string[] | undefined {
+  if (typeof given === 'string') return given.includes(',') ? given.split(',') : given;
+  return given?.flatMap((each) => each.split(','));
 }
 
 /** JSON by any of its content types; a JSON content type with no body, or no body at all, counts as `{}` (D7.8). */

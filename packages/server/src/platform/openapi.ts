@@ -37,7 +37,12 @@ export async function describeRoutes(app: App): Promise<void> {
         title: 'Usher',
         version: '0.1.0',
         description:
-          'Queues, routing and engagements between visitors and operators, and webhooks that tell what happens.',
+          'Queues, routing and engagements between visitors and operators, and webhooks that tell what happens. ' +
+          'A field or query parameter that an operation does not know is refused with 422. Fields of the answer may be sent back ' +
+          'in a POST or PUT: they are ignored. With `Prefer: handling=lenient` (RFC 7240), or where the site concerned has ' +
+          '`lenient_requests`, everything that is not known is ignored, and `Preference-Applied: handling=lenient` says so. ' +
+          'Lists in a query: `site_ids[]=a&site_ids[]=b`, `site_ids[0]=a&site_ids[1]=b`, `site_ids=a,b`. The query parameter `_` ' +
+          'means nothing.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       components: {
@@ -77,12 +82,15 @@ export function apiDocument(app: App, webhooks: ApiDocument['webhooks']): ApiDoc
   } as unknown as ApiDocument;
 }
 
+/** Keywords of `validation.ts` that JSON Schema does not have. */
+const ownKeywords: ReadonlySet<string> = new Set(['lowercase', 'uppercase', 'absentIfNull']);
+
 /** Every schema with a title becomes a component of that name, and a reference where it stood. */
 function hoist(node: unknown, schemas: Record<string, unknown>): unknown {
   if (Array.isArray(node)) return node.map((child) => hoist(child, schemas));
   if (typeof node !== 'object' || node === null) return node;
   const fields = Object.entries(node)
-    .filter(([field]) => field !== 'lowercase')
+    .filter(([field]) => !ownKeywords.has(field))
     .map(([field, value]) => [field, hoist(value, schemas)] as const);
   const copy: Record<string, unknown> = Object.fromEntries(fields);
   const { title, ...schema } = copy;

@@ -2,7 +2,6 @@ import type { FastifyError } from 'fastify';
 import Type from 'typebox';
 import { isDatabaseUnavailable, isDiskFull, isReadOnly } from './database.ts';
 import { errors, Refusal, type ErrorCode } from './errors.ts';
-import { refusalOfValidation } from './validation.ts';
 
 /** The body of every error: RFC 9457, and the members that clients of this interface family read. */
 export const problemSchema = Type.Object(
@@ -84,7 +83,6 @@ const frameworkCodes: Readonly<Record<string, readonly [ErrorCode, string]>> = {
 };
 
 function refusalOfFramework(error: FastifyError): Refusal {
-  if (error.validation !== undefined) return refusalOfValidation(error.validationContext, error.validation);
   const known = frameworkCodes[error.code];
   if (known !== undefined) return new Refusal(known[0], known[1]);
   if (error.statusCode !== undefined && error.statusCode < 500) return new Refusal('malformed_request', error.message);

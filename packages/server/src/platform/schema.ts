@@ -38,6 +38,11 @@ export function nullable<T extends TSchema>(schema: T) {
   return Type.Unsafe<Type.Static<T> | null>({ ...rest, type: [type, 'null'], ...allowed });
 }
 
+/** `schema`, where null means that the field was left out: nobody behind the validation sees the null. */
+export function nullAsAbsent<T extends TSchema>(schema: T) {
+  return Type.Unsafe<Type.Static<T>>({ ...nullable(schema), absentIfNull: true });
+}
+
 /** At most 1,000 elements unless said otherwise, as every list. */
 export function list<T extends TSchema>(
   items: T,

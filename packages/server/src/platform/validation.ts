@@ -4,8 +4,11 @@ import type { FastifySchemaCompiler, FastifySchemaValidationError } from 'fastif
 import { invalid, Refusal, type Violation } from './errors.ts';
 import { isUuid } from './ids.ts';
 
-/** No list in a body may be longer (D7.6), no body deeper or larger in pieces: what validation costs has a bound. */
-const limits = { listElements: 1_000, depth: 32, nodes: 20_000, violations: 100 } as const;
+/**
+ * No list in a body may be longer (D7.6), no body deeper or larger in pieces: what validation costs has a bound. Of a thousand
+ * faults a hundred violations are told.
+ */
+const limits = { listElements: 1_000, depth: 32, nodes: 20_000, violations: 100, faults: 1_000 } as const;
 
 type Rules = (value: unknown) => readonly Violation[];
 type Check = {
@@ -37,6 +40,20 @@ const options: Options = {
 const exact = prepare(new Ajv({ ...options, coerceTypes: false, strictNumbers: true }));
 const coercing = prepare(new Ajv({ ...options, coerceTypes: 'array' }));
 
+/** Where the value that a keyword looks at stands. */
+interface Context {
+  readonly parentData: unknown;
+  readonly parentDataProperty: string | number;
+}
+
+/** Puts another value in the place of the one that is looked at; `undefined` takes it away. */
+function replace(context: Context | undefined, value: unknown): void {
+  const parent = context?.parentData;
+  if (typeof parent !== 'object' || parent === null || context === undefined) return;
+  if (value === undefined) Reflect.deleteProperty(parent, context.parentDataProperty);
+  else Reflect.set(parent, context.parentDataProperty, value);
+}
+
 function prepare(ajv: Ajv): Ajv {
   formats.default(ajv, ['date-time', 'email', 'uri']);
   // The one of ajv-formats also takes `urn:uuid:…`, which PostgreSQL does not.
@@ -46,17 +63,30 @@ function prepare(ajv: Ajv): Ajv {
     type: 'string',
     modifying: true,
     errors: false,
-    validate: (
-      _on: boolean,
-      text: string,
-      _schema: unknown,
-      context?: { parentData: unknown; parentDataProperty: string | number },
-    ) => {
+    validate: (_on: boolean, text: string, _schema: unknown, context?: Context) => {
       const lower = text.toLowerCase();
-      const parent = context?.parentData;
-      if (lower !== text && typeof parent === 'object' && parent !== null && context !== undefined) {
-        Reflect.set(parent, context.parentDataProperty, lower);
-      }
+      if (lower !== text) replace(context, lower);
+      return true;
+    },
+  });
+  ajv.addKeyword({
+    keyword: 'uppercase',
+    // The values that are allowed are compared after it. Both are of no type: Ajv keeps an order only among those.
+    before: 'enum',
+    modifying: true,
+    errors: false,
+    validate: (_on: boolean, value: unknown, _schema: unknown, context?: Context) => {
+      if (typeof value === 'string') replace(context, value.toUpperCase());
+      return true;
+    },
+  });
+  ajv.addKeyword({
+    keyword: 'absentIfNull',
+    type: 'null',
+    modifying: true,
+    errors: false,
+    validate: (_on: boolean, _null: null, _schema: unknown, context?: Context) => {
+      replace(context, undefined);
       return true;
     },
   });
@@ -79,27 +109,63 @@ export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpP
   return validate;
 };
 
-/** What a failed validation is answered with: an id in the path that cannot be one is an unknown id. */
-export function refusalOfValidation(part: string | undefined, found: readonly FastifySchemaValidationError[]): Refusal {
-  if (part === 'params') return new Refusal('not_found', 'There is nothing at this address: its id is not a UUID.');
-  const seen = new Map<string, Violation>();
-  for (const error of found) {
-    const violation = violationOf(error);
-    // A rule of ours says it in words where the schema says it in a pattern.
-    if (!seen.has(violation.attribute) || error.keyword === 'check') seen.set(violation.attribute, violation);
+/** A part of a request that has a schema, as Fastify calls it. */
+export type RequestPart = 'params' | 'body' | 'querystring' | 'headers';
+
+/** One error of a validation, and where it was found. */
+export interface Fault {
+  readonly part: RequestPart;
+  readonly error: FastifySchemaValidationError;
+}
+
+/** What failed validations are answered with: an id in the path that cannot be one is an unknown id. */
+export function refusalOfFaults(faults: readonly Fault[]): Refusal {
+  if (faults.some(({ part }) => part === 'params'))
+    return new Refusal('not_found', 'There is nothing at this address: its id is not a UUID.');
+  const found = faults
+    .slice(0, limits.faults)
+    .map((fault) => ({ ...violationOf(fault), keyword: fault.error.keyword }));
+  const keywords = new Map<string, Set<string>>();
+  for (const { attribute, keyword } of found)
+    keywords.set(attribute, (keywords.get(attribute) ?? new Set()).add(keyword));
+  const seen = new Set<string>();
+  const told: Violation[] = [];
+  for (const { attribute, detail, keyword } of found) {
+    const key = `${attribute} ${detail}`;
+    if (seen.has(key) || isSaidBy(keyword, keywords.get(attribute) ?? seen)) continue;
+    seen.add(key);
+    told.push({ attribute, detail });
   }
-  return invalid([...seen.values()].slice(0, limits.violations));
+  return invalid(told.slice(0, limits.violations));
+}
+
+/**
+ * Whether another violation of the same attribute says it already. A value that is missing or of the wrong type has that one fault. A rule of ours
+ * says in words what the schema says in a pattern. What is wrong with the shape of an object is told of its fields.
+ */
+function isSaidBy(keyword: string, others: ReadonlySet<string>): boolean {
+  if (keyword === 'if') return true;
+  if (keyword === 'type' || keyword === 'required') return false;
+  return (
+    others.has('type') ||
+    others.has('required') ||
+    ((keyword === 'pattern' || keyword === 'format') && others.has('check'))
+  );
 }
 
 type AnyError = Pick<ErrorObject, 'instancePath' | 'keyword' | 'message'> & { params: Record<string, unknown> };
 
-function violationOf({ instancePath, keyword, params, message }: AnyError): Violation {
+function violationOf({ part, error }: Fault): Violation {
+  const { instancePath, keyword, params, message }: AnyError = error;
   const at = (field: unknown): string => `${instancePath}/${escapePointer(String(field))}`;
   switch (keyword) {
     case 'required':
       return { attribute: at(params['missingProperty']), detail: 'is required' };
     case 'additionalProperties':
-      return { attribute: at(params['additionalProperty']), detail: 'is not a known field' };
+      return {
+        attribute: at(params['additionalProperty']),
+        detail: part === 'querystring' ? 'is not a query parameter of this operation' : 'is not a known field',
+      };
     case 'enum':
       return { attribute: instancePath, detail: `must be one of ${listed(params['allowedValues'])}` };
     case 'type':

@@ -10,6 +10,7 @@ import {
   mediumList,
   name,
   nullable,
+  nullAsAbsent,
   oneOf,
   output,
   put,
@@ -25,27 +26,32 @@ const capacityPolicy = Type.Unsafe<CapacityPolicy>(
     body({
       type: oneOf(['fixed', 'variable'] as const),
       capacity: Type.Optional(
-        Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, description: 'With fixed: visitors at a time' }),
+        nullAsAbsent(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, description: 'With fixed: visitors at a time' })),
       ),
       multiplier: Type.Optional(
-        Type.Number({
-          exclusiveMinimum: 0,
-          description: 'With variable: times the operators staffing the queue, rounded down',
-        }),
+        nullAsAbsent(
+          Type.Number({
+            exclusiveMinimum: 0,
+            description: 'With variable: times the operators staffing the queue, rounded down',
+          }),
+        ),
       ),
     }),
     capacityViolations,
   ),
 );
 
-/** Each type has its own field and not the other's. */
-function capacityViolations(policy: unknown): Violation[] {
-  if (typeof policy !== 'object' || policy === null || !('type' in policy)) return [];
-  if (policy.type !== 'fixed' && policy.type !== 'variable') return [];
-  const [own, other] = policy.type === 'fixed' ? ['capacity', 'multiplier'] : ['multiplier', 'capacity'];
+/** Each type has its own field and not the other's. A field that is null is as good as left out. */
+function capacityViolations(value: unknown): Violation[] {
+  if (typeof value !== 'object' || value === null || !('type' in value)) return [];
+  const policy = value as Record<string, unknown>;
+  if (policy['type'] !== 'fixed' && policy['type'] !== 'variable') return [];
+  const { type } = policy;
+  const [own, other] = type === 'fixed' ? ['capacity', 'multiplier'] : ['multiplier', 'capacity'];
+  const isGiven = (field: string): boolean => policy[field] !== undefined && policy[field] !== null;
   return [
-    ...(own in policy ? [] : [{ attribute: `/${own}`, detail: `is required with the type ${policy.type}` }]),
-    ...(other in policy ? [{ attribute: `/${other}`, detail: `does not go with the type ${policy.type}` }] : []),
+    ...(isGiven(own) ? [] : [{ attribute: `/${own}`, detail: `is required with the type ${type}` }]),
+    ...(isGiven(other) ? [{ attribute: `/${other}`, detail: `does not go with the type ${type}` }] : []),
   ];
 }
 

@@ -230,6 +230,9 @@ async function dropLast(pool: Sql, { account_id, site_id, webhook_id }: SampleRo
       await sql`DELETE FROM delivery_log WHERE webhook_id = ${webhook_id}`;
       await sql`DELETE FROM webhooks WHERE id = ${webhook_id}`;
     }
+    await sql`
+      UPDATE webhooks SET has_covered = array_remove(has_covered, ${site_id})
+       WHERE account_id = ${account_id} AND ${site_id} = ANY(has_covered)`;
     await sql`DELETE FROM sites WHERE id = ${site_id} AND account_id = ${account_id}`;
     await sql`DELETE FROM sample_data WHERE account_id = ${account_id}`;
   });

@@ -56,7 +56,15 @@ export function policyRoutes(app: App): void {
         settles: true,
         audit: { action: 'scheduling_policy.create', of: policyOutput },
       },
-      schema: { tags, summary: 'Create a scheduling policy', body: policyInput, response: { 201: policyOutput } },
+      schema: {
+        tags,
+        summary: 'Create a scheduling policy',
+        description: 'The site_id may stand in the query instead of the body.',
+        querystring: Type.Object({ site_id: Type.Optional(uuid<'site'>()) }),
+        body: policyInput,
+        response: { 201: policyOutput },
+      },
+      preValidation: siteFromQuery,
     },
     async (request, reply) => {
       const { site_id: siteId } = request.body;
@@ -271,6 +279,19 @@ async function lockedPolicy(request: FastifyRequest, sql: Sql, id: SchedulingPol
   if (versions !== null && !versions.includes(current.version)) throw preconditionFailed(current.version);
   recordChange(request, { before: current });
   return current;
+}
+
+/** A site in the query counts as one in the body; the two must not contradict each other. */
+function siteFromQuery(request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
+  const { site_id: asked } = request.query as { site_id?: unknown };
+  const given = request.body;
+  // What is no text is refused by the schema of the query.
+  if (typeof asked !== 'string' || typeof given !== 'object' || given === null) return done();
+  const { site_id: said = asked } = given as { site_id?: unknown };
+  if (typeof said === 'string' && said.toLowerCase() !== asked.toLowerCase())
+    return done(invalid([{ attribute: '/site_id', detail: 'is another in the query than in the body' }]));
+  Object.assign(given, { site_id: said });
+  done();
 }
 
 function policyInUse(queues: readonly QueueId[]): Refusal {

@@ -13,38 +13,51 @@ export interface CoveredWebhook {
   readonly destination_id: DestinationId;
   readonly enabled: boolean;
   readonly deleted_at: Date | null;
-  /** `null`: all. */
-  readonly site_ids: readonly SiteId[] | null;
+  /** What somebody else than its registrar must be super_manager of; `null`: every site of the account. */
+  readonly reach_site_ids: readonly SiteId[] | null;
+}
+
+/** A webhook, and whether the caller may read everything it was ever told: its registrar may have lost the role on a site. */
+interface Covered extends CoveredWebhook {
+  readonly isWhole: boolean;
 }
 
 const least: Role = 'super_manager';
 
 /**
- * The webhook, for whoever is super_manager of every site it hears of: of all of the account's where it names none, as those
- * do that came with a ticket or request. One that was deleted is found too, for its log. `named` is what the caller asked
- * for, where that was not the webhook.
+ * The webhook, for whoever is super_manager of every site it tells of: of all of the account's where it names none and has no
+ * registrar, as those that came with a ticket or request. Its registrar may use it while they are super_manager of the sites it
+ * hears of now. One that was deleted is found too, for its log. `named` is what the caller asked for, where that was not the
+ * webhook.
  */
 export async function coveredWebhook(
   request: FastifyRequest,
   id: WebhookId,
   named: { readonly noun: string; readonly id: string } = { noun: 'webhook', id },
-): Promise<CoveredWebhook> {
+): Promise<Covered> {
   const { sql } = request;
   refuseNeverSuperManager(request);
-  const [row] = await sql<(CoveredWebhook & { sites: SiteId[] })[]>`
-    SELECT id, account_id, destination_id, enabled, deleted_at, site_ids,
-           coalesce(site_ids, ARRAY(SELECT s.id FROM sites s WHERE s.account_id = w.account_id)) AS sites
+  const { operatorId, limited, roles } = operatorOf(request);
+  const [row] = await sql<(CoveredWebhook & { sites: SiteId[]; own: SiteId[] })[]>`
+    SELECT id, account_id, destination_id, enabled, deleted_at, coalesce(site_ids, has_covered) AS reach_site_ids,
+           ARRAY(SELECT s.id FROM sites s
+                  WHERE s.account_id = w.account_id
+                    AND (coalesce(site_ids, has_covered) IS NULL OR s.id = ANY(coalesce(site_ids, has_covered)))) AS sites,
+           CASE WHEN registered_by = ${limited ? null : operatorId} AND deleted_at IS NULL THEN covers ELSE '{}' END AS own
       FROM webhooks w
      WHERE id = ${id} AND account_id = ${accountOf(request)}`;
   if (row === undefined) throw notFound(named.noun, named.id);
-  const { sites, ...webhook } = row;
-  const { roles } = operatorOf(request);
-  // A site that the caller has nothing to do with comes first: that there is a webhook at all is not for them to know.
-  if (!sites.every((site) => roles.has(site))) throw notFound(named.noun, named.id);
-  const tooLow = sites.map((site) => roles.get(site) ?? 'operator').find((role) => !atLeast(role, least));
-  if (tooLow !== undefined) throw roleTooLow(least, tooLow);
+  const { sites, own, ...webhook } = row;
+  const isSuperManager = (site: SiteId): boolean => roles.get(site) === least;
+  const isWhole = sites.every(isSuperManager);
+  if (!isWhole && !(own.length > 0 && own.every(isSuperManager))) {
+    // A site that the caller has nothing to do with comes first: that there is a webhook at all is not for them to know.
+    if (!sites.every((site) => roles.has(site))) throw notFound(named.noun, named.id);
+    const tooLow = sites.map((site) => roles.get(site) ?? 'operator').find((role) => !atLeast(role, least));
+    if (tooLow !== undefined) throw roleTooLow(least, tooLow);
+  }
   permitAs(request, 'every site heard');
-  return webhook;
+  return { ...webhook, isWhole };
 }
 
 /** Whoever is super_manager of no site can have to do with no webhook, and is told so whether or not there is such a one. */

@@ -22,6 +22,8 @@ export const newDraft: SiteDraft = {
   allowed_origins: [],
   visitor_limits: { new_visitors_per_minute: 60, open_tickets_per_address: 10, open_feeds_per_address: 100 },
   ticket_needs_presence: false,
+  attached_webhook_messages: 'own',
+  lenient_requests: false,
 };
 
 interface Violation {

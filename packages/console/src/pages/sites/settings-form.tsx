@@ -3,6 +3,7 @@ import {
   Fieldset,
   Group,
   NumberInput,
+  Select,
   SimpleGrid,
   Stack,
   Switch,
@@ -14,6 +15,7 @@ import type { ReactElement } from 'react';
 import type { Faults } from '../../components/faults.ts';
 import { inWordsOf, originOf, type SiteDraft } from './draft.ts';
 import { TimeZone } from './time-zone.tsx';
+import { audienceNames } from './views.ts';
 
 interface Props {
   readonly draft: SiteDraft;
@@ -65,6 +67,7 @@ export function SiteForm(props: Props): ReactElement {
       <TimeFields {...props} />
       <LimitFields {...props} />
       <FileFields {...props} />
+      <ClientFields {...props} />
     </Stack>
   );
 }
@@ -182,6 +185,32 @@ function LimitFields({ draft, set, faults, readOnly }: Props): ReactElement {
         description="A visitor who gives no sign of life within a minute loses their place. The widget does this by itself; your own clients must report presence."
         checked={draft.ticket_needs_presence}
         onChange={(event) => set({ ticket_needs_presence: event.currentTarget.checked })}
+        disabled={readOnly}
+      />
+    </Fieldset>
+  );
+}
+
+/** For programs that were written for other services. */
+function ClientFields({ draft, set, faults, readOnly }: Props): ReactElement {
+  return (
+    <Fieldset legend="Existing programs">
+      <Select
+        label="Messages that webhooks on tickets and requests hear"
+        description="Bots and bridges to other messengers that bring a webhook along need the messages of the other side."
+        data={Object.entries(audienceNames).map(([value, label]) => ({ value, label: `Messages ${label}` }))}
+        value={draft.attached_webhook_messages}
+        onChange={(whose) => set({ attached_webhook_messages: whose ?? 'own' })}
+        allowDeselect={false}
+        error={faults('/attached_webhook_messages')}
+        readOnly={readOnly}
+      />
+      <Switch
+        mt="md"
+        label="Ignore fields and query parameters that Usher does not know"
+        description="For programs that send more than Usher knows. Off, such requests are refused, so that a typing error is noticed."
+        checked={draft.lenient_requests}
+        onChange={(event) => set({ lenient_requests: event.currentTarget.checked })}
         disabled={readOnly}
       />
     </Fieldset>

@@ -3,6 +3,13 @@ import { inWordsOf, type SiteDraft } from './draft.ts';
 
 const list = (values: readonly string[]): string => (values.length === 0 ? 'none' : values.join(', '));
 
+/** Whose messages a webhook hears that came with a ticket or request. */
+export const audienceNames: Readonly<Record<SiteDraft['attached_webhook_messages'], string>> = {
+  own: 'of the side that brought the webhook',
+  other: 'of the other side',
+  all: 'of both sides',
+};
+
 /** How the fields are called and shown where two versions meet. */
 export const siteViews: FieldViews<SiteDraft> = {
   name: { label: 'Name', show: (name) => name },
@@ -35,4 +42,6 @@ export const siteViews: FieldViews<SiteDraft> = {
     label: 'Remove visitors who are not there from the queue',
     show: (needed) => (needed ? 'yes' : 'no'),
   },
+  attached_webhook_messages: { label: 'Messages of webhooks on tickets', show: (whose) => audienceNames[whose] },
+  lenient_requests: { label: 'Ignore unknown fields', show: (ignored) => (ignored ? 'yes' : 'no') },
 };

@@ -26,7 +26,7 @@ export interface WebhookFields {
   /** Of one that Apple delivers. */
   readonly push: PushTarget;
   readonly events: readonly EventName[];
-  /** `null`: all, those made later too. */
+  /** `null`: all that its registrar is super_manager of, as that changes. */
   readonly siteIds: readonly string[] | null;
   readonly description: string;
   readonly ordering: Webhook['ordering'];

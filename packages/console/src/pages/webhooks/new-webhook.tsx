@@ -7,7 +7,6 @@ import { faultsOf, isAtFields } from '../../components/faults.ts';
 import { PageTitle } from '../../components/page-title.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useEditing } from '../../components/use-editing.ts';
-import { useMe } from '../../data/use-me.ts';
 import { useSession } from '../../session/use-session.ts';
 import { bodyOf, emptyFields, fieldsOf, isTyped, violationsOf } from './fields.ts';
 import { secretFault } from './rules.ts';
@@ -16,7 +15,6 @@ import { WebhookForm } from './webhook-form.tsx';
 
 export function NewWebhook(): ReactElement {
   const { api } = useSession();
-  const me = useMe();
   const client = useQueryClient();
   const [, go] = useLocation();
   const [made, setMade] = useState<MadeWebhook | null>(null);
@@ -25,11 +23,8 @@ export function NewWebhook(): ReactElement {
   const [ownSecret, setOwnSecret] = useState<string | null>(null);
   // Sent twice, as when an answer is lost, it makes one webhook.
   const [idempotencyKey, renewKey] = useState(() => crypto.randomUUID());
-  // Who is not super_manager everywhere cannot have one of all sites.
-  const everywhere = me.sites.every(({ id }) => me.can('super_manager', id));
-  const [start] = useState({ ...emptyFields, ...(everywhere ? {} : { siteIds: me.siteIds }) });
   const editing = useEditing({
-    current: { fields: start, etag: null },
+    current: { fields: emptyFields, etag: null },
     save: async (fields) => {
       const secret = fields.kind === 'http' && ownSecret !== null ? { secret: ownSecret } : {};
       const { data } = await api

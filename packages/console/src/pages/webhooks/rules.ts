@@ -36,7 +36,7 @@ export function pushTarget(url: string): PushTarget {
     deviceToken,
     topic,
     environment: parameters.get('env') === 'production' ? 'production' : 'sandbox',
-    silent: parameters.get('content_available') === 'true',
+    silent: ['true', '1'].includes((parameters.get('content_available') ?? '').toLowerCase()),
   };
 }
 
@@ -51,7 +51,6 @@ export function topicFault(topic: string): string | null {
 const reserved = new Set([
   'host',
   'content-length',
-  'content-type',
   'connection',
   'transfer-encoding',
   'te',
@@ -67,6 +66,9 @@ export const headerLimits = { count: 50, bytes: 8_192 } as const;
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 
+/** The server also looks at a charset, and says what is wrong with it. */
+const jsonType = /^(?:application|text)\/(?:[\w.-]+\+)?json(?:;.*)?$/i;
+
 export interface Header {
   readonly name: string;
   readonly value: string;
@@ -78,6 +80,7 @@ export function headerFault({ name, value }: Header, all: readonly Header[]): st
   const lower = name.toLowerCase();
   if (reserved.has(lower) || lower.startsWith('proxy-')) return 'is a header that cannot be set';
   if (all.filter((other) => other.name === name).length > 1) return 'is there twice';
+  if (lower === 'content-type' && !jsonType.test(value)) return 'must be a JSON type such as application/json';
   return headerValue.test(value)
     ? null
     : 'must not contain line breaks, control characters or characters beyond Latin-1';

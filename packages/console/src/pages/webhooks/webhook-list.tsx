@@ -12,7 +12,7 @@ import { LastDay } from './last-day.tsx';
 import { Standing } from './standing.tsx';
 import { inPlural, nameOf } from './words.ts';
 
-/** An account has ten at most. */
+/** An account has ten at most, and one of the sample data. */
 const perPage = 100;
 /** Whether one fails, or has been switched off by itself, no event tells. */
 const everyMs = 5_000;
@@ -21,7 +21,7 @@ export function WebhookList(): ReactElement {
   const { siteId } = useMe();
   const read = useRead('GET /webhooks', { query: { per_page: perPage } }, { refetchInterval: everyMs });
   const webhooks = read.data?.data.webhooks.filter(
-    ({ site_ids: sites }) => siteId === null || sites === null || sites.includes(siteId),
+    ({ covered_site_ids: sites }) => siteId === null || sites.length === 0 || sites.includes(siteId),
   );
   return (
     <>
@@ -87,7 +87,7 @@ function Webhooks({ webhooks }: { readonly webhooks: readonly Webhook[] }): Reac
             </Table.Td>
             <Table.Td visibleFrom="sm">
               <Text size="sm">{inPlural(webhook.events.length, 'event type')}</Text>
-              <Sites ids={webhook.site_ids} />
+              <Sites ids={webhook.covered_site_ids} />
             </Table.Td>
             <Table.Td visibleFrom="sm">
               <Standing webhook={webhook} />
@@ -124,12 +124,14 @@ function Destination({ webhook }: { readonly webhook: Webhook }): ReactElement {
   );
 }
 
-function Sites({ ids }: { readonly ids: readonly string[] | null }): ReactElement {
+/** The sites it hears of now. A registrar who has lost the role everywhere has a webhook that hears of none. */
+function Sites({ ids }: { readonly ids: readonly string[] }): ReactElement {
   const { sites } = useMe();
-  const names = ids?.map((id) => sites.find((site) => site.id === id)?.name ?? 'another site');
+  const names = ids.map((id) => sites.find((site) => site.id === id)?.name ?? 'another site').join(', ');
+  const isAll = sites.length > 1 && sites.every(({ id }) => ids.includes(id));
   return (
-    <Text size="sm" c="dimmed" className="user-text" lineClamp={2} title={names?.join(', ')}>
-      {names === undefined ? 'all sites' : names.join(', ')}
+    <Text size="sm" c="dimmed" className="user-text" lineClamp={2} title={names}>
+      {isAll ? 'all sites' : ids.length === 0 ? 'no site any more' : names}
     </Text>
   );
 }

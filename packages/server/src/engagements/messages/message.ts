@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { fieldOrder, type FieldSchema } from '../../events/field-order.ts';
 import type { AccountId, EngagementId } from '../../platform/ids.ts';
 import type { Violation } from '../../platform/errors.ts';
-import { body, checked, list, nullable, oneOf, output, timestamp, uuid } from '../../platform/schema.ts';
+import { body, checked, list, nullable, nullAsAbsent, oneOf, output, timestamp, uuid } from '../../platform/schema.ts';
 
 /** Code points (D7.6). */
 const longestContent = 10_000;
@@ -17,7 +17,7 @@ const text = Type.String({ minLength: 1, maxLength: 1_000 });
 const singleChoice = Type.Object(
   {
     type: Type.Literal('single_choice'),
-    image_url: Type.Optional(Type.String({ maxLength: 2_048 })),
+    image_url: Type.Optional(nullAsAbsent(Type.String({ maxLength: 2_048 }))),
     options: list(body({ text, value: text }), { minItems: 1, maxItems: mostOptions }),
   },
   { additionalProperties: false },

@@ -161,6 +161,7 @@ async function ask(
   const accountId = accountOf(request);
   const webhooks = await attacher.attach({
     accountId,
+    siteId: given.site_id,
     side: kind,
     attachedBy: kind === 'operator' ? operatorId : null,
     webhooks: given.webhooks,

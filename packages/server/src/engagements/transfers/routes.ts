@@ -73,6 +73,7 @@ function requestRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void 
             given,
             await attacher.attach({
               accountId: engagement.account_id,
+              siteId: engagement.site_id,
               side: 'operator',
               attachedBy: operatorOf(request).operatorId,
               webhooks: given.webhooks,
@@ -194,6 +195,7 @@ function ticketRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void {
             given,
             await attacher.attach({
               accountId: engagement.account_id,
+              siteId: engagement.site_id,
               side: 'operator',
               attachedBy: operatorOf(request).operatorId,
               webhooks: given.webhooks,

@@ -1,6 +1,17 @@
 import Type from 'typebox';
 import type { AccountId, SiteId } from '../../platform/ids.ts';
-import { body, description, list, name, nullable, output, timestamp, update, uuid } from '../../platform/schema.ts';
+import {
+  body,
+  description,
+  list,
+  name,
+  nullable,
+  oneOf,
+  output,
+  timestamp,
+  update,
+  uuid,
+} from '../../platform/schema.ts';
 
 const seconds = (maximum: number) => Type.Integer({ minimum: 1, maximum });
 const contentType = Type.String({ maxLength: 255, pattern: String.raw`^[\w.+-]+/(?:[\w.+-]+|\*)$` });
@@ -31,6 +42,10 @@ const visitorLimits = Type.Object(
 );
 const fileSenders = Type.Object({ operator: Type.Boolean(), visitor: Type.Boolean() }, { additionalProperties: false });
 
+/** Whose messages a webhook hears that came with a ticket or request. */
+export const messageAudiences = ['own', 'other', 'all'] as const;
+export type MessageAudience = (typeof messageAudiences)[number];
+
 /** What an optional field is while nobody has set it. */
 export const siteDefaults = {
   addresses: [] as string[],
@@ -45,6 +60,8 @@ export const siteDefaults = {
   allowed_origins: [] as string[],
   visitor_limits: { new_visitors_per_minute: 60, open_tickets_per_address: 10, open_feeds_per_address: 100 },
   ticket_needs_presence: false,
+  attached_webhook_messages: 'own' as MessageAudience,
+  lenient_requests: false,
 };
 
 const settings = {
@@ -66,6 +83,17 @@ const settings = {
     description:
       'A ticket ends as visitor_left unless its visitor gives a sign of life within a minute, and then at least every two minutes: an open feed with hold_presence, or PUT /visitors/{visitor_id}/presence. For tickets that are made while it is set',
   }),
+  attached_webhook_messages: Type.Unsafe<MessageAudience>({
+    ...oneOf(messageAudiences),
+    description:
+      'What messages means where a webhook that comes with a ticket or request leaves it out: own, other or all. Set other for ' +
+      'bots and bridges to other messengers that cannot say it. For webhooks that are attached while it is set',
+  }),
+  lenient_requests: Type.Boolean({
+    description:
+      'Fields and query parameters that are not known are ignored instead of refused, in requests that concern this site, as if ' +
+      'they said Prefer: handling=lenient',
+  }),
 };
 
 const settable = {
@@ -81,6 +109,8 @@ const settable = {
   allowed_origins: Type.Optional(nullable(settings.allowed_origins)),
   visitor_limits: Type.Optional(nullable(settings.visitor_limits)),
   ticket_needs_presence: Type.Optional(nullable(settings.ticket_needs_presence)),
+  attached_webhook_messages: Type.Optional(nullable(settings.attached_webhook_messages)),
+  lenient_requests: Type.Optional(nullable(settings.lenient_requests)),
 };
 
 export const siteInput = body({ name, ...settable });

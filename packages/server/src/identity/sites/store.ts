@@ -5,8 +5,8 @@ import type { SiteRow, SiteSettings } from './site.ts';
 const columns = [
   'id', 'account_id', 'name', 'addresses', 'time_zone', 'reactive_call_timeout', 'proactive_call_timeout',
   'missed_call_unavailability_enabled', 'queue_ticket_timeout_sec', 'visitor_webhooks', 'allowed_file_content_types',
-  'allowed_file_senders', 'allowed_origins', 'visitor_limits', 'ticket_needs_presence', 'version', 'created_at',
-  'updated_at',
+  'allowed_file_senders', 'allowed_origins', 'visitor_limits', 'ticket_needs_presence',
+  'attached_webhook_messages', 'lenient_requests', 'version', 'created_at', 'updated_at',
 ] as const; // prettier-ignore
 
 export async function findSite(sql: Sql, id: string): Promise<SiteRow | null> {

@@ -10,7 +10,7 @@ import type { QueueId } from '../../platform/ids.ts';
 import { body, list, nullable, output, uuid } from '../../platform/schema.ts';
 import { permittedQueue, queueParams } from '../routes.ts';
 import { findQueue } from '../store.ts';
-import { assignedOperators, changeRankings, listRankings, type Ranking } from './store.ts';
+import { accountOperators, assignedOperators, changeRankings, listRankings, type Ranking } from './store.ts';
 
 const tags = ['Queues'];
 const rank = Type.Integer({
@@ -46,6 +46,9 @@ export function rankingRoutes(app: App): void {
       schema: {
         tags,
         summary: 'Give and take ranks, all or none of them; null takes the operator out',
+        description:
+          'A rank is given to operators who are assigned to the site of the queue. Those who no longer are can be taken out with ' +
+          'null, and may be sent back with the rank they have.',
         params: queueParams,
         body: change,
         response: { 200: rankings },
@@ -65,21 +68,22 @@ async function applyRanks(
     const queue = await findQueue(sql, accountOf(request), id);
     if (queue === null) throw notFound('queue', id);
     permit(request, queue, 'queue');
-    const assigned = await assignedOperators(
-      sql,
-      queue.site_id,
-      changes.map((entry) => entry.id),
-    );
+    const ids = changes.map((entry) => entry.id);
+    const ranked = await listRankings(sql, id);
+    const rankOf = new Map(ranked.map((entry) => [entry.id, entry.rank]));
+    const assigned = await assignedOperators(sql, queue.site_id, ids);
+    const known = await accountOperators(sql, queue.account_id, ids);
     const violations = changes.flatMap((entry, index) => {
       const attribute = `/operators/${index}/id`;
-      if (!assigned.has(entry.id))
+      // The collection may have operators who are no longer of the site: they can be taken out, or sent back as they are.
+      const isKept = entry.rank === null ? known.has(entry.id) : rankOf.get(entry.id) === entry.rank;
+      if (!assigned.has(entry.id) && !isKept)
         return [{ attribute, detail: 'is not an operator assigned to the site of the queue' }];
-      const first = changes.findIndex((other) => other.id === entry.id);
+      const first = ids.indexOf(entry.id);
       return first === index ? [] : [{ attribute, detail: 'is named twice' }];
     });
     if (violations.length > 0) throw invalid(violations);
-    const before = { operators: await listRankings(sql, id) };
-    recordChange(request, { before, target: queue, concerns: { any: [queue.site_id] } });
+    recordChange(request, { before: { operators: ranked }, target: queue, concerns: { any: [queue.site_id] } });
     await changeRankings(sql, queue, changes);
     return listRankings(sql, id);
   });

@@ -25,6 +25,17 @@ export async function assignedOperators(
   return new Set(rows.map((row) => row.id));
 }
 
+/** Those of the operators that there are in the account, on whichever site. */
+export async function accountOperators(
+  sql: Sql,
+  accountId: AccountId,
+  ids: readonly OperatorId[],
+): Promise<ReadonlySet<OperatorId>> {
+  const rows = await sql<{ id: OperatorId }[]>`
+    SELECT id FROM operators WHERE account_id = ${accountId} AND id = ANY(${[...ids]}::uuid[])`;
+  return new Set(rows.map((row) => row.id));
+}
+
 interface RankingChange {
   readonly id: OperatorId;
   /** `null` takes the operator out of the collection. */

@@ -129,6 +129,7 @@ async function enqueue(
   const { queue_id, queue_ids = queue_id === undefined ? null : [queue_id] } = given;
   const webhooks = await attacher.attach({
     accountId: accountOf(request),
+    siteId: given.site_id,
     side: 'visitor',
     webhooks: given.webhooks,
   });

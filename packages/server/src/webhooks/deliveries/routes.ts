@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { eventTypes } from '../../events/catalogue.ts';
-import { accountOf } from '../../identity/access.ts';
+import { accountOf, operatorOf } from '../../identity/access.ts';
 import { recordChange } from '../../identity/audit/audit.ts';
 import { notFound } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
@@ -11,7 +11,7 @@ import { oneOf, timestamp, uuid } from '../../platform/schema.ts';
 import { coveredWebhook, type CoveredWebhook } from '../coverage.ts';
 import { deliveryDetails, deliveryOutput, deliveryStates, type DeliveryId } from './delivery.ts';
 import { replayDelivery } from './replay.ts';
-import { findDelivery, findDetails, listDeliveries } from './store.ts';
+import { findDelivery, findDetails, listDeliveries, siteOfDelivery } from './store.ts';
 
 const tags = ['Webhook deliveries'];
 const access = { operator: 'super_manager', site: 'resource', rule: 'every site heard' } as const;
@@ -66,7 +66,7 @@ export function deliveryRoutes(app: App): void {
     },
     async (request, reply) => {
       const { delivery_id: id } = request.params;
-      const { id: webhookId, site_ids: each } = await coveredDelivery(request, id);
+      const { id: webhookId, reach_site_ids: each } = await coveredDelivery(request, id);
       const row = await replayDelivery(request.sql, { accountId: accountOf(request), id, webhookId });
       recordChange(request, { concerns: { each } });
       reply.code(202);
@@ -119,8 +119,12 @@ function listRoute(app: App): void {
   );
 }
 
+/** A registrar who has lost the role on a site reads nothing more of what happened there, nor has it sent again. */
 async function coveredDelivery(request: FastifyRequest, id: DeliveryId): Promise<CoveredWebhook> {
   const row = await findDelivery(request.sql, accountOf(request), id);
   if (row === null) throw notFound('delivery', id);
-  return coveredWebhook(request, row.webhook_id, { noun: 'delivery', id });
+  const { isWhole, ...webhook } = await coveredWebhook(request, row.webhook_id, { noun: 'delivery', id });
+  const site = isWhole ? null : await siteOfDelivery(request.sql, accountOf(request), id);
+  if (site !== null && operatorOf(request).roles.get(site) !== 'super_manager') throw notFound('delivery', id);
+  return webhook;
 }

@@ -1,7 +1,7 @@
 import type { WebhookId } from '../../events/attach-webhooks.ts';
 import type { DestinationId } from '../../events/destination.ts';
 import type { Piece, Sql } from '../../platform/database.ts';
-import type { AccountId } from '../../platform/ids.ts';
+import type { AccountId, SiteId } from '../../platform/ids.ts';
 import type { Place } from '../../platform/paging.ts';
 import {
   clocksApartMs,
@@ -118,6 +118,20 @@ export async function findDelivery(sql: Sql, accountId: AccountId, id: DeliveryI
      ORDER BY finished_at DESC NULLS FIRST
      LIMIT 1`;
   return row ?? null;
+}
+
+/** The site its event happened on; `null`: it is of none, or no longer in the log of events. */
+export async function siteOfDelivery(sql: Sql, accountId: AccountId, id: DeliveryId): Promise<SiteId | null> {
+  const [row] = await sql<{ site: SiteId | null }[]>`
+    SELECT e.site_id AS site
+      FROM (SELECT event_xid, event_seq, occurred_at FROM deliveries WHERE id = ${id} AND account_id = ${accountId}
+             UNION ALL
+            SELECT event_xid, event_seq, occurred_at FROM delivery_log
+             WHERE delivery_id = ${id} AND account_id = ${accountId} AND final AND at >= ${earliest(madeAt(id))}
+             LIMIT 1) AS d
+      JOIN events e ON e.account_id = ${accountId} AND e.xid = d.event_xid AND e.seq = d.event_seq
+                   AND e.occurred_at = d.occurred_at`;
+  return row?.site ?? null;
 }
 
 interface StoredDetails extends DeliveryRow {

@@ -99,7 +99,13 @@ class ModelDispatcher {
 
   constructor(database: ModelDatabase) {
     this.#database = database;
-    const lease = { id: 'destination' as DestinationId, accountId: 'account' as AccountId, origin: '', epoch: 1 };
+    const lease = {
+      id: 'destination' as DestinationId,
+      accountId: 'account' as AccountId,
+      origin: '',
+      epoch: 1,
+      isUnresponsive: false,
+    };
     this.#destination = new Destination(lease, {
       now: 0,
       terms: { leasedUntil: Infinity, session: null },

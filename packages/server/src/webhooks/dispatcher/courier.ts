@@ -9,6 +9,7 @@ import { signatureHeaders } from '../signature.ts';
 import type { Delivery } from './delivery.ts';
 import type { Destination } from './destination.ts';
 import { HttpSender, type HttpRequest } from './http-sender.ts';
+import { patienceWith } from './patience.ts';
 import type { CalledWebhook, HttpTarget, WebhookSource } from './webhook-book.ts';
 import type { WebhookConnectors } from './webhook-connectors.ts';
 
@@ -68,7 +69,8 @@ export class Courier {
     body: string,
   ): Promise<Attempt> {
     const { target, registeredAt, source } = webhook;
-    if (target.kind === 'http') return this.#senderTo(destination, source).send(httpRequest(target, eventId, body));
+    if (target.kind === 'http')
+      return this.#senderTo(destination, source).send(httpRequest(target, eventId, body), patienceWith(destination));
     return this.#parts.apns.send({ target, registeredAt, event: { id: eventId, type, json: body } });
   }
 

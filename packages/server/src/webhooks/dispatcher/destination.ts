@@ -45,6 +45,8 @@ export class Destination {
   /** Nothing is sent before that. */
   pausedUntil = 0;
   sending = 0;
+  /** It took a request and did not answer in time, and has answered none since: see `Patience`. */
+  isUnresponsive: boolean;
   /** Its name is being resolved; nothing is sent before that is done. */
   isResolving = false;
   /** Which of its lanes wait for one that failed is not known. */
@@ -63,12 +65,13 @@ export class Destination {
   #dirty = true;
   readonly #onDirty: (destination: Destination) => void;
 
-  constructor({ id, accountId, origin, epoch }: Lease, { now, terms, onDirty }: Taken) {
+  constructor({ id, accountId, origin, epoch, isUnresponsive }: Lease, { now, terms, onDirty }: Taken) {
     this.id = id;
     this.accountId = accountId;
     this.origin = origin;
     this.hostname = origin.startsWith('http') ? bareHost(new URL(origin)) : null;
     this.epoch = epoch;
+    this.isUnresponsive = isUnresponsive;
     this.terms = terms;
     this.activeAt = now;
     this.forgottenAt = now;

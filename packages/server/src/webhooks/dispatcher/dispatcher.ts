@@ -393,6 +393,7 @@ export class Dispatcher {
         const attempt = await courier.carry(destination, delivery, webhook, payload);
         if (attempt.unavailable === true) destination.breaker.unanswered(performance.now());
         else if (attempt.unavailable === false) destination.breaker.answered();
+        this.#writeOffs.patience.note(destination, attempt);
         this.#standing.note(webhook, attempt);
         const decided = decide(delivery, attempt, Math.random());
         this.#settle(destination, { delivery, epoch: destination.epoch, at, ...decided, attempt, note: null });

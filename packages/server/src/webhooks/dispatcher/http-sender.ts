@@ -2,8 +2,11 @@ import { Client, type buildConnector, type Dispatcher } from 'undici';
 import { ForbiddenAddress } from '../../platform/address-guard.ts';
 import { longestAnswer, storable, type Attempt } from '../attempt.ts';
 
-/** D8.5. Connecting has a limit of its own, in the connector. */
-const answerMs = 15_000;
+/**
+ * D8.5: how long an answer is waited for. A destination that took a request and did not answer is waited for less, until it answers
+ * one: others of the same engagement wait behind each request. Connecting has a limit of its own, in the connector.
+ */
+export const answerMs = { usually: 15_000, unresponsive: 5_000 } as const;
 const answerBytes = 65_536;
 const keepAliveMs = 4_000;
 /** How exactly the limits of time are kept. */
@@ -26,7 +29,6 @@ export class HttpSender {
   readonly #connect: buildConnector.connector;
   readonly #clients: Client[] = [];
   readonly #idle: Client[] = [];
-  /** Oldest first. */
   readonly #exchanges = new Set<Exchange>();
   #watch: NodeJS.Timeout | null = null;
 
@@ -36,10 +38,10 @@ export class HttpSender {
   }
 
   /** Never rejects: whatever goes wrong is an attempt that failed. */
-  async send(request: HttpRequest): Promise<Attempt> {
+  async send(request: HttpRequest, patienceMs: number): Promise<Attempt> {
     const client = this.#idle.pop() ?? this.#newClient();
     return new Promise((resolve) => {
-      const exchange = new Exchange((attempt) => {
+      const exchange = new Exchange(patienceMs, (attempt) => {
         this.#exchanges.delete(exchange);
         this.#idle.push(client);
         resolve(attempt);
@@ -75,11 +77,8 @@ export class HttpSender {
   }
 
   #look(): void {
-    const latest = performance.now() - answerMs;
-    for (const exchange of this.#exchanges) {
-      if (exchange.begunAt > latest) return;
-      exchange.giveUp();
-    }
+    const now = performance.now();
+    for (const exchange of this.#exchanges) if (now >= exchange.begunAt + exchange.patienceMs) exchange.giveUp();
     if (this.#exchanges.size > 0 || this.#watch === null) return;
     clearInterval(this.#watch);
     this.#watch = null;
@@ -97,6 +96,7 @@ const gone = 410;
  */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly begunAt = performance.now();
+  readonly patienceMs: number;
   readonly #settle: (attempt: Attempt) => void;
   #controller: Dispatcher.DispatchController | null = null;
   #status: number | null = null;
@@ -105,14 +105,17 @@ class Exchange implements Dispatcher.DispatchHandler {
   #size = 0;
   #settled = false;
   #wasForbidden = false;
+  #hasTimedOut = false;
 
-  constructor(settle: (attempt: Attempt) => void) {
+  constructor(patienceMs: number, settle: (attempt: Attempt) => void) {
+    this.patienceMs = patienceMs;
     this.#settle = settle;
   }
 
   /** It has had its time. What has been answered so far counts. */
   giveUp(): void {
-    this.#finish(`no complete answer within ${answerMs / 1_000} seconds`);
+    this.#hasTimedOut = this.#status === null;
+    this.#finish(`no complete answer within ${this.patienceMs / 1_000} seconds`);
     this.#controller?.abort(new Error('timed out'));
   }
 
@@ -164,6 +167,7 @@ class Exchange implements Dispatcher.DispatchHandler {
       error: error ?? (isTaken ? null : `answered with status ${status}`),
       durationMs: Math.round(performance.now() - this.begunAt),
       retryAfterMs: retryAfterMs(this.#retryAfter),
+      timedOut: this.#hasTimedOut,
     });
     this.#chunks = [];
   }

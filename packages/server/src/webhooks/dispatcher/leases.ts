@@ -14,6 +14,8 @@ export interface Lease {
   readonly accountId: AccountId;
   readonly origin: string;
   readonly epoch: number;
+  /** Whoever had it before was not answered in time. */
+  readonly isUnresponsive: boolean;
 }
 
 /** Who leases, and what it knows about the leases of others. */
@@ -27,7 +29,8 @@ export interface Claimant {
   readonly expectedNow: number | null;
 }
 
-const leaseColumns = (sql: Sql) => sql`d.id, d.account_id AS "accountId", d.origin, d.epoch::float8 AS epoch`;
+const leaseColumns = (sql: Sql) => sql`d.id, d.account_id AS "accountId", d.origin, d.epoch::float8 AS epoch,
+  d.is_unresponsive AS "isUnresponsive"`;
 
 /**
  * Whether the destination `d` is nobody's: it was given back, or its owner's session is gone, or its time is over. The time

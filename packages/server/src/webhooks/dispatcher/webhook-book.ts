@@ -121,10 +121,14 @@ async function targetOf(row: WebhookRow, sealer: Sealer): Promise<CalledWebhook[
 
 const agent = 'Usher-Webhooks/1';
 
-/** What every request has. Whoever wants another name for us may say so. */
+/** What every request has. A registration may give another name for us, and another JSON type. */
 function headersOf(given: Readonly<Record<string, string>>): Record<string, string> {
-  const isNamed = Object.keys(given).some((name) => name.toLowerCase() === 'user-agent');
-  return { ...given, ...(isNamed ? {} : { 'user-agent': agent }), 'content-type': 'application/json' };
+  const names = new Set(Object.keys(given).map((name) => name.toLowerCase()));
+  return {
+    ...given,
+    ...(names.has('user-agent') ? {} : { 'user-agent': agent }),
+    ...(names.has('content-type') ? {} : { 'content-type': 'application/json' }),
+  };
 }
 
 async function keyOf(sealed: Buffer | null, id: string, sealer: Sealer): Promise<KeyObject | null> {

@@ -1,6 +1,7 @@
 import type { DestinationId } from '../../events/destination.ts';
 import type { Sql } from '../../platform/database.ts';
 import type { Delivery } from './delivery.ts';
+import { Patience } from './patience.ts';
 import { moveStrays, writeOutcomes, type Outcome } from './outcomes.ts';
 
 /** Written in one statement. */
@@ -8,6 +9,8 @@ const inBatch = 500;
 
 /** What became of deliveries, and is yet to be written down. It is kept until it is, or until it is another's to say. */
 export class WriteOffs {
+  /** Which destinations do not answer is written with what became of their deliveries. */
+  readonly patience: Patience;
   readonly #sql: Sql;
   readonly #owner: string;
   #outcomes: Outcome[] = [];
@@ -16,6 +19,7 @@ export class WriteOffs {
   constructor(sql: Sql, owner: string) {
     this.#sql = sql;
     this.#owner = owner;
+    this.patience = new Patience(sql, owner);
   }
 
   get size(): number {
@@ -42,6 +46,8 @@ export class WriteOffs {
 
   /** Answers what was seen to, and which destinations of it are still ours: of others nothing was written. */
   async write(): Promise<Written> {
+    // First: if it fails, nothing has been written that would be written twice.
+    await this.patience.write();
     const strays = this.#strays.slice(0, inBatch);
     const strayIds = strays.map(({ id }) => id);
     const movedTo = strayIds.length === 0 ? [] : await moveStrays(this.#sql, strayIds);

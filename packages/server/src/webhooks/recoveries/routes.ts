@@ -53,7 +53,7 @@ export function recoveryRoutes(app: App, recoveries: Recoveries): void {
       });
       if (row === null)
         throw new Refusal('too_many', `A webhook has ${mostRunning} recoveries at a time. Wait for one to finish.`);
-      recordChange(request, { target: webhook, concerns: { each: webhook.site_ids } });
+      recordChange(request, { target: webhook, concerns: { each: webhook.reach_site_ids } });
       reply.code(202).header('location', `/webhooks/${webhook.id}/recoveries/${row.id}`);
       return row;
     },

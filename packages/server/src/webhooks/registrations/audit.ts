@@ -1,7 +1,6 @@
 import Type from 'typebox';
 import { originOf } from '../../events/destination.ts';
 import type { Audited, Recorded } from '../../identity/audit/audit.ts';
-import type { SiteId } from '../../platform/ids.ts';
 import { webhookOutput, type WebhookRow } from './webhook.ts';
 
 /**
@@ -11,7 +10,7 @@ import { webhookOutput, type WebhookRow } from './webhook.ts';
 export const webhookAudit = {
   of: Type.Object({ ...webhookOutput.properties, origin: Type.String() }),
   hides: ['url', 'headers'],
-  omits: ['disabled_because', 'disabled_at', 'failing_since'],
+  omits: ['disabled_because', 'disabled_at', 'failing_since', 'registered_by', 'covered_site_ids'],
 } satisfies Partial<Audited>;
 
 export function auditedWebhook(row: WebhookRow): object {
@@ -19,10 +18,9 @@ export function auditedWebhook(row: WebhookRow): object {
 }
 
 /** Who hears of the webhook is who sees it: see `reach.ts`. */
-export function concerning({ site_ids: before }: Heard, { site_ids: after }: Heard = { site_ids: before }): Recorded {
-  return { concerns: { each: before === null || after === null ? null : [...before, ...after] } };
+export function concerning({ reach_site_ids: before }: Reached, after: Reached = { reach_site_ids: before }): Recorded {
+  const { reach_site_ids: later } = after;
+  return { concerns: { each: before === null || later === null ? null : [...new Set([...before, ...later])] } };
 }
 
-interface Heard {
-  readonly site_ids: readonly SiteId[] | null;
-}
+type Reached = Pick<WebhookRow, 'reach_site_ids'>;

@@ -3,7 +3,7 @@ import { isApns } from '../../events/apns-url.ts';
 import { addressComplaint, type WebhookId } from '../../events/attach-webhooks.ts';
 import { destinationFor } from '../../events/destination.ts';
 import { newSecret, purposeOfSecret } from '../../events/webhook-secret.ts';
-import { accountOf } from '../../identity/access.ts';
+import { accountOf, operatorOf } from '../../identity/access.ts';
 import { recordChange } from '../../identity/audit/audit.ts';
 import { lockAccount } from '../../identity/lock-account.ts';
 import type { Sealer } from '../../identity/sealer.ts';
@@ -14,12 +14,15 @@ import { ifMatch, preconditionFailed } from '../../platform/etag.ts';
 import { newId } from '../../platform/ids.ts';
 import { moveWaiting, setAside } from '../set-aside.ts';
 import { auditedWebhook, concerning } from './audit.ts';
-import { lockedWebhook, permittedWebhook, refuseBeyondReach } from './reach.ts';
+import { lockedWebhook, namedSites, permittedWebhook, reachOf, refuseBeyondReach } from './reach.ts';
 import { countRegistered, insertWebhook, markDeleted, updateWebhook } from './store.ts';
 import { completeWebhook, type WebhookGiven, type WebhookRow } from './webhook.ts';
 
 /** By the document, HTTP and APN together. */
-export const mostRegistered = 10;
+const mostRegistered = 10;
+
+/** It does not count among the ten, so it cannot become one of them. */
+const sampleStays = 'is the receiver of the sample data, and stays so: register a webhook of your own for another URL';
 
 interface CreatedWebhook {
   readonly row: WebhookRow;
@@ -34,38 +37,54 @@ export async function createWebhook(
 ): Promise<CreatedWebhook> {
   const accountId = accountOf(request);
   const id = newId<WebhookId>();
-  const webhook = completeWebhook(given, null);
+  const webhook = completeWebhook({ ...given, site_ids: namedSites(request, given.site_ids ?? null) }, null);
   const secret = isApns(webhook.url) ? null : (given.secret ?? newSecret());
   const seal = await sealer.seal();
   const sealed = secret === null ? null : seal(secret, purposeOfSecret(id));
   const row = await inTransaction(request.sql, async (sql) => {
     await lockAccount(sql, accountId);
-    await refuseBeyondReach(request, sql, given.site_ids ?? null);
-    if ((await countRegistered(sql, accountId)) >= mostRegistered) {
-      throw new Refusal(
-        'webhook_limit',
-        `An account has ${mostRegistered} webhooks at most, of all its sites together. Delete one first.`,
-      );
-    }
+    refuseEleventh(await countRegistered(sql, reachOf(request)));
     const destinationId = await destinationFor(sql, accountId, webhook.url);
-    return insertWebhook(sql, { id, accountId, destinationId }, { ...webhook, secret: sealed });
+    const { operatorId: registeredBy } = operatorOf(request);
+    return insertWebhook(sql, { id, accountId, destinationId, registeredBy }, { ...webhook, secret: sealed });
   });
   recordChange(request, { after: auditedWebhook(row), ...concerning(row) });
   return { row, secret };
 }
 
+function refuseEleventh({ all, unseen }: { readonly all: number; readonly unseen: number }): void {
+  if (all < mostRegistered) return;
+  const hidden =
+    unseen === 0
+      ? ''
+      : ` ${unseen} of them this token cannot see: who registered them can delete them, or a super_manager of their sites.`;
+  throw new Refusal(
+    'webhook_limit',
+    `An account has ${mostRegistered} webhooks at most, of all its sites together. Delete one first.${hidden}`,
+  );
+}
+
 export async function changeWebhook(request: FastifyRequest, id: WebhookId, given: WebhookGiven): Promise<WebhookRow> {
   const versions = ifMatch(request);
   return inTransaction(request.sql, async (sql) => {
-    const current = await lockedWebhook(request, sql, id);
-    const { account_id: accountId } = current;
+    // Changes of roles hold the account, then webhooks; in another order the two could wait for each other.
+    const accountId = accountOf(request);
+    await lockAccount(sql, accountId);
+    const current = await lockedWebhook(request, sql, id, 'control');
     if (versions !== null && !versions.includes(current.version)) throw preconditionFailed(current.version);
-    if (given.site_ids !== undefined) await refuseBeyondReach(request, sql, given.site_ids);
-    const webhook = completeWebhook(given, current);
+    const isStill = given.site_ids === undefined || (given.site_ids === null && current.site_ids === null);
+    const webhook = completeWebhook(
+      isStill ? given : { ...given, site_ids: namedSites(request, given.site_ids ?? null) },
+      current,
+    );
+    const isMoved = webhook.url !== current.url;
+    if (isMoved && current.is_sample) throw invalid([{ attribute: '/url', detail: sampleStays }]);
     const destinationId = await destinationFor(sql, accountId, webhook.url);
     if (destinationId !== current.destination_id)
       await moveWaiting(sql, { accountId, webhookId: id, to: destinationId });
-    const row = await updateWebhook(sql, { id, destinationId }, webhook);
+    const urlSetBy = isMoved ? operatorOf(request).operatorId : current.url_set_by;
+    const row = await updateWebhook(sql, { id, destinationId, urlSetBy }, webhook);
+    if (!isStill) await refuseBeyondReach(request, sql, row);
     if (current.enabled && !row.enabled) await setAside(sql, { accountId, webhookId: id, as: 'held' });
     recordChange(request, { before: auditedWebhook(current), after: auditedWebhook(row), ...concerning(current, row) });
     return row;
@@ -75,7 +94,7 @@ export async function changeWebhook(request: FastifyRequest, id: WebhookId, give
 export async function removeWebhook(request: FastifyRequest, id: WebhookId): Promise<void> {
   const versions = ifMatch(request);
   await inTransaction(request.sql, async (sql) => {
-    const current = await lockedWebhook(request, sql, id);
+    const current = await lockedWebhook(request, sql, id, 'see');
     const { account_id: accountId, version } = current;
     if (versions !== null && !versions.includes(version)) throw preconditionFailed(version);
     await markDeleted(sql, id);
@@ -91,7 +110,7 @@ export async function refuseNewAddress(
   id: WebhookId,
   url: string,
 ): Promise<void> {
-  if (url !== (await permittedWebhook(request, id)).url) refuseAddress(guard, url);
+  if (url !== (await permittedWebhook(request, id, 'control')).url) refuseAddress(guard, url);
 }
 
 export function refuseAddress(guard: AddressGuard, url: string): void {

@@ -30,7 +30,7 @@ export async function rotateSecret(
   const seal = await sealer.seal();
   const purpose = purposeOfSecret(id);
   return inTransaction(request.sql, async (sql) => {
-    const webhook = await lockedWebhook(request, sql, id);
+    const webhook = await lockedWebhook(request, sql, id, 'control');
     recordChange(request, { target: webhook, ...concerning(webhook) });
     if (webhook.method === null)
       throw new Refusal('webhook_unsigned', 'Push notifications are not signed: the webhook has no secret to rotate.');

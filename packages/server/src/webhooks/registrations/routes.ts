@@ -9,11 +9,10 @@ import { cutPage, nextPage, pageQuery, pageWindow } from '../../platform/paging.
 import { RateLimit } from '../../platform/rate-limit.ts';
 import { body, oneOf, output, uuid } from '../../platform/schema.ts';
 import { changeWebhook, createWebhook, refuseAddress, refuseNewAddress, removeWebhook } from './change-webhook.ts';
-import { permittedWebhook, reachOf } from './reach.ts';
+import { permittedWebhook, seenWebhooks } from './reach.ts';
 import { rotateSecret } from './rotate-secret.ts';
 import { sendTest } from './try-out.ts';
 import { webhookAudit } from './audit.ts';
-import { listWebhooks } from './store.ts';
 import {
   newWebhookOutput,
   rotationInput,
@@ -27,6 +26,8 @@ import {
 const tags = ['Webhooks'];
 const webhookParams = Type.Object({ webhook_id: uuid<'webhook'>() });
 const access = { operator: 'super_manager', site: 'resource', rule: 'every site heard' } as const;
+/** A registration always stays visible to, and deletable by, its registrar. */
+const registrars = { ...access, rule: 'every site heard, or registrar' } as const;
 
 const sentTest = output('SentTest', {
   delivery_id: Type.String({ format: 'uuid' }),
@@ -51,16 +52,16 @@ function registrationRoutes(app: App, { guard, sealer }: RegistrationParts): voi
   app.get(
     '/webhooks',
     {
-      config: { access: { operator: 'super_manager', site: 'anywhere' } },
+      config: { access: { operator: 'super_manager', site: 'anywhere', rule: 'any site, or registrar' } },
       schema: {
         tags,
-        summary: 'Webhooks of the sites that the caller is super_manager of',
+        summary: 'Webhooks of the sites that the caller is super_manager of, and those that the caller registered',
         querystring: Type.Object(pageQuery),
         response: { 200: Type.Object({ webhooks: Type.Array(webhookOutput), next_page: nextPage }) },
       },
     },
     async (request) => {
-      const found = await listWebhooks(request.sql, reachOf(request), pageWindow(request.query));
+      const found = await seenWebhooks(request, pageWindow(request.query));
       const { rows, next_page } = cutPage(request, request.query, found);
       return { webhooks: rows, next_page };
     },
@@ -78,7 +79,10 @@ function registrationRoutes(app: App, { guard, sealer }: RegistrationParts): voi
         tags,
         summary: 'Register a webhook; its secret is shown this once',
         description:
-          'By a super_manager of every site it hears of. An account has ten at most. A secret is made unless one is given.',
+          'By a super_manager of any site. Without site_ids it hears of every site that its registrar is super_manager of, now ' +
+          'and as that changes (with a token for some sites only: of those sites); covered_site_ids shows which. It stops hearing ' +
+          'of a site when its registrar is no longer super_manager there. An account has ten webhooks at most; the one of the ' +
+          'sample data does not count. A secret is made unless one is given.',
         body: webhookInput,
         response: { 201: newWebhookOutput },
       },
@@ -96,10 +100,10 @@ function singleRoutes(app: App, { guard }: RegistrationParts): void {
   app.get(
     '/webhooks/:webhook_id',
     {
-      config: { access },
+      config: { access: registrars },
       schema: { tags, summary: 'One webhook', params: webhookParams, response: { 200: webhookOutput } },
     },
-    async (request, reply) => tagged(reply, await permittedWebhook(request, request.params.webhook_id)),
+    async (request, reply) => tagged(reply, await permittedWebhook(request, request.params.webhook_id, 'see')),
   );
 
   app.put(
@@ -124,7 +128,7 @@ function singleRoutes(app: App, { guard }: RegistrationParts): void {
   app.delete(
     '/webhooks/:webhook_id',
     {
-      config: { access, settles: true, audit: { action: 'webhook.delete', ...webhookAudit } },
+      config: { access: registrars, settles: true, audit: { action: 'webhook.delete', ...webhookAudit } },
       schema: {
         tags,
         summary: 'Delete a webhook; what waits to be delivered is discarded',

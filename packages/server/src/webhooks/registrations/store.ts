@@ -2,45 +2,76 @@ import type { WebhookId } from '../../events/attach-webhooks.ts';
 import type { DestinationId } from '../../events/destination.ts';
 import { heardTypes } from '../../events/told.ts';
 import type { Piece, Sql } from '../../platform/database.ts';
-import type { AccountId, SiteId } from '../../platform/ids.ts';
+import type { AccountId, OperatorId, SiteId } from '../../platform/ids.ts';
 import type { StoredWebhook, WebhookRow } from './webhook.ts';
 
-/** The sites of an account that somebody is super_manager of. */
+/** What an operator has to do with the webhooks of an account. */
 export interface Reach {
   readonly accountId: AccountId;
+  /** The sites that the operator is super_manager of. */
   readonly siteIds: readonly SiteId[];
+  /** Whose own registrations are always seen; `null`: the token was obtained for some sites only. */
+  readonly registrar: OperatorId | null;
 }
 
 const columns = (sql: Sql): Piece => sql`
   id, account_id, destination_id, url, method, CASE WHEN method IS NOT NULL THEN headers END AS headers, events, site_ids,
-  description, ordering, enabled, disabled_because, disabled_at, failing_since, version, created_at, updated_at`;
+  description, ordering, enabled, disabled_because, disabled_at, failing_since, version, created_at, updated_at, registered_by,
+  url_set_by, is_sample, covers, ${reachOfOthers(sql)} AS reach_site_ids,
+  coalesce(covers, ARRAY(SELECT s.id FROM sites s
+                          WHERE s.account_id = webhooks.account_id
+                          ORDER BY s.created_at, s.id)) AS covered_site_ids`;
 
-/** Registered ones that hear of no site beyond the reach. Served by webhooks_registered. */
+/** The sites that somebody who has not registered the webhook must be super_manager of; null: all of the account. */
+function reachOfOthers(sql: Sql): Piece {
+  return sql`coalesce(site_ids, has_covered)`;
+}
+
+/** Webhooks that tell of no site beyond the reach, and have told of none. Of sites that are gone nothing is left to tell. */
 const within = (sql: Sql, { accountId, siteIds }: Reach): Piece => sql`
-  account_id = ${accountId} AND side IS NULL AND deleted_at IS NULL
-  AND CASE WHEN site_ids IS NULL
-           THEN ${everySite(sql, { accountId, siteIds })}
-           ELSE site_ids <@ ${[...siteIds]}::uuid[]
-      END`;
+  (${siteIds.length > 0} AND NOT EXISTS (
+     SELECT 1 FROM sites s
+      WHERE s.account_id = ${accountId} AND s.id <> ALL (${[...siteIds]}::uuid[])
+        AND (${reachOfOthers(sql)} IS NULL OR s.id = ANY(${reachOfOthers(sql)}))))`;
 
-const everySite = (sql: Sql, { accountId, siteIds }: Reach): Piece => sql`
-  NOT EXISTS (SELECT 1 FROM sites s WHERE s.account_id = ${accountId} AND s.id <> ALL (${[...siteIds]}::uuid[]))`;
+/**
+ * Registered webhooks that the operator sees: their own, and those within their reach. Served by webhooks_registered.
+ */
+const seen = (sql: Sql, reach: Reach): Piece => sql`
+  account_id = ${reach.accountId} AND side IS NULL AND deleted_at IS NULL
+  AND (registered_by = ${reach.registrar} OR ${within(sql, reach)})`;
 
-export async function reachesEverySite(sql: Sql, reach: Reach): Promise<boolean> {
-  const [row] = await sql<{ reaches: boolean }[]>`SELECT ${everySite(sql, reach)} AS reaches`;
+/**
+ * Whether the operator may change the webhook: it is within their reach; or it is their own and names no sites, so that it hears
+ * only of sites they are super_manager of.
+ */
+const controlled = (sql: Sql, reach: Reach): Piece => sql`
+  ((registered_by = ${reach.registrar} AND site_ids IS NULL AND ${reach.siteIds.length > 0}) IS TRUE OR ${within(sql, reach)})`;
+
+/** A webhook that the caller sees, and whether the caller may change it. */
+export type SeenWebhook = WebhookRow & { readonly controlled: boolean };
+
+export async function reachesEverySite(sql: Sql, { accountId, siteIds }: Reach): Promise<boolean> {
+  const [row] = await sql<{ reaches: boolean }[]>`
+    SELECT NOT EXISTS (SELECT 1 FROM sites s
+                        WHERE s.account_id = ${accountId} AND s.id <> ALL (${[...siteIds]}::uuid[])) AS reaches`;
   return row?.reaches === true;
 }
 
-export async function findWebhook(sql: Sql, reach: Reach, id: WebhookId): Promise<WebhookRow | null> {
-  const [row] = await sql<WebhookRow[]>`
-    SELECT ${columns(sql)} FROM webhooks WHERE id = ${id} AND ${within(sql, reach)}`;
+export async function findWebhook(sql: Sql, reach: Reach, id: WebhookId): Promise<SeenWebhook | null> {
+  const [row] = await sql<SeenWebhook[]>`
+    SELECT ${columns(sql)}, ${controlled(sql, reach)} AS controlled
+      FROM webhooks
+     WHERE id = ${id} AND ${seen(sql, reach)}`;
   return row ?? null;
 }
 
 /** As it is once nobody else is changing it, and stays until the transaction ends. */
-export async function lockWebhook(sql: Sql, reach: Reach, id: WebhookId): Promise<WebhookRow | null> {
-  const [row] = await sql<WebhookRow[]>`
-    SELECT ${columns(sql)} FROM webhooks WHERE id = ${id} AND ${within(sql, reach)} FOR NO KEY UPDATE`;
+export async function lockWebhook(sql: Sql, reach: Reach, id: WebhookId): Promise<SeenWebhook | null> {
+  const [row] = await sql<SeenWebhook[]>`
+    SELECT ${columns(sql)}, ${controlled(sql, reach)} AS controlled
+      FROM webhooks
+     WHERE id = ${id} AND ${seen(sql, reach)} FOR NO KEY UPDATE`;
   return row ?? null;
 }
 
@@ -52,18 +83,24 @@ export async function listWebhooks(
   return sql<WebhookRow[]>`
     SELECT ${columns(sql)}
       FROM webhooks
-     WHERE ${within(sql, reach)}
+     WHERE ${seen(sql, reach)}
      ORDER BY created_at, id
      LIMIT ${window.limit} OFFSET ${window.offset}`;
 }
 
-/** Of the whole account, whoever sees them. Exact only under the account's lock. */
-export async function countRegistered(sql: Sql, accountId: AccountId): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
-    SELECT count(*)::integer AS count
+/**
+ * Those that count among the ten of the account, and how many of them the operator cannot see. Exact only under the account's
+ * lock.
+ */
+export async function countRegistered(
+  sql: Sql,
+  reach: Reach,
+): Promise<{ readonly all: number; readonly unseen: number }> {
+  const [row] = await sql<{ all: number; unseen: number }[]>`
+    SELECT count(*)::integer AS all, count(*) FILTER (WHERE (${seen(sql, reach)}) IS NOT TRUE)::integer AS unseen
       FROM webhooks
-     WHERE account_id = ${accountId} AND side IS NULL AND deleted_at IS NULL`;
-  return row?.count ?? 0;
+     WHERE account_id = ${reach.accountId} AND side IS NULL AND deleted_at IS NULL AND NOT is_sample`;
+  return row ?? { all: 0, unseen: 0 };
 }
 
 interface Place {
@@ -74,16 +111,19 @@ interface Place {
 
 export async function insertWebhook(
   sql: Sql,
-  { id, accountId, destinationId }: Place,
+  { id, accountId, destinationId, registeredBy }: Place & { readonly registeredBy: OperatorId | 'sample data' },
   { secret, ...webhook }: StoredWebhook & { readonly secret: Buffer | null },
 ): Promise<WebhookRow> {
   const { url, method, headers, events, site_ids, description, ordering, enabled } = webhook;
+  const isSample = registeredBy === 'sample data';
+  const registrar = isSample ? null : registeredBy;
   const [row] = await sql<WebhookRow[]>`
     INSERT INTO webhooks (id, account_id, destination_id, url, method, headers, events, hears, site_ids, description,
-                          ordering, secret, enabled, disabled_because, disabled_at)
+                          ordering, secret, enabled, disabled_because, disabled_at, registered_by, url_set_by, is_sample)
     VALUES (${id}, ${accountId}, ${destinationId}, ${url}, ${method}, ${JSON.stringify(headers ?? {})}::text::json,
             ${events}, ${heardTypes(events)}, ${site_ids}::uuid[], ${description},
-            ${ordering}, ${secret}, ${enabled}, ${enabled ? null : 'asked'}, ${enabled ? null : sql`now()`})
+            ${ordering}, ${secret}, ${enabled}, ${enabled ? null : 'asked'}, ${enabled ? null : sql`now()`},
+            ${registrar}, ${registrar}, ${isSample})
     RETURNING ${columns(sql)}`;
   if (row === undefined) throw new Error('the inserted webhook did not come back');
   return row;
@@ -95,7 +135,7 @@ export async function insertWebhook(
  */
 export async function updateWebhook(
   sql: Sql,
-  { id, destinationId }: Omit<Place, 'accountId'>,
+  { id, destinationId, urlSetBy }: Omit<Place, 'accountId'> & { readonly urlSetBy: OperatorId | null },
   webhook: StoredWebhook,
 ): Promise<WebhookRow> {
   const { url, method, headers, events, site_ids, description, ordering, enabled } = webhook;
@@ -105,7 +145,7 @@ export async function updateWebhook(
        SET destination_id = ${destinationId}, url = ${url}, method = ${method},
            headers = ${JSON.stringify(headers ?? {})}::text::json, events = ${events}, hears = ${heardTypes(events)},
            site_ids = ${site_ids}::uuid[], description = ${description}, ordering = ${ordering},
-           enabled = ${enabled},
+           url_set_by = ${urlSetBy}, enabled = ${enabled},
            disabled_because = CASE WHEN NOT ${enabled} THEN coalesce(disabled_because, 'asked') END,
            disabled_at = CASE WHEN NOT ${enabled} THEN coalesce(disabled_at, now()) END,
            failing_since = CASE WHEN url = ${url} AND NOT (${enabled} AND NOT enabled) THEN failing_since END,

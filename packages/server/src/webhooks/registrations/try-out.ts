@@ -24,7 +24,7 @@ export async function sendTest(
   type: EventType,
 ): Promise<SentTest> {
   return inTransaction(request.sql, async (sql) => {
-    const webhook = await lockedWebhook(request, sql, id);
+    const webhook = await lockedWebhook(request, sql, id, 'control');
     limit.take(id);
     if (!webhook.enabled)
       throw new Refusal('webhook_disabled', 'Nothing is sent while the webhook is disabled. Enable it first, by PUT.');

@@ -5,7 +5,7 @@ import type { EventType } from '../../events/catalogue.ts';
 import type { DestinationId } from '../../events/destination.ts';
 import { webhookFields, webhookViolations, type WebhookMethod } from '../../events/subscription.ts';
 import { webhookSecret } from '../../events/webhook-secret.ts';
-import type { AccountId, SiteId } from '../../platform/ids.ts';
+import type { AccountId, OperatorId, SiteId } from '../../platform/ids.ts';
 import {
   body,
   checked,
@@ -32,7 +32,9 @@ const fields = {
   site_ids: Type.Optional(
     Type.Unsafe<SiteId[] | null>({
       ...nullable(list(uuid<'site'>(), { minItems: 1 })),
-      description: 'Sites it hears of; none: every site of the account, those made later too',
+      description:
+        'Sites it hears of; none: every site that its registrar is super_manager of, now and as that changes. ' +
+        'covered_site_ids says which these are',
     }),
   ),
   description: Type.Optional(nullable(description)),
@@ -50,7 +52,16 @@ const fields = {
   ),
 };
 
-const readOnly = ['id', 'disabled_because', 'disabled_at', 'failing_since', 'created_at', 'updated_at'];
+const readOnly = [
+  'id',
+  'disabled_because',
+  'disabled_at',
+  'failing_since',
+  'created_at',
+  'updated_at',
+  'registered_by',
+  'covered_site_ids',
+];
 
 export const webhookInput = checked(body({ ...fields, secret: Type.Optional(webhookSecret) }), webhookViolations);
 export const webhookUpdate = checked(put(fields, readOnly), webhookViolations);
@@ -73,6 +84,14 @@ const outputFields = {
   failing_since: nullableTimestamp('Since when nothing has arrived'),
   created_at: timestamp,
   updated_at: timestamp,
+  registered_by: Type.Unsafe<OperatorId | null>({
+    ...nullable(uuid<'operator'>()),
+    description:
+      'The operator who registered it; null: it was registered before that was kept, or is of the sample data',
+  }),
+  covered_site_ids: Type.Array(uuid<'site'>(), {
+    description: 'The sites it hears of now: those of site_ids, or of all, that its registrar is super_manager of',
+  }),
 };
 
 export const webhookOutput = output('Webhook', outputFields);
@@ -98,7 +117,7 @@ export interface StoredWebhook {
   readonly method: WebhookMethod | null;
   readonly headers: Record<string, string> | null;
   readonly events: EventType[];
-  /** `null`: all. */
+  /** `null`: all that its registrar is super_manager of. */
   readonly site_ids: SiteId[] | null;
   readonly description: string | null;
   readonly ordering: (typeof orderings)[number];
@@ -107,6 +126,13 @@ export interface StoredWebhook {
 
 export interface WebhookRow extends StoredWebhook {
   readonly id: WebhookId;
+  readonly registered_by: OperatorId | null;
+  /** Who last gave it its URL: it hears of a site only while they, too, are super_manager there. */
+  readonly url_set_by: OperatorId | null;
+  readonly is_sample: boolean;
+  readonly covered_site_ids: SiteId[];
+  /** What somebody else must be super_manager of to see it; `null`: every site of the account. */
+  readonly reach_site_ids: SiteId[] | null;
   readonly account_id: AccountId;
   readonly destination_id: DestinationId;
   readonly disabled_because: (typeof reasons)[number] | null;

@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { engage, say, type Engaged } from '../support/chat.ts';
+import { call, startTestServer, type Answer, type Json, type TestServer } from '../support/server.ts';
+import { apnsFields, webhookFields } from '../support/webhooks.ts';
+import {
+  expectStatus,
+  makeAccount,
+  makeOperator,
+  makeQueue,
+  makeSite,
+  policyFields,
+  queueFields,
+  type TestAccount,
+  type TestOperator,
+} from '../support/world.ts';
+
+/**
+ * Each line of "The interface to the letter, and the clients that already exist" that is about webhooks and about what a request
+ * may say, beside the request that shows it. What needs more than one request to show is behind the table.
+ */
+let server: TestServer;
+let account: TestAccount;
+let second: string;
+/** super_manager of the first site alone. */
+let partial: TestOperator;
+let queue: string;
+let chat: Engaged;
+
+before(async () => {
+  server = await startTestServer();
+  account = await makeAccount(server);
+  second = await makeSite(server, account);
+  partial = await makeOperator(server, account, [{ site_id: account.siteId, role: 'super_manager' }]);
+  queue = await makeQueue(server, account);
+  chat = await engage(server);
+});
+after(async () => server[Symbol.asyncDispose]());
+
+interface Asked {
+  readonly request: string;
+  readonly token?: string;
+  readonly body?: Json;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+interface Expected {
+  readonly status: number;
+  /** Fields of the answer. */
+  readonly fields?: Json;
+  /** Attributes of the violations, in any order. */
+  readonly violations?: readonly string[];
+  readonly headers?: Readonly<Record<string, string | null>>;
+}
+
+type Line = readonly [line: string, what: string, asked: () => Asked, expected: () => Expected];
+
+const documentPayload = { ...webhookFields, headers: { 'x-key': 'secret' } };
+const post = (path: string, body: Json, more: Partial<Asked> = {}): Asked => ({
+  request: `POST ${path}`,
+  body,
+  ...more,
+});
+const lenient = { headers: { prefer: 'handling=lenient' } };
+const newQueue = (more: Json): Json => ({ site_id: account.siteId, ...queueFields, ...more });
+const newPolicy = (more: Json = {}): Json => ({ site_id: account.siteId, ...policyFields, ...more });
+const capacity = (policy: Json): Json => newQueue({ capacity_policy: policy });
+const card = (attachment: Json): Json => newQueue({ welcome_message: JSON.stringify({ content: 'Hi', attachment }) });
+const options = [{ text: 'Yes', value: 'y' }];
+const ok =
+  (status: number, fields: Json = {}): (() => Expected) =>
+  () => ({ status, fields });
+const refused =
+  (...violations: string[]): (() => Expected) =>
+  () => ({ status: 422, violations });
+const push = (query: string): Json => ({ ...apnsFields, url: `apns://0a1b@com.example.App?${query}` });
+const typed = (value: string): Json => ({ ...webhookFields, headers: { 'Content-Type': value } });
+
+const lines: readonly Line[] = [
+  [
+    '1.2',
+    "a super_manager of one site registers with the document's payload",
+    () => post('/webhooks', documentPayload, { token: partial.token }),
+    () => ({ status: 201, fields: { site_ids: null, covered_site_ids: [account.siteId], registered_by: partial.id } }),
+  ],
+  [
+    '1.2',
+    'a super_manager of both sites hears of both',
+    () => post('/webhooks', documentPayload),
+    () => ({ status: 201, fields: { covered_site_ids: [account.siteId, second].toSorted(), registered_by: account.adminId } }),
+  ],
+  ['1.6', 'multiplier: null beside fixed', () => post('/queues', capacity({ type: 'fixed', capacity: 3, multiplier: null })), ok(201, { capacity_policy: { type: 'fixed', capacity: 3 } })],
+  ['1.6', 'capacity: null beside variable', () => post('/queues', capacity({ type: 'variable', multiplier: 2, capacity: null })), ok(201, { capacity_policy: { type: 'variable', multiplier: 2 } })],
+  ['1.6', 'capacity: null is no capacity', () => post('/queues', capacity({ type: 'fixed', capacity: null })), refused('/capacity_policy/capacity')],
+  ['1.6', 'image_url: null in the card of a queue', () => post('/queues', card({ type: 'single_choice', image_url: null, options })), ok(201)],
+  [
+    '1.6',
+    'image_url: null in the card of a message',
+    () => ({
+      request: `PUT /engagements/${chat.id}/chat_messages/${randomUUID()}`,
+      token: chat.operator.token,
+      body: { content: 'Hi', attachment: { type: 'single_choice', image_url: null, options } },
+    }),
+    ok(200, { attachment: { type: 'single_choice', options } }),
+  ],
+  ['1.6', 'method: "post"', () => post('/webhooks', { ...webhookFields, method: 'post' }), ok(201, { method: 'POST' })],
+  ['1.6', 'site_id in the query of POST /queues/scheduling_policies', () => post(`/queues/scheduling_policies?site_id=${account.siteId}`, policyFields), () => ({ status: 201, fields: { site_id: account.siteId } })],
+  ['1.6', 'site_id in query and body, the same', () => post(`/queues/scheduling_policies?site_id=${account.siteId.toUpperCase()}`, newPolicy()), () => ({ status: 201, fields: { site_id: account.siteId } })],
+  ['1.6', 'site_id in query and body, not the same', () => post(`/queues/scheduling_policies?site_id=${second}`, newPolicy()), refused('/site_id')],
+  ['1.6', 'site_ids[0]=…', () => ({ request: `GET /queues?site_ids[0]=${account.siteId}&site_ids[1]=${second}` }), ok(200, { next_page: null })],
+  ['1.6', 'site_ids=a,b', () => ({ request: `GET /queues/scheduling_policies?site_ids=${account.siteId},${second}` }), ok(200, { next_page: null })],
+  ['1.6', 'site_ids=a,b where one is no id', () => ({ request: `GET /queues?site_ids=${account.siteId},x` }), refused('/site_ids/1')],
+  ['1.7', 'a JSON Content-Type', () => post('/webhooks', typed('application/vnd.example+json')), ok(201, { headers: { 'Content-Type': 'application/vnd.example+json' } })],
+  ['1.7', 'a Content-Type that is not JSON', () => post('/webhooks', typed('text/plain')), refused('/headers/Content-Type')],
+  ['1.7', 'further parameters after the topic', () => post('/webhooks', push('env=sandbox&badge=1')), ok(201, { url: 'apns://0a1b@com.example.App?env=sandbox&badge=1' })],
+  ['1.7', 'content_available=1', () => post('/webhooks', push('env=sandbox&content_available=1')), ok(201)],
+  ['1.7', 'content_available=TRUE', () => post('/webhooks', push('env=production&content_available=TRUE')), ok(201)],
+  ['1.9', 'a copy of a queue', () => post('/queues', { ...copied, name: 'Copy' }), () => ({ status: 201, fields: { name: 'Copy' } })],
+  ['1.9', 'another unknown field', () => post('/queues', newQueue({ colour: 'red' })), refused('/colour')],
+  ['1.9', 'an unknown field inside another', () => post('/queues', newQueue({ routing_policy: { skill: 'x' } })), refused('/routing_policy/skill')],
+  [
+    '1.9',
+    'another unknown field with Prefer: handling=lenient',
+    () => post('/queues', newQueue({ colour: 'red', routing_policy: { skill: 'x' } }), lenient),
+    () => ({ status: 201, headers: { 'preference-applied': 'handling=lenient' } }),
+  ],
+  ['1.9', 'nothing unknown with Prefer: handling=lenient', () => post('/queues', newQueue({}), lenient), () => ({ status: 201, headers: { 'preference-applied': null } })],
+  ['1.9', 'a rule is kept with Prefer: handling=lenient', () => post('/queues', newQueue({ colour: 'red', name: '' }), lenient), refused('/name')],
+  ['1.10', 'several violations at one attribute, and at others', () => post('/queues', newQueue({ name: 5, welcome_message: JSON.stringify({ attachment: { type: 'x', options: [{}, 1] } }), capacity_policy: {} })), refused('/name', '/capacity_policy/type', '/welcome_message', '/welcome_message', '/welcome_message', '/welcome_message', '/welcome_message')],
+  ['1.10', 'violations of body and query together', () => post('/queues/scheduling_policies?x=1', newPolicy({ name: '' })), refused('/name', '/x')],
+  ['2.4', 'an unknown query parameter', () => ({ request: `GET /queues?site_ids[]=${account.siteId}&status=opened` }), refused('/status')],
+  ['2.4', 'an unknown query parameter where there are none', () => ({ request: `GET /queues/${queue}?fields=name` }), refused('/fields')],
+  ['2.4', 'an unknown query parameter of a change', () => ({ request: `DELETE /queues/${queue}?force=true` }), refused('/force')],
+  ['2.4', 'an unknown query parameter with Prefer: handling=lenient', () => ({ request: `GET /queues?site_ids[]=${account.siteId}&status=opened`, ...lenient }), () => ({ status: 200, headers: { 'preference-applied': 'handling=lenient' } })],
+  ['2.4', '_ against caches', () => ({ request: `GET /queues?site_ids[]=${account.siteId}&_=1700000000` }), () => ({ status: 200, headers: { 'preference-applied': null } })],
+  ['2.11', 'the setting of the site', () => ({ request: `PATCH /sites/${second}`, body: { attached_webhook_messages: 'other' } }), ok(200, { attached_webhook_messages: 'other' })],
+  ['2.11', 'own unless set', () => ({ request: `GET /sites/${account.siteId}` }), ok(200, { attached_webhook_messages: 'own', lenient_requests: false })],
+  ['2.11', 'messages: "other"', () => ({ ...asksWith({ messages: 'other' }) }), ok(201)],
+  ['2.11', 'messages: "theirs"', () => ({ ...asksWith({ messages: 'theirs' }) }), refused('/webhooks/0/messages')],
+]; // prettier-ignore
+
+let copied: Json;
+let asker: Json;
+
+function asksWith(webhook: Json): Asked {
+  const webhooks = [{ ...webhookFields, ...webhook }];
+  return {
+    request: 'POST /queue_tickets',
+    token: asker.access_token,
+    body: { site_id: account.siteId, media: 'text', webhooks },
+  };
+}
+
+test('each line, and the request that shows it', async (t) => {
+  await call(server, `PUT /queues/${queue}`, {
+    token: account.admin,
+    body: { ...queueFields, when_unstaffed: 'accept' },
+  });
+  copied = expectStatus(await call(server, `GET /queues/${queue}`, { token: account.admin }), 200).body;
+  const visitor = { token: account.admin, body: { site_id: account.siteId } };
+  asker = expectStatus(await call(server, 'POST /visitors', visitor), 200).body;
+  for (const [line, what, asked, expected] of lines) {
+    await t.test(`${line} ${what}`, async () => {
+      const { request, token = account.admin, body, headers = {} } = asked();
+      const answer = await call(server, request, { token, body, headers });
+      compare(answer, expected());
+      // There are ten at a time.
+      if (request === 'POST /webhooks' && answer.status === 201)
+        expectStatus(await call(server, `DELETE /webhooks/${answer.body.id}`, { token }), 204);
+    });
+  }
+});
+
+function compare(answer: Answer, { status, fields = {}, violations, headers = {} }: Expected): void {
+  expectStatus(answer, status);
+  for (const [name, value] of Object.entries(fields)) assert.deepEqual(answer.body[name], value, name);
+  for (const [name, value] of Object.entries(headers)) assert.equal(answer.headers.get(name), value, name);
+  if (violations === undefined) return;
+  const found = answer.body.details.map(({ attribute }: Json) => attribute).toSorted();
+  assert.deepEqual(found, violations.toSorted(), JSON.stringify(answer.body.details));
+}
+
+test('1.8 ranks: null takes out who is no longer of the site, and what GET answered may be sent back', async () => {
+  const here = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
+  const gone = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
+  const path = `/queues/${queue}/rankings`;
+  const patch = async (operators: Json): Promise<Answer> =>
+    call(server, `PATCH ${path}`, { token: account.admin, body: { operators } });
+  expectStatus(await patch([here, gone].map(({ id }, index) => ({ id, rank: index + 1 }))), 200);
+  const assignments = [{ site_id: second, role: 'operator' }];
+  expectStatus(await call(server, `PATCH /operators/${gone.id}`, { token: account.admin, body: { assignments } }), 200);
+  const shown = expectStatus(await call(server, `GET ${path}`, { token: account.admin }), 200).body;
+  assert.equal(shown.operators.length, 2);
+  assert.deepEqual(expectStatus(await patch(shown.operators), 200).body, shown);
+  const other = expectStatus(await patch([{ id: gone.id, rank: 5 }]), 422).body;
+  assert.equal(other.details[0].attribute, '/operators/0/id');
+  // Repeated, because its answer was lost, it is the same.
+  for (const _ of [1, 2])
+    assert.deepEqual(expectStatus(await patch([{ id: gone.id, rank: null }]), 200).body.operators, [
+      { id: here.id, rank: 1 },
+    ]);
+  expectStatus(await patch([{ id: randomUUID(), rank: null }]), 422);
+});
+
+test('1.9 what a POST answers may be sent back in a POST, for every resource', async () => {
+  const team = { site_id: account.siteId, name: 'Team' };
+  const created: readonly (readonly [string, Json])[] = [
+    ['/teams', team],
+    ['/sites', { name: 'Site' }],
+    ['/queues', newQueue({})],
+    ['/queues/scheduling_policies', newPolicy()],
+    ['/operators', { name: 'A', email: `${randomUUID()}@test`, assignments: [] }],
+    ['/webhooks', webhookFields],
+    ['/sip_domains', { site_id: account.siteId, domain: `${randomUUID()}.example` }],
+  ];
+  for (const [path, body] of created) {
+    const first = expectStatus(await call(server, `POST ${path}`, { token: account.admin, body }), 201).body;
+    const other = path === '/operators' ? { email: `${randomUUID()}@test` } : path === '/sip_domains' ? { domain: `${randomUUID()}.example` } : {}; // prettier-ignore
+    const again = await call(server, `POST ${path}`, { token: account.admin, body: { ...first, ...other } });
+    assert.notEqual(expectStatus(again, 201).body.id, first.id, path);
+    const wrong = await call(server, `POST ${path}`, { token: account.admin, body: { ...first, ...other, odd: 1 } });
+    assert.deepEqual(
+      expectStatus(wrong, 422).body.details.map(({ attribute }: Json) => attribute),
+      ['/odd'],
+      path,
+    );
+  }
+});
+
+test('1.11 the webhook of the sample data does not count among the ten', async () => {
+  const own = await makeAccount(server);
+  expectStatus(await call(server, 'POST /sample_data', { token: own.admin }), 201);
+  const { webhooks } = expectStatus(await call(server, 'GET /webhooks', { token: own.admin }), 200).body;
+  assert.equal(webhooks.length, 1);
+  const register = async (): Promise<Answer> =>
+    call(server, 'POST /webhooks', { token: own.admin, body: webhookFields });
+  for (let n = 0; n < 10; n += 1) expectStatus(await register(), 201);
+  assert.equal(expectStatus(await register(), 409).body.error, 'webhook_limit');
+  // It cannot be made one of one's own.
+  const { secret: _, ...sample } = webhooks[0];
+  const moved = { ...sample, url: 'http://127.0.0.1:9/mine' };
+  const answer = await call(server, `PUT /webhooks/${sample.id}`, { token: own.admin, body: moved });
+  assert.equal(expectStatus(answer, 422).body.details[0].attribute, '/url');
+  expectStatus(await call(server, `PUT /webhooks/${sample.id}`, { token: own.admin, body: sample }), 200);
+  expectStatus(await call(server, 'DELETE /sample_data', { token: own.admin }), 202);
+});
+
+test('2.2 unknown fields of a message are refused as ever', async () => {
+  const answer = expectStatus(await say(chat, chat.visitor, { content: 'Hi', colour: 'red' }), 422).body;
+  assert.equal(answer.details[0].attribute, '/colour');
+});
