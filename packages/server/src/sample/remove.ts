@@ -60,6 +60,8 @@ async function takeDown(pool: Sql, sample: SampleRow): Promise<boolean> {
     await sql`DELETE FROM queues WHERE site_id = ${site}`;
     await sql`DELETE FROM scheduling_policies WHERE site_id = ${site}`;
     await sql`DELETE FROM teams WHERE site_id = ${site}`;
+    await sql`DELETE FROM deleted_queues WHERE site_id = ${site}`;
+    await sql`DELETE FROM presence_intervals WHERE operator_id = ANY(${operators}::uuid[])`;
     await sql`DELETE FROM operators WHERE account_id = ${account} AND id = ANY(${operators}::uuid[])`;
     await sql`DELETE FROM operator_assignments WHERE site_id = ${site}`;
     await sql`DELETE FROM application_tokens WHERE site_id = ${site}`;
