@@ -230,10 +230,10 @@ const lines: readonly Line[] = [
     expect: (answer) => assert.deepEqual(attributes(answer), ['/start_date', '/end_date']),
   },
   {
-    says: 'a parameter in the query string and in the body: 422',
-    request: () => `POST ${online}?${today()}`,
-    body: () => ({ granularity: 'day' }),
-    expect: (answer) => assert.deepEqual(attributes(answer), ['/granularity']),
+    says: 'a parameter in the query string and in the body: that of the body counts',
+    request: () => `POST ${duration}?${today()}`,
+    body: () => ({ start_date: '2020-01-01', end_date: '2020-01-02' }),
+    expect: (answer) => assert.deepEqual(rows(answer), []),
   },
   {
     says: 'an unknown time zone: 422',

@@ -128,7 +128,7 @@ function Row({ line, range: { from, to, now }, isOpen, toggle }: RowProps): Reac
 function Pieces({ line }: { readonly line: NamedLine }): ReactElement {
   return (
     <Table.Tr>
-      <Table.Td colSpan={4}>
+      <Table.Td colSpan={2}>
         <ol className={classes['pieces']} aria-label={`${line.name}, step by step`}>
           {line.pieces.map(({ kind, label, from, to }) => (
             <li key={from}>

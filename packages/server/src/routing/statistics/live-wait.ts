@@ -6,7 +6,6 @@ import type { Sql } from '../../platform/database.ts';
 import type { App } from '../../platform/http.ts';
 import type { QueueId, SiteId } from '../../platform/ids.ts';
 import { body, list, uuid } from '../../platform/schema.ts';
-import { mergeInputs } from './query.ts';
 
 const fields = {
   site_ids: Type.Optional(list(uuid<'site'>(), { minItems: 1 })),
@@ -36,7 +35,7 @@ queues there.`,
       },
     },
     async (request) => {
-      const { site_ids, queue_ids } = mergeInputs(request.query, request.body);
+      const { site_ids, queue_ids } = { ...request.query, ...request.body };
       const siteIds = requestedSites(operatorOf(request), site_ids, 'manager');
       return { total: await averageWaitOf(sql, siteIds, queue_ids ?? null) };
     },

@@ -12,12 +12,10 @@ import { granularities, stepsOf, type Granularity } from './steps.ts';
 const longestMs = 366 * 86_400_000;
 
 const dateText = (what: string) =>
-  Type.Optional(
-    Type.String({
-      maxLength: 64,
-      description: `${what}: a date and time, or a date, which begins with midnight in the time zone of the steps`,
-    }),
-  );
+  Type.String({
+    maxLength: 64,
+    description: `${what}: a date and time, or a date, which begins with midnight in the time zone of the steps`,
+  });
 
 const filterSchema = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
@@ -39,8 +37,8 @@ export const statisticsFields = {
   granularity: Type.Optional(
     Type.Unsafe<Granularity>({ ...oneOf(granularities), description: 'Steps of the range; default: all of it' }),
   ),
-  start_date: dateText('Required. The beginning of the range'),
-  end_date: dateText('Required. The end of the range, which is not part of it; at most 366 days later'),
+  start_date: dateText('The beginning of the range'),
+  end_date: dateText('The end of the range, which is not part of it; at most 366 days later'),
   filter: Type.Optional(filterSchema),
   time_zone: Type.Optional(
     Type.String({
@@ -85,16 +83,6 @@ export interface StatisticsQuery {
   readonly steps: readonly Date[];
   readonly serviceLevelSec: number;
   readonly shortSec: number;
-}
-
-/** Parameters of the query string and of the body together. One that is given in both has no meaning. */
-export function mergeInputs<Input extends object>(query: Input, body: Input): Input {
-  const twice = Object.keys(body).filter((field) => field in query);
-  if (twice.length > 0)
-    throw invalid(
-      twice.map((field) => ({ attribute: `/${field}`, detail: 'is given in the query string and in the body' })),
-    );
-  return { ...query, ...body };
 }
 
 /** The time zone of a site. */

@@ -10,7 +10,6 @@ import { csvOf, wantsCsv } from './csv.ts';
 import { dimensions } from './filter.ts';
 import { liveWaitRoute } from './live-wait.ts';
 import {
-  mergeInputs,
   readStatisticsQuery,
   statisticsFields,
   waitFields,
@@ -44,7 +43,7 @@ const waits = {
 
 const common = `Groups without anything are left out. Seconds are whole; the sum over steps is always the whole range. Without a
 filter by site it is about the sites on which the caller is a manager; each site that the filter names needs that role. \`POST\`
-takes the same parameters in a JSON body, and \`Accept: text/csv\` gives the rows as CSV, where text that a spreadsheet would take
+takes the same parameters in a JSON body too, which counts where the query string has the same one, and \`Accept: text/csv\` gives the rows as CSV, where text that a spreadsheet would take
 for a formula begins with an apostrophe. A dimension that a statistic does not have is null.`;
 
 interface Statistic {
@@ -138,18 +137,19 @@ function statisticRoutes(app: App, sql: Sql, statistic: Statistic): void {
     const columns = ['timestamp', 'seconds', ...query.dimensions, ...Object.keys(figures)];
     return csvOf(columns, rows as readonly Record<string, unknown>[]);
   };
+  const optional = Type.Partial(Type.Object(parameters));
   app.get(url, { config: { access }, onRequest: readBrackets, schema }, async (request, reply) =>
-    answer(request, reply, request.query as StatisticsInput),
+    answer(request, reply, request.query),
   );
   app.post(
     url,
     {
       config: { access, changesNothing: true, audit: 'dry run' },
       onRequest: readBrackets,
-      schema: { ...schema, body: body(parameters) },
+      // What is required may be in either.
+      schema: { ...schema, querystring: optional, body: body(optional.properties) },
     },
-    async (request, reply) =>
-      answer(request, reply, mergeInputs(request.query as StatisticsInput, request.body as StatisticsInput)),
+    async (request, reply) => answer(request, reply, { ...request.query, ...request.body }),
   );
 }
 
