@@ -28,10 +28,9 @@ before(async () => {
   assert.ok(row !== undefined);
   accountId = row.id;
   // A statement may take longer than one of a request.
-  await sql.begin(async (writing) => {
-    await writing`SET LOCAL statement_timeout = 0`;
-    await write(writing, queue);
-  });
+  const patient = server.database.connect({ max: 1, connection: { statement_timeout: 0 } });
+  await patient.begin(async (writing) => write(writing, queue));
+  await patient.end();
 });
 after(async () => server[Symbol.asyncDispose]());
 

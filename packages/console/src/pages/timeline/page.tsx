@@ -17,7 +17,8 @@ import { useIntervals } from './use-intervals.ts';
 export function TimelinePage(): ReactElement {
   const siteIds = useManagedSites();
   const [search, setSearch] = useSearchParams();
-  const day = search.get('day') ?? nameOf(new Date());
+  const today = nameOf(new Date(useNow()));
+  const day = search.get('day') ?? today;
   const chooseDay = (value: string): void => setSearch(new URLSearchParams({ day: value }), { replace: true });
   const bounds = boundsOf(day);
   return (

@@ -38,6 +38,7 @@ export function useIntervals({ siteIds, from, to }: Asked): UseQueryResult<DayIn
     },
     placeholderData: keepPreviousData,
     enabled: siteIds.length > 0,
-    ...(to.getTime() > Date.now() ? { refetchInterval: refreshMs } : {}),
+    // What is past does not change any more.
+    refetchInterval: () => (to.getTime() > Date.now() ? refreshMs : false),
   });
 }

@@ -1,16 +1,17 @@
+export type Cell = string | number | Date | null | undefined;
+
 /** As far as RFC 4180 says: CRLF, and quotes around what needs them. */
-export function csvOf(columns: readonly string[], rows: readonly Readonly<Record<string, unknown>>[]): string {
+export function csvOf(columns: readonly string[], rows: readonly Readonly<Record<string, Cell>>[]): string {
   const lines = rows.map((row) => columns.map((column) => cellOf(row[column])).join(','));
   return [columns.join(','), ...lines, ''].join('\r\n');
 }
 
 /** An apostrophe keeps spreadsheets from taking text that operators have typed for a formula. */
-function cellOf(value: unknown): string {
+function cellOf(value: Cell): string {
   if (value === null || value === undefined) return '';
   if (value instanceof Date) return value.toISOString();
   if (typeof value === 'number') return String(value);
-  const text = String(value);
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 

@@ -6,7 +6,7 @@ import type { Sql } from '../../platform/database.ts';
 import { invalid } from '../../platform/errors.ts';
 import { rendered, type App } from '../../platform/http.ts';
 import { body, nullable, timestamp } from '../../platform/schema.ts';
-import { csvOf, wantsCsv } from './csv.ts';
+import { csvOf, wantsCsv, type Cell } from './csv.ts';
 import { dimensions } from './filter.ts';
 import { liveWaitRoute } from './live-wait.ts';
 import {
@@ -135,7 +135,7 @@ function statisticRoutes(app: App, sql: Sql, statistic: Statistic): void {
     }
     reply.type('text/csv; charset=utf-8');
     const columns = ['timestamp', 'seconds', ...query.dimensions, ...Object.keys(figures)];
-    return csvOf(columns, rows as readonly Record<string, unknown>[]);
+    return csvOf(columns, rows as readonly Record<string, Cell>[]);
   };
   const optional = Type.Partial(Type.Object(parameters));
   app.get(url, { config: { access }, onRequest: readBrackets, schema }, async (request, reply) =>

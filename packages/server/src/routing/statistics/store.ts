@@ -29,7 +29,9 @@ const figures = (sql: Sql): Piece => sql`
   sum(seconds)::float8 AS total_duration_in_seconds`;
 
 export async function engagementDurations(sql: Sql, query: StatisticsQuery): Promise<DurationRow[]> {
-  return sql<DurationRow[]>`${byStart(sql, query, subEngagements(sql, query, usesOf(query)), figures(sql))}`;
+  return sql<
+    DurationRow[]
+  >`${byStart(sql, query, subEngagements(sql, query, usesOf(query)), { counts: figures(sql) })}`;
 }
 
 export async function queueWaits(sql: Sql, query: StatisticsQuery): Promise<WaitRow[]> {
@@ -40,11 +42,16 @@ export async function queueWaits(sql: Sql, query: StatisticsQuery): Promise<Wait
       AS within_service_level_count`;
   const extra = sql`, extract(epoch FROM fact.left_at - fact.entered_at)::float8 AS exact_seconds,
     fact.outcome = 'engaged' AS is_served`;
-  return sql<WaitRow[]>`${byStart(sql, query, facts, counts, extra)}`;
+  return sql<WaitRow[]>`${byStart(sql, query, facts, { counts, extra })}`;
 }
 
 /** Facts grouped by the step they began in. */
-function byStart(sql: Sql, query: StatisticsQuery, facts: Facts, counts: Piece, extra: Piece = sql``): Piece {
+function byStart(
+  sql: Sql,
+  query: StatisticsQuery,
+  facts: Facts,
+  { counts, extra = sql`` }: { readonly counts: Piece; readonly extra?: Piece },
+): Piece {
   return sql`
     WITH facts AS (
            SELECT ${facts.isRepeated ? sql`DISTINCT` : sql``} ${facts.id} AS fact_id, ${stepOf(sql, query, facts.startedAt)} AS step,
