@@ -232,6 +232,14 @@ async function dropLast(pool: Sql, { account_id, site_id, webhook_id }: SampleRo
       await sql`DELETE FROM delivery_log WHERE webhook_id = ${webhook_id}`;
       await sql`DELETE FROM webhooks WHERE id = ${webhook_id}`;
     }
+    // Operators of the user who worked on the sample site keep their time, without the site. Served by the primary key.
+    await sql`
+      UPDATE presence_intervals i
+         SET (site_ids, team_ids) = (
+               SELECT coalesce(array_agg(place.site_id ORDER BY number), '{}'), coalesce(array_agg(team_id ORDER BY number), '{}')
+                 FROM unnest(i.site_ids, i.team_ids) WITH ORDINALITY AS place (site_id, team_id, number)
+                WHERE place.site_id <> ${site_id})
+       WHERE i.operator_id IN (SELECT id FROM operators WHERE account_id = ${account_id}) AND ${site_id} = ANY(i.site_ids)`;
     await sql`DELETE FROM sites WHERE id = ${site_id} AND account_id = ${account_id}`;
     await sql`DELETE FROM sample_data WHERE account_id = ${account_id}`;
   });

@@ -119,7 +119,7 @@ export async function readStatisticsQuery(
   };
 }
 
-export function sitesConcerned(caller: OperatorCaller, filter: Filter | null): readonly SiteId[] {
+function sitesConcerned(caller: OperatorCaller, filter: Filter | null): readonly SiteId[] {
   const all = requestedSites(caller, undefined, 'manager');
   if (filter === null) return all;
   requestedSites(caller, sitesNamed(filter), 'manager');
