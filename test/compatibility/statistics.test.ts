@@ -183,7 +183,7 @@ const lines: readonly Line[] = [
   },
   {
     says: 'the same of some sites, and 0 where nobody has waited',
-    request: ({ otherSite }) => `POST /reporting/live/queue/average_wait_time?site_ids[0]=${otherSite}`,
+    request: ({ otherSite }) => `POST /reporting/live/queue/average_wait_time?site_ids[]=${otherSite}`,
     expect: (answer) => assert.deepEqual(expectStatus(answer, 200).body, { total: 0 }),
   },
   {

@@ -6,6 +6,7 @@ import { Refusal } from './errors.ts';
 const readings: readonly (readonly [query: string, object: unknown])[] = [
   ['', {}],
   ['a=1', { a: '1' }],
+  ['a=1&_=1700000000000', { a: '1' }],
   ['a=1&a=2', { a: ['1', '2'] }],
   ['a[]=1', { a: ['1'] }],
   ['a[]=1&a[]=2', { a: ['1', '2'] }],

@@ -16,7 +16,8 @@ export function parseBrackets(query: string): Record<string, unknown> {
   const pairs = [...new URLSearchParams(query)];
   if (pairs.length > limits.parameters)
     throw invalid([{ attribute: '', detail: `must not have more than ${limits.parameters} parameters` }]);
-  for (const [name, value] of pairs) put(root, pathOf(name), value);
+  // `_` is what pages add to keep caches out, and means nothing.
+  for (const [name, value] of pairs) if (name !== '_') put(root, pathOf(name), value);
   return objectOf(root);
 }
 

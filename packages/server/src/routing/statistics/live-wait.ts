@@ -1,4 +1,3 @@
-import type { onRequestHookHandler } from 'fastify';
 import Type from 'typebox';
 import { operatorOf } from '../../identity/access.ts';
 import { requestedSites } from '../../identity/requested-sites.ts';
@@ -12,17 +11,11 @@ const fields = {
   queue_ids: Type.Optional(list(uuid<'queue'>(), { minItems: 1 })),
 };
 
-interface LiveWaitParts {
-  readonly sql: Sql;
-  readonly readQuery: onRequestHookHandler;
-}
-
-export function liveWaitRoute(app: App, { sql, readQuery }: LiveWaitParts): void {
+export function liveWaitRoute(app: App, sql: Sql): void {
   app.post(
     '/reporting/live/queue/average_wait_time',
     {
       config: { access: { operator: 'manager', site: 'anywhere' }, changesNothing: true, audit: 'dry run' },
-      onRequest: readQuery,
       schema: {
         tags: ['Statistics'],
         summary: 'How long the last visitors of the queues had waited',

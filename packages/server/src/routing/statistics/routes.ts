@@ -105,7 +105,7 @@ const access = { operator: 'manager', site: 'anywhere' } as const;
 /** `sql` has connections of its own, few of them: however long statistics take, other requests do not wait for them. */
 export function statisticsRoutes(app: App, sql: Sql): void {
   for (const statistic of statistics) statisticRoutes(app, sql, statistic);
-  liveWaitRoute(app, { sql, readQuery: readBrackets });
+  liveWaitRoute(app, sql);
 }
 
 function statisticRoutes(app: App, sql: Sql, statistic: Statistic): void {
