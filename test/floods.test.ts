@@ -136,56 +136,65 @@ function prepareFlood({ url, token, siteId, queueId }: FloodOrder) {
       child.send({ url, token, siteId, queueId } satisfies FloodOrder);
     },
     async end(): Promise<FloodReport> {
+      const signal = AbortSignal.timeout(30_000);
+      const reported = once(child, 'message', { signal });
       child.send('end');
-      const [report] = (await once(child, 'message')) as [FloodReport];
+      const [report] = (await reported) as [FloodReport];
       return report;
     },
     async [Symbol.asyncDispose]() {
-      child.kill();
-      await once(child, 'exit');
+      const ended = once(child, 'exit');
+      // False: it has ended already.
+      if (child.kill()) await ended;
     },
   };
 }
 
-test('one address at full speed: others find places, operators their feeds, and nobody waits longer', async (t) => {
-  await using cluster = await startCluster(1, { USHER_RATE_LIMIT_PER_TOKEN: '6000' });
-  const [node] = cluster.nodes;
-  assert(node !== undefined);
-  const server = cluster.reach(node);
-  const shop = await openShop(server);
-  // Operators at their desks: a feed is read all the time, with a flood or without.
-  const desk = { localAddress: '127.0.0.9', agent: new Agent() };
-  const feeds = await Promise.all(shop.operators.map(async ({ token }) => feedFrom(desk, server, token)));
-  await using flood = prepareFlood(shop);
-  const quiet = [await workFor(shop, isLong ? roundMs : 1_000)];
-  const starts: Times[] = [];
-  const sustained: Times[] = [];
-  for (let round = 0; round < rounds; round += 1) {
-    flood.begin();
-    const tickets = async (): Promise<number> => {
-      const [row] = await cluster.database.sql`
+const longestMs = isLong ? 600_000 : 120_000;
+
+test(
+  'one address at full speed: others find places, operators their feeds, and nobody waits longer',
+  { timeout: longestMs },
+  async (t) => {
+    await using cluster = await startCluster(1, { USHER_RATE_LIMIT_PER_TOKEN: '6000' });
+    const [node] = cluster.nodes;
+    assert(node !== undefined);
+    const server = cluster.reach(node);
+    const shop = await openShop(server);
+    // Operators at their desks: a feed is read all the time, with a flood or without.
+    const desk = { localAddress: '127.0.0.9', agent: new Agent() };
+    const feeds = await Promise.all(shop.operators.map(async ({ token }) => feedFrom(desk, server, token)));
+    await using flood = prepareFlood(shop);
+    const quiet = [await workFor(shop, isLong ? roundMs : 1_000)];
+    const starts: Times[] = [];
+    const sustained: Times[] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      flood.begin();
+      const tickets = async (): Promise<number> => {
+        const [row] = await cluster.database.sql`
         SELECT count(*)::integer AS count FROM queue_tickets
          WHERE ${shop.queueId} = ANY(queue_ids) AND ended_at IS NULL AND address_hash IS NOT NULL`;
-      return Number(row?.['count']);
-    };
-    await until(async () => (await tickets()) >= 10);
-    // What an address may have at once it takes at once: 100 feeds, 60 visitors, 100 requests, 2,000 sockets.
-    if (isLong) starts.push(await workFor(shop, startMs));
-    sustained.push(await workFor(shop, roundMs));
-    // Ten of the flood, and at most the three of those who work at this moment.
-    assert.ok((await tickets()) <= 13);
-    const report = await flood.end();
-    t.diagnostic(JSON.stringify(report));
-    assert.ok(report.openFeeds <= 100, `${report.openFeeds} feeds`);
-    if (isLong) quiet.push(await workFor(shop, roundMs));
-  }
-  assert.ok(feeds.every((feed) => feed.isOpen()));
-  const [made] = await cluster.database.sql`SELECT count(*)::integer AS count FROM visitors`;
-  t.diagnostic(`${String(made?.['count'])} visitors in all`);
-  if (!isLong) return;
-  compare(t, 'at the start', pairsOf(quiet, starts));
-  assert.deepEqual(compare(t, 'sustained', pairsOf(quiet, sustained)), []);
-});
+        return Number(row?.['count']);
+      };
+      await until(async () => (await tickets()) >= 10);
+      // What an address may have at once it takes at once: 100 feeds, 60 visitors, 100 requests, 2,000 sockets.
+      if (isLong) starts.push(await workFor(shop, startMs));
+      sustained.push(await workFor(shop, roundMs));
+      // Ten of the flood, and at most the three of those who work at this moment.
+      assert.ok((await tickets()) <= 13);
+      const report = await flood.end();
+      t.diagnostic(JSON.stringify(report));
+      assert.ok(report.openFeeds <= 100, `${report.openFeeds} feeds`);
+      if (isLong) quiet.push(await workFor(shop, roundMs));
+    }
+    assert.ok(feeds.every((feed) => feed.isOpen()));
+    const [made] = await cluster.database.sql`SELECT count(*)::integer AS count FROM visitors`;
+    t.diagnostic(`${String(made?.['count'])} visitors in all`);
+    if (!isLong) return;
+    compare(t, 'at the start', pairsOf(quiet, starts));
+    assert.deepEqual(compare(t, 'sustained', pairsOf(quiet, sustained)), []);
+  },
+);
 
 function pairsOf(quiet: readonly Times[], flooded: readonly Times[]): Pair[] {
   return flooded.map((each, index) => {

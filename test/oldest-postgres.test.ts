@@ -9,7 +9,7 @@ import { startTestPostgres, type TestPostgres } from './support/test-postgres.ts
 
 /**
  * Test files once more, on the oldest PostgreSQL that Usher supports. The short form is the SQL of every route, and a test of
- * each kind of work that no route does; the long form is every test that needs no browser.
+ * each kind of work that no route does; the long form is every test that needs no browser, and the long form of the generated requests.
  */
 const isLong = process.env['PROVE'] !== undefined;
 const longestMs = isLong ? 1_800_000 : 240_000;
@@ -43,10 +43,16 @@ after(async () => {
   directory.remove();
 });
 
-/** Runs the files in processes of their own; answers how many tests passed. All of them must. */
-async function runOnOldest(files: readonly string[], signal: AbortSignal, names: readonly string[] = []) {
-  // A test runner that finds NODE_TEST_CONTEXT takes itself for a test file of another. What runs here is the short form.
-  const { NODE_TEST_CONTEXT: _context, PROVE: _long, ...inherited } = process.env;
+interface Run {
+  readonly names?: readonly string[];
+  readonly form?: 'short' | 'long';
+}
+
+/** Runs the files in processes of their own and prints their figures; answers how many tests passed. All of them must. */
+async function runOnOldest(files: readonly string[], signal: AbortSignal, { names = [], form = 'short' }: Run = {}) {
+  // A test runner that finds NODE_TEST_CONTEXT takes itself for a test file of another.
+  const { NODE_TEST_CONTEXT: _context, PROVE: seed, ...others } = process.env;
+  const inherited = form === 'long' ? { ...others, PROVE: seed } : others;
   const patterns = names.map((name) => `--test-name-pattern=/^${name.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&')}/`);
   const child = spawn(
     process.execPath,
@@ -55,10 +61,19 @@ async function runOnOldest(files: readonly string[], signal: AbortSignal, names:
   );
   const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
   assert.equal(code, 0, output);
+  for (const [, figures] of output.matchAll(/^ *# (\{".*)$/gm)) console.log(figures);
   return Number(/^# pass (\d+)$/m.exec(output)?.[1]);
 }
 
 if (isLong) {
+  test(
+    'no garbage makes an operation answer with a 5xx on the oldest PostgreSQL',
+    { timeout: longestMs },
+    async (t) => {
+      assert.ok((await runOnOldest(['test/garbage.test.ts'], t.signal, { form: 'long' })) > 100);
+    },
+  );
+
   const exclude = ['test/{console,widget}*.test.ts', 'test/call.test.ts', 'test/oldest-postgres.test.ts'];
   test('every test without a browser passes on the oldest PostgreSQL', { timeout: longestMs }, async (t) => {
     const passed = await runOnOldest(globSync('test/*.test.ts', { exclude }), t.signal);
@@ -78,7 +93,7 @@ if (isLong) {
           `choose another test of ${file} than "${name}"`,
         );
     const names = Object.values(behindRoutes).flat();
-    const passed = await runOnOldest(Object.keys(behindRoutes), t.signal, names);
+    const passed = await runOnOldest(Object.keys(behindRoutes), t.signal, { names });
     t.diagnostic(`${passed} tests passed, of ${names.length} that were named`);
     assert.ok(passed >= names.length);
   });

@@ -28,6 +28,7 @@ const idleSockets = 2_000;
 class Flood {
   readonly #order: FloodOrder;
   readonly #agent = new Agent({ keepAlive: true });
+  readonly #feedAgent = new Agent();
   readonly #answers: Record<string, number> = {};
   readonly #tokens: string[] = [];
   readonly #feeds: FeedFrom[] = [];
@@ -55,6 +56,7 @@ class Flood {
     for (const feed of this.#feeds) feed.close();
     for (const socket of this.#sockets) socket.destroy();
     this.#agent.destroy();
+    this.#feedAgent.destroy();
     await Promise.all(this.#loops);
     return report;
   }
@@ -97,7 +99,7 @@ class Flood {
   async #follow(): Promise<void> {
     const token = this.#anyToken;
     if (token === undefined) return;
-    const feed = await feedFrom({ localAddress, agent: new Agent() }, this.#order, token);
+    const feed = await feedFrom({ localAddress, agent: this.#feedAgent }, this.#order, token);
     this.#note('feed', feed.status);
     if (feed.status === 200) this.#feeds.push(feed);
     if (!this.#runs) feed.close();
@@ -109,7 +111,11 @@ class Flood {
     const socket = connect({ host, port: Number(port), localAddress });
     this.#sockets.push(socket);
     await new Promise<void>((resolve) => {
-      socket.on('connect', resolve).on('error', () => resolve());
+      // A round may end while it connects: then nothing but 'close' comes.
+      socket
+        .on('connect', resolve)
+        .on('error', () => undefined)
+        .on('close', resolve);
     });
   }
 }

@@ -77,6 +77,7 @@ export async function feedFrom(from: From, server: { readonly url: string }, tok
     answer.once('data', (chunk: Buffer) => resolve([chunk.toString()]));
     answer.once('end', () => resolve(['']));
     answer.once('error', () => resolve(['']));
+    answer.once('close', () => resolve(['']));
   });
   answer.resume();
   return {
