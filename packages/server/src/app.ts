@@ -218,8 +218,11 @@ export async function buildApp(parts: AppParts): Promise<App> {
   return app;
 }
 
-/** Filters make every statement another, so none is prepared. Few connections: statistics that take long wait for each other only. */
-const statisticsOptions = { max: 2, idle_timeout: 60, prepare: false };
+/**
+ * Filters make every statement another, so none is prepared. Few connections: statistics that take long wait for each other only,
+ * and may each have the memory to join a year without files.
+ */
+const statisticsOptions = { max: 2, idle_timeout: 60, prepare: false, connection: { work_mem: '64MB' } };
 
 function openStatistics(app: App, database: Database): void {
   const sql = database.connect(statisticsOptions);

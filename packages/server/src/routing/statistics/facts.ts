@@ -125,11 +125,16 @@ const ticketColumns = (sql: Sql) => ({
  * until the operator's lease ended.
  */
 export function presence(sql: Sql, { accountId, siteIds, from, to }: StatisticsQuery, uses: Uses): Facts {
+  const sites = sql`${[...siteIds]}::uuid[]`;
   const columns = sql`i.id, i.engaged, i.available, i.media, i.reason, i.site_ids, i.team_ids, i.started_at, i.ended_at`;
+  // Where no site or team is asked for, an interval need not be taken apart into those it belongs to.
+  const isRepeated = uses('site_id', 'team_id');
+  const places = sql`
+      JOIN LATERAL unnest(kept.site_ids, kept.team_ids) AS place (site_id, team_id) ON place.site_id = ANY(${sites})`;
   return {
     source: sql`
       operators o
-      CROSS JOIN LATERAL (
+      JOIN LATERAL (
         SELECT ${columns}
           FROM presence_intervals i
          WHERE i.operator_id = o.id AND i.started_at >= ${from} AND i.started_at < ${to}
@@ -139,22 +144,17 @@ export function presence(sql: Sql, { accountId, siteIds, from, to }: StatisticsQ
           WHERE i.operator_id = o.id AND i.started_at < ${from}
           ORDER BY i.started_at DESC, i.id DESC
           LIMIT 1)) AS kept
+        ON o.account_id = ${accountId} AND kept.site_ids && ${sites}
       CROSS JOIN LATERAL (
-        SELECT greatest(kept.started_at, ${from}) AS started_at,
-               least(${to}, ${intervalEnd(sql)}) AS ended_at) AS fact
-      JOIN LATERAL (
-        SELECT ${uses('team_id') ? sql`place.site_id, place.team_id` : sql`DISTINCT place.site_id`}
-          FROM unnest(kept.site_ids, kept.team_ids) AS place (site_id, team_id)
-         WHERE place.site_id = ANY(${[...siteIds]}::uuid[])) AS place
-        ON o.account_id = ${accountId} AND fact.ended_at > fact.started_at`,
+        SELECT greatest(kept.started_at, ${from}) AS started_at, least(${to}, ${intervalEnd(sql)}) AS ended_at) AS fact
+      ${isRepeated ? places : sql``}`,
     id: sql`kept.id`,
     startedAt: sql`fact.started_at`,
     endedAt: sql`fact.ended_at`,
-    isRepeated: true,
+    isRepeated,
     columns: {
       ...missing(sql),
-      site_id: sql`place.site_id`,
-      ...(uses('team_id') ? { team_id: sql`place.team_id` } : {}),
+      ...(isRepeated ? { site_id: sql`place.site_id`, team_id: sql`place.team_id` } : {}),
       operator_id: sql`o.id`,
       type: presenceType(sql),
       user_type: sql`'operator'`,

@@ -21,11 +21,14 @@ export interface WaitRow extends DurationRow {
   readonly within_service_level_count: number;
 }
 
-/** Seconds are whole: each instant is cut to its second before it is subtracted, so that parts always add up to the whole. */
-const secondOf = (sql: Sql, at: Piece): Piece => sql`floor(extract(epoch FROM ${at}))::bigint`;
+/**
+ * Seconds are whole: each instant is cut to its second before it is subtracted, so that parts always add up to the whole. A double
+ * holds them exactly, and costs less than the numeric that `extract` gives.
+ */
+const secondOf = (sql: Sql, at: Piece): Piece => sql`floor(date_part('epoch', ${at}))`;
 
 const figures = (sql: Sql): Piece => sql`
-  count(*)::integer AS count, round(avg(seconds), 3)::float8 AS average_duration_in_seconds,
+  count(*)::integer AS count, round(avg(seconds)::numeric, 3)::float8 AS average_duration_in_seconds,
   sum(seconds)::float8 AS total_duration_in_seconds`;
 
 export async function engagementDurations(sql: Sql, query: StatisticsQuery): Promise<DurationRow[]> {
@@ -70,7 +73,7 @@ export async function onlineDurations(sql: Sql, query: StatisticsQuery): Promise
   const facts = presence(sql, query, usesOf(query));
   return sql<Group[]>`
     WITH facts AS (
-           SELECT DISTINCT ${facts.id} AS fact_id, date_trunc('second', ${facts.startedAt}) AS started_at,
+           SELECT ${facts.isRepeated ? sql`DISTINCT` : sql``} ${facts.id} AS fact_id, date_trunc('second', ${facts.startedAt}) AS started_at,
                   date_trunc('second', ${facts.endedAt}) AS ended_at${dimensionColumns(sql, query, facts)}
              FROM ${facts.source}
             WHERE ${conditionOf(sql, query.filter, facts.columns)}),
