@@ -94,7 +94,10 @@ test('every list succeeds with each parameter of its query', async (t) => {
         for (const query of queries) await ask(route, request, { query, mayRefuse });
         const has = (name: string): boolean => parameters.some((parameter) => parameter.name === name);
         const site = has('site_ids') ? `&site_ids[]=${cast.account.siteId}` : '';
-        if (has('cursor')) await followCursor(route, request, { first: `?per_page=1${site}`, mayRefuse });
+        const day = 86_400_000;
+        const [from, to] = [Date.now() - day, Date.now() + day].map((at) => new Date(at).toISOString());
+        const range = has('from') ? `&from=${from}&to=${to}` : '';
+        if (has('cursor')) await followCursor(route, request, { first: `?per_page=1${site}${range}`, mayRefuse });
       }
     });
   }

@@ -26,6 +26,9 @@ const values: Readonly<Record<string, () => readonly string[]>> = {
   contains: () => ['ADMIN', '%_'],
   hostname: () => ['shop.example.com'],
   page: () => ['2'],
+  time_zone: () => ['Europe/Tallinn'],
+  service_level_sec: () => ['30'],
+  short_duration_sec: () => ['3'],
   per_page: () => ['1'],
 };
 
@@ -47,8 +50,20 @@ export function queryVariants(parameters: readonly QueryParameter[], ids: QueryI
   return [...each, known.map(first)].map((query) => `?${query.join('&')}`);
 }
 
+/** Filters of statistics: each kind there is, by a dimension of each type. */
+const filters: readonly string[] = [
+  'filter[type]=selector&filter[dimension]=type&filter[value]=',
+  'filter[type]=in&filter[dimension]=queue_id&filter[values][]=none&filter[values][]=00000000-0000-4000-8000-000000000000',
+  'filter[type]=not&filter[field][type]=selector&filter[field][dimension]=team_id&filter[field][value]=',
+  ...['and', 'or'].map(
+    (type) =>
+      `filter[type]=${type}&filter[fields][0][type]=selector&filter[fields][0][dimension]=outcome&filter[fields][0][value]=engaged`,
+  ),
+];
+
 /** `name=value` for each value to be asked for. */
 function texts({ name, schema }: QueryParameter, ids: QueryIds): string[] {
+  if (name === 'filter') return [...filters];
   const isList = schema.type === 'array';
   const key = isList ? `${name}[]` : name;
   const found = valuesOf(name, isList ? schema.items : schema, ids);

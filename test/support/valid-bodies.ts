@@ -38,6 +38,7 @@ export async function bodyOf(
 }
 
 let count = 0;
+const statisticsRange = { start_date: '2027-01-01', end_date: '2027-01-02' };
 /** A valid body for each route that takes one. */
 const bodies: Readonly<Record<string, (request: BodyRequest) => unknown>> = {
   'POST /operator_authentication/tokens': ({ account }) => credentials(account),
@@ -134,6 +135,11 @@ const bodies: Readonly<Record<string, (request: BodyRequest) => unknown>> = {
   'POST /sample_data': () => undefined,
   'POST /sample_data/receiver': () => ({}),
   'PATCH /sample_data': () => ({ action: 'stop' }),
+  'POST /engagements/stats/duration': () => statisticsRange,
+  'POST /engagements/stats/post_engagement_duration': () => statisticsRange,
+  'POST /engagements/stats/queue/wait_duration': () => statisticsRange,
+  'POST /operators/stats/online_duration': () => statisticsRange,
+  'POST /reporting/live/queue/average_wait_time': () => ({}),
   'POST /carriers/twilio/status': () => signedForm('status').body,
   'POST /carriers/twilio/inbound': () => signedForm('inbound').body,
 };
@@ -158,6 +164,12 @@ export const queriesOf: Readonly<Record<string, (account: TestAccount) => string
   'GET /queues/stats': (account) => `?site_ids[]=${account.siteId}&from=2027-01-01T00:00:00Z&to=2027-01-02T00:00:00Z`,
   'GET /visitors': (account) => `?ids[]=${account.siteId}`,
   'GET /files': (account) => `?site_ids[]=${account.siteId}&state=pending`,
+  'GET /operators/presence_intervals': (account) =>
+    `?site_ids[]=${account.siteId}&from=2027-01-01T00:00:00Z&to=2027-01-02T00:00:00Z`,
+  'GET /engagements/stats/duration': () => '?start_date=2027-01-01&end_date=2027-01-02',
+  'GET /engagements/stats/post_engagement_duration': () => '?start_date=2027-01-01&end_date=2027-01-02',
+  'GET /engagements/stats/queue/wait_duration': () => '?start_date=2027-01-01&end_date=2027-01-02',
+  'GET /operators/stats/online_duration': () => '?start_date=2027-01-01&end_date=2027-01-02',
   'GET /queues/:queue_id/stats': () => '?from=2027-01-01T00:00:00Z&to=2027-01-02T00:00:00Z',
   'GET /webhooks/:webhook_id/stats': () => '?from=2027-01-01T00:00:00Z&to=2027-01-02T00:00:00Z',
   'GET /queues/scheduling_policies': (account) => `?site_ids[]=${account.siteId}`,

@@ -51,8 +51,10 @@ import { channelRoutes } from './queues/channels/routes.ts';
 import { rankingRoutes } from './queues/rankings/routes.ts';
 import { availabilityRoute } from './queues/availability.ts';
 import { queueRoutes } from './queues/routes.ts';
+import { intervalRoutes } from './routing/presence/intervals-routes.ts';
 import { presenceRoutes } from './routing/presence/routes.ts';
 import { reportRoutes } from './routing/reports/routes.ts';
+import { statisticsRoutes } from './routing/statistics/routes.ts';
 import { ticketRoutes } from './routing/tickets/routes.ts';
 import { countTurns, watchTurns } from './routing/turn-metrics.ts';
 import { Turns } from './routing/turns.ts';
@@ -190,7 +192,9 @@ export async function buildApp(parts: AppParts): Promise<App> {
   channelRoutes(app);
   ticketRoutes(app, { turns, attacher, addressOf });
   presenceRoutes(app, turns);
+  intervalRoutes(app);
   reportRoutes(app);
+  openStatistics(app, database);
   requestRoutes(app, { turns, attacher, addressOf });
   engagementRoutes(app, turns);
   transferRoutes(app, turns, attacher);
@@ -224,6 +228,18 @@ export async function buildApp(parts: AppParts): Promise<App> {
   await pageRoutes(app);
   await app.ready();
   return app;
+}
+
+/**
+ * Filters make every statement another, so none is prepared. Few connections: statistics that take long wait for each other only,
+ * and may each have the memory to join a year without files.
+ */
+const statisticsOptions = { max: 2, idle_timeout: 60, prepare: false, connection: { work_mem: '64MB' } };
+
+function openStatistics(app: App, database: Database): void {
+  const sql = database.connect(statisticsOptions);
+  app.addHook('onClose', async () => sql.end({ timeout: 1 }));
+  statisticsRoutes(app, sql);
 }
 
 /**

@@ -117,7 +117,7 @@ export const settings = [
   {
     name: 'USHER_EVENT_RETENTION_DAYS',
     fallback: '30',
-    meaning: 'Days for which events and the audit log are kept, 1 to 3650',
+    meaning: 'Days for which events, the audit log and presence intervals are kept, 1 to 3650',
   },
   {
     name: 'USHER_SCANNER',

@@ -11,6 +11,7 @@ import type { ClockWatch } from './platform/clock-watch.ts';
 import type { Sql } from './platform/database.ts';
 import { dropOldIdempotencyKeys } from './platform/idempotency.ts';
 import type { Log } from './platform/log.ts';
+import { dropOldIntervals } from './routing/presence/intervals-store.ts';
 import { dropOldMoves } from './routing/turn-store.ts';
 import { dropOldWebhooks } from './webhooks/retention.ts';
 
@@ -59,6 +60,7 @@ export function startHousekeeping({ sql, clock, config, log }: HousekeepingParts
     await run([
       async () => dropDays(sql, eventLog, kept),
       async () => dropDays(sql, auditLog, kept),
+      async () => dropOldIntervals(sql, kept),
       async () => dropOldIdempotencyKeys(sql, now),
       async () => dropExpiredRevocations(sql, steadyNow),
       async () => dropExpiredSignIns(sql, now),

@@ -1,5 +1,6 @@
 import {
   ActivityLogIcon,
+  BarChartIcon,
   ChatBubbleIcon,
   ClockIcon,
   CounterClockwiseClockIcon,
@@ -41,6 +42,13 @@ export const pages: readonly Page[] = [
     icon: ChatBubbleIcon,
     role: 'operator',
     component: lazily(async () => (await import('../pages/desk/page.tsx')).DeskPage),
+  },
+  {
+    path: '/timeline',
+    title: 'Timeline',
+    icon: BarChartIcon,
+    role: 'manager',
+    component: lazily(async () => (await import('../pages/timeline/page.tsx')).TimelinePage),
   },
   {
     path: '/queues',

@@ -265,7 +265,7 @@ async function readEngagements(
     : sql`e.id = ANY(${[...ids]}::uuid[])`; // prettier-ignore
   return sql<StoredEngagement[]>`
     SELECT e.id, e.request_id, e.ticket_id, e.queue_id, e.heard_by, e.asked_on_site_id, e.site_id, e.operator_id, e.media,
-           e.sub_engagement_id,
+           e.sub_engagement_id, e.highest_media, e.operator_team_ids,
            extract(epoch FROM e.sub_started_at)::float8 * 1000 AS sub_started_at,
            extract(epoch FROM e.started_at)::float8 * 1000 AS started_at,
            extract(epoch FROM e.ended_at)::float8 * 1000 AS ended_at,

@@ -39,6 +39,7 @@ export function rowsOf(changes: Changes, at: Date) {
     visits: JSON.stringify(changes.visits.map(visitRow)),
     said: [...changes.presences.keys()],
     presences: JSON.stringify([...changes.presences].map(presenceRow)),
+    states: [...changes.states].map(stateRow),
     renewed: [...changes.renewals].map(renewalRow),
     visitors: JSON.stringify([...changes.visitorLeases].map(([id, until]) => ({ id, expires_at: instant(until) }))),
     messages: JSON.stringify(changes.messages.map(messageRow)),
@@ -141,6 +142,8 @@ function engagementRow(engagement: Engagement) {
     sub_engagement_id: engagement.subEngagementId,
     sub_started_at: new Date(engagement.subStartedAt),
     media: engagement.medium,
+    highest_media: engagement.highestMedium,
+    operator_team_ids: engagement.operatorTeams,
     end_reason: engagement.endReason,
     ended_at: instant(engagement.endedAt),
     heard_by: engagement.heardBy,
@@ -167,6 +170,8 @@ function subEngagementRow(sub: Changes['subEngagements'][number]) {
     site_id: sub.siteId,
     media: sub.medium,
     started_at: new Date(sub.startedAt),
+    highest_media: sub.highestMedium,
+    operator_team_ids: sub.operatorTeams,
   };
 }
 
@@ -181,14 +186,20 @@ function queueRow({ settings, visitors, memory }: Queue) {
   };
 }
 
-function visitRow({ queueId, ticketId, enqueuedAt, enteredAt, outcome }: Changes['visits'][number]) {
+function visitRow({ queueId, ticketId, enqueuedAt, enteredAt, outcome, destinationId }: Changes['visits'][number]) {
   return {
     queue_id: queueId,
     ticket_id: ticketId,
     enqueued_at: new Date(enqueuedAt),
     entered_at: new Date(enteredAt),
     outcome,
+    destination_queue_id: destinationId,
   };
+}
+
+/** What `keep_presence` takes (migration 0025). */
+function stateRow([operator, lapsedAt]: [Operator, number | null]) {
+  return { operator_id: operator.settings.id, engaged: operator.engagements.length > 0, lapsed_at: instant(lapsedAt) };
 }
 
 function renewalRow({ settings: { id, leaseUntil } }: Operator) {

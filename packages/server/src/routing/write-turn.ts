@@ -19,11 +19,21 @@ export interface TurnMark {
 /**
  * Everything a turn has changed, its events among it, in one statement. Each thing is written once: new things are
  * inserted as they ended up, others are updated by their keys. Rows travel as JSON: one text per table, whatever the number.
+ * Where operators are in another state, a second statement ends their presence interval and begins the next.
  */
 export async function writeTurn(sql: Sql, mark: TurnMark, changes: Changes): Promise<void> {
-  const { accountId } = mark;
   const at = new Date(mark.now);
   const rows = rowsOf(changes, at);
+  // Sent together: the statement that keeps presence sees what the first one has written.
+  await Promise.all([
+    writeRows(sql, mark, rows),
+    ...(rows.states.length === 0 ? [] : [sql`SELECT keep_presence(${at}, ${JSON.stringify(rows.states)}::text::json)`]),
+  ]);
+}
+
+async function writeRows(sql: Sql, mark: TurnMark, rows: TurnRows): Promise<void> {
+  const { accountId } = mark;
+  const at = new Date(mark.now);
   const topic = rows.moved === 'who is there' ? 'queues_of_account' : 'queue_counts';
   await sql`
     WITH turn AS (SELECT ${accountId}::uuid AS account_id, ${at}::timestamptz AS at),
@@ -106,22 +116,26 @@ function engagementWrites(sql: Sql, rows: TurnRows, accountId: AccountId) {
          new_engagements AS (
            INSERT INTO engagements (id, account_id, asked_on_site_id, site_id, visitor_id, operator_id, sub_engagement_id, sub_started_at, media,
                                     request_id, ticket_id, queue_id, end_reason, started_at, ended_at, updated_at,
-                                    undelivered_to_visitor, heard_by)
+                                    undelivered_to_visitor, heard_by, highest_media, operator_team_ids)
            SELECT id, turn.account_id, asked_on_site_id, site_id, visitor_id, operator_id, sub_engagement_id, sub_started_at, media, request_id,
-                  ticket_id, queue_id, end_reason, started_at, ended_at, turn.at, to_visitor, heard_by
+                  ticket_id, queue_id, end_reason, started_at, ended_at, turn.at, to_visitor, heard_by,
+                  highest_media, operator_team_ids
              FROM turn, json_to_recordset(${rows.newEngagements}::text::json) AS e (
                     id uuid, asked_on_site_id uuid, site_id uuid, visitor_id uuid, operator_id uuid, sub_engagement_id uuid,
                     sub_started_at timestamptz, media text, request_id uuid, ticket_id uuid, queue_id uuid, end_reason text,
-                    started_at timestamptz, ended_at timestamptz, to_visitor integer, heard_by uuid[])),
+                    started_at timestamptz, ended_at timestamptz, to_visitor integer, heard_by uuid[],
+                    highest_media text, operator_team_ids uuid[])),
          old_engagements AS (
            UPDATE engagements o
               SET site_id = e.site_id, operator_id = e.operator_id, sub_engagement_id = e.sub_engagement_id,
                   sub_started_at = e.sub_started_at, media = e.media, end_reason = e.end_reason, ended_at = e.ended_at,
                   updated_at = turn.at, undelivered_to_visitor = undelivered_to_visitor + to_visitor,
-                  heard_by = e.heard_by
+                  heard_by = e.heard_by,
+                  highest_media = e.highest_media, operator_team_ids = e.operator_team_ids
              FROM turn, json_to_recordset(${rows.oldEngagements}::text::json) AS e (
                     id uuid, site_id uuid, operator_id uuid, sub_engagement_id uuid, sub_started_at timestamptz, media text,
-                    end_reason text, ended_at timestamptz, to_visitor integer, heard_by uuid[])
+                    end_reason text, ended_at timestamptz, to_visitor integer, heard_by uuid[],
+                    highest_media text, operator_team_ids uuid[])
             WHERE o.id = e.id
            RETURNING 1),
          begun AS (
@@ -131,10 +145,13 @@ function engagementWrites(sql: Sql, rows: TurnRows, accountId: AccountId) {
            DELETE FROM active_engagements
             WHERE account_id = ${accountId} AND engagement_id = ANY(${rows.ended}::uuid[])),
          subs AS (
-           INSERT INTO sub_engagements (id, account_id, engagement_id, operator_id, site_id, media, started_at, ended_at)
-           SELECT id, turn.account_id, engagement_id, operator_id, site_id, media, started_at, turn.at
+           INSERT INTO sub_engagements (id, account_id, engagement_id, operator_id, site_id, media, started_at, ended_at,
+                                        highest_media, operator_team_ids)
+           SELECT id, turn.account_id, engagement_id, operator_id, site_id, media, started_at, turn.at, highest_media,
+                  operator_team_ids
              FROM turn, json_to_recordset(${rows.subEngagements}::text::json) AS e (
-                    id uuid, engagement_id uuid, operator_id uuid, site_id uuid, media text, started_at timestamptz))`;
+                    id uuid, engagement_id uuid, operator_id uuid, site_id uuid, media text, started_at timestamptz,
+                    highest_media text, operator_team_ids uuid[]))`;
 }
 
 function queueWrites(sql: Sql, rows: TurnRows) {
@@ -148,10 +165,12 @@ function queueWrites(sql: Sql, rows: TurnRows) {
               SET visitors = excluded.visitors, standing = excluded.standing, waits = excluded.waits,
                   pace_ms = excluded.pace_ms, left_others_at = excluded.left_others_at),
          visits AS (
-           INSERT INTO queue_visits (account_id, queue_id, ticket_id, enqueued_at, entered_at, left_at, outcome)
-           SELECT turn.account_id, queue_id, ticket_id, enqueued_at, entered_at, turn.at, outcome
+           INSERT INTO queue_visits (account_id, queue_id, ticket_id, enqueued_at, entered_at, left_at, outcome,
+                                     destination_queue_id)
+           SELECT turn.account_id, queue_id, ticket_id, enqueued_at, entered_at, turn.at, outcome, destination_queue_id
              FROM turn, json_to_recordset(${rows.visits}::text::json) AS v (
-                    queue_id uuid, ticket_id uuid, enqueued_at timestamptz, entered_at timestamptz, outcome text))`;
+                    queue_id uuid, ticket_id uuid, enqueued_at timestamptz, entered_at timestamptz, outcome text,
+                    destination_queue_id uuid))`;
 }
 
 function presenceWrites(sql: Sql, rows: TurnRows) {

@@ -60,6 +60,8 @@ async function takeDown(pool: Sql, sample: SampleRow): Promise<boolean> {
     await sql`DELETE FROM queues WHERE site_id = ${site}`;
     await sql`DELETE FROM scheduling_policies WHERE site_id = ${site}`;
     await sql`DELETE FROM teams WHERE site_id = ${site}`;
+    await sql`DELETE FROM deleted_queues WHERE site_id = ${site}`;
+    await sql`DELETE FROM presence_intervals WHERE operator_id = ANY(${operators}::uuid[])`;
     await sql`DELETE FROM operators WHERE account_id = ${account} AND id = ANY(${operators}::uuid[])`;
     await sql`DELETE FROM operator_assignments WHERE site_id = ${site}`;
     await sql`DELETE FROM application_tokens WHERE site_id = ${site}`;
@@ -233,6 +235,14 @@ async function dropLast(pool: Sql, { account_id, site_id, webhook_id }: SampleRo
     await sql`
       UPDATE webhooks SET has_covered = array_remove(has_covered, ${site_id})
        WHERE account_id = ${account_id} AND ${site_id} = ANY(has_covered)`;
+    // Operators of the user who worked on the sample site keep their time, without the site. Served by the primary key.
+    await sql`
+      UPDATE presence_intervals i
+         SET (site_ids, team_ids) = (
+               SELECT coalesce(array_agg(place.site_id ORDER BY number), '{}'), coalesce(array_agg(team_id ORDER BY number), '{}')
+                 FROM unnest(i.site_ids, i.team_ids) WITH ORDINALITY AS place (site_id, team_id, number)
+                WHERE place.site_id <> ${site_id})
+       WHERE i.operator_id IN (SELECT id FROM operators WHERE account_id = ${account_id}) AND ${site_id} = ANY(i.site_ids)`;
     await sql`DELETE FROM sites WHERE id = ${site_id} AND account_id = ${account_id}`;
     await sql`DELETE FROM sample_data WHERE account_id = ${account_id}`;
   });

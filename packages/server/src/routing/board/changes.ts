@@ -4,6 +4,7 @@ import type {
   QueueId,
   SiteId,
   SubEngagementId,
+  TeamId,
   TicketId,
   VisitorId,
 } from '../../platform/ids.ts';
@@ -24,6 +25,11 @@ export interface Changes {
   readonly renewals: Set<Operator>;
   /** Operators whose lease ran out: nothing is written of them, but others must hear of it. */
   readonly lapsed: Set<Operator>;
+  /**
+   * Operators who may be in another state (available, away, engaged, offline): their presence interval is compared with it. With
+   * each, the instant at which their lease had ended before the change; `null`: it had not.
+   */
+  readonly states: Map<Operator, number | null>;
   readonly visitorLeases: Map<VisitorId, number | null>;
   readonly visits: Visit[];
   readonly subEngagements: SubEngagement[];
@@ -42,6 +48,8 @@ export interface Visit {
   readonly leftAt: number;
   /** `moved`: to a fallback queue. `engaged_elsewhere`: another queue of the ticket made the match, or none did. */
   readonly outcome: Exclude<TicketState, 'waiting' | 'offered'> | 'moved' | 'engaged_elsewhere';
+  /** The fallback queue, or the queue that made the match instead; `null`: the visitor went to no other queue. */
+  readonly destinationId: QueueId | null;
 }
 
 /** One that is over, because its engagement was transferred: the current one is part of the engagement. */
@@ -53,6 +61,8 @@ interface SubEngagement {
   /** When it ended. */
   readonly medium: Medium;
   readonly startedAt: number;
+  readonly highestMedium: Medium;
+  readonly operatorTeams: readonly TeamId[] | null;
 }
 
 /** What is said by the service itself: a welcome in the operator's name, or news of the system for the operator. */
@@ -105,6 +115,7 @@ export function noChanges(): Changes {
     presences: new Map(),
     renewals: new Set(),
     lapsed: new Set(),
+    states: new Map(),
     visitorLeases: new Map(),
     visits: [],
     subEngagements: [],
@@ -123,6 +134,7 @@ export function isEmpty(changes: Changes): boolean {
     changes.presences.size === 0 &&
     changes.renewals.size === 0 &&
     changes.lapsed.size === 0 &&
+    changes.states.size === 0 &&
     changes.visitorLeases.size === 0
   );
 }

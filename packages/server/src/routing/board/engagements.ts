@@ -1,11 +1,19 @@
 import { isObject, parseCard } from '../../queues/welcome-message.ts';
-import type { EngagementId, SiteId, SubEngagementId } from '../../platform/ids.ts';
+import type { EngagementId, SiteId, SubEngagementId, TeamId } from '../../platform/ids.ts';
 import { byAge, including, releaseVisitor, without, type Board } from './board.ts';
 import type { About, Happening } from './changes.ts';
 import { failRequest, occupy, unstandRequest } from './requests.ts';
 import { sourceOf } from './source.ts';
-import { withOperator } from './staffing.ts';
-import { isLasting, type EndReason, type Engagement, type FailReason, type Queue, type Request } from './state.ts';
+import { noteState, withOperator } from './staffing.ts';
+import {
+  isLasting,
+  type EndReason,
+  type Engagement,
+  type FailReason,
+  type Operator,
+  type Queue,
+  type Request,
+} from './state.ts';
 import { endTicket } from './tickets.ts';
 
 /** The request was accepted: what it asked for begins. */
@@ -30,6 +38,8 @@ function startEngagement(board: Board, request: Request): Engagement {
     medium,
     subEngagementId: board.newId() as SubEngagementId,
     subStartedAt: board.now,
+    highestMedium: medium,
+    operatorTeams: teamsOn(operator, siteId),
     byPhone: isLasting(request),
     heardBy: request.notes.webhooks,
     transfer: null,
@@ -38,6 +48,7 @@ function startEngagement(board: Board, request: Request): Engagement {
   };
   accept(board, request);
   standEngagement(board, engagement, engagement.byPhone ? 'free' : 'occupied');
+  if (operator.engagements.length === 1) noteState(board, operator);
   request.engagement = engagement;
   board.changes.engagements.add(engagement);
   if (ticket !== null && queue !== null) leaveForEngagement(board, request, queue);
@@ -63,6 +74,10 @@ function accept(board: Board, request: Request): void {
     request.operator.lastEngagedAt = board.now;
   });
   board.changes.requests.add(request);
+}
+
+function teamsOn({ settings }: Operator, siteId: SiteId): readonly TeamId[] {
+  return [...(settings.sites.get(siteId) ?? [])];
 }
 
 /** On the board; `free`: it occupies its operator from now on. */
@@ -179,14 +194,18 @@ function completeTransfer(board: Board, request: Request): Engagement {
   accept(board, request);
   closeSub(board, engagement);
   unstandEngagement(board, engagement);
+  if (engagement.operator.engagements.length === 0) noteState(board, engagement.operator);
   engagement.operator = operator;
   engagement.siteId = siteId;
   engagement.medium = medium;
+  engagement.highestMedium = medium;
+  engagement.operatorTeams = teamsOn(operator, siteId);
   engagement.subEngagementId = board.newId() as SubEngagementId;
   engagement.subStartedAt = board.now;
   engagement.transfer = null;
   letHear(engagement, request.notes.webhooks);
   standEngagement(board, engagement, 'occupied');
+  if (operator.engagements.length === 1) noteState(board, operator);
   board.changes.engagements.add(engagement);
   if (ticket !== null && request.queue !== null) leaveForEngagement(board, request, request.queue);
   const { id, engagement_request_id, visitor_id } = shape(engagement);
@@ -218,6 +237,7 @@ export function endEngagement(board: Board, engagement: Engagement, reason: EndR
   engagement.endedAt = board.now;
   engagement.endReason = reason;
   unstandEngagement(board, engagement);
+  if (engagement.operator.engagements.length === 0) noteState(board, engagement.operator);
   board.changes.engagements.add(engagement);
   tell(board, engagement, 'engagement.end', {
     engagement: { ...shape(engagement), current_sub_engagement: sub(engagement), end_reason: reason },
@@ -236,7 +256,9 @@ export function dropTransfer(board: Board, transfer: NonNullable<Engagement['tra
 /** The operator is about to be another. */
 function closeSub(board: Board, engagement: Engagement): void {
   const { id: engagementId, subEngagementId: id, operator, siteId, medium, subStartedAt: startedAt } = engagement;
-  board.changes.subEngagements.push({ id, engagementId, operatorId: operator.settings.id, siteId, medium, startedAt });
+  const { highestMedium, operatorTeams } = engagement;
+  const ended = { id, engagementId, operatorId: operator.settings.id, siteId, medium, startedAt };
+  board.changes.subEngagements.push({ ...ended, highestMedium, operatorTeams });
 }
 
 function shape({ id, requestId, visitor }: Engagement) {

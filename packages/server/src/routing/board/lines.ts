@@ -19,7 +19,12 @@ export function addPlace(board: Board, ticket: Ticket, queue: Queue): void {
   board.changes.tickets.add(ticket);
 }
 
-export function leavePlace(board: Board, ticket: Ticket, place: Place, outcome: Visit['outcome']): void {
+export function leavePlace(
+  board: Board,
+  ticket: Ticket,
+  place: Place,
+  { outcome, destinationId }: Pick<Visit, 'outcome' | 'destinationId'>,
+): void {
   const { queue, pool, enteredAt } = place;
   ticket.places = without(ticket.places, place);
   pool.places -= 1;
@@ -33,6 +38,7 @@ export function leavePlace(board: Board, ticket: Ticket, place: Place, outcome: 
     enteredAt,
     leftAt: board.now,
     outcome,
+    destinationId,
   });
 }
 

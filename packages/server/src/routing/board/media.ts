@@ -17,5 +17,10 @@ export function takes(set: MediaSet, medium: Medium): boolean {
   return (set & bits[medium]) !== 0;
 }
 
+/** Media are in order: text is the lowest, video the highest. */
+export function higherMedium(one: Medium, other: Medium): Medium {
+  return bits[one] > bits[other] ? one : other;
+}
+
 /** Every set of media there is, the empty one included. */
 export const mediaSets = 16;

@@ -219,6 +219,8 @@ function engagementRow(engagement: Engagement): EngagementRow {
     media: engagement.medium,
     sub_engagement_id: engagement.subEngagementId,
     sub_started_at: engagement.subStartedAt,
+    highest_media: engagement.highestMedium,
+    operator_team_ids: engagement.operatorTeams,
     started_at: engagement.startedAt,
     ended_at: engagement.endedAt,
     end_reason: engagement.endReason,

@@ -5,7 +5,7 @@ import { newDeadline } from './deadlines.ts';
 import { endEngagement } from './engagements.ts';
 import type { MediaSet } from './media.ts';
 import { failRequest } from './requests.ts';
-import { graceMs, resettle } from './staffing.ts';
+import { graceMs, noteState, resettle } from './staffing.ts';
 import {
   isLasting,
   type FailReason,
@@ -31,6 +31,7 @@ export function setPresence(board: Board, { operatorId, available, media, leaseM
   const operator = board.operators.get(operatorId);
   if (operator === undefined) throw notFound('operator', operatorId);
   const leaseUntil = leaseMs === null ? null : board.now + leaseMs;
+  noteState(board, operator);
   change(board, operator, { available, leaseUntil, media: media ?? operator.settings.media });
   board.changes.presences.set(operatorId, { operator, reason });
 }
@@ -83,6 +84,7 @@ export function giveUp(board: Board, request: Request, reason: FailReason, messa
 /** An operator let an offer time out: where the site wants it so, it is taken for absent. */
 export function missCall(board: Board, operator: Operator): void {
   if (!operator.settings.available) return;
+  noteState(board, operator);
   change(board, operator, {
     available: false,
     leaseUntil: operator.settings.leaseUntil,

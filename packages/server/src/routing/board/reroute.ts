@@ -41,7 +41,10 @@ export function reroute(board: Board, ticket: Ticket, place: Place, endUnstaffed
   if (target === undefined && place.queue.memory.standing === 'closed') return;
   if (target === undefined && ticket.places.length === 1) return endUnstaffed(ticket);
   unstand(board, ticket);
-  leavePlace(board, ticket, place, target === undefined ? 'unstaffed' : 'moved');
+  leavePlace(board, ticket, place, {
+    outcome: target === undefined ? 'unstaffed' : 'moved',
+    destinationId: target?.settings.id ?? null,
+  });
   if (target !== undefined && !isIn(target)) addPlace(board, ticket, target);
   stand(board, ticket);
   return undefined;

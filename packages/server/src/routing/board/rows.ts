@@ -55,6 +55,8 @@ export interface StoredEngagement {
   readonly media: Medium;
   readonly sub_engagement_id: SubEngagementId;
   readonly sub_started_at: number;
+  readonly highest_media: Medium | null;
+  readonly operator_team_ids: readonly TeamId[] | null;
   readonly started_at: number;
   readonly ended_at: number | null;
   readonly by_phone: boolean;
@@ -77,6 +79,8 @@ export function putEngagement(board: Board, row: StoredEngagement): void {
     medium: row.media,
     subEngagementId: row.sub_engagement_id,
     subStartedAt: row.sub_started_at,
+    highestMedium: row.highest_media ?? row.media,
+    operatorTeams: row.operator_team_ids,
     heardBy: row.heard_by,
   };
   const engagement: Engagement =
@@ -97,7 +101,17 @@ function noteStart(board: Board, { operator_id, sub_started_at }: StoredEngageme
 function newEngagement(
   row: StoredEngagement,
   visitor: Visitor,
-  current: Pick<Engagement, 'siteId' | 'operator' | 'medium' | 'subEngagementId' | 'subStartedAt' | 'heardBy'>,
+  current: Pick<
+    Engagement,
+    | 'siteId'
+    | 'operator'
+    | 'medium'
+    | 'subEngagementId'
+    | 'subStartedAt'
+    | 'highestMedium'
+    | 'operatorTeams'
+    | 'heardBy'
+  >,
 ): Engagement {
   return {
     id: row.id,

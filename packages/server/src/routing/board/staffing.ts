@@ -49,6 +49,16 @@ function leaveStaff(board: Board, pool: Pool, operator: Operator): void {
     if (ticket.places.some((place) => place.pool === pool)) board.dirty.tickets.add(ticket);
 }
 
+/**
+ * The operator may be about to be in another state, or is in one since a moment ago. Called before the lease is changed: what is
+ * noted first in a turn is kept.
+ */
+export function noteState(board: Board, operator: Operator): void {
+  const { states } = board.changes;
+  const { leaseUntil } = operator.settings;
+  if (!states.has(operator)) states.set(operator, leaseUntil !== null && leaseUntil <= board.now ? leaseUntil : null);
+}
+
 /** Whether the operator is available now; looks at its lease and sets the clock by it. */
 export function setPresent(board: Board, operator: Operator): void {
   const { enabled, available, leaseUntil } = operator.settings;

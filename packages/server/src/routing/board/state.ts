@@ -252,6 +252,10 @@ export interface Engagement extends Changing {
   medium: Medium;
   subEngagementId: SubEngagementId;
   subStartedAt: number;
+  /** The highest medium of the current sub-engagement. */
+  highestMedium: Medium;
+  /** The operator's teams on the site when the current sub-engagement began; `null`: that was not kept. */
+  operatorTeams: readonly TeamId[] | null;
   /** It began with a reply from the visitor's phone: whether the visitor is on the site says nothing about it. */
   readonly byPhone: boolean;
   /** Webhooks that came with what it began with, and with its transfers. */

@@ -75,7 +75,11 @@ export function endTicket(board: Board, ticket: Ticket, state: Exclude<TicketSta
   unstandTicket(board, ticket);
   // What it shows is where it was; who is in a queue is counted there.
   const { places } = ticket;
-  for (const place of places) leavePlace(board, ticket, place, outcomeOf(ticket, place, state));
+  for (const place of places) {
+    const outcome = outcomeOf(ticket, place, state);
+    const destinationId = outcome === 'engaged_elsewhere' ? ticket.matchedBy : null;
+    leavePlace(board, ticket, place, { outcome, destinationId });
+  }
   ticket.places = places;
   ticket.state = state;
   ticket.endedAt = board.now;

@@ -14,7 +14,7 @@ import {
   visitorLeft,
 } from './presence.ts';
 import { settleStandings } from './reroute.ts';
-import { restand, setOpen, setPresent } from './staffing.ts';
+import { noteState, restand, setOpen, setPresent } from './staffing.ts';
 import type { Request, Ticket } from './state.ts';
 import { endTicket } from './tickets.ts';
 
@@ -40,6 +40,7 @@ function happen(board: Board, { kind, id }: Deadline, at: number): void {
       return onThing(board.operators.get(id as OperatorId), (operator) => {
         const wasPresent = operator.present;
         setPresent(board, operator);
+        noteState(board, operator);
         if (wasPresent && !operator.present) board.changes.lapsed.add(operator);
       });
     case 'operator_grace':

@@ -4,6 +4,7 @@ import type { Medium } from '../../platform/schema.ts';
 import { elsewhere, isParty, type Party } from './answering.ts';
 import type { Board } from './board.ts';
 import { tell } from './engagements.ts';
+import { higherMedium } from './media.ts';
 import { occupy } from './requests.ts';
 import type { Engagement } from './state.ts';
 
@@ -42,6 +43,7 @@ export function acceptUpgrade(
   requireAlone(engagement);
   occupy(board, engagement.operator, engagement.medium, -1);
   engagement.medium = medium;
+  engagement.highestMedium = higherMedium(engagement.highestMedium, medium);
   occupy(board, engagement.operator, medium, 1);
   board.changes.engagements.add(engagement);
   board.changes.upgrades.push(upgrade.id);

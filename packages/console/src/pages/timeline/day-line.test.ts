@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PresenceInterval } from '@usher/client/api-types';
+import { inWords, linesOf, pathOf } from './day-line.ts';
+
+const interval = (fields: Partial<PresenceInterval>): PresenceInterval => ({
+  operator_id: 'one',
+  type: 'chat',
+  media: ['text'],
+  reason: null,
+  started_at: new Date(0).toISOString(),
+  ended_at: null,
+  ...fields,
+});
+const at = (seconds: number): string => new Date(seconds * 1_000).toISOString();
+const day = { from: 100_000, to: 200_000, now: 150_000 };
+
+test('intervals are cut to the day and to now, and add up', () => {
+  const [line, ...others] = linesOf(
+    [
+      interval({ started_at: at(140), type: 'Lunch', reason: 'Lunch' }),
+      interval({ started_at: at(50), ended_at: at(120), type: 'video' }),
+      interval({ started_at: at(120), ended_at: at(140), type: 'engaged' }),
+      interval({ operator_id: 'two', started_at: at(10), ended_at: at(90) }),
+    ],
+    day,
+  );
+  assert.deepEqual(others, []);
+  assert.deepEqual(
+    line?.pieces.map(({ label, from, to }) => [label, from, to]),
+    [
+      ['Available: video', 100_000, 120_000],
+      ['In a conversation', 120_000, 140_000],
+      ['Away: Lunch', 140_000, 150_000],
+    ],
+  );
+  assert.deepEqual(line?.seconds, { engaged: 20, available: 20, away: 10, online: 50 });
+});
+
+test('a reason that reads like a medium is a reason', () => {
+  const [line] = linesOf([interval({ started_at: at(100), type: 'video', reason: 'video' })], day);
+  assert.equal(line?.pieces[0]?.label, 'Away: video');
+});
+
+test('pieces of a kind are one path', () => {
+  const [line] = linesOf(
+    [interval({ started_at: at(110), ended_at: at(120) }), interval({ started_at: at(130), ended_at: at(131) })],
+    day,
+  );
+  assert.equal(pathOf(line?.pieces ?? [], 'available', day.from), 'M10000 0h10000v1h-10000zM30000 0h1000v1h-1000z');
+  assert.equal(pathOf(line?.pieces ?? [], 'away', day.from), '');
+});
+
+test('durations are said in the units that matter', () => {
+  assert.deepEqual([0, 59, 60, 3_599, 3_660, 90_000].map(inWords), ['0 s', '59 s', '1 min', '59 min', '1 h 01 min', '25 h 00 min']); // prettier-ignore
+});

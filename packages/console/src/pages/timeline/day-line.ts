@@ -1,0 +1,96 @@
+import type { PresenceInterval } from '@usher/client/api-types';
+
+/** What an operator did, as the timeline colours it. */
+export type Kind = 'engaged' | 'available' | 'away';
+
+export const kinds: readonly { readonly kind: Kind; readonly label: string }[] = [
+  { kind: 'engaged', label: 'In a conversation' },
+  { kind: 'available', label: 'Available' },
+  { kind: 'away', label: 'Away' },
+];
+
+/** An interval cut to the day. */
+export interface Piece {
+  readonly kind: Kind;
+  /** In words, such as `Available: video` or `Away: Lunch`. */
+  readonly label: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Line {
+  readonly operatorId: string;
+  readonly pieces: readonly Piece[];
+  /** Seconds in each state, and in all of them. */
+  readonly seconds: Readonly<Record<Kind | 'online', number>>;
+}
+
+interface Day {
+  readonly from: number;
+  readonly to: number;
+  /** What goes on is drawn up to here. */
+  readonly now: number;
+}
+
+const media: Readonly<Record<string, string>> = { chat: 'chat', audio: 'audio', video: 'video' };
+
+function describe({ type, reason }: PresenceInterval): Pick<Piece, 'kind' | 'label'> {
+  if (type === 'engaged') return { kind: 'engaged', label: 'In a conversation' };
+  const medium = reason === null ? media[type] : undefined;
+  if (medium !== undefined) return { kind: 'available', label: `Available: ${medium}` };
+  if (type === 'missed_call') return { kind: 'away', label: 'Away: missed an offer' };
+  return { kind: 'away', label: reason === null ? 'Away' : `Away: ${reason}` };
+}
+
+/** One line for each operator who was online on the day. */
+export function linesOf(intervals: readonly PresenceInterval[], { from, to, now }: Day): Line[] {
+  const byOperator = Map.groupBy(intervals, ({ operator_id }) => operator_id);
+  return [...byOperator].flatMap(([operatorId, found]) => {
+    const pieces = found
+      .map((interval) => ({
+        ...describe(interval),
+        from: Math.max(from, Date.parse(interval.started_at)),
+        to: Math.min(to, interval.ended_at === null ? now : Date.parse(interval.ended_at)),
+      }))
+      .filter((piece) => piece.to > piece.from)
+      .toSorted((a, b) => a.from - b.from);
+    return pieces.length === 0 ? [] : [{ operatorId, pieces, seconds: secondsOf(pieces) }];
+  });
+}
+
+function secondsOf(pieces: readonly Piece[]): Line['seconds'] {
+  const seconds = { engaged: 0, available: 0, away: 0, online: 0 };
+  for (const { kind, from, to } of pieces) {
+    // Whole seconds that add up, as in the statistics.
+    const length = Math.floor(to / 1_000) - Math.floor(from / 1_000);
+    seconds[kind] += length;
+    seconds.online += length;
+  }
+  return seconds;
+}
+
+/** The pieces of a kind as one SVG path in a box that is as wide as the day has milliseconds, and 1 high. */
+export function pathOf(pieces: readonly Piece[], kind: Kind, dayFrom: number): string {
+  return pieces
+    .filter((piece) => piece.kind === kind)
+    .map((piece) => `M${piece.from - dayFrom} 0h${piece.to - piece.from}v1h${piece.from - piece.to}z`)
+    .join('');
+}
+
+/** Every third full hour of the day, where the reader is: on two days of the year they are not evenly apart. */
+export function hoursOf(from: Date, to: Date): { readonly label: string; readonly at: number }[] {
+  const hours: { label: string; at: number }[] = [];
+  for (let hour = 0; hour <= 24; hour += 3) {
+    const at = new Date(from.getFullYear(), from.getMonth(), from.getDate(), hour).getTime();
+    if (at <= to.getTime()) hours.push({ label: String(hour).padStart(2, '0'), at });
+  }
+  return hours;
+}
+
+/** `7 h 05 min`, `12 min`, `40 s`. */
+export function inWords(seconds: number): string {
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`;
+}

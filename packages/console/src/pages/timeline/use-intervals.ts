@@ -1,0 +1,44 @@
+import type { PresenceInterval } from '@usher/client/api-types';
+import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
+import { useSession } from '../../session/use-session.ts';
+
+const perPage = 1_000;
+/** A day with more intervals is cut, and the page says so. */
+const mostPages = 50;
+const refreshMs = 15_000;
+
+interface Asked {
+  readonly siteIds: readonly string[];
+  readonly from: Date;
+  readonly to: Date;
+}
+
+export interface DayIntervals {
+  readonly intervals: readonly PresenceInterval[];
+  readonly isCut: boolean;
+}
+
+/** What everybody on the sites did in the range; read again while it goes on. */
+export function useIntervals({ siteIds, from, to }: Asked): UseQueryResult<DayIntervals> {
+  const { api } = useSession();
+  const query = { site_ids: siteIds, from: from.toISOString(), to: to.toISOString(), per_page: perPage };
+  return useQuery({
+    queryKey: ['GET /operators/presence_intervals', query],
+    queryFn: async ({ signal }) => {
+      const intervals: PresenceInterval[] = [];
+      let cursor: string | null = null;
+      for (let page = 0; page < mostPages; page += 1) {
+        const asked = { ...query, ...(cursor === null ? {} : { cursor }) };
+        const answer = await api.call('GET /operators/presence_intervals', { query: asked, signal });
+        intervals.push(...answer.presence_intervals);
+        if (answer.next_page === null) return { intervals, isCut: false };
+        cursor = new URL(answer.next_page).searchParams.get('cursor');
+      }
+      return { intervals, isCut: true };
+    },
+    placeholderData: keepPreviousData,
+    enabled: siteIds.length > 0,
+    // What is past does not change any more.
+    refetchInterval: () => (to.getTime() > Date.now() ? refreshMs : false),
+  });
+}

@@ -1,0 +1,76 @@
+import type { Sql } from '../../platform/database.ts';
+import type { AccountId, OperatorId, SiteId } from '../../platform/ids.ts';
+import type { Medium } from '../../platform/schema.ts';
+import { intervalEnd, presenceType } from '../statistics/facts.ts';
+
+export interface IntervalRow {
+  /** The number of the interval: later intervals of an operator have greater ones. */
+  readonly number: number;
+  readonly operator_id: OperatorId;
+  readonly type: string;
+  readonly media: Medium[];
+  readonly reason: string | null;
+  readonly started_at: Date;
+  readonly ended_at: Date | null;
+}
+
+interface IntervalFilter {
+  readonly accountId: AccountId;
+  readonly siteIds: readonly SiteId[];
+  /** `null`: every operator. */
+  readonly operatorIds: readonly OperatorId[] | null;
+  readonly from: Date;
+  readonly to: Date;
+  /** Only those with a greater number. */
+  readonly after: number;
+  readonly limit: number;
+}
+
+/**
+ * Intervals that reach into the range, in the order in which they were written. One that goes on has no end yet; one whose lease
+ * has ended has, whether somebody has noted it or not. Served by the primary key, operator by operator.
+ */
+export async function listIntervals(sql: Sql, filter: IntervalFilter): Promise<IntervalRow[]> {
+  const { accountId, siteIds, operatorIds, from, to, after, limit } = filter;
+  return sql<IntervalRow[]>`
+    SELECT kept.id::float8 AS number, o.id AS operator_id, ${presenceType(sql)} AS type, kept.media, kept.reason,
+           kept.started_at, CASE WHEN kept.ended_at IS NOT NULL OR ends.at < now() THEN ends.at END AS ended_at
+      FROM operators o
+     CROSS JOIN LATERAL (
+           SELECT i.*
+             FROM presence_intervals i
+            WHERE i.operator_id = o.id AND i.started_at >= ${from} AND i.started_at < ${to}
+           UNION ALL
+           (SELECT i.*
+              FROM presence_intervals i
+             WHERE i.operator_id = o.id AND i.started_at < ${from}
+             ORDER BY i.started_at DESC, i.id DESC
+             LIMIT 1)) AS kept
+     CROSS JOIN LATERAL (SELECT ${intervalEnd(sql)} AS at) AS ends
+     WHERE o.account_id = ${accountId} AND (${operatorIds === null} OR o.id = ANY(${[...(operatorIds ?? [])]}::uuid[]))
+       AND kept.site_ids && ${[...siteIds]}::uuid[] AND kept.id > ${after}
+       AND ends.at > ${from} AND ends.at > kept.started_at
+     ORDER BY kept.id
+     LIMIT ${limit}`;
+}
+
+const inBatch = 10_000;
+
+/** Intervals are kept as long as events. What goes on stays. Served by presence_intervals_by_age. */
+export async function dropOldIntervals(
+  sql: Sql,
+  { now, days }: { readonly now: Date; readonly days: number },
+): Promise<void> {
+  let dropped = inBatch;
+  while (dropped >= inBatch) {
+    const { count } = await sql`
+      DELETE FROM presence_intervals
+       WHERE ctid = ANY(ARRAY(
+               SELECT ctid
+                 FROM presence_intervals
+                WHERE started_at < ${now}::timestamptz - make_interval(days => ${days}::integer)
+                  AND ended_at < ${now}::timestamptz - make_interval(days => ${days}::integer)
+                LIMIT ${inBatch}))`;
+    dropped = count;
+  }
+}

@@ -1,0 +1,201 @@
+import type { Piece, Sql } from '../../platform/database.ts';
+import { isUuid } from '../../platform/ids.ts';
+import { isId, type Dimension, type Filter } from './filter.ts';
+import type { StatisticsQuery } from './query.ts';
+
+/**
+ * What a statistic counts, as SQL. One row is one fact: a sub-engagement, a visit of a queue, an interval of presence. An operator
+ * may have several sites and teams, so a fact may come in several rows; `isRepeated` says that it can.
+ */
+export interface Facts {
+  /** FROM and the conditions of the sites and the range, by an index. */
+  readonly source: Piece;
+  /** Tells facts apart. */
+  readonly id: Piece;
+  readonly startedAt: Piece;
+  readonly endedAt: Piece;
+  readonly columns: Readonly<Record<Dimension, Piece>>;
+  readonly isRepeated: boolean;
+}
+
+type Uses = (...wanted: readonly Dimension[]) => boolean;
+
+/** Text is called chat here. */
+const mediumName = (sql: Sql, column: Piece): Piece => sql`CASE ${column} WHEN 'text' THEN 'chat' ELSE ${column} END`;
+
+/** What no statistic, or only one of them, has. */
+const missing = (sql: Sql): Readonly<Record<Dimension, Piece>> => ({
+  site_id: sql`NULL::uuid`,
+  queue_id: sql`NULL::uuid`,
+  operator_id: sql`NULL::uuid`,
+  team_id: sql`NULL::uuid`,
+  type: sql`NULL::text`,
+  end_reason: sql`NULL::text`,
+  media: sql`NULL::text`,
+  highest_operator_media: sql`NULL::text`,
+  outcome: sql`NULL::text`,
+  destination_queue_id: sql`NULL::uuid`,
+  user_type: sql`NULL::text`,
+});
+
+/**
+ * Sub-engagements that have ended: those of the operators who handed the visitor on, and the last one of each engagement that is
+ * over. Served by engagements_by_site_and_sub and sub_engagements_by_site.
+ */
+export function subEngagements(sql: Sql, { siteIds, from, to }: StatisticsQuery, uses: Uses): Facts {
+  const sites = [...siteIds];
+  const team = uses('team_id');
+  return {
+    source: sql`
+      (SELECT e.sub_engagement_id AS id, e.site_id, e.operator_id, e.operator_team_ids, e.media,
+              coalesce(e.highest_media, e.media) AS highest_media, e.end_reason, e.queue_id, e.request_id,
+              e.sub_started_at AS started_at, e.ended_at
+         FROM engagements e
+        WHERE e.site_id = ANY(${sites}::uuid[]) AND e.sub_started_at >= ${from} AND e.sub_started_at < ${to}
+          AND e.ended_at IS NOT NULL
+       UNION ALL
+       SELECT s.id, s.site_id, s.operator_id, s.operator_team_ids, s.media, coalesce(s.highest_media, s.media), 'transferred',
+              e.queue_id, e.request_id, s.started_at, s.ended_at
+         FROM sub_engagements s
+         JOIN engagements e ON e.id = s.engagement_id
+        WHERE s.site_id = ANY(${sites}::uuid[]) AND s.started_at >= ${from} AND s.started_at < ${to}) AS fact
+      ${uses('type') ? sql`LEFT JOIN engagement_requests request ON request.id = fact.request_id` : sql``}
+      ${team ? sql`LEFT JOIN LATERAL unnest(fact.operator_team_ids) AS team (id) ON true` : sql``}`,
+    id: sql`fact.id`,
+    startedAt: sql`fact.started_at`,
+    endedAt: sql`fact.ended_at`,
+    isRepeated: team,
+    columns: {
+      ...missing(sql),
+      site_id: sql`fact.site_id`,
+      queue_id: sql`fact.queue_id`,
+      operator_id: sql`fact.operator_id`,
+      ...(team ? { team_id: sql`team.id` } : {}),
+      ...(uses('type')
+        ? { type: sql`CASE request.origin WHEN 'visitor' THEN 'reactive' WHEN 'operator' THEN 'proactive' END` }
+        : {}),
+      end_reason: sql`fact.end_reason`,
+      media: mediumName(sql, sql`fact.media`),
+      highest_operator_media: mediumName(sql, sql`fact.highest_media`),
+      user_type: sql`'operator'`,
+    },
+  };
+}
+
+/** Visits of queues, those of deleted queues too, that are over. Served by queue_visits_by_queue. */
+export function queueVisits(sql: Sql, { siteIds, from, to }: StatisticsQuery, uses: Uses): Facts {
+  const sites = [...siteIds];
+  const ticket = uses('outcome', 'media', 'type');
+  return {
+    source: sql`
+      (SELECT id, site_id FROM queues WHERE site_id = ANY(${sites}::uuid[])
+       UNION ALL
+       SELECT id, site_id FROM deleted_queues WHERE site_id = ANY(${sites}::uuid[])) AS queue
+      JOIN queue_visits fact
+        ON fact.queue_id = queue.id AND fact.entered_at >= ${from} AND fact.entered_at < ${to}
+      ${ticket ? sql`LEFT JOIN queue_tickets ticket ON ticket.id = fact.ticket_id` : sql``}`,
+    id: sql`fact.ctid`,
+    startedAt: sql`fact.entered_at`,
+    endedAt: sql`fact.left_at`,
+    isRepeated: false,
+    columns: {
+      ...missing(sql),
+      site_id: sql`queue.site_id`,
+      queue_id: sql`fact.queue_id`,
+      destination_queue_id: sql`fact.destination_queue_id`,
+      ...(ticket ? ticketColumns(sql) : {}),
+    },
+  };
+}
+
+/** Those who left the queue to be engaged: `transferred` if the visitor was engaged already and waited for another operator. */
+const ticketColumns = (sql: Sql) => ({
+  type: sql`CASE ticket.kind WHEN 'visitor' THEN 'reactive' WHEN 'transfer' THEN 'proactive' END`,
+  media: mediumName(sql, sql`ticket.media`),
+  outcome: sql`
+    CASE WHEN fact.outcome = 'engaged' AND ticket.kind = 'transfer' THEN 'transferred'
+         WHEN fact.outcome IN ('canceled', 'visitor_left') THEN 'abandoned'
+         WHEN fact.outcome = 'moved' THEN 'fallback'
+         ELSE fact.outcome END`,
+});
+
+/**
+ * Intervals of presence that reach into the range, cut to it. Of each operator these are the intervals that begin in it, and the
+ * last that began before it. Served by the primary key of presence_intervals. An interval that goes on has lasted until now, or
+ * until the operator's lease ended.
+ */
+export function presence(sql: Sql, { accountId, siteIds, from, to }: StatisticsQuery, uses: Uses): Facts {
+  const sites = sql`${[...siteIds]}::uuid[]`;
+  const columns = sql`i.id, i.engaged, i.available, i.media, i.reason, i.site_ids, i.team_ids, i.started_at, i.ended_at`;
+  // Where no site or team is asked for, an interval need not be taken apart into those it belongs to.
+  const isRepeated = uses('site_id', 'team_id');
+  const places = sql`
+      JOIN LATERAL unnest(kept.site_ids, kept.team_ids) AS place (site_id, team_id) ON place.site_id = ANY(${sites})`;
+  return {
+    source: sql`
+      operators o
+      JOIN LATERAL (
+        SELECT ${columns}
+          FROM presence_intervals i
+         WHERE i.operator_id = o.id AND i.started_at >= ${from} AND i.started_at < ${to}
+        UNION ALL
+        (SELECT ${columns}
+           FROM presence_intervals i
+          WHERE i.operator_id = o.id AND i.started_at < ${from}
+          ORDER BY i.started_at DESC, i.id DESC
+          LIMIT 1)) AS kept
+        ON o.account_id = ${accountId} AND kept.site_ids && ${sites}
+      CROSS JOIN LATERAL (
+        SELECT greatest(kept.started_at, ${from}) AS started_at, least(${to}, ${intervalEnd(sql)}) AS ended_at) AS fact
+      ${isRepeated ? places : sql``}`,
+    id: sql`kept.id`,
+    startedAt: sql`fact.started_at`,
+    endedAt: sql`fact.ended_at`,
+    isRepeated,
+    columns: {
+      ...missing(sql),
+      ...(isRepeated ? { site_id: sql`place.site_id`, team_id: sql`place.team_id` } : {}),
+      operator_id: sql`o.id`,
+      type: presenceType(sql),
+      user_type: sql`'operator'`,
+    },
+  };
+}
+
+/** Until when the interval `kept` of the operator `o` has lasted. */
+export const intervalEnd = (sql: Sql): Piece => sql`
+  coalesce(kept.ended_at, CASE WHEN kept.engaged THEN now() ELSE least(now(), o.presence_expires_at) END)`;
+
+/** The state of the operator in the interval `kept`. An operator who takes several media is shown by the highest one. */
+export const presenceType = (sql: Sql): Piece => sql`
+  CASE WHEN kept.engaged THEN 'engaged'
+       WHEN kept.available AND 'video' = ANY(kept.media) THEN 'video'
+       WHEN kept.available AND kept.media && '{audio,phone}' THEN 'audio'
+       WHEN kept.available AND 'text' = ANY(kept.media) THEN 'chat'
+       ELSE coalesce(nullif(kept.reason, ''), 'away') END`;
+
+/** The filter as a condition that is never null. */
+export function conditionOf(sql: Sql, filter: Filter | null, columns: Facts['columns']): Piece {
+  if (filter === null) return sql`true`;
+  switch (filter.type) {
+    case 'and':
+      return joined(sql, filter.fields.map((field) => conditionOf(sql, field, columns)), sql` AND `); // prettier-ignore
+    case 'or':
+      return joined(sql, filter.fields.map((field) => conditionOf(sql, field, columns)), sql` OR `); // prettier-ignore
+    case 'not':
+      return sql`NOT ${conditionOf(sql, filter.field, columns)}`;
+    case 'in': {
+      const { dimension, values } = filter;
+      const column = columns[dimension];
+      const given = values.filter((value) => value !== null);
+      // What is no id matches nothing.
+      const list = isId(dimension) ? sql`${given.filter(isUuid)}::uuid[]` : sql`${given}::text[]`;
+      const isMissing = values.includes(null) ? sql`${column} IS NULL` : sql`false`;
+      return sql`(${isMissing} OR coalesce(${column} = ANY(${list}), false))`;
+    }
+  }
+}
+
+function joined(sql: Sql, pieces: readonly Piece[], operator: Piece): Piece {
+  return sql`(${pieces.reduce((all, piece) => sql`${all}${operator}${piece}`)})`;
+}

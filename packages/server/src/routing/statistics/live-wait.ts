@@ -1,0 +1,51 @@
+import Type from 'typebox';
+import { operatorOf } from '../../identity/access.ts';
+import { requestedSites } from '../../identity/requested-sites.ts';
+import type { Sql } from '../../platform/database.ts';
+import type { App } from '../../platform/http.ts';
+import type { QueueId, SiteId } from '../../platform/ids.ts';
+import { body, list, uuid } from '../../platform/schema.ts';
+
+const fields = {
+  site_ids: Type.Optional(list(uuid<'site'>(), { minItems: 1 })),
+  queue_ids: Type.Optional(list(uuid<'queue'>(), { minItems: 1 })),
+};
+
+export function liveWaitRoute(app: App, sql: Sql): void {
+  app.post(
+    '/reporting/live/queue/average_wait_time',
+    {
+      config: { access: { operator: 'manager', site: 'anywhere' }, changesNothing: true, audit: 'dry run' },
+      schema: {
+        tags: ['Statistics'],
+        summary: 'How long the last visitors of the queues had waited',
+        description: `The mean over the last 100 visitors of each queue who left it for an engagement, as \`average_wait_time\` of a
+queue; 0 if there are none. Without \`site_ids\`, of the sites on which the caller is a manager; without \`queue_ids\`, of all
+queues there.`,
+        querystring: Type.Object(fields),
+        body: body(fields),
+        response: { 200: Type.Object({ total: Type.Number({ description: 'Seconds' }) }) },
+      },
+    },
+    async (request) => {
+      const { site_ids, queue_ids } = { ...request.query, ...request.body };
+      const siteIds = requestedSites(operatorOf(request), site_ids, 'manager');
+      return { total: await averageWaitOf(sql, siteIds, queue_ids ?? null) };
+    },
+  );
+}
+
+async function averageWaitOf(
+  sql: Sql,
+  siteIds: readonly SiteId[],
+  queueIds: readonly QueueId[] | null,
+): Promise<number> {
+  const [row] = await sql<{ seconds: number }[]>`
+    SELECT coalesce(avg(wait), 0)::float8 / 1000 AS seconds
+      FROM queues q
+      JOIN queue_states s ON s.queue_id = q.id
+     CROSS JOIN unnest(s.waits) AS wait
+     WHERE q.site_id = ANY(${[...siteIds]}::uuid[])
+       AND (${queueIds === null} OR q.id = ANY(${[...(queueIds ?? [])]}::uuid[]))`;
+  return row?.seconds ?? 0;
+}

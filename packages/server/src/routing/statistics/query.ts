@@ -1,0 +1,177 @@
+import Type from 'typebox';
+import type { OperatorCaller } from '../../identity/caller.ts';
+import { requestedSites } from '../../identity/requested-sites.ts';
+import { invalid, type Violation } from '../../platform/errors.ts';
+import type { AccountId, SiteId } from '../../platform/ids.ts';
+import { list, oneOf } from '../../platform/schema.ts';
+import { canonicalTimeZone } from '../../schedules/time-zones.ts';
+import { dimensions, filterLimits, mayMatch, readFilter, sitesNamed, type Dimension, type Filter } from './filter.ts';
+import { granularities, stepsOf, type Granularity } from './steps.ts';
+
+/** A range may be so long. With the finest granularity that is 35,136 steps. */
+const longestMs = 366 * 86_400_000;
+
+const dateText = (what: string) =>
+  Type.String({
+    maxLength: 64,
+    description: `${what}: a date and time, or a date, which begins with midnight in the time zone of the steps`,
+  });
+
+const filterSchema = Type.Unsafe<Record<string, unknown>>({
+  type: 'object',
+  additionalProperties: true,
+  description: `\`{type: "and"|"or", fields: [filter…]}\`, \`{type: "not", field: filter}\`, \`{type: "selector", dimension,
+value}\` (an empty value matches a missing dimension), \`{type: "in", dimension, values: […]}\`. At most ${filterLimits.filters}
+filters, ${filterLimits.depth} deep. In a query string with brackets: \`filter[fields][0][dimension]=site_id\`.`,
+});
+
+/** Parameters of every statistic, in the query string or in a JSON body. */
+export const statisticsFields = {
+  query_type: Type.Optional(oneOf(['group_by'])),
+  dimensions: Type.Optional(
+    Type.Unsafe<Dimension[]>({
+      ...list(oneOf(dimensions), { maxItems: dimensions.length, uniqueItems: true }),
+      description: 'What to group by. A row has the value of each, null where it is missing',
+    }),
+  ),
+  granularity: Type.Optional(
+    Type.Unsafe<Granularity>({ ...oneOf(granularities), description: 'Steps of the range; default: all of it' }),
+  ),
+  start_date: dateText('The beginning of the range'),
+  end_date: dateText('The end of the range, which is not part of it; at most 366 days later'),
+  filter: Type.Optional(filterSchema),
+  time_zone: Type.Optional(
+    Type.String({
+      format: 'time-zone',
+      description: 'Whose clocks steps follow; default: those of the site if one site is concerned, else UTC',
+    }),
+  ),
+};
+
+export const waitFields = {
+  ...statisticsFields,
+  service_level_sec: Type.Optional(
+    Type.Number({ minimum: 0, maximum: 604_800, description: 'For within_service_level_count; default: 20' }),
+  ),
+  short_duration_sec: Type.Optional(
+    Type.Number({ minimum: 0, maximum: 604_800, description: 'For short_duration_count; default: 5' }),
+  ),
+};
+
+/** What was asked for, by the names of the fields above. */
+export interface StatisticsInput {
+  readonly dimensions?: readonly Dimension[];
+  readonly granularity?: Granularity;
+  readonly start_date?: string;
+  readonly end_date?: string;
+  readonly filter?: Record<string, unknown>;
+  readonly time_zone?: string;
+  readonly service_level_sec?: number;
+  readonly short_duration_sec?: number;
+}
+
+/** A statistic that may be asked of the database. */
+export interface StatisticsQuery {
+  readonly accountId: AccountId;
+  /** The sites that the caller may see and the filter may let through. */
+  readonly siteIds: readonly SiteId[];
+  readonly dimensions: readonly Dimension[];
+  readonly filter: Filter | null;
+  readonly from: Date;
+  readonly to: Date;
+  /** Where steps begin; the first may begin before the range. */
+  readonly steps: readonly Date[];
+  readonly serviceLevelSec: number;
+  readonly shortSec: number;
+}
+
+/** The time zone of a site. */
+type ZoneOfSite = (siteId: SiteId) => Promise<string>;
+
+/**
+ * The sites that are concerned are those of the filter, on each of which the caller must be a manager; without a filter by site,
+ * those on which the caller is. Nothing of other sites is ever counted.
+ */
+export async function readStatisticsQuery(
+  input: StatisticsInput,
+  caller: OperatorCaller,
+  zoneOfSite: ZoneOfSite,
+): Promise<StatisticsQuery> {
+  const { filter, violations } =
+    input.filter === undefined ? { filter: null, violations: [] } : readFilter(input.filter);
+  const missing = (['start_date', 'end_date'] as const).filter((field) => input[field] === undefined);
+  violations.push(...missing.map((field) => ({ attribute: `/${field}`, detail: 'is required' })));
+  if (violations.length > 0) throw invalid(violations);
+  const siteIds = sitesConcerned(caller, filter);
+  const timeZone = await zoneFor(input, siteIds, zoneOfSite);
+  const { from, to } = rangeOf(input, timeZone);
+  const { granularity = 'all' } = input;
+  return {
+    accountId: caller.accountId,
+    siteIds,
+    dimensions: input.dimensions ?? [],
+    filter,
+    from: new Date(from),
+    to: new Date(to),
+    steps: stepsOf({ from, to, granularity, timeZone }).map((at) => new Date(at)),
+    serviceLevelSec: input.service_level_sec ?? 20,
+    shortSec: input.short_duration_sec ?? 5,
+  };
+}
+
+function sitesConcerned(caller: OperatorCaller, filter: Filter | null): readonly SiteId[] {
+  const all = requestedSites(caller, undefined, 'manager');
+  if (filter === null) return all;
+  requestedSites(caller, sitesNamed(filter), 'manager');
+  return all.filter((site) => mayMatch(filter, site));
+}
+
+async function zoneFor({ time_zone }: StatisticsInput, siteIds: readonly SiteId[], zoneOfSite: ZoneOfSite) {
+  const [only, ...others] = siteIds;
+  const name = time_zone ?? (only === undefined || others.length > 0 ? 'UTC' : await zoneOfSite(only));
+  return canonicalTimeZone(name) ?? 'UTC';
+}
+
+const earliest = Date.parse('0001-01-01T00:00:00Z');
+const latest = Date.parse('9999-12-31T00:00:00Z');
+
+function rangeOf(
+  { start_date = '', end_date = '' }: StatisticsInput,
+  timeZone: string,
+): { readonly from: number; readonly to: number } {
+  const from = instantOf(start_date, timeZone);
+  const to = instantOf(end_date, timeZone);
+  const detail = 'must be an ISO 8601 date, or a date and time with an offset, such as 2027-01-31T09:00:00Z';
+  const violations: Violation[] = [];
+  if (from === null) violations.push({ attribute: '/start_date', detail });
+  if (to === null) violations.push({ attribute: '/end_date', detail });
+  if (from !== null && to !== null && (to < from || to - from > longestMs))
+    violations.push({
+      attribute: '/end_date',
+      detail: 'must not be before start_date, nor more than 366 days after it',
+    });
+  if (from === null || to === null || violations.length > 0) throw invalid(violations);
+  return { from, to };
+}
+
+const dateShape = /^\d{4}-\d{2}-\d{2}$/;
+const dateTimeShape = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})$/i;
+
+/** `null`: the text is none. */
+function instantOf(text: string, timeZone: string): number | null {
+  const at = dateShape.test(text)
+    ? midnightOf(text, timeZone)
+    : dateTimeShape.test(text)
+      ? Date.parse(text)
+      : Number.NaN;
+  return at >= earliest && at <= latest ? at : null;
+}
+
+function midnightOf(date: string, timeZone: string): number {
+  try {
+    return Temporal.PlainDate.from(date).toZonedDateTime(timeZone).epochMilliseconds;
+  } catch (error) {
+    if (error instanceof RangeError) return Number.NaN;
+    throw error;
+  }
+}

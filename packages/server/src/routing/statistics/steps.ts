@@ -1,0 +1,67 @@
+import { zoneClock } from '../../schedules/time-zones.ts';
+
+export const granularities = ['all', 'fifteen_minute', 'thirty_minute', 'hour', 'day'] as const;
+export type Granularity = (typeof granularities)[number];
+
+const minuteMs = 60_000;
+const lengthsMs: Readonly<Record<Exclude<Granularity, 'all' | 'day'>, number>> = {
+  fifteen_minute: 15 * minuteMs,
+  thirty_minute: 30 * minuteMs,
+  hour: 60 * minuteMs,
+};
+
+interface Range {
+  /** Epoch milliseconds, half-open. */
+  readonly from: number;
+  readonly to: number;
+  readonly granularity: Granularity;
+  readonly timeZone: string;
+}
+
+/**
+ * Where the steps of a range begin (epoch milliseconds, ascending). Steps follow the clocks of the time zone: an hour begins with
+ * a full local hour, a day with local midnight, so that a day on which the clocks change has 23 or 25 hours. The first step may
+ * begin before the range; what lies before the range is not counted in it.
+ */
+export function stepsOf({ from, to, granularity, timeZone }: Range): number[] {
+  switch (granularity) {
+    case 'all':
+      return [from];
+    case 'day':
+      return daysOf(from, to, timeZone);
+    case 'fifteen_minute':
+    case 'thirty_minute':
+    case 'hour':
+      return clockSteps(from, to, { timeZone, lengthMs: lengthsMs[granularity] });
+  }
+}
+
+function daysOf(from: number, to: number, timeZone: string): number[] {
+  const starts: number[] = [];
+  let day = Temporal.Instant.fromEpochMilliseconds(from).toZonedDateTimeISO(timeZone).startOfDay();
+  while (day.epochMilliseconds < to || starts.length === 0) {
+    starts.push(day.epochMilliseconds);
+    day = day.toPlainDate().add({ days: 1 }).toZonedDateTime(timeZone);
+  }
+  return starts;
+}
+
+function clockSteps(
+  from: number,
+  to: number,
+  { timeZone, lengthMs }: { timeZone: string; lengthMs: number },
+): number[] {
+  const clock = zoneClock(timeZone);
+  const alignedBefore = (at: number, offsetMs: number): number =>
+    Math.floor((at + offsetMs) / lengthMs) * lengthMs - offsetMs;
+  const starts: number[] = [];
+  let at = alignedBefore(from, clock.stretchAt(from).offsetMs);
+  while (at < to || starts.length === 0) {
+    starts.push(at);
+    const { offsetMs, endsAt } = clock.stretchAt(at);
+    const next = alignedBefore(at, offsetMs) + lengthMs;
+    // Clocks that change in the middle of a step make it longer or shorter: it ends with the next full step of the new time.
+    at = next <= endsAt ? next : alignedBefore(endsAt - 1, clock.stretchAt(endsAt).offsetMs) + lengthMs;
+  }
+  return starts;
+}

@@ -1,0 +1,125 @@
+import type { Piece, Sql } from '../../platform/database.ts';
+import type { SiteId } from '../../platform/ids.ts';
+import { conditionOf, presence, queueVisits, subEngagements, type Facts } from './facts.ts';
+import { dimensionsOf, type Dimension } from './filter.ts';
+import type { StatisticsQuery } from './query.ts';
+
+/** More rows than this are refused rather than cut. */
+export const mostRows = 100_000;
+
+type Group = { readonly timestamp: Date; readonly seconds: number } & Partial<Record<Dimension, string | null>>;
+
+export interface DurationRow extends Group {
+  readonly count: number;
+  readonly average_duration_in_seconds: number;
+  readonly total_duration_in_seconds: number;
+}
+
+export interface WaitRow extends DurationRow {
+  readonly maximum_duration_in_seconds: number;
+  readonly short_duration_count: number;
+  readonly within_service_level_count: number;
+}
+
+/**
+ * Seconds are whole: each instant is cut to its second before it is subtracted, so that parts always add up to the whole. A double
+ * holds them exactly, and costs less than the numeric that `extract` gives.
+ */
+const secondOf = (sql: Sql, at: Piece): Piece => sql`floor(date_part('epoch', ${at}))`;
+
+const figures = (sql: Sql): Piece => sql`
+  count(*)::integer AS count, round(avg(seconds)::numeric, 3)::float8 AS average_duration_in_seconds,
+  sum(seconds)::float8 AS total_duration_in_seconds`;
+
+export async function engagementDurations(sql: Sql, query: StatisticsQuery): Promise<DurationRow[]> {
+  return sql<
+    DurationRow[]
+  >`${byStart(sql, query, subEngagements(sql, query, usesOf(query)), { counts: figures(sql) })}`;
+}
+
+export async function queueWaits(sql: Sql, query: StatisticsQuery): Promise<WaitRow[]> {
+  const facts = queueVisits(sql, query, usesOf(query));
+  const counts = sql`${figures(sql)}, max(seconds)::float8 AS maximum_duration_in_seconds,
+    (count(*) FILTER (WHERE exact_seconds < ${query.shortSec}::float8))::integer AS short_duration_count,
+    (count(*) FILTER (WHERE is_served AND exact_seconds <= ${query.serviceLevelSec}::float8))::integer
+      AS within_service_level_count`;
+  const extra = sql`, extract(epoch FROM fact.left_at - fact.entered_at)::float8 AS exact_seconds,
+    fact.outcome = 'engaged' AS is_served`;
+  return sql<WaitRow[]>`${byStart(sql, query, facts, { counts, extra })}`;
+}
+
+/** Facts grouped by the step they began in. */
+function byStart(
+  sql: Sql,
+  query: StatisticsQuery,
+  facts: Facts,
+  { counts, extra = sql`` }: { readonly counts: Piece; readonly extra?: Piece },
+): Piece {
+  return sql`
+    WITH facts AS (
+           SELECT ${facts.isRepeated ? sql`DISTINCT` : sql``} ${facts.id} AS fact_id, ${stepOf(sql, query, facts.startedAt)} AS step,
+                  ${secondOf(sql, facts.endedAt)} - ${secondOf(sql, facts.startedAt)} AS seconds${extra}${dimensionColumns(sql, query, facts)}
+             FROM ${facts.source}
+            WHERE ${conditionOf(sql, query.filter, facts.columns)})
+    SELECT ${stepStart(sql, query)} AS timestamp, sum(seconds)::float8 AS seconds${dimensionNames(sql, query)}, ${counts}
+      FROM facts
+     GROUP BY step${dimensionNames(sql, query)}
+     ORDER BY step${dimensionNames(sql, query)}
+     LIMIT ${mostRows + 1}`;
+}
+
+/** The time of operators, divided between the steps by the second. */
+export async function onlineDurations(sql: Sql, query: StatisticsQuery): Promise<Group[]> {
+  const facts = presence(sql, query, usesOf(query));
+  return sql<Group[]>`
+    WITH facts AS (
+           SELECT ${facts.isRepeated ? sql`DISTINCT` : sql``} ${facts.id} AS fact_id, date_trunc('second', ${facts.startedAt}) AS started_at,
+                  date_trunc('second', ${facts.endedAt}) AS ended_at${dimensionColumns(sql, query, facts)}
+             FROM ${facts.source}
+            WHERE ${conditionOf(sql, query.filter, facts.columns)}),
+         parts AS (
+           SELECT step,
+                  ${secondOf(sql, sql`least(ended_at, starts.at[step + 1])`)}
+                    - ${secondOf(sql, sql`greatest(started_at, starts.at[step])`)} AS seconds${dimensionNames(sql, query)}
+             FROM facts, (SELECT ${steps(sql, query)} AS at) AS starts,
+                  generate_series(greatest(1, width_bucket(started_at, starts.at)),
+                                  width_bucket(ended_at - interval '1 microsecond', starts.at)) AS step
+            WHERE ended_at > started_at)
+    SELECT ${stepStart(sql, query)} AS timestamp, sum(seconds)::float8 AS seconds${dimensionNames(sql, query)}
+      FROM parts
+     WHERE seconds > 0
+     GROUP BY step${dimensionNames(sql, query)}
+     ORDER BY step${dimensionNames(sql, query)}
+     LIMIT ${mostRows + 1}`;
+}
+
+function usesOf({ dimensions, filter }: StatisticsQuery): (...wanted: readonly Dimension[]) => boolean {
+  const used = new Set([...dimensions, ...(filter === null ? [] : dimensionsOf(filter))]);
+  return (...wanted) => wanted.some((dimension) => used.has(dimension));
+}
+
+/** As text: the driver would take a list of dates for one date. */
+const steps = (sql: Sql, { steps: starts }: StatisticsQuery): Piece =>
+  sql`${starts.map((at) => at.toISOString())}::timestamptz[]`;
+
+/** The number of the step, from 1. */
+function stepOf(sql: Sql, query: StatisticsQuery, at: Piece): Piece {
+  return query.steps.length === 1 ? sql`1` : sql`width_bucket(${at}, ${steps(sql, query)})`;
+}
+
+function stepStart(sql: Sql, query: StatisticsQuery): Piece {
+  return sql`(${steps(sql, query)})[step]`;
+}
+
+function dimensionColumns(sql: Sql, { dimensions }: StatisticsQuery, { columns }: Facts): Piece {
+  return dimensions.reduce((all, name) => sql`${all}, ${columns[name]} AS ${sql(name)}`, sql``);
+}
+
+function dimensionNames(sql: Sql, { dimensions }: StatisticsQuery): Piece {
+  return dimensions.reduce((all, name) => sql`${all}, ${sql(name)}`, sql``);
+}
+
+export async function timeZoneOfSite(sql: Sql, id: SiteId): Promise<string> {
+  const [row] = await sql<{ time_zone: string | null }[]>`SELECT time_zone FROM sites WHERE id = ${id}`;
+  return row?.time_zone ?? 'UTC';
+}

@@ -1,0 +1,297 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { call, startTestServer, until, type Answer, type Json, type TestServer } from '../support/server.ts';
+import {
+  acceptOffer,
+  enqueue,
+  expectStatus,
+  makeAccount,
+  makeOperator,
+  makePresent,
+  makeQueue,
+  makeSite,
+  makeTeam,
+  offersOf,
+  present,
+  type TestAccount,
+  type TestOperator,
+} from '../support/world.ts';
+
+/** Line 2.12 of the issue: statistics for workforce management, as clients of this family ask for them. */
+interface World {
+  readonly own: TestAccount;
+  readonly otherSite: string;
+  readonly team: string;
+  readonly queue: string;
+  readonly operator: TestOperator;
+  /** Manager of the first site, operator of the second. */
+  readonly manager: TestOperator;
+}
+
+let server: TestServer;
+let world: World;
+
+before(async () => {
+  server = await startTestServer();
+  const own = await makeAccount(server);
+  const otherSite = await makeSite(server, own);
+  const team = await makeTeam(server, own, own.siteId);
+  const queue = await makeQueue(server, own, { when_unstaffed: 'accept' });
+  const roles = [{ site_id: own.siteId, role: 'operator', team_ids: [team] }];
+  const operator = await makeOperator(server, own, roles);
+  const manager = await makeOperator(server, own, [
+    { site_id: own.siteId, role: 'manager' },
+    { site_id: otherSite, role: 'operator' },
+  ]);
+  world = { own, otherSite, team, queue, operator, manager };
+  // One who is engaged from the queue and one who gives up.
+  await present(server, operator);
+  await enqueue(server, own, queue);
+  await until(async () => (await offersOf(server, operator)).length > 0);
+  const engagement = await acceptOffer(server, operator);
+  const waiting = await enqueue(server, own, queue);
+  const cancel = { token: waiting.visitor.token, body: { action: 'cancel' } };
+  expectStatus(await call(server, `PATCH /queue_tickets/${waiting.id}`, cancel), 200);
+  const end = { token: operator.token, body: { action: 'end' } };
+  expectStatus(await call(server, `PATCH /engagements/${engagement}`, end), 200);
+  await present(server, operator, { available: false, reason: 'Lunch' });
+});
+after(async () => server[Symbol.asyncDispose]());
+
+const today = (): string => {
+  const day = 86_400_000;
+  const [from, to] = [Date.now() - day, Date.now() + day].map((at) => new Date(at).toISOString());
+  return `query_type=group_by&granularity=all&start_date=${from}&end_date=${to}`;
+};
+const rangeOf = (): { start_date: string; end_date: string } => {
+  const [from = '', to = ''] = today().split('&').slice(2).map((part) => part.split('=')[1]); // prettier-ignore
+  return { start_date: from, end_date: to };
+};
+
+interface Line {
+  /** What the issue, or the description of the operations, says. */
+  readonly says: string;
+  readonly request: (world: World) => string;
+  readonly token?: (world: World) => string;
+  readonly body?: (world: World) => unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly expect: (answer: Answer, world: World) => void;
+}
+
+const rows = (answer: Answer): Json[] => expectStatus(answer, 200).body;
+const attributes = (answer: Answer): string[] =>
+  expectStatus(answer, 422).body.details.map(({ attribute }: Json) => attribute);
+const duration = '/engagements/stats/duration';
+const waits = '/engagements/stats/queue/wait_duration';
+const online = '/operators/stats/online_duration';
+
+const lines: readonly Line[] = [
+  {
+    says: 'GET /engagements/stats/duration: a JSON array, one object per group and step',
+    request: () => `GET ${duration}?${today()}`,
+    expect: (answer) => {
+      const [row = {}, ...others] = rows(answer);
+      assert.deepEqual(others, []);
+      const fields = ['timestamp', 'seconds', 'count', 'average_duration_in_seconds', 'total_duration_in_seconds'];
+      assert.deepEqual(Object.keys(row), fields);
+      assert.equal(row.count, 1);
+      assert.equal(row.seconds, row.total_duration_in_seconds);
+    },
+  },
+  {
+    says: 'POST with the parameters in the query string, dimensions indexed',
+    request: () =>
+      `POST ${duration}?${today()}&dimensions[0]=operator_id&dimensions[1]=type&dimensions[2]=media&dimensions[3]=end_reason&dimensions[4]=queue_id&dimensions[5]=team_id&dimensions[6]=site_id&dimensions[7]=highest_operator_media&dimensions[8]=user_type`,
+    expect: (answer, { own, operator, queue, team }) => {
+      const [{ timestamp: _at, seconds: _sec, average_duration_in_seconds: _avg, total_duration_in_seconds: _sum, ...row }] = rows(answer); // prettier-ignore
+      assert.deepEqual(row, {
+        site_id: own.siteId, queue_id: queue, operator_id: operator.id, team_id: team, type: 'reactive',
+        end_reason: 'operator_hung_up', media: 'chat', highest_operator_media: 'chat', user_type: 'operator', count: 1,
+      }); // prettier-ignore
+    },
+  },
+  {
+    says: 'POST with a JSON body of the same shape',
+    request: () => `POST ${duration}`,
+    body: () => ({ query_type: 'group_by', dimensions: ['type'], granularity: 'day', ...rangeOf() }),
+    expect: (answer) => assert.deepEqual(rows(answer).map(({ type, count }) => [type, count]), [['reactive', 1]]), // prettier-ignore
+  },
+  {
+    says: 'filter in bracket notation: and, selector, in, not, an empty value for a missing dimension',
+    request: ({ own, queue }) =>
+      `GET ${duration}?${today()}&filter[type]=and&filter[fields][0][type]=selector&filter[fields][0][dimension]=site_id&filter[fields][0][value]=${own.siteId}&filter[fields][1][type]=in&filter[fields][1][dimension]=queue_id&filter[fields][1][values][]=${queue}&filter[fields][2][type]=not&filter[fields][2][field][type]=selector&filter[fields][2][field][dimension]=queue_id&filter[fields][2][field][value]=`,
+    expect: (answer) => assert.equal(rows(answer)[0].count, 1),
+  },
+  {
+    says: 'lists in brackets without an index',
+    request: ({ own }) =>
+      `GET ${duration}?${today()}&dimensions[]=type&filter[type]=or&filter[fields][][type]=selector&filter[fields][][dimension]=site_id&filter[fields][][value]=${own.siteId}&filter[fields][][type]=selector&filter[fields][][dimension]=type&filter[fields][][value]=proactive`,
+    expect: (answer) => assert.equal(rows(answer)[0].count, 1),
+  },
+  {
+    says: 'groups without anything are left out',
+    request: () => `POST ${duration}`,
+    body: () => ({ ...rangeOf(), filter: { type: 'selector', dimension: 'type', value: 'proactive' } }),
+    expect: (answer) => assert.deepEqual(rows(answer), []),
+  },
+  {
+    says: 'what began outside of the half-open range does not count',
+    request: () => `GET ${duration}?start_date=2020-01-01&end_date=2020-12-31T00:00:00%2B02:00`,
+    expect: (answer) => assert.deepEqual(rows(answer), []),
+  },
+  {
+    says: '/engagements/stats/post_engagement_duration: 0 rows until there is wrap-up',
+    request: () => `POST /engagements/stats/post_engagement_duration?${today()}&dimensions[]=operator_id`,
+    expect: (answer) => assert.deepEqual(rows(answer), []),
+  },
+  {
+    says: '/engagements/stats/queue/wait_duration: visits by outcome, with the fields of waits',
+    request: () => `POST ${waits}`,
+    body: () => ({ ...rangeOf(), dimensions: ['outcome'] }),
+    expect: (answer) => {
+      const found = rows(answer);
+      assert.deepEqual(Object.keys(found[0]), [
+        'timestamp', 'seconds', 'outcome', 'count', 'average_duration_in_seconds', 'total_duration_in_seconds',
+        'maximum_duration_in_seconds', 'short_duration_count', 'within_service_level_count',
+      ]); // prettier-ignore
+      const figures = found.map((row) => [row.outcome, row.count, row.short_duration_count, row.within_service_level_count]); // prettier-ignore
+      assert.deepEqual(figures, [
+        ['abandoned', 1, 1, 0],
+        ['engaged', 1, 1, 1],
+      ]);
+    },
+  },
+  {
+    says: '/operators/stats/online_duration: time of operators by state, no extra fields',
+    request: () => `POST ${online}?${today()}&dimensions[]=type&dimensions[]=user_type`,
+    body: ({ operator }) => ({ filter: { type: 'selector', dimension: 'operator_id', value: operator.id } }),
+    expect: (answer) => {
+      for (const row of rows(answer)) {
+        assert.deepEqual(Object.keys(row), ['timestamp', 'seconds', 'type', 'user_type']);
+        assert.ok(['video', 'engaged', 'Lunch'].includes(row.type));
+        assert.equal(row.user_type, 'operator');
+      }
+    },
+  },
+  {
+    says: 'POST /reporting/live/queue/average_wait_time answers {total}',
+    request: () => 'POST /reporting/live/queue/average_wait_time',
+    expect: (answer) => {
+      assert.deepEqual(Object.keys(expectStatus(answer, 200).body), ['total']);
+      assert.ok(answer.body.total > 0 && answer.body.total < 60);
+    },
+  },
+  {
+    says: 'the same of some sites, and 0 where nobody has waited',
+    request: ({ otherSite }) => `POST /reporting/live/queue/average_wait_time?site_ids[]=${otherSite}`,
+    expect: (answer) => assert.deepEqual(expectStatus(answer, 200).body, { total: 0 }),
+  },
+  {
+    says: 'text/csv on request',
+    request: () => `GET ${waits}?${today()}&dimensions[]=outcome`,
+    headers: { accept: 'text/csv' },
+    expect: (answer) => {
+      assert.match(expectStatus(answer, 200).headers.get('content-type') ?? '', /^text\/csv; charset=utf-8$/);
+      const [head, ...cells] = answer.body.split('\r\n');
+      assert.equal(
+        head,
+        'timestamp,seconds,outcome,count,average_duration_in_seconds,total_duration_in_seconds,maximum_duration_in_seconds,short_duration_count,within_service_level_count',
+      );
+      assert.equal(cells.length, 3);
+      assert.match(cells[0], /^\d{4}-\d\d-\d\dT[\d:.]+Z,\d+,abandoned,1,/);
+    },
+  },
+  {
+    says: 'an unknown dimension: 422 with a pointer',
+    request: () => `GET ${online}?${today()}&dimensions[]=site_id&dimensions[]=colour`,
+    expect: (answer) => assert.deepEqual(attributes(answer), ['/dimensions/1']),
+  },
+  {
+    says: 'an unknown filter type, and an unknown dimension in a filter: 422 with pointers, all at once',
+    request: () => `POST ${online}`,
+    body: () => ({ filter: { type: 'and', fields: [{ type: 'like' }, { type: 'selector', dimension: 'x', value: '' }] } }), // prettier-ignore
+    expect: (answer) =>
+      assert.deepEqual(attributes(answer).toSorted(), ['/end_date', '/filter/fields/0/type', '/filter/fields/1/dimension', '/start_date']), // prettier-ignore
+  },
+  {
+    says: 'an unknown field, query type or granularity: 422',
+    request: () => `POST ${online}`,
+    body: () => ({ ...rangeOf(), query_type: 'topn', granularity: 'week', colour: 'red' }),
+    expect: (answer) => assert.deepEqual(attributes(answer).toSorted(), ['/colour', '/granularity', '/query_type']),
+  },
+  {
+    says: 'a range that is no range, or too long: 422',
+    request: () => `GET ${online}?start_date=2026-01-01&end_date=2027-06-01`,
+    expect: (answer) => assert.deepEqual(attributes(answer), ['/end_date']),
+  },
+  {
+    says: 'dates that are none: 422',
+    request: () => `GET ${online}?start_date=2026-02-30&end_date=yesterday`,
+    expect: (answer) => assert.deepEqual(attributes(answer), ['/start_date', '/end_date']),
+  },
+  {
+    says: 'a parameter in the query string and in the body: that of the body counts',
+    request: () => `POST ${duration}?${today()}`,
+    body: () => ({ start_date: '2020-01-01', end_date: '2020-01-02' }),
+    expect: (answer) => assert.deepEqual(rows(answer), []),
+  },
+  {
+    says: 'an unknown time zone: 422',
+    request: () => `GET ${online}?start_date=2026-01-01&end_date=2026-12-31&time_zone=Mars/Olympus`,
+    expect: (answer) => assert.deepEqual(attributes(answer), ['/time_zone']),
+  },
+  {
+    says: 'rights: manager on every site concerned; an operator of the site is refused with 403',
+    request: ({ otherSite }) => `GET ${duration}?${today()}&filter[type]=selector&filter[dimension]=site_id&filter[value]=${otherSite}`, // prettier-ignore
+    token: ({ manager }) => manager.token,
+    expect: (answer) => expectStatus(answer, 403),
+  },
+  {
+    says: 'rights: a site that the caller is not on does not exist for them',
+    request: ({ own }) => `GET ${duration}?${today()}&filter[type]=selector&filter[dimension]=site_id&filter[value]=${own.adminId}`, // prettier-ignore
+    expect: (answer) => expectStatus(answer, 404),
+  },
+  {
+    says: 'rights: an operator without the role anywhere is refused with 403',
+    request: () => `GET ${duration}?${today()}`,
+    token: ({ operator }) => operator.token,
+    expect: (answer) => expectStatus(answer, 403),
+  },
+  {
+    says: 'without a site filter: the sites on which the caller is a manager, and no others',
+    request: () => `GET ${online}?${today()}&dimensions[]=site_id`,
+    token: ({ manager }) => manager.token,
+    expect: (answer, { own }) => {
+      for (const { site_id } of rows(answer)) assert.equal(site_id, own.siteId);
+    },
+  },
+];
+
+for (const { says, request, token, body, headers, expect } of lines)
+  test(`2.12 ${says}`, async () => {
+    const answer = await call(server, request(world), {
+      token: token?.(world) ?? world.own.admin,
+      ...(body === undefined ? {} : { body: body(world) }),
+      ...(headers === undefined ? {} : { headers }),
+    });
+    expect(answer, world);
+  });
+
+test('2.12 the time of the operator is kept: available, engaged, away for a reason', async () => {
+  const operator = await makePresent(server, world.own, { media: ['text', 'audio'] });
+  const intervals = async (): Promise<Json[]> => {
+    const range = `site_ids[]=${world.own.siteId}&operator_ids[]=${operator.id}&from=${new Date(Date.now() - 3_600_000).toISOString()}&to=${new Date(Date.now() + 3_600_000).toISOString()}`; // prettier-ignore
+    const answer = await call(server, `GET /operators/presence_intervals?${range}`, { token: world.own.admin });
+    return expectStatus(answer, 200).body.presence_intervals;
+  };
+  const [open = {}] = await intervals();
+  assert.deepEqual(
+    { ...open, started_at: typeof open.started_at },
+    { operator_id: operator.id, type: 'audio', media: ['text', 'audio'], reason: null, started_at: 'string', ended_at: null }, // prettier-ignore
+  );
+  await until(async () => Date.now() > Date.parse(open.started_at));
+  await present(server, operator, { available: false, reason: 'Lunch' });
+  const [was, is] = await intervals();
+  assert.deepEqual([was?.type, is?.type, is?.reason, is?.ended_at], ['audio', 'Lunch', 'Lunch', null]);
+  assert.equal(was?.ended_at, is?.started_at);
+});
