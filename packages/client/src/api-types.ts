@@ -1,4 +1,5 @@
 // Written by `npm run openapi` from openapi.json: change the schemas of the server instead.
+export type AccessToken = { readonly "id": string; readonly "name": string; readonly "created_at": string; readonly "expires_at": string | null; readonly "last_used_at": string | null; };
 export type ApiKey = { readonly "id": string; readonly "created_at": string; };
 export type ApplicationToken = { readonly "id": string; readonly "kind": "secret" | "publishable"; readonly "created_at": string; };
 export type AttachedWebhook = { readonly "url": string; readonly "method"?: "POST" | "PUT" | "PATCH" | "DELETE"; readonly "headers"?: Readonly<Record<string, string>>; readonly "events": readonly ("engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result")[]; readonly "messages"?: "own" | "other" | "all"; readonly "secret"?: string; };
@@ -13,15 +14,16 @@ export type Delivery = { readonly "id": string; readonly "webhook_id": string; r
 export type DeliveryAttempt = { readonly "at": string; readonly "state": "delivered" | "retrying" | "exhausted" | "held" | "discarded"; readonly "status": number | null; readonly "duration_ms": number | null; readonly "answer": string | null; readonly "error": string | null; };
 export type DeliveryDetails = { readonly "id": string; readonly "webhook_id": string; readonly "engagement_id": string | null; readonly "event_id": string; readonly "event_type": "engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result"; readonly "state": "pending" | "retrying" | "held" | "delivered" | "exhausted" | "discarded"; readonly "parked": boolean; readonly "next_attempt_at": string | null; readonly "occurred_at": string; readonly "created_at": string; readonly "finished_at": string | null; readonly "event": DeliveredEvent; readonly "attempts": readonly (DeliveryAttempt)[]; };
 export type DigitalChannel = { readonly "id": string; readonly "site_id": string; readonly "kind": string; readonly "address": string; readonly "queue_id": string; readonly "created_at": string; readonly "updated_at": string; };
-export type Engagement = { readonly "id": string; readonly "engagement_request_id": string; readonly "queue_ticket_id": string | null; readonly "queue_id": string | null; readonly "site_id": string; readonly "visitor_id": string; readonly "operator_id": string; readonly "media": "text" | "phone" | "audio" | "video"; readonly "state": "active" | "ended"; readonly "end_reason": "visitor_hung_up" | "operator_hung_up" | "visitor_left" | "operator_left" | "error" | null; readonly "current_sub_engagement": SubEngagement; readonly "sub_engagements": readonly (SubEngagement)[]; readonly "started_at": string; readonly "ended_at": string | null; readonly "created_at": string; readonly "updated_at": string; };
+export type Engagement = { readonly "id": string; readonly "engagement_request_id": string; readonly "queue_ticket_id": string | null; readonly "queue_id": string | null; readonly "site_id": string; readonly "visitor_id": string; readonly "operator_id": string; readonly "media": "text" | "phone" | "audio" | "video"; readonly "state": "active" | "ended"; readonly "end_reason": "visitor_hung_up" | "operator_hung_up" | "visitor_left" | "operator_left" | "error" | null; readonly "current_sub_engagement": SubEngagement; readonly "sub_engagements": readonly (SubEngagement)[]; readonly "started_at": string; readonly "ended_at": string | null; readonly "created_at": string; readonly "updated_at": string; readonly "source": string | null; readonly "legs": readonly (EngagementLeg)[]; readonly "audio_recording_urls": readonly (string)[]; };
 export type EngagementEndEvent = { readonly "event_type": "engagement.end"; readonly "event_id": string; readonly "dispatched_at": string; readonly "engagement": { readonly "id": string; readonly "engagement_request_id": string; readonly "visitor_id": string; readonly "current_sub_engagement": { readonly "id": string; readonly "operator_id": string; readonly "site_id": string; }; readonly "end_reason": "visitor_hung_up" | "operator_hung_up" | "visitor_left" | "operator_left" | "error"; }; };
+export type EngagementLeg = { readonly "id": string; readonly "operator_id": string; readonly "site_id": string; readonly "media": "text" | "phone" | "audio" | "video" | null; readonly "started_at": string; readonly "ended_at": string | null; };
 export type EngagementRequest = { readonly "id": string; readonly "origin": "queue" | "visitor" | "operator"; readonly "platform": string; readonly "source": string | null; readonly "media_options": { readonly "phone_number"?: string | null; readonly "one_way"?: boolean; } | null; readonly "site_id": string; readonly "visitor_id": string; readonly "operator_id": string; readonly "media": "text" | "phone" | "audio" | "video"; readonly "state": "pending" | "accepted" | "failed"; readonly "fail_reason": "rejected" | "timed_out" | "visitor_left" | "visitor_cancel" | "operator_left" | "operator_cancel" | "error" | null; readonly "fail_message": string | null; readonly "timeout": number; readonly "queue_ticket_id": string | null; readonly "queue_id": string | null; readonly "engagement_id": string | null; readonly "created_at": string; readonly "updated_at": string; };
 export type EngagementRequestDeliverEvent = { readonly "event_type": "engagement.request.deliver"; readonly "event_id": string; readonly "dispatched_at": string; readonly "engagement_request": { readonly "id": string; readonly "site_id": string; readonly "visitor_id": string; readonly "operator_id": string; }; };
 export type EngagementRequestFailureEvent = { readonly "event_type": "engagement.request.failure"; readonly "event_id": string; readonly "dispatched_at": string; readonly "engagement_request": { readonly "id": string; readonly "site_id": string; readonly "visitor_id": string; readonly "operator_id": string; readonly "fail_reason": "rejected" | "timed_out" | "visitor_left" | "visitor_cancel" | "operator_left" | "operator_cancel"; } | { readonly "id": string; readonly "site_id": string; readonly "visitor_id": string; readonly "operator_id": string; readonly "fail_reason": "error"; readonly "fail_message": string | null; }; };
-export type EngagementStartEvent = { readonly "event_type": "engagement.start"; readonly "event_id": string; readonly "dispatched_at": string; readonly "engagement": { readonly "id": string; readonly "engagement_request_id": string; readonly "visitor_id": string; readonly "current_sub_engagement": { readonly "id": string; readonly "operator_id": string; readonly "site_id": string; }; }; };
+export type EngagementStartEvent = { readonly "event_type": "engagement.start"; readonly "event_id": string; readonly "dispatched_at": string; readonly "engagement": { readonly "id": string; readonly "engagement_request_id": string; readonly "visitor_id": string; readonly "current_sub_engagement": { readonly "id": string; readonly "operator_id": string; readonly "site_id": string; }; readonly "source": string; readonly "legs": readonly ({ readonly "id": string; readonly "operator_id": string; readonly "site_id": string; readonly "media": "text" | "phone" | "audio" | "video"; readonly "started_at": string; readonly "ended_at": null; })[]; readonly "audio_recording_urls": readonly (string)[]; }; };
 export type EngagementTransferEvent = { readonly "event_type": "engagement.transfer"; readonly "event_id": string; readonly "dispatched_at": string; readonly "engagement": { readonly "id": string; readonly "engagement_request_id": string; readonly "transfer_request_id": string; readonly "visitor_id": string; readonly "previous_sub_engagement": { readonly "id": string; readonly "operator_id": string; readonly "site_id": string; }; readonly "current_sub_engagement": { readonly "id": string; readonly "operator_id": string; readonly "site_id": string; }; }; };
 export type EventType = { readonly "event_type": "engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result"; readonly "description": string; readonly "schema": Readonly<Record<string, unknown>>; readonly "sample": Readonly<Record<string, unknown>>; };
-export type File = { readonly "id": string; readonly "engagement_id": string; readonly "name": string; readonly "content_type": string; readonly "bytes": number; readonly "uploaded_by": "visitor" | "operator"; readonly "uploader_id": string; readonly "state": "pending" | "clean" | "infected"; readonly "created_at": string; readonly "scanned_at": string | null; };
+export type File = { readonly "id": string; readonly "engagement_id": string; readonly "name": string; readonly "content_type": string; readonly "bytes": number; readonly "uploaded_by": "visitor" | "operator"; readonly "uploader_id": string; readonly "state": "pending" | "clean" | "infected"; readonly "created_at": string; readonly "scanned_at": string | null; readonly "deleted": boolean; readonly "deleted_at": string | null; readonly "deleted_by": "visitor" | "operator" | null; };
 export type FileScanResultEvent = { readonly "event_type": "engagement.files.security_scan_result"; readonly "event_id": string; readonly "dispatched_at": string; readonly "security_scan_result": { readonly "file_id": string; readonly "result": "clean" | "infected"; }; };
 export type FilesAttachment = { readonly "type": "files"; readonly "files": readonly ({ readonly "url": string; readonly "name": string; readonly "content_type": string; readonly "deleted": boolean; })[]; };
 export type HoursOutlook = { readonly "open": boolean; readonly "next_change_at": string | null; readonly "days": readonly ({ readonly "date": string; readonly "starts_at": string; readonly "ends_at": string; })[]; readonly "intervals": readonly ({ readonly "opens_at": string; readonly "closes_at": string; })[]; readonly "clock_changes": readonly ({ readonly "at": string; readonly "offset_before_sec": number; readonly "offset_after_sec": number; })[]; readonly "next_clock_change_at": string | null; };
@@ -29,13 +31,14 @@ export type IceServers = { readonly "ice_servers": readonly ({ readonly "urls": 
 export type Invitation = { readonly "id": string; readonly "created_at": string; readonly "expires_at": string; };
 export type InvitationPreview = { readonly "name": string; readonly "email": string; readonly "expires_at": string; };
 export type LoggedEvent = { readonly "id": string; readonly "type": "engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result"; readonly "occurred_at": string; readonly "site_id": string | null; readonly "engagement_id": string | null; readonly "visitor_id": string | null; readonly "operator_id": string | null; readonly "event": Readonly<Record<string, unknown>>; };
-export type MediaUpgradeRequest = { readonly "id": string; readonly "engagement_id": string; readonly "sub_engagement_id": string; readonly "audio": "two_way" | null; readonly "video": "one_way" | "two_way" | null; readonly "target": "visitor" | "operator"; readonly "state": "pending" | "accepted" | "declined" | "canceled"; readonly "created_at": string; readonly "updated_at": string; };
+export type MediaUpgradeRequest = { readonly "id": string; readonly "engagement_id": string; readonly "sub_engagement_id": string; readonly "audio": "two_way" | null; readonly "video": "one_way" | "two_way" | null; readonly "target": "visitor" | "operator"; readonly "state": "pending" | "accepted" | "declined" | "canceled"; readonly "created_at": string; readonly "updated_at": string; readonly "audio_type": string | null; readonly "phone_number": string | null; readonly "phone_extension": string | null; };
 export type MediaUpgradeRequestEvent = { readonly "event_type": "engagement.media_upgrade_request"; readonly "event_id": string; readonly "dispatched_at": string; readonly "media_upgrade_request": { readonly "id": string; readonly "audio": "two_way" | null; readonly "video": "one_way" | "two_way" | null; readonly "target": "visitor" | "operator"; readonly "engagement_id": string; readonly "sub_engagement_id": string; }; };
+export type NewAccessToken = { readonly "id": string; readonly "name": string; readonly "created_at": string; readonly "expires_at": string | null; readonly "last_used_at": string | null; readonly "token": string; };
 export type NewApiKey = { readonly "id": string; readonly "created_at": string; readonly "secret": string; };
 export type NewApplicationToken = { readonly "id": string; readonly "kind": "secret" | "publishable"; readonly "created_at": string; readonly "token": string; };
 export type NewInvitation = { readonly "id": string; readonly "created_at": string; readonly "expires_at": string; readonly "url": string; };
 export type NewWebhook = { readonly "id": string; readonly "url": string; readonly "method": "POST" | "PUT" | "PATCH" | "DELETE" | null; readonly "headers": Readonly<Record<string, string>> | null; readonly "events": readonly ("engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result")[]; readonly "site_ids": readonly (string)[] | null; readonly "description": string | null; readonly "ordering": "engagement" | "none"; readonly "enabled": boolean; readonly "disabled_because": "asked" | "gone" | "failing" | "token_ended" | null; readonly "disabled_at": string | null; readonly "failing_since": string | null; readonly "created_at": string; readonly "updated_at": string; readonly "registered_by": string | null; readonly "covered_site_ids": readonly (string)[]; readonly "secret": string | null; };
-export type Operator = { readonly "id": string; readonly "name": string; readonly "email": string; readonly "role": "operator" | "manager" | "super_manager"; readonly "assignments": readonly ({ readonly "site_id": string; readonly "role": "operator" | "manager" | "super_manager"; readonly "team_ids": readonly (string)[]; })[]; readonly "max_engagement_count": number; readonly "enabled": boolean; readonly "available": boolean; readonly "media": readonly ("text" | "phone" | "audio" | "video")[]; readonly "presence_reason": string | null; readonly "presence_set_at": string | null; readonly "presence_expires_at": string | null; readonly "sign_in": { readonly "password": boolean; readonly "invited_until": string | null; }; readonly "created_at": string; readonly "updated_at": string; };
+export type Operator = { readonly "id": string; readonly "name": string; readonly "email": string; readonly "role": "operator" | "manager" | "super_manager"; readonly "assignments": readonly ({ readonly "site_id": string; readonly "role": "operator" | "manager" | "super_manager"; readonly "team_ids": readonly (string)[]; })[]; readonly "max_engagement_count": number; readonly "enabled": boolean; readonly "available": boolean; readonly "media": readonly ("text" | "phone" | "audio" | "video")[]; readonly "presence_reason": string | null; readonly "presence_set_at": string | null; readonly "presence_expires_at": string | null; readonly "sign_in": { readonly "password": boolean; readonly "invited_until": string | null; }; readonly "display_name": string; readonly "created_at": string; readonly "updated_at": string; readonly "href": string; };
 export type OperatorTypingEvent = { readonly "event_type": "engagement.chat.typing_indicator.operator"; readonly "event_id": string; readonly "dispatched_at": string; readonly "typing_indicator": { readonly "engagement_id": string; readonly "sub_engagement_id": string; readonly "sender": { readonly "id": string; }; readonly "typing": boolean; readonly "clock": number; }; };
 export type PhoneChannel = { readonly "id": string; readonly "site_id": string; readonly "number": string; readonly "queue_id": string; readonly "created_at": string; readonly "updated_at": string; };
 export type PresenceInterval = { readonly "operator_id": string; readonly "type": string; readonly "media": readonly ("text" | "phone" | "audio" | "video")[]; readonly "reason": string | null; readonly "started_at": string; readonly "ended_at": string | null; };
@@ -61,6 +64,7 @@ export type SiteAvailability = { readonly "open": boolean; readonly "media": rea
 export type SubEngagement = { readonly "id": string; readonly "operator_id": string; readonly "site_id": string; readonly "started_at": string; readonly "ended_at": string | null; };
 export type SystemMessageEvent = { readonly "event_type": "engagement.chat.system_message"; readonly "event_id": string; readonly "dispatched_at": string; readonly "message": { readonly "timestamp": string; readonly "id": string; readonly "engagement_id": string; readonly "sub_engagement_id": string; readonly "content": string; readonly "status": "sent"; readonly "sender": { readonly "type": "system" | "omniguide"; }; readonly "target": "operator"; readonly "type": "system_message" | "visitor_authentication"; readonly "attachment": SingleChoiceAttachment | SingleChoiceResponseAttachment | null; readonly "metadata": { readonly "type": "prompt" | "suggestion"; } | null; }; readonly "undelivered_messages": boolean; };
 export type Team = { readonly "id": string; readonly "site_id": string; readonly "name": string; readonly "description": string | null; readonly "created_at": string; readonly "updated_at": string; };
+export type TranscriptMessage = { readonly "id": string; readonly "engagement_id": string; readonly "sub_engagement_id": string; readonly "timestamp": string; readonly "content": string; readonly "status": "sent" | "delivered"; readonly "target": "visitor" | "operator"; readonly "type": "chat" | "system_message" | "visitor_authentication"; readonly "attachment": Readonly<Record<string, unknown>> | null; readonly "metadata": Readonly<Record<string, unknown>> | null; readonly "created_at": string; readonly "updated_at": string; readonly "sender": { readonly "type": "visitor" | "operator" | "system" | "omniguide"; readonly "id": string | null; readonly "name": string | null; }; readonly "message": string; };
 export type TransferRequest = { readonly "id": string; readonly "transfer_ticket_id": string | null; readonly "message": string | null; readonly "site_id": string; readonly "visitor_id": string; readonly "operator_id": string; readonly "media": "text" | "phone" | "audio" | "video"; readonly "state": "pending" | "accepted" | "failed"; readonly "fail_reason": "rejected" | "timed_out" | "visitor_left" | "visitor_cancel" | "operator_left" | "operator_cancel" | "error" | null; readonly "fail_message": string | null; readonly "timeout": number; readonly "queue_id": string | null; readonly "engagement_id": string | null; readonly "created_at": string; readonly "updated_at": string; };
 export type TransferTicket = { readonly "id": string; readonly "engagement_id": string | null; readonly "site_id": string; readonly "visitor_id": string; readonly "media": "text" | "phone" | "audio" | "video"; readonly "queue_ids": readonly (string)[]; readonly "state": "waiting" | "offered" | "engaged" | "canceled" | "visitor_left" | "unstaffed" | "expired"; readonly "position": number | null; readonly "estimated_wait_sec": number | null; readonly "created_at": string; readonly "updated_at": string; };
 export type Visitor = { readonly "id": string; readonly "site_id": string; readonly "name": string | null; readonly "email": string | null; readonly "phone": string | null; readonly "note": string | null; readonly "custom_attributes": Readonly<Record<string, string>>; readonly "external_id": string | null; readonly "team_ids": readonly (string)[]; readonly "presence_expires_at": string | null; readonly "created_at": string; readonly "updated_at": string; };
@@ -68,7 +72,7 @@ export type VisitorAuthenticationFailureEvent = { readonly "event_type": "visito
 export type VisitorAuthenticationProvider = { readonly "id": string; readonly "site_id": string; readonly "name": string; readonly "type": "openid_connect"; readonly "issuer": string; readonly "client_id": string; readonly "has_client_secret": boolean; readonly "redirect_uris": readonly (string)[]; readonly "created_at": string; };
 export type VisitorAuthenticationRequest = { readonly "id": string; readonly "provider_id": string; readonly "visitor_id": string; readonly "state": "pending" | "succeeded" | "failed"; readonly "fail_reason": string | null; readonly "created_at": string; readonly "updated_at": string; };
 export type VisitorAuthenticationSuccessEvent = { readonly "event_type": "visitor.authentication.success"; readonly "event_id": string; readonly "dispatched_at": string; readonly "authentication_response": { readonly "authentication_request_id": string; readonly "visitor_id": string; readonly "access_token": string; readonly "name": string | null; readonly "preferred_name": string | null; readonly "email": string | null; readonly "id_token": string | null; readonly "issuer": string | null; readonly "subject": string | null; }; };
-export type VisitorEvent = { readonly "id": string; readonly "message": string; readonly "created_at": string; };
+export type VisitorEvent = { readonly "timestamp": string; readonly "id": string; readonly "engagement_id": string; readonly "sub_engagement": { readonly "id": string; readonly "operator_id": string; readonly "site_id": string; }; readonly "sender": { readonly "type": "visitor"; readonly "id": string; }; readonly "content": string; readonly "message": string; readonly "created_at": string; };
 export type VisitorEventEvent = { readonly "event_type": "engagement.event"; readonly "event_id": string; readonly "dispatched_at": string; readonly "message": { readonly "timestamp": string; readonly "id": string; readonly "engagement_id": string; readonly "sub_engagement": { readonly "id": string; readonly "operator_id": string; readonly "site_id": string; }; readonly "sender": { readonly "type": "visitor"; readonly "id": string; }; readonly "content": string; }; };
 export type VisitorToken = { readonly "id": string; readonly "access_token": string; readonly "expires_in": number; };
 export type VisitorTypingEvent = { readonly "event_type": "engagement.chat.typing_indicator.visitor"; readonly "event_id": string; readonly "dispatched_at": string; readonly "typing_indicator": { readonly "engagement_id": string; readonly "sub_engagement_id": string; readonly "sender": { readonly "id": string; }; readonly "typing": boolean; readonly "clock": number; }; };
@@ -119,7 +123,7 @@ export interface Operations {
     path: {  };
     query: {  };
     body: undefined;
-    answer: { readonly "operator_id": string; readonly "site_roles": Readonly<Record<string, "operator" | "manager" | "super_manager">>; readonly "expires_at": string; readonly "session_id": string | null; };
+    answer: { readonly "operator_id": string; readonly "site_roles": Readonly<Record<string, "operator" | "manager" | "super_manager">>; readonly "expires_at": string | null; readonly "session_id": string | null; };
   };
   "DELETE /operator_authentication/sessions/current": {
     path: {  };
@@ -187,6 +191,24 @@ export interface Operations {
     body: undefined;
     answer: null;
   };
+  "POST /operators/{operator_id}/access_tokens": {
+    path: { readonly "operator_id": string; };
+    query: {  };
+    body: { readonly "name": string; readonly "expires_at"?: string | null; };
+    answer: NewAccessToken;
+  };
+  "GET /operators/{operator_id}/access_tokens": {
+    path: { readonly "operator_id": string; };
+    query: {  };
+    body: undefined;
+    answer: { readonly "access_tokens": readonly (AccessToken)[]; };
+  };
+  "DELETE /operators/{operator_id}/access_tokens/{access_token_id}": {
+    path: { readonly "operator_id": string; readonly "access_token_id": string; };
+    query: {  };
+    body: undefined;
+    answer: null;
+  };
   "POST /sites/{site_id}/application_tokens": {
     path: { readonly "site_id": string; };
     query: {  };
@@ -207,7 +229,7 @@ export interface Operations {
   };
   "GET /sites": {
     path: {  };
-    query: { readonly "page"?: number; readonly "per_page"?: number; };
+    query: { readonly "hostname"?: string; readonly "page"?: number; readonly "per_page"?: number; };
     body: undefined;
     answer: { readonly "sites": readonly (Site)[]; readonly "next_page": string | null; };
   };
@@ -261,14 +283,14 @@ export interface Operations {
   };
   "GET /operators": {
     path: {  };
-    query: { readonly "site_ids"?: readonly (string)[]; readonly "team_ids"?: readonly (string)[]; readonly "include_offline"?: boolean; readonly "include_disabled"?: boolean; readonly "page"?: number; readonly "per_page"?: number; };
+    query: { readonly "site_ids"?: readonly (string)[]; readonly "site_id"?: string; readonly "team_ids"?: readonly (string)[]; readonly "contains"?: string; readonly "include_offline"?: boolean; readonly "include_disabled"?: boolean; readonly "page"?: number; readonly "per_page"?: number; };
     body: undefined;
-    answer: { readonly "operators": readonly (Operator)[]; readonly "next_page": string | null; };
+    answer: { readonly "operators": readonly (Operator)[]; readonly "next_page": string | null; readonly "last_page": string; };
   };
   "POST /operators": {
     path: {  };
     query: {  };
-    body: { readonly "name": string; readonly "email": string; readonly "role"?: "operator" | "manager" | "super_manager"; readonly "assignments"?: readonly ({ readonly "site_id": string; readonly "role"?: "operator" | "manager" | "super_manager"; readonly "team_ids"?: readonly (string)[]; })[]; readonly "max_engagement_count"?: number | null; readonly "enabled"?: boolean; };
+    body: { readonly "name": string; readonly "email": string; readonly "display_name"?: string | null; readonly "role"?: "operator" | "manager" | "super_manager"; readonly "assignments"?: readonly ({ readonly "site_id": string; readonly "role"?: "operator" | "manager" | "super_manager"; readonly "team_ids"?: readonly (string)[]; })[]; readonly "max_engagement_count"?: number | null; readonly "enabled"?: boolean; readonly "password"?: string; readonly "password_confirmation"?: string; };
     answer: Operator;
   };
   "GET /operators/{operator_id}": {
@@ -280,7 +302,7 @@ export interface Operations {
   "PATCH /operators/{operator_id}": {
     path: { readonly "operator_id": string; };
     query: {  };
-    body: { readonly "name"?: string; readonly "email"?: string; readonly "role"?: "operator" | "manager" | "super_manager"; readonly "assignments"?: readonly ({ readonly "site_id": string; readonly "role"?: "operator" | "manager" | "super_manager"; readonly "team_ids"?: readonly (string)[]; })[]; readonly "max_engagement_count"?: number | null; readonly "enabled"?: boolean; readonly "available"?: boolean; };
+    body: { readonly "name"?: string; readonly "email"?: string; readonly "display_name"?: string | null; readonly "role"?: "operator" | "manager" | "super_manager"; readonly "assignments"?: readonly ({ readonly "site_id": string; readonly "role"?: "operator" | "manager" | "super_manager"; readonly "team_ids"?: readonly (string)[]; })[]; readonly "max_engagement_count"?: number | null; readonly "enabled"?: boolean; readonly "available"?: boolean; };
     answer: Operator;
   };
   "DELETE /operators/{operator_id}": {
@@ -643,6 +665,12 @@ export interface Operations {
     body: undefined;
     answer: { readonly "engagements": readonly (Engagement)[]; readonly "next_page": string | null; };
   };
+  "POST /engagements/search": {
+    path: {  };
+    query: {  };
+    body: { readonly "site_ids": readonly (string)[]; readonly "from_start_time"?: string | null; readonly "to_start_time"?: string | null; readonly "per_page"?: number; readonly "page_token"?: string | null; };
+    answer: { readonly "engagements": readonly (Engagement)[]; readonly "next_page_token": string | null; };
+  };
   "GET /engagements/{engagement_id}": {
     path: { readonly "engagement_id": string; };
     query: {  };
@@ -700,7 +728,7 @@ export interface Operations {
   "PUT /engagements/{engagement_id}/chat_messages/{message_id}": {
     path: { readonly "engagement_id": string; readonly "message_id": string; };
     query: {  };
-    body: { readonly "content": string; readonly "attachment"?: { readonly "type": "single_choice" | "single_choice_response" | "files"; } | null; readonly "metadata"?: Readonly<Record<string, unknown>> | null; };
+    body: { readonly "content": string; readonly "attachment"?: { readonly "type": "single_choice" | "single_choice_response" | "files"; } | null; readonly "metadata"?: Readonly<Record<string, unknown>> | null; readonly "type"?: "chat"; readonly "target"?: "visitor" | "operator"; };
     answer: ChatMessage;
   };
   "PATCH /engagements/{engagement_id}/chat_messages/{message_id}": {
@@ -713,7 +741,7 @@ export interface Operations {
     path: { readonly "engagement_id": string; };
     query: {  };
     body: undefined;
-    answer: readonly (ChatMessage)[];
+    answer: readonly (TranscriptMessage)[];
   };
   "POST /engagements/{engagement_id}/system_messages": {
     path: { readonly "engagement_id": string; };
@@ -730,7 +758,7 @@ export interface Operations {
   "POST /engagements/{engagement_id}/media_upgrade_requests": {
     path: { readonly "engagement_id": string; };
     query: {  };
-    body: { readonly "audio": "two_way" | null; readonly "video": "one_way" | "two_way" | null; };
+    body: { readonly "audio": "two_way" | null; readonly "video": "one_way" | "two_way" | null; readonly "audio_type"?: string | null; readonly "phone_number"?: string | null; readonly "phone_extension"?: string | null; };
     answer: MediaUpgradeRequest;
   };
   "GET /engagements/{engagement_id}/media_upgrade_requests": {
@@ -792,6 +820,12 @@ export interface Operations {
     query: {  };
     body: undefined;
     answer: string;
+  };
+  "DELETE /engagements/{engagement_id}/files/{file_id}": {
+    path: { readonly "engagement_id": string; readonly "file_id": string; };
+    query: {  };
+    body: undefined;
+    answer: null;
   };
   "GET /files": {
     path: {  };
