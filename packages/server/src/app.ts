@@ -15,7 +15,7 @@ import { auditRoutes } from './identity/audit/routes.ts';
 import { startFeeds } from './feed/start-feeds.ts';
 import { Authenticator } from './identity/authenticate.ts';
 import { installCors } from './identity/cors.ts';
-import { createDirectory } from './identity/directory.ts';
+import { createDirectory, type Directory } from './identity/directory.ts';
 import { installLenientSites } from './identity/lenient-requests.ts';
 import { colleagueRoutes } from './identity/operators/colleague-routes.ts';
 import { operatorRoutes } from './identity/operators/routes.ts';
@@ -144,12 +144,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
 
   startDispatcher({ app, config, database, feed, session, clock, log, hints, metrics, sealer, outgoing });
 
-  const lastUse = new LastUse(database.sql, log);
-  app.addHook('onClose', async () => lastUse.stop());
-  const authenticator = new Authenticator(tokens, directory, {
-    now: () => clock.databaseNow(),
-    onUse: (id) => lastUse.note(id),
-  });
+  const authenticator = openAuthenticator({ app, database, clock, log, tokens, directory });
   const addressOf = addressOfCallers(await AddressHasher.load(lookups));
 
   installRequestLog(app, log, metrics, (request) => request.caller.key);
@@ -240,6 +235,19 @@ function openStatistics(app: App, database: Database): void {
   const sql = database.connect(statisticsOptions);
   app.addHook('onClose', async () => sql.end({ timeout: 1 }));
   statisticsRoutes(app, sql);
+}
+
+type AuthenticatorParts = Pick<AppParts, 'database' | 'clock' | 'log'> & {
+  readonly app: App;
+  readonly tokens: Tokens;
+  readonly directory: Directory;
+};
+
+/** Also notes when each access token was last used. */
+function openAuthenticator({ app, database, clock, log, tokens, directory }: AuthenticatorParts): Authenticator {
+  const lastUse = new LastUse(database.sql, log);
+  app.addHook('onClose', async () => lastUse.stop());
+  return new Authenticator(tokens, directory, { now: () => clock.databaseNow(), onUse: (id) => lastUse.note(id) });
 }
 
 /**

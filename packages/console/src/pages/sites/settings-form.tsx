@@ -191,6 +191,8 @@ function LimitFields({ draft, set, faults, readOnly }: Props): ReactElement {
   );
 }
 
+const audiences = ['own', 'other', 'all'] as const;
+
 /** For programs that were written for other services. */
 function ClientFields({ draft, set, faults, readOnly }: Props): ReactElement {
   return (
@@ -198,9 +200,9 @@ function ClientFields({ draft, set, faults, readOnly }: Props): ReactElement {
       <Select
         label="Messages that webhooks on tickets and requests hear"
         description="Bots and bridges to other messengers that bring a webhook along need the messages of the other side."
-        data={Object.entries(audienceNames).map(([value, label]) => ({ value, label: `Messages ${label}` }))}
+        data={audiences.map((whose) => ({ value: whose, label: `Messages ${audienceNames[whose]}` }))}
         value={draft.attached_webhook_messages}
-        onChange={(whose) => set({ attached_webhook_messages: whose ?? 'own' })}
+        onChange={(chosen) => set({ attached_webhook_messages: audiences.find((whose) => whose === chosen) ?? 'own' })}
         allowDeselect={false}
         error={faults('/attached_webhook_messages')}
         readOnly={readOnly}

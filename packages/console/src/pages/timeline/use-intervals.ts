@@ -28,7 +28,7 @@ export function useIntervals({ siteIds, from, to }: Asked): UseQueryResult<DayIn
       const intervals: PresenceInterval[] = [];
       let cursor: string | null = null;
       for (let page = 0; page < mostPages; page += 1) {
-        const asked = { ...query, ...(cursor === null ? {} : { cursor }) };
+        const asked: typeof query & { readonly cursor?: string } = { ...query, ...(cursor === null ? {} : { cursor }) };
         const answer = await api.call('GET /operators/presence_intervals', { query: asked, signal });
         intervals.push(...answer.presence_intervals);
         if (answer.next_page === null) return { intervals, isCut: false };
