@@ -124,7 +124,7 @@ test('who the visitor is, what was before, and the end', async () => {
   assert.deepEqual(at.complaints, []);
 });
 
-test('who is taken off a site while at the desk has its conversations no longer, and is told of no error', async () => {
+test('an operator taken off a site while at the desk loses its conversations and sees no error', async () => {
   const at = await sitDown({ server, browser });
   const { page, own, operator } = at;
   const { id, visitor } = await take(at, 'Otto');

@@ -16,10 +16,16 @@ const contentOf = (writer: number, number: number): string => `${writer} ${numbe
 export class OrderLedger {
   readonly #highest = new Map<string, { readonly number: number; readonly at: number }>();
   readonly #arrived = new Set<string>();
-  displaced = 0;
+  /** Which messages were displaced, and how long after a later one of their writer they arrived. */
+  readonly overtaken: { readonly content: string; readonly lateMs: number }[] = [];
   repeated = 0;
-  /** How long after a later message of its writer a displaced one arrived, at worst. */
-  worstDelayMs = 0;
+  get displaced(): number {
+    return this.overtaken.length;
+  }
+
+  get worstDelayMs(): number {
+    return Math.max(0, ...this.overtaken.map(({ lateMs }) => lateMs));
+  }
 
   get arrived(): number {
     return this.#arrived.size;
@@ -36,8 +42,7 @@ export class OrderLedger {
     if (highest === undefined || Number(number) > highest.number) {
       this.#highest.set(writer, { number: Number(number), at: performance.now() });
     } else {
-      this.displaced += 1;
-      this.worstDelayMs = Math.max(this.worstDelayMs, performance.now() - highest.at);
+      this.overtaken.push({ content, lateMs: performance.now() - highest.at });
     }
   }
 
@@ -121,9 +126,10 @@ async function send(
   throw new Error(`the message was not acknowledged: ${last}`);
 }
 
-/** A healthy receiver of webhooks that enters every message into a ledger. */
+/** A receiver of webhooks that enters every message into a ledger, and answers after `delayMs`. */
 export async function startLedgerReceiver(
   ledger: OrderLedger,
+  delayMs = 0,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -131,7 +137,8 @@ export async function startLedgerReceiver(
     request.on('end', () => {
       const event: { message: { content: string } } = JSON.parse(Buffer.concat(chunks).toString('utf8'));
       ledger.record(event.message.content);
-      response.writeHead(200).end();
+      if (delayMs === 0) response.writeHead(200).end();
+      else setTimeout(() => response.writeHead(200).end(), delayMs);
     });
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));

@@ -27,7 +27,7 @@ interface Attaching {
   readonly webhooks: readonly WebhookInput[] | undefined;
 }
 
-interface Bringing {
+interface AttachmentRequest {
   readonly caller: Caller;
   /** The site of the ticket or request. */
   readonly siteId: SiteId;
@@ -63,11 +63,11 @@ export class WebhookAttacher {
   }
 
   /**
-   * Called before a ticket is made. Refuses visitors' webhooks where the site takes none, and more names that do not resolve than
-   * one visitor or address may bring along. For a preHandler: the handler of a request with an Idempotency-Key is in a
-   * transaction, and is not to wait for a site to be read.
+   * Called before a ticket or request is made. Beside `check`, refuses webhooks of visitors where the site takes none, and more names
+   * that do not resolve than one visitor or address may attach. Call it in a preHandler: the handler of a request with an
+   * Idempotency-Key runs in a transaction, which must not wait for a site to be read.
    */
-  async checkBrought({ caller, siteId, address, webhooks = [] }: Bringing): Promise<void> {
+  async checkFromCaller({ caller, siteId, address, webhooks = [] }: AttachmentRequest): Promise<void> {
     if (webhooks.length === 0) return;
     const { sites, unresolved } = this.#parts;
     if (caller.kind === 'visitor' && (await sites.get(siteId))?.site.visitor_webhooks === false)
@@ -84,13 +84,13 @@ export class WebhookAttacher {
       );
   }
 
-  /** Refuses those whose addresses must not be called (D8.9), as far as that is known without asking anybody. */
+  /** Refuses webhooks whose addresses must not be called (D8.9). Asks no DNS server: unknown names pass, and are checked when used. */
   check(webhooks: readonly WebhookInput[] = []): void {
     const violations: Violation[] = webhooks.flatMap(({ url }, index) =>
       // Not which address it was: visitors bring webhooks along, and names mean more inside of a network than outside.
       addressComplaint(this.#parts.guard, url) === null
         ? []
-        : [{ attribute: `/webhooks/${index}/url`, detail: notThere }],
+        : [{ attribute: `/webhooks/${index}/url`, detail: forbiddenAddress }],
     );
     if (violations.length > 0) throw invalid(violations);
   }
@@ -132,7 +132,7 @@ export class WebhookAttacher {
   }
 }
 
-const notThere =
+const forbiddenAddress =
   'is not where Usher may send anything: an attached webhook needs a public address, or one in USHER_WEBHOOK_ALLOW_CIDRS';
 
 interface NewAttached {

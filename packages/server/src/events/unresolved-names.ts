@@ -62,7 +62,7 @@ function tooMany(most: number, held: ReadonlyMap<string, number>, now: number): 
   const seconds = Number.isFinite(soonest) ? Math.max(1, Math.ceil((soonest - now) / 1_000)) : heldMs / 1_000;
   return new Refusal(
     'too_many_unresolved_names',
-    `Webhooks with more than ${most} host names that do not resolve were brought along from here. Leave out those that do not resolve, or go on in ${seconds} s.`,
+    `At most ${most} host names that do not resolve are accepted in webhooks from here. Leave out the webhooks whose names do not resolve, or try again in ${seconds} s.`,
     { headers: { 'retry-after': String(seconds) } },
   );
 }

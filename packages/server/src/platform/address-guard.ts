@@ -92,8 +92,8 @@ export class AddressGuard {
   }
 
   /**
-   * Why the URL may not be registered; `null` if it may. Nobody waits for a DNS server here: a name of which nothing is known
-   * yet may be registered, and is checked when it is used.
+   * Why the URL may not be registered; `null` if it may. This asks no DNS server: a name that was not looked up lately may be
+   * registered, and is checked when it is used.
    */
   complaint(url: URL, { onlyAllowed = false } = {}): string | null {
     const hostname = bareHost(url);

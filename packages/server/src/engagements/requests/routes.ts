@@ -47,7 +47,7 @@ export function requestRoutes(app: App, parts: RequestRouteParts): void {
         response: { 201: requestOutput },
       },
       preHandler: async ({ caller, ip: address, body: { site_id: siteId, webhooks } }) =>
-        attacher.checkBrought({ caller, siteId, address, webhooks }),
+        attacher.checkFromCaller({ caller, siteId, address, webhooks }),
     },
     async (request, reply) => {
       const made = showRequest(await ask(request, parts, request.body));

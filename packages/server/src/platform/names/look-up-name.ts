@@ -66,7 +66,7 @@ export async function lookUpName({ hostname, candidates, servers, signal }: Look
   } finally {
     clearTimeout(deadline);
     signal.removeEventListener('abort', cancel);
-    // Nobody waits for the other family any more.
+    // The answer for the other family is not needed any more.
     resolver.cancel();
   }
 }

@@ -10,7 +10,7 @@ const mostKnown = 20_000;
 /** However long a record may be kept by its TTL, a changed one counts within a minute. */
 const shortestKeepMs = 1_000;
 const longestKeepMs = 60_000;
-/** For so long after that, addresses are used while they are asked for anew: nobody waits for a server (RFC 8767). */
+/** After that, addresses are used for this long while they are looked up again, so that callers do not wait (RFC 8767). */
 const staleMs = 30_000;
 /**
  * A name that does not resolve is not asked for again for so long; twice as long after each further failure. The first is
@@ -23,11 +23,10 @@ const trustedMs = 3_600_000;
 const slowMs = 2_000;
 
 /**
- * Names that have resolved lately and those that have not wait in queues of their own: two hundred dead names, each of which
- * takes seconds to give up, delay no receiver that is known to be there.
+ * The limits of each of the two queues. Names that have resolved lately and those that have not wait in queues of their own: two
+ * hundred dead names, each of which takes seconds to give up, delay no receiver that is known to be there.
  */
-const trustedLimits = { atOnce: 128, atOnceOfHolder: 32, waitingOfHolder: 1_000 };
-const untrustedLimits = { atOnce: 128, atOnceOfHolder: 32, waitingOfHolder: 1_000 };
+const queueLimits = { atOnce: 128, atOnceOfHolder: 32, waitingOfHolder: 1_000 };
 
 interface KnownName {
   addresses: readonly LookupAddress[];
@@ -55,17 +54,17 @@ interface NameResolverOptions {
 
 /**
  * Resolves the names that customers make us connect to, and what settings name but for the database: everything that must not
- * use libuv's threads, of which the names of a process share two. One lookup of a name is under way at a time, whoever asks
- * for it; answers are kept for as long as their TTL says and failures for seconds; lookups under way are bounded for each
- * holder (an account, mostly) and in all.
+ * use libuv's threads, of which the names of a process share two. One lookup of a name is under way at a time, and all callers
+ * share it. Answers are kept for as long as their TTL says, failures for seconds. Lookups under way are bounded for each holder
+ * (an account, mostly) and in all.
  */
 export class NameResolver {
   readonly #servers: readonly string[];
   readonly #local: LocalNames;
   readonly #known = new BoundedMap<string, KnownName>(mostKnown);
   readonly #lookups = new Map<string, Lookup>();
-  readonly #trusted = new FairQueue(trustedLimits);
-  readonly #untrusted = new FairQueue(untrustedLimits);
+  readonly #trusted = new FairQueue(queueLimits);
+  readonly #untrusted = new FairQueue(queueLimits);
   readonly #closing = new AbortController();
 
   constructor({ servers = [], files }: NameResolverOptions = {}) {

@@ -41,7 +41,7 @@ export function ticketRoutes(app: App, parts: TicketRouteParts): void {
         response: { 200: ticketOutput, 201: ticketOutput },
       },
       preHandler: async ({ caller, ip: address, body: { site_id: siteId, webhooks } }) =>
-        attacher.checkBrought({ caller, siteId, address, webhooks }),
+        attacher.checkFromCaller({ caller, siteId, address, webhooks }),
     },
     async (request, reply) => {
       const { ticket, created } = await enqueue(request, parts, request.body);

@@ -57,8 +57,13 @@ export class Destination {
   forgottenAt: number;
   /** Everything that was read and is not yet written off. */
   readonly #held = new Map<DeliveryId, Delivery>();
-  /** What is fresh up to that number has been read. */
+  /**
+   * Everything fresh up to that number has been read. It is the watermark of this destination's own last read: what was above
+   * it then may have been committed since, and the watermark may have passed it in reads for others.
+   */
   #readUpTo = 0;
+  /** The highest number that has been read. */
+  #highestRead = 0;
   readonly #resuming: LaneName[] = [];
   #rescan = false;
   #rescannedAt: number;
@@ -94,17 +99,22 @@ export class Destination {
     return this.#held.size;
   }
 
+  /** Whether it is being sent, waits to be, or has an outcome that is not yet written. */
+  holds(id: DeliveryId): boolean {
+    return this.#held.has(id);
+  }
+
   /** What to read of it; `null`: nothing, for want of room or because nobody would take it. */
-  wanted(now: number, safe: number): Wanted | null {
+  wanted(now: number): Wanted | null {
     if (!this.#dirty) return null;
     if (!this.#hasRoom(now)) return null;
     const { blockedCount } = this.lanes;
     const isEmpty = this.#held.size + blockedCount === 0;
     if (isEmpty || now - this.#rescannedAt > (blockedCount === 0 ? rescanMs : rescanBlockedMs)) this.rescan();
     const takesFresh = blockedCount < mostBlockedLanes;
-    const after = this.#rescan ? 0 : Math.min(this.#readUpTo, safe);
+    const after = this.#rescan ? 0 : this.#readUpTo;
     // Those that are held come again, as far as they are read from before them.
-    const again = after < this.#readUpTo || this.#rescan ? this.#held.size : 0;
+    const again = after < this.#highestRead ? this.#held.size : 0;
     if (this.#rescan) this.#rescannedAt = now;
     this.#rescan = false;
     this.#dirty = false;
@@ -143,7 +153,8 @@ export class Destination {
     }
     // As many as were asked for: there may be more.
     const isCut = wanted.fresh > 0 && fresh >= wanted.fresh;
-    this.#readUpTo = isCut ? last : Math.max(this.#readUpTo, last, wanted.fresh > 0 ? safe : 0);
+    if (wanted.fresh > 0) this.#readUpTo = isCut ? Math.min(last, safe) : Math.max(wanted.after, safe);
+    this.#highestRead = Math.max(this.#highestRead, last);
     // Where nothing was taken, the same would be read again.
     if (isCut || (due >= wanted.due && taken > 0)) this.soil();
   }

@@ -39,7 +39,7 @@ export class Reader {
     const wanted: { readonly destination: Destination; readonly want: Wanted }[] = [];
     for (const destination of this.#holdings.dirty) {
       if (wanted.length >= readsAtOnce) break;
-      const want = destination.isStrange ? null : destination.wanted(now, this.#watermark.safe);
+      const want = destination.isStrange ? null : destination.wanted(now);
       if (want === null) continue;
       this.#holdings.dirty.delete(destination);
       wanted.push({ destination, want });
@@ -107,7 +107,10 @@ export class Reader {
       for (const stranger of strangers) stranger.isStrange = true;
       throw error;
     });
-    for (const { destinationId, webhookId, engagementId } of lanes)
-      this.#holdings.find(destinationId)?.lanes.block(webhookId, engagementId);
+    for (const { id, destinationId, webhookId, engagementId } of lanes) {
+      const destination = this.#holdings.find(destinationId);
+      // One that is held is being sent again, or was: its outcome decides whether its lane waits.
+      if (destination?.holds(id) === false) destination.lanes.block(webhookId, engagementId);
+    }
   }
 }

@@ -1,7 +1,7 @@
 import type { WebhookId } from '../../events/attach-webhooks.ts';
 import type { DestinationId } from '../../events/destination.ts';
 import { piece, type Piece, type Sql } from '../../platform/database.ts';
-import type { Delivery } from './delivery.ts';
+import type { Delivery, DeliveryId } from './delivery.ts';
 import type { LaneName } from './lanes.ts';
 import type { Moment } from './watermark.ts';
 
@@ -157,6 +157,8 @@ export async function destinationsOf(sql: Sql, webhooks: readonly WebhookId[]): 
 }
 
 export interface BlockedLane {
+  /** Of the delivery that the others wait for. */
+  readonly id: DeliveryId;
   readonly destinationId: DestinationId;
   readonly webhookId: string;
   readonly engagementId: string;
@@ -165,10 +167,10 @@ export interface BlockedLane {
 /** What others of their engagements wait for, of a destination that is new to us. */
 export async function readBlockedLanes(sql: Sql, ids: readonly DestinationId[], most: number): Promise<BlockedLane[]> {
   return sql<BlockedLane[]>`
-    SELECT d.destination_id AS "destinationId", d.webhook_id AS "webhookId", d.engagement_id AS "engagementId"
+    SELECT d.id, d.destination_id AS "destinationId", d.webhook_id AS "webhookId", d.engagement_id AS "engagementId"
       FROM unnest(${[...ids]}::uuid[]) AS wanted (id)
      CROSS JOIN LATERAL (
-             SELECT w.destination_id, w.webhook_id, w.engagement_id
+             SELECT w.id, w.destination_id, w.webhook_id, w.engagement_id
                FROM deliveries w
               WHERE w.destination_id = wanted.id AND w.due_at IS NOT NULL AND NOT w.parked AND w.attempts > 0
                 AND w.engagement_id IS NOT NULL
