@@ -90,7 +90,10 @@ test('what a provider must have, and may not be', async () => {
   assert.deepEqual(await violations({ redirect_uris: ['app:/a', 'app:/a'] }), ['/redirect_uris']);
   const many = Array.from({ length: 21 }, (_, index) => `app:/${index}`);
   assert.deepEqual(await violations({ redirect_uris: many }), ['/redirect_uris']);
-  assert.deepEqual(await violations({ has_client_secret: true }), ['/has_client_secret']);
+  assert.deepEqual(await violations({ colour: 'red' }), ['/colour']);
+  // A field of the answer that is sent back is ignored.
+  const { body } = expectStatus(await add({ has_client_secret: true }), 201);
+  assert.equal(body.has_client_secret, false);
 });
 
 test('a name is unique on its site, in whichever case; a site has twenty at most, exactly', async () => {

@@ -16,7 +16,9 @@ export function toldUpgrades(sql: Sql) {
            e.visitor_id, e.operator_id, u.updated_at,
            json_build_object('id', u.id, 'engagement_id', u.engagement_id, 'sub_engagement_id', u.sub_engagement_id,
                              'audio', u.audio, 'video', u.video, 'target', u.target, 'state', u.state,
-                             'created_at', ${instant(sql, sql`u.created_at`)}, 'updated_at', ${instant(sql, sql`u.updated_at`)})
+                             'created_at', ${instant(sql, sql`u.created_at`)}, 'updated_at', ${instant(sql, sql`u.updated_at`)},
+                             'audio_type', u.audio_type, 'phone_number', u.phone_number,
+                             'phone_extension', u.phone_extension)
       FROM upgraded u
       JOIN engagements e ON e.id = u.engagement_id`;
 }
