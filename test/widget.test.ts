@@ -293,6 +293,7 @@ test('a connection that breaks in the middle loses nothing and doubles nothing',
   await page.getByText('You are connected.').waitFor();
   await write(page, 'before');
   await until(async () => (await written(shop, engagement)).length === 1);
+  await page.getByText('Sending…').waitFor({ state: 'detached' });
 
   proxy.shut(true);
   await page.getByText('The connection was lost.').waitFor();
