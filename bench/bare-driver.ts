@@ -37,14 +37,14 @@ async function open({ url, poolSize, siteId, keyId, name }: BareDatabase): Promi
   const [owner] = await sql<{ account_id: AccountId; operator_id: OperatorId }[]>`
     SELECT o.account_id, o.id AS operator_id FROM api_keys k JOIN operators o ON o.id = k.operator_id WHERE k.id = ${keyId}`;
   if (owner === undefined) throw new Error('the key is not there');
-  const { account_id, operator_id: actorId } = owner;
+  const { account_id, operator_id: operatorId } = owner;
   const site_id = siteId as SiteId;
   const create = async (): Promise<void> =>
     inTransaction(sql, async (own) => {
       const team = await insertTeam(own, { id: newId<TeamId>(), account_id, site_id, name, description: null });
       await insertEntry(own, {
         accountId: account_id,
-        actorId,
+        actor: { type: 'operator', id: operatorId },
         via: keyId,
         action: 'team.create',
         target: { type: 'team', id: team.id, name: team.name },

@@ -112,16 +112,22 @@ test('the side that sent it may while the engagement goes on, a manager at any t
   expectStatus(await remove(talk, byVisitor, visitor.token), 204);
 });
 
-test('what a manager deletes is in the audit log, once', async () => {
+test('what a manager or a visitor deletes is in the audit log, once', async () => {
   const talk = await startTalk(server);
-  const id = await sent(server, talk, fileForm('Hello', 'private.txt'));
-  for (let times = 0; times < 2; times += 1) expectStatus(await remove(talk, id, talk.account.admin), 204);
-  const log = await call(server, `GET /audit_log?target_id=${id}`, { token: talk.account.admin });
-  const entries = expectStatus(log, 200).body.audit_log;
-  assert.deepEqual(
-    entries.map(({ action, target, changes }: Json) => [action, target.id, target.name, changes]),
-    [['file.delete', id, null, [{ field: 'deleted', before: false, after: true }]]],
-  );
+  for (const [token, type] of [
+    [talk.account.admin, 'operator'],
+    [talk.visitor.token, 'visitor'],
+  ] as const) {
+    const id = await sent(server, talk, fileForm('Hello', 'private.txt'));
+    for (let times = 0; times < 2; times += 1) expectStatus(await remove(talk, id, token), 204);
+    const log = await call(server, `GET /audit_log?target_id=${id}`, { token: talk.account.admin });
+    const entries = expectStatus(log, 200).body.audit_log;
+    assert.deepEqual(
+      entries.map(({ actor, action, target, changes }: Json) => [actor.type, action, target.id, target.name, changes]),
+      [[type, 'file.delete', id, null, [{ field: 'deleted', before: false, after: true }]]],
+    );
+    if (type === 'visitor') assert.deepEqual(entries[0].actor, { type, id: talk.visitor.id, name: '' });
+  }
 });
 
 test('a deleted file cannot be sent any more, and is not scanned', async () => {

@@ -30,6 +30,9 @@ ALTER TABLE files
   DROP CONSTRAINT files_check1,
   ADD CONSTRAINT files_bytes_are_there CHECK (stored OR state = 'infected' OR deleted_at IS NOT NULL) NOT VALID,
   ADD CONSTRAINT files_deleted_by_somebody CHECK ((deleted_at IS NULL) = (deleted_by IS NULL)) NOT VALID;
+-- Visitors may delete what they sent, and that is in the audit log too.
+ALTER TABLE audit_log ADD COLUMN actor_type text NOT NULL DEFAULT 'operator' CHECK (actor_type IN ('operator', 'visitor'));
+
 -- What is deleted is not scanned, and its bytes go like those of infected files.
 DROP INDEX files_pending, files_to_remove;
 CREATE INDEX files_pending ON files (scan_due_at) WHERE state = 'pending' AND deleted_at IS NULL;

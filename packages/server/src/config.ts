@@ -83,7 +83,7 @@ export const settings = [
   {
     name: 'USHER_DATABASE_POOL',
     fallback: '10',
-    meaning: 'Connections to the database for requests, 2 to 200; up to 20 more are opened beside them',
+    meaning: 'Connections to the database for requests, 2 to 200; up to 22 more are opened beside them',
   },
   { name: 'USHER_ADMIN_KEY_ID', fallback: '', meaning: "Id of the first super_manager's API key" },
   {
@@ -112,7 +112,7 @@ export const settings = [
     name: 'USHER_PUBLIC_URL',
     fallback: '',
     meaning:
-      'Put before links; without it, links in events begin with the address that a start prints, others are paths',
+      'Put before links; without it, links in events begin with the address that `npm start` prints, others are paths',
   },
   {
     name: 'USHER_EVENT_RETENTION_DAYS',

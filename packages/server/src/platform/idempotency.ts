@@ -43,7 +43,8 @@ interface Answer {
 export function installIdempotency(app: App, scopeOf: (request: FastifyRequest) => IdempotencyScope | null): void {
   app.decorateRequest('keyedId', null);
   app.addHook('onRoute', (route) => {
-    if (route.method !== 'POST') return;
+    // What changes nothing may be done again. Its answer may be long, and of a type that depends on Accept.
+    if (route.method !== 'POST' || route.config?.audit === 'dry run') return;
     const { handler } = route;
     route.handler = async function answerOnce(request, reply) {
       const key = readKey(request);

@@ -26,9 +26,13 @@ export function Entry({ entry, names }: Props): ReactElement {
     <li className={classes['entry'] ?? ''}>
       <div className={classes['head'] ?? ''}>
         <Text component="p" className="user-text">
-          <Anchor component={Link} href={`/people/${actor.id}`} fw={600}>
-            <bdi>{actor.name}</bdi>
-          </Anchor>{' '}
+          {actor.type === 'visitor' ? (
+            'A visitor'
+          ) : (
+            <Anchor component={Link} href={`/people/${actor.id}`} fw={600}>
+              <bdi>{actor.name}</bdi>
+            </Anchor>
+          )}{' '}
           {actionWords(action)} <Target entry={entry} names={names} />
         </Text>
         <Text size="sm" c="dimmed">
@@ -53,7 +57,7 @@ export function Entry({ entry, names }: Props): ReactElement {
         ml={-8}
         onClick={toggle}
         aria-expanded={open}
-        aria-label={`${more} about: ${actor.name} ${actionWords(action)}`}
+        aria-label={`${more} about: ${actor.name || 'A visitor'} ${actionWords(action)}`}
       >
         {more}
       </Button>

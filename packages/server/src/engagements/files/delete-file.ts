@@ -12,7 +12,7 @@ import { lockEngaged } from '../taking-part.ts';
 import type { FileRow } from './file.ts';
 import { lockEngagement, lockFile, markDeleted, showAsDeleted, writeFileState } from './store.ts';
 
-interface Named {
+interface FileParams {
   readonly engagement_id: EngagementId;
   readonly file_id: FileId;
 }
@@ -24,12 +24,12 @@ interface Deletion {
 
 /**
  * Deletes a file: by the side that sent it while the engagement goes on, or by a manager of the site at any time. What was
- * deleted before stays as it is. The bytes go after the commit, which is the caller's.
+ * deleted before stays as it is. The caller removes the bytes after the commit.
  *
  * The file is locked before its engagement: a message that names the file does the same (messages/store.ts). So either the
  * message is there, and is changed here, or it is refused.
  */
-export async function deleteFile(request: FastifyRequest, { engagement_id, file_id }: Named): Promise<Deletion> {
+export async function deleteFile(request: FastifyRequest, { engagement_id, file_id }: FileParams): Promise<Deletion> {
   const accountId = accountOf(request);
   const by = partyOf(request);
   const { engagement, isManager } = await engagementOf(request, engagement_id);

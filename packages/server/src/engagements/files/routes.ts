@@ -133,13 +133,13 @@ function deleteRoute(app: App, { disk }: FilesRoom): void {
     {
       config: {
         access: { operator: 'operator', visitor: true, site: 'resource', rule: 'sent it or manages' },
-        audit: { action: 'file.delete', of: Type.Pick(fileOutput, ['deleted']), hides: ['name'] },
+        audit: { action: 'file.delete', of: Type.Pick(fileOutput, ['deleted']), hides: ['name'], byVisitors: true },
       },
       schema: {
         tags,
         summary: 'Delete a file: its bytes go, downloads are answered with 410, transcripts say deleted',
         description:
-          'The side that sent it may while the engagement goes on, a manager of the site at any time. Deleted again, it is deleted all the same. Events that were sent before say what was true then.',
+          'The side that sent it may while the engagement goes on, a manager of the site at any time. Deleting a deleted file answers 204 too. Events that were sent before say what was true then.',
         params: Type.Object({ ...engagementParams, ...fileParams }),
         response: { 204: Type.Null() },
       },

@@ -87,8 +87,8 @@ async function* jsonArray(batches: AsyncIterable<readonly TranscriptRow[]>): Asy
 }
 
 /** Without what is kept for us. */
-function shown({ account_id: _account, seq: _seq, sender_name: name, sender, ...message }: TranscriptRow): object {
-  return { ...message, sender: { ...sender, name }, message: message.content };
+function shown({ account_id: _account, seq: _seq, sender_name: name, ...message }: TranscriptRow): object {
+  return { ...message, sender: { ...message.sender, name }, message: message.content };
 }
 
 interface Names {

@@ -15,7 +15,7 @@ const columns = piece(
   coalesce(delivered_at, created_at) AS updated_at`,
 );
 
-/** Chat messages to that side which it has not acknowledged. Messages of the system do not count, and are not counted. */
+/** Chat messages to that side which it has not acknowledged. System messages are not counted. */
 const undelivered = {
   visitor: piece((sql) => sql`undelivered_to_visitor`),
   operator: piece((sql) => sql`undelivered_to_operator`),

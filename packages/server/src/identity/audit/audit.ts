@@ -38,6 +38,8 @@ export interface Audited {
    * `recordChange`. Everywhere else the handler and the entry are one transaction.
    */
   readonly byTurn?: true;
+  /** Changes by visitors are told too. Elsewhere visitors change only what is their own. */
+  readonly byVisitors?: true;
 }
 
 /** Who may see an entry: those who are super_manager of any of the sites, or of each; `null`: all the account has. */

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { OperatorId, SiteId } from '../../platform/ids.ts';
+import type { OperatorId, SiteId, VisitorId } from '../../platform/ids.ts';
 import { nullable, oneOf, output, timestamp, uuid } from '../../platform/schema.ts';
 import type { Change } from './changes.ts';
 
@@ -14,12 +14,13 @@ export const auditEntryOutput = output('AuditEntry', {
     description: 'The sites it concerns; null: every site of the account; empty: none in particular',
   }),
   actor: Type.Object({
-    type: oneOf(['operator'] as const),
-    id: uuid<'operator'>(),
-    name: Type.String({ description: 'As it was then' }),
+    type: oneOf(['operator', 'visitor'] as const),
+    id: uuid<'operator' | 'visitor'>(),
+    name: Type.String({ description: 'As it was then; empty: a visitor, whose name is not kept here' }),
   }),
   via: Type.String({
-    description: 'The id of what the token was obtained with, such as an API key; of a long-lived token, its own id',
+    description:
+      'The id of what the token was obtained with, such as an API key; of a long-lived token, its own id; of a visitor, theirs',
   }),
   action: Type.String({ description: 'Such as queue.update' }),
   target: Type.Object({
@@ -49,7 +50,8 @@ export interface AuditEntryRow {
   readonly seq: number;
   readonly at: Date;
   readonly site_ids: SiteId[] | null;
-  readonly actor_id: OperatorId;
+  readonly actor_type: 'operator' | 'visitor';
+  readonly actor_id: OperatorId | VisitorId;
   readonly actor_name: string;
   readonly via: string;
   readonly action: string;
@@ -66,7 +68,7 @@ export function showEntry(row: AuditEntryRow): Type.Static<typeof auditEntryOutp
     id: id as Type.Static<typeof auditEntryOutput>['id'],
     at,
     site_ids,
-    actor: { type: 'operator', id: row.actor_id, name: row.actor_name },
+    actor: { type: row.actor_type, id: row.actor_id, name: row.actor_name },
     via,
     action,
     target: { type: row.target_type, id: row.target_id, name: row.target_name },

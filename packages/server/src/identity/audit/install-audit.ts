@@ -2,7 +2,7 @@ import type { FastifyRequest, RouteOptions } from 'fastify';
 import { inTransaction } from '../../platform/database.ts';
 import type { App } from '../../platform/http.ts';
 import type { SiteId } from '../../platform/ids.ts';
-import { operatorOf } from '../access.ts';
+import { accountOf, operatorOf } from '../access.ts';
 import {
   pretending,
   fieldsOf,
@@ -14,7 +14,7 @@ import {
   type Recorded,
 } from './audit.ts';
 import { changesOf, type Fields } from './changes.ts';
-import { insertEntry } from './store.ts';
+import { insertEntry, type NewEntry } from './store.ts';
 
 const readOnly = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -40,8 +40,9 @@ export function installAudit(app: App): void {
     const write = audit.byTurn === true ? afterTurn : inOne;
     route.handler = async function audited(request, reply) {
       const run = async (): Promise<unknown> => handler.call(this, request, reply);
-      const isTold = request.caller.kind === 'operator' && pretending.getStore() === undefined;
-      if (!isTold || audit.unless?.(request) === true) return run();
+      const { kind } = request.caller;
+      const isTold = kind === 'operator' || (kind === 'visitor' && audit.byVisitors === true);
+      if (!isTold || pretending.getStore() !== undefined || audit.unless?.(request) === true) return run();
       return write(audit, request, run);
     };
   });
@@ -89,19 +90,24 @@ async function writeEntry(audit: Audited, request: FastifyRequest, answer: unkno
   const hidden = new Set(audit.hides);
   const changes = changesOf(before, after, { shown: shownFields(audit), hidden });
   if (before !== null && after !== null && changes.length === 0) return;
-  const { operatorId, accountId, keyId } = operatorOf(request);
   const resource = after ?? before ?? {};
   const [type = ''] = audit.action.split('.', 1);
   await insertEntry(request.sql, {
-    accountId,
-    actorId: operatorId,
-    via: keyId,
+    accountId: accountOf(request),
+    ...actorOf(request),
     action: audit.action,
     target: { type, ...targetOf(recorded, resource, hidden.has('name')) },
     concerned: concernedBy(audit, recorded, resource),
     changes,
     requestId: request.id,
   });
+}
+
+function actorOf(request: FastifyRequest): Pick<NewEntry, 'actor' | 'via'> {
+  const { caller } = request;
+  if (caller.kind === 'visitor') return { actor: { type: 'visitor', id: caller.visitorId }, via: caller.visitorId };
+  const { operatorId, keyId } = operatorOf(request);
+  return { actor: { type: 'operator', id: operatorId }, via: keyId };
 }
 
 /** What a POST makes was not there before, and what a DELETE removes is not there any more. To leave out anything else is a fault of ours. */

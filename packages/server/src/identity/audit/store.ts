@@ -1,12 +1,13 @@
 import type { Sql } from '../../platform/database.ts';
-import { newId, type AccountId, type OperatorId, type SiteId } from '../../platform/ids.ts';
+import { newId, type AccountId, type OperatorId, type SiteId, type VisitorId } from '../../platform/ids.ts';
 import type { Concerned } from './audit.ts';
 import type { Change } from './changes.ts';
 import type { AuditEntryRow } from './entry.ts';
 
-interface NewEntry {
+export interface NewEntry {
   readonly accountId: AccountId;
-  readonly actorId: OperatorId;
+  readonly actor:
+    { readonly type: 'operator'; readonly id: OperatorId } | { readonly type: 'visitor'; readonly id: VisitorId };
   readonly via: string;
   readonly action: string;
   readonly target: { readonly type: string; readonly id: string; readonly name: string | null };
@@ -16,16 +17,17 @@ interface NewEntry {
 }
 
 export async function insertEntry(sql: Sql, entry: NewEntry): Promise<void> {
-  const { accountId, actorId, via, action, target, concerned, changes, requestId } = entry;
+  const { accountId, actor, via, action, target, concerned, changes, requestId } = entry;
   const ofEach = 'each' in concerned;
   const sites = ofEach ? concerned.each : concerned.any;
   const written = await sql`
-    INSERT INTO audit_log (account_id, id, site_ids, of_each, actor_id, actor_name, via, action, target_type, target_id,
-                           target_name, changes, request_id)
-    SELECT ${accountId}, ${newId<string>()}, ${sites === null ? null : [...new Set(sites)]}::uuid[], ${ofEach}, id, name, ${via},
-           ${action}, ${target.type}, ${target.id}, ${target.name}, ${JSON.stringify(changes)}::text::json, ${requestId}
-      FROM operators
-     WHERE id = ${actorId}
+    INSERT INTO audit_log (account_id, id, site_ids, of_each, actor_type, actor_id, actor_name, via, action, target_type,
+                           target_id, target_name, changes, request_id)
+    SELECT ${accountId}, ${newId<string>()}, ${sites === null ? null : [...new Set(sites)]}::uuid[], ${ofEach}, ${actor.type},
+           who.id, who.name, ${via}, ${action}, ${target.type}, ${target.id}, ${target.name},
+           ${JSON.stringify(changes)}::text::json, ${requestId}
+      FROM ${actor.type === 'operator' ? sql`operators` : sql`(SELECT id, '' AS name FROM visitors)`} AS who
+     WHERE who.id = ${actor.id}
     RETURNING 1`;
   if (written.length === 0) throw new Error('somebody who is not there has changed something');
 }
@@ -59,7 +61,7 @@ export async function listEntries(sql: Sql, filter: AuditFilter): Promise<AuditE
   // Only what is asked for is said: so each question has a plan of its own.
   const nothing = sql``;
   return sql<AuditEntryRow[]>`
-    SELECT id, seq::double precision AS seq, at, site_ids, actor_id, actor_name, via, action, target_type, target_id,
+    SELECT id, seq::double precision AS seq, at, site_ids, actor_type, actor_id, actor_name, via, action, target_type, target_id,
            target_name, changes, request_id
       FROM audit_log l
      WHERE account_id = ${accountId} AND at >= ${since} AND at < ${until}
