@@ -8,7 +8,8 @@ import { spec } from 'node:test/reporters';
  * `npm run prove -- [seed]`: the long form of what `npm test` checks in short, and the figures at the end. Takes about an hour and a half.
  *
  * Board: tens of thousands of random lives against the reference, others each time unless a seed is given, and queueing
- * theory with narrow intervals. Deliveries: a ledger of 20,000 events with twenty kills, and order at 1,000 messages a second.
+ * theory with narrow intervals. Deliveries: a ledger of 20,000 events with twenty kills, order at 1,000 messages a second, receivers
+ * that never answer, and roles that are removed while events are written. Statistics: against a plain count, and a million rows.
  * Feed: a hundred crashes of the database. Database: dump and restore, stepped clocks, silence, and every test without a browser
  * on the oldest supported version. Callers: dead names, an address at full speed, operators taken off. API: 200,000 generated
  * requests, and as many on the oldest PostgreSQL. Turns: a kill at each step. Pages: every browser test.
@@ -23,6 +24,11 @@ const files = [
   'test/dump-and-restore.test.ts',
   'test/clock-faults.test.ts',
   'test/delivery-faults.test.ts',
+  'test/unresponsive-receivers.test.ts',
+  'test/webhook-coverage.test.ts',
+  'test/file-deletion.test.ts',
+  'test/statistics-properties.test.ts',
+  'test/statistics-cost.test.ts',
   'test/silent-database.test.ts',
   'test/full-disk.test.ts',
   'test/dead-names.test.ts',

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { eventTypes } from '../../packages/server/src/events/catalogue.ts';
 import { acknowledge, engage, ofType, said, say, transcript, type Engaged } from '../support/chat.ts';
+import { openFeed, type OpenFeed } from '../support/feed.ts';
 import { fileForm } from '../support/files.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { call, startTestServer, until, type Answer, type Json, type TestServer } from '../support/server.ts';
@@ -16,13 +17,16 @@ import { eventsOf, expectStatus, makePresent, makeQueue } from '../support/world
 let server: TestServer;
 let chat: Engaged;
 let receiver: Receiver;
+let feed: OpenFeed;
 before(async () => {
   server = await startTestServer();
   receiver = await startReceiver();
   chat = await engage(server);
   await makeWebhook(server, chat.own, { url: receiver.url, events: [...eventTypes] });
+  feed = await openFeed(server, { token: chat.operator.token });
 });
 after(async () => {
+  await feed.close();
   await server[Symbol.asyncDispose]();
   await receiver.close();
 });
@@ -105,6 +109,8 @@ const entries: readonly Entry[] = [
       const written = await eventsOf(server, chat.own);
       await until(() => receiver.arrived.length >= written.length - 1);
       for (const { body, event } of receiver.arrived) assert.equal(body, JSON.stringify(event));
+      await feed.untilType('engagement.chat.system_message');
+      for (const { text, data } of feed.items) assert.equal(text, JSON.stringify(data));
       const types = new Set(receiver.arrived.map(({ event }) => event.event_type));
       for (const type of ['chat.message', 'chat.message_status', 'chat.system_message'])
         assert.ok(types.has(`engagement.${type}`), type);

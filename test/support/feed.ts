@@ -6,6 +6,8 @@ export interface FeedItem {
   readonly id: string;
   readonly type: string;
   readonly data: Json;
+  /** The data as it was sent. */
+  readonly text: string;
 }
 
 /** Everything a feed has sent so far; `id` is what to come back with. */
@@ -55,7 +57,10 @@ export async function openFeed(server: { readonly url: string }, options: FeedOp
     );
     lastId = fields['id'] ?? lastId;
     if (fields['data'] === undefined) beats += 1;
-    else items.push({ id: fields['id'] ?? '', type: fields['event'] ?? '', data: JSON.parse(fields['data']) });
+    else {
+      const text = fields['data'];
+      items.push({ id: fields['id'] ?? '', type: fields['event'] ?? '', data: JSON.parse(text), text });
+    }
   };
   const ended = read(response, take).catch(() => undefined);
   const until = async (fits: (item: FeedItem) => boolean, what = 'the item'): Promise<FeedItem> => {
