@@ -158,6 +158,14 @@ test('a token signs itself out: it is deleted', async () => {
   expectStatus(await call(server, session, { token }), 401);
   assert.deepEqual(await listOf(operatorId), []);
   expectStatus(await call(server, session, { token: signed }), 200);
+  // Signing out of a session is no change that anybody looks for.
+  expectStatus(await call(server, 'DELETE /operator_authentication/sessions/current', { token: signed }), 204);
+  const log = await call(server, `GET /audit_log?actor_id=${operatorId}`, { token: account.admin });
+  const entries: Json[] = expectStatus(log, 200).body.audit_log;
+  assert.deepEqual(
+    entries.map(({ action }) => action),
+    ['access_token.delete'],
+  );
 });
 
 test('a token may do what a token obtained with an API key may', async () => {

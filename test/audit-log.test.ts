@@ -60,7 +60,7 @@ test('every audited route writes one entry that says who changed what, and no se
       const given = await make(world());
       const [method = ''] = route.split(' ', 1);
       const { result, entries } = await writtenBy(async () =>
-        call(server, `${method} ${given.path}`, { token: account.admin, body: given.body }),
+        call(server, `${method} ${given.path}`, { token: given.as?.token ?? account.admin, body: given.body }),
       );
       assert.ok(result.status < 300, JSON.stringify(result.body));
       secrets.push(...secretsIn(result));
@@ -68,7 +68,7 @@ test('every audited route writes one entry that says who changed what, and no se
       const [entry] = entries;
       assert.equal(entry.action, given.action);
       assert.deepEqual(entry.actor, { type: 'operator', id: account.adminId, name: 'Administrator' });
-      assert.equal(entry.via, account.key.id);
+      assert.equal(entry.via, given.as?.via ?? account.key.id);
       assert.equal(entry.request_id, result.headers.get('x-request-id'));
       assert.equal(entry.target.type, given.action.split('.')[0]);
       assert.equal(entry.target.id, given.target ?? result.body.id);

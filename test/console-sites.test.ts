@@ -117,7 +117,7 @@ test('a site is created with everything said of it, and edited', async (t) => {
   await page.getByRole('switch', { name: 'Remove visitors who are not there from the queue' }).click();
   await page.getByRole('checkbox', { name: 'Visitors may send files' }).click();
   await add(page, 'Types of files', 'video/*');
-  await page.getByRole('combobox', { name: 'Messages that webhooks on tickets and requests hear' }).click();
+  await page.getByRole('combobox', { name: 'Messages sent to attached webhooks' }).click();
   await page.getByRole('option', { name: 'Messages of the other side' }).click();
   await page.getByRole('switch', { name: 'Ignore fields and query parameters that Usher does not know' }).click();
   await page.getByRole('button', { name: 'Save' }).click();

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { request } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { call, startTestServer, type Json, type TestServer } from './support/server.ts';
 import {
@@ -130,8 +132,24 @@ test('the display name is the name until another is chosen, also when the name c
   assert.equal(await change({ display_name: '' }), 'Ann');
   assert.equal(await change({ ...read, name: 'Anna', display_name: 'Anna' }), 'Anna');
   assert.equal(await change({ name: 'Ann' }), 'Ann');
+  const again = expectStatus(await call(server, `GET /operators/${created.id}`, { token }), 200).body;
+  assert.equal(await change({ ...again, name: 'Anna' }), 'Anna', 'read, renamed and sent back');
+  assert.equal(await change({ display_name: '  ' }), 'Anna');
   const long = { display_name: 'x'.repeat(256) };
   expectStatus(await call(server, `PATCH /operators/${created.id}`, { token, body: long }), 422);
+});
+
+test('a Host header that is no host name does not undo what was changed: the href is a path', async () => {
+  const operator = await makeOperator(server, account, []);
+  const answer = await new Promise<unknown>((resolve, reject) => {
+    const headers = { authorization: `Bearer ${operator.token}`, 'content-type': 'application/json', host: 'x$y' };
+    const options = { method: 'PATCH', headers };
+    request(`${server.url}/operators/${operator.id}`, options, (response) => void json(response).then(resolve, reject))
+      .on('error', reject)
+      .end('{"available":true}');
+  });
+  const { available, href } = answer as Json;
+  assert.deepEqual([available, href], [true, `/operators/${operator.id}`]);
 });
 
 test('assignments name sites and teams that are there, every violation at once', async () => {

@@ -41,6 +41,16 @@ export const credentialCases: Readonly<Record<string, (world: World) => Promise<
     const path = `/operators/${id}/access_tokens/${target}`;
     return { action: 'access_token.delete', path, target, name: 'Bridge', changes };
   },
+  'DELETE /operator_authentication/sessions/current': async (world) => {
+    const { id: target, token } = await makeAccessToken(world, world.account, world.account.adminId);
+    const changes = [
+      { field: 'operator_id', before: world.account.adminId },
+      { field: 'name', before: 'Bridge' },
+      { field: 'expires_at', before: null },
+    ];
+    const path = '/operator_authentication/sessions/current';
+    return { action: 'access_token.delete', path, target, name: 'Bridge', changes, as: { token, via: target } };
+  },
   'POST /operators/:operator_id/invitations': async (world) => {
     const { id } = await owner(world);
     const changes = [{ field: 'operator_id', after: id }];

@@ -28,6 +28,8 @@ export interface World extends Reached {
 }
 
 export interface Case {
+  /** The token of the request, and what it was obtained with, if not the administrator's own. */
+  readonly as?: { readonly token: string; readonly via: string };
   readonly action: string;
   readonly path: string;
   readonly body?: unknown;

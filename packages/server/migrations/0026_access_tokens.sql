@@ -15,6 +15,7 @@ CREATE TABLE operator_access_tokens (
 );
 CREATE INDEX operator_access_tokens_by_operator ON operator_access_tokens (operator_id, created_at);
 CREATE INDEX operator_access_tokens_by_expiry ON operator_access_tokens (expires_at) WHERE expires_at IS NOT NULL;
--- A deleted token is dropped from the memory of every process. Nobody can have asked for a token before it was made.
+-- A deleted token is dropped from the memory of every process. A new token needs no notice: no process can have
+-- looked it up before.
 CREATE TRIGGER tell AFTER DELETE ON operator_access_tokens FOR EACH ROW
   EXECUTE FUNCTION tell_change('operator_access_tokens', 'id');

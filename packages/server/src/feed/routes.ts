@@ -12,7 +12,7 @@ import type { PresenceHolder } from './presence-holder.ts';
 const description = `Server-Sent Events: everything the caller may see, as it happens. An operator's offers, engagements,
 messages and typing; for managers all of the site; a visitor's ticket and its position, engagement, messages and typing;
 the status of the site's queues. \`event\` is the type of an item, \`data\` JSON: an event as webhooks carry it, or a thing
-as its GET answers it (\`queue_ticket.state\`, \`engagement_request.state\`, \`transfer_request.state\`,
+as its GET answers it, without \`href\` (\`queue_ticket.state\`, \`engagement_request.state\`, \`transfer_request.state\`,
 \`transfer_ticket.state\`, \`engagement.state\`, \`operator.state\`, \`media_upgrade_request.state\`,
 \`file.state\` of one that was deleted), or \`queue.state\`
 (what of a queue changes by itself, and \`updated_at\`: one you do not know, or a newer one, is to be read by GET), or

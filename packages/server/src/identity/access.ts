@@ -206,7 +206,7 @@ export function siteInBody({ caller, body }: FastifyRequest): SiteId {
   if (caller.kind === 'visitor' || caller.kind === 'application') return caller.siteId;
   const [only, ...others] = caller.kind === 'operator' ? caller.roles.keys() : [];
   if (only !== undefined && others.length === 0) return only;
-  const detail = 'is required, because the token does not reach exactly one site';
+  const detail = 'is required: the token reaches several sites, or none';
   throw invalid([{ attribute: '/site_id', detail }]);
 }
 

@@ -55,11 +55,21 @@ export async function lastPageAddress(
 const hostShape = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
 /** Scheme and host by which the caller reached us, as `https://usher.example.com`. */
-export function originOf(request: FastifyRequest): string {
+function originOf(request: FastifyRequest): string {
   if (!hostShape.test(request.host)) throw new Refusal('malformed_request', 'The Host header is not a host name.');
   if (!['http', 'https'].includes(request.protocol))
     throw new Refusal('malformed_request', 'X-Forwarded-Proto must be http or https.');
   return `${request.protocol}://${request.host}`;
+}
+
+/** The address of a path of ours; the path alone where headers do not say how we were reached. For answers to changes already made. */
+export function addressOf(request: FastifyRequest, path: string): string {
+  try {
+    return `${originOf(request)}${path}`;
+  } catch (error) {
+    if (error instanceof Refusal) return path;
+    throw error;
+  }
 }
 
 /** On the host the caller spoke to, with everything else it asked for. */
@@ -143,5 +153,5 @@ function placeText({ seq, id }: Place): string {
 }
 
 function unknownCursor(attribute: string): Refusal {
-  return invalid([{ attribute, detail: 'is not one that a page before has given' }]);
+  return invalid([{ attribute, detail: 'is not a cursor from an earlier page' }]);
 }

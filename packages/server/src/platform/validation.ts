@@ -5,8 +5,8 @@ import { invalid, Refusal, type Violation } from './errors.ts';
 import { isUuid } from './ids.ts';
 
 /**
- * No list in a body may be longer (D7.6), no body deeper or larger in pieces: what validation costs has a bound. Of a thousand
- * faults a hundred violations are told.
+ * No list in a body may be longer (D7.6), no body deeper or larger in pieces: what validation costs has a bound. At most
+ * 1,000 faults are looked at, and 100 violations reported.
  */
 const limits = { listElements: 1_000, depth: 32, nodes: 20_000, violations: 100, faults: 1_000 } as const;
 
@@ -140,8 +140,9 @@ export function refusalOfFaults(faults: readonly Fault[]): Refusal {
 }
 
 /**
- * Whether another violation of the same attribute says it already. A value that is missing or of the wrong type has that one fault. A rule of ours
- * says in words what the schema says in a pattern. What is wrong with the shape of an object is told of its fields.
+ * Whether another violation of the same attribute says it already. A value that is missing or of the wrong type has that one
+ * fault. A rule of ours says in words what the schema says in a pattern. A fault in the shape of an object is reported for its
+ * fields.
  */
 function isSaidBy(keyword: string, others: ReadonlySet<string>): boolean {
   if (keyword === 'if') return true;

@@ -289,7 +289,7 @@ function siteFromQuery(request: FastifyRequest, _reply: FastifyReply, done: (err
   if (typeof asked !== 'string' || typeof given !== 'object' || given === null) return done();
   const { site_id: said = asked } = given as { site_id?: unknown };
   if (typeof said === 'string' && said.toLowerCase() !== asked.toLowerCase())
-    return done(invalid([{ attribute: '/site_id', detail: 'is another in the query than in the body' }]));
+    return done(invalid([{ attribute: '/site_id', detail: 'differs between query and body' }]));
   Object.assign(given, { site_id: said });
   done();
 }

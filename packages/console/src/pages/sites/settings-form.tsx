@@ -198,8 +198,8 @@ function ClientFields({ draft, set, faults, readOnly }: Props): ReactElement {
   return (
     <Fieldset legend="Existing programs">
       <Select
-        label="Messages that webhooks on tickets and requests hear"
-        description="Bots and bridges to other messengers that bring a webhook along need the messages of the other side."
+        label="Messages sent to attached webhooks"
+        description="Bots and bridges to other messengers that attach a webhook to a ticket need the other side's messages."
         data={audiences.map((whose) => ({ value: whose, label: `Messages ${audienceNames[whose]}` }))}
         value={draft.attached_webhook_messages}
         onChange={(chosen) => set({ attached_webhook_messages: audiences.find((whose) => whose === chosen) ?? 'own' })}
@@ -210,7 +210,7 @@ function ClientFields({ draft, set, faults, readOnly }: Props): ReactElement {
       <Switch
         mt="md"
         label="Ignore fields and query parameters that Usher does not know"
-        description="For programs that send more than Usher knows. Off, such requests are refused, so that a typing error is noticed."
+        description="For programs that send more than Usher knows. When off, such requests are refused, so typos are noticed."
         checked={draft.lenient_requests}
         onChange={(event) => set({ lenient_requests: event.currentTarget.checked })}
         disabled={readOnly}

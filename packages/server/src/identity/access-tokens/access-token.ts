@@ -34,6 +34,11 @@ export const newAccessTokenOutput = output('NewAccessToken', {
   token: Type.String({ description: 'To be sent as "Authorization: Bearer <token>"; shown this once' }),
 });
 
+/** A token in the audit log. */
+export const accessTokenAudit = {
+  of: Type.Object({ operator_id: uuid<'operator'>(), name: listed.name, expires_at: listed.expires_at }),
+};
+
 const prefix = 'ust_';
 
 /** Access tokens read `ust_<id>.<secret>`. The prefix lets scanners of leaked code tell what it is. */

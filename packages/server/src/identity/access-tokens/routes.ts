@@ -6,10 +6,11 @@ import { instantOf } from '../../platform/instant.ts';
 import { inTransaction } from '../../platform/database.ts';
 import { uuid } from '../../platform/schema.ts';
 import { recordChange } from '../audit/audit.ts';
-import { belongings, concerning } from '../operators/audited.ts';
+import { concerning } from '../operators/audited.ts';
 import { operatorToChange } from '../operators/permission.ts';
 import { digestOf, newRandomSecret } from '../secrets.ts';
 import {
+  accessTokenAudit,
   accessTokenInput,
   accessTokenOutput,
   composeAccessToken,
@@ -24,15 +25,13 @@ const operatorParams = Type.Object({ operator_id: uuid<'operator'>() });
 const tokenParams = Type.Object({ operator_id: uuid<'operator'>(), access_token_id: uuid<'access_token'>() });
 /** As for API keys: whoever has a token is the operator. */
 const access = { operator: 'super_manager', site: 'resource', rule: 'self or every site', wholeToken: true } as const;
-const { name, expires_at } = accessTokenOutput.properties;
-const audited = { of: Type.Object({ ...belongings.of.properties, name, expires_at }) };
 
 /** Long-lived tokens, for programs that never obtain a new one. */
 export function accessTokenRoutes(app: App): void {
   app.post(
     '/operators/:operator_id/access_tokens',
     {
-      config: { access, audit: { action: 'access_token.create', ...audited } },
+      config: { access, audit: { action: 'access_token.create', ...accessTokenAudit } },
       schema: {
         tags,
         summary: 'Create a long-lived token, of oneself or of an operator one is super_manager of',
@@ -85,7 +84,7 @@ export function accessTokenRoutes(app: App): void {
   app.delete(
     '/operators/:operator_id/access_tokens/:access_token_id',
     {
-      config: { access, settles: true, audit: { action: 'access_token.delete', ...audited } },
+      config: { access, settles: true, audit: { action: 'access_token.delete', ...accessTokenAudit } },
       schema: {
         tags,
         summary: 'Delete a long-lived token; it stops working at once',

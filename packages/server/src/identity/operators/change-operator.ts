@@ -98,11 +98,15 @@ export async function changeOperator(
   });
 }
 
-/** A display name that is the operator's name stays so when the name changes. */
+/**
+ * A display name that is the operator's name stays so when the name changes, also where a client sends back the operator that
+ * it has read with another name.
+ */
 function fieldsAfter(current: OperatorRow, changed: Partial<OperatorFields>): OperatorFields {
   const name = changed.name ?? current.name;
   const chosen = storedDisplayName(current.display_name, current.name);
-  const display_name = changed.display_name === undefined ? chosen : storedDisplayName(changed.display_name, name);
+  const isLeft = changed.display_name === undefined || changed.display_name === current.display_name;
+  const display_name = isLeft ? chosen : storedDisplayName(changed.display_name, name);
   return { ...current, ...changed, display_name };
 }
 

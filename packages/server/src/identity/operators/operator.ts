@@ -144,7 +144,7 @@ export interface OperatorRow extends Omit<Type.Static<typeof operatorOutput>, 'a
 
 /** The display name as it is stored: `null` where visitors see the operator's own name. */
 export function storedDisplayName(given: string | null | undefined, name: string): string | null {
-  return given === undefined || given === null || given === '' || given === name ? null : given;
+  return given === undefined || given === null || given.trim() === '' || given === name ? null : given;
 }
 
 /** Assignments as they are stored: an assignment without a role has the operator's own. */

@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { etag } from '../../platform/etag.ts';
-import { originOf } from '../../platform/paging.ts';
+import { addressOf } from '../../platform/paging.ts';
 import type { operatorOutput, OperatorRow } from './operator.ts';
 
 /** An operator as the API shows them. */
 export function showOperator(request: FastifyRequest, operator: OperatorRow): Static<typeof operatorOutput> {
-  return { ...operator, href: `${originOf(request)}/operators/${operator.id}` };
+  return { ...operator, href: addressOf(request, `/operators/${operator.id}`) };
 }
 
 /** The same as the whole answer, with the version in its header. */

@@ -1,16 +1,17 @@
 import type { Sql } from '../../platform/database.ts';
-import { deleteAccessToken } from '../access-tokens/store.ts';
+import { deleteAccessToken, type AccessTokenRow } from '../access-tokens/store.ts';
 import type { OperatorCaller } from '../caller.ts';
 
-/** Ends the token that the caller sent. */
-export async function revokeToken(sql: Sql, { accountId, operatorId, token }: OperatorCaller): Promise<void> {
-  if (token.kind === 'long-lived') {
-    await deleteAccessToken(sql, operatorId, token.id);
-    return;
-  }
+/** Ends the token that the caller sent. Answers a long-lived one as it was; `null`: it was none, or is gone already. */
+export async function revokeToken(
+  sql: Sql,
+  { accountId, operatorId, token }: OperatorCaller,
+): Promise<AccessTokenRow | null> {
+  if (token.kind === 'long-lived') return deleteAccessToken(sql, operatorId, token.id);
   await sql`
     INSERT INTO revoked_tokens (id, account_id, expires_at) VALUES (${token.id}, ${accountId}, ${token.expiresAt})
     ON CONFLICT (id) DO NOTHING`;
+  return null;
 }
 
 /**

@@ -5,7 +5,9 @@ import { notFound, Refusal } from '../../../platform/errors.ts';
 import type { App } from '../../../platform/http.ts';
 import { addressKey } from '../../../platform/rate-limit.ts';
 import { body, nullable, oneOf, output, timestamp, uuid } from '../../../platform/schema.ts';
+import { accessTokenAudit } from '../../access-tokens/access-token.ts';
 import { operatorOf } from '../../access.ts';
+import { recordChange } from '../../audit/audit.ts';
 import { roles } from '../../caller.ts';
 import { digestOf } from '../../secrets.ts';
 import { forgetDevices } from '../devices/store.ts';
@@ -130,7 +132,16 @@ function currentRoutes(app: App): void {
   app.delete(
     '/operator_authentication/sessions/current',
     {
-      config: { access: selfOnly, settles: true, audit: 'signing in' },
+      config: {
+        access: selfOnly,
+        settles: true,
+        // A token that was obtained by signing in is not worth an entry.
+        audit: {
+          action: 'access_token.delete',
+          ...accessTokenAudit,
+          unless: (request) => operatorOf(request).token.kind !== 'long-lived',
+        },
+      },
       schema: {
         tags,
         summary: 'Sign out: revoke this token, and end the session it was obtained through',
@@ -140,9 +151,16 @@ function currentRoutes(app: App): void {
     },
     async (request, reply) => {
       const caller = operatorOf(request);
-      const { operatorId, sessionId } = caller;
+      const { operatorId, sessionId, roles: siteRoles } = caller;
       await inTransaction(request.sql, async (sql) => {
-        await revokeToken(sql, caller);
+        const deleted = await revokeToken(sql, caller);
+        // One that somebody else has just deleted is in the log by now.
+        const before = deleted === null ? {} : { ...deleted, operator_id: operatorId };
+        recordChange(request, {
+          before,
+          ...(deleted === null && { after: {} }),
+          concerns: { any: [...siteRoles.keys()] },
+        });
         if (sessionId !== null) await endSession(sql, operatorId, sessionId);
       });
       forgetEnded(request, reply, sessionId === null ? [] : [sessionId]);
