@@ -59,7 +59,7 @@ async function open(
 test('an operator is added, invited by a link that is shown once, and gets in by it', async (t) => {
   const { page, complaints } = await open(t, { key: account.key, path: '/people' });
   await page.getByRole('link', { name: 'Add operator' }).click();
-  await page.getByRole('textbox', { name: 'Name' }).fill(`Ann ${hostile}`);
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill(`Ann ${hostile}`);
   await page.getByRole('textbox', { name: 'E-mail' }).fill('ann@shop.example');
   await page.getByRole('textbox', { name: 'Chats at a time' }).fill('5');
   await choose(page, 'Role', 'Manager');
@@ -133,7 +133,7 @@ test('an access token is made, shown once, works, and is deleted', async (t) => 
   await section.getByText('No access tokens').waitFor();
   await section.getByRole('button', { name: 'Create token' }).click();
   const dialog = page.getByRole('dialog', { name: 'New access token' });
-  await dialog.getByRole('textbox', { name: 'Name' }).fill(`Bridge ${hostile}`);
+  await dialog.getByRole('textbox', { name: 'Name', exact: true }).fill(`Bridge ${hostile}`);
   await choose(page, 'Expires', 'In 90 days');
   await dialog.getByRole('button', { name: 'Create' }).click();
   const token = await section.getByRole('textbox', { name: 'Token' }).inputValue();
@@ -189,7 +189,7 @@ test('role and teams on each site are edited, and a refusal stands at its field'
 test('two people edit one operator: both versions, and a choice', async (t) => {
   const { id } = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
   const { page, complaints } = await open(t, { key: account.key, path: `/people/${id}` });
-  await page.getByRole('textbox', { name: 'Name' }).fill('Mine');
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Mine');
   await rename(id, 'Theirs');
   await page.getByRole('button', { name: 'Save' }).click();
   const dialog = page.getByRole('dialog', { name: 'Somebody else has changed this operator' });
@@ -250,7 +250,7 @@ test('teams: created, renamed, refused while a queue needs them, deleted', proof
   const dialog = page.getByRole('dialog', { name: 'New team' });
   await dialog.getByRole('combobox', { name: 'Site' }).click();
   await page.getByRole('option', { name: 'Teams only' }).click();
-  await dialog.getByRole('textbox', { name: 'Name' }).fill(`Sales ${hostile}`);
+  await dialog.getByRole('textbox', { name: 'Name', exact: true }).fill(`Sales ${hostile}`);
   await page.keyboard.press('Enter');
   await page.getByText(`Sales ${hostile}`).waitFor();
   const { teams } = (await read(`/teams?site_ids[]=${site}`)) as { teams: { id: string }[] };
@@ -259,7 +259,7 @@ test('teams: created, renamed, refused while a queue needs them, deleted', proof
   const queueId = await makeQueue(server, { ...account, siteId: site }, { routing_policy });
   await page.getByRole('button', { name: `Edit the team Sales ${hostile}` }).click();
   const edit = page.getByRole('dialog', { name: 'Edit team' });
-  await edit.getByRole('textbox', { name: 'Name' }).fill('Sellers');
+  await edit.getByRole('textbox', { name: 'Name', exact: true }).fill('Sellers');
   await edit.getByRole('textbox', { name: 'Description' }).fill(backwards);
   await edit.getByRole('button', { name: 'Save' }).click();
   const row = page.getByRole('row', { name: /Sellers/ });
