@@ -4,6 +4,7 @@ import { dropOldIntervals } from '../packages/server/src/routing/presence/interv
 import { moveTimes } from '../packages/server/src/routing/move-times.ts';
 import type { AccountId } from '../packages/server/src/platform/ids.ts';
 import { startCluster } from './support/cluster.ts';
+import { openFeed } from './support/feed.ts';
 import { call, startTestServer, until, type Json, type TestServer } from './support/server.ts';
 import {
   acceptOffer,
@@ -184,6 +185,76 @@ test('an operator who missed an offer is away for that reason from then on', asy
   await enqueue(server, own, await makeQueue(server, own));
   await until(async () => (await shortOf(server, operator.id)).at(-1) === 'missed_call…');
   assertSeamless(await keptOf(server, operator.id));
+});
+
+/** Seconds of the last and the next hour by type, as the statistic has them. */
+async function timeOf(own: TestAccount, operatorId: string): Promise<Record<string, number>> {
+  const hour = 3_600_000;
+  const answer = await call(server, 'POST /operators/stats/online_duration', {
+    token: own.admin,
+    body: {
+      start_date: new Date(Date.now() - hour).toISOString(),
+      end_date: new Date(Date.now() + hour).toISOString(),
+      dimensions: ['type'],
+      filter: { type: 'selector', dimension: 'operator_id', value: operatorId },
+    },
+  });
+  return Object.fromEntries(expectStatus(answer, 200).body.map(({ type, seconds }: Json) => [type, seconds]));
+}
+
+test('an operator who missed an offer at an open console stays online: the feed renews the lease', async () => {
+  const own = await makeAccount(server);
+  const site = { token: own.admin, body: { reactive_call_timeout: 1 } };
+  expectStatus(await call(server, `PATCH /sites/${own.siteId}`, site), 200);
+  const operator = await makePresent(server, own, { expires_in_sec: 5 });
+  const read = async (): Promise<Json> =>
+    expectStatus(await call(server, `GET /operators/${operator.id}`, { token: own.admin }), 200).body;
+  await using _console = await openFeed(server, { token: operator.token, query: '?hold_presence=true' });
+  await enqueue(server, own, await makeQueue(server, own));
+  await until(async () => (await read()).presence_reason === 'missed_call');
+  const { presence_expires_at: lease } = await read();
+  await until(async () => (await read()).presence_expires_at > lease, 20_000);
+  const { available, presence_reason: reason } = await read();
+  assert.deepEqual([available, reason], [false, 'missed_call']);
+  assert.equal((await shortOf(server, operator.id)).at(-1), 'missed_call…');
+  await until(async () => ((await timeOf(own, operator.id))['missed_call'] ?? 0) >= 1);
+});
+
+test('who says that they are away and closes the console is offline when the lease ends, and nobody hears of it', async () => {
+  const own = await makeAccount(server);
+  const operator = await makePresent(server, own, { expires_in_sec: 30 });
+  await nextInstant();
+  await present(server, operator, { available: false, reason: 'Lunch', expires_in_sec: 2 });
+  const read = async (): Promise<Json> =>
+    expectStatus(await call(server, `GET /operators/${operator.id}`, { token: own.admin }), 200).body;
+  const before = await read();
+  await using manager = await openFeed(server, { token: own.admin });
+  await until(async () => (await keptOf(server, operator.id)).at(-1)?.ended_at !== null);
+  assert.deepEqual(await read(), before);
+  assert.equal((await timeOf(own, operator.id))['Lunch'], 2);
+  // What comes later on the feed shows that nothing about the operator came before it.
+  const other = await makePresent(server, own);
+  await manager.until(({ type, data }) => type === 'operator.state' && data.id === other.id);
+  assert.equal(manager.items.some(({ type, data }) => type === 'operator.state' && data.id === operator.id), false); // prettier-ignore
+  // Back at the console, and still at lunch: online again, and still unavailable.
+  await using _console = await openFeed(server, { token: operator.token, query: '?hold_presence=true' });
+  const { presence_expires_at: lease, ...rest } = await read();
+  assert.deepEqual({ ...rest, presence_expires_at: before.presence_expires_at }, before);
+  assert.ok(Date.parse(lease) > Date.now());
+  assert.equal((await shortOf(server, operator.id)).at(-1), 'Lunch…');
+});
+
+test('another team is no sign of life: who is offline stays so', async () => {
+  const own = await makeAccount(server);
+  const team = await makeTeam(server, own, own.siteId);
+  const operator = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
+  const { sql } = server.database;
+  // As a console of an earlier version has left them: away, without a lease, and in no interval.
+  await sql`UPDATE operators SET available = false, presence_set_at = now() WHERE id = ${operator.id}`;
+  await sql`DELETE FROM presence_intervals WHERE operator_id = ${operator.id}`;
+  const body = { assignments: [{ site_id: own.siteId, role: 'operator', team_ids: [team] }] };
+  expectStatus(await call(server, `PATCH /operators/${operator.id}`, { token: own.admin, body }), 200);
+  assert.deepEqual(await shortOf(server, operator.id), []);
 });
 
 test('who is disabled, taken off a site or given another team is so from that very change on', async () => {

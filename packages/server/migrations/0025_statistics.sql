@@ -78,12 +78,19 @@ END $$;
 
 -- What is changed outside of a turn: availability by PATCH, disabling, sites and teams. The triggers wait for the end of the
 -- transaction, so that replacing assignments by the same ones changes nothing. A turn calls keep_presence itself.
+-- Another site or team is no sign of life: it changes an interval that goes on, and begins none for an operator without one.
 CREATE FUNCTION keep_presence_of_changed() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   changed jsonb := to_jsonb(coalesce(NEW, OLD));
   lease   timestamptz(3) := to_jsonb(OLD) ->> 'presence_expires_at';
   at      timestamptz(3);
 BEGIN
+  IF TG_TABLE_NAME <> 'operators' AND NOT EXISTS (
+       SELECT 1 FROM presence_intervals i
+        WHERE i.account_id = (changed ->> 'account_id')::uuid AND i.operator_id = (changed ->> TG_ARGV[0])::uuid
+          AND i.ended_at IS NULL) THEN
+    RETURN NULL;
+  END IF;
   -- Not before the last turn: time on a board never runs backwards.
   SELECT greatest(date_trunc('milliseconds', clock_timestamp()), turned_at) INTO at
     FROM accounts WHERE id = (changed ->> 'account_id')::uuid;
@@ -104,14 +111,16 @@ CREATE CONSTRAINT TRIGGER keep_presence AFTER INSERT OR DELETE ON operator_assig
 CREATE CONSTRAINT TRIGGER keep_presence AFTER INSERT OR DELETE ON operator_teams DEFERRABLE INITIALLY DEFERRED
   FOR EACH ROW EXECUTE FUNCTION keep_presence_of_changed('operator_id');
 
--- Who is there now is kept from now on.
+-- The first intervals: operators who are available or engaged now. Operators who are away are left out until they say something:
+-- consoles of earlier versions set no lease for them, so nobody knows which of them are still there.
 SELECT keep_presence(
          date_trunc('milliseconds', clock_timestamp()),
          coalesce(json_agg(json_build_object('operator_id', o.id, 'engaged', busy.operator_id IS NOT NULL)), '[]'))
   FROM operators o
   LEFT JOIN (SELECT DISTINCT e.operator_id
                FROM active_engagements a
-               JOIN engagements e ON e.id = a.engagement_id) busy ON busy.operator_id = o.id;
+               JOIN engagements e ON e.id = a.engagement_id) busy ON busy.operator_id = o.id
+ WHERE o.available OR busy.operator_id IS NOT NULL;
 
 -- The highest medium of the sub-engagement, and the teams that its operator had on its site when it began. Null: it began before
 -- this was kept. A sub-engagement that was transferred away also needs the medium it ended with.
