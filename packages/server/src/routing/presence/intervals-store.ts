@@ -47,7 +47,7 @@ export async function listIntervals(sql: Sql, filter: IntervalFilter): Promise<I
 
 const inBatch = 10_000;
 
-/** Intervals are kept as long as events. What goes on stays. Served by presence_intervals_by_age. */
+/** Drops intervals that ended more than so many days ago. What goes on stays. Served by presence_intervals_by_age. */
 export async function dropOldIntervals(
   sql: Sql,
   { now, days }: { readonly now: Date; readonly days: number },
