@@ -10,12 +10,15 @@ import { askIn, expectStatus, makePresent, makeQueue, makeSite } from './support
 let server: TestServer;
 let browser: TestBrowser;
 let leaving: Promise<void>;
+let lunching: Promise<void>;
 
 before(async () => {
   server = await startTestServer({ scanner: { kind: 'manual' } });
   browser = await openBrowser();
   leaving = leave();
   leaving.catch(() => undefined);
+  lunching = goToLunch();
+  lunching.catch(() => undefined);
 });
 after(async () => {
   await browser[Symbol.asyncDispose]();
@@ -36,6 +39,31 @@ async function leave(): Promise<void> {
   const closed = Date.now();
   await until(async () => !(await read()).available, 45_000);
   assert.ok(Date.now() - closed > 15_000, 'a reload does not make anybody unavailable');
+}
+
+/** Away for a reason at an open page, over a reload too; offline soon after the page is closed. */
+async function goToLunch(): Promise<void> {
+  const { page, context, operator } = await sitDown({ server, browser });
+  const read = async (): Promise<Json> => (await call(server, `GET /operators/${operator.id}`, operator)).body;
+  const lastEnd = async (): Promise<Date | null | undefined> => {
+    const [row] = await server.database.sql<{ ended_at: Date | null }[]>`
+      SELECT ended_at FROM presence_intervals WHERE operator_id = ${operator.id} AND reason = 'Lunch' ORDER BY id DESC LIMIT 1`;
+    return row?.ended_at;
+  };
+  await page.getByRole('button', { name: 'All media' }).click();
+  await page.getByLabel('Go away for').fill('Lunch');
+  await page.getByRole('button', { name: 'Away', exact: true }).click();
+  await page.getByText('Away: Lunch').waitFor();
+  await page.reload();
+  await page.getByText('Away: Lunch').waitFor();
+  const { presence_expires_at: first } = await read();
+  assert.notEqual(first, null);
+  await until(async () => (await read()).presence_expires_at > first, 20_000);
+  assert.equal(await lastEnd(), null);
+  await context.close();
+  await until(async () => (await lastEnd()) !== null, 45_000);
+  const { available, presence_reason: reason } = await read();
+  assert.deepEqual([available, reason], [false, 'Lunch']);
 }
 
 test('hands a visitor on to a colleague or a queue, or not after all', async () => {
@@ -194,3 +222,5 @@ test('a call: asked for, accepted, heard and seen, muted, hung up; and another a
 });
 
 test('is available while the page is open, also over a reload, and half a minute longer', async () => leaving);
+
+test('is away at an open page, and offline half a minute after it is closed', async () => lunching);

@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { dropOldIntervals } from '../packages/server/src/routing/presence/intervals-store.ts';
-import { moveTimes } from '../packages/server/src/routing/move-times.ts';
-import type { AccountId } from '../packages/server/src/platform/ids.ts';
-import { startCluster } from './support/cluster.ts';
+import { inShort, keptOf, nextInstant, shortOf, type Kept } from './support/presence.ts';
 import { call, startTestServer, until, type Json, type TestServer } from './support/server.ts';
 import {
   acceptOffer,
@@ -28,46 +25,12 @@ before(async () => {
 });
 after(async () => server[Symbol.asyncDispose]());
 
-interface Kept {
-  readonly engaged: boolean;
-  readonly available: boolean;
-  readonly media: string[];
-  readonly reason: string | null;
-  readonly site_ids: string[];
-  readonly team_ids: (string | null)[];
-  readonly started_at: Date;
-  readonly ended_at: Date | null;
-}
-
-/** The rows themselves; those that lasted no time are left out. */
-async function keptOf({ database }: Reached, id: string): Promise<Kept[]> {
-  return database.sql<Kept[]>`
-    SELECT engaged, available, media, reason, site_ids, team_ids, started_at, ended_at
-      FROM presence_intervals
-     WHERE operator_id = ${id} AND ended_at IS DISTINCT FROM started_at
-     ORDER BY started_at, id`;
-}
-
-/** In short: what the operator did, and whether it goes on. */
-const inShort = ({ engaged, available, media, reason, ended_at }: Kept): string =>
-  [engaged ? 'engaged' : available ? media.join('+') : (reason ?? 'away'), ended_at === null ? '…' : ''].join('');
-
-async function shortOf(reached: Reached, id: string): Promise<string[]> {
-  return (await keptOf(reached, id)).map(inShort);
-}
-
 /** Each interval begins where the one before it ended, and none is negative. */
 function assertSeamless(kept: readonly Kept[]): void {
   for (const [index, { started_at, ended_at }] of kept.entries()) {
     assert.ok(ended_at === null || ended_at > started_at);
     if (index > 0) assert.deepEqual(kept[index - 1]?.ended_at, started_at);
   }
-}
-
-/** Intervals that begin within the same millisecond are none: waits until the clock shows another. */
-async function nextInstant(): Promise<void> {
-  const now = Date.now();
-  await until(() => Date.now() > now + 1);
 }
 
 async function engage(reached: Reached, own: TestAccount, operator: TestOperator): Promise<string> {
@@ -156,26 +119,6 @@ test('a transfer ends the time of one operator and begins that of the other at t
   );
 });
 
-test('a lease that ends by time ends the interval at the lease’s end, for those who are away too', async () => {
-  const own = await makeAccount(server);
-  const available = await makePresent(server, own, { expires_in_sec: 1 });
-  const away = await makePresent(server, own, { available: false, reason: 'Lunch', expires_in_sec: 1 });
-  const leases = new Map<string, Date>();
-  for (const { id } of [available, away]) {
-    const { body } = await call(server, `GET /operators/${id}`, { token: own.admin });
-    leases.set(id, new Date(body.presence_expires_at));
-  }
-  for (const { id } of [available, away]) {
-    await until(async () => (await keptOf(server, id)).at(-1)?.ended_at !== null);
-    assert.deepEqual((await keptOf(server, id)).at(-1)?.ended_at, leases.get(id));
-  }
-  // Back again: the time between is nobody's.
-  await present(server, available);
-  const [first, second, ...others] = await keptOf(server, available.id);
-  assert.deepEqual(others, []);
-  assert.ok((first?.ended_at ?? Infinity) < (second?.started_at ?? 0));
-});
-
 test('an operator who missed an offer is away for that reason from then on', async () => {
   const own = await makeAccount(server);
   const site = { token: own.admin, body: { reactive_call_timeout: 1 } };
@@ -246,69 +189,4 @@ test('intervals are read page by page', async () => {
     path = page.next_page === null ? null : page.next_page.slice(server.url.length);
   }
   assert.deepEqual(found, ['video', 'a', 'b', 'c', 'd']);
-});
-
-test('when the clock is set back, what goes on keeps its length and nothing is negative', async () => {
-  const own = await makeAccount(server);
-  const operator = await makePresent(server, own, { expires_in_sec: 86_400 });
-  await nextInstant();
-  await present(server, operator, { available: false, reason: 'Lunch', expires_in_sec: 86_400 });
-  const { sql } = server.database;
-  const [account] = await sql<{ id: AccountId; version: number }[]>`
-    SELECT a.id, a.board_version::float8 AS version
-      FROM accounts a JOIN operators o ON o.account_id = a.id WHERE o.id = ${operator.id}`;
-  assert.ok(account !== undefined);
-  const [, before] = await keptOf(server, operator.id);
-  const hour = 3_600_000;
-  await moveTimes(sql, { accountId: account.id, byMs: -hour, shiftMs: 0, version: account.version + 1 });
-  const moved = (await keptOf(server, operator.id)).find(({ ended_at }) => ended_at === null);
-  assert.equal((before?.started_at.getTime() ?? 0) - (moved?.started_at.getTime() ?? 0), hour);
-  // An interval that lies in the future, because its clock was another, ends where it began.
-  await sql`UPDATE presence_intervals SET started_at = now() + interval '1 hour' WHERE operator_id = ${operator.id} AND ended_at IS NULL`;
-  await present(server, operator);
-  const [row] = await sql<{ negative: number; open: number }[]>`
-    SELECT count(*) FILTER (WHERE ended_at < started_at)::integer AS negative, count(*) FILTER (WHERE ended_at IS NULL)::integer AS open
-      FROM presence_intervals WHERE operator_id = ${operator.id}`;
-  assert.deepEqual({ ...row }, { negative: 0, open: 1 });
-});
-
-test('intervals are kept as long as events; what goes on stays', async () => {
-  const own = await makeAccount(server);
-  const operator = await makePresent(server, own);
-  await nextInstant();
-  await present(server, operator, { available: false });
-  const { sql } = server.database;
-  await sql`
-    UPDATE presence_intervals SET started_at = started_at - interval '40 days', ended_at = ended_at - interval '40 days'
-     WHERE operator_id = ${operator.id}`;
-  await dropOldIntervals(sql, { now: new Date(), days: 41 });
-  assert.deepEqual(await shortOf(server, operator.id), ['text+phone+audio+video', 'away…']);
-  await dropOldIntervals(sql, { now: new Date(), days: 30 });
-  assert.deepEqual(await shortOf(server, operator.id), ['away…']);
-});
-
-test('a process that is killed leaves no open end: the lease ends the interval, and the next process goes on', async () => {
-  await using cluster = await startCluster(1);
-  const [first = assert.fail()] = cluster.nodes;
-  const reached = cluster.reach(first);
-  const own = await makeAccount(reached);
-  const leased = await makePresent(reached, own, { expires_in_sec: 2 });
-  const lasting = await makePresent(reached, own, { media: ['text'] });
-  const operator = expectStatus(await call(reached, `GET /operators/${leased.id}`, { token: own.admin }), 200).body;
-  await first.stop('SIGKILL');
-  const lease = new Date(operator.presence_expires_at);
-  await until(() => Date.now() > lease.getTime() + 200);
-  const second = cluster.reach(await cluster.start());
-  const range = `from=${new Date(Date.now() - 60_000).toISOString()}&to=${new Date(Date.now() + 60_000).toISOString()}`;
-  const path = `GET /operators/presence_intervals?site_ids[]=${own.siteId}&${range}`;
-  const read = async (): Promise<Json[]> =>
-    expectStatus(await call(second, path, { token: own.admin }), 200).body.presence_intervals;
-  const ends = new Map((await read()).map(({ operator_id, ended_at }) => [operator_id, ended_at]));
-  assert.deepEqual([ends.get(leased.id), ends.get(lasting.id)], [lease.toISOString(), null]);
-  // Back after the crash: the end of the old interval is still the lease's.
-  await present(second, leased);
-  const kept = await keptOf(second, leased.id);
-  assert.deepEqual(kept[0]?.ended_at, lease);
-  assert.ok((kept[1]?.started_at ?? 0) > lease);
-  assert.equal(kept.length, 2);
 });

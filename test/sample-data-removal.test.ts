@@ -164,6 +164,40 @@ async function assertOwn(who: TestAccount, own: Own, { only, both, all }: Attach
   expectStatus(await call(server, `PATCH /engagements/${own.engagement}`, end), 200);
 }
 
+test('the time that own operators worked on the sample site loses the site, and the account goes on meanwhile', async () => {
+  const who = await makeAccount(server);
+  const colleague = await makePresent(server, who);
+  const { site_id: site } = await sample(server, who, 'POST');
+  const roles = [who.siteId, site].map((site_id) => ({ site_id, role: 'operator' }));
+  const operator = await makeOperator(server, who, roles);
+  await present(server, operator, { media: ['video'] });
+  await present(server, operator, { available: false, reason: 'Lunch' });
+  const { sql } = server.database;
+  const sites = async (): Promise<string[][]> =>
+    (
+      await sql<{ site_ids: string[] }[]>`SELECT site_ids FROM presence_intervals WHERE operator_id = ${operator.id}`
+    ).map(({ site_ids }) => site_ids);
+  assert.ok((await sites()).some((ids) => ids.includes(site)));
+  const other = server.database.connect({ max: 1 });
+  await other.begin(async (holding) => {
+    await holding`SELECT 1 FROM presence_intervals WHERE operator_id = ${operator.id} AND ended_at IS NOT NULL FOR UPDATE`;
+    await sample(server, who, 'DELETE');
+    // Waiting for these rows, the removal keeps nobody else waiting.
+    await until(async () => {
+      const held = await sql`
+        SELECT 1 FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%UPDATE presence_intervals%'`;
+      return held.length > 0;
+    }, patienceMs);
+    await present(server, colleague, { media: ['text'] });
+  });
+  await other.end({ timeout: 1 });
+  await until(async () => (await sample(server, who, 'GET')).state === 'none', patienceMs);
+  const left = await sites();
+  assert.ok(left.length >= 2);
+  for (const ids of left) assert.deepEqual(ids, [who.siteId]);
+});
+
 test('a visitor from before who was moved to the sample site goes back; while it is removed none is made', async () => {
   const who = await makeAccount(server);
   const visitor = await makeVisitor(server, who);

@@ -182,10 +182,7 @@ test('more than 100,000 rows are refused with 422, which says what to do', async
   };
   const path = 'POST /operators/stats/online_duration';
   const [violation] = expectStatus(await call(server, path, { token: own.admin, body }), 422).body.details;
-  assert.match(
-    violation.detail,
-    /more than 100000 rows\. Ask for a shorter range, coarser steps or fewer dimensions\.$/,
-  );
+  assert.match(violation.detail, /more than 100000 rows\. Ask for a shorter range, coarser steps or fewer dimensions$/);
   const hourly = await call(server, path, { token: own.admin, body: { ...body, granularity: 'hour' } });
   assert.equal(expectStatus(hourly, 200).body.length, 3 * 365 * 24);
 });

@@ -55,6 +55,19 @@ before(async () => {
   const end = { token: operator.token, body: { action: 'end' } };
   expectStatus(await call(server, `PATCH /engagements/${engagement}`, end), 200);
   await present(server, operator, { available: false, reason: 'Lunch' });
+  // An hour ago, so that there is time to count: what has happened here so far may be shorter than a second.
+  await server.database.sql`
+    INSERT INTO presence_intervals (account_id, operator_id, engaged, available, media, reason, site_ids, team_ids, started_at, ended_at)
+    SELECT account_id, id, kept.engaged, kept.available, '{text,video}', kept.reason, ${[own.siteId]}::uuid[], ${[team]}::uuid[],
+           now() - interval '2 hours' + kept.minute * interval '1 minute', now() - interval '2 hours' + (kept.minute + 10) * interval '1 minute'
+      FROM operators,
+           (VALUES (0, true, false, NULL), (10, false, true, NULL), (20, false, false, 'Lunch'), (30, false, false, 'engaged'),
+                   (40, false, false, 'chat'), (50, false, false, '')) AS kept (minute, engaged, available, reason)
+     WHERE id = ${operator.id}`;
+  await server.database.sql`
+    INSERT INTO presence_intervals (account_id, operator_id, engaged, available, media, site_ids, team_ids, started_at, ended_at)
+    SELECT account_id, id, false, true, '{text}', ${[own.siteId]}::uuid[], '{NULL}', '2020-01-31T04:00:00Z', '2020-02-01T00:00:00Z'
+      FROM operators WHERE id = ${operator.id}`;
 });
 after(async () => server[Symbol.asyncDispose]());
 
@@ -166,11 +179,36 @@ const lines: readonly Line[] = [
     request: () => `POST ${online}?${today()}&dimensions[]=type&dimensions[]=user_type`,
     body: ({ operator }) => ({ filter: { type: 'selector', dimension: 'operator_id', value: operator.id } }),
     expect: (answer) => {
-      for (const row of rows(answer)) {
+      const found = rows(answer);
+      for (const row of found) {
         assert.deepEqual(Object.keys(row), ['timestamp', 'seconds', 'type', 'user_type']);
-        assert.ok(['video', 'engaged', 'Lunch'].includes(row.type));
         assert.equal(row.user_type, 'operator');
+        assert.ok(row.seconds >= 600);
       }
+      assert.deepEqual(new Set(found.map(({ type }) => type)), new Set(['Lunch', 'away', 'engaged', 'video']));
+      assert.equal(found.length, 4);
+    },
+  },
+  {
+    says: 'a reason for being away that reads like a state is no state',
+    request: () => `POST ${online}`,
+    body: ({ operator }) => ({
+      start_date: new Date(Date.now() - 7_200_000).toISOString(),
+      end_date: new Date(Date.now() - 3_600_000).toISOString(),
+      dimensions: ['type'],
+      filter: {
+        type: 'and',
+        fields: [
+          { type: 'selector', dimension: 'operator_id', value: operator.id },
+          { type: 'in', dimension: 'type', values: ['away', 'chat'] },
+        ],
+      },
+    }),
+    expect: (answer) => {
+      const [{ type, seconds }, ...others] = rows(answer);
+      assert.deepEqual([type, others], ['away', []]);
+      // Three intervals of ten minutes; the range has moved on by the time that the tests before took.
+      assert.ok(seconds > 1_500 && seconds <= 1_800, `${seconds}`);
     },
   },
   {
@@ -230,6 +268,22 @@ const lines: readonly Line[] = [
     expect: (answer) => assert.deepEqual(attributes(answer), ['/start_date', '/end_date']),
   },
   {
+    says: 'dates with a time that do not exist: 422',
+    request: () => `GET ${online}?start_date=2026-02-30T09:00:00Z&end_date=2026-02-30T09:00:00`,
+    expect: (answer) => assert.deepEqual(attributes(answer), ['/start_date', '/end_date']),
+  },
+  {
+    says: 'a date and time without an offset is in the time zone, as a date is',
+    request: () => `GET ${online}?start_date=2020-01-31T09:30:00&end_date=2020-01-31T11:00&time_zone=Asia/Kolkata&granularity=all`, // prettier-ignore
+    expect: (answer) => assert.deepEqual(rows(answer).map((row) => [row.timestamp, row.seconds]), [['2020-01-31T04:00:00.000Z', 5_400]]), // prettier-ignore
+  },
+  {
+    says: 'what the answer depends on is named beside what CORS names',
+    request: () => `GET ${duration}?${today()}`,
+    headers: { origin: 'https://shop.example' },
+    expect: (answer) => assert.equal(expectStatus(answer, 200).headers.get('vary'), 'Accept, Origin'),
+  },
+  {
     says: 'a parameter in the query string and in the body: that of the body counts',
     request: () => `POST ${duration}?${today()}`,
     body: () => ({ start_date: '2020-01-01', end_date: '2020-01-02' }),
@@ -262,7 +316,8 @@ const lines: readonly Line[] = [
     request: () => `GET ${online}?${today()}&dimensions[]=site_id`,
     token: ({ manager }) => manager.token,
     expect: (answer, { own }) => {
-      for (const { site_id } of rows(answer)) assert.equal(site_id, own.siteId);
+      const sites = rows(answer).map(({ site_id }) => site_id);
+      assert.deepEqual(sites, [own.siteId]);
     },
   },
 ];

@@ -1,4 +1,5 @@
--- Statistics for workforce management: what operators did from when to when, and what engagements and visits of queues lacked.
+-- Statistics for workforce management. New: presence_intervals (what operators did, from when to when), highest_media and
+-- operator_team_ids of engagements and sub_engagements, destination_queue_id of queue_visits, and deleted_queues.
 
 -- The state of an operator from one instant to another. There is no row for the time in which an operator was offline: before
 -- they first said anything, after their lease ended, while they are disabled. Rows are kept from this migration on.
@@ -20,19 +21,33 @@ CREATE TABLE presence_intervals (
   started_at  timestamptz(3) NOT NULL,
   -- Null: it goes on. Unless the operator is engaged it goes on no longer than the operator's lease (operators.presence_expires_at).
   ended_at    timestamptz(3),
-  -- Intervals of one operator follow each other, so the one that reaches into a range is the last that began before it.
+  -- Began before the end of an interval that was recorded earlier: the clock was set back in between.
+  overlapping boolean        NOT NULL DEFAULT false,
+  -- Closed intervals of one operator that do not overlap follow each other, so the one that reaches into a range is the last that
+  -- began before it. Readers take those that overlap, and the one that goes on, by the indexes below.
   PRIMARY KEY (operator_id, started_at, id),
   CHECK (ended_at >= started_at),
   CHECK (cardinality(site_ids) = cardinality(team_ids))
 );
 CREATE UNIQUE INDEX presence_intervals_open ON presence_intervals (account_id, operator_id) WHERE ended_at IS NULL;
+CREATE INDEX presence_intervals_overlapping ON presence_intervals (operator_id, started_at) WHERE overlapping;
 -- For the sweep. Rows are written in the order in which they begin.
 CREATE INDEX presence_intervals_by_age ON presence_intervals USING brin (started_at);
+
+-- Whether an interval of the operator that begins at `at` overlaps one that was recorded before it. The last of those that follow
+-- each other ends last. Served by the primary key.
+CREATE FUNCTION overlaps_recorded(of_operator uuid, at timestamptz) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT coalesce((SELECT i.ended_at > at
+                     FROM presence_intervals i
+                    WHERE i.operator_id = of_operator AND i.ended_at IS NOT NULL AND NOT i.overlapping
+                    ORDER BY i.started_at DESC, i.id DESC
+                    LIMIT 1), false)
+$$;
 
 -- Compares the state of operators, as the tables have it now, with their open intervals: where it is another, the open interval
 -- ends at `at` (or when the lease ended, if that was earlier) and the next begins. Called in the transaction that changes the
 -- state, under the lock of the account's row. `engaged` null: as before. `lapsed_at`: when a lease ended that this transaction
--- has replaced.
+-- has replaced. `at` may be older than the open interval, if another transaction came first: then the next begins where that began.
 CREATE FUNCTION keep_presence(at timestamptz, changed json) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   WITH given AS (
@@ -69,21 +84,31 @@ BEGIN
                  OR (NOT i.engaged AND c.lapsed_at > i.started_at AND c.lapsed_at < at)
                  OR (i.engaged, i.available, i.media, i.reason, i.site_ids, i.team_ids)
                       IS DISTINCT FROM (c.engaged, c.available, c.media, c.reason, c.site_ids, c.team_ids))
-         RETURNING i.operator_id)
-  INSERT INTO presence_intervals (account_id, operator_id, engaged, available, media, reason, site_ids, team_ids, started_at)
-  SELECT c.account_id, c.operator_id, c.engaged, c.available, c.media, c.reason, c.site_ids, c.team_ids, at
+         RETURNING i.operator_id, i.started_at)
+  INSERT INTO presence_intervals (account_id, operator_id, engaged, available, media, reason, site_ids, team_ids, started_at, overlapping)
+  SELECT c.account_id, c.operator_id, c.engaged, c.available, c.media, c.reason, c.site_ids, c.team_ids, begins.at,
+         overlaps_recorded(c.operator_id, begins.at)
     FROM current c
-   WHERE c.is_online AND (c.open_id IS NULL OR c.operator_id IN (SELECT operator_id FROM closed));
+    LEFT JOIN closed ON closed.operator_id = c.operator_id
+   CROSS JOIN LATERAL (SELECT greatest(keep_presence.at, closed.started_at) AS at) AS begins
+   WHERE c.is_online AND (c.open_id IS NULL OR closed.operator_id IS NOT NULL);
 END $$;
 
 -- What is changed outside of a turn: availability by PATCH, disabling, sites and teams. The triggers wait for the end of the
 -- transaction, so that replacing assignments by the same ones changes nothing. A turn calls keep_presence itself.
+-- Another site or team is no sign of life: it changes an interval that goes on, and begins none for an operator without one.
 CREATE FUNCTION keep_presence_of_changed() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   changed jsonb := to_jsonb(coalesce(NEW, OLD));
   lease   timestamptz(3) := to_jsonb(OLD) ->> 'presence_expires_at';
   at      timestamptz(3);
 BEGIN
+  IF TG_TABLE_NAME <> 'operators' AND NOT EXISTS (
+       SELECT 1 FROM presence_intervals i
+        WHERE i.account_id = (changed ->> 'account_id')::uuid AND i.operator_id = (changed ->> TG_ARGV[0])::uuid
+          AND i.ended_at IS NULL) THEN
+    RETURN NULL;
+  END IF;
   -- Not before the last turn: time on a board never runs backwards.
   SELECT greatest(date_trunc('milliseconds', clock_timestamp()), turned_at) INTO at
     FROM accounts WHERE id = (changed ->> 'account_id')::uuid;
@@ -104,14 +129,16 @@ CREATE CONSTRAINT TRIGGER keep_presence AFTER INSERT OR DELETE ON operator_assig
 CREATE CONSTRAINT TRIGGER keep_presence AFTER INSERT OR DELETE ON operator_teams DEFERRABLE INITIALLY DEFERRED
   FOR EACH ROW EXECUTE FUNCTION keep_presence_of_changed('operator_id');
 
--- Who is there now is kept from now on.
+-- The first intervals: operators who are available or engaged now. Operators who are away are left out until they say something:
+-- consoles of earlier versions set no lease for them, so nobody knows which of them are still there.
 SELECT keep_presence(
          date_trunc('milliseconds', clock_timestamp()),
          coalesce(json_agg(json_build_object('operator_id', o.id, 'engaged', busy.operator_id IS NOT NULL)), '[]'))
   FROM operators o
   LEFT JOIN (SELECT DISTINCT e.operator_id
                FROM active_engagements a
-               JOIN engagements e ON e.id = a.engagement_id) busy ON busy.operator_id = o.id;
+               JOIN engagements e ON e.id = a.engagement_id) busy ON busy.operator_id = o.id
+ WHERE o.available OR busy.operator_id IS NOT NULL;
 
 -- The highest medium of the sub-engagement, and the teams that its operator had on its site when it began. Null: it began before
 -- this was kept. A sub-engagement that was transferred away also needs the medium it ended with.

@@ -54,7 +54,7 @@ import { queueRoutes } from './queues/routes.ts';
 import { intervalRoutes } from './routing/presence/intervals-routes.ts';
 import { presenceRoutes } from './routing/presence/routes.ts';
 import { reportRoutes } from './routing/reports/routes.ts';
-import { statisticsRoutes } from './routing/statistics/routes.ts';
+import { statisticsConnections, statisticsRoutes } from './routing/statistics/routes.ts';
 import { ticketRoutes } from './routing/tickets/routes.ts';
 import { countTurns, watchTurns } from './routing/turn-metrics.ts';
 import { Turns } from './routing/turns.ts';
@@ -226,10 +226,15 @@ export async function buildApp(parts: AppParts): Promise<App> {
 }
 
 /**
- * Filters make every statement another, so none is prepared. Few connections: statistics that take long wait for each other only,
- * and may each have the memory to join a year without files.
+ * Filters make every statement another, so none is prepared. Few connections: long statistics wait only for each other, and each may
+ * have the memory to join a year without files.
  */
-const statisticsOptions = { max: 2, idle_timeout: 60, prepare: false, connection: { work_mem: '64MB' } };
+const statisticsOptions = {
+  max: statisticsConnections,
+  idle_timeout: 60,
+  prepare: false,
+  connection: { work_mem: '64MB' },
+};
 
 function openStatistics(app: App, database: Database): void {
   const sql = database.connect(statisticsOptions);

@@ -24,6 +24,8 @@ export interface Config {
   readonly publicUrl: string;
   /** Whole days for which events are kept. */
   readonly eventRetentionDays: number;
+  /** Whole days for which presence intervals are kept. */
+  readonly presenceRetentionDays: number;
   readonly scanner: ScannerChoice;
   /** Networks, not public ones, that registered webhooks and identity providers may be in. */
   readonly webhookAllowCidrs: readonly string[];
@@ -117,7 +119,12 @@ export const settings = [
   {
     name: 'USHER_EVENT_RETENTION_DAYS',
     fallback: '30',
-    meaning: 'Days for which events, the audit log and presence intervals are kept, 1 to 3650',
+    meaning: 'Days for which events and the audit log are kept, 1 to 3650',
+  },
+  {
+    name: 'USHER_PRESENCE_RETENTION_DAYS',
+    fallback: '400',
+    meaning: "Days for which operators' presence intervals are kept, which statistics of their time need, 1 to 3650",
   },
   {
     name: 'USHER_SCANNER',
@@ -202,6 +209,12 @@ export function readConfig(environment: Environment): Config {
     rateLimitSignIn: wholeNumber('USHER_RATE_LIMIT_SIGN_IN', read('USHER_RATE_LIMIT_SIGN_IN'), 1, 1e9),
     publicUrl: read('USHER_PUBLIC_URL') === '' ? '' : plainUrl('USHER_PUBLIC_URL', read('USHER_PUBLIC_URL')),
     eventRetentionDays: wholeNumber('USHER_EVENT_RETENTION_DAYS', read('USHER_EVENT_RETENTION_DAYS'), 1, 3_650),
+    presenceRetentionDays: wholeNumber(
+      'USHER_PRESENCE_RETENTION_DAYS',
+      read('USHER_PRESENCE_RETENTION_DAYS'),
+      1,
+      3_650,
+    ),
     scanner: scanner(read('USHER_SCANNER'), read('DATABASE_URL') === ''),
     ...allowCidrs(read('USHER_WEBHOOK_ALLOW_CIDRS'), read('DATABASE_URL') === ''),
     dnsServers: dnsServers(read('USHER_DNS_SERVERS')),

@@ -20,7 +20,7 @@ const everyMs = 10 * 60_000;
 interface HousekeepingParts {
   readonly sql: Sql;
   readonly clock: Pick<ClockWatch, 'sweepTime' | 'onStep'>;
-  readonly config: Pick<Config, 'eventRetentionDays' | 'dataDir'>;
+  readonly config: Pick<Config, 'eventRetentionDays' | 'presenceRetentionDays' | 'dataDir'>;
   readonly log: Log;
 }
 
@@ -60,7 +60,7 @@ export function startHousekeeping({ sql, clock, config, log }: HousekeepingParts
     await run([
       async () => dropDays(sql, eventLog, kept),
       async () => dropDays(sql, auditLog, kept),
-      async () => dropOldIntervals(sql, kept),
+      async () => dropOldIntervals(sql, { now, days: config.presenceRetentionDays }),
       async () => dropOldIdempotencyKeys(sql, now),
       async () => dropExpiredRevocations(sql, steadyNow),
       async () => dropExpiredSignIns(sql, now),

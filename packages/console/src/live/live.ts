@@ -46,7 +46,7 @@ export class Live {
     this.#atEnd.add(end);
   }
 
-  /** While it is held, the operator stays available; when the last page that holds it is gone, for 30 s more. */
+  /** While it is held, the operator stays available, or away and there; when the last page that holds it is gone, for 30 s more. */
   holdPresence(hold: boolean): void {
     if (hold === this.#holdsPresence) return;
     this.#holdsPresence = hold;

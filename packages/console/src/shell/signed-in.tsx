@@ -97,7 +97,7 @@ function ReadAnew(): null {
   return null;
 }
 
-/** While somebody is available here, they are held so; when the last page is closed, it runs out by itself. */
+/** While a page is open, the operator's lease is renewed; when the last page is closed, it runs out by itself. */
 function Presence(): null {
   const live = useLiveFeed();
   const session = useRead('GET /operator_authentication/sessions/current', {});
@@ -111,7 +111,8 @@ function Presence(): null {
       before === undefined ? before : { ...before, data: state },
     );
   });
-  const available = operator.data?.data.available ?? false;
-  useEffect(() => live.holdPresence(available), [live, available]);
+  // Those who are away have a lease too. Whoever has said nothing, or something until changed, has none to hold.
+  const hasLease = (operator.data?.data.presence_expires_at ?? null) !== null;
+  useEffect(() => live.holdPresence(hasLease), [live, hasLease]);
   return null;
 }

@@ -30,7 +30,9 @@ export function installCors(app: App, directory: Directory): void {
     if (origin === undefined || request.method === 'OPTIONS') return done(null, payload);
     crossOriginHeaders(directory, request).then(
       (headers) => {
-        reply.headers(headers);
+        const vary = reply.getHeader('vary');
+        // The route may have said what else its answer depends on.
+        reply.headers(vary === undefined ? headers : { ...headers, vary: `${String(vary)}, ${headers['vary']}` });
         done(null, payload);
       },
       // The database is gone: the answer stands, the browser may not show it.

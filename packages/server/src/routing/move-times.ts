@@ -122,10 +122,11 @@ export async function moveTimes(sql: Sql, { accountId, byMs, shiftMs, version }:
               SET presence_expires_at = presence_expires_at + step.by
              FROM step
             WHERE o.account_id = ${accountId} AND o.presence_expires_at IS NOT NULL),
-         -- What ended before stays as it was recorded; what goes on keeps its length.
+         -- What ended before stays as it was recorded; what goes on keeps its length, and may overlap what ended.
          presence AS (
            UPDATE presence_intervals i
-              SET started_at = started_at + step.by
+              SET started_at = started_at + step.by,
+                  overlapping = overlapping OR overlaps_recorded(operator_id, started_at + step.by)
              FROM step
             WHERE i.account_id = ${accountId} AND i.ended_at IS NULL),
          visitor_leases AS (

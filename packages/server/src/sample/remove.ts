@@ -1,7 +1,7 @@
 import type { FileDisk } from '../engagements/files/disk.ts';
 import { lockAccount } from '../identity/lock-account.ts';
 import { inTransaction, type Sql } from '../platform/database.ts';
-import type { FileId, VisitorId } from '../platform/ids.ts';
+import type { FileId, OperatorId, VisitorId } from '../platform/ids.ts';
 import { markDeleted } from '../webhooks/registrations/store.ts';
 import { underWay } from './clear.ts';
 import type { SampleRow } from './sample-data.ts';
@@ -24,7 +24,8 @@ export async function remove(removal: Removal): Promise<boolean> {
   const { sql, sample, goesOn } = removal;
   await dropVisits(removal);
   if (!(await takeDown(sql, sample))) return false;
-  if (!(await dropEvents(removal)) || !(await dropVisitors(removal))) return false;
+  if (!(await dropEvents(removal)) || !(await dropVisitors(removal)) || !(await takeOffIntervals(removal)))
+    return false;
   if (!(await goesOn())) return false;
   await dropLast(sql, sample);
   return true;
@@ -222,6 +223,26 @@ async function dropEngagements(sql: Sql, disk: FileDisk, which: ReturnType<Sql>)
   await sql`DELETE FROM engagements WHERE id = ANY(${ids}::uuid[])`;
 }
 
+/**
+ * Operators of the user who worked on the sample site keep their time, without the site. Taking them off the site has closed these
+ * intervals, and nobody changes a closed one, so the account is not locked meanwhile. An operator at a time, by the primary key.
+ */
+async function takeOffIntervals({ sql, sample, goesOn }: Removal): Promise<boolean> {
+  const { account_id: account, site_id: site } = sample;
+  const operators = await sql<{ id: OperatorId }[]>`SELECT id FROM operators WHERE account_id = ${account}`;
+  for (const { id } of operators) {
+    if (!(await goesOn())) return false;
+    await sql`
+      UPDATE presence_intervals i
+         SET (site_ids, team_ids) = (
+               SELECT coalesce(array_agg(place.site_id ORDER BY number), '{}'), coalesce(array_agg(team_id ORDER BY number), '{}')
+                 FROM unnest(i.site_ids, i.team_ids) WITH ORDINALITY AS place (site_id, team_id, number)
+                WHERE place.site_id <> ${site})
+       WHERE i.operator_id = ${id} AND ${site} = ANY(i.site_ids)`;
+  }
+  return true;
+}
+
 /** The site; and with it the last that is known of the sample. */
 async function dropLast(pool: Sql, { account_id, site_id, webhook_id }: SampleRow): Promise<void> {
   await inTransaction(pool, async (sql) => {
@@ -235,14 +256,6 @@ async function dropLast(pool: Sql, { account_id, site_id, webhook_id }: SampleRo
     await sql`
       UPDATE webhooks SET has_covered = array_remove(has_covered, ${site_id})
        WHERE account_id = ${account_id} AND ${site_id} = ANY(has_covered)`;
-    // Operators of the user who worked on the sample site keep their time, without the site. Served by the primary key.
-    await sql`
-      UPDATE presence_intervals i
-         SET (site_ids, team_ids) = (
-               SELECT coalesce(array_agg(place.site_id ORDER BY number), '{}'), coalesce(array_agg(team_id ORDER BY number), '{}')
-                 FROM unnest(i.site_ids, i.team_ids) WITH ORDINALITY AS place (site_id, team_id, number)
-                WHERE place.site_id <> ${site_id})
-       WHERE i.operator_id IN (SELECT id FROM operators WHERE account_id = ${account_id}) AND ${site_id} = ANY(i.site_ids)`;
     await sql`DELETE FROM sites WHERE id = ${site_id} AND account_id = ${account_id}`;
     await sql`DELETE FROM sample_data WHERE account_id = ${account_id}`;
   });

@@ -36,9 +36,15 @@ export function operatorInWords(operator: Operator, load: Load): string {
   }
 }
 
-/** Since when what it last said holds: when it was said, or ran out. */
-export function saidSince({ available, presence_set_at, presence_expires_at }: Operator): string | null {
-  return available ? presence_set_at : (laterOf(presence_set_at, presence_expires_at, Date.now()) ?? presence_set_at);
+/** Since when what the operator last said holds: when it was said, or ran out. A reason for being away does not run out. */
+export function saidSince({
+  available,
+  presence_reason,
+  presence_set_at,
+  presence_expires_at,
+}: Operator): string | null {
+  if (available || presence_reason !== null) return presence_set_at;
+  return laterOf(presence_set_at, presence_expires_at, Date.now()) ?? presence_set_at;
 }
 
 /** A lease that has run out ended then; one that was set away before it did, when that was set. */

@@ -7,9 +7,7 @@ import { inWords } from '../../components/in-words.ts';
 import { media, mediumWords, type Medium } from '../../components/medium.ts';
 import { keyOf, useChange } from '../../data/use-api.ts';
 import { useMe } from '../../data/use-me.ts';
-
-/** So long it holds without the page: the feed renews it while the page is open. */
-const leaseSeconds = 30;
+import { leaseSeconds } from '../../live/lease.ts';
 
 const missed = 'missed_call';
 
@@ -106,7 +104,10 @@ interface Presence {
   readonly reason?: string | null;
 }
 
-/** What is not said stays as it is. Away lasts until one comes back; available for as long as a page is open. */
+/**
+ * What is not said stays as it is. Available lasts for as long as a page is open. Away lasts until one comes back; its lease says
+ * how long one was still there.
+ */
 function usePresence(): { say: (presence: Presence) => void; isSaying: boolean } {
   const { operator } = useMe();
   const client = useQueryClient();
@@ -121,7 +122,7 @@ function usePresence(): { say: (presence: Presence) => void; isSaying: boolean }
         body: {
           available,
           media: wanted ?? operator.media,
-          expires_in_sec: available ? leaseSeconds : null,
+          expires_in_sec: leaseSeconds,
           reason: available ? null : reason,
         },
       },

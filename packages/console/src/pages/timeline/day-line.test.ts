@@ -37,9 +37,16 @@ test('intervals are cut to the day and to now, and add up', () => {
   assert.deepEqual(line?.seconds, { engaged: 20, available: 20, away: 10, online: 50 });
 });
 
-test('a reason that reads like a medium is a reason', () => {
-  const [line] = linesOf([interval({ started_at: at(100), type: 'video', reason: 'video' })], day);
-  assert.equal(line?.pieces[0]?.label, 'Away: video');
+test('a reason that reads like a state is a reason', () => {
+  for (const reason of ['engaged', 'video', 'audio', 'chat', 'away', 'constructor']) {
+    const [line] = linesOf([interval({ started_at: at(100), type: 'away', reason })], day);
+    assert.deepEqual([line?.pieces[0]?.kind, line?.pieces[0]?.label], ['away', `Away: ${reason}`]);
+  }
+});
+
+test('an operator in a conversation who is away for a reason is in a conversation', () => {
+  const [line] = linesOf([interval({ started_at: at(100), type: 'engaged', reason: 'Lunch' })], day);
+  assert.equal(line?.pieces[0]?.kind, 'engaged');
 });
 
 test('pieces of a kind are one path', () => {

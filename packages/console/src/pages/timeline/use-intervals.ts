@@ -7,7 +7,7 @@ const perPage = 1_000;
 const mostPages = 50;
 const refreshMs = 15_000;
 
-interface Asked {
+interface IntervalsQuery {
   readonly siteIds: readonly string[];
   readonly from: Date;
   readonly to: Date;
@@ -19,7 +19,7 @@ export interface DayIntervals {
 }
 
 /** What everybody on the sites did in the range; read again while it goes on. */
-export function useIntervals({ siteIds, from, to }: Asked): UseQueryResult<DayIntervals> {
+export function useIntervals({ siteIds, from, to }: IntervalsQuery): UseQueryResult<DayIntervals> {
   const { api } = useSession();
   const query = { site_ids: siteIds, from: from.toISOString(), to: to.toISOString(), per_page: perPage };
   return useQuery({

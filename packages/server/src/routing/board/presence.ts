@@ -137,16 +137,22 @@ export interface Renewal {
 }
 
 /**
- * They are still there. It makes nobody available who is not: what an operator said and has run out stays so. Visitors with
- * nothing on the board have nothing to lose, and no lease to write.
+ * They are still there. This makes nobody available who is not: an available operator whose lease has run out stays absent until
+ * they say something. An operator who is away holds a lease too, so that statistics know how long they were there; theirs may
+ * begin again, as they are no more available with it than without. Visitors with nothing on the board have nothing to lose, and
+ * no lease to write.
  */
 export function renewPresence(board: Board, { operatorIds, visitorIds, leaseMs }: Renewal): void {
   const until = board.now + leaseMs;
   for (const id of operatorIds) {
     const operator = board.operators.get(id);
     if (operator === undefined) continue;
-    const { available, leaseUntil, media } = operator.settings;
-    if (!available || leaseUntil === null || leaseUntil <= board.now || leaseUntil >= until) continue;
+    const { enabled, available, leaseUntil, media } = operator.settings;
+    if (leaseUntil === null || leaseUntil >= until) continue;
+    if (leaseUntil <= board.now) {
+      if (available || !enabled) continue;
+      noteState(board, operator);
+    }
     change(board, operator, { available, leaseUntil: until, media });
     board.changes.renewals.add(operator);
   }

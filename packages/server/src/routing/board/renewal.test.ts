@@ -54,10 +54,39 @@ test('nobody becomes available by it: not who said otherwise, nor whose time had
   desk.wait(10);
   renew(desk, ['away', 'late', 'always', 'nobody']);
   assert.deepEqual(
-    ['away', 'late', 'always'].map((name) => leaseOf(desk, name)),
-    [0, 0, null],
+    ['late', 'always'].map((name) => leaseOf(desk, name)),
+    [0, null],
   );
-  assert.equal(desk.board.operators.get('late' as OperatorId)?.present, false);
+  for (const name of ['away', 'late']) assert.equal(desk.board.operators.get(name as OperatorId)?.present, false);
+});
+
+test('the lease of an operator who is away goes on, and begins again after it has run out', () => {
+  const desk = new Desk();
+  desk.operator('ann');
+  say(desk, 'ann', false, 10_000);
+  desk.wait(5);
+  const renewed = renew(desk, ['ann']);
+  assert.equal(leaseOf(desk, 'ann'), leaseMs);
+  assert.deepEqual([renewed.renewals.size, renewed.states.size], [1, 0], 'the interval goes on');
+  desk.wait(leaseMs / 1_000 + 20);
+  const back = renew(desk, ['ann']);
+  assert.equal(leaseOf(desk, 'ann'), leaseMs);
+  assert.deepEqual([...back.states.values()], [desk.board.now - 20_000], 'the interval ended with the old lease');
+  assert.deepEqual([back.presences.size, back.lapsed.size], [0, 0], 'and nobody hears of it');
+});
+
+test('an operator who missed an offer keeps the lease, and it is renewed', () => {
+  const desk = new Desk();
+  desk.operator('ann');
+  desk.queue('queue');
+  say(desk, 'ann', true, leaseMs);
+  desk.enqueue('vic');
+  for (let time = 0; time < 20; time += 1) {
+    desk.wait(5);
+    renew(desk, ['ann']);
+  }
+  assert.equal(desk.board.operators.get('ann' as OperatorId)?.settings.available, false);
+  assert.equal(leaseOf(desk, 'ann'), leaseMs);
 });
 
 test('a longer lease stays as it is, and what does not change is not written', () => {

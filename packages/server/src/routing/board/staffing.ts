@@ -50,8 +50,8 @@ function leaveStaff(board: Board, pool: Pool, operator: Operator): void {
 }
 
 /**
- * The operator may be about to be in another state, or is in one since a moment ago. Called before the lease is changed: what is
- * noted first in a turn is kept.
+ * Marks the operator for comparison with their presence interval. Called before the lease is changed, as the first mark in a turn
+ * remembers when the lease before it had ended.
  */
 export function noteState(board: Board, operator: Operator): void {
   const { states } = board.changes;

@@ -27,8 +27,8 @@ export function intervalRoutes(app: App): void {
       schema: {
         tags: ['Statistics'],
         summary: 'What operators of the sites were doing, from when to when',
-        description: `Intervals that reach into the range, which may be 31 days long, in the order in which they began. Time offline
-is in no interval.`,
+        description: `Intervals that overlap the range. The range may be at most 31 days. They are in the order in which they were
+recorded. Time offline is in no interval.`,
         querystring: Type.Object({
           site_ids: list(uuid<'site'>(), { minItems: 1 }),
           operator_ids: Type.Optional(list(uuid<'operator'>(), { minItems: 1 })),

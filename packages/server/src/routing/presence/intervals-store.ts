@@ -1,7 +1,7 @@
 import type { Sql } from '../../platform/database.ts';
 import type { AccountId, OperatorId, SiteId } from '../../platform/ids.ts';
 import type { Medium } from '../../platform/schema.ts';
-import { intervalEnd, presenceType } from '../statistics/facts.ts';
+import { intervalEnd, intervalsInRange, presenceType } from '../statistics/facts.ts';
 
 export interface IntervalRow {
   /** The number of the interval: later intervals of an operator have greater ones. */
@@ -28,24 +28,15 @@ interface IntervalFilter {
 
 /**
  * Intervals that reach into the range, in the order in which they were written. One that goes on has no end yet; one whose lease
- * has ended has, whether somebody has noted it or not. Served by the primary key, operator by operator.
+ * has ended has, whether somebody has noted it or not.
  */
 export async function listIntervals(sql: Sql, filter: IntervalFilter): Promise<IntervalRow[]> {
-  const { accountId, siteIds, operatorIds, from, to, after, limit } = filter;
+  const { accountId, siteIds, operatorIds, from, after, limit } = filter;
   return sql<IntervalRow[]>`
     SELECT kept.id::float8 AS number, o.id AS operator_id, ${presenceType(sql)} AS type, kept.media, kept.reason,
            kept.started_at, CASE WHEN kept.ended_at IS NOT NULL OR ends.at < now() THEN ends.at END AS ended_at
       FROM operators o
-     CROSS JOIN LATERAL (
-           SELECT i.*
-             FROM presence_intervals i
-            WHERE i.operator_id = o.id AND i.started_at >= ${from} AND i.started_at < ${to}
-           UNION ALL
-           (SELECT i.*
-              FROM presence_intervals i
-             WHERE i.operator_id = o.id AND i.started_at < ${from}
-             ORDER BY i.started_at DESC, i.id DESC
-             LIMIT 1)) AS kept
+     CROSS JOIN LATERAL (${intervalsInRange(sql, filter)}) AS kept
      CROSS JOIN LATERAL (SELECT ${intervalEnd(sql)} AS at) AS ends
      WHERE o.account_id = ${accountId} AND (${operatorIds === null} OR o.id = ANY(${[...(operatorIds ?? [])]}::uuid[]))
        AND kept.site_ids && ${[...siteIds]}::uuid[] AND kept.id > ${after}
@@ -56,7 +47,7 @@ export async function listIntervals(sql: Sql, filter: IntervalFilter): Promise<I
 
 const inBatch = 10_000;
 
-/** Intervals are kept as long as events. What goes on stays. Served by presence_intervals_by_age. */
+/** Drops intervals that ended more than so many days ago. What goes on stays. Served by presence_intervals_by_age. */
 export async function dropOldIntervals(
   sql: Sql,
   { now, days }: { readonly now: Date; readonly days: number },

@@ -23,7 +23,7 @@ type Uses = (...wanted: readonly Dimension[]) => boolean;
 /** Text is called chat here. */
 const mediumName = (sql: Sql, column: Piece): Piece => sql`CASE ${column} WHEN 'text' THEN 'chat' ELSE ${column} END`;
 
-/** What no statistic, or only one of them, has. */
+/** Every dimension as NULL; a statistic replaces those it has. */
 const missing = (sql: Sql): Readonly<Record<Dimension, Piece>> => ({
   site_id: sql`NULL::uuid`,
   queue_id: sql`NULL::uuid`,
@@ -119,14 +119,10 @@ const ticketColumns = (sql: Sql) => ({
          ELSE fact.outcome END`,
 });
 
-/**
- * Intervals of presence that reach into the range, cut to it. Of each operator these are the intervals that begin in it, and the
- * last that began before it. Served by the primary key of presence_intervals. An interval that goes on has lasted until now, or
- * until the operator's lease ended.
- */
-export function presence(sql: Sql, { accountId, siteIds, from, to }: StatisticsQuery, uses: Uses): Facts {
+/** Intervals of presence that reach into the range, cut to it. */
+export function presence(sql: Sql, query: StatisticsQuery, uses: Uses): Facts {
+  const { accountId, siteIds, from, to } = query;
   const sites = sql`${[...siteIds]}::uuid[]`;
-  const columns = sql`i.id, i.engaged, i.available, i.media, i.reason, i.site_ids, i.team_ids, i.started_at, i.ended_at`;
   // Where no site or team is asked for, an interval need not be taken apart into those it belongs to.
   const isRepeated = uses('site_id', 'team_id');
   const places = sql`
@@ -134,16 +130,7 @@ export function presence(sql: Sql, { accountId, siteIds, from, to }: StatisticsQ
   return {
     source: sql`
       operators o
-      JOIN LATERAL (
-        SELECT ${columns}
-          FROM presence_intervals i
-         WHERE i.operator_id = o.id AND i.started_at >= ${from} AND i.started_at < ${to}
-        UNION ALL
-        (SELECT ${columns}
-           FROM presence_intervals i
-          WHERE i.operator_id = o.id AND i.started_at < ${from}
-          ORDER BY i.started_at DESC, i.id DESC
-          LIMIT 1)) AS kept
+      JOIN LATERAL (${intervalsInRange(sql, query)}) AS kept
         ON o.account_id = ${accountId} AND kept.site_ids && ${sites}
       CROSS JOIN LATERAL (
         SELECT greatest(kept.started_at, ${from}) AS started_at, least(${to}, ${intervalEnd(sql)}) AS ended_at) AS fact
@@ -162,17 +149,48 @@ export function presence(sql: Sql, { accountId, siteIds, from, to }: StatisticsQ
   };
 }
 
+/**
+ * Intervals of the operator `o` that may reach into the range: those that begin in it; of the closed ones before it the last, as
+ * they follow each other; and whatever else began before it, which is the one that goes on and those that overlap others. Served
+ * by the primary key, presence_intervals_open and presence_intervals_overlapping.
+ */
+export function intervalsInRange(sql: Sql, { from, to }: { readonly from: Date; readonly to: Date }): Piece {
+  const columns = sql`i.id, i.engaged, i.available, i.media, i.reason, i.site_ids, i.team_ids, i.started_at, i.ended_at`;
+  return sql`
+        SELECT ${columns}
+          FROM presence_intervals i
+         WHERE i.operator_id = o.id AND i.started_at >= ${from} AND i.started_at < ${to}
+        UNION ALL
+        (SELECT ${columns}
+           FROM presence_intervals i
+          WHERE i.operator_id = o.id AND i.started_at < ${from} AND i.ended_at IS NOT NULL AND NOT i.overlapping
+          ORDER BY i.started_at DESC, i.id DESC
+          LIMIT 1)
+        UNION ALL
+        SELECT ${columns}
+          FROM presence_intervals i
+         WHERE i.account_id = o.account_id AND i.operator_id = o.id AND i.started_at < ${from} AND i.ended_at IS NULL
+        UNION ALL
+        SELECT ${columns}
+          FROM presence_intervals i
+         WHERE i.operator_id = o.id AND i.started_at < ${from} AND i.ended_at IS NOT NULL AND i.overlapping`;
+}
+
 /** Until when the interval `kept` of the operator `o` has lasted. */
 export const intervalEnd = (sql: Sql): Piece => sql`
   coalesce(kept.ended_at, CASE WHEN kept.engaged THEN now() ELSE least(now(), o.presence_expires_at) END)`;
 
-/** The state of the operator in the interval `kept`. An operator who takes several media is shown by the highest one. */
+/**
+ * The state of the operator in the interval `kept`. An operator who takes several media is shown by the highest one. Reasons are
+ * free text: one that reads like a state must not be counted as it.
+ */
 export const presenceType = (sql: Sql): Piece => sql`
   CASE WHEN kept.engaged THEN 'engaged'
        WHEN kept.available AND 'video' = ANY(kept.media) THEN 'video'
        WHEN kept.available AND kept.media && '{audio,phone}' THEN 'audio'
        WHEN kept.available AND 'text' = ANY(kept.media) THEN 'chat'
-       ELSE coalesce(nullif(kept.reason, ''), 'away') END`;
+       WHEN kept.reason IN ('', 'engaged', 'video', 'audio', 'chat') THEN 'away'
+       ELSE coalesce(kept.reason, 'away') END`;
 
 /** The filter as a condition that is never null. */
 export function conditionOf(sql: Sql, filter: Filter | null, columns: Facts['columns']): Piece {

@@ -40,21 +40,22 @@ interface Reading {
   filters: number;
 }
 
-/** Reads a filter of the wire format; `null` where it breaks a rule, each of which is told. */
+/** Reads a filter of the wire format. `null`: it is not valid, and `violations` lists every rule that it breaks. */
 export function readFilter(given: unknown, attribute = '/filter'): { filter: Filter | null; violations: Violation[] } {
   const reading: Reading = { violations: [], filters: 0 };
   const filter = read(given, { at: attribute, depth: 1, reading });
   return { filter: reading.violations.length === 0 ? filter : null, violations: reading.violations };
 }
 
-interface Place {
+/** Where in the filter the reading is. */
+interface FilterPosition {
   readonly at: string;
   readonly depth: number;
   readonly reading: Reading;
 }
 
-function read(given: unknown, place: Place): Filter | null {
-  const { at, depth, reading } = place;
+function read(given: unknown, position: FilterPosition): Filter | null {
+  const { at, depth, reading } = position;
   const refuse = (attribute: string, detail: string): null => {
     reading.violations.push({ attribute, detail });
     return null;
@@ -66,35 +67,35 @@ function read(given: unknown, place: Place): Filter | null {
       : null;
   if (depth > filterLimits.depth) return refuse(at, `is nested deeper than ${filterLimits.depth} filters`);
   if (!isObject(given)) return refuse(at, 'must be an object with a type');
-  const inside = (name: string): Place => ({ at: `${at}/${name}`, depth: depth + 1, reading });
+  const inside = (name: string): FilterPosition => ({ at: `${at}/${name}`, depth: depth + 1, reading });
   const { type } = given;
   switch (type) {
     case 'and':
     case 'or': {
-      refuseOthers(given, ['type', 'fields'], place);
+      refuseOthers(given, ['type', 'fields'], position);
       const { fields } = given;
       if (!Array.isArray(fields) || fields.length === 0) return refuse(`${at}/fields`, 'must be a list of filters');
       const found = (fields as unknown[]).map((field, index) => read(field, inside(`fields/${index}`)));
       return { type, fields: found.filter((each) => each !== null) };
     }
     case 'not': {
-      refuseOthers(given, ['type', 'field'], place);
+      refuseOthers(given, ['type', 'field'], position);
       const field = read(given['field'], inside('field'));
       return field === null ? null : { type, field };
     }
     case 'selector': {
-      refuseOthers(given, ['type', 'dimension', 'value'], place);
+      refuseOthers(given, ['type', 'dimension', 'value'], position);
       const values = [readValue(given['value'], `${at}/value`, reading)];
-      return withDimension(given['dimension'], values, place);
+      return withDimension(given['dimension'], values, position);
     }
     case 'in': {
-      refuseOthers(given, ['type', 'dimension', 'values'], place);
+      refuseOthers(given, ['type', 'dimension', 'values'], position);
       const { values } = given;
       if (!Array.isArray(values) || values.length === 0 || values.length > filterLimits.values)
         refuse(`${at}/values`, `must be a list of 1 to ${filterLimits.values} values`);
       const list = Array.isArray(values) ? (values as unknown[]).slice(0, filterLimits.values) : [];
       const found = list.map((value, index) => readValue(value, `${at}/values/${index}`, reading));
-      return withDimension(given['dimension'], found, place);
+      return withDimension(given['dimension'], found, position);
     }
     default:
       return refuse(`${at}/type`, `must be one of ${filterTypes.join(', ')}`);
@@ -105,13 +106,17 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function refuseOthers(given: Record<string, unknown>, known: readonly string[], { at, reading }: Place): void {
+function refuseOthers(given: Record<string, unknown>, known: readonly string[], { at, reading }: FilterPosition): void {
   for (const field of Object.keys(given))
     if (!known.includes(field))
       reading.violations.push({ attribute: `${at}/${field}`, detail: 'is not a known field' });
 }
 
-function withDimension(given: unknown, values: readonly (string | null)[], { at, reading }: Place): Filter | null {
+function withDimension(
+  given: unknown,
+  values: readonly (string | null)[],
+  { at, reading }: FilterPosition,
+): Filter | null {
   const dimension = dimensions.find((each) => each === given);
   if (dimension !== undefined)
     return { type: 'in', dimension, values: isId(dimension) ? values.map(lowerCase) : values };

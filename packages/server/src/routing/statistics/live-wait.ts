@@ -11,7 +11,7 @@ const fields = {
   queue_ids: Type.Optional(list(uuid<'queue'>(), { minItems: 1 })),
 };
 
-export function liveWaitRoute(app: App, sql: Sql): void {
+export function liveWaitRoute(app: App): void {
   app.post(
     '/reporting/live/queue/average_wait_time',
     {
@@ -30,7 +30,7 @@ queues there.`,
     async (request) => {
       const { site_ids, queue_ids } = { ...request.query, ...request.body };
       const siteIds = requestedSites(operatorOf(request), site_ids, 'manager');
-      return { total: await averageWaitOf(sql, siteIds, queue_ids ?? null) };
+      return { total: await averageWaitOf(request.sql, siteIds, queue_ids ?? null) };
     },
   );
 }

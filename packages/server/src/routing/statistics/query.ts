@@ -14,7 +14,7 @@ const longestMs = 366 * 86_400_000;
 const dateText = (what: string) =>
   Type.String({
     maxLength: 64,
-    description: `${what}: a date and time, or a date, which begins with midnight in the time zone of the steps`,
+    description: `${what}: a date and time, or a date, which begins with midnight. Without an offset it is in the time zone of the steps`,
   });
 
 const filterSchema = Type.Unsafe<Record<string, unknown>>({
@@ -141,7 +141,7 @@ function rangeOf(
 ): { readonly from: number; readonly to: number } {
   const from = instantOf(start_date, timeZone);
   const to = instantOf(end_date, timeZone);
-  const detail = 'must be an ISO 8601 date, or a date and time with an offset, such as 2027-01-31T09:00:00Z';
+  const detail = 'must be an ISO 8601 date, or a date and time, such as 2027-01-31 or 2027-01-31T09:00:00Z';
   const violations: Violation[] = [];
   if (from === null) violations.push({ attribute: '/start_date', detail });
   if (to === null) violations.push({ attribute: '/end_date', detail });
@@ -154,24 +154,28 @@ function rangeOf(
   return { from, to };
 }
 
-const dateShape = /^\d{4}-\d{2}-\d{2}$/;
-const dateTimeShape = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})$/i;
+/** The groups: the time, and its offset. */
+const shape = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/i;
 
 /** `null`: the text is none. */
 function instantOf(text: string, timeZone: string): number | null {
-  const at = dateShape.test(text)
-    ? midnightOf(text, timeZone)
-    : dateTimeShape.test(text)
-      ? Date.parse(text)
-      : Number.NaN;
-  return at >= earliest && at <= latest ? at : null;
-}
-
-function midnightOf(date: string, timeZone: string): number {
+  const found = shape.exec(text);
+  if (found === null) return null;
+  const [, time, offset] = found;
   try {
-    return Temporal.PlainDate.from(date).toZonedDateTime(timeZone).epochMilliseconds;
+    const at = offset === undefined ? localInstant(text, time, timeZone) : Temporal.Instant.from(text);
+    return at.epochMilliseconds >= earliest && at.epochMilliseconds <= latest ? at.epochMilliseconds : null;
   } catch (error) {
-    if (error instanceof RangeError) return Number.NaN;
+    if (error instanceof RangeError) return null;
     throw error;
   }
+}
+
+/** A date is its first instant. A time that the clocks skip is as much later as they skip; of a time that comes twice, the first. */
+function localInstant(text: string, time: string | undefined, timeZone: string): Temporal.Instant {
+  const local =
+    time === undefined
+      ? Temporal.PlainDate.from(text).toZonedDateTime(timeZone)
+      : Temporal.PlainDateTime.from(text).toZonedDateTime(timeZone);
+  return local.toInstant();
 }

@@ -2,9 +2,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { operatorOf } from '../../identity/access.ts';
 import { parseBrackets } from '../../platform/bracket-query.ts';
-import type { Sql } from '../../platform/database.ts';
+import { databaseErrorCode, type Sql } from '../../platform/database.ts';
 import { invalid } from '../../platform/errors.ts';
 import { rendered, type App } from '../../platform/http.ts';
+import type { SiteId } from '../../platform/ids.ts';
 import { body, nullable, timestamp } from '../../platform/schema.ts';
 import { csvOf, wantsCsv, type Cell } from './csv.ts';
 import { dimensions } from './filter.ts';
@@ -16,7 +17,16 @@ import {
   type StatisticsInput,
   type StatisticsQuery,
 } from './query.ts';
+import { StatisticsSlots } from './slots.ts';
 import { engagementDurations, mostRows, onlineDurations, queueWaits, timeZoneOfSite } from './store.ts';
+
+/** So many connections, each with the memory to join a year without files. */
+export const statisticsConnections = 2;
+
+/** A request is answered within 22 s, and a statement may take 15 s of them. */
+const slotLimits = { perAccount: 2, underWay: statisticsConnections, waiting: 8, longestWaitMs: 5_000 };
+
+const askForLess = 'Ask for a shorter range, coarser steps or fewer dimensions';
 
 const seconds = (description: string) => Type.Number({ description });
 
@@ -43,8 +53,10 @@ const waits = {
 
 const common = `Groups without anything are left out. Seconds are whole; the sum over steps is always the whole range. Without a
 filter by site it is about the sites on which the caller is a manager; each site that the filter names needs that role. \`POST\`
-takes the same parameters in a JSON body too, which counts where the query string has the same one, and \`Accept: text/csv\` gives the rows as CSV, where text that a spreadsheet would take
-for a formula begins with an apostrophe. A dimension that a statistic does not have is null.`;
+takes the parameters in the query string or in a JSON body. If a parameter is in both, the body's value is used. \`Accept: text/csv\`
+gives the rows as CSV, where text that a spreadsheet would take for a formula begins with an apostrophe. A dimension that a statistic
+does not have is null. An account may have ${slotLimits.perAccount} statistics under way at a time (else 429); one that takes too long
+is answered with 422.`;
 
 interface Statistic {
   readonly url: string;
@@ -93,7 +105,8 @@ queue, or the queue from which the visitor was engaged instead.`,
 \`chat\`, the highest medium that the operator is available for; else the reason given for being away, or \`away\`. Time offline is not
 counted: before an operator first said anything, after their presence expired, while they are disabled. What spans two steps is
 divided between them. An operator of several sites or teams counts in each, and once where neither is asked for. Time is kept since
-the version that introduced it, for as long as events.`,
+the version that introduced it, for \`USHER_PRESENCE_RETENTION_DAYS\` days. A reason that reads like a state, such as \`chat\`, is
+reported as \`away\`.`,
     parameters: statisticsFields,
     figures: {},
     read: onlineDurations,
@@ -102,14 +115,29 @@ the version that introduced it, for as long as events.`,
 
 const access = { operator: 'manager', site: 'anywhere' } as const;
 
-/** `sql` has connections of its own, few of them: however long statistics take, other requests do not wait for them. */
+/**
+ * `sql` has connections of its own, few of them: however long statistics take, other requests do not wait for them. What takes no
+ * time, the live figure and the time zone of a site, is read by the request's own connection.
+ */
 export function statisticsRoutes(app: App, sql: Sql): void {
-  for (const statistic of statistics) statisticRoutes(app, sql, statistic);
-  liveWaitRoute(app, sql);
+  const slots = new StatisticsSlots(slotLimits);
+  for (const statistic of statistics)
+    statisticRoutes(app, statistic, async (query) =>
+      slots.run(query.accountId, async () => statistic.read(sql, query).catch(refuseSlow)),
+    );
+  liveWaitRoute(app);
 }
 
-function statisticRoutes(app: App, sql: Sql, statistic: Statistic): void {
-  const { url, summary, parameters, figures, read } = statistic;
+/** PostgreSQL ends a statement that exceeds `statement_timeout`: trying the same again would not help. */
+function refuseSlow(error: unknown): never {
+  if (databaseErrorCode(error) !== '57014') throw error;
+  throw invalid([{ attribute: '', detail: `takes too long to count. ${askForLess}` }]);
+}
+
+type ReadRows = (query: StatisticsQuery) => Promise<readonly object[]>;
+
+function statisticRoutes(app: App, statistic: Statistic, readRows: ReadRows): void {
+  const { url, summary, parameters, figures } = statistic;
   const schema = {
     tags: ['Statistics'],
     summary,
@@ -118,16 +146,12 @@ function statisticRoutes(app: App, sql: Sql, statistic: Statistic): void {
     response: { 200: Type.Unsafe<string>(Type.Array(Type.Object({ ...group, ...figures }))) },
   };
   const answer = async (request: FastifyRequest, reply: FastifyReply, input: StatisticsInput) => {
-    const query = await readStatisticsQuery(input, operatorOf(request), async (site) => timeZoneOfSite(sql, site));
-    const rows = await read(sql, query);
+    const zoneOfSite = async (site: SiteId) => timeZoneOfSite(request.sql, site);
+    const query = await readStatisticsQuery(input, operatorOf(request), zoneOfSite);
+    const rows = await readRows(query);
     if (rows.length > mostRows)
-      throw invalid([
-        {
-          attribute: '/granularity',
-          detail: `makes more than ${mostRows} rows. Ask for a shorter range, coarser steps or fewer dimensions.`,
-        },
-      ]);
-    reply.header('vary', 'accept');
+      throw invalid([{ attribute: '/granularity', detail: `makes more than ${mostRows} rows. ${askForLess}` }]);
+    reply.header('vary', 'Accept');
     if (!wantsCsv(request.headers.accept)) {
       // As text: made by the schema, a row would have its dimensions behind the figures.
       reply.type(rendered);

@@ -6,6 +6,7 @@ import { Link } from 'wouter';
 import { inWords } from '../../../components/in-words.ts';
 import { Since } from '../../../components/since.tsx';
 import { useChange } from '../../../data/use-api.ts';
+import { leaseSeconds } from '../../../live/lease.ts';
 import { staffs, type Load } from '../store/staffing.ts';
 import { useBoard, useTopic } from '../use-board.ts';
 import { mediumNames, operatorInWords, saidSince, stateOf } from '../words.ts';
@@ -93,7 +94,7 @@ const statusOf = { free: 'opened', busy: 'opened', full: 'full', away: 'closed' 
 
 function SetPresence({ operator }: { readonly operator: Operator }): ReactElement {
   const change = useChange('PUT /operators/{operator_id}/presence');
-  const { id, name, available, media } = operator;
+  const { id, name, available, media, presence_expires_at } = operator;
   return (
     <Button
       size="compact-xs"
@@ -106,8 +107,13 @@ function SetPresence({ operator }: { readonly operator: Operator }): ReactElemen
         change.mutate(
           {
             path: { operator_id: id },
-            // What they last took, they take again.
-            body: { available: !available, ...(media.length === 0 ? {} : { media }) },
+            body: {
+              available: !available,
+              // What they last took, they take again.
+              ...(media.length === 0 ? {} : { media }),
+              // Their own open page renews it. Whoever has closed it is not taken for away at their desk.
+              ...(available && presence_expires_at !== null ? { expires_in_sec: leaseSeconds } : {}),
+            },
           },
           {
             onError: (error) => notifications.show({ color: 'red', title: 'Not changed', message: inWords(error) }),

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { Refusal } from '../../platform/errors.ts';
+import type { AccountId } from '../../platform/ids.ts';
+import { StatisticsSlots } from './slots.ts';
+
+const limits = { perAccount: 2, underWay: 2, waiting: 2, longestWaitMs: 60_000 };
+
+/** Asks for a statistic that is read until `finish`. */
+function ask(slots: StatisticsSlots, account: string) {
+  const read = Promise.withResolvers<string>();
+  let hasBegun = false;
+  const answer = slots
+    .run(account as AccountId, async () => {
+      hasBegun = true;
+      return read.promise;
+    })
+    .catch((error: unknown) => (error instanceof Refusal ? error.code : Promise.reject(error as Error)));
+  return { answer, hasBegun: () => hasBegun, finish: () => read.resolve('read'), fail: () => read.reject(new Refusal('forbidden', 'No.')) }; // prettier-ignore
+}
+
+test('an account has two statistics under way or waiting; another account has its own', async () => {
+  const slots = new StatisticsSlots(limits);
+  const [one, two] = [ask(slots, 'a'), ask(slots, 'a')];
+  assert.equal(await ask(slots, 'a').answer, 'rate_limited');
+  const other = ask(slots, 'b');
+  one.finish();
+  assert.equal(await one.answer, 'read');
+  other.finish();
+  assert.equal(await other.answer, 'read');
+  const again = ask(slots, 'a');
+  for (const each of [two, again]) each.finish();
+  assert.deepEqual(await Promise.all([two.answer, again.answer]), ['read', 'read']);
+});
+
+test('those who wait begin in the order in which they came, also after one that failed', async () => {
+  const slots = new StatisticsSlots(limits);
+  const asked = ['a', 'a', 'b', 'b'].map((account) => ask(slots, account));
+  const [one, two, three, four] = asked;
+  await turn();
+  assert.deepEqual(asked.map((each) => each.hasBegun()), [true, true, false, false]); // prettier-ignore
+  assert.equal(await ask(slots, 'c').answer, 'too_busy');
+  one?.fail();
+  assert.equal(await one?.answer, 'forbidden');
+  three?.finish();
+  assert.equal(await three?.answer, 'read');
+  two?.finish();
+  four?.finish();
+  assert.deepEqual(await Promise.all([two?.answer, four?.answer]), ['read', 'read']);
+});
+
+test('who has waited for too long is refused, and takes no slot', async () => {
+  const slots = new StatisticsSlots({ ...limits, underWay: 1, longestWaitMs: 1 });
+  const first = ask(slots, 'a');
+  const late = ask(slots, 'b');
+  assert.equal(await late.answer, 'too_busy');
+  assert.equal(late.hasBegun(), false);
+  first.finish();
+  await first.answer;
+  const next = ask(slots, 'b');
+  next.finish();
+  assert.equal(await next.answer, 'read');
+});
