@@ -21,7 +21,7 @@ export function Chat(props: PanelProps) {
       )}
       <Log {...props} />
       {phase === 'engaged' ? (
-        <Composer conversation={conversation} />
+        <Composer key={engagement?.id} conversation={conversation} engagementId={engagement?.id ?? ''} />
       ) : (
         <div class="foot">
           <p class="event" role="status">
