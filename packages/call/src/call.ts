@@ -1,7 +1,7 @@
+import { newId } from '@usher/client/new-id';
 import { LocalMedia } from './local-media.ts';
 import { sentBy, type Kind, type Media, type Side } from './media.ts';
 import { watchNetwork } from './network.ts';
-import { newId } from './new-id.ts';
 import { Outbox } from './outbox.ts';
 import { Peer } from './peer.ts';
 import type { Problem } from './problem.ts';

@@ -19,8 +19,6 @@ export interface Parts {
   readonly calls: Calls;
 }
 
-const stop = (event: Event): void => event.stopPropagation();
-
 export function App(parts: Parts) {
   const { settings, store, conversation, calls } = parts;
   const state = useStore(store);
@@ -39,11 +37,6 @@ export function App(parts: Parts) {
       data-theme={theme}
       lang="en"
       style={{ '--accent': settings.colour, '--on-accent': textOn(settings.colour) }}
-      // The page has its own use for keys.
-      onKeyDown={stop}
-      onKeyPress={stop}
-      onKeyUp={stop}
-      onInput={stop}
     >
       {/* Somebody who hides the panel goes on talking. */}
       <Sound calls={calls} />

@@ -23,6 +23,7 @@ export function Panel(props: PanelProps) {
   const [isEnding, setIsEnding] = useState(false);
   // Whether what is about to be replaced has the focus: the browser forgets it with the element.
   const hadFocus = useRef(true);
+  // oxlint-disable-next-line react/refs -- only now are the old elements still there.
   if (panel.current !== null) hadFocus.current = hasFocus(panel.current);
   useEffect(() => {
     // Where there is something to write into, that has taken the focus already.
