@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { canCall } from '../can-call.ts';
 import type { State } from '../state.ts';
 import type { Parts } from './app.tsx';
 import { AskForCall } from './ask-for-call.tsx';
@@ -49,7 +50,7 @@ export function Panel(props: PanelProps) {
         <h2 ref={heading} tabIndex={-1} dir="auto">
           {settings.title}
         </h2>
-        {state.phase === 'engaged' && state.callMedia?.video !== 'two_way' && <AskForCall {...props} />}
+        {canCall && state.phase === 'engaged' && state.callMedia?.video !== 'two_way' && <AskForCall {...props} />}
         {state.phase === 'engaged' && (
           <button type="button" class="icon labelled" aria-expanded={isEnding} onClick={() => setIsEnding(!isEnding)}>
             <Icon name="leave" />

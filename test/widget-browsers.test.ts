@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { openBrowser, type TestBrowser } from './support/browser.ts';
-import { startTestServer, until, type TestServer } from './support/server.ts';
+import { call, startTestServer, until, type TestServer } from './support/server.ts';
 import { askToTalk, openShop, say, takeVisitor, visit, write } from './support/widget.ts';
+import { expectStatus } from './support/world.ts';
 
 let server: TestServer;
 let browser: TestBrowser;
@@ -121,6 +122,26 @@ test('a page that replaces functions of the language can be chatted on', async (
   await page.getByText('You are connected.').waitFor();
   await write(page, 'Hello');
   await page.getByText('· Sent').waitFor();
+});
+
+test('calls are offered only where the browser can make them, and an invitation says why not', async () => {
+  await using shop = await openShop(server);
+  const { page } = await browser.newPage();
+  await page.addInitScript('delete globalThis.RTCPeerConnection');
+  await page.goto(shop.url);
+  await page.getByRole('button', { name: 'Chat with us' }).click();
+  await page.getByRole('button', { name: 'Chat', exact: true }).waitFor();
+  assert.equal(await page.getByRole('button', { name: /call/i }).count(), 0);
+  await page.getByRole('button', { name: 'Chat', exact: true }).click();
+  const engagement = await takeVisitor(server, shop);
+  await page.getByText('You are connected.').waitFor();
+  assert.equal(await page.getByRole('button', { name: /call/i }).count(), 0);
+  const invitation = { token: shop.operator.token, body: { audio: 'two_way', video: null } };
+  expectStatus(await call(server, `POST /engagements/${engagement}/media_upgrade_requests`, invitation), 201);
+  await page.getByText('This browser cannot make calls here.').waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Accept' }).count(), 0);
+  await page.getByRole('button', { name: 'Decline' }).click();
+  await page.getByText('This browser cannot make calls here.').waitFor({ state: 'detached' });
 });
 
 test('ending the chat is confirmed, and a draft does not come back in the next conversation', async () => {
