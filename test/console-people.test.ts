@@ -242,6 +242,24 @@ test('people are found by name, team and state, and are seen to come and go', as
   assert.deepEqual(complaints, []);
 });
 
+test('two submits in one frame make one thing', async (t) => {
+  const own = await makeAccount(server);
+  const { page } = await open(t, { key: own.key, path: '/people/teams' });
+  await page.getByRole('button', { name: 'Add team' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New team' });
+  await dialog.getByRole('textbox', { name: 'Name', exact: true }).fill('Sales');
+  await page.evaluate(`(() => {
+    const form = document.querySelector('[role=dialog] form');
+    form.requestSubmit();
+    form.requestSubmit();
+  })()`);
+  await dialog.waitFor({ state: 'detached' });
+  // Names of teams are not unique.
+  const path = `GET /teams?site_ids[]=${own.siteId}`;
+  const { teams } = expectStatus(await call(server, path, { token: own.admin }), 200).body;
+  assert.equal(teams.length, 1);
+});
+
 test('teams: created, renamed, refused while a queue needs them, deleted', proof, async (t) => {
   const site = await makeSite(server, account, 'Teams only');
   const { page, complaints } = await open(t, { key: account.key, path: '/people' });

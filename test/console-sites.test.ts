@@ -147,6 +147,25 @@ test('a site is created with everything said of it, and edited', async (t) => {
   assert.deepEqual(complaints, []);
 });
 
+test('the news that a site is saved lies over no button', async (t) => {
+  const own = await makeAccount(server);
+  const { page } = await open(t, { key: own.key, path: `/sites/${own.siteId}` });
+  const name = page.getByRole('textbox', { name: 'Name' });
+  await name.fill('First');
+  await page.getByRole('button', { name: 'Save' }).click();
+  const news = page.getByText('The site is saved.');
+  await news.waitFor();
+  await name.fill('Second');
+  const save = await page.getByRole('button', { name: 'Save' }).boundingBox();
+  const over = await page.locator('.mantine-Notification-root').boundingBox();
+  assert.ok(save !== null && over !== null);
+  const isApart = save.y > over.y + over.height || save.x > over.x + over.width;
+  assert.ok(isApart, JSON.stringify({ save, over }));
+  // Nor does it take a click where it is.
+  const under = `document.elementFromPoint(${over.x + over.width / 2}, ${over.y + over.height / 2})`;
+  assert.equal(await page.evaluate(`${under}.closest('.mantine-Notification-root')`), null);
+});
+
 test('two people edit one site: what both changed is chosen, what one changed is kept', proof, async (t) => {
   const id = await makeSite(server, account, 'Before');
   const { page, complaints } = await open(t, { key: account.key, path: `/sites/${id}` });

@@ -75,7 +75,8 @@ test('from another origin, on a page that would rather not have it: asked for, a
     'Ada',
   );
 
-  await page.getByRole('button', { name: 'End the conversation' }).click();
+  await page.getByRole('button', { name: 'End chat' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'End chat' }).click();
   await page.getByText('You ended the conversation.').waitFor();
   await page.getByText('Good morning').waitFor();
   await page.getByRole('button', { name: 'Start again' }).click();

@@ -7,6 +7,9 @@ import { until, type Json } from './server.ts';
 
 export const patienceMs = 30_000;
 
+/** Modules of other packages, as the bundlers find them. */
+const imports = JSON.stringify({ imports: { '@usher/client/': '/call/client/' } });
+
 /** One side of a call: the page of packages/call/test/harness.ts. */
 export class Caller {
   readonly page: Page;
@@ -24,10 +27,12 @@ export class Caller {
     await this.page.route(`${this.#url}/call/**`, async (route) => {
       const path = new URL(route.request().url()).pathname.replace('/call/', '');
       if (path === '') {
-        const body = '<!doctype html><title>Call</title><script type="module" src="test/harness.ts"></script>';
+        const body = `<!doctype html><title>Call</title><script type="importmap">${imports}</script>
+          <script type="module" src="test/harness.ts"></script>`;
         return route.fulfill({ contentType: 'text/html', body });
       }
-      const body = stripTypeScriptTypes(readFileSync(`packages/call/${path}`, 'utf8'));
+      const file = path.startsWith('client/') ? `${path.replace('client/', 'client/src/')}.ts` : `call/${path}`;
+      const body = stripTypeScriptTypes(readFileSync(`packages/${file}`, 'utf8'));
       return route.fulfill({ contentType: 'text/javascript', body });
     });
     await this.page.goto(`${this.#url}/call/`);

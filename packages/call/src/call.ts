@@ -1,3 +1,4 @@
+import { newId } from '@usher/client/new-id';
 import { LocalMedia } from './local-media.ts';
 import { sentBy, type Kind, type Media, type Side } from './media.ts';
 import { watchNetwork } from './network.ts';
@@ -431,11 +432,4 @@ export class Call {
     this.#peer = null;
     for (const kind of ['audio', 'video'] as const) this.#local.drop(kind);
   }
-}
-
-/** Pages that did not come over HTTPS have no `randomUUID`. */
-function newId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-  return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-4$3-8$4-$5');
 }

@@ -1,5 +1,6 @@
 import type { Operations } from './api-types.ts';
 import { problemOf, ProblemError, Unreachable } from './problem.ts';
+import { Repeats } from './repeats.ts';
 import { upload } from './upload.ts';
 
 export type Operation = keyof Operations;
@@ -35,11 +36,14 @@ interface ApiOptions {
   readonly authorization: () => Promise<string>;
   /** The header was refused: whether another is to be had, so that the request is worth sending again. */
   readonly renew?: (refused: string) => Promise<boolean>;
+  /** Whether an operation creates something, so that it must not be done twice by accident; left out: none is. */
+  readonly creates?: (operation: Operation) => boolean;
 }
 
 /** Usher's API as its types say it. Refusals are thrown as `ProblemError`, a server that is not there as `Unreachable`. */
 export class Api {
   readonly #options: ApiOptions;
+  readonly #repeats = new Repeats();
 
   constructor(options: ApiOptions) {
     this.#options = options;
@@ -50,6 +54,15 @@ export class Api {
   }
 
   async ask<O extends Operation>(operation: O, request: Request<O>): Promise<Answered<O>> {
+    if (request.idempotencyKey !== undefined || this.#options.creates?.(operation) !== true)
+      return this.#ask(operation, request);
+    const { path, body } = request as Loose;
+    return this.#repeats.run(JSON.stringify([operation, path, body]), async (idempotencyKey) =>
+      this.#ask(operation, { ...request, idempotencyKey }),
+    );
+  }
+
+  async #ask<O extends Operation>(operation: O, request: Request<O>): Promise<Answered<O>> {
     const { path, query, body, ifMatch, idempotencyKey, signal } = request as Loose;
     const [method = 'GET', template = '/'] = operation.split(' ');
     const headers: Record<string, string> = {};

@@ -43,7 +43,8 @@ createRoot(root).render(
       defaultColorScheme="auto"
       getStyleNonce={() => nonce}
     >
-      <Notifications position="bottom-right" />
+      {/* Away from the buttons that save, which are at the bottom right. */}
+      <Notifications position="top-center" />
       <QueryClientProvider client={client}>
         <SessionContext value={session}>
           <Router base="/console" aroundNav={askBeforeLeaving}>

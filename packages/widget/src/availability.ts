@@ -1,4 +1,5 @@
 import type { Api } from '@usher/client/api';
+import { canCall } from './can-call.ts';
 import { ourMedia, type Medium } from './media.ts';
 import type { Settings } from './settings.ts';
 
@@ -27,6 +28,7 @@ export class Availability {
     this.#tell = tell;
     this.#isWanted = isWanted;
     document.addEventListener('visibilitychange', () => this.look());
+    addEventListener('online', () => this.look());
   }
 
   /** Now, and from then on every so often. */
@@ -42,7 +44,8 @@ export class Availability {
     const query = queues.length === 0 ? {} : { queue_ids: queues };
     try {
       const answer = await this.#api.call('GET /sites/{site_id}/availability', { path: { site_id: site }, query });
-      this.#tell(ourMedia.filter((medium) => answer.media.includes(medium)));
+      const offered = ourMedia.filter((medium) => answer.media.includes(medium));
+      this.#tell(canCall ? offered : offered.filter((medium) => medium === 'text'));
     } catch (error) {
       // Nobody could be asked to talk now, and nobody who looks at the page has done anything wrong.
       this.#tell([]);

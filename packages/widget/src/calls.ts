@@ -4,7 +4,7 @@ import { sentBy, type Kind, type Media } from '@usher/call/media';
 import type { Signal } from '@usher/call/signal';
 import type { Api } from '@usher/client/api';
 import { isSame } from './call-media.ts';
-import { newId } from './new-id.ts';
+import { newId } from '@usher/client/new-id';
 import type { State } from './state.ts';
 import type { Storage } from './storage.ts';
 import { Store } from './store.ts';

@@ -1,5 +1,5 @@
 import { ProblemError } from '@usher/client/problem';
-import { newId } from './new-id.ts';
+import { newId } from '@usher/client/new-id';
 import type { Storage } from './storage.ts';
 
 /** A message that the server has not acknowledged. It is kept in the browser under an id of its own, so that it may be sent again. */

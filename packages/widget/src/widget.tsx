@@ -65,6 +65,9 @@ function mount(app: Parameters<typeof render>[0]): void {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(styles);
   root.adoptedStyleSheets = [sheet];
+  // The page has its own use for keys.
+  for (const type of ['keydown', 'keypress', 'keyup', 'input'])
+    root.addEventListener(type, (event) => event.stopPropagation());
   document.documentElement.append(host);
   render(app, root);
 }

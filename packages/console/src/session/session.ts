@@ -1,4 +1,4 @@
-import { Api, type Answer } from '@usher/client/api';
+import { Api, type Answer, type Operation } from '@usher/client/api';
 import { problemOf, ProblemError, Unreachable } from '@usher/client/problem';
 
 /**
@@ -38,15 +38,16 @@ export class Session {
   #exchange: Promise<void> | null = null;
   readonly #listeners = new Set<() => void>();
   /** Tells the other tabs, whose session it is too. */
-  readonly #channel = new BroadcastChannel('usher-session');
+  readonly #channel = openChannel();
   readonly api = new Api({
     base: '',
     authorization: async () => this.#authorization(),
     renew: async (refused) => this.#renew(refused),
+    creates,
   });
 
   constructor() {
-    this.#channel.addEventListener('message', ({ data }) => {
+    this.#channel?.addEventListener('message', ({ data }) => {
       if (data === 'out') this.#leave();
       // Somebody has come in elsewhere; if it is somebody else, this page is no longer theirs either.
       else if (data !== operatorOf(this.#state)) void this.look();
@@ -80,7 +81,7 @@ export class Session {
     this.#token = { text: token, until: Date.now() + expires_in * 1_000 };
     const isNew = this.#state.kind !== 'in';
     this.#become({ kind: 'in', operatorId, sessionId });
-    if (isNew) this.#channel.postMessage(operatorId);
+    if (isNew) this.#channel?.postMessage(operatorId);
   }
 
   async signOut(where: 'here' | 'everywhere'): Promise<void> {
@@ -90,7 +91,7 @@ export class Session {
       credentials: 'same-origin',
     });
     forgetTyped();
-    this.#channel.postMessage('out');
+    this.#channel?.postMessage('out');
     this.#leave();
   }
 
@@ -183,4 +184,20 @@ export async function post<Body>(path: string, body: unknown): Promise<Body> {
 /** What was typed on the desk is kept for whoever comes back, not for whoever comes after somebody has left on purpose. */
 function forgetTyped(): void {
   for (const key of Object.keys(localStorage)) if (key.startsWith('usher-desk ')) localStorage.removeItem(key);
+}
+
+/** Where a browser blocks storage, Firefox refuses the channel too. Tabs then find out about each other when they next ask. */
+function openChannel(): BroadcastChannel | null {
+  try {
+    return new BroadcastChannel('usher-session');
+  } catch {
+    return null;
+  }
+}
+
+/** What must not be done twice by accident. Signing in, looking ahead and the traffic of a call may be. */
+function creates(operation: Operation): boolean {
+  return (
+    operation.startsWith('POST /') && !/operator_authentication|\/preview$|\/(?:signals|typing\w*)$/.test(operation)
+  );
 }

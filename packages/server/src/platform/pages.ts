@@ -57,7 +57,8 @@ export async function pageRoutes(app: App): Promise<void> {
     return html.replaceAll('%NONCE%', nonce);
   });
   app.get('/widget.js', route, async (_request, reply) => {
-    reply.header('cache-control', widgetCache);
+    // Pages with Cross-Origin-Embedder-Policy load nothing that does not say so.
+    reply.headers({ 'cache-control': widgetCache, 'cross-origin-resource-policy': 'cross-origin' });
     return reply.sendFile('widget.js', widgetFolder, { cacheControl: false });
   });
   demoRoutes(app, widgetFolder);

@@ -1,3 +1,4 @@
+import { canCall } from '../can-call.ts';
 import { endInWords, mediaInWords } from '../texts.ts';
 import { CallArea } from './call-area.tsx';
 import { Composer } from './composer.tsx';
@@ -21,7 +22,7 @@ export function Chat(props: PanelProps) {
       )}
       <Log {...props} />
       {phase === 'engaged' ? (
-        <Composer conversation={conversation} />
+        <Composer key={engagement?.id} conversation={conversation} engagementId={engagement?.id ?? ''} />
       ) : (
         <div class="foot">
           <p class="event" role="status">
@@ -53,10 +54,15 @@ function Upgrade({ conversation, calls, state: { upgrade } }: PanelProps) {
     );
   return (
     <div class="bar" role="alertdialog" aria-label="Invitation to a call">
-      <p>We would like to switch to {mediaInWords(upgrade)}. Is that all right?</p>
-      <button type="button" class="button small main" onClick={() => void accept()}>
-        Accept
-      </button>
+      <p>
+        We would like to switch to {mediaInWords(upgrade)}.{' '}
+        {canCall ? 'Is that all right?' : 'This browser cannot make calls here.'}
+      </p>
+      {canCall && (
+        <button type="button" class="button small main" onClick={() => void accept()}>
+          Accept
+        </button>
+      )}
       <button type="button" class="button small" onClick={() => void conversation.answer('decline')}>
         Decline
       </button>

@@ -5,20 +5,25 @@ import { Icon } from './icons.tsx';
 /** Code points of a message in the API; a text has at least as many characters. */
 const longestMessage = 10_000;
 
-/** What is being written while the panel is hidden, by conversation. */
-const drafts = new WeakMap<Conversation, string>();
+/** What is being written while the panel is hidden, and in which engagement. */
+let draft = { engagementId: '', text: '' };
 
-export function Composer({ conversation }: { readonly conversation: Conversation }) {
-  const [text, setShown] = useState(drafts.get(conversation) ?? '');
+interface Props {
+  readonly conversation: Conversation;
+  readonly engagementId: string;
+}
+
+export function Composer({ conversation, engagementId }: Props) {
+  const [text, setShown] = useState(draft.engagementId === engagementId ? draft.text : '');
   const setText = (written: string): void => {
-    drafts.set(conversation, written);
+    draft = { engagementId, text: written };
     setShown(written);
   };
   const field = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
-  // A phone would cover half of the panel with its keyboard.
+  // A phone would cover half of the panel with its keyboard, and somebody may be writing in the page.
   useEffect(() => {
-    if (matchMedia('(pointer: fine)').matches) field.current?.focus();
+    if (matchMedia('(pointer: fine)').matches && !isPageWrittenIn()) field.current?.focus();
   }, []);
   const send = (): void => {
     if (text.trim() === '') return;
@@ -76,4 +81,9 @@ export function Composer({ conversation }: { readonly conversation: Conversation
       </button>
     </div>
   );
+}
+
+function isPageWrittenIn(): boolean {
+  const { activeElement } = document;
+  return activeElement instanceof HTMLElement && activeElement.matches('input, textarea, select, [contenteditable]');
 }

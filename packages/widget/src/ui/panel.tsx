@@ -1,4 +1,5 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { canCall } from '../can-call.ts';
 import type { State } from '../state.ts';
 import type { Parts } from './app.tsx';
 import { AskForCall } from './ask-for-call.tsx';
@@ -20,15 +21,18 @@ export function Panel(props: PanelProps) {
   const isWhole = useMediaQuery('(max-width: 480px), (max-height: 420px)');
   const panel = useRef<HTMLDivElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
+  const [isEnding, setIsEnding] = useState(false);
+  // Whether what is about to be replaced has the focus: the browser forgets it with the element.
+  const hadFocus = useRef(true);
+  // oxlint-disable-next-line react/refs -- only now are the old elements still there.
+  if (panel.current !== null) hadFocus.current = hasFocus(panel.current);
   useEffect(() => {
     // Where there is something to write into, that has taken the focus already.
-    if (panel.current?.contains((panel.current.getRootNode() as ShadowRoot).activeElement) !== true)
-      heading.current?.focus();
-  }, []);
+    if (hadFocus.current && panel.current !== null && !hasFocus(panel.current)) heading.current?.focus();
+  });
+  useEffect(() => setIsEnding(false), [state.phase]);
   useVisibleHeight(panel, isWhole);
   const onKeyDown = (event: KeyboardEvent): void => {
-    // The page has its own use for keys.
-    event.stopPropagation();
     if (event.key === 'Escape') conversation.close();
     else if (isWhole) trapFocus(event);
   };
@@ -46,16 +50,11 @@ export function Panel(props: PanelProps) {
         <h2 ref={heading} tabIndex={-1} dir="auto">
           {settings.title}
         </h2>
-        {state.phase === 'engaged' && state.callMedia?.video !== 'two_way' && <AskForCall {...props} />}
+        {canCall && state.phase === 'engaged' && state.callMedia?.video !== 'two_way' && <AskForCall {...props} />}
         {state.phase === 'engaged' && (
-          <button
-            type="button"
-            class="icon"
-            title="End the conversation"
-            aria-label="End the conversation"
-            onClick={() => void conversation.end()}
-          >
+          <button type="button" class="icon labelled" aria-expanded={isEnding} onClick={() => setIsEnding(!isEnding)}>
             <Icon name="leave" />
+            End chat
           </button>
         )}
         <button
@@ -69,7 +68,28 @@ export function Panel(props: PanelProps) {
         </button>
       </div>
       <Connection state={state} />
+      {isEnding && state.phase === 'engaged' && <ConfirmEnd {...props} onClose={() => setIsEnding(false)} />}
       <Content {...props} />
+    </div>
+  );
+}
+
+function hasFocus(panel: HTMLElement): boolean {
+  return panel.contains((panel.getRootNode() as ShadowRoot).activeElement);
+}
+
+function ConfirmEnd({ conversation, onClose }: PanelProps & { readonly onClose: () => void }) {
+  const keep = useRef<HTMLButtonElement>(null);
+  useEffect(() => keep.current?.focus(), []);
+  return (
+    <div class="bar" role="alertdialog" aria-label="End this chat?">
+      <p>End this chat?</p>
+      <button type="button" class="button small main" onClick={() => void conversation.end()}>
+        End chat
+      </button>
+      <button ref={keep} type="button" class="button small" onClick={onClose}>
+        Keep chatting
+      </button>
     </div>
   );
 }

@@ -13,7 +13,7 @@ export function Start({ settings, conversation, state }: PanelProps) {
   const { open, notice, phase } = state;
   const [name, setName] = useState('');
   const start = (medium: Medium): void => {
-    void conversation.start(medium, name);
+    if (phase !== 'starting') void conversation.start(medium, name);
   };
   return (
     <div class="body center">
@@ -45,7 +45,8 @@ export function Start({ settings, conversation, state }: PanelProps) {
                 key={medium}
                 type="button"
                 class={medium === 'text' ? 'button main' : 'button'}
-                disabled={phase === 'starting'}
+                // A button that is disabled loses the focus.
+                aria-disabled={phase === 'starting'}
                 onClick={() => start(medium)}
               >
                 <Icon name={icons[medium]} />

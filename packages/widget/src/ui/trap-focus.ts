@@ -1,16 +1,19 @@
-const focusable = 'button:not(:disabled), a[href], input:not(:disabled), textarea, select';
+const focusable = 'button:not(:disabled), a[href], input:not(:disabled), textarea, select, [tabindex]';
 
-/** In a window that takes the whole screen, Tab goes round and round. */
+/**
+ * In a panel that takes the whole screen, Tab goes round and round. Inside, the browser decides: it also stops at regions that
+ * scroll, which no selector finds.
+ */
 export function trapFocus(event: KeyboardEvent): void {
   if (event.key !== 'Tab' || !(event.currentTarget instanceof HTMLElement)) return;
-  const root = event.currentTarget.getRootNode() as ShadowRoot;
+  const { activeElement } = event.currentTarget.getRootNode() as ShadowRoot;
   const all = [...event.currentTarget.querySelectorAll<HTMLElement>(focusable)].filter(
     (element) => element.offsetParent !== null && element.tabIndex >= 0,
   );
-  const [first] = all;
-  const last = all.at(-1);
-  const leaves = event.shiftKey ? first : last;
-  if (root.activeElement !== leaves && all.includes(root.activeElement as HTMLElement)) return;
+  const ahead = event.shiftKey ? Node.DOCUMENT_POSITION_PRECEDING : Node.DOCUMENT_POSITION_FOLLOWING;
+  const isAhead = (element: HTMLElement): boolean =>
+    activeElement !== null && (activeElement.compareDocumentPosition(element) & ahead) !== 0;
+  if (all.some(isAhead)) return;
   event.preventDefault();
-  (event.shiftKey ? last : first)?.focus();
+  (event.shiftKey ? all.at(-1) : all[0])?.focus();
 }

@@ -13,7 +13,7 @@ import {
 import { Calls } from './calls.ts';
 import { changeOf, itemTypes } from './items.ts';
 import { Keeper } from './kept.ts';
-import { newId } from './new-id.ts';
+import { newId } from '@usher/client/new-id';
 import { Typing } from './typing.ts';
 import { Uploads } from './uploads.ts';
 

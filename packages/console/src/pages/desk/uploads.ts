@@ -1,7 +1,7 @@
 import type { Api } from '@usher/client/api';
 import { Turns } from '@usher/client/turns';
 import { inWords } from '../../components/in-words.ts';
-import { newId } from './new-id.ts';
+import { newId } from '@usher/client/new-id';
 
 /** A file on its way to the server. */
 export interface Upload {

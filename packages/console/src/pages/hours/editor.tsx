@@ -1,11 +1,11 @@
 import { Anchor, Center, Grid, Loader, Select, Stack, Text, Textarea, TextInput } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import type { SchedulingPolicy } from '@usher/client/api-types';
 import { useState, type ReactElement } from 'react';
 import { Link, useLocation } from 'wouter';
 import { ConflictDialog } from '../../components/conflict.tsx';
 import { faultsOf, isAtFields } from '../../components/faults.ts';
+import { notifySaved } from '../../components/notify-saved.ts';
 import { PageTitle } from '../../components/page-title.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { SaveBar } from '../../components/save-bar.tsx';
@@ -103,7 +103,7 @@ function Loaded({ policy, etag }: { readonly policy: SchedulingPolicy; readonly 
       return { fields: draftOf(current.data), etag: current.etag };
     },
     onSaved: () => {
-      notifications.show({ message: 'The hours are saved.' });
+      notifySaved('The hours are saved.');
       void client.invalidateQueries({ queryKey: ['GET /queues/scheduling_policies'] });
       void client.invalidateQueries({ queryKey: ['GET /queues/scheduling_policies/{scheduling_policy_id}'] });
     },

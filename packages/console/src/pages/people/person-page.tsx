@@ -1,11 +1,11 @@
 import { Alert, Anchor, Button, Grid, Group, Stack } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import type { Operator } from '@usher/client/api-types';
 import { useQueryClient } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { Link } from 'wouter';
 import { ConflictDialog } from '../../components/conflict.tsx';
 import { faultsOf, isAtFields } from '../../components/faults.ts';
+import { notifySaved } from '../../components/notify-saved.ts';
 import { PageTitle } from '../../components/page-title.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { Loading } from '../../components/states.tsx';
@@ -105,7 +105,7 @@ function Details({ person, etag, readOnly }: DetailsProps): ReactElement {
       return { fields: draftOf(now.data), etag: now.etag };
     },
     onSaved: () => {
-      notifications.show({ message: 'The operator is saved.' });
+      notifySaved('The operator is saved.');
       for (const read of [
         'GET /operators',
         'GET /operators/{operator_id}',

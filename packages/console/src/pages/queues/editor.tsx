@@ -1,10 +1,10 @@
 import { Alert, Anchor, Center, Grid, Loader, Select, Stack, Tabs } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactElement } from 'react';
 import { Link, useLocation } from 'wouter';
 import { ConflictDialog } from '../../components/conflict.tsx';
 import { faultsOf, isAtFields } from '../../components/faults.ts';
+import { notifySaved } from '../../components/notify-saved.ts';
 import { PageTitle } from '../../components/page-title.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { SaveBar } from '../../components/save-bar.tsx';
@@ -105,7 +105,7 @@ function Loaded({ queue, etag }: { readonly queue: Queue; readonly etag: string 
       return { fields: draftOf(current.data), etag: current.etag };
     },
     onSaved: () => {
-      notifications.show({ message: 'The queue is saved.' });
+      notifySaved('The queue is saved.');
       void client.invalidateQueries({ queryKey: ['GET /queues'] });
       void client.invalidateQueries({ queryKey: ['GET /queues/{queue_id}'] });
     },

@@ -1,10 +1,10 @@
 import { Button, Group } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import type { Site } from '@usher/client/api-types';
 import { useQueryClient } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { ConflictDialog } from '../../components/conflict.tsx';
 import { faultsOf, isAtFields } from '../../components/faults.ts';
+import { notifySaved } from '../../components/notify-saved.ts';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useEditing, type Version } from '../../components/use-editing.ts';
 import { useSession } from '../../session/use-session.ts';
@@ -33,7 +33,7 @@ export function SiteSettings({ site, etag, readOnly }: Props): ReactElement {
       return { fields: draftOf(now.data), etag: now.etag };
     },
     onSaved: () => {
-      notifications.show({ message: 'The site is saved.' });
+      notifySaved('The site is saved.');
       void client.invalidateQueries({ queryKey: ['GET /sites'] });
       void client.invalidateQueries({ queryKey: ['GET /sites/{site_id}'] });
     },

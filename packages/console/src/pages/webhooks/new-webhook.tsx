@@ -21,15 +21,11 @@ export function NewWebhook(): ReactElement {
   const answered = useRef<MadeWebhook | null>(null);
   const [tried, setTried] = useState(false);
   const [ownSecret, setOwnSecret] = useState<string | null>(null);
-  // Sent twice, as when an answer is lost, it makes one webhook.
-  const [idempotencyKey, renewKey] = useState(() => crypto.randomUUID());
   const editing = useEditing({
     current: { fields: emptyFields, etag: null },
     save: async (fields) => {
       const secret = fields.kind === 'http' && ownSecret !== null ? { secret: ownSecret } : {};
-      const { data } = await api
-        .ask('POST /webhooks', { body: { ...bodyOf(fields), ...secret }, idempotencyKey })
-        .finally(() => renewKey(crypto.randomUUID()));
+      const { data } = await api.ask('POST /webhooks', { body: { ...bodyOf(fields), ...secret } });
       answered.current = data;
       return { fields: fieldsOf(data), etag: null };
     },

@@ -1,5 +1,4 @@
 import { Button, Divider, Group, Stack, Text } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import type { Answered } from '@usher/client/api';
 import type { Webhook } from '@usher/client/api-types';
@@ -8,6 +7,7 @@ import { useLocation } from 'wouter';
 import { DeleteButton } from '../../components/confirm-delete.tsx';
 import { ConflictDialog, type FieldViews } from '../../components/conflict.tsx';
 import { faultsOf, isAtFields } from '../../components/faults.ts';
+import { notifySaved } from '../../components/notify-saved.ts';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useEditing, type Version } from '../../components/use-editing.ts';
 import { useChange } from '../../data/use-api.ts';
@@ -46,7 +46,7 @@ export function Settings({ webhook, etag, readAgain }: Props): ReactElement {
       return versionOf(answered);
     },
     onSaved: () => {
-      notifications.show({ message: 'The webhook is saved.' });
+      notifySaved('The webhook is saved.');
       for (const read of ['GET /webhooks', 'GET /webhooks/{webhook_id}'])
         void client.invalidateQueries({ queryKey: [read] });
     },

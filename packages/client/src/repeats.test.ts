@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Unreachable } from './problem.ts';
+import { Repeats } from './repeats.ts';
+
+const never = Promise.withResolvers<never>();
+
+test('the same request under way has the same key, another request another', async () => {
+  const repeats = new Repeats();
+  const keys: string[] = [];
+  const first = Promise.withResolvers<void>();
+  const send = async (key: string): Promise<void> => {
+    keys.push(key);
+    await first.promise;
+  };
+  const both = [repeats.run('a', send), repeats.run('a', send)];
+  void repeats.run('b', async (key) => {
+    keys.push(key);
+    return never.promise;
+  });
+  const [one, two, other] = keys;
+  assert.equal(one, two);
+  assert.notEqual(one, other);
+  first.resolve();
+  await Promise.all(both);
+});
+
+test('once it was answered, the same request is a new one; a lost answer is asked for again', async () => {
+  const repeats = new Repeats();
+  const keyOf = async (error?: Error): Promise<string> => {
+    const used: string[] = [];
+    const sent = repeats.run('a', async (key) => {
+      used.push(key);
+      if (error !== undefined) throw error;
+    });
+    await (error === undefined ? sent : assert.rejects(sent, error));
+    return used.join(' ');
+  };
+  const first = await keyOf();
+  const lost = await keyOf(new Unreachable(null));
+  const again = await keyOf(new Error('refused'));
+  const fresh = await keyOf();
+  assert.notEqual(first, lost);
+  assert.equal(lost, again);
+  assert.notEqual(again, fresh);
+});
