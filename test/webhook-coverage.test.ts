@@ -1,22 +1,18 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { said, say, type Engaged } from './support/chat.ts';
-import { call, startTestServer, until, type Answer, type Json, type TestServer } from './support/server.ts';
-import { leaseElsewhere, rowOf, webhookFields } from './support/webhooks.ts';
+import { say, type Engaged } from './support/chat.ts';
 import {
-  acceptOffer,
-  askIn,
-  expectStatus,
-  makeAccount,
-  makeOperator,
-  makePresent,
-  makeQueue,
-  makeSite,
-  signIn,
-  type TestAccount,
-  type TestOperator,
-} from './support/world.ts';
+  assignRoles,
+  engageOn,
+  makeRegistrarScene,
+  payload,
+  registerWebhook,
+  type RegistrarScene,
+} from './support/registrars.ts';
+import { call, startTestServer, until, type Answer, type Json, type TestServer } from './support/server.ts';
+import { leaseElsewhere, rowOf } from './support/webhooks.ts';
+import { expectStatus, makeOperator, makeSite, signIn, type TestAccount, type TestOperator } from './support/world.ts';
 
 /** Which sites a registration hears of: those its registrar is super_manager of, from the next event on (1.2). */
 const isLong = process.env['PROVE'] !== undefined;
@@ -40,40 +36,19 @@ async function ask(who: { readonly token: string }, request: string, body?: Json
   return call(server, request, { token: who.token, body });
 }
 
-const payload = { ...webhookFields, events: ['engagement.chat.message', 'engagement.start'] };
-
-async function register(who: { readonly token: string }, more: Json = {}): Promise<Json> {
-  return expectStatus(await ask(who, 'POST /webhooks', { ...payload, ...more }), 201).body;
-}
-
-async function assign(own: TestAccount, { id }: TestOperator, roles: Readonly<Record<string, string>>): Promise<void> {
-  const assignments = Object.entries(roles).map(([site_id, role]) => ({ site_id, role }));
-  expectStatus(await call(server, `PATCH /operators/${id}`, { token: own.admin, body: { assignments } }), 200);
-}
+const register = async (who: { readonly token: string }, more: Json = {}): Promise<Json> =>
+  registerWebhook(server, who, more);
+const assign = async (
+  own: TestAccount,
+  operator: TestOperator,
+  roles: Readonly<Record<string, string>>,
+): Promise<void> => assignRoles(server, { own, operator, roles });
+const scene = async (): Promise<RegistrarScene> => makeRegistrarScene(server);
+const chatsOn = async (own: TestAccount, siteId: string, count: number): Promise<Engaged[]> =>
+  engageOn([server, beside], { own, siteId, count });
 
 async function coveredBy(who: { readonly token: string }, id: string): Promise<string[]> {
   return expectStatus(await ask(who, `GET /webhooks/${id}`), 200).body.covered_site_ids;
-}
-
-interface Scene {
-  readonly own: TestAccount;
-  readonly admin: { readonly token: string };
-  readonly first: string;
-  readonly second: string;
-  /** super_manager of both sites. */
-  readonly registrar: TestOperator;
-}
-
-async function scene(): Promise<Scene> {
-  const own = await makeAccount(server);
-  const first = own.siteId;
-  const second = await makeSite(server, own);
-  const registrar = await makeOperator(
-    server,
-    own,
-    [first, second].map((site_id) => ({ site_id, role: 'super_manager' })),
-  );
-  return { own, admin: { token: own.admin }, first, second, registrar };
 }
 
 test('the sites a registration covers follow the roles of its registrar', async () => {
@@ -116,7 +91,8 @@ test('the sites a registration covers follow the roles of its registrar', async 
 test('a registration from before registrars were kept hears of all sites, those made later too', async () => {
   const { own, admin, first, second } = await scene();
   const { id } = await register(admin);
-  await server.database.sql`UPDATE webhooks SET registered_by = NULL, url_set_by = NULL WHERE id = ${id}`;
+  await server.database
+    .sql`UPDATE webhooks SET registered_by = NULL, url_set_by = NULL, has_covered = NULL WHERE id = ${id}`;
   assert.deepEqual([(await rowOf(server, id)).covers, await coveredBy(admin, id)], [null, [first, second]]);
   const third = await makeSite(server, own);
   const shown = expectStatus(await ask(admin, `GET /webhooks/${id}`), 200).body;
@@ -239,21 +215,6 @@ async function heardBy(id: string): Promise<Set<string>> {
   return new Set(rows.map(({ message }) => message));
 }
 
-/** Engagements on a site of the account, in this process and the one beside it. */
-async function chatsOn(own: TestAccount, siteId: string, count: number): Promise<Engaged[]> {
-  const there = { ...own, siteId: siteId as TestAccount['siteId'] };
-  const queue = await makeQueue(server, there);
-  const chats: Engaged[] = [];
-  for (let n = 0; n < count; n += 1) {
-    const operator = await makePresent(server, there);
-    const { visitor, ...asked } = await askIn(server, there, { queue_ids: [queue] });
-    expectStatus(asked, 201);
-    const reached = n % 2 === 0 ? server : beside;
-    chats.push({ server: reached, own, operator, visitor, id: await acceptOffer(server, operator), queue });
-  }
-  return chats;
-}
-
 test('of a site whose role was taken from the registrar nothing is heard that is said after the answer', async (t) => {
   const { own, first, second, registrar } = await scene();
   const hooks = [await register(registrar), await register(registrar, { site_ids: [first, second] })];
@@ -347,37 +308,6 @@ test('a webhook that is registered while its registrar loses a role does not hea
     assert.deepEqual((await rowOf(server, id)).covers, [first]);
     expectStatus(await ask({ token: own.admin }, `DELETE /webhooks/${id}`), 204);
   }
-});
-
-test('what a lost site was told of is no longer read from the log by the registrar', async () => {
-  const { own, admin, first, second, registrar } = await scene();
-  const { id } = await register(registrar);
-  for (const site of [first, second]) {
-    const [chat] = await chatsOn(own, site, 1);
-    assert.ok(chat);
-    await said(chat, chat.visitor, 'Hello');
-  }
-  const { deliveries } = expectStatus(
-    await ask(registrar, `GET /webhooks/${id}/deliveries?event_type=engagement.chat.message`),
-    200,
-  ).body;
-  assert.equal(deliveries.length, 2);
-  const statuses = async (who: { readonly token: string }): Promise<number[]> =>
-    Promise.all(deliveries.map(async (delivery: Json) => (await ask(who, `GET /deliveries/${delivery.id}`)).status));
-  assert.deepEqual(await statuses(registrar), [200, 200]);
-  await assign(own, registrar, { [first]: 'super_manager' });
-  const after = { token: await signIn(server, registrar.key) };
-  // Newest first: the second site's is the first of them.
-  assert.deepEqual(
-    [await statuses(after), await statuses(admin)],
-    [
-      [404, 200],
-      [200, 200],
-    ],
-  );
-  expectStatus(await ask(after, `POST /deliveries/${deliveries[0].id}/replay`, {}), 404);
-  const onFirst = await makeOperator(server, own, [{ site_id: first, role: 'super_manager' }]);
-  assert.deepEqual(await statuses(onFirst), [404, 404]);
 });
 
 test('typing is written down for a registration only while it hears of the site', async () => {

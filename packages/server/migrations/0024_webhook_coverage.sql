@@ -8,7 +8,7 @@ ALTER TABLE webhooks ADD COLUMN url_set_by uuid;
 -- that writes an event has one array to look into.
 ALTER TABLE webhooks ADD COLUMN covers uuid[];
 -- Every site that a webhook with a registrar has heard of: its log tells of them all. Whoever is not the registrar must be
--- super_manager of each, unless the webhook names its sites.
+-- super_manager of each, also once the webhook names fewer sites.
 ALTER TABLE webhooks ADD COLUMN has_covered uuid[];
 -- The webhook of the sample data does not count among the ten of the account.
 ALTER TABLE webhooks ADD COLUMN is_sample boolean NOT NULL DEFAULT false;
@@ -41,6 +41,12 @@ $$;
 
 CREATE FUNCTION united_sites(before uuid[], more uuid[]) RETURNS uuid[] LANGUAGE sql IMMUTABLE AS $$
   SELECT ARRAY(SELECT DISTINCT unnest(coalesce(before, '{}') || more) ORDER BY 1)
+$$;
+
+-- The sites that somebody who has not registered the webhook must be super_manager of; null: all of the account. A webhook that
+-- never heard of a site is as one that may hear of any.
+CREATE FUNCTION webhook_reach(named uuid[], has_covered uuid[]) RETURNS uuid[] LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN has_covered IS NULL THEN named ELSE nullif(united_sites(has_covered, named), '{}') END
 $$;
 
 -- A webhook that is written. The operators are held first: each statement of this function sees what was committed before the
