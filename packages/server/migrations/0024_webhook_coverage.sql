@@ -10,6 +10,11 @@ ALTER TABLE webhooks ADD COLUMN covers uuid[];
 -- Every site that a webhook with a registrar has heard of: its log tells of them all. Whoever is not the registrar must be
 -- super_manager of each, also once the webhook names fewer sites.
 ALTER TABLE webhooks ADD COLUMN has_covered uuid[];
+-- Whoever sends looks at what is covered, so it is told as the rest of a webhook is.
+DROP TRIGGER tell ON webhooks;
+CREATE TRIGGER tell AFTER DELETE OR UPDATE OF destination_id, url, method, headers, events, hears, messages, site_ids,
+  ordering, secret, old_secret, old_secret_until, enabled, deleted_at, covers ON webhooks FOR EACH ROW
+  EXECUTE FUNCTION tell_change('webhooks', 'id');
 -- The webhook of the sample data does not count among the ten of the account.
 ALTER TABLE webhooks ADD COLUMN is_sample boolean NOT NULL DEFAULT false;
 

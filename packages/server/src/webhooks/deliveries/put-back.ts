@@ -1,4 +1,5 @@
 import type { DestinationId } from '../../events/destination.ts';
+import { hearsOf } from '../../events/told.ts';
 import { piece, type Piece, type Sql } from '../../platform/database.ts';
 import type { SiteId } from '../../platform/ids.ts';
 import type { DeliveryId, FinishedState } from './delivery.ts';
@@ -62,6 +63,14 @@ export function eventIsKept(sql: Sql): Piece {
 /** Whether a delivery `d` tells of one of the sites. A test tells of none, and everybody who sees the webhook may see it. */
 export function tellsOf(sql: Sql, siteIds: readonly SiteId[]): Piece {
   return sql`(d.body IS NOT NULL OR EXISTS (${eventOf(sql)} AND e.site_id = ANY(${[...siteIds]}::uuid[])))`;
+}
+
+/** Whether the webhook of a delivery `d` hears of the site of its event now: nobody is sent what happened on a site they have lost. */
+export function isStillHeard(sql: Sql): Piece {
+  return sql`
+    (d.body IS NOT NULL
+     OR EXISTS (${eventOf(sql)}
+                   AND EXISTS (SELECT FROM webhooks w WHERE w.id = d.webhook_id AND ${hearsOf(sql, () => sql`e.site_id`)})))`;
 }
 
 const eventOf = piece(
