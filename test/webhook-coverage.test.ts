@@ -11,7 +11,7 @@ import {
   type RegistrarScene,
 } from './support/registrars.ts';
 import { call, startTestServer, until, type Answer, type Json, type TestServer } from './support/server.ts';
-import { leaseElsewhere, rowOf } from './support/webhooks.ts';
+import { apnsFields, leaseElsewhere, rowOf } from './support/webhooks.ts';
 import { expectStatus, makeOperator, makeSite, signIn, type TestAccount, type TestOperator } from './support/world.ts';
 
 /** Which sites a registration hears of: those its registrar is super_manager of, from the next event on (1.2). */
@@ -109,6 +109,9 @@ test('a registrar who is super_manager nowhere any more sees and deletes their r
   const { own, admin, first, second, registrar } = await scene();
   const ofAll = await register(registrar);
   const named = await register(registrar, { site_ids: [first] });
+  const push = await register(registrar, { ...apnsFields, method: undefined });
+  const secret = { url: 'http://127.0.0.1:9/path?key=secret', headers: { 'x-key': 'secret' } };
+  expectStatus(await ask(admin, `PUT /webhooks/${named.id}`, { ...payload, ...secret }), 200);
   const bystander = await makeOperator(server, own, [{ site_id: first, role: 'manager' }]);
   await assign(own, registrar, { [first]: 'operator' });
   const { webhooks } = expectStatus(await ask(registrar, 'GET /webhooks'), 200).body;
@@ -117,11 +120,27 @@ test('a registrar who is super_manager nowhere any more sees and deletes their r
     [
       [ofAll.id, []],
       [named.id, []],
+      [push.id, []],
     ],
   );
+  // Whoever may no longer change it is not shown what others have set.
+  assert.deepEqual(
+    webhooks.map((webhook: Json) => [webhook.url, webhook.headers]),
+    [
+      ['http://127.0.0.1:9', {}],
+      ['http://127.0.0.1:9', {}],
+      ['apns://sandbox', null],
+    ],
+  );
+  const changed = expectStatus(await ask(admin, `GET /webhooks/${named.id}`), 200).body;
+  assert.deepEqual([changed.url, changed.headers], [secret.url, secret.headers]);
   expectStatus(await ask(bystander, 'GET /webhooks'), 403);
-  for (const { id } of [ofAll, named]) {
-    expectStatus(await ask(registrar, `GET /webhooks/${id}`), 200);
+  for (const { id } of [ofAll, named, push]) {
+    const seen = expectStatus(await ask(registrar, `GET /webhooks/${id}`), 200).body;
+    assert.deepEqual(
+      seen,
+      webhooks.find((webhook: Json) => webhook.id === id),
+    );
     expectStatus(await ask(bystander, `GET /webhooks/${id}`), 403);
     for (const [request, body] of [
       [`PUT /webhooks/${id}`, payload],
@@ -141,7 +160,7 @@ test('a registrar who is super_manager nowhere any more sees and deletes their r
   });
   const onSecond = await makeOperator(server, own, [{ site_id: second, role: 'super_manager' }]);
   expectStatus(await ask(onSecond, `GET /webhooks/${ofAll.id}`), 404);
-  for (const { id } of [ofAll, named]) expectStatus(await ask(registrar, `DELETE /webhooks/${id}`), 204);
+  for (const { id } of [ofAll, named, push]) expectStatus(await ask(registrar, `DELETE /webhooks/${id}`), 204);
   expectStatus(await ask(registrar, 'GET /webhooks'), 403);
 });
 

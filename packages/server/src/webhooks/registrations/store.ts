@@ -76,9 +76,9 @@ export async function listWebhooks(
   sql: Sql,
   reach: Reach,
   window: { limit: number | null; offset: number },
-): Promise<WebhookRow[]> {
-  return sql<WebhookRow[]>`
-    SELECT ${columns(sql)}
+): Promise<SeenWebhook[]> {
+  return sql<SeenWebhook[]>`
+    SELECT ${columns(sql)}, ${controlled(sql, reach)} AS controlled
       FROM webhooks
      WHERE ${seen(sql, reach)}
      ORDER BY created_at, id

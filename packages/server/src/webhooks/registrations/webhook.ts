@@ -68,9 +68,12 @@ export const webhookUpdate = checked(put(fields, readOnly), webhookViolations);
 
 const outputFields = {
   id: uuid<'webhook'>(),
-  url,
+  url: Type.String({ description: 'Only its origin to a registrar who may no longer change it' }),
   method: nullable(method),
-  headers: nullable(headers),
+  headers: Type.Unsafe<Record<string, string> | null>({
+    ...nullable(headers),
+    description: 'None are shown to a registrar who may no longer change it',
+  }),
   events,
   site_ids: nullable(Type.Array(uuid<'site'>())),
   description: nullable(description),
