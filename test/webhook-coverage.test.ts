@@ -169,10 +169,7 @@ test('the eleventh is refused with how many of the ten the caller cannot see', a
   for (let n = 0; n < 7; n += 1) await register(admin);
   for (let n = 0; n < 3; n += 1) await register(registrar, { site_ids: [second] });
   const onFirst = await makeOperator(server, own, [{ site_id: first, role: 'super_manager' }]);
-  assert.match(
-    expectStatus(await ask(onFirst, 'POST /webhooks', payload), 409).body.detail,
-    /10 of them .* cannot see/,
-  );
+  assert.match(expectStatus(await ask(onFirst, 'POST /webhooks', payload), 409).body.detail, /cannot see 10 of them/);
   assert.doesNotMatch(expectStatus(await ask(admin, 'POST /webhooks', payload), 409).body.detail, /cannot see/);
 });
 

@@ -22,7 +22,7 @@ import { completeWebhook, type WebhookGiven, type WebhookRow } from './webhook.t
 const mostRegistered = 10;
 
 /** It does not count among the ten, so it cannot become one of them. */
-const sampleStays = 'is the receiver of the sample data, and stays so: register a webhook of your own for another URL';
+const sampleStays = 'cannot be changed: it belongs to the sample data. Register your own webhook.';
 
 interface CreatedWebhook {
   readonly row: WebhookRow;
@@ -57,7 +57,8 @@ function refuseEleventh({ all, unseen }: { readonly all: number; readonly unseen
   const hidden =
     unseen === 0
       ? ''
-      : ` ${unseen} of them this token cannot see: who registered them can delete them, or a super_manager of their sites.`;
+      : ` This token cannot see ${unseen} of them. A super_manager of all their sites can delete them, as can whoever registered ` +
+        'them, where that is known.';
   throw new Refusal(
     'webhook_limit',
     `An account has ${mostRegistered} webhooks at most, of all its sites together. Delete one first.${hidden}`,

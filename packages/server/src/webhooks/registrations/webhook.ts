@@ -33,8 +33,8 @@ const fields = {
     Type.Unsafe<SiteId[] | null>({
       ...nullable(list(uuid<'site'>(), { minItems: 1 })),
       description:
-        'Sites it hears of; none: every site that its registrar is super_manager of, now and as that changes. ' +
-        'covered_site_ids says which these are',
+        'Sites it hears of; none: every site that its registrar is super_manager of, now and as that changes, or every site of ' +
+        'the account where registered_by is null. covered_site_ids says which these are',
     }),
   ),
   description: Type.Optional(nullable(description)),
@@ -90,10 +90,13 @@ const outputFields = {
   registered_by: Type.Unsafe<OperatorId | null>({
     ...nullable(uuid<'operator'>()),
     description:
-      'The operator who registered it; null: it was registered before that was kept, or is of the sample data',
+      'The operator who registered it; null: it was registered before that was kept and the audit log does not tell by whom, or ' +
+      'it belongs to the sample data',
   }),
   covered_site_ids: Type.Array(uuid<'site'>(), {
-    description: 'The sites it hears of now: those of site_ids, or of all, that its registrar is super_manager of',
+    description:
+      'The sites it hears of now: those of site_ids, or of all, that its registrar is super_manager of, as is whoever gave it its ' +
+      'URL. Where registered_by is null, those of site_ids, or all',
   }),
 };
 
