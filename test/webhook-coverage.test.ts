@@ -212,6 +212,37 @@ test('who gives a webhook another URL hears by it only of sites they are super_m
   assert.deepEqual(await coveredBy(registrar, id), [first, second, third].toSorted());
 });
 
+test('a webhook whose registrar was disabled is taken over by the super_manager who sends it', async () => {
+  const { own, admin, first, second, registrar } = await scene();
+  const both = [first, second].toSorted();
+  const { id } = await register(registrar);
+  const other = await makeOperator(server, own, [{ site_id: first, role: 'super_manager' }]);
+  const put = async (who: { readonly token: string }, more: Json = {}): Promise<Json> =>
+    expectStatus(await ask(who, `PUT /webhooks/${id}`, { ...payload, ...more }), 200).body;
+  // While it hears of something it stays the registrar's.
+  assert.equal((await put(admin)).registered_by, registrar.id);
+  const disable = { token: own.admin, body: { enabled: false } };
+  expectStatus(await call(server, `PATCH /operators/${registrar.id}`, disable), 200);
+  expectStatus(await ask(other, `PUT /webhooks/${id}`, payload), 404);
+  const off = await put(admin, { enabled: false });
+  assert.deepEqual([off.registered_by, off.covered_site_ids], [registrar.id, []]);
+  const taken = await put(admin, { enabled: true });
+  assert.deepEqual([taken.registered_by, taken.covered_site_ids], [own.adminId, both]);
+});
+
+test('a registrar whose webhook has a URL of somebody who left hears by it again once they send it', async () => {
+  const { own, first, second, registrar } = await scene();
+  const roles = [first, second].map((site_id) => ({ site_id, role: 'super_manager' }));
+  const other = await makeOperator(server, own, roles);
+  const { id } = await register(registrar);
+  const moved = { ...payload, url: 'http://127.0.0.1:9/other' };
+  expectStatus(await ask(other, `PUT /webhooks/${id}`, moved), 200);
+  await assign(own, other, {});
+  assert.deepEqual(await coveredBy(registrar, id), []);
+  expectStatus(await ask(registrar, `PUT /webhooks/${id}`, moved), 200);
+  assert.deepEqual(await coveredBy(registrar, id), [first, second].toSorted());
+});
+
 test('nobody makes a webhook hear of sites that they are not super_manager of', async () => {
   const { own, first, registrar } = await scene();
   const named = await register(registrar, { site_ids: [first] });

@@ -156,6 +156,15 @@ export async function updateWebhook(
   return row;
 }
 
+/** Makes somebody else the registrar of a webhook that is locked. */
+export async function takeOver(sql: Sql, id: WebhookId, operatorId: OperatorId): Promise<WebhookRow> {
+  const [row] = await sql<WebhookRow[]>`
+    UPDATE webhooks SET registered_by = ${operatorId}, url_set_by = ${operatorId} WHERE id = ${id}
+    RETURNING ${columns(sql)}`;
+  if (row === undefined) throw new Error('a locked webhook has vanished');
+  return row;
+}
+
 /** The row stays, for the log of its deliveries; whatever was secret in it does not. */
 export async function markDeleted(sql: Sql, id: WebhookId): Promise<void> {
   await sql`

@@ -136,6 +136,8 @@ export interface WebhookRow extends StoredWebhook {
   /** Who last gave it its URL: it hears of a site only while they, too, are super_manager there. */
   readonly url_set_by: OperatorId | null;
   readonly is_sample: boolean;
+  /** The sites it hears of now; `null`: every site of the account. */
+  readonly covers: readonly SiteId[] | null;
   readonly covered_site_ids: SiteId[];
   /** What somebody else must be super_manager of to see it; `null`: every site of the account. */
   readonly reach_site_ids: SiteId[] | null;
