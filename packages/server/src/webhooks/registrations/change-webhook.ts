@@ -33,7 +33,7 @@ interface CreatedWebhook {
 export async function createWebhook(
   request: FastifyRequest,
   sealer: Sealer,
-  given: WebhookGiven & { readonly secret?: string },
+  given: WebhookGiven & { readonly secret?: string | null },
 ): Promise<CreatedWebhook> {
   const accountId = accountOf(request);
   const id = newId<WebhookId>();

@@ -63,7 +63,11 @@ const readOnly = [
   'covered_site_ids',
 ];
 
-export const webhookInput = checked(body({ ...fields, secret: Type.Optional(webhookSecret) }), webhookViolations);
+const ownSecret = Type.Unsafe<string | null>({
+  ...nullable(webhookSecret),
+  description: 'As for rotate_secret. Null is the same as none: the answer to a registration with apns has it',
+});
+export const webhookInput = checked(body({ ...fields, secret: Type.Optional(ownSecret) }), webhookViolations);
 export const webhookUpdate = checked(put(fields, readOnly), webhookViolations);
 
 const outputFields = {
