@@ -211,6 +211,7 @@ test('a page reads no more rows than it shows, of however many there are; with f
     matching: null,
     since: null,
     until: null,
+    siteIds: null,
     after: null,
     limit: 31,
   };

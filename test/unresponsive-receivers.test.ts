@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { engage, said, type Engaged } from './support/chat.ts';
-import { startReceiver, type Receiver } from './support/receiver.ts';
+import { startReceiver, type Answering, type Receiver } from './support/receiver.ts';
 import { startTestServer, until, type TestServer } from './support/server.ts';
 import { makeWebhook, rowOf } from './support/webhooks.ts';
 
@@ -73,6 +73,26 @@ test('the first request that is not answered in time makes the next wait for les
   await until(async () => (await attemptsOf(stage)).length === 2, 60_000);
   const errors = (await attemptsOf(stage)).map(({ error }) => error);
   assert.deepEqual(errors, ['no complete answer within 15 seconds', 'no complete answer within 5 seconds']);
+});
+
+test('an answer that is begun and not ended in time is none, unless it says that the event was taken', async () => {
+  const begin = (status: number) => (): Answering => (_request, response) => {
+    response.writeHead(status, { 'content-length': '100' }).write('begun');
+  };
+  for (const [status, state, isStillUnresponsive] of [
+    [500, 'retrying', true],
+    [200, 'delivered', false],
+  ] as const) {
+    const stage = await scene();
+    const { chat, receiver } = stage;
+    receiver.answer = begin(status);
+    await server.database.sql`UPDATE destinations SET is_unresponsive = true WHERE id = ${stage.destinationId}`;
+    await said(chat, chat.visitor, 'one');
+    await until(async () => (await attemptsOf(stage)).length === 1, 15_000);
+    const [first] = await attemptsOf(stage);
+    assert.deepEqual([first?.state, first?.error], [state, 'no complete answer within 5 seconds']);
+    assert.equal(await isUnresponsive(stage), isStillUnresponsive);
+  }
 });
 
 async function measureHoldUp(): Promise<void> {

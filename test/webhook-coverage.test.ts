@@ -1,22 +1,18 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { said, say, type Engaged } from './support/chat.ts';
-import { call, startTestServer, until, type Answer, type Json, type TestServer } from './support/server.ts';
-import { leaseElsewhere, rowOf, webhookFields } from './support/webhooks.ts';
+import { say, type Engaged } from './support/chat.ts';
 import {
-  acceptOffer,
-  askIn,
-  expectStatus,
-  makeAccount,
-  makeOperator,
-  makePresent,
-  makeQueue,
-  makeSite,
-  signIn,
-  type TestAccount,
-  type TestOperator,
-} from './support/world.ts';
+  assignRoles,
+  engageOn,
+  makeRegistrarScene,
+  payload,
+  registerWebhook,
+  type RegistrarScene,
+} from './support/registrars.ts';
+import { call, startTestServer, until, type Answer, type Json, type TestServer } from './support/server.ts';
+import { apnsFields, leaseElsewhere, rowOf } from './support/webhooks.ts';
+import { expectStatus, makeOperator, makeSite, signIn, type TestAccount, type TestOperator } from './support/world.ts';
 
 /** Which sites a registration hears of: those its registrar is super_manager of, from the next event on (1.2). */
 const isLong = process.env['PROVE'] !== undefined;
@@ -40,40 +36,19 @@ async function ask(who: { readonly token: string }, request: string, body?: Json
   return call(server, request, { token: who.token, body });
 }
 
-const payload = { ...webhookFields, events: ['engagement.chat.message', 'engagement.start'] };
-
-async function register(who: { readonly token: string }, more: Json = {}): Promise<Json> {
-  return expectStatus(await ask(who, 'POST /webhooks', { ...payload, ...more }), 201).body;
-}
-
-async function assign(own: TestAccount, { id }: TestOperator, roles: Readonly<Record<string, string>>): Promise<void> {
-  const assignments = Object.entries(roles).map(([site_id, role]) => ({ site_id, role }));
-  expectStatus(await call(server, `PATCH /operators/${id}`, { token: own.admin, body: { assignments } }), 200);
-}
+const register = async (who: { readonly token: string }, more: Json = {}): Promise<Json> =>
+  registerWebhook(server, who, more);
+const assign = async (
+  own: TestAccount,
+  operator: TestOperator,
+  roles: Readonly<Record<string, string>>,
+): Promise<void> => assignRoles(server, { own, operator, roles });
+const scene = async (): Promise<RegistrarScene> => makeRegistrarScene(server);
+const chatsOn = async (own: TestAccount, siteId: string, count: number): Promise<Engaged[]> =>
+  engageOn([server, beside], { own, siteId, count });
 
 async function coveredBy(who: { readonly token: string }, id: string): Promise<string[]> {
   return expectStatus(await ask(who, `GET /webhooks/${id}`), 200).body.covered_site_ids;
-}
-
-interface Scene {
-  readonly own: TestAccount;
-  readonly admin: { readonly token: string };
-  readonly first: string;
-  readonly second: string;
-  /** super_manager of both sites. */
-  readonly registrar: TestOperator;
-}
-
-async function scene(): Promise<Scene> {
-  const own = await makeAccount(server);
-  const first = own.siteId;
-  const second = await makeSite(server, own);
-  const registrar = await makeOperator(
-    server,
-    own,
-    [first, second].map((site_id) => ({ site_id, role: 'super_manager' })),
-  );
-  return { own, admin: { token: own.admin }, first, second, registrar };
 }
 
 test('the sites a registration covers follow the roles of its registrar', async () => {
@@ -116,7 +91,8 @@ test('the sites a registration covers follow the roles of its registrar', async 
 test('a registration from before registrars were kept hears of all sites, those made later too', async () => {
   const { own, admin, first, second } = await scene();
   const { id } = await register(admin);
-  await server.database.sql`UPDATE webhooks SET registered_by = NULL, url_set_by = NULL WHERE id = ${id}`;
+  await server.database
+    .sql`UPDATE webhooks SET registered_by = NULL, url_set_by = NULL, has_covered = NULL WHERE id = ${id}`;
   assert.deepEqual([(await rowOf(server, id)).covers, await coveredBy(admin, id)], [null, [first, second]]);
   const third = await makeSite(server, own);
   const shown = expectStatus(await ask(admin, `GET /webhooks/${id}`), 200).body;
@@ -133,6 +109,9 @@ test('a registrar who is super_manager nowhere any more sees and deletes their r
   const { own, admin, first, second, registrar } = await scene();
   const ofAll = await register(registrar);
   const named = await register(registrar, { site_ids: [first] });
+  const push = await register(registrar, { ...apnsFields, method: undefined });
+  const secret = { url: 'http://127.0.0.1:9/path?key=secret', headers: { 'x-key': 'secret' } };
+  expectStatus(await ask(admin, `PUT /webhooks/${named.id}`, { ...payload, ...secret }), 200);
   const bystander = await makeOperator(server, own, [{ site_id: first, role: 'manager' }]);
   await assign(own, registrar, { [first]: 'operator' });
   const { webhooks } = expectStatus(await ask(registrar, 'GET /webhooks'), 200).body;
@@ -141,11 +120,27 @@ test('a registrar who is super_manager nowhere any more sees and deletes their r
     [
       [ofAll.id, []],
       [named.id, []],
+      [push.id, []],
     ],
   );
+  // Whoever may no longer change it is not shown what others have set.
+  assert.deepEqual(
+    webhooks.map((webhook: Json) => [webhook.url, webhook.headers]),
+    [
+      ['http://127.0.0.1:9', {}],
+      ['http://127.0.0.1:9', {}],
+      ['apns://sandbox', null],
+    ],
+  );
+  const changed = expectStatus(await ask(admin, `GET /webhooks/${named.id}`), 200).body;
+  assert.deepEqual([changed.url, changed.headers], [secret.url, secret.headers]);
   expectStatus(await ask(bystander, 'GET /webhooks'), 403);
-  for (const { id } of [ofAll, named]) {
-    expectStatus(await ask(registrar, `GET /webhooks/${id}`), 200);
+  for (const { id } of [ofAll, named, push]) {
+    const seen = expectStatus(await ask(registrar, `GET /webhooks/${id}`), 200).body;
+    assert.deepEqual(
+      seen,
+      webhooks.find((webhook: Json) => webhook.id === id),
+    );
     expectStatus(await ask(bystander, `GET /webhooks/${id}`), 403);
     for (const [request, body] of [
       [`PUT /webhooks/${id}`, payload],
@@ -165,7 +160,7 @@ test('a registrar who is super_manager nowhere any more sees and deletes their r
   });
   const onSecond = await makeOperator(server, own, [{ site_id: second, role: 'super_manager' }]);
   expectStatus(await ask(onSecond, `GET /webhooks/${ofAll.id}`), 404);
-  for (const { id } of [ofAll, named]) expectStatus(await ask(registrar, `DELETE /webhooks/${id}`), 204);
+  for (const { id } of [ofAll, named, push]) expectStatus(await ask(registrar, `DELETE /webhooks/${id}`), 204);
   expectStatus(await ask(registrar, 'GET /webhooks'), 403);
 });
 
@@ -174,10 +169,7 @@ test('the eleventh is refused with how many of the ten the caller cannot see', a
   for (let n = 0; n < 7; n += 1) await register(admin);
   for (let n = 0; n < 3; n += 1) await register(registrar, { site_ids: [second] });
   const onFirst = await makeOperator(server, own, [{ site_id: first, role: 'super_manager' }]);
-  assert.match(
-    expectStatus(await ask(onFirst, 'POST /webhooks', payload), 409).body.detail,
-    /10 of them .* cannot see/,
-  );
+  assert.match(expectStatus(await ask(onFirst, 'POST /webhooks', payload), 409).body.detail, /cannot see 10 of them/);
   assert.doesNotMatch(expectStatus(await ask(admin, 'POST /webhooks', payload), 409).body.detail, /cannot see/);
 });
 
@@ -220,6 +212,37 @@ test('who gives a webhook another URL hears by it only of sites they are super_m
   assert.deepEqual(await coveredBy(registrar, id), [first, second, third].toSorted());
 });
 
+test('a webhook whose registrar was disabled is taken over by the super_manager who sends it', async () => {
+  const { own, admin, first, second, registrar } = await scene();
+  const both = [first, second].toSorted();
+  const { id } = await register(registrar);
+  const other = await makeOperator(server, own, [{ site_id: first, role: 'super_manager' }]);
+  const put = async (who: { readonly token: string }, more: Json = {}): Promise<Json> =>
+    expectStatus(await ask(who, `PUT /webhooks/${id}`, { ...payload, ...more }), 200).body;
+  // While it hears of something it stays the registrar's.
+  assert.equal((await put(admin)).registered_by, registrar.id);
+  const disable = { token: own.admin, body: { enabled: false } };
+  expectStatus(await call(server, `PATCH /operators/${registrar.id}`, disable), 200);
+  expectStatus(await ask(other, `PUT /webhooks/${id}`, payload), 404);
+  const off = await put(admin, { enabled: false });
+  assert.deepEqual([off.registered_by, off.covered_site_ids], [registrar.id, []]);
+  const taken = await put(admin, { enabled: true });
+  assert.deepEqual([taken.registered_by, taken.covered_site_ids], [own.adminId, both]);
+});
+
+test('a registrar whose webhook has a URL of somebody who left hears by it again once they send it', async () => {
+  const { own, first, second, registrar } = await scene();
+  const roles = [first, second].map((site_id) => ({ site_id, role: 'super_manager' }));
+  const other = await makeOperator(server, own, roles);
+  const { id } = await register(registrar);
+  const moved = { ...payload, url: 'http://127.0.0.1:9/other' };
+  expectStatus(await ask(other, `PUT /webhooks/${id}`, moved), 200);
+  await assign(own, other, {});
+  assert.deepEqual(await coveredBy(registrar, id), []);
+  expectStatus(await ask(registrar, `PUT /webhooks/${id}`, moved), 200);
+  assert.deepEqual(await coveredBy(registrar, id), [first, second].toSorted());
+});
+
 test('nobody makes a webhook hear of sites that they are not super_manager of', async () => {
   const { own, first, registrar } = await scene();
   const named = await register(registrar, { site_ids: [first] });
@@ -237,21 +260,6 @@ async function heardBy(id: string): Promise<Set<string>> {
       JOIN events e ON e.account_id = d.account_id AND e.xid = d.event_xid AND e.seq = d.event_seq
      WHERE d.webhook_id = ${id} AND e.type = 'engagement.chat.message'`;
   return new Set(rows.map(({ message }) => message));
-}
-
-/** Engagements on a site of the account, in this process and the one beside it. */
-async function chatsOn(own: TestAccount, siteId: string, count: number): Promise<Engaged[]> {
-  const there = { ...own, siteId: siteId as TestAccount['siteId'] };
-  const queue = await makeQueue(server, there);
-  const chats: Engaged[] = [];
-  for (let n = 0; n < count; n += 1) {
-    const operator = await makePresent(server, there);
-    const { visitor, ...asked } = await askIn(server, there, { queue_ids: [queue] });
-    expectStatus(asked, 201);
-    const reached = n % 2 === 0 ? server : beside;
-    chats.push({ server: reached, own, operator, visitor, id: await acceptOffer(server, operator), queue });
-  }
-  return chats;
 }
 
 test('of a site whose role was taken from the registrar nothing is heard that is said after the answer', async (t) => {
@@ -347,37 +355,6 @@ test('a webhook that is registered while its registrar loses a role does not hea
     assert.deepEqual((await rowOf(server, id)).covers, [first]);
     expectStatus(await ask({ token: own.admin }, `DELETE /webhooks/${id}`), 204);
   }
-});
-
-test('what a lost site was told of is no longer read from the log by the registrar', async () => {
-  const { own, admin, first, second, registrar } = await scene();
-  const { id } = await register(registrar);
-  for (const site of [first, second]) {
-    const [chat] = await chatsOn(own, site, 1);
-    assert.ok(chat);
-    await said(chat, chat.visitor, 'Hello');
-  }
-  const { deliveries } = expectStatus(
-    await ask(registrar, `GET /webhooks/${id}/deliveries?event_type=engagement.chat.message`),
-    200,
-  ).body;
-  assert.equal(deliveries.length, 2);
-  const statuses = async (who: { readonly token: string }): Promise<number[]> =>
-    Promise.all(deliveries.map(async (delivery: Json) => (await ask(who, `GET /deliveries/${delivery.id}`)).status));
-  assert.deepEqual(await statuses(registrar), [200, 200]);
-  await assign(own, registrar, { [first]: 'super_manager' });
-  const after = { token: await signIn(server, registrar.key) };
-  // Newest first: the second site's is the first of them.
-  assert.deepEqual(
-    [await statuses(after), await statuses(admin)],
-    [
-      [404, 200],
-      [200, 200],
-    ],
-  );
-  expectStatus(await ask(after, `POST /deliveries/${deliveries[0].id}/replay`, {}), 404);
-  const onFirst = await makeOperator(server, own, [{ site_id: first, role: 'super_manager' }]);
-  assert.deepEqual(await statuses(onFirst), [404, 404]);
 });
 
 test('typing is written down for a registration only while it hears of the site', async () => {

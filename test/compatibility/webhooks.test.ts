@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { parseApnsUrl } from '../../packages/server/src/events/apns-url.ts';
+import { ApnsStage, delivery } from '../support/apns.ts';
 import { engage, say, type Engaged } from '../support/chat.ts';
 import { call, startTestServer, type Answer, type Json, type TestServer } from '../support/server.ts';
 import { apnsFields, webhookFields } from '../support/webhooks.ts';
@@ -8,6 +10,7 @@ import {
   expectStatus,
   makeAccount,
   makeOperator,
+  makePolicy,
   makeQueue,
   makeSite,
   policyFields,
@@ -23,6 +26,8 @@ import {
 let server: TestServer;
 let account: TestAccount;
 let second: string;
+/** Of which there is as much as of the others, and which no list asks for. */
+let third: string;
 /** super_manager of the first site alone. */
 let partial: TestOperator;
 let queue: string;
@@ -32,8 +37,14 @@ before(async () => {
   server = await startTestServer();
   account = await makeAccount(server);
   second = await makeSite(server, account);
+  third = await makeSite(server, account);
   partial = await makeOperator(server, account, [{ site_id: account.siteId, role: 'super_manager' }]);
   queue = await makeQueue(server, account);
+  for (const siteId of [account.siteId, second, third]) {
+    const there = { ...account, siteId: siteId as TestAccount['siteId'] };
+    await makeQueue(server, there);
+    await makePolicy(server, there);
+  }
   chat = await engage(server);
 });
 after(async () => server[Symbol.asyncDispose]());
@@ -52,6 +63,8 @@ interface Expected {
   /** Attributes of the violations, in any order. */
   readonly violations?: readonly string[];
   readonly headers?: Readonly<Record<string, string | null>>;
+  /** The sites that what is listed there is of: of each at least one, and of no other. */
+  readonly listsSites?: readonly [list: string, siteIds: readonly string[]];
 }
 
 type Line = readonly [line: string, what: string, asked: () => Asked, expected: () => Expected];
@@ -86,9 +99,9 @@ const lines: readonly Line[] = [
   ],
   [
     '1.2',
-    'a super_manager of both sites hears of both',
+    'a super_manager of all sites hears of all',
     () => post('/webhooks', documentPayload),
-    () => ({ status: 201, fields: { covered_site_ids: [account.siteId, second].toSorted(), registered_by: account.adminId } }),
+    () => ({ status: 201, fields: { covered_site_ids: [account.siteId, second, third].toSorted(), registered_by: account.adminId } }),
   ],
   ['1.6', 'multiplier: null beside fixed', () => post('/queues', capacity({ type: 'fixed', capacity: 3, multiplier: null })), ok(201, { capacity_policy: { type: 'fixed', capacity: 3 } })],
   ['1.6', 'capacity: null beside variable', () => post('/queues', capacity({ type: 'variable', multiplier: 2, capacity: null })), ok(201, { capacity_policy: { type: 'variable', multiplier: 2 } })],
@@ -108,8 +121,9 @@ const lines: readonly Line[] = [
   ['1.6', 'site_id in the query of POST /queues/scheduling_policies', () => post(`/queues/scheduling_policies?site_id=${account.siteId}`, policyFields), () => ({ status: 201, fields: { site_id: account.siteId } })],
   ['1.6', 'site_id in query and body, the same', () => post(`/queues/scheduling_policies?site_id=${account.siteId.toUpperCase()}`, newPolicy()), () => ({ status: 201, fields: { site_id: account.siteId } })],
   ['1.6', 'site_id in query and body, not the same', () => post(`/queues/scheduling_policies?site_id=${second}`, newPolicy()), refused('/site_id')],
-  ['1.6', 'site_ids[0]=…', () => ({ request: `GET /queues?site_ids[0]=${account.siteId}&site_ids[1]=${second}` }), ok(200, { next_page: null })],
-  ['1.6', 'site_ids=a,b', () => ({ request: `GET /queues/scheduling_policies?site_ids=${account.siteId},${second}` }), ok(200, { next_page: null })],
+  ['1.6', 'site_ids[0]=…', () => ({ request: `GET /queues?site_ids[0]=${account.siteId}&site_ids[1]=${second}` }), () => ({ status: 200, listsSites: ['queues', [account.siteId, second]] })],
+  ['1.6', 'site_ids[1]=… alone', () => ({ request: `GET /queues?site_ids[1]=${second}` }), () => ({ status: 200, listsSites: ['queues', [second]] })],
+  ['1.6', 'site_ids=a,b', () => ({ request: `GET /queues/scheduling_policies?site_ids=${account.siteId},${second}` }), () => ({ status: 200, listsSites: ['scheduling_policies', [account.siteId, second]] })],
   ['1.6', 'site_ids=a,b where one is no id', () => ({ request: `GET /queues?site_ids=${account.siteId},x` }), refused('/site_ids/1')],
   ['1.7', 'a JSON Content-Type', () => post('/webhooks', typed('application/vnd.example+json')), ok(201, { headers: { 'Content-Type': 'application/vnd.example+json' } })],
   ['1.7', 'a Content-Type that is not JSON', () => post('/webhooks', typed('text/plain')), refused('/headers/Content-Type')],
@@ -172,14 +186,49 @@ test('each line, and the request that shows it', async (t) => {
   }
 });
 
-function compare(answer: Answer, { status, fields = {}, violations, headers = {} }: Expected): void {
+function compare(answer: Answer, { status, fields = {}, violations, headers = {}, listsSites }: Expected): void {
   expectStatus(answer, status);
   for (const [name, value] of Object.entries(fields)) assert.deepEqual(answer.body[name], value, name);
+  if (listsSites !== undefined) {
+    const [list, siteIds] = listsSites;
+    const found = new Set<string>(answer.body[list].map(({ site_id }: Json) => site_id));
+    assert.deepEqual([...found].toSorted(), siteIds.toSorted());
+  }
   for (const [name, value] of Object.entries(headers)) assert.equal(answer.headers.get(name), value, name);
   if (violations === undefined) return;
   const found = answer.body.details.map(({ attribute }: Json) => attribute).toSorted();
   assert.deepEqual(found, violations.toSorted(), JSON.stringify(answer.body.details));
 }
+
+test('1.7 content_available in any of its forms decides whether the push that is sent is silent', async () => {
+  const stage = await ApnsStage.open();
+  try {
+    const { apple, sender } = await stage.scene();
+    for (const [value, type] of [
+      ['1', 'background'],
+      ['TRUE', 'background'],
+      ['true', 'background'],
+      ['0', 'alert'],
+      ['False', 'alert'],
+    ] as const) {
+      const body = push(`env=sandbox&content_available=${value}&badge=1`);
+      const { id, url } = expectStatus(await call(server, 'POST /webhooks', { token: account.admin, body }), 201).body;
+      const target = parseApnsUrl(url);
+      assert.ok(!('faults' in target));
+      assert.equal((await sender.send(delivery(target))).verdict, 'delivered');
+      const sent = apple.pushes.at(-1);
+      assert.deepEqual(
+        [sent?.headers['apns-push-type'], sent?.json.aps['content-available'], sent?.json.content_available],
+        type === 'background' ? [type, 1, true] : [type, undefined, false],
+        value,
+      );
+      expectStatus(await call(server, `DELETE /webhooks/${id}`, { token: account.admin }), 204);
+    }
+  } finally {
+    await stage.end();
+    await stage.close();
+  }
+});
 
 test('1.8 ranks: null takes out who is no longer of the site, and what GET answered may be sent back', async () => {
   const here = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
@@ -212,6 +261,7 @@ test('1.9 what a POST answers may be sent back in a POST, for every resource', a
     ['/queues/scheduling_policies', newPolicy()],
     ['/operators', { name: 'A', email: `${randomUUID()}@test`, assignments: [] }],
     ['/webhooks', webhookFields],
+    ['/webhooks', apnsFields],
     ['/sip_domains', { site_id: account.siteId, domain: `${randomUUID()}.example` }],
   ];
   for (const [path, body] of created) {

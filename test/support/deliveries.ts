@@ -68,8 +68,8 @@ export async function fill(
   const due = { fresh: sql`NULL`, held: sql`NULL` }[standing as string] ?? sql`now() + interval '1 hour'`;
   const rows = await sql<{ id: string }[]>`
     WITH told AS (
-           INSERT INTO events (account_id, xid, id, type, occurred_at, payload)
-           SELECT ${accountId}, (3 + n / 5)::text::xid8, gen_random_uuid(), ${type}, ${at}::timestamptz + n * interval '1 ms',
+           INSERT INTO events (account_id, xid, id, type, site_id, occurred_at, payload)
+           SELECT ${accountId}, (3 + n / 5)::text::xid8, gen_random_uuid(), ${type}, ${siteOf(sql, webhookId)}, ${at}::timestamptz + n * interval '1 ms',
                   ${payload === undefined ? sql`json_build_object('event_type', ${type}::text, 'n', n)` : sql`${JSON.stringify(payload)}::text::json`}
              FROM generate_series(0, ${count - 1}) AS n
            RETURNING account_id, id, seq, xid, type, occurred_at),
@@ -93,6 +93,13 @@ export async function fill(
     RETURNING id`
     }`;
   return rows.map(({ id }) => id);
+}
+
+/** A site that the webhook hears of. */
+function siteOf(sql: Sql, webhookId: string) {
+  return sql`
+    (SELECT coalesce(w.covers[1], (SELECT s.id FROM sites s WHERE s.account_id = w.account_id ORDER BY s.created_at LIMIT 1))
+       FROM webhooks w WHERE w.id = ${webhookId})`;
 }
 
 /** A UUID of version 7 that begins with the time at which its event occurred. */

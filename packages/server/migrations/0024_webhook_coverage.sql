@@ -1,15 +1,20 @@
 -- Which sites a registered webhook hears of, and settings of sites for clients that were written for other services.
 
--- Who registered the webhook, and who last gave it its URL. Null: it was registered before these columns, or comes with the
--- sample data; such a webhook hears of the sites it names, or of all.
+-- Who registered the webhook, and who last gave it its URL. Null: it was registered before these columns, and the audit log does
+-- not tell by whom, or it comes with the sample data; such a webhook hears of the sites it names, or of all.
 ALTER TABLE webhooks ADD COLUMN registered_by uuid;
 ALTER TABLE webhooks ADD COLUMN url_set_by uuid;
 -- The sites the webhook hears of now; null: every site of the account. The triggers below keep it true, so that the statement
 -- that writes an event has one array to look into.
 ALTER TABLE webhooks ADD COLUMN covers uuid[];
 -- Every site that a webhook with a registrar has heard of: its log tells of them all. Whoever is not the registrar must be
--- super_manager of each, unless the webhook names its sites.
+-- super_manager of each, also once the webhook names fewer sites.
 ALTER TABLE webhooks ADD COLUMN has_covered uuid[];
+-- Whoever sends looks at what is covered, so it is told as the rest of a webhook is.
+DROP TRIGGER tell ON webhooks;
+CREATE TRIGGER tell AFTER DELETE OR UPDATE OF destination_id, url, method, headers, events, hears, messages, site_ids,
+  ordering, secret, old_secret, old_secret_until, enabled, deleted_at, covers ON webhooks FOR EACH ROW
+  EXECUTE FUNCTION tell_change('webhooks', 'id');
 -- The webhook of the sample data does not count among the ten of the account.
 ALTER TABLE webhooks ADD COLUMN is_sample boolean NOT NULL DEFAULT false;
 
@@ -43,6 +48,12 @@ CREATE FUNCTION united_sites(before uuid[], more uuid[]) RETURNS uuid[] LANGUAGE
   SELECT ARRAY(SELECT DISTINCT unnest(coalesce(before, '{}') || more) ORDER BY 1)
 $$;
 
+-- The sites that somebody who has not registered the webhook must be super_manager of; null: all of the account. A webhook that
+-- never heard of a site is as one that may hear of any.
+CREATE FUNCTION webhook_reach(named uuid[], has_covered uuid[]) RETURNS uuid[] LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN has_covered IS NULL THEN named ELSE nullif(united_sites(has_covered, named), '{}') END
+$$;
+
 -- A webhook that is written. The operators are held first: each statement of this function sees what was committed before the
 -- statement, so that a change of roles is either seen here, or waits and then finds the webhook.
 CREATE FUNCTION cover_written_webhook() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -73,6 +84,30 @@ BEGIN
                             THEN united_sites(has_covered, covered_sites(site_ids, registered_by, url_set_by)) END
    WHERE id = ANY(found_ids) AND covers IS DISTINCT FROM covered_sites(site_ids, registered_by, url_set_by);
 END $$;
+
+-- Registrations from before these columns: the audit log tells by whom they were made, and who last changed the URL, as far back as
+-- it is kept. Of operators who are gone nothing is known; then the webhook stays as it was, or its registrar stands for both. What
+-- the webhook has heard of so far stays in its reach. `cover` finds out what it hears of now.
+UPDATE webhooks w
+   SET registered_by = made.actor_id, url_set_by = coalesce(moved.actor_id, made.actor_id),
+       has_covered = coalesce(w.site_ids, ARRAY(SELECT s.id FROM sites s WHERE s.account_id = w.account_id))
+  FROM webhooks old
+ -- Both are served by audit_log_of_target.
+ CROSS JOIN LATERAL (
+        SELECT l.actor_id
+          FROM audit_log l
+          JOIN operators o ON o.id = l.actor_id AND o.account_id = l.account_id
+         WHERE l.account_id = old.account_id AND l.target_id = old.id::text AND l.action = 'webhook.create'
+         LIMIT 1) AS made
+  LEFT JOIN LATERAL (
+        SELECT l.actor_id
+          FROM audit_log l
+          JOIN operators o ON o.id = l.actor_id AND o.account_id = l.account_id
+         WHERE l.account_id = old.account_id AND l.target_id = old.id::text AND l.action = 'webhook.update'
+           AND EXISTS (SELECT 1 FROM json_array_elements(l.changes) AS c WHERE c ->> 'field' = 'url')
+         ORDER BY l.seq DESC
+         LIMIT 1) AS moved ON true
+ WHERE w.id = old.id AND w.side IS NULL AND w.deleted_at IS NULL AND w.registered_by IS NULL AND NOT w.is_sample;
 
 CREATE FUNCTION cover_after_assignments() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

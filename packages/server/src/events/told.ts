@@ -31,12 +31,21 @@ const delivery = piece(
 );
 
 /** `covers` are the sites a registered webhook hears of; triggers keep it true when roles change (0024_webhook_coverage.sql). */
+function isCovered(sql: Sql, siteId: Piece): Piece {
+  return sql`(w.covers IS NULL OR ${siteId} = ANY(w.covers))`;
+}
+
+/** Whether the webhook `w`, registered or attached, hears of the site now. */
+export function hearsOf(sql: Sql, siteId: () => Piece): Piece {
+  return sql`${isCovered(sql, siteId())} AND ${isBringersSite(sql, siteId())}`;
+}
+
 const toRegistered = piece(
   (sql) => sql`
     SELECT ${delivery(sql)}
       FROM told t
       JOIN webhooks w ON w.account_id = t.account_id AND w.side IS NULL AND w.deleted_at IS NULL
-     WHERE t.type = ANY(w.hears) AND (w.covers IS NULL OR t.site_id = ANY(w.covers))`,
+     WHERE t.type = ANY(w.hears) AND ${isCovered(sql, sql`t.site_id`)}`,
 );
 
 /** Of an account that nothing is attached in: what is registered hears of it. */
@@ -87,7 +96,7 @@ export function isHeard(sql: Sql, type: EventType): Piece {
   return sql`EXISTS (
              SELECT 1 FROM webhooks w
               WHERE w.account_id = e.account_id AND w.side IS NULL AND w.deleted_at IS NULL AND w.enabled
-                AND ${type} = ANY(w.hears) AND (w.covers IS NULL OR e.site_id = ANY(w.covers)))
+                AND ${type} = ANY(w.hears) AND ${isCovered(sql, sql`e.site_id`)})
            OR EXISTS (
              SELECT 1 FROM webhooks w
               WHERE w.id = ANY(e.heard_by) AND w.enabled AND ${type} = ANY(w.hears)

@@ -17,18 +17,26 @@ export interface CoveredWebhook {
   readonly reach_site_ids: readonly SiteId[] | null;
 }
 
-/** A webhook, and whether the caller may read everything it was ever told: its registrar may have lost the role on a site. */
 interface Covered extends CoveredWebhook {
-  readonly isWhole: boolean;
+  /** The sites whose events the caller may read in its log; `null`: it tells of no others. */
+  readonly readableSiteIds: readonly SiteId[] | null;
+}
+
+interface StoredWebhook extends CoveredWebhook {
+  readonly site_ids: readonly SiteId[] | null;
+  readonly account_site_ids: readonly SiteId[];
+  /** The reach has every site it ever heard of. It is not known of webhooks that have no registrar. */
+  readonly is_reach_complete: boolean;
+  readonly is_own: boolean;
 }
 
 const least: Role = 'super_manager';
 
 /**
  * The webhook, for whoever is super_manager of every site it tells of: of all of the account's where it names none and has no
- * registrar, as those that came with a ticket or request. Its registrar may use it while they are super_manager of the sites it
- * hears of now. One that was deleted is found too, for its log. `named` is what the caller asked for, where that was not the
- * webhook.
+ * registrar, as those that came with a ticket or request. Its registrar may use it while they are super_manager of a site that it
+ * may hear of, and reads no events of other sites. One that was deleted is found too, for its log. `named` is what the caller
+ * asked for, where that was not the webhook.
  */
 export async function coveredWebhook(
   request: FastifyRequest,
@@ -38,26 +46,28 @@ export async function coveredWebhook(
   const { sql } = request;
   refuseNeverSuperManager(request);
   const { operatorId, limited, roles } = operatorOf(request);
-  const [row] = await sql<(CoveredWebhook & { sites: SiteId[]; own: SiteId[] })[]>`
-    SELECT id, account_id, destination_id, enabled, deleted_at, coalesce(site_ids, has_covered) AS reach_site_ids,
-           ARRAY(SELECT s.id FROM sites s
-                  WHERE s.account_id = w.account_id
-                    AND (coalesce(site_ids, has_covered) IS NULL OR s.id = ANY(coalesce(site_ids, has_covered)))) AS sites,
-           CASE WHEN registered_by = ${limited ? null : operatorId} AND deleted_at IS NULL THEN covers ELSE '{}' END AS own
+  const [row] = await sql<StoredWebhook[]>`
+    SELECT id, account_id, destination_id, enabled, deleted_at, site_ids,
+           webhook_reach(site_ids, has_covered) AS reach_site_ids, has_covered IS NOT NULL AS is_reach_complete,
+           ARRAY(SELECT s.id FROM sites s WHERE s.account_id = w.account_id) AS account_site_ids,
+           coalesce(registered_by = ${limited ? null : operatorId} AND deleted_at IS NULL, false) AS is_own
       FROM webhooks w
      WHERE id = ${id} AND account_id = ${accountOf(request)}`;
   if (row === undefined) throw notFound(named.noun, named.id);
-  const { sites, own, ...webhook } = row;
+  const { site_ids: siteIds, account_site_ids: all, is_reach_complete: isComplete, is_own: isOwn, ...webhook } = row;
+  const { reach_site_ids: reach } = webhook;
   const isSuperManager = (site: SiteId): boolean => roles.get(site) === least;
-  const isWhole = sites.every(isSuperManager);
-  if (!isWhole && !(own.length > 0 && own.every(isSuperManager))) {
+  const sites = all.filter((site) => reach === null || reach.includes(site));
+  const isWithin = sites.every(isSuperManager);
+  if (!isWithin && !(isOwn && (siteIds ?? all).some(isSuperManager))) {
     // A site that the caller has nothing to do with comes first: that there is a webhook at all is not for them to know.
     if (!sites.every((site) => roles.has(site))) throw notFound(named.noun, named.id);
     const tooLow = sites.map((site) => roles.get(site) ?? 'operator').find((role) => !atLeast(role, least));
     if (tooLow !== undefined) throw roleTooLow(least, tooLow);
   }
   permitAs(request, 'every site heard');
-  return { ...webhook, isWhole };
+  const readsAll = isWithin && (isComplete || all.every(isSuperManager));
+  return { ...webhook, readableSiteIds: readsAll ? null : all.filter(isSuperManager) };
 }
 
 /** Whoever is super_manager of no site can have to do with no webhook, and is told so whether or not there is such a one. */

@@ -20,10 +20,25 @@ export interface PushTarget {
   readonly topic: string;
   readonly environment: 'sandbox' | 'production';
   readonly silent: boolean;
+  /** The URL that the target was read from. */
+  readonly storedUrl?: string;
 }
 
-export function pushUrl({ deviceToken, topic, environment, silent }: PushTarget): string {
-  return `apns://${deviceToken}@${topic}?env=${environment}${silent ? '&content_available=true' : ''}`;
+/**
+ * The URL of the target. A stored one stays as it is while nobody has edited the target: a webhook with another URL hears only of
+ * the sites of whoever saved it. Of an edited one, parameters that have no field here are kept.
+ */
+export function pushUrl(target: PushTarget): string {
+  const { deviceToken, topic, environment, silent, storedUrl } = target;
+  if (storedUrl !== undefined && isSameTarget(pushTarget(storedUrl), target)) return storedUrl;
+  const further = new URLSearchParams(pushShape.exec(storedUrl ?? '')?.[3] ?? '');
+  for (const name of ['env', 'content_available']) further.delete(name);
+  const rest = further.size === 0 ? '' : `&${further.toString()}`;
+  return `apns://${deviceToken}@${topic}?env=${environment}${silent ? '&content_available=true' : ''}${rest}`;
+}
+
+function isSameTarget(one: PushTarget, other: PushTarget): boolean {
+  return (['deviceToken', 'topic', 'environment', 'silent'] as const).every((field) => one[field] === other[field]);
 }
 
 const pushShape = /^apns:\/\/([^@]*)@([^?]*)(?:\?(.*))?$/i;
@@ -37,6 +52,7 @@ export function pushTarget(url: string): PushTarget {
     topic,
     environment: parameters.get('env') === 'production' ? 'production' : 'sandbox',
     silent: ['true', '1'].includes((parameters.get('content_available') ?? '').toLowerCase()),
+    storedUrl: url,
   };
 }
 

@@ -144,7 +144,10 @@ function useViews(): FieldViews<WebhookFields> {
     },
     push: { label: 'Device', show: pushUrl },
     events: { label: 'Events', show: (events) => events.join(', ') },
-    siteIds: { label: 'Sites', show: (ids) => (ids === null ? 'all of its registrar' : ids.map(nameOf).join(', ')) },
+    siteIds: {
+      label: 'Sites',
+      show: (ids) => (ids === null ? 'all sites of the person who registered it' : ids.map(nameOf).join(', ')),
+    },
     description: { label: 'Description', show: (text) => (text === '' ? 'none' : text) },
     ordering: { label: 'Order', show: (ordering) => (ordering === 'engagement' ? 'by engagement' : 'as they come') },
     enabled: { label: 'Switch', show: (enabled) => (enabled ? 'on' : 'off') },

@@ -63,7 +63,7 @@ function SitesField({ fields, set, faults }: FieldsProps): ReactElement {
         onChange={(which) => set({ siteIds: which === 'all' ? null : me.siteId === null ? [] : [me.siteId] })}
       >
         <Stack gap={6} mt={6}>
-          <Radio value="all" label="All sites that its registrar is super_manager of, as that changes" />
+          <Radio value="all" label="All sites where the person who registered it is super manager" />
           <Radio value="some" label="These only" />
         </Stack>
       </Radio.Group>

@@ -131,7 +131,7 @@ function Sites({ ids }: { readonly ids: readonly string[] }): ReactElement {
   const isAll = sites.length > 1 && sites.every(({ id }) => ids.includes(id));
   return (
     <Text size="sm" c="dimmed" className="user-text" lineClamp={2} title={names}>
-      {isAll ? 'all sites' : ids.length === 0 ? 'no site any more' : names}
+      {isAll ? 'all sites' : ids.length === 0 ? 'no sites' : names}
     </Text>
   );
 }

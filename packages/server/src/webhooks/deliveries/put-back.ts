@@ -1,5 +1,7 @@
 import type { DestinationId } from '../../events/destination.ts';
-import type { Piece, Sql } from '../../platform/database.ts';
+import { hearsOf } from '../../events/told.ts';
+import { piece, type Piece, type Sql } from '../../platform/database.ts';
+import type { SiteId } from '../../platform/ids.ts';
 import type { DeliveryId, FinishedState } from './delivery.ts';
 
 interface PutBack {
@@ -55,9 +57,24 @@ export async function putBackHeld(sql: Sql, { ids, destinationId, parked }: PutB
 
 /** Whether what a delivery `d` tells of can still be told: its event is in the log, or it is a test and has none. */
 export function eventIsKept(sql: Sql): Piece {
+  return sql`(d.body IS NOT NULL OR EXISTS (${eventOf(sql)}))`;
+}
+
+/** Whether a delivery `d` tells of one of the sites. A test tells of none, and everybody who sees the webhook may see it. */
+export function tellsOf(sql: Sql, siteIds: readonly SiteId[]): Piece {
+  return sql`(d.body IS NOT NULL OR EXISTS (${eventOf(sql)} AND e.site_id = ANY(${[...siteIds]}::uuid[])))`;
+}
+
+/** Whether the webhook of a delivery `d` hears of the site of its event now: nobody is sent what happened on a site they have lost. */
+export function isStillHeard(sql: Sql): Piece {
   return sql`
     (d.body IS NOT NULL
-     OR EXISTS (SELECT FROM events e
-                 WHERE e.account_id = d.account_id AND e.xid = d.event_xid AND e.seq = d.event_seq
-                   AND e.occurred_at = d.occurred_at))`;
+     OR EXISTS (${eventOf(sql)}
+                   AND EXISTS (SELECT FROM webhooks w WHERE w.id = d.webhook_id AND ${hearsOf(sql, () => sql`e.site_id`)})))`;
 }
+
+const eventOf = piece(
+  (sql) => sql`
+    SELECT FROM events e
+     WHERE e.account_id = d.account_id AND e.xid = d.event_xid AND e.seq = d.event_seq AND e.occurred_at = d.occurred_at`,
+);

@@ -4,7 +4,7 @@ import type { AccountId } from '../../platform/ids.ts';
 import type { WebhookId } from '../../events/attach-webhooks.ts';
 import { holdUsable } from '../coverage.ts';
 import { madeAt, type DeliveryId, type DeliveryRow } from './delivery.ts';
-import { eventIsKept, putBackFinished, putBackHeld } from './put-back.ts';
+import { eventIsKept, isStillHeard, putBackFinished, putBackHeld } from './put-back.ts';
 import { earliest, findDelivery } from './store.ts';
 
 interface Replayed {
@@ -21,8 +21,14 @@ export async function replayDelivery(pool: Sql, { accountId, id, webhookId }: Re
   return inTransaction(pool, async (sql) => {
     const { destination_id: destinationId } = await holdUsable(sql, webhookId);
     const from = earliest(madeAt(id));
-    if (!(await isEventKept(sql, id, from)))
-      throw new Refusal('event_expired', `The event of the delivery ${id} is older than what is kept.`);
+    const { isKept, isHeard } = await eventOfDelivery(sql, id, from);
+    if (!isKept) throw new Refusal('event_expired', `The event of the delivery ${id} is older than what is kept.`);
+    if (!isHeard)
+      throw new Refusal(
+        'forbidden',
+        `The webhook ${webhookId} no longer hears of the site of this event: whoever registered it, or gave it its URL, is not ` +
+          'super_manager there any more.',
+      );
     const back = { ids: [id], destinationId, parked: true };
     const states = ['delivered', 'exhausted', 'discarded'] as const;
     // Whatever it is at this moment: each finds it in its own state only.
@@ -39,13 +45,19 @@ async function hurry(sql: Sql, id: DeliveryId): Promise<void> {
   await sql`UPDATE deliveries SET due_at = now() WHERE id = ${id} AND state <> 'held' AND due_at > now()`;
 }
 
-async function isEventKept(sql: Sql, id: DeliveryId, from: Date): Promise<boolean> {
-  const [row] = await sql<{ kept: boolean }[]>`
-    SELECT ${eventIsKept(sql)} AS kept
-      FROM (SELECT account_id, event_seq, event_xid, occurred_at, body FROM deliveries WHERE id = ${id}
+interface EventOfDelivery {
+  readonly isKept: boolean;
+  /** The webhook hears of its site. */
+  readonly isHeard: boolean;
+}
+
+async function eventOfDelivery(sql: Sql, id: DeliveryId, from: Date): Promise<EventOfDelivery> {
+  const told = () => sql`account_id, webhook_id, event_seq, event_xid, occurred_at, body`;
+  const [row] = await sql<EventOfDelivery[]>`
+    SELECT ${eventIsKept(sql)} AS "isKept", ${isStillHeard(sql)} AS "isHeard"
+      FROM (SELECT ${told()} FROM deliveries WHERE id = ${id}
              UNION ALL
-            SELECT account_id, event_seq, event_xid, occurred_at, body
-              FROM delivery_log WHERE delivery_id = ${id} AND final AND at >= ${from}) AS d
+            SELECT ${told()} FROM delivery_log WHERE delivery_id = ${id} AND final AND at >= ${from}) AS d
      LIMIT 1`;
-  return row?.kept ?? true;
+  return row ?? { isKept: true, isHeard: true };
 }

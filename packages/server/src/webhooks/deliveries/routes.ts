@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { eventTypes } from '../../events/catalogue.ts';
-import { accountOf, operatorOf } from '../../identity/access.ts';
+import { accountOf } from '../../identity/access.ts';
 import { recordChange } from '../../identity/audit/audit.ts';
 import { notFound } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
@@ -11,7 +11,7 @@ import { oneOf, timestamp, uuid } from '../../platform/schema.ts';
 import { coveredWebhook, type CoveredWebhook } from '../coverage.ts';
 import { deliveryDetails, deliveryOutput, deliveryStates, type DeliveryId } from './delivery.ts';
 import { replayDelivery } from './replay.ts';
-import { findDelivery, findDetails, listDeliveries, siteOfDelivery } from './store.ts';
+import { findDelivery, findDetails, happenedOn, listDeliveries } from './store.ts';
 
 const tags = ['Webhook deliveries'];
 const access = { operator: 'super_manager', site: 'resource', rule: 'every site heard' } as const;
@@ -108,9 +108,9 @@ function listRoute(app: App): void {
         since: since === undefined ? null : instantOf(since, '/since'),
         until: until === undefined ? null : instantOf(until, '/until'),
       };
-      const webhook = await coveredWebhook(request, request.params.webhook_id);
-      const limit = perPage + 1;
-      const found = await listDeliveries(request.sql, { webhook, state, eventType, matching, ...span, after, limit });
+      const { readableSiteIds: siteIds, ...webhook } = await coveredWebhook(request, request.params.webhook_id);
+      const wanted = { state, eventType, matching, ...span, siteIds };
+      const found = await listDeliveries(request.sql, { webhook, ...wanted, after, limit: perPage + 1 });
       const deliveries = found.rows.slice(0, perPage);
       const last = found.rows.length > perPage ? deliveries.at(-1) : undefined;
       const next = last === undefined ? found.next : { seq: last.event_seq, id: last.id };
@@ -123,8 +123,12 @@ function listRoute(app: App): void {
 async function coveredDelivery(request: FastifyRequest, id: DeliveryId): Promise<CoveredWebhook> {
   const row = await findDelivery(request.sql, accountOf(request), id);
   if (row === null) throw notFound('delivery', id);
-  const { isWhole, ...webhook } = await coveredWebhook(request, row.webhook_id, { noun: 'delivery', id });
-  const site = isWhole ? null : await siteOfDelivery(request.sql, accountOf(request), id);
-  if (site !== null && operatorOf(request).roles.get(site) !== 'super_manager') throw notFound('delivery', id);
+  const { readableSiteIds: siteIds, ...webhook } = await coveredWebhook(request, row.webhook_id, {
+    noun: 'delivery',
+    id,
+  });
+  const isReadable =
+    siteIds === null || (await happenedOn(request.sql, { accountId: accountOf(request), id, siteIds }));
+  if (!isReadable) throw notFound('delivery', id);
   return webhook;
 }

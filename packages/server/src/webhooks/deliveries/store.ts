@@ -11,6 +11,7 @@ import {
   type DeliveryRow,
   type DeliveryState,
 } from './delivery.ts';
+import { tellsOf } from './put-back.ts';
 import { mostLookedAt, walk, type Walked } from './walk.ts';
 
 /** One that is replayed again and again is shown with the newest of what became of it. */
@@ -25,6 +26,8 @@ interface DeliveryList {
   /** When their events occurred. */
   readonly since: Date | null;
   readonly until: Date | null;
+  /** Where their events happened; `null`: anywhere. */
+  readonly siteIds: readonly SiteId[] | null;
   readonly after: Place | null;
   readonly limit: number;
 }
@@ -51,7 +54,8 @@ export async function listDeliveries(sql: Sql, list: DeliveryList): Promise<Walk
        AND (${list.eventType}::text IS NULL OR event_type = ${list.eventType})
        AND (${list.matching}::uuid IS NULL OR ${list.matching}::uuid IN (id, event_id, engagement_id))
        AND (${list.since}::timestamptz IS NULL OR occurred_at >= ${list.since})
-       AND (${list.until}::timestamptz IS NULL OR occurred_at < ${list.until})`;
+       AND (${list.until}::timestamptz IS NULL OR occurred_at < ${list.until})
+       AND ${list.siteIds === null ? sql`true` : tellsOf(sql, list.siteIds)}`;
   const sources = sourcesOf(sql, list).map((looked) => ({ looked, wanted }));
   return walk<DeliveryRow>(sql, { sources, columns, direction: 'down', limit: list.limit });
 }
@@ -61,23 +65,25 @@ function sourcesOf(sql: Sql, list: DeliveryList): (() => Piece)[] {
   const { webhook, since, after } = list;
   const before = (id: Piece) =>
     after === null ? sql`true` : sql`(event_seq, ${id}) < (${after.seq}::bigint, ${after.id}::uuid)`;
+  // What `tellsOf` looks at.
+  const told = () => sql`account_id, event_xid, body`;
   // Served by deliveries_fresh: the fresh ones of a webhook are found among those of its destination.
   const fresh = () => sql`
-    SELECT ${waiting(sql)}
+    SELECT ${waiting(sql)}, ${told()}
       FROM deliveries
      WHERE destination_id = ${webhook.destination_id} AND state = 'pending' AND due_at IS NULL AND ${before(sql`id`)}
      ORDER BY event_seq DESC, id DESC
      LIMIT ${mostLookedAt}`;
   // Served by deliveries_set_aside.
   const setAside = () => sql`
-    SELECT ${waiting(sql)}
+    SELECT ${waiting(sql)}, ${told()}
       FROM deliveries
      WHERE webhook_id = ${webhook.id} AND (state <> 'pending' OR due_at IS NOT NULL) AND ${before(sql`id`)}
      ORDER BY event_seq DESC, id DESC
      LIMIT ${mostLookedAt}`;
   // Served by delivery_log_by_webhook or _failed. Days before the events' own are not looked into.
   const logged = (which: Piece) => () => sql`
-    SELECT ${finished(sql)}
+    SELECT ${finished(sql)}, ${told()}
       FROM delivery_log
      WHERE webhook_id = ${webhook.id} AND final AND ${which} AND at >= ${earliest(since)} AND ${before(sql`delivery_id`)}
      ORDER BY event_seq DESC, delivery_id DESC
@@ -120,18 +126,23 @@ export async function findDelivery(sql: Sql, accountId: AccountId, id: DeliveryI
   return row ?? null;
 }
 
-/** The site its event happened on; `null`: it is of none, or no longer in the log of events. */
-export async function siteOfDelivery(sql: Sql, accountId: AccountId, id: DeliveryId): Promise<SiteId | null> {
-  const [row] = await sql<{ site: SiteId | null }[]>`
-    SELECT e.site_id AS site
-      FROM (SELECT event_xid, event_seq, occurred_at FROM deliveries WHERE id = ${id} AND account_id = ${accountId}
+interface DeliveryOfSites {
+  readonly accountId: AccountId;
+  readonly id: DeliveryId;
+  readonly siteIds: readonly SiteId[];
+}
+
+/** Whether its event happened on one of the sites. Of an event that is no longer in the log nobody knows. */
+export async function happenedOn(sql: Sql, { accountId, id, siteIds }: DeliveryOfSites): Promise<boolean> {
+  const told = () => sql`account_id, event_xid, event_seq, occurred_at, body`;
+  const [row] = await sql<{ is: boolean }[]>`
+    SELECT ${tellsOf(sql, siteIds)} AS is
+      FROM (SELECT ${told()} FROM deliveries WHERE id = ${id} AND account_id = ${accountId}
              UNION ALL
-            SELECT event_xid, event_seq, occurred_at FROM delivery_log
+            SELECT ${told()} FROM delivery_log
              WHERE delivery_id = ${id} AND account_id = ${accountId} AND final AND at >= ${earliest(madeAt(id))}
-             LIMIT 1) AS d
-      JOIN events e ON e.account_id = ${accountId} AND e.xid = d.event_xid AND e.seq = d.event_seq
-                   AND e.occurred_at = d.occurred_at`;
-  return row?.site ?? null;
+             LIMIT 1) AS d`;
+  return row?.is === true;
 }
 
 interface StoredDetails extends DeliveryRow {

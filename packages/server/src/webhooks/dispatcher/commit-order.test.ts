@@ -126,6 +126,8 @@ function deliveryOf(seq: number, engagement: number): Delivery {
     attempts: 0,
     parked: false,
     putOff: false,
+    createdAt: new Date(0),
+    siteId: null,
     payload: '{}',
   };
 }

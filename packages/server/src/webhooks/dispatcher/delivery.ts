@@ -21,6 +21,10 @@ export interface Delivery {
   readonly parked: boolean;
   /** It was put off and has fallen due; others are taken in the order of the log. */
   readonly putOff: boolean;
+  /** When the event was written for the webhook, by the clock of the database. */
+  readonly createdAt: Date;
+  /** Where the event happened; `null`: nowhere, as a test. */
+  readonly siteId: string | null;
   /** The event as JSON; `null`: the log no longer has it. */
   readonly payload: string | null;
 }

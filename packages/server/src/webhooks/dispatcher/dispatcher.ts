@@ -382,7 +382,7 @@ export class Dispatcher {
     try {
       const { payload, webhookId } = delivery;
       const webhook = book.peek(webhookId) ?? (await book.get(webhookId));
-      const why = whyNot(webhook, payload);
+      const why = whyNot(webhook, delivery);
       // Reading it may have taken so long that it is another's to send.
       if (!this.#isOurs(destination, performance.now())) destination.putBack(delivery);
       else if (webhook !== null && webhook.destinationId !== destination.id) this.#sendOn(destination, delivery);

@@ -112,9 +112,9 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#settle = settle;
   }
 
-  /** It has had its time. What has been answered so far counts. */
+  /** It has had its time. A status that says the event was taken counts; any other answer that is not complete is none. */
   giveUp(): void {
-    this.#hasTimedOut = this.#status === null;
+    this.#hasTimedOut = !isTaken(this.#status);
     this.#finish(`no complete answer within ${this.patienceMs / 1_000} seconds`);
     this.#controller?.abort(new Error('timed out'));
   }
@@ -155,16 +155,16 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#settled) return;
     this.#settled = true;
     const status = this.#status;
-    const isTaken = status !== null && status >= 200 && status < 300;
+    const taken = isTaken(status);
     this.#settle({
-      verdict: isTaken ? 'delivered' : status === gone ? 'ended' : 'failed',
+      verdict: taken ? 'delivered' : status === gone ? 'ended' : 'failed',
       unavailable: this.#wasForbidden ? null : status === null || awayStatuses.has(status),
       status,
       answer:
         status === null
           ? null
           : storable(this.#chunks.length === 1 ? (this.#chunks[0] ?? empty) : Buffer.concat(this.#chunks)),
-      error: error ?? (isTaken ? null : `answered with status ${status}`),
+      error: error ?? (taken ? null : `answered with status ${status}`),
       durationMs: Math.round(performance.now() - this.begunAt),
       retryAfterMs: retryAfterMs(this.#retryAfter),
       timedOut: this.#hasTimedOut,
@@ -174,6 +174,10 @@ class Exchange implements Dispatcher.DispatchHandler {
 }
 
 const empty = Buffer.alloc(0);
+
+function isTaken(status: number | null): boolean {
+  return status !== null && status >= 200 && status < 300;
+}
 
 /** Seconds, or a date; anything else is nothing. */
 function retryAfterMs(header: string | undefined): number | null {

@@ -3,7 +3,7 @@ import type { Attempt } from '../attempt.ts';
 import type { Destination } from './destination.ts';
 import { answerMs } from './http-sender.ts';
 
-/** How long an answer of the destination is waited for now. */
+/** How long to wait for this destination's answer. */
 export function patienceWith({ isUnresponsive }: Destination): number {
   return isUnresponsive ? answerMs.unresponsive : answerMs.usually;
 }

@@ -53,15 +53,21 @@ export class Standing {
     return !this.#clock.isInDoubt && this.#clock.databaseNow() - since.getTime() > failingMs;
   }
 
-  /** Most of the time there is nothing to write. */
+  /** Most of the time there is nothing to write. Webhooks are locked in the order in which changes of roles lock them. */
   async write(): Promise<void> {
     const sql = this.#sql;
     try {
       if (this.#failing.size + this.#working.size > 0) {
         await sql`
-          UPDATE webhooks
-             SET failing_since = CASE WHEN id = ANY(${[...this.#failing]}::uuid[]) THEN coalesce(failing_since, now()) END
-           WHERE id = ANY(${[...this.#failing, ...this.#working]}::uuid[])`;
+          WITH noted AS (
+                 SELECT id FROM webhooks
+                  WHERE id = ANY(${[...this.#failing, ...this.#working]}::uuid[])
+                  ORDER BY id
+                    FOR NO KEY UPDATE)
+          UPDATE webhooks w
+             SET failing_since = CASE WHEN w.id = ANY(${[...this.#failing]}::uuid[]) THEN coalesce(w.failing_since, now()) END
+            FROM noted
+           WHERE w.id = noted.id`;
         this.#failing.clear();
         this.#working.clear();
       }

@@ -8,11 +8,21 @@ import type { CalledWebhook } from './webhook-book.ts';
 /** Outcomes of deliveries for which no request was made. */
 
 /** Why a delivery is not even tried; `null`: it is. */
-export function whyNot(webhook: CalledWebhook | null, payload: string | null): string | null {
+export function whyNot(webhook: CalledWebhook | null, delivery: Delivery): string | null {
+  const { payload } = delivery;
   if (webhook === null || webhook.deleted) return 'the webhook was deleted';
   if (!webhook.enabled) return 'the webhook is disabled';
+  if (isOfLostSite(webhook, delivery)) return 'the webhook was changed and no longer hears of the site';
   if (payload === null) return 'the event is no longer in the log';
   return Buffer.byteLength(payload) > longestEvent ? 'the event is too large' : null;
+}
+
+/**
+ * Whether the webhook has been changed, perhaps to another URL, since the event was written for it, and no longer hears of the
+ * event's site. As long as nobody has changed it, what was written for it while it heard of the site is still sent.
+ */
+function isOfLostSite({ covers, updatedAt }: CalledWebhook, { siteId, createdAt }: Delivery): boolean {
+  return covers !== null && siteId !== null && !covers.has(siteId) && createdAt < updatedAt;
 }
 
 /** Of a delivery that is not to be sent at all. */
@@ -26,7 +36,7 @@ export function turnedAway(delivery: Delivery, epoch: number, webhook: CalledWeb
     delayMs: null,
     parked: delivery.parked,
     attempt: null,
-    note: whyNot(webhook, delivery.payload),
+    note: whyNot(webhook, delivery),
   };
 }
 

@@ -20,6 +20,8 @@ export interface CalledWebhook {
   /** By whom it came: `attached` with a ticket or request, `registered` by a super_manager. */
   readonly source: WebhookSource;
   readonly target: HttpTarget | (ApnsTarget & { readonly kind: 'apns' });
+  /** The sites that a registered one hears of now; `null`: all. */
+  readonly covers: ReadonlySet<string> | null;
   /** When it was given its address, or a later moment. */
   readonly registeredAt: Date;
   readonly updatedAt: Date;
@@ -51,6 +53,7 @@ interface WebhookRow {
   readonly failingSince: Date | null;
   readonly updatedAt: Date;
   readonly attachedAt: Date | null;
+  readonly covers: readonly string[] | null;
 }
 
 /** So many are kept in memory. */
@@ -83,7 +86,8 @@ async function load(sql: Sql, sealer: Sealer, id: string): Promise<CalledWebhook
   const [row] = await sql<WebhookRow[]>`
     SELECT id, destination_id AS "destinationId", enabled, deleted_at IS NOT NULL AS deleted,
            CASE WHEN side IS NULL THEN 'registered' ELSE 'attached' END AS source, url, method, headers, secret, old_secret AS "oldSecret",
-           old_secret_until AS "oldSecretUntil", failing_since AS "failingSince", updated_at AS "updatedAt", attached_at AS "attachedAt"
+           old_secret_until AS "oldSecretUntil", failing_since AS "failingSince", updated_at AS "updatedAt", attached_at AS "attachedAt",
+           covers
       FROM webhooks
      WHERE id = ${id}`;
   if (row === undefined) return null;
@@ -94,6 +98,7 @@ async function load(sql: Sql, sealer: Sealer, id: string): Promise<CalledWebhook
     deleted: row.deleted,
     source: row.source,
     target: await targetOf(row, sealer),
+    covers: row.covers === null ? null : new Set(row.covers),
     registeredAt: row.attachedAt ?? row.updatedAt,
     updatedAt: row.updatedAt,
     failingSince: row.failingSince,

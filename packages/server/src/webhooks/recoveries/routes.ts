@@ -29,7 +29,8 @@ export function recoveryRoutes(app: App, recoveries: Recoveries): void {
         summary: 'Send what the webhook has missed',
         description:
           'Deliveries of events since then that are held, or were given up, become pending again, in the order of the ' +
-          'events and in the background. Those that were delivered or discarded do not, nor those that wait already.',
+          'events and in the background. Those that were delivered or discarded do not, nor those that wait already, nor those ' +
+          'of a site that the webhook no longer hears of.',
         params: Type.Object(webhookParams),
         body: recoveryInput,
         response: { 202: recoveryOutput },

@@ -4,7 +4,7 @@ import { hasCome } from '../../platform/due-time.ts';
 import type { AccountId } from '../../platform/ids.ts';
 import type { Cursor, Place } from '../../platform/paging.ts';
 import type { DeliveryId } from '../deliveries/delivery.ts';
-import { eventIsKept } from '../deliveries/put-back.ts';
+import { isStillHeard } from '../deliveries/put-back.ts';
 import { earliest } from '../deliveries/store.ts';
 import { mostLookedAt, walk, type Walked } from '../deliveries/walk.ts';
 import type { RecoveryId, RecoveryRow, TakenRecovery } from './recovery.ts';
@@ -134,13 +134,16 @@ export interface Missed {
   readonly finished_at: Date | null;
 }
 
-/** What the webhook has missed and can still be told of, behind the place, in the order of the log. */
+/**
+ * What the webhook has missed and can still be told of, behind the place, in the order of the log. What happened on a site that it
+ * no longer hears of stays as it is.
+ */
 export async function listMissed(
   sql: Sql,
   webhookId: WebhookId,
   { since, until, after, limit }: Progress & { readonly limit: number },
 ): Promise<Walked<Missed>> {
-  const told = () => sql`event_seq, account_id, event_xid, occurred_at, state, body`;
+  const told = () => sql`event_seq, account_id, webhook_id, event_xid, occurred_at, state, body`;
   // Served by deliveries_set_aside.
   const setAside = () => sql`
     SELECT id, NULL::timestamptz AS finished_at, ${told()}
@@ -159,7 +162,7 @@ export async function listMissed(
      LIMIT ${mostLookedAt}`;
   const wanted = sql`
     state IN ('held', 'exhausted') AND occurred_at >= ${since}
-       AND (${until}::timestamptz IS NULL OR occurred_at < ${until}) AND ${eventIsKept(sql)}`;
+       AND (${until}::timestamptz IS NULL OR occurred_at < ${until}) AND ${isStillHeard(sql)}`;
   const sources = [setAside, failed].map((looked) => ({ looked, wanted }));
   return walk<Missed>(sql, { sources, columns: ['finished_at'], direction: 'up', limit });
 }

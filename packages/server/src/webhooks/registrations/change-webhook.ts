@@ -15,14 +15,14 @@ import { newId } from '../../platform/ids.ts';
 import { moveWaiting, setAside } from '../set-aside.ts';
 import { auditedWebhook, concerning } from './audit.ts';
 import { lockedWebhook, namedSites, permittedWebhook, reachOf, refuseBeyondReach } from './reach.ts';
-import { countRegistered, insertWebhook, markDeleted, updateWebhook } from './store.ts';
+import { countRegistered, insertWebhook, markDeleted, takeOver, updateWebhook } from './store.ts';
 import { completeWebhook, type WebhookGiven, type WebhookRow } from './webhook.ts';
 
 /** By the document, HTTP and APN together. */
 const mostRegistered = 10;
 
 /** It does not count among the ten, so it cannot become one of them. */
-const sampleStays = 'is the receiver of the sample data, and stays so: register a webhook of your own for another URL';
+const sampleStays = 'cannot be changed: it belongs to the sample data. Register your own webhook.';
 
 interface CreatedWebhook {
   readonly row: WebhookRow;
@@ -33,7 +33,7 @@ interface CreatedWebhook {
 export async function createWebhook(
   request: FastifyRequest,
   sealer: Sealer,
-  given: WebhookGiven & { readonly secret?: string },
+  given: WebhookGiven & { readonly secret?: string | null },
 ): Promise<CreatedWebhook> {
   const accountId = accountOf(request);
   const id = newId<WebhookId>();
@@ -57,13 +57,19 @@ function refuseEleventh({ all, unseen }: { readonly all: number; readonly unseen
   const hidden =
     unseen === 0
       ? ''
-      : ` ${unseen} of them this token cannot see: who registered them can delete them, or a super_manager of their sites.`;
+      : ` This token cannot see ${unseen} of them. A super_manager of all their sites can delete them, as can whoever registered ` +
+        'them, where that is known.';
   throw new Refusal(
     'webhook_limit',
     `An account has ${mostRegistered} webhooks at most, of all its sites together. Delete one first.${hidden}`,
   );
 }
 
+/**
+ * A webhook that hears of no site, because its registrar or whoever gave it its URL has lost the role or was disabled, is taken over
+ * by whoever sends it: they stand for its URL, and where that is not enough they become its registrar. Otherwise their request
+ * would be answered with 200 and nothing would ever arrive.
+ */
 export async function changeWebhook(request: FastifyRequest, id: WebhookId, given: WebhookGiven): Promise<WebhookRow> {
   const versions = ifMatch(request);
   return inTransaction(request.sql, async (sql) => {
@@ -82,8 +88,12 @@ export async function changeWebhook(request: FastifyRequest, id: WebhookId, give
     const destinationId = await destinationFor(sql, accountId, webhook.url);
     if (destinationId !== current.destination_id)
       await moveWaiting(sql, { accountId, webhookId: id, to: destinationId });
-    const urlSetBy = isMoved ? operatorOf(request).operatorId : current.url_set_by;
-    const row = await updateWebhook(sql, { id, destinationId, urlSetBy }, webhook);
+    const { operatorId, limited } = operatorOf(request);
+    const isSilent = current.covers?.length === 0;
+    const urlSetBy = isMoved || isSilent ? operatorId : current.url_set_by;
+    const changed = await updateWebhook(sql, { id, destinationId, urlSetBy }, webhook);
+    const isTakenOver = isSilent && !limited && changed.enabled && changed.covers?.length === 0;
+    const row = isTakenOver ? await takeOver(sql, id, operatorId) : changed;
     if (!isStill) await refuseBeyondReach(request, sql, row);
     if (current.enabled && !row.enabled) await setAside(sql, { accountId, webhookId: id, as: 'held' });
     recordChange(request, { before: auditedWebhook(current), after: auditedWebhook(row), ...concerning(current, row) });

@@ -1,12 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 import type { WebhookId } from '../../events/attach-webhooks.ts';
+import { originOf } from '../../events/destination.ts';
 import { operatorOf, permitAs } from '../../identity/access.ts';
 import type { OperatorCaller } from '../../identity/caller.ts';
 import type { Sql } from '../../platform/database.ts';
 import { invalid, notFound, Refusal } from '../../platform/errors.ts';
 import type { SiteId } from '../../platform/ids.ts';
 import { refuseNeverSuperManager } from '../coverage.ts';
-import { findWebhook, listWebhooks, lockWebhook, reachesEverySite, type Reach } from './store.ts';
+import { findWebhook, listWebhooks, lockWebhook, reachesEverySite, type Reach, type SeenWebhook } from './store.ts';
 import type { WebhookRow } from './webhook.ts';
 
 /**
@@ -26,7 +27,16 @@ function superManagedSites(roles: OperatorCaller['roles']): SiteId[] {
 type Purpose = 'see' | 'control';
 
 export async function permittedWebhook(request: FastifyRequest, id: WebhookId, purpose: Purpose): Promise<WebhookRow> {
-  return permittedBy(request, id, purpose, findWebhook);
+  return withoutCredentials(await permittedBy(request, id, purpose, findWebhook));
+}
+
+/**
+ * The webhook as it is shown to somebody who may see it and no more: others may have changed it since, and headers, paths and
+ * queries often hold passwords. Whoever controls it is shown everything.
+ */
+function withoutCredentials(webhook: SeenWebhook): WebhookRow {
+  if (webhook.controlled) return webhook;
+  return { ...webhook, url: originOf(webhook.url), headers: webhook.headers === null ? null : {} };
 }
 
 /** In the transaction of `sql`, until whose end nobody else changes it. */
@@ -44,7 +54,7 @@ async function permittedBy(
   id: WebhookId,
   purpose: Purpose,
   find: typeof findWebhook,
-): Promise<WebhookRow> {
+): Promise<SeenWebhook> {
   const found = await find(request.sql, reachOf(request), id);
   if (found === null) {
     refuseNeverSuperManager(request);
@@ -68,7 +78,7 @@ export async function seenWebhooks(
   const found = await listWebhooks(request.sql, reach, window);
   if (found.length === 0) refuseNeverSuperManager(request);
   permitAs(request, 'any site, or registrar');
-  return found;
+  return found.map(withoutCredentials);
 }
 
 /**

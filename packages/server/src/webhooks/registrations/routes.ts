@@ -115,7 +115,8 @@ function singleRoutes(app: App, { guard }: RegistrationParts): void {
         summary: 'Change a webhook; optional fields left out keep their value',
         description:
           'What waits to be delivered goes to the new URL. While the webhook is disabled it is held, and can be recovered ' +
-          'later. One that was of the kind apns has no secret yet: rotate_secret gives it one.',
+          'later. One that was of the kind apns has no secret yet: rotate_secret gives it one. One that hears of no site any more, ' +
+          'because its registrar has lost the role or was disabled, is taken over by the caller: registered_by shows it.',
         params: webhookParams,
         body: webhookUpdate,
         response: { 200: webhookOutput },

@@ -17,22 +17,17 @@ export interface Reach {
 const columns = (sql: Sql): Piece => sql`
   id, account_id, destination_id, url, method, CASE WHEN method IS NOT NULL THEN headers END AS headers, events, site_ids,
   description, ordering, enabled, disabled_because, disabled_at, failing_since, version, created_at, updated_at, registered_by,
-  url_set_by, is_sample, covers, ${reachOfOthers(sql)} AS reach_site_ids,
+  url_set_by, is_sample, covers, webhook_reach(site_ids, has_covered) AS reach_site_ids,
   coalesce(covers, ARRAY(SELECT s.id FROM sites s
                           WHERE s.account_id = webhooks.account_id
                           ORDER BY s.created_at, s.id)) AS covered_site_ids`;
-
-/** The sites that somebody who has not registered the webhook must be super_manager of; null: all of the account. */
-function reachOfOthers(sql: Sql): Piece {
-  return sql`coalesce(site_ids, has_covered)`;
-}
 
 /** Webhooks that tell of no site beyond the reach, and have told of none. Of sites that are gone nothing is left to tell. */
 const within = (sql: Sql, { accountId, siteIds }: Reach): Piece => sql`
   (${siteIds.length > 0} AND NOT EXISTS (
      SELECT 1 FROM sites s
       WHERE s.account_id = ${accountId} AND s.id <> ALL (${[...siteIds]}::uuid[])
-        AND (${reachOfOthers(sql)} IS NULL OR s.id = ANY(${reachOfOthers(sql)}))))`;
+        AND coalesce(s.id = ANY(webhook_reach(site_ids, has_covered)), true)))`;
 
 /**
  * Registered webhooks that the operator sees: their own, and those within their reach. Served by webhooks_registered.
@@ -42,11 +37,13 @@ const seen = (sql: Sql, reach: Reach): Piece => sql`
   AND (registered_by = ${reach.registrar} OR ${within(sql, reach)})`;
 
 /**
- * Whether the operator may change the webhook: it is within their reach; or it is their own and names no sites, so that it hears
- * only of sites they are super_manager of.
+ * Whether the operator may change the webhook: it is within their reach; or it is their own, and they are super_manager of a site
+ * that it may hear of. It hears only of sites that its registrar is super_manager of.
  */
 const controlled = (sql: Sql, reach: Reach): Piece => sql`
-  ((registered_by = ${reach.registrar} AND site_ids IS NULL AND ${reach.siteIds.length > 0}) IS TRUE OR ${within(sql, reach)})`;
+  ((registered_by = ${reach.registrar} AND ${reach.siteIds.length > 0}
+    AND coalesce(site_ids && ${[...reach.siteIds]}::uuid[], true)) IS TRUE
+   OR ${within(sql, reach)})`;
 
 /** A webhook that the caller sees, and whether the caller may change it. */
 export type SeenWebhook = WebhookRow & { readonly controlled: boolean };
@@ -79,9 +76,9 @@ export async function listWebhooks(
   sql: Sql,
   reach: Reach,
   window: { limit: number | null; offset: number },
-): Promise<WebhookRow[]> {
-  return sql<WebhookRow[]>`
-    SELECT ${columns(sql)}
+): Promise<SeenWebhook[]> {
+  return sql<SeenWebhook[]>`
+    SELECT ${columns(sql)}, ${controlled(sql, reach)} AS controlled
       FROM webhooks
      WHERE ${seen(sql, reach)}
      ORDER BY created_at, id
@@ -154,6 +151,15 @@ export async function updateWebhook(
            old_secret_until = CASE WHEN ${signed} THEN old_secret_until END,
            version = version + 1, updated_at = now()
      WHERE id = ${id}
+    RETURNING ${columns(sql)}`;
+  if (row === undefined) throw new Error('a locked webhook has vanished');
+  return row;
+}
+
+/** Makes somebody else the registrar of a webhook that is locked. */
+export async function takeOver(sql: Sql, id: WebhookId, operatorId: OperatorId): Promise<WebhookRow> {
+  const [row] = await sql<WebhookRow[]>`
+    UPDATE webhooks SET registered_by = ${operatorId}, url_set_by = ${operatorId} WHERE id = ${id}
     RETURNING ${columns(sql)}`;
   if (row === undefined) throw new Error('a locked webhook has vanished');
   return row;

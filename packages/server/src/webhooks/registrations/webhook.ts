@@ -33,8 +33,8 @@ const fields = {
     Type.Unsafe<SiteId[] | null>({
       ...nullable(list(uuid<'site'>(), { minItems: 1 })),
       description:
-        'Sites it hears of; none: every site that its registrar is super_manager of, now and as that changes. ' +
-        'covered_site_ids says which these are',
+        'Sites it hears of; none: every site that its registrar is super_manager of, now and as that changes, or every site of ' +
+        'the account where registered_by is null. covered_site_ids says which these are',
     }),
   ),
   description: Type.Optional(nullable(description)),
@@ -63,14 +63,21 @@ const readOnly = [
   'covered_site_ids',
 ];
 
-export const webhookInput = checked(body({ ...fields, secret: Type.Optional(webhookSecret) }), webhookViolations);
+const ownSecret = Type.Unsafe<string | null>({
+  ...nullable(webhookSecret),
+  description: 'As for rotate_secret. Null is the same as none: the answer to a registration with apns has it',
+});
+export const webhookInput = checked(body({ ...fields, secret: Type.Optional(ownSecret) }), webhookViolations);
 export const webhookUpdate = checked(put(fields, readOnly), webhookViolations);
 
 const outputFields = {
   id: uuid<'webhook'>(),
-  url,
+  url: Type.String({ description: 'Only its origin to a registrar who may no longer change it' }),
   method: nullable(method),
-  headers: nullable(headers),
+  headers: Type.Unsafe<Record<string, string> | null>({
+    ...nullable(headers),
+    description: 'None are shown to a registrar who may no longer change it',
+  }),
   events,
   site_ids: nullable(Type.Array(uuid<'site'>())),
   description: nullable(description),
@@ -87,10 +94,13 @@ const outputFields = {
   registered_by: Type.Unsafe<OperatorId | null>({
     ...nullable(uuid<'operator'>()),
     description:
-      'The operator who registered it; null: it was registered before that was kept, or is of the sample data',
+      'The operator who registered it; null: it was registered before that was kept and the audit log does not tell by whom, or ' +
+      'it belongs to the sample data',
   }),
   covered_site_ids: Type.Array(uuid<'site'>(), {
-    description: 'The sites it hears of now: those of site_ids, or of all, that its registrar is super_manager of',
+    description:
+      'The sites it hears of now: those of site_ids, or of all, that its registrar is super_manager of, as is whoever gave it its ' +
+      'URL. Where registered_by is null, those of site_ids, or all',
   }),
 };
 
@@ -130,6 +140,8 @@ export interface WebhookRow extends StoredWebhook {
   /** Who last gave it its URL: it hears of a site only while they, too, are super_manager there. */
   readonly url_set_by: OperatorId | null;
   readonly is_sample: boolean;
+  /** The sites it hears of now; `null`: every site of the account. */
+  readonly covers: readonly SiteId[] | null;
   readonly covered_site_ids: SiteId[];
   /** What somebody else must be super_manager of to see it; `null`: every site of the account. */
   readonly reach_site_ids: SiteId[] | null;
