@@ -18,7 +18,7 @@ const [fill = ''] =
     /^UPDATE webhooks w\n {3}SET registered_by[^;]+;/m,
   ) ?? [];
 
-test('migration 24 takes registrars, and who last changed the URL, from the audit log', async () => {
+test('migration 24 takes registrars, and who last changed the URL, from the audit log, and silences no webhook', async () => {
   const { sql } = server.database;
   const { own, admin, first, second, registrar } = await makeRegistrarScene(server);
   const both = [first, second].toSorted();
@@ -28,6 +28,9 @@ test('migration 24 takes registrars, and who last changed the URL, from the audi
   const named = await registerWebhook(server, registrar, { site_ids: [second] });
   const moved = await registerWebhook(server, registrar);
   const unlogged = await registerWebhook(server, registrar);
+  const left = await makeOperator(server, own, roles);
+  const ofLeft = await registerWebhook(server, left);
+  const ofLeftHere = await registerWebhook(server, left, { site_ids: [first] });
   for (const [who, body] of [
     [other, { ...payload, url: 'http://127.0.0.1:9/other' }],
     // What changes something else does not count.
@@ -35,9 +38,9 @@ test('migration 24 takes registrars, and who last changed the URL, from the audi
   ] as const)
     expectStatus(await call(server, `PUT /webhooks/${moved.id}`, { token: who.token, body }), 200);
   await sql`DELETE FROM audit_log WHERE target_id = ${unlogged.id}`;
-  await assignRoles(server, { own, operator: registrar, roles: { [first]: 'super_manager' } });
+  await assignRoles(server, { own, operator: left, roles: { [first]: 'super_manager' } });
   // As an earlier version has left them.
-  const ids = [kept, named, moved, unlogged].map(({ id }) => id as string);
+  const ids = [kept, named, moved, unlogged, ofLeft, ofLeftHere].map(({ id }) => id as string);
   await sql`
     UPDATE webhooks SET registered_by = NULL, url_set_by = NULL, has_covered = NULL WHERE id = ANY(${ids}::uuid[])`;
   assert.deepEqual([(await rowOf(server, kept.id)).covers, (await rowOf(server, named.id)).covers], [null, [second]]);
@@ -48,10 +51,12 @@ test('migration 24 takes registrars, and who last changed the URL, from the audi
   assert.deepEqual(
     rows.map((row) => [row.registered_by, row.url_set_by, row.covers, row.has_covered]),
     [
-      [registrar.id, registrar.id, [first], both],
-      [registrar.id, registrar.id, [], [second]],
-      [registrar.id, other.id, [first], both],
+      [registrar.id, registrar.id, both, both],
+      [registrar.id, registrar.id, [second], [second]],
+      [registrar.id, other.id, both, both],
       [null, null, null, null],
+      [null, null, null, null],
+      [left.id, left.id, [first], [first]],
     ],
   );
   // Nothing changes when there is nothing to fill in.

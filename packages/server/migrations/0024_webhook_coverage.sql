@@ -86,12 +86,14 @@ BEGIN
 END $$;
 
 -- Registrations from before these columns: the audit log tells by whom they were made, and who last changed the URL, as far back as
--- it is kept. Of operators who are gone nothing is known; then the webhook stays as it was, or its registrar stands for both. What
--- the webhook has heard of so far stays in its reach. `cover` finds out what it hears of now.
+-- it is kept. Of operators who are gone nothing is known; then the webhook stays as it was, or its registrar stands for both. A
+-- webhook that would hear of fewer sites than before stays as it was, too: an upgrade must not silence it.
 UPDATE webhooks w
    SET registered_by = made.actor_id, url_set_by = coalesce(moved.actor_id, made.actor_id),
-       has_covered = coalesce(w.site_ids, ARRAY(SELECT s.id FROM sites s WHERE s.account_id = w.account_id))
+       has_covered = heard.site_ids
   FROM webhooks old
+ CROSS JOIN LATERAL (
+        SELECT coalesce(old.site_ids, ARRAY(SELECT s.id FROM sites s WHERE s.account_id = old.account_id)) AS site_ids) AS heard
  -- Both are served by audit_log_of_target.
  CROSS JOIN LATERAL (
         SELECT l.actor_id
@@ -107,7 +109,8 @@ UPDATE webhooks w
            AND EXISTS (SELECT 1 FROM json_array_elements(l.changes) AS c WHERE c ->> 'field' = 'url')
          ORDER BY l.seq DESC
          LIMIT 1) AS moved ON true
- WHERE w.id = old.id AND w.side IS NULL AND w.deleted_at IS NULL AND w.registered_by IS NULL AND NOT w.is_sample;
+ WHERE w.id = old.id AND w.side IS NULL AND w.deleted_at IS NULL AND w.registered_by IS NULL AND NOT w.is_sample
+   AND heard.site_ids <@ covered_sites(old.site_ids, made.actor_id, coalesce(moved.actor_id, made.actor_id));
 
 CREATE FUNCTION cover_after_assignments() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
