@@ -228,6 +228,12 @@ test('a webhook whose registrar was disabled is taken over by the super_manager 
   assert.deepEqual([off.registered_by, off.covered_site_ids], [registrar.id, []]);
   const taken = await put(admin, { enabled: true });
   assert.deepEqual([taken.registered_by, taken.covered_site_ids], [own.adminId, both]);
+  const log = await call(server, `GET /audit_log?target_id=${id}&per_page=1`, { token: own.admin });
+  const { changes } = expectStatus(log, 200).body.audit_log[0];
+  assert.deepEqual(
+    changes.filter(({ field }: Json) => field === 'registered_by'),
+    [{ field: 'registered_by', before: registrar.id, after: own.adminId }],
+  );
 });
 
 test('a registrar whose webhook has a URL of somebody who left hears by it again once they send it', async () => {

@@ -311,7 +311,7 @@ export const cases: Readonly<Record<string, (world: World) => Promise<Case>>> = 
     const changes = [{ field: 'domain', before: 'two.example.com' }];
     return { action: 'sip_domain.delete', path: `/sip_domains/${id}`, target: id, name: 'two.example.com', changes };
   },
-  'POST /webhooks': async () => ({
+  'POST /webhooks': async (world) => ({
     action: 'webhook.create',
     path: '/webhooks',
     body: {
@@ -329,6 +329,7 @@ export const cases: Readonly<Record<string, (world: World) => Promise<Case>>> = 
       { field: 'description', after: null },
       { field: 'ordering', after: 'engagement' },
       { field: 'enabled', after: true },
+      { field: 'registered_by', after: world.account.adminId },
       { field: 'origin', after: 'http://127.0.0.1:9' },
     ],
   }),

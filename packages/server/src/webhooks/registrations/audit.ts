@@ -10,7 +10,7 @@ import { webhookOutput, type WebhookRow } from './webhook.ts';
 export const webhookAudit = {
   of: Type.Object({ ...webhookOutput.properties, origin: Type.String() }),
   hides: ['url', 'headers'],
-  omits: ['disabled_because', 'disabled_at', 'failing_since', 'registered_by', 'covered_site_ids'],
+  omits: ['disabled_because', 'disabled_at', 'failing_since', 'covered_site_ids'],
 } satisfies Partial<Audited>;
 
 export function auditedWebhook(row: WebhookRow): object {
