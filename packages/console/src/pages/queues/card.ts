@@ -29,13 +29,18 @@ function cardFaults({ content, attachment }: Record<string, unknown>): string[] 
   if (!isObject(attachment)) return [...faults, 'its attachment must be an object'];
   const { type, image_url: image, options } = attachment;
   if (type !== 'single_choice') faults.push('its attachment must have the type single_choice');
-  if (image !== undefined && typeof image !== 'string') faults.push('its attachment.image_url must be a string');
+  if (image !== undefined && image !== null && typeof image !== 'string')
+    faults.push('its attachment.image_url must be a string or null');
   if (!Array.isArray(options) || options.length === 0)
     return [...faults, 'its attachment.options must be a list with at least 1 element'];
-  const wrong = options.findIndex((option) => !isOption(option));
-  return wrong === -1
-    ? faults
-    : [...faults, `its attachment.options[${wrong}] must have a text and a value, both strings`];
+  return [...faults, ...options.flatMap((option, index) => optionFaults(option, `its attachment.options[${index}]`))];
+}
+
+function optionFaults(option: unknown, where: string): string[] {
+  if (!isObject(option)) return [`${where} must be an object`];
+  return ['text', 'value'].flatMap((field) =>
+    typeof option[field] === 'string' ? [] : [`${where}.${field} must be a string`],
+  );
 }
 
 function isOption(option: unknown): option is CardOption {
