@@ -20,6 +20,7 @@ if (!/^\d+$/.test(seed)) throw new Error('the seed must be a number');
 console.log(`The seed is ${seed}: npm run prove -- ${seed} does the same again.`);
 const files = [
   'test/delivery-order.test.ts',
+  'packages/server/src/webhooks/dispatcher/commit-order.test.ts',
   'test/feed-crash.test.ts',
   'test/dump-and-restore.test.ts',
   'test/clock-faults.test.ts',

@@ -327,5 +327,6 @@ test('D8.7: in whatever order transactions commit, events of one engagement are 
 
 test('D8.7: nor is the order lost when deliveries fail, webhooks change and more waits than is held', () => {
   const all = stepsOf([...commits, ...faults]);
-  fc.assert(fc.property(fc.array(all, { maxLength: 200, size: 'max' }), check), { numRuns: 1_000 });
+  const numRuns = process.env['PROVE'] === undefined ? 300 : 20_000;
+  fc.assert(fc.property(fc.array(all, { maxLength: 200, size: 'max' }), check), { numRuns });
 });
