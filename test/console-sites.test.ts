@@ -112,7 +112,7 @@ test('a site is created with everything said of it, and edited', async (t) => {
   await page.getByRole('textbox', { name: 'Visitor answers within' }).fill('20');
   await page.getByRole('textbox', { name: 'Visitor waits at most' }).fill('600');
   await page.getByRole('switch', { name: 'An operator who misses an offer is set away' }).click();
-  await page.getByRole('switch', { name: 'Visitors may bring webhooks' }).click();
+  await page.getByRole('switch', { name: 'Visitors can attach webhooks' }).click();
   await page.getByRole('textbox', { name: 'Waiting at the same time' }).fill('25');
   await page.getByRole('switch', { name: 'Remove visitors who are not there from the queue' }).click();
   await page.getByRole('checkbox', { name: 'Visitors may send files' }).click();

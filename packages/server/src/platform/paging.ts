@@ -54,22 +54,22 @@ export async function lastPageAddress(
 
 const hostShape = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
+/** Why the headers do not say by which address the caller reached us; `null`: they do. */
+function originFault({ host, protocol }: FastifyRequest): string | null {
+  if (!hostShape.test(host)) return 'The Host header is not a host name.';
+  return ['http', 'https'].includes(protocol) ? null : 'X-Forwarded-Proto must be http or https.';
+}
+
 /** Scheme and host by which the caller reached us, as `https://usher.example.com`. */
 function originOf(request: FastifyRequest): string {
-  if (!hostShape.test(request.host)) throw new Refusal('malformed_request', 'The Host header is not a host name.');
-  if (!['http', 'https'].includes(request.protocol))
-    throw new Refusal('malformed_request', 'X-Forwarded-Proto must be http or https.');
+  const fault = originFault(request);
+  if (fault !== null) throw new Refusal('malformed_request', fault);
   return `${request.protocol}://${request.host}`;
 }
 
-/** The address of a path of ours; the path alone where headers do not say how we were reached. For answers to changes already made. */
+/** The address of a path of ours; the path alone where it is not known. It never refuses, as the change may be made already. */
 export function addressOf(request: FastifyRequest, path: string): string {
-  try {
-    return `${originOf(request)}${path}`;
-  } catch (error) {
-    if (error instanceof Refusal) return path;
-    throw error;
-  }
+  return originFault(request) === null ? `${originOf(request)}${path}` : path;
 }
 
 /** On the host the caller spoke to, with everything else it asked for. */

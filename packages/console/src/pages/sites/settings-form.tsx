@@ -124,7 +124,7 @@ function TimeFields({ draft, set, faults, readOnly }: Props): ReactElement {
       />
       <Switch
         mt="md"
-        label="Visitors may bring webhooks"
+        label="Visitors can attach webhooks"
         description="Receivers that a visitor's own client names with a ticket or request. The widget needs none."
         checked={draft.visitor_webhooks}
         onChange={(event) => set({ visitor_webhooks: event.currentTarget.checked })}

@@ -5,7 +5,7 @@ const list = (values: readonly string[]): string => (values.length === 0 ? 'none
 
 /** Whose messages a webhook hears that came with a ticket or request. */
 export const audienceNames: Readonly<Record<SiteDraft['attached_webhook_messages'], string>> = {
-  own: 'of the side that brought the webhook',
+  own: 'of the side that attached the webhook',
   other: 'of the other side',
   all: 'of both sides',
 };
@@ -22,7 +22,7 @@ export const siteViews: FieldViews<SiteDraft> = {
     show: (enabled) => (enabled ? 'yes' : 'no'),
   },
   queue_ticket_timeout_sec: { label: 'Visitor waits at most', show: inWordsOf },
-  visitor_webhooks: { label: 'Visitors may bring webhooks', show: (allowed) => (allowed ? 'yes' : 'no') },
+  visitor_webhooks: { label: 'Visitors can attach webhooks', show: (allowed) => (allowed ? 'yes' : 'no') },
   allowed_file_content_types: { label: 'Types of files', show: list },
   allowed_file_senders: {
     label: 'Who may send files',

@@ -154,13 +154,10 @@ function currentRoutes(app: App): void {
       const { operatorId, sessionId, roles: siteRoles } = caller;
       await inTransaction(request.sql, async (sql) => {
         const deleted = await revokeToken(sql, caller);
-        // One that somebody else has just deleted is in the log by now.
-        const before = deleted === null ? {} : { ...deleted, operator_id: operatorId };
-        recordChange(request, {
-          before,
-          ...(deleted === null && { after: {} }),
-          concerns: { any: [...siteRoles.keys()] },
-        });
+        // A token that somebody else has just deleted is in the log by now: nothing has changed here.
+        const change =
+          deleted === null ? { before: {}, after: {} } : { before: { ...deleted, operator_id: operatorId } };
+        recordChange(request, { ...change, concerns: { any: [...siteRoles.keys()] } });
         if (sessionId !== null) await endSession(sql, operatorId, sessionId);
       });
       forgetEnded(request, reply, sessionId === null ? [] : [sessionId]);
