@@ -1,5 +1,6 @@
 import type { Api } from '@usher/client/api';
 import { Feed, type FeedItem } from '@usher/client/feed';
+import { isOutdated, mergeUpgrades } from '@usher/client/overtaken-reads';
 import { ProblemError } from '@usher/client/problem';
 import type { Engagement, File as SentFile, MediaUpgradeRequest, QueueTicket } from '@usher/client/api-types';
 import type { Medium } from './media.ts';
@@ -45,8 +46,8 @@ export class Conversation {
   #place: Place = { ticketId: null, engagementId: null };
   #typingTimer: ReturnType<typeof setTimeout> | undefined;
   #typingClock = 0;
-  /** Media that both sides have agreed on, oldest first. */
-  #accepted: readonly Upgrade[] = [];
+  /** Requests for a call in this engagement, newest first. */
+  #upgrades: readonly Upgrade[] = [];
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -275,7 +276,7 @@ export class Conversation {
     const { storage, store } = this.#parts;
     this.#feed.stop();
     this.#outbox.clear();
-    this.#accepted = [];
+    this.#upgrades = [];
     storage.remove('place');
     this.#place = { ticketId: null, engagementId: null };
     const { open, isPanelOpen } = store.value;
@@ -310,9 +311,11 @@ export class Conversation {
     if (engagement.ended_at !== null && Date.now() - Date.parse(engagement.ended_at) > rememberedMs)
       return this.#reset();
     this.#show(messages.map((message) => messageOf(message)));
-    this.#accepted = upgrades.filter(({ state }) => state === 'accepted').toReversed();
-    store.set({ upgrade: upgrades.find(({ state }) => state === 'pending') ?? null });
-    this.#takeEngagement(engagement);
+    const known = store.value.engagement?.id === id ? store.value.engagement : null;
+    const ofThis = this.#upgrades.filter(({ engagement_id }) => engagement_id === id);
+    this.#upgrades = mergeUpgrades<Upgrade>(ofThis, upgrades);
+    store.set({ upgrade: this.#upgrades.find(({ state }) => state === 'pending') ?? null });
+    this.#takeEngagement(known !== null && isOutdated(engagement, known) ? known : engagement);
     this.#outbox.restore(id);
   }
 
@@ -415,12 +418,12 @@ export class Conversation {
   #takeUpgrade(upgrade: Upgrade): void {
     const { store } = this.#parts;
     if (upgrade.engagement_id !== this.#place.engagementId) return;
+    const isAnswered = this.#upgrades.some(({ id, state }) => id === upgrade.id && state !== 'pending');
+    if (isAnswered) return;
+    this.#upgrades = [upgrade, ...this.#upgrades.filter(({ id }) => id !== upgrade.id)];
     // That the engagement is a call now follows, or was told before.
-    if (upgrade.state === 'accepted' && !this.#accepted.some(({ id }) => id === upgrade.id)) {
-      this.#accepted = [...this.#accepted, upgrade];
-      const { engagement } = store.value;
-      if (engagement !== null) store.set({ callMedia: this.#callMediaOf(engagement) });
-    }
+    const { engagement } = store.value;
+    if (upgrade.state === 'accepted' && engagement !== null) store.set({ callMedia: this.#callMediaOf(engagement) });
     if (upgrade.state === 'pending') store.set({ upgrade });
     else if (store.value.upgrade?.id === upgrade.id) {
       store.set({ upgrade: null });
@@ -430,7 +433,8 @@ export class Conversation {
   }
 
   #callMediaOf({ media }: Engagement): State['callMedia'] {
-    return callMediaOf(media, { accepted: this.#accepted, pending: this.#parts.store.value.upgrade });
+    const accepted = this.#upgrades.filter(({ state }) => state === 'accepted').toReversed();
+    return callMediaOf(media, { accepted, pending: this.#parts.store.value.upgrade });
   }
 
   #tellTyping(typing: boolean): void {

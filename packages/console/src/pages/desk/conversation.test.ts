@@ -193,7 +193,7 @@ test('one that ends or passes on stays to be read until it is dismissed', () => 
   assert.equal(chat(after(passed)).isOpen, false);
   assert.equal(after({ type: 'dismissed', id: 'chat' }).byId.size, 0);
   assert.equal(reduce(noConversations, ended), noConversations);
-  assert.equal(reduce(noConversations, { ...ended, isKept: true }).byId.get('chat')?.isOpen, false);
+  assert.equal(reduce(noConversations, { ...ended, isRead: true }).byId.get('chat')?.isOpen, false);
   // And back to us.
   assert.equal(chat(after(passed, begun)).isOpen, true);
 });
@@ -205,7 +205,7 @@ test('the list has those that go on first; keys go around it', () => {
       type: 'engagement',
       engagement: engagement('a', { started_at: '2026-01-01T10:00:01Z', state: 'ended' }),
       me,
-      isKept: true,
+      isRead: true,
     },
     { type: 'engagement', engagement: engagement('c', { started_at: '2026-01-01T10:00:03Z' }), me },
   ].reduce((before, change) => reduce(before, change as Change), noConversations);
@@ -282,6 +282,28 @@ test('upgrades: the newest that is pending, and what was agreed on', () => {
   ].reduce(reduce, asked);
   assert.deepEqual(callMedia(chat(agreed)), { audio: 'two_way', video: 'one_way' });
   assert.equal(pendingUpgrade(chat(agreed)), null);
+});
+
+test('what the feed brought while a conversation was being read is not undone by the read', () => {
+  const earlier = engagement('chat', { updated_at: '2026-01-01T10:00:00.000Z' });
+  const later = engagement('chat', { updated_at: '2026-01-01T10:00:01.000Z', media: 'audio' });
+  const read = (each: Engagement): Change => ({ type: 'engagement', engagement: each, me, isRead: true });
+  assert.equal(chat(after({ type: 'engagement', engagement: later, me }, read(earlier))).engagement.media, 'audio');
+  assert.equal(chat(after(read(earlier), read(later))).engagement.media, 'audio');
+  const passedOn: Change = { type: 'passed on', id: 'chat', at: '2026-01-01T10:00:02.000Z' };
+  assert.equal(chat(after(passedOn, read(later))).isOpen, false);
+
+  const upgrade = { id: 'u', engagement_id: 'chat', state: 'pending', created_at: '1' } as MediaUpgradeRequest;
+  const nothing: Change = { type: 'upgrades', id: 'chat', upgrades: [] };
+  assert.equal(pendingUpgrade(chat(after({ type: 'upgrade', upgrade }, nothing)))?.id, 'u');
+
+  const file = { id: 'f', engagement_id: 'chat', state: 'pending', deleted: false } as File;
+  const files: Change = { type: 'files', id: 'chat', files: [file] };
+  const scanned: Change = { type: 'scanned', fileId: 'f', result: 'clean' };
+  assert.equal(chat(after(scanned, files)).files[0]?.state, 'clean');
+  assert.equal(chat(after(files, scanned, files)).files[0]?.state, 'clean');
+  const deleted: Change = { type: 'file', file: { ...file, deleted: true } };
+  assert.equal(chat(after(files, deleted, files)).files[0]?.deleted, true);
 });
 
 test('a transfer of ours is under way until it is answered; one to us is an offer', () => {

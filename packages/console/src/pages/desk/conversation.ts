@@ -1,4 +1,5 @@
 import type { ChatMessage, Engagement, File, MediaUpgradeRequest } from '@usher/client/api-types';
+import { isOutdated, mergeUpgrades } from '@usher/client/overtaken-reads';
 
 /** Plain data and how it changes: what the feed and reads bring goes in, what the desk shows comes out. */
 
@@ -59,18 +60,22 @@ export interface Conversations {
   /** Whether the list has been read. */
   readonly isRead: boolean;
   readonly byId: ReadonlyMap<string, Conversation>;
+  /** Results of scans by file. The feed may bring one before the list of files that shows the file as pending. */
+  readonly scans: ReadonlyMap<string, ScanResult>;
 }
 
-export const noConversations: Conversations = { isRead: false, byId: new Map() };
+type ScanResult = 'clean' | 'infected';
+
+export const noConversations: Conversations = { isRead: false, byId: new Map(), scans: new Map() };
 
 /** Somebody who has not been heard of for so long is not typing any more, whatever was said. */
 export const typingMs = 10_000;
 
 export type Change =
   | { readonly type: 'listed' }
-  /** `isKept`: it was on the desk before, though it may be over. */
-  | { readonly type: 'engagement'; readonly engagement: Engagement; readonly me: string; readonly isKept?: boolean }
-  | { readonly type: 'passed on'; readonly id: string }
+  /** `isRead`: it comes from a read, and is on the desk even if it has ended. Otherwise the feed brought it. */
+  | { readonly type: 'engagement'; readonly engagement: Engagement; readonly me: string; readonly isRead?: boolean }
+  | { readonly type: 'passed on'; readonly id: string; readonly at: string }
   | { readonly type: 'dismissed'; readonly id: string }
   | { readonly type: 'transcript'; readonly id: string; readonly messages: readonly Message[] }
   | { readonly type: 'message'; readonly message: Message }
@@ -84,7 +89,7 @@ export type Change =
     }
   | { readonly type: 'files'; readonly id: string; readonly files: readonly File[] }
   | { readonly type: 'file'; readonly file: File }
-  | { readonly type: 'scanned'; readonly fileId: string; readonly result: 'clean' | 'infected' }
+  | { readonly type: 'scanned'; readonly fileId: string; readonly result: ScanResult }
   | { readonly type: 'upgrades'; readonly id: string; readonly upgrades: readonly MediaUpgradeRequest[] }
   | { readonly type: 'upgrade'; readonly upgrade: MediaUpgradeRequest }
   | { readonly type: 'transfer'; readonly id: string; readonly transfer: Transfer | null }
@@ -104,6 +109,8 @@ export function reduce(state: Conversations, change: Change): Conversations {
     }
     case 'scanned':
       return takeScan(state, change.fileId, change.result);
+    case 'files':
+      return update(state, change.id, (before) => takeFiles(before, change.files, state.scans));
     case 'file':
       return update(state, change.file.engagement_id, (before) => takeFile(before, change.file));
     case 'message':
@@ -117,13 +124,18 @@ export function reduce(state: Conversations, change: Change): Conversations {
 
 type OfOne = Exclude<
   Change,
-  { readonly type: 'listed' | 'engagement' | 'dismissed' | 'file' | 'scanned' | 'message' | 'upgrade' }
+  { readonly type: 'listed' | 'engagement' | 'dismissed' | 'file' | 'files' | 'scanned' | 'message' | 'upgrade' }
 >;
 
 function changed(before: Conversation, change: OfOne): Conversation {
   switch (change.type) {
     case 'passed on':
-      return { ...before, isOpen: false, transfer: null };
+      return {
+        ...before,
+        engagement: { ...before.engagement, updated_at: change.at },
+        isOpen: false,
+        transfer: null,
+      };
     case 'transcript':
       return takeTranscript(before, change.messages);
     case 'delivered':
@@ -132,10 +144,8 @@ function changed(before: Conversation, change: OfOne): Conversation {
       const { isOn, clock, at } = change;
       return clock <= before.typing.clock ? before : { ...before, typing: { isOn, clock, at } };
     }
-    case 'files':
-      return { ...before, files: change.files };
     case 'upgrades':
-      return { ...before, upgrades: change.upgrades };
+      return { ...before, upgrades: mergeUpgrades(before.upgrades, change.upgrades) };
     case 'transfer':
       return { ...before, transfer: change.transfer };
     case 'outgoing':
@@ -157,10 +167,11 @@ function update(state: Conversations, id: string, change: (before: Conversation)
 type TakenEngagement = Extract<Change, { readonly type: 'engagement' }>;
 
 /** Ours are put on the desk while they go on; others matter where they were ours. */
-function takeEngagement(state: Conversations, { engagement, me, isKept = false }: TakenEngagement): Conversations {
+function takeEngagement(state: Conversations, { engagement, me, isRead = false }: TakenEngagement): Conversations {
   const before = state.byId.get(engagement.id);
+  if (isRead && isOutdated(engagement, before?.engagement ?? null)) return state;
   const isOpen = engagement.operator_id === me && engagement.state === 'active';
-  if (before === undefined && !isOpen && !isKept) return state;
+  if (before === undefined && !isOpen && !isRead) return state;
   const after: Conversation = {
     ...(before ?? newConversation(engagement)),
     engagement,
@@ -247,6 +258,14 @@ function takeUpgrade(before: Conversation, upgrade: MediaUpgradeRequest): Conver
   return { ...before, upgrades };
 }
 
+/** The feed may have told the result of a scan, or a deletion, while the list was being read. */
+function takeFiles(before: Conversation, read: readonly File[], scans: ReadonlyMap<string, ScanResult>): Conversation {
+  const deleted = new Map(before.files.filter((file) => file.deleted).map((file) => [file.id, file]));
+  const readIds = new Set(read.map(({ id }) => id));
+  const files = read.map((file) => deleted.get(file.id) ?? { ...file, state: scans.get(file.id) ?? file.state });
+  return { ...before, files: [...files, ...before.files.filter(({ id }) => !readIds.has(id))] };
+}
+
 /** A file that was deleted is shown as such wherever it was sent. */
 function takeFile(before: Conversation, file: File): Conversation {
   if (!file.deleted) return before;
@@ -269,9 +288,10 @@ function withDeleted(attachment: unknown, fileId: string): unknown {
   return { type, files: sent.map((each) => (each.url.endsWith(fileId) ? { ...each, deleted: true } : each)) };
 }
 
-function takeScan(state: Conversations, fileId: string, result: 'clean' | 'infected'): Conversations {
+function takeScan(before: Conversations, fileId: string, result: ScanResult): Conversations {
+  const state = { ...before, scans: new Map(before.scans).set(fileId, result) };
   const holder = [...state.byId.values()].find(({ files }) => files.some(({ id }) => id === fileId));
   if (holder === undefined) return state;
   const files = holder.files.map((file) => (file.id === fileId ? { ...file, state: result } : file));
-  return update(state, holder.id, (before) => ({ ...before, files }));
+  return update(state, holder.id, (conversation) => ({ ...conversation, files }));
 }

@@ -121,9 +121,9 @@ export class Desk {
       // An operator who was taken off a site may no longer read its conversations.
       for (const { id, engagement } of others)
         this.apply(
-          engagement === null ? { type: 'dismissed', id } : { type: 'engagement', engagement, me, isKept: true },
+          engagement === null ? { type: 'dismissed', id } : { type: 'engagement', engagement, me, isRead: true },
         );
-      for (const engagement of engagements) this.apply({ type: 'engagement', engagement, me, isKept: true });
+      for (const engagement of engagements) this.apply({ type: 'engagement', engagement, me, isRead: true });
       const known = [...this.#state.byId.keys()];
       this.#problem = null;
       this.apply({ type: 'listed' });

@@ -61,6 +61,7 @@ export function changeOf({ type, data }: FeedItem, { me, now }: Clock): Change |
 }
 
 interface Passing {
+  readonly dispatched_at: string;
   readonly engagement: {
     readonly id: string;
     readonly current_sub_engagement: { readonly operator_id: string };
@@ -83,9 +84,9 @@ interface Asked {
   >;
 }
 
-function passedOn({ engagement }: Passing, me: string): Change | null {
+function passedOn({ dispatched_at: at, engagement }: Passing, me: string): Change | null {
   const { operator_id: to } = engagement.current_sub_engagement;
-  return to === me ? null : { type: 'passed on', id: engagement.id };
+  return to === me ? null : { type: 'passed on', id: engagement.id, at };
 }
 
 function asked({ dispatched_at: at, media_upgrade_request: request }: Asked): MediaUpgradeRequest {
