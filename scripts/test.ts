@@ -14,7 +14,10 @@ const bin = (name: string): string[] => [`node_modules/${name}`];
 
 type Check = readonly [title: string, args: readonly string[]];
 
-/** Two side by side, as even a small machine can do. */
+/**
+ * The checks run beside the tests, two at a time and at the lowest priority: they use the processor while tests wait, and change
+ * no test's timing.
+ */
 const lanes: readonly (readonly Check[])[] = [
   [
     ['types', bin('typescript/bin/tsc')],
@@ -28,38 +31,41 @@ const lanes: readonly (readonly Check[])[] = [
   [['format', [...bin('prettier/bin/prettier.cjs'), '--check', '--log-level=warn', '.']]],
 ];
 
-async function run(args: readonly string[]): Promise<boolean> {
-  const child = spawn(node, args, { stdio: 'inherit' });
+async function run(command: string, args: readonly string[]): Promise<boolean> {
+  const child = spawn(command, args, { stdio: 'inherit' });
   const [code] = (await once(child, 'exit')) as [number | null];
   return code === 0;
 }
 
 async function check(title: string, args: readonly string[]): Promise<boolean> {
   const began = performance.now();
-  const passed = await run(args);
+  const passed = await run('nice', ['-n', '19', node, ...args]);
   console.log(`${passed ? 'ok    ' : 'FAILED'} ${title} (${((performance.now() - began) / 1000).toFixed(1)} s)`);
   return passed;
 }
 
-async function checkInTurn(lane: readonly Check[]): Promise<boolean[]> {
-  const passed: boolean[] = [];
-  for (const [title, args] of lane) passed.push(await check(title, args));
-  return passed;
+/** Resolves to the titles of those that failed. */
+async function checkInTurn(lane: readonly Check[]): Promise<string[]> {
+  const failed: string[] = [];
+  for (const [title, args] of lane) if (!(await check(title, args))) failed.push(title);
+  return failed;
 }
 
 // Every test file is a process of its own, and most of them load the whole server: what it compiles to is kept, as a start does.
 process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'node-compile-cache');
 const files = process.argv.slice(2);
-const results: boolean[] = [await run(['scripts/install-test-tools.ts'])];
-if (files.length === 0) results.push(...(await Promise.all(lanes.map(checkInTurn))).flat());
+const hasTools = await run(node, ['scripts/install-test-tools.ts']);
 
 /** A file that takes longer hangs. The longest, bench/entries.test.ts, takes a third of this beside three others. */
 const longestFileMs = 600_000;
 const long =
   /\/(entries|oldest-postgres|access|garbage|start|sample-data|delivery-ledger|[\w-]+-faults|theory|widget-leaving)\.test\.ts$/;
 const everything = ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'bench/*.test.ts'];
-results.push(await runTests(files.length === 0 ? everything : files));
-process.exitCode = results.every(Boolean) ? 0 : 1;
+const checks = files.length === 0 ? lanes.map(checkInTurn) : [];
+const testsPassed = await runTests(files.length === 0 ? everything : files);
+const failedChecks = (await Promise.all(checks)).flat();
+if (failedChecks.length > 0) console.error(`These checks failed: ${failedChecks.join(', ')}.`);
+process.exitCode = hasTools && testsPassed && failedChecks.length === 0 ? 0 : 1;
 
 /**
  * Test files run side by side, each on a database of its own; more at once than this only makes them wait for each other. Those

@@ -25,7 +25,8 @@ test('the same request under way has the same key, another request another', asy
   await Promise.all(both);
 });
 
-test('once it was answered, the same request is a new one; a lost answer is asked for again', async () => {
+test('once it was answered, the same request is a new one; a lost answer is asked for again for a minute', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
   const repeats = new Repeats();
   const keyOf = async (error?: Error): Promise<string> => {
     const used: string[] = [];
@@ -43,4 +44,8 @@ test('once it was answered, the same request is a new one; a lost answer is aske
   assert.notEqual(first, lost);
   assert.equal(lost, again);
   assert.notEqual(again, fresh);
+
+  const lostLater = await keyOf(new Unreachable(null));
+  t.mock.timers.tick(60_000);
+  assert.notEqual(await keyOf(), lostLater);
 });
