@@ -51,7 +51,7 @@ async function goToLunch(): Promise<void> {
     return row?.ended_at;
   };
   await page.getByRole('button', { name: 'All media' }).click();
-  await page.getByLabel('Go away for').fill('Lunch');
+  await page.getByLabel('Away reason').fill('Lunch');
   await page.getByRole('button', { name: 'Away', exact: true }).click();
   await page.getByText('Away: Lunch').waitFor();
   await page.reload();

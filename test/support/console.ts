@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import type { TestBrowser, TestPage } from './browser.ts';
+import { comesTrue, type TestBrowser, type TestPage } from './browser.ts';
 
 interface Opening {
   readonly browser: TestBrowser;
@@ -22,6 +22,34 @@ export async function openConsole({ browser, server, key, path = '/', options = 
   if (!answer.ok()) throw new Error(`signing in was answered ${answer.status()}: ${await answer.text()}`);
   await opened.page.goto(`${server.url}/console${path}`);
   return opened;
+}
+
+/** Every page of the menu and each form for something new, with its heading. */
+export const everyPage = [
+  { path: '/board', heading: 'Live board' },
+  { path: '/desk', heading: 'Desk' },
+  { path: '/timeline', heading: 'Timeline' },
+  { path: '/queues', heading: 'Queues' },
+  { path: '/queues/new', heading: 'New queue' },
+  { path: '/hours', heading: 'Hours' },
+  { path: '/hours/new', heading: 'New hours' },
+  { path: '/webhooks', heading: 'Webhooks' },
+  { path: '/webhooks/new', heading: 'New webhook' },
+  { path: '/webhooks/catalogue', heading: 'Event catalogue' },
+  { path: '/people', heading: 'People' },
+  { path: '/people/new', heading: 'New operator' },
+  { path: '/people/teams', heading: 'People' },
+  { path: '/sites', heading: 'Sites' },
+  { path: '/sites/new', heading: 'New site' },
+  { path: '/audit', heading: 'Audit log' },
+  { path: '/account', heading: 'Password and sessions' },
+] as const;
+
+/** Opens another page of a console that is already loaded, as a link in it would, and waits until it has its data. */
+export async function openPath(page: Page, path: string, heading: string): Promise<void> {
+  await page.evaluate(`history.pushState(null, '', ${JSON.stringify(`/console${path}`)})`);
+  await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
+  await comesTrue(page, `document.querySelector('[aria-label="Loading"]') === null`);
 }
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
