@@ -1,6 +1,6 @@
 import { Badge, Button, Group, Kbd, Progress, Text, VisuallyHidden } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { useEffect, useEffectEvent, useRef, useState, type ReactElement, type RefObject } from 'react';
+import { useCallback, useEffect, useEffectEvent, useState, type ReactElement, type RefCallback } from 'react';
 import { useLocation } from 'wouter';
 import { inWords } from '../components/in-words.ts';
 import { mediumWords } from '../components/medium.ts';
@@ -27,7 +27,7 @@ interface Props {
 /** What an operator is being offered, on whichever page. The oldest is answered by Alt+A and Alt+D. */
 export function Offers({ onHeight }: Props): ReactElement {
   const offers = useOffers();
-  const dock = useHeight(onHeight, offers.length > 0);
+  const dock = useHeight(onHeight);
   const { answer, answering } = useAnswer();
   useWaiting('offers', offers.length);
   useRinging(offers.length > 0);
@@ -158,19 +158,18 @@ function useAnswer(): { answer: (offer: Offer, how: Answer) => Promise<void>; an
 }
 
 /** Watches the height of what is shown, which changes with the offers and with the width of the window. */
-function useHeight(onHeight: (pixels: number) => void, isShown: boolean): RefObject<HTMLElement | null> {
-  const element = useRef<HTMLElement>(null);
-  const report = useEffectEvent(onHeight);
-  useEffect(() => {
-    if (element.current === null) return undefined;
-    const observer = new ResizeObserver(([entry]) => report(entry?.borderBoxSize[0]?.blockSize ?? 0));
-    observer.observe(element.current);
-    return () => {
-      observer.disconnect();
-      report(0);
-    };
-  }, [isShown]);
-  return element;
+function useHeight(onHeight: (pixels: number) => void): RefCallback<HTMLElement> {
+  return useCallback(
+    (element: HTMLElement) => {
+      const observer = new ResizeObserver(([entry]) => onHeight(entry?.borderBoxSize[0]?.blockSize ?? 0));
+      observer.observe(element);
+      return () => {
+        observer.disconnect();
+        onHeight(0);
+      };
+    },
+    [onHeight],
+  );
 }
 
 function useRinging(isWaiting: boolean): void {

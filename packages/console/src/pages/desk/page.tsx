@@ -10,6 +10,7 @@ import { useWaiting } from '../../shell/tab-title.ts';
 import { ChatList } from './chat-list.tsx';
 import { Chat } from './chat.tsx';
 import classes from './desk.module.css';
+import { FileTarget } from './file-target.tsx';
 import { PresenceMenu } from './presence-menu.tsx';
 import { inOrder, unreadOf } from './reading.ts';
 import { Shortcuts, useDeskKeys } from './shortcuts.tsx';
@@ -61,7 +62,9 @@ export function DeskPage(): ReactElement {
               </Text>
             </Center>
           ) : (
-            <Chat key={open.id} chat={open} />
+            <FileTarget key={open.id} chat={open}>
+              <Chat chat={open} />
+            </FileTarget>
           )}
         </section>
         <section className={classes['column']} aria-label="Visitor" data-wide>
