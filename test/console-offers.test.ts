@@ -2,10 +2,15 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { openBrowser, type TestBrowser } from './support/browser.ts';
-import { everyPage, openConsole, openPath, tooWideOn } from './support/console.ts';
+import { barriersOf, everyPage, openConsole, openPath, tooWideOn } from './support/console.ts';
 import { offers } from './support/desk.ts';
 import { call, startTestServer, until, type TestServer } from './support/server.ts';
 import { expectStatus, makeAccount, makePolicy, makeQueue, makeVisitor, type TestAccount } from './support/world.ts';
+
+interface PagePath {
+  readonly path: string;
+  readonly heading: string;
+}
 
 let server: TestServer;
 let browser: TestBrowser;
@@ -20,10 +25,11 @@ after(async () => {
 });
 
 /** An account whose super_manager is asked for by two visitors, who wait long enough for a test. */
-async function makeWanted(): Promise<TestAccount> {
+async function makeWanted(): Promise<TestAccount & { readonly details: readonly PagePath[] }> {
   const own = await makeAccount(server);
   const { admin: token, adminId, siteId } = own;
-  await makeQueue(server, own, { name: 'Sales', scheduling_policy_id: await makePolicy(server, own) });
+  const hours = await makePolicy(server, own);
+  const queue = await makeQueue(server, own, { name: 'Sales', scheduling_policy_id: hours });
   const patience = { reactive_call_timeout: 600 };
   expectStatus(await call(server, `PATCH /sites/${siteId}`, { token, body: patience }), 200);
   const several = { max_engagement_count: 5 };
@@ -37,7 +43,15 @@ async function makeWanted(): Promise<TestAccount> {
     const body = { site_id: siteId, operator_id: adminId, media: 'text' };
     expectStatus(await call(server, 'POST /engagement_requests', { token: visitor.token, body }), 201);
   }
-  return own;
+  const { name: site } = (await call(server, `GET /sites/${siteId}`, { token })).body;
+  const { name: admin } = (await call(server, `GET /operators/${adminId}`, { token })).body;
+  const details = [
+    { path: `/queues/${queue}`, heading: 'Sales' },
+    { path: `/hours/${hours}`, heading: 'Office hours' },
+    { path: `/sites/${siteId}`, heading: site },
+    { path: `/people/${adminId}`, heading: admin },
+  ];
+  return { ...own, details };
 }
 
 /** What can be operated and, brought into view, has an offer over its middle. */
@@ -59,19 +73,20 @@ async function coveredOn(page: Page): Promise<string[]> {
   })()`);
 }
 
-for (const [where, viewport] of [
-  ['at a desk', { width: 1_280, height: 800 }],
-  ['at 320 px', { width: 320, height: 568 }],
+for (const { where, ...options } of [
+  { where: 'at a desk', viewport: { width: 1_280, height: 800 } },
+  { where: 'at 320 px in forced colours', viewport: { width: 320, height: 568 }, forcedColors: 'active' },
 ] as const)
   test(`offers cover nothing on any page, and going away is one click, ${where}`, async () => {
     const own = await makeWanted();
-    const options = { viewport };
     const { page, complaints } = await openConsole({ browser, server, key: own.key, path: '/desk', options });
     await until(async () => (await offers(page).getByRole('article').count()) === 2);
     const faults: Record<string, string[]> = {};
-    for (const { path, heading } of everyPage) {
+    for (const { path, heading } of [...everyPage, ...own.details]) {
       await openPath(page, path, heading);
       const found = [...(await coveredOn(page)), ...(await tooWideOn(page))];
+      // The tests of each page ask axe in light and dark.
+      if ('forcedColors' in options) found.push(...(await barriersOf(page)));
       if (found.length > 0) faults[path] = found;
     }
     assert.deepEqual(faults, {});
