@@ -27,6 +27,10 @@ test('takes several visitors by keys, and talks with each', async () => {
   assert.match(await page.title(), /^Desk/);
   await say(at, ada.id, ada.visitor, 'My invoice is wrong: https://shop.example/a?b=1, javascript:alert(1)');
   await said(page).getByText('My invoice is wrong').waitFor();
+  // Cut off in the list, it is told whole.
+  const preview = page.getByRole('list', { name: 'Conversations' }).getByText('My invoice is wrong');
+  await preview.hover();
+  await page.getByTitle('javascript:alert(1)').waitFor();
   const link = said(page).getByRole('link');
   assert.deepEqual(await Promise.all(['href', 'target', 'rel'].map(async (name) => link.getAttribute(name))), [
     'https://shop.example/a?b=1',

@@ -12,6 +12,7 @@ import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
 import { askBeforeLeaving } from './components/leaving.ts';
 import { Boundary, FailedPage } from './shell/boundary.tsx';
+import { titleClippedTexts } from './shell/clipped-titles.ts';
 import { Entry } from './shell/entry.tsx';
 import { Session } from './session/session.ts';
 import { SessionContext } from './session/use-session.ts';
@@ -34,6 +35,7 @@ const client = new QueryClient({
   },
 });
 
+titleClippedTexts(document.body);
 const root = document.querySelector('#root');
 if (root === null) throw new Error('the page has no root');
 createRoot(root).render(

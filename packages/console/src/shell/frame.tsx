@@ -10,6 +10,7 @@ import { Boundary, FailedPage, Nothing } from './boundary.tsx';
 import { AvailabilitySwitch } from './availability.tsx';
 import { Connection } from './connection.tsx';
 import { Offers } from './offers.tsx';
+import { mainId, SkipLink } from './skip-link.tsx';
 import { accountPage as AccountPage, pages } from './pages.ts';
 
 const SampleDataOffer = lazily(async () => (await import('../components/sample-data.tsx')).SampleDataOffer);
@@ -24,6 +25,7 @@ export function Frame(): ReactElement {
   const [offersHeight, setOffersHeight] = useState(0);
   return (
     <>
+      <SkipLink />
       <Offers onHeight={setOffersHeight} />
       <AppShell
         header={{ height: 52 }}
@@ -74,7 +76,7 @@ export function Frame(): ReactElement {
             />
           ))}
         </AppShell.Navbar>
-        <AppShell.Main>
+        <AppShell.Main id={mainId} tabIndex={-1} style={{ outline: 'none' }}>
           {me.can('super_manager') && !path.startsWith('/sites') ? (
             <Boundary fallback={Nothing}>
               <Suspense>
