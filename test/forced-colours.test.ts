@@ -58,7 +58,7 @@ test('in forced colours every choice shows whether it is made', async () => {
   });
   await page.getByRole('button', { name: 'Discard' }).click();
   const link = page.getByRole('link', { name: 'Hours', exact: true });
-  shares['page'] = await changeOf(link, async () => openPath(page, `/hours/${hours}`, 'Office hours'));
+  shares['page'] = await changeOf(link, async () => openPath(page, `/hours/${hours}`));
   // Open on weekdays: of two weeks ten days have something in them.
   const days = page.getByTestId('day');
   await until(async () => (await days.count()) >= 14);
@@ -71,7 +71,7 @@ test('in forced colours every choice shows whether it is made', async () => {
   shares['chip'] = await changeOf(chip, async () => chip.click());
   const tab = page.getByRole('tab').last();
   await page.getByRole('button', { name: 'Discard' }).click();
-  await openPath(page, '/board', 'Live board');
+  await openPath(page, '/board');
   shares['tab'] = await changeOf(tab, async () => tab.click());
   const seen = Object.fromEntries(Object.entries(shares).map(([what, share]) => [what, share > 0.1]));
   const expected = Object.fromEntries(Object.keys(shares).map((what) => [what, true]));
