@@ -51,7 +51,7 @@ async function goToLunch(): Promise<void> {
     return row?.ended_at;
   };
   await page.getByRole('button', { name: 'All media' }).click();
-  await page.getByLabel('Go away for').fill('Lunch');
+  await page.getByLabel('Away reason').fill('Lunch');
   await page.getByRole('button', { name: 'Away', exact: true }).click();
   await page.getByText('Away: Lunch').waitFor();
   await page.reload();
@@ -132,23 +132,34 @@ test('who the visitor is, what was before, and the end', async () => {
     ['Jo', 'jo@test.example', 'Calls on Mondays', { plan: 'gold' }],
   );
 
-  await page.keyboard.press('Alt+X');
-  await page.getByRole('dialog', { name: 'End the conversation?' }).waitFor();
-  await page.keyboard.press('Enter');
-  await page.getByText('You ended it.').waitFor();
-  await page.reload();
-  await said(page).getByText('The first time').waitFor();
-  expectStatus(await askIn(server, own, { queue_ids: [at.queue] }, first.visitor), 201);
-  await offers(page).getByText('Jo').waitFor();
-  await page.keyboard.press('Alt+A');
-  await page.waitForURL((url) => !url.pathname.endsWith(first.id));
-  await page.getByRole('region', { name: 'Before' }).getByRole('button').click();
+  const previous = page.getByRole('region', { name: 'Previous conversations' });
+  const endAndComeBack = async (): Promise<void> => {
+    await page.keyboard.press('Alt+X');
+    await page.getByRole('dialog', { name: 'End the conversation?' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByText('You ended it.').waitFor();
+    const before = page.url();
+    expectStatus(await askIn(server, own, { queue_ids: [at.queue] }, first.visitor), 201);
+    await offers(page).getByText('Jo').waitFor();
+    await page.keyboard.press('Alt+A');
+    await page.waitForURL((url) => url.href !== before);
+    await composer(page).waitFor();
+  };
+  await previous.getByText('First conversation').waitFor();
+  // The list that was read with the first conversation has the first alone.
+  for (const count of [1, 2]) {
+    await endAndComeBack();
+    await until(async () => (await previous.getByRole('button').count()) === count);
+  }
+  await previous.getByRole('button').last().click();
   await page.getByRole('dialog').getByText('The first time').waitFor();
   assert.deepEqual(await barriersOf(page), []);
-  await page.keyboard.press('Escape');
-  await page.keyboard.press('Alt+ArrowDown');
+  await page.goto(`${server.url}/console/desk/${first.id}`);
+  await said(page).getByText('The first time').waitFor();
+  const over = page.getByRole('link').filter({ hasText: 'Over' });
+  await until(async () => (await over.count()) === 2);
   await page.getByRole('button', { name: 'Put away' }).click();
-  await page.getByRole('link').filter({ hasText: 'Over' }).waitFor({ state: 'detached' });
+  await until(async () => (await over.count()) === 1);
   assert.deepEqual(at.complaints, []);
 });
 

@@ -25,8 +25,18 @@ test('takes several visitors by keys, and talks with each', async () => {
   const { page, operator } = at;
   const ada = await take(at, 'Ada');
   assert.match(await page.title(), /^Desk/);
-  await say(at, ada.id, ada.visitor, 'My invoice is wrong');
+  await say(at, ada.id, ada.visitor, 'My invoice is wrong: https://shop.example/a?b=1, javascript:alert(1)');
   await said(page).getByText('My invoice is wrong').waitFor();
+  // Cut off in the list, it is told whole.
+  const preview = page.getByRole('list', { name: 'Conversations' }).getByText('My invoice is wrong');
+  await preview.hover();
+  await page.getByTitle('javascript:alert(1)').waitFor();
+  const link = said(page).getByRole('link');
+  assert.deepEqual(await Promise.all(['href', 'target', 'rel'].map(async (name) => link.getAttribute(name))), [
+    'https://shop.example/a?b=1',
+    '_blank',
+    'noopener noreferrer nofollow',
+  ]);
   // It is before the operator's eyes: the visitor is told.
   await until(async () => (await transcript(at, ada.id, ada.visitor))[0].status === 'delivered');
   await page.keyboard.type('Which one?');
@@ -161,6 +171,38 @@ test('files: on their way, being scanned, clean, infected, and back down', async
     message.attachment.files.map(({ name }: Json) => name),
     ['offer.txt'],
   );
+  assert.deepEqual(at.complaints, []);
+});
+
+test('files are dropped anywhere on a conversation or pasted, and are not called clean where nobody scans', async () => {
+  await using unscanned = await startTestServer({ scanner: { kind: 'none' } });
+  const at = await sitDown({ server: unscanned, browser });
+  const { page } = at;
+  await take(at, 'Fay');
+  const transfer = async (event: string, element: string, name: string): Promise<void> =>
+    page.evaluate(`(() => {
+      const data = new DataTransfer();
+      data.items.add(new File(['This is a file'], '${name}', { type: 'text/plain' }));
+      const init = { bubbles: true, cancelable: true };
+      const event = '${event}' === 'paste'
+        ? new ClipboardEvent('paste', { ...init, clipboardData: data })
+        : new DragEvent('${event}', { ...init, dataTransfer: data });
+      document.querySelector('${element}').dispatchEvent(event);
+      window.taken = event.defaultPrevented;
+    })()`);
+  const staged = page.getByRole('list', { name: 'Files to send' }).getByRole('listitem');
+  await transfer('drop', 'textarea[aria-label="Message"]', 'dropped.txt');
+  await transfer('paste', 'textarea[aria-label="Message"]', 'pasted.txt');
+  await transfer('drop', 'section[aria-label="Messages"]', 'above.txt');
+  await until(async () => (await staged.getByText('Not scanned', { exact: true }).count()) === 3);
+  assert.equal(await staged.getByText('Clean', { exact: true }).count(), 0);
+  await transfer('dragover', 'section[aria-label="Messages"]', 'over.txt');
+  await page.getByText('Drop files to attach').waitFor();
+  await transfer('drop', 'nav', 'beside.txt');
+  assert.equal(await page.evaluate('window.taken'), true, 'the browser does not open it in the place of the console');
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
+  await said(page).getByRole('button', { name: 'above.txt' }).waitFor();
+  assert.equal(await staged.count(), 0);
   assert.deepEqual(at.complaints, []);
 });
 

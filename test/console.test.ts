@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openBrowser, type TestBrowser } from './support/browser.ts';
+import { comesTrue, openBrowser, type TestBrowser } from './support/browser.ts';
 import { barriersOf, openConsole } from './support/console.ts';
 import { startProxy } from './support/proxy.ts';
 import { call, startTestServer, type TestServer } from './support/server.ts';
@@ -44,9 +44,19 @@ test('signs in with an API key, stays in over a reload, and signs out', async ()
   const { page, context, complaints } = await browser.newPage();
   await page.goto(`${server.url}/console/`);
   await page.getByRole('button', { name: 'Sign in' }).waitFor();
+  await comesTrue(page, `document.activeElement?.type === 'email'`);
   assert.deepEqual(await barriersOf(page), []);
   await fillKey(page);
   await isLive(page);
+  await page.evaluate('document.activeElement?.blur()');
+  const skip = page.getByRole('link', { name: 'Skip to content' });
+  const isInView = async (): Promise<boolean> => ((await skip.boundingBox())?.y ?? -1) >= 0;
+  assert.equal(await isInView(), false);
+  await page.keyboard.press('Tab');
+  assert.ok(await skip.evaluate((element) => element.matches(':focus')));
+  assert.equal(await isInView(), true);
+  await page.keyboard.press('Enter');
+  await comesTrue(page, `document.activeElement?.tagName === 'MAIN'`);
   assert.deepEqual(await barriersOf(page), []);
   const cookies = await context.cookies();
   assert.deepEqual(cookies.map(({ name, httpOnly, sameSite }) => `${name} ${httpOnly} ${sameSite}`).toSorted(), [
@@ -100,6 +110,7 @@ test('an invitation leads to a password, and the password in', async () => {
   const { page, complaints } = await browser.newPage();
   await page.goto(`${server.url}/console/invitation#${invitation}`);
   await page.getByText('You are Somebody').waitFor();
+  await comesTrue(page, `document.activeElement?.type === 'password'`);
   assert.deepEqual(await barriersOf(page), []);
   await page.getByLabel('Choose a password').fill(password);
   await page.keyboard.press('Enter');

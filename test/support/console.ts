@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { BrowserContextOptions, Page } from 'playwright-core';
-import type { TestBrowser, TestPage } from './browser.ts';
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { comesTrue, type TestBrowser, type TestPage } from './browser.ts';
 
 interface Opening {
   readonly browser: TestBrowser;
@@ -24,6 +24,37 @@ export async function openConsole({ browser, server, key, path = '/', options = 
   return opened;
 }
 
+/** Every page of the menu, and each form for something new. */
+export const everyPath = [
+  '/board',
+  '/desk',
+  '/timeline',
+  '/queues',
+  '/queues/new',
+  '/hours',
+  '/hours/new',
+  '/webhooks',
+  '/webhooks/new',
+  '/webhooks/catalogue',
+  '/people',
+  '/people/new',
+  '/people/teams',
+  '/sites',
+  '/sites/new',
+  '/audit',
+  '/account',
+] as const;
+
+/**
+ * Opens another page of a console that is already loaded, as a link in it would, and waits until it has its data. The router
+ * draws at once: what is there afterwards is the new page, or says that it is loading.
+ */
+export async function openPath(page: Page, path: string): Promise<void> {
+  await page.evaluate(`history.pushState(null, '', ${JSON.stringify(`/console${path}`)})`);
+  const isLoading = `[...document.querySelectorAll('[aria-label="Loading"]')].some((each) => each.checkVisibility())`;
+  await comesTrue(page, `!${isLoading} && document.querySelector('main h1')?.checkVisibility()`);
+}
+
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** Both schemes and both ends of the widths, in two looks instead of four. */
@@ -34,7 +65,8 @@ export const looks = [
 
 /** What keeps people from using the page, by axe-core: serious and critical ones, each with where it is. */
 export async function barriersOf(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
+  // Half a megabyte of source: a page that was not loaded anew has it still.
+  if (!(await page.evaluate<boolean>(`'axe' in window`))) await page.evaluate(axe);
   return page.evaluate(async () => {
     const { axe: checker } = globalThis as unknown as {
       axe: {
@@ -48,6 +80,31 @@ export async function barriersOf(page: Page): Promise<string[]> {
       .filter(({ impact }) => impact === 'serious' || impact === 'critical')
       .map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`);
   });
+}
+
+/**
+ * How much of a picture differs clearly from another of the same size: the share of its pixels whose brightness is more than a
+ * quarter of the range apart. Decoded in a page of its own, since the console's policy lets no such picture in.
+ */
+export async function differenceOf(context: BrowserContext, one: Buffer, other: Buffer): Promise<number> {
+  const page = await context.newPage();
+  const share = await page.evaluate<number>(`(async () => {
+    const [one, other] = await Promise.all(${JSON.stringify([one.toString('base64'), other.toString('base64')])}.map(async (text) => {
+      const bytes = Uint8Array.from(atob(text), (each) => each.charCodeAt(0));
+      const picture = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));
+      const drawing = new OffscreenCanvas(picture.width, picture.height).getContext('2d');
+      drawing.drawImage(picture, 0, 0);
+      return drawing.getImageData(0, 0, picture.width, picture.height);
+    }));
+    if (one.width !== other.width || one.height !== other.height) throw new Error('pictures of different sizes');
+    const brightness = ({ data }, at) => 0.3 * data[at] + 0.6 * data[at + 1] + 0.1 * data[at + 2];
+    let different = 0;
+    for (let at = 0; at < one.data.length; at += 4)
+      if (Math.abs(brightness(one, at) - brightness(other, at)) > 64) different += 1;
+    return different / (one.width * one.height);
+  })()`);
+  await page.close();
+  return share;
 }
 
 /** What sticks out of the page at its right, while it can be scrolled there. */

@@ -1,6 +1,7 @@
 import '@mantine/core/styles.css';
 import '@mantine/notifications/styles.css';
 import './global.css';
+import './forced-colours.css';
 import { MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
 import { Unreachable } from '@usher/client/problem';
@@ -11,6 +12,7 @@ import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
 import { askBeforeLeaving } from './components/leaving.ts';
 import { Boundary, FailedPage } from './shell/boundary.tsx';
+import { titleClippedTexts } from './shell/clipped-titles.ts';
 import { Entry } from './shell/entry.tsx';
 import { Session } from './session/session.ts';
 import { SessionContext } from './session/use-session.ts';
@@ -33,6 +35,7 @@ const client = new QueryClient({
   },
 });
 
+titleClippedTexts(document.body);
 const root = document.querySelector('#root');
 if (root === null) throw new Error('the page has no root');
 createRoot(root).render(

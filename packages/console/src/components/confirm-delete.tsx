@@ -36,7 +36,7 @@ export function DeleteButton({ what, name, deleting, refusal, onDelete, onClose 
           <Text className="user-text">{name}</Text>
           {refusal}
           <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={leave}>
+            <Button variant="default" onClick={leave} data-autofocus>
               Keep it
             </Button>
             <Button color="red" loading={deleting} onClick={onDelete}>

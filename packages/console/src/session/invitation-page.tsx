@@ -13,6 +13,11 @@ interface Props {
   readonly leave: () => void;
 }
 
+/** The form comes when the invitation was read, and there is one thing to do in it. */
+function focusOnce(field: HTMLInputElement | null): void {
+  field?.focus();
+}
+
 /** Where an invitation leads: choose a password, and be in. */
 export function InvitationPage({ invitation, leave }: Props): ReactElement {
   const session = useSession();
@@ -54,6 +59,7 @@ export function InvitationPage({ invitation, leave }: Props): ReactElement {
             </Text>
             <input type="email" autoComplete="username" value={preview.email} readOnly hidden />
             <PasswordInput
+              ref={focusOnce}
               label="Choose a password"
               description="12 characters or more"
               autoComplete="new-password"

@@ -1,5 +1,5 @@
 import { Alert, Button, PasswordInput, SegmentedControl, Stack, TextInput } from '@mantine/core';
-import { useState, type ReactElement } from 'react';
+import { useEffect, useRef, useState, type ReactElement } from 'react';
 import { inWords } from '../components/in-words.ts';
 import type { Credentials } from './session.ts';
 import { useSession } from './use-session.ts';
@@ -14,6 +14,8 @@ export function SignInForm(): ReactElement {
   const [secret, setSecret] = useState('');
   const [failure, setFailure] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
+  const first = useRef<HTMLInputElement>(null);
+  useEffect(() => first.current?.focus(), []);
 
   const submit = async (event: { preventDefault(): void }): Promise<void> => {
     event.preventDefault();
@@ -39,6 +41,7 @@ export function SignInForm(): ReactElement {
           ]}
         />
         <TextInput
+          ref={first}
           label={way === 'password' ? 'E-mail' : 'Key id'}
           autoComplete="username"
           type={way === 'password' ? 'email' : 'text'}

@@ -1,6 +1,6 @@
-import { Badge, Button, Group, Kbd, Paper, Progress, Stack, Text, VisuallyHidden } from '@mantine/core';
+import { Badge, Button, Group, Kbd, Progress, Text, VisuallyHidden } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { useEffect, useEffectEvent, useState, type ReactElement } from 'react';
+import { useCallback, useEffect, useEffectEvent, useState, type ReactElement, type RefCallback } from 'react';
 import { useLocation } from 'wouter';
 import { inWords } from '../components/in-words.ts';
 import { mediumWords } from '../components/medium.ts';
@@ -19,9 +19,15 @@ type Answer = 'accept' | 'decline';
 /** It rings again after so long. */
 const ringMs = 4_000;
 
+interface Props {
+  /** Reports how many pixels the offers take at the foot of the window, so that the page leaves them free; 0 for none. */
+  readonly onHeight: (pixels: number) => void;
+}
+
 /** What an operator is being offered, on whichever page. The oldest is answered by Alt+A and Alt+D. */
-export function Offers(): ReactElement {
+export function Offers({ onHeight }: Props): ReactElement {
   const offers = useOffers();
+  const dock = useHeight(onHeight);
   const { answer, answering } = useAnswer();
   useWaiting('offers', offers.length);
   useRinging(offers.length > 0);
@@ -35,7 +41,7 @@ export function Offers(): ReactElement {
         {offers.length === 0 ? '' : `${offers.length} waiting for your answer. Alt A accepts, Alt D declines.`}
       </VisuallyHidden>
       {offers.length === 0 ? null : (
-        <Stack component="section" className={classes['region']} gap="xs" aria-label="Offers">
+        <section ref={dock} className={classes['dock']} aria-label="Offers">
           {offers.map((offer, index) => (
             <OfferCard
               key={offer.id}
@@ -45,7 +51,7 @@ export function Offers(): ReactElement {
               answer={(how) => void answer(offer, how)}
             />
           ))}
-        </Stack>
+        </section>
       )}
     </>
   );
@@ -64,44 +70,11 @@ function OfferCard({ offer, isFirst, isAnswering, answer }: CardProps): ReactEle
   const left = secondsLeft(offer, useNow());
   const how = offer.kind === 'transfer' ? 'Handed on by a colleague' : (queue ?? 'Asks for you');
   return (
-    <Paper
-      withBorder
-      shadow="md"
-      p="sm"
-      className={classes['offer'] ?? ''}
-      component="article"
-      aria-label={`Offer: ${name}`}
-    >
-      <Group justify="space-between" gap="xs" wrap="nowrap">
-        <Text size="sm" c="dimmed" truncate title={how}>
-          <bdi>{how}</bdi>
-        </Text>
-        <Badge variant="light" flex="none">
-          {mediumWords[offer.media]}
-        </Badge>
-      </Group>
-      <Text fw={650} truncate title={name}>
-        <bdi>{name}</bdi>
-      </Text>
-      {offer.message === null || offer.message === '' ? null : (
-        <Text size="sm" className="user-text" lineClamp={4}>
-          {offer.message}
-        </Text>
-      )}
-      <Group gap="xs" my="xs" wrap="nowrap">
-        <Progress
-          value={(100 * left * 1_000) / Math.max(1, offer.until - offer.createdAt)}
-          flex={1}
-          size="sm"
-          color={left <= 5 ? 'red' : 'blue'}
-          aria-label="Time left to answer"
-        />
-        <Text size="sm" className="tabular" w={40} ta="end">
-          {left} s
-        </Text>
-      </Group>
-      <Group gap="xs" grow>
+    <article className={classes['offer']} aria-label={`Offer: ${name}`}>
+      {/* At the start: what was at the end of the foot before, Send or Save say, may be under the pointer this very moment. */}
+      <Group gap="xs" wrap="nowrap" flex="none">
         <Button
+          size="xs"
           loading={isAnswering}
           onClick={() => answer('accept')}
           rightSection={isFirst ? <Hint keys="Alt A" /> : null}
@@ -109,6 +82,7 @@ function OfferCard({ offer, isFirst, isAnswering, answer }: CardProps): ReactEle
           Accept
         </Button>
         <Button
+          size="xs"
           variant="default"
           disabled={isAnswering}
           onClick={() => answer('decline')}
@@ -117,7 +91,37 @@ function OfferCard({ offer, isFirst, isAnswering, answer }: CardProps): ReactEle
           Decline
         </Button>
       </Group>
-    </Paper>
+      <div className={classes['who']}>
+        <Group gap="xs" wrap="nowrap">
+          <Text fw={650} truncate title={name}>
+            <bdi>{name}</bdi>
+          </Text>
+          <Badge variant="light" flex="none">
+            {mediumWords[offer.media]}
+          </Badge>
+          <Text size="sm" c="dimmed" truncate title={how}>
+            <bdi>{how}</bdi>
+          </Text>
+        </Group>
+        {offer.message === null || offer.message === '' ? null : (
+          <Text size="sm" className="user-text" lineClamp={2} title={offer.message}>
+            {offer.message}
+          </Text>
+        )}
+      </div>
+      <Group gap="xs" wrap="nowrap" className={classes['left'] ?? ''}>
+        <Progress
+          value={(100 * left * 1_000) / Math.max(1, offer.until - offer.createdAt)}
+          flex={1}
+          size="sm"
+          color={left <= 5 ? 'red' : 'blue'}
+          aria-label="Time left to answer"
+        />
+        <Text size="sm" className="tabular" miw={40} ta="end">
+          {left} s
+        </Text>
+      </Group>
+    </article>
   );
 }
 
@@ -151,6 +155,21 @@ function useAnswer(): { answer: (offer: Offer, how: Answer) => Promise<void>; an
     }
   };
   return { answer, answering };
+}
+
+/** Watches the height of what is shown, which changes with the offers and with the width of the window. */
+function useHeight(onHeight: (pixels: number) => void): RefCallback<HTMLElement> {
+  return useCallback(
+    (element: HTMLElement) => {
+      const observer = new ResizeObserver(([entry]) => onHeight(entry?.borderBoxSize[0]?.blockSize ?? 0));
+      observer.observe(element);
+      return () => {
+        observer.disconnect();
+        onHeight(0);
+      };
+    },
+    [onHeight],
+  );
 }
 
 function useRinging(isWaiting: boolean): void {

@@ -11,7 +11,6 @@ import { LiveContext, useLive, useLiveFeed } from '../live/use-live.ts';
 import { SignInAgain } from '../session/sign-in-again.tsx';
 import { useSession } from '../session/use-session.ts';
 import { Frame } from './frame.tsx';
-import { Offers } from './offers.tsx';
 import { WhenBack } from './when-back.tsx';
 
 /** Sites are few: one page of the largest size has all of them. */
@@ -27,7 +26,6 @@ export function SignedIn({ operatorId }: { readonly operatorId: string }): React
       <Known operatorId={operatorId}>
         <ReadAnew />
         <Presence />
-        <Offers />
         <Frame />
       </Known>
       <SignInAgain />

@@ -1,4 +1,5 @@
 import type { Api } from '@usher/client/api';
+import { visitorName } from '../../components/visitor-name.ts';
 import { NameBook } from './name-book.ts';
 import { readBoard, readQueues } from './read-board.ts';
 import { BoardStore } from './store/board-store.ts';
@@ -30,10 +31,10 @@ export class LiveBoard {
       schedule: (run) => requestAnimationFrame(run),
       onQueuesStale: () => this.#readQueuesSoon(),
     });
-    this.names = new NameBook(
-      async (ids) => (await api.call('GET /visitors', { query: { ids } })).visitors,
-      this.store.topics,
-    );
+    this.names = new NameBook(async (ids) => {
+      const { visitors } = await api.call('GET /visitors', { query: { ids } });
+      return visitors.map((visitor) => ({ id: visitor.id, name: visitorName(visitor, visitor.id) }));
+    }, this.store.topics);
   }
 
   read(what: 'all' | 'queues'): void {

@@ -1,4 +1,5 @@
 import type { Engagement, Operator } from '@usher/client/api-types';
+import { visitorName } from '../../components/visitor-name.ts';
 import type { Load } from './store/staffing.ts';
 
 type Medium = Engagement['media'];
@@ -10,9 +11,9 @@ export const mediumNames: Readonly<Record<Medium, string>> = {
   video: 'Video',
 };
 
-/** One who has not said what to be called is told from others by the end of the id. */
+/** `null`: nothing is known of the visitor, or not yet. */
 export function visitorInWords(name: string | null, id: string): string {
-  return name ?? `Visitor ${id.slice(-4)}`;
+  return name ?? visitorName(null, id);
 }
 
 export type OperatorState = 'free' | 'busy' | 'full' | 'away';

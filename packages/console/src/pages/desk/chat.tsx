@@ -28,12 +28,7 @@ export function Chat({ chat }: { readonly chat: Conversation }): ReactElement {
       <TransferBar chat={chat} />
       <UpgradeBar chat={chat} />
       <CallPanel chat={chat} />
-      <Messages
-        chat={chat}
-        name={name}
-        use={(text) => write(draft === '' ? text : `${draft}\n${text}`)}
-        drop={(files) => desk.uploads.add(chat.id, files)}
-      />
+      <Messages chat={chat} name={name} use={(text) => write(draft === '' ? text : `${draft}\n${text}`)} />
       {chat.isOpen ? <Composer chat={chat} site={site} draft={draft} write={write} /> : null}
     </>
   );

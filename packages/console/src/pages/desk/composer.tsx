@@ -17,7 +17,7 @@ interface Props {
   readonly write: (text: string) => void;
 }
 
-/** What to say: Enter sends, Shift+Enter begins a line. Files go along once they were found clean. */
+/** What to say: Enter sends, Shift+Enter begins a line. Files go along once their scan is over. */
 export function Composer({ chat, site, draft, write }: Props): ReactElement {
   const desk = useDesk();
   const input = useRef<HTMLTextAreaElement>(null);
@@ -68,7 +68,6 @@ export function Composer({ chat, site, draft, write }: Props): ReactElement {
             else desk.typing.stroke(chat.id);
           }}
           onKeyDown={onKeyDown}
-          onPaste={({ clipboardData }) => desk.uploads.add(chat.id, [...clipboardData.files])}
         />
         <Tooltip label={isScanning ? 'A file is being scanned' : 'Send (Enter)'}>
           <ActionIcon size={36} aria-label="Send" onClick={send} disabled={!canSend}>

@@ -234,8 +234,8 @@ test('files that were taken and not sent are at hand, with what their scan has s
   assert.deepEqual(stagedFiles(chat(state), me, []), [file]);
   assert.deepEqual(stagedFiles(chat(state), 'you', []), []);
   assert.deepEqual(stagedFiles(chat(state), me, [file.id]), []);
-  const scanned = reduce(state, { type: 'scanned', fileId: file.id, result: 'clean' });
-  assert.equal(stagedFiles(chat(scanned), me, [])[0]?.state, 'clean');
+  const scanned = reduce(state, { type: 'scanned', fileId: file.id, result: 'clean', at: '1' });
+  assert.deepEqual(stagedFiles(chat(scanned), me, []), [{ ...file, state: 'clean', scanned_at: '1' }]);
   const attachment = { type: 'files', files: [{ url: `http://usher/files/${file.id}`, name: 'a', deleted: false }] };
   const sent = reduce(scanned, { type: 'message', message: message('m1', { attachment }) });
   assert.deepEqual(stagedFiles(chat(sent), me, []), []);
@@ -299,7 +299,7 @@ test('what the feed brought while a conversation was being read is not undone by
 
   const file = { id: 'f', engagement_id: 'chat', state: 'pending', deleted: false } as File;
   const files: Change = { type: 'files', id: 'chat', files: [file] };
-  const scanned: Change = { type: 'scanned', fileId: 'f', result: 'clean' };
+  const scanned: Change = { type: 'scanned', fileId: 'f', result: 'clean', at: '1' };
   assert.equal(chat(after(scanned, files)).files[0]?.state, 'clean');
   assert.equal(chat(after(files, scanned, files)).files[0]?.state, 'clean');
   const deleted: Change = { type: 'file', file: { ...file, deleted: true } };

@@ -61,10 +61,12 @@ export interface Conversations {
   readonly isRead: boolean;
   readonly byId: ReadonlyMap<string, Conversation>;
   /** Results of scans by file. The feed may bring one before the list of files that shows the file as pending. */
-  readonly scans: ReadonlyMap<string, ScanResult>;
+  readonly scans: ReadonlyMap<string, Scan>;
 }
 
 type ScanResult = 'clean' | 'infected';
+/** What a scan changes of its file. A clean file without `scanned_at` was let in by a server that has no scanner. */
+type Scan = Pick<File, 'state' | 'scanned_at'>;
 
 export const noConversations: Conversations = { isRead: false, byId: new Map(), scans: new Map() };
 
@@ -89,7 +91,7 @@ export type Change =
     }
   | { readonly type: 'files'; readonly id: string; readonly files: readonly File[] }
   | { readonly type: 'file'; readonly file: File }
-  | { readonly type: 'scanned'; readonly fileId: string; readonly result: ScanResult }
+  | { readonly type: 'scanned'; readonly fileId: string; readonly result: ScanResult; readonly at: string }
   | { readonly type: 'upgrades'; readonly id: string; readonly upgrades: readonly MediaUpgradeRequest[] }
   | { readonly type: 'upgrade'; readonly upgrade: MediaUpgradeRequest }
   | { readonly type: 'transfer'; readonly id: string; readonly transfer: Transfer | null }
@@ -108,7 +110,7 @@ export function reduce(state: Conversations, change: Change): Conversations {
       return byId.delete(change.id) ? { ...state, byId } : state;
     }
     case 'scanned':
-      return takeScan(state, change.fileId, change.result);
+      return takeScan(state, change.fileId, { state: change.result, scanned_at: change.at });
     case 'files':
       return update(state, change.id, (before) => takeFiles(before, change.files, state.scans));
     case 'file':
@@ -259,10 +261,10 @@ function takeUpgrade(before: Conversation, upgrade: MediaUpgradeRequest): Conver
 }
 
 /** The feed may have told the result of a scan, or a deletion, while the list was being read. */
-function takeFiles(before: Conversation, read: readonly File[], scans: ReadonlyMap<string, ScanResult>): Conversation {
+function takeFiles(before: Conversation, read: readonly File[], scans: ReadonlyMap<string, Scan>): Conversation {
   const deleted = new Map(before.files.filter((file) => file.deleted).map((file) => [file.id, file]));
   const readIds = new Set(read.map(({ id }) => id));
-  const files = read.map((file) => deleted.get(file.id) ?? { ...file, state: scans.get(file.id) ?? file.state });
+  const files = read.map((file) => deleted.get(file.id) ?? { ...file, ...scans.get(file.id) });
   return { ...before, files: [...files, ...before.files.filter(({ id }) => !readIds.has(id))] };
 }
 
@@ -288,10 +290,10 @@ function withDeleted(attachment: unknown, fileId: string): unknown {
   return { type, files: sent.map((each) => (each.url.endsWith(fileId) ? { ...each, deleted: true } : each)) };
 }
 
-function takeScan(before: Conversations, fileId: string, result: ScanResult): Conversations {
-  const state = { ...before, scans: new Map(before.scans).set(fileId, result) };
+function takeScan(before: Conversations, fileId: string, scan: Scan): Conversations {
+  const state = { ...before, scans: new Map(before.scans).set(fileId, scan) };
   const holder = [...state.byId.values()].find(({ files }) => files.some(({ id }) => id === fileId));
   if (holder === undefined) return state;
-  const files = holder.files.map((file) => (file.id === fileId ? { ...file, state: result } : file));
+  const files = holder.files.map((file) => (file.id === fileId ? { ...file, ...scan } : file));
   return update(state, holder.id, (conversation) => ({ ...conversation, files }));
 }

@@ -42,8 +42,8 @@ export function changeOf({ type, data }: FeedItem, { me, now }: Clock): Change |
       return { type: 'typing', id: engagement_id, isOn: typing, clock, at: now };
     }
     case 'engagement.files.security_scan_result': {
-      const { file_id, result } = (data as Scan).security_scan_result;
-      return { type: 'scanned', fileId: file_id, result };
+      const { dispatched_at: at, security_scan_result: scan } = data as Scan;
+      return { type: 'scanned', fileId: scan.file_id, result: scan.result, at };
     }
     case 'engagement.media_upgrade_request':
       return { type: 'upgrade', upgrade: asked(data as Asked) };
@@ -73,6 +73,7 @@ interface Typing {
 }
 
 interface Scan {
+  readonly dispatched_at: string;
   readonly security_scan_result: { readonly file_id: string; readonly result: 'clean' | 'infected' };
 }
 

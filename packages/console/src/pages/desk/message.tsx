@@ -1,6 +1,7 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { CheckIcon } from '@radix-ui/react-icons';
 import type { ReactElement } from 'react';
+import { LinkedText } from '../../components/linked-text.tsx';
 import type { Conversation, Message } from './conversation.ts';
 import classes from './desk.module.css';
 import { FileLinks } from './file-links.tsx';
@@ -41,7 +42,7 @@ function Bubble({ chat, message, name }: Props): ReactElement {
       {isOurs ? <Sender chat={chat} message={message} /> : null}
       {message.content === '' ? null : (
         <Text size="sm" className="user-text">
-          {message.content}
+          <LinkedText text={message.content} />
         </Text>
       )}
       <CardView chat={chat} message={message} />
@@ -120,7 +121,7 @@ function SystemNote({ message }: Props): ReactElement {
       className={`user-text ${classes['note']}`}
       title={new Date(message.timestamp).toLocaleString()}
     >
-      {message.content}
+      <LinkedText text={message.content} />
     </Text>
   );
 }
@@ -134,7 +135,7 @@ function AssistantNote({ message, use }: Props): ReactElement {
         {type === 'suggestion' ? 'The assistant suggests' : 'Assistant'} · only you see this
       </Text>
       <Text size="sm" className="user-text">
-        {message.content}
+        <LinkedText text={message.content} />
       </Text>
       {use === undefined ? null : (
         <Group gap={6} mt={6}>

@@ -1,5 +1,5 @@
 import { Button, Divider, Loader, Text } from '@mantine/core';
-import { Fragment, useEffect, useLayoutEffect, useRef, useState, type DragEvent, type ReactElement } from 'react';
+import { Fragment, useEffect, useLayoutEffect, useRef, useState, type ReactElement } from 'react';
 import { useNow } from '../../components/since.tsx';
 import type { Conversation } from './conversation.ts';
 import classes from './desk.module.css';
@@ -14,7 +14,6 @@ interface Props {
   readonly name: string;
   /** Puts a text into the composer. */
   readonly use: (text: string) => void;
-  readonly drop: (files: FileList) => void;
 }
 
 /** So many are shown at first, and more at a time when asked for. */
@@ -23,14 +22,13 @@ const shownAtFirst = 200;
 const nearPx = 80;
 
 /** What was said, the newest at the bottom; it stays there unless somebody has scrolled away. */
-export function Messages({ chat, name, use, drop }: Props): ReactElement {
+export function Messages({ chat, name, use }: Props): ReactElement {
   const [shown, show] = useState(shownAtFirst);
   const messages = chat.messages.slice(-shown);
   const box = useStayAtEnd();
   const now = useNow();
   const typing = isTyping(chat, now);
   const days = messages.map(({ timestamp }) => dayInWords(new Date(timestamp), new Date(now)));
-  const { isOver, ...dropping } = useDrop(chat.isOpen ? drop : null);
   useSeeing(chat);
   return (
     <section
@@ -39,8 +37,6 @@ export function Messages({ chat, name, use, drop }: Props): ReactElement {
       // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls: whoever has no mouse must get to it.
       tabIndex={0}
       aria-label="Messages"
-      data-drop={isOver || undefined}
-      {...dropping}
     >
       {chat.isRead ? null : <Loader aria-label="Loading" size="sm" mx="auto" />}
       {chat.messages.length <= shown ? null : (
@@ -100,23 +96,4 @@ function useSeeing({ id }: Conversation): void {
     document.addEventListener('visibilitychange', see);
     return () => document.removeEventListener('visibilitychange', see);
   });
-}
-
-function useDrop(drop: ((files: FileList) => void) | null) {
-  const [isOver, setOver] = useState(false);
-  return {
-    isOver,
-    onDragOver: (event: DragEvent): void => {
-      if (drop === null) return;
-      event.preventDefault();
-      setOver(true);
-    },
-    onDragLeave: (): void => setOver(false),
-    onDrop: (event: DragEvent): void => {
-      if (drop === null) return;
-      event.preventDefault();
-      setOver(false);
-      drop(event.dataTransfer.files);
-    },
-  };
 }

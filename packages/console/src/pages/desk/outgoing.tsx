@@ -1,5 +1,6 @@
 import { Button, Group, Text } from '@mantine/core';
 import type { ReactElement } from 'react';
+import { LinkedText } from '../../components/linked-text.tsx';
 import type { Conversation, Outgoing } from './conversation.ts';
 import classes from './desk.module.css';
 import { useDesk } from './use-desk.ts';
@@ -17,7 +18,7 @@ export function OutgoingView({ chat, outgoing }: Props): ReactElement {
     <article className={`${classes['bubble']} ${classes['ours']}`} aria-label="Not sent yet">
       {content === '' ? null : (
         <Text size="sm" className="user-text">
-          {content}
+          <LinkedText text={content} />
         </Text>
       )}
       {attachment?.type === 'single_choice'

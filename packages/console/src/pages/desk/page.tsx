@@ -7,10 +7,11 @@ import { ProblemNote } from '../../components/problem.tsx';
 import { useMe } from '../../data/use-me.ts';
 import { useSound } from '../../live/sound.ts';
 import { useWaiting } from '../../shell/tab-title.ts';
-import { Availability } from './availability.tsx';
 import { ChatList } from './chat-list.tsx';
 import { Chat } from './chat.tsx';
 import classes from './desk.module.css';
+import { FileTarget } from './file-target.tsx';
+import { PresenceMenu } from './presence-menu.tsx';
 import { inOrder, unreadOf } from './reading.ts';
 import { Shortcuts, useDeskKeys } from './shortcuts.tsx';
 import { useNews } from './use-news.ts';
@@ -36,7 +37,7 @@ export function DeskPage(): ReactElement {
     <div className={classes['desk']}>
       <div data-phone={openId === null}>
         <PageTitle title="Desk">
-          <Availability />
+          <PresenceMenu />
           <SoundSwitch />
           <Tooltip label="Keys (?)">
             <ActionIcon variant="default" size={30} aria-label="Keys" onClick={() => showKeys(true)}>
@@ -57,11 +58,13 @@ export function DeskPage(): ReactElement {
           {open === undefined ? (
             <Center h="100%" p="md">
               <Text c="dimmed" ta="center">
-                {openId === null || !state.isRead ? 'Choose a conversation.' : 'This conversation is not on your desk.'}
+                {openId === null || !state.isRead ? 'Select a conversation' : 'This conversation is not on your desk.'}
               </Text>
             </Center>
           ) : (
-            <Chat key={open.id} chat={open} />
+            <FileTarget key={open.id} chat={open}>
+              <Chat chat={open} />
+            </FileTarget>
           )}
         </section>
         <section className={classes['column']} aria-label="Visitor" data-wide>
@@ -82,12 +85,12 @@ function NoChats({ isRead }: { readonly isRead: boolean }): ReactElement {
   const { operator } = useMe();
   return (
     <Stack p="md" gap={4}>
-      <Text fw={600}>{isRead ? 'Nobody is with you' : 'Loading'}</Text>
+      <Text fw={600}>{isRead ? 'No conversations' : 'Loading'}</Text>
       {isRead ? (
         <Text size="sm" c="dimmed">
           {operator.available
             ? 'Visitors are offered to you as they come. Leave this page open.'
-            : 'Switch yourself to available, and visitors are offered to you.'}
+            : `${operator.presence_reason === 'missed_call' ? 'You missed an offer. ' : ''}Go available to start receiving chats.`}
         </Text>
       ) : null}
     </Stack>

@@ -1,30 +1,42 @@
 import { Loader, Modal, Stack, Text, UnstyledButton } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
 import type { Engagement } from '@usher/client/api-types';
 import { useState, type ReactElement } from 'react';
 import { mediumWords } from '../../components/medium.ts';
 import { ProblemNote } from '../../components/problem.tsx';
-import { useRead } from '../../data/use-api.ts';
+import { keyOf, useRead } from '../../data/use-api.ts';
 import { useMe } from '../../data/use-me.ts';
 import { useVisitorName } from '../../data/use-visitor.ts';
+import { useLive } from '../../live/use-live.ts';
 import type { Conversation } from './conversation.ts';
 import { MessageView } from './message.tsx';
 
 /** So many are listed, newest first. */
 const mostShown = 20;
 
-/** What the visitor was engaged in before, each with what was said. */
+const read = 'GET /engagements';
+
+/** What the visitor was engaged in before this conversation, each with what was said. */
 export function PastEngagements({ chat }: { readonly chat: Conversation }): ReactElement {
   const { sites } = useMe();
   const [open, setOpen] = useState<Engagement | null>(null);
   const query = { site_ids: sites.map(({ id }) => id), visitor_ids: [chat.engagement.visitor_id], per_page: mostShown };
-  const { data, error, isPending } = useRead('GET /engagements', { query });
-  const past = (data?.data.engagements ?? []).filter(({ id }) => id !== chat.id);
+  // The feed tells of this operator's conversations alone; those that colleagues had meanwhile are found when one is opened.
+  const { data, error, isPending } = useRead(read, { query }, { refetchOnMount: 'always' });
+  const client = useQueryClient();
+  useLive(['engagement.state'], ({ data: engagement }) => {
+    if ((engagement as Engagement).visitor_id === chat.engagement.visitor_id)
+      void client.invalidateQueries({ queryKey: keyOf(read, { query }) });
+  });
+  const past = (data?.data.engagements ?? []).filter(
+    ({ id, started_at: at }) => id !== chat.id && at <= chat.engagement.started_at,
+  );
   if (isPending) return <Loader size="sm" aria-label="Loading" />;
   if (error !== null) return <ProblemNote error={error} />;
   if (past.length === 0)
     return (
       <Text size="sm" c="dimmed">
-        This is the first time.
+        First conversation
       </Text>
     );
   return (
@@ -51,7 +63,7 @@ function Past({ engagement, close }: { readonly engagement: Engagement; readonly
     <Modal opened onClose={close} title={new Date(engagement.started_at).toLocaleString()} size="lg">
       <ProblemNote error={error} />
       {isPending ? <Loader aria-label="Loading" /> : null}
-      {data !== undefined && messages.length === 0 ? <Text c="dimmed">Nothing was said.</Text> : null}
+      {data !== undefined && messages.length === 0 ? <Text c="dimmed">No messages</Text> : null}
       <Stack gap={6}>
         {messages.map((message) => (
           <MessageView

@@ -15,8 +15,14 @@ interface Props {
 const scans = {
   pending: { color: 'gray', words: 'Being scanned' },
   clean: { color: 'green', words: 'Clean' },
+  unscanned: { color: 'yellow', words: 'Not scanned' },
   infected: { color: 'red', words: 'Infected: it is not sent' },
 } as const;
+
+/** A server without a scanner lets every file in: nobody has found it clean. */
+function scanOf({ state, scanned_at: at }: File): keyof typeof scans {
+  return state === 'clean' && at === null ? 'unscanned' : state;
+}
 
 /** Files that are to go with the next message. */
 export function StagedFiles({ chat, files, dismiss }: Props): ReactElement | null {
@@ -36,10 +42,10 @@ export function StagedFiles({ chat, files, dismiss }: Props): ReactElement | nul
           )}
         </Staged>
       ))}
-      {files.map(({ id, name, state }) => (
-        <Staged key={id} name={name} remove={() => dismiss(id)}>
-          <Badge size="sm" variant="light" color={scans[state].color}>
-            {scans[state].words}
+      {files.map((file) => (
+        <Staged key={file.id} name={file.name} remove={() => dismiss(file.id)}>
+          <Badge size="sm" variant="light" color={scans[scanOf(file)].color} flex="none">
+            {scans[scanOf(file)].words}
           </Badge>
         </Staged>
       ))}

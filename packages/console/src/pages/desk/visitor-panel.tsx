@@ -27,11 +27,11 @@ export function VisitorPanel({ chat }: { readonly chat: Conversation }): ReactEl
       ) : (
         <VisitorForm visitor={visitor.data.data} />
       )}
-      <section aria-label="Before">
+      <section aria-label="Previous conversations">
         <Title order={3} size="h6" mb={6}>
-          Before
+          Previous conversations
         </Title>
-        <PastEngagements chat={chat} />
+        <PastEngagements key={chat.id} chat={chat} />
       </section>
     </Stack>
   );

@@ -38,7 +38,7 @@ export function RotateSecret({ id }: { readonly id: string }): ReactElement {
             </Text>
             <ProblemNote error={rotate.error} />
             <Group justify="flex-end" gap="xs">
-              <Button variant="default" onClick={leave}>
+              <Button variant="default" onClick={leave} data-autofocus>
                 Keep the present one
               </Button>
               <Button loading={rotate.isPending} onClick={() => rotate.mutate({ path: { webhook_id: id }, body: {} })}>

@@ -3,6 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import type { ChatMessage } from '@usher/client/api-types';
 import type { ReactElement } from 'react';
 import { ProblemNote } from '../../../components/problem.tsx';
+import { LinkedText } from '../../../components/linked-text.tsx';
 import { keyOf, useRead } from '../../../data/use-api.ts';
 import { useLive } from '../../../live/use-live.ts';
 import { useBoard, useTopic } from '../use-board.ts';
@@ -81,7 +82,11 @@ function Said({ message, by }: { readonly message: ChatMessage; readonly by: str
           {new Date(message.timestamp).toLocaleTimeString()}
         </time>
       </Text>
-      {message.content === '' ? null : <div className="user-text">{message.content}</div>}
+      {message.content === '' ? null : (
+        <div className="user-text">
+          <LinkedText text={message.content} />
+        </div>
+      )}
       <Attached attachment={message.attachment} />
     </div>
   );

@@ -1,5 +1,7 @@
 /** A piece of a text; with an address where it is one. */
 export interface Piece {
+  /** Where in the text it begins. */
+  readonly at: number;
   readonly text: string;
   readonly href?: string;
 }
@@ -15,11 +17,11 @@ export function piecesOf(text: string): Piece[] {
   for (const { 0: found, index } of text.matchAll(address)) {
     const href = withoutTrailing(found);
     if (!URL.canParse(href)) continue;
-    if (index > from) pieces.push({ text: text.slice(from, index) });
-    pieces.push({ text: href, href });
+    if (index > from) pieces.push({ at: from, text: text.slice(from, index) });
+    pieces.push({ at: index, text: href, href });
     from = index + href.length;
   }
-  if (from < text.length) pieces.push({ text: text.slice(from) });
+  if (from < text.length) pieces.push({ at: from, text: text.slice(from) });
   return pieces;
 }
 

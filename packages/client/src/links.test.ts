@@ -4,11 +4,11 @@ import { piecesOf } from './links.ts';
 
 test('web addresses are found, and the sentence around them is left alone', () => {
   assert.deepEqual(piecesOf('See https://a.example/b?c=1, or (http://d.example).'), [
-    { text: 'See ' },
-    { text: 'https://a.example/b?c=1', href: 'https://a.example/b?c=1' },
-    { text: ', or (' },
-    { text: 'http://d.example', href: 'http://d.example' },
-    { text: ').' },
+    { at: 0, text: 'See ' },
+    { at: 4, text: 'https://a.example/b?c=1', href: 'https://a.example/b?c=1' },
+    { at: 27, text: ', or (' },
+    { at: 33, text: 'http://d.example', href: 'http://d.example' },
+    { at: 49, text: ').' },
   ]);
 });
 

@@ -1,0 +1,72 @@
+import { Button, Checkbox, Group, Popover, Stack, TextInput } from '@mantine/core';
+import { ChevronDownIcon } from '@radix-ui/react-icons';
+import { useState, type ReactElement } from 'react';
+import { media, mediumWords } from '../../components/medium.ts';
+import { useMe } from '../../data/use-me.ts';
+import { usePresence } from '../../data/use-presence.ts';
+
+/** By which media one takes visitors, and going away for a reason. The switch itself is in the header. */
+export function PresenceMenu(): ReactElement {
+  const { operator } = useMe();
+  const { setPresence } = usePresence();
+  const taken = media.filter((medium) => operator.media.includes(medium));
+  return (
+    <Popover position="bottom-end" withArrow trapFocus shadow="md">
+      <Popover.Target>
+        <Button variant="default" size="xs" rightSection={<ChevronDownIcon aria-hidden />}>
+          {taken.length === media.length ? 'All media' : taken.map((medium) => mediumWords[medium]).join(', ')}
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <Stack gap="sm" w={240}>
+          <Checkbox.Group
+            label="Accept"
+            value={[...taken]}
+            onChange={(value) => {
+              if (value.length > 0) setPresence({ media: value });
+            }}
+          >
+            <Stack gap={6} mt={6}>
+              {media.map((medium) => (
+                <Checkbox
+                  key={medium}
+                  value={medium}
+                  label={mediumWords[medium]}
+                  disabled={taken.length === 1 && taken[0] === medium}
+                />
+              ))}
+            </Stack>
+          </Checkbox.Group>
+          <AwayReason goAway={(reason) => setPresence({ available: false, reason })} />
+        </Stack>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
+
+function AwayReason({ goAway }: { readonly goAway: (reason: string | null) => void }): ReactElement {
+  const [reason, setReason] = useState('');
+  const submit = (event: Pick<Event, 'preventDefault'>): void => {
+    event.preventDefault();
+    goAway(reason.trim() === '' ? null : reason.trim());
+    setReason('');
+  };
+  return (
+    <form onSubmit={submit}>
+      <Group gap="xs" align="end" wrap="nowrap">
+        <TextInput
+          label="Away reason"
+          placeholder="e.g. Lunch"
+          maxLength={255}
+          value={reason}
+          onChange={({ currentTarget }) => setReason(currentTarget.value)}
+          flex={1}
+          size="xs"
+        />
+        <Button type="submit" size="xs" variant="default">
+          Away
+        </Button>
+      </Group>
+    </form>
+  );
+}

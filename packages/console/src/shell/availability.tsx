@@ -1,0 +1,34 @@
+import { Switch } from '@mantine/core';
+import type { ReactElement } from 'react';
+import { useMe } from '../data/use-me.ts';
+import { usePresence } from '../data/use-presence.ts';
+import classes from './availability.module.css';
+
+/** What the server says when it set the operator away. */
+const missed = 'missed_call';
+
+/** Whether one takes visitors. It stands in the header, so that going away takes one click on every page. */
+export function AvailabilitySwitch(): ReactElement {
+  const { operator } = useMe();
+  const { setPresence, isSaving } = usePresence();
+  const words = operator.available ? 'Available' : awayInWords(operator.presence_reason);
+  return (
+    <Switch
+      checked={operator.available}
+      disabled={isSaving}
+      onChange={({ currentTarget }) => setPresence({ available: currentTarget.checked })}
+      label={words}
+      aria-label="Available"
+      title={words}
+      labelPosition="right"
+      size="md"
+      withThumbIndicator={false}
+      classNames={{ input: classes['input'] ?? '', labelWrapper: classes['words'] ?? '' }}
+    />
+  );
+}
+
+function awayInWords(reason: string | null): string {
+  if (reason === missed) return 'Away: you missed an offer';
+  return reason === null ? 'Away' : `Away: ${reason}`;
+}
