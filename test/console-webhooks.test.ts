@@ -14,7 +14,7 @@ import {
 import { secretFault } from '../packages/console/src/pages/webhooks/rules.ts';
 import { verifySnippet } from '../packages/console/src/pages/webhooks/verify-snippet.ts';
 import { webhookViolations } from '../packages/server/src/events/subscription.ts';
-import { proof, openBrowser, type TestBrowser, type TestPage } from './support/browser.ts';
+import { comesTrue, proof, openBrowser, type TestBrowser, type TestPage } from './support/browser.ts';
 import { barriersOf, looks, openConsole, tooWideOn } from './support/console.ts';
 import { fill, makeWebhook as insertWebhook } from './support/deliveries.ts';
 import { startReceiver, type Receiver } from './support/receiver.ts';
@@ -87,8 +87,15 @@ test('registers a webhook, whose secret is shown once, and sends it a test event
   assert.equal(arrived?.headers['x-token'], 'from the console');
   assert.ok(await isSigned(secret, arrived));
 
-  await sending.getByRole('link', { name: 'All of this delivery' }).click();
+  // The drawer is above the dialog it was opened from: it takes the click, the focus and the first Escape.
+  await sending.getByRole('link', { name: 'View delivery' }).click();
   const details = page.getByRole('dialog', { name: 'Delivery' });
+  await comesTrue(page, `document.activeElement.closest('[role=dialog]')?.innerText.startsWith('Delivery')`);
+  await details.getByRole('button', { name: 'Replay' }).click({ trial: true });
+  await page.keyboard.press('Escape');
+  await details.waitFor({ state: 'detached' });
+  await comesTrue(page, `document.activeElement.textContent === 'View delivery'`);
+  await page.keyboard.press('Enter');
   await details.getByText(`POST ${receiver.url}`).waitFor();
   await details.getByRole('table', { name: 'Headers of the request' }).getByText('from the console').waitFor();
   assert.equal(await details.getByRole('region', { name: 'Body of the request' }).innerText(), arrived?.body);
@@ -193,14 +200,32 @@ test('a receiver that fails is seen to, and what failed is tried now and replaye
   account = await makeAccount(server);
   const failing = await startReceiver();
   const answer = `${hostile}${'long '.repeat(600)}`;
-  failing.answer = () => (_, response) => void response.writeHead(503, { 'content-type': 'text/html' }).end(answer);
+  const taken = 'engagement.transfer';
+  failing.answer = ({ event }) =>
+    event.event_type === taken
+      ? 200
+      : (_, response) => void response.writeHead(503, { 'content-type': 'text/html' }).end(answer);
   const webhook = await makeWebhook(server, account, { url: failing.url, ordering: 'none' });
   const { page, complaints } = await open(`/webhooks/${webhook.id}`);
-  for (const type of ['engagement.start', 'engagement.end'])
-    await call(server, `POST /webhooks/${webhook.id}/test`, { token: account.admin, body: { event_type: type } });
+  const send = async (type: string): Promise<unknown> =>
+    call(server, `POST /webhooks/${webhook.id}/test`, { token: account.admin, body: { event_type: type } });
+  for (const type of ['engagement.start', 'engagement.end']) await send(type);
   const table = page.getByRole('table', { name: 'Deliveries' });
   // Nothing was reloaded: it shows by itself.
   await table.getByText('Retrying').nth(1).waitFor();
+  await table.getByText('answered with status 503').nth(1).waitFor();
+  // The status stays the same while a delivery waits for its retry, though the last attempt succeeded.
+  const status = page.getByRole('group', { name: 'Status' });
+  await status.getByText('2 deliveries').waitFor();
+  await send(taken);
+  await table.getByText('Delivered').waitFor();
+  await until(async () => {
+    const { body: stored } = await call(server, `GET /webhooks/${webhook.id}`, { token: account.admin });
+    return stored.failing_since === null;
+  });
+  await page.reload();
+  await status.getByText('2 deliveries').waitFor();
+  await status.getByText('Retrying').waitFor();
   await table.getByRole('link', { name: 'engagement.end' }).click();
   const details = page.getByRole('dialog', { name: 'Delivery' });
   await details.getByText('answered 503').first().waitFor();
@@ -220,11 +245,12 @@ test('a receiver that fails is seen to, and what failed is tried now and replaye
 
   const before = failing.arrived.length;
   await table.getByRole('checkbox', { name: 'Choose all of this page' }).check();
-  await page.getByText('2 deliveries chosen').waitFor();
+  await page.getByText('3 deliveries chosen').waitFor();
   await page.getByRole('button', { name: 'Replay them' }).click();
-  await page.getByText('2 deliveries are sent again.').waitFor();
-  await until(() => failing.arrived.length >= before + 2);
-  await table.getByText('Delivered').nth(1).waitFor();
+  await page.getByText('3 deliveries are sent again.').waitFor();
+  await until(() => failing.arrived.length >= before + 3);
+  await table.getByText('Delivered').nth(2).waitFor();
+  await status.getByText('On', { exact: true }).waitFor();
 
   await choose(page, page, 'State', 'Held');
   await page.getByText('No delivery is like that.').waitFor();

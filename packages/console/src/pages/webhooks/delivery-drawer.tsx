@@ -1,4 +1,4 @@
-import { Button, Code, Drawer, Group, Loader, Stack, Table, Text, Title } from '@mantine/core';
+import { Button, Code, Drawer, getDefaultZIndex, Group, Loader, Stack, Table, Text, Title } from '@mantine/core';
 import type { DeliveryDetails, Webhook } from '@usher/client/api-types';
 import type { ReactElement, ReactNode } from 'react';
 import { useLocation, useSearch } from 'wouter';
@@ -29,6 +29,8 @@ export function DeliveryDrawer({
       size="xl"
       title="Delivery"
       closeButtonProps={{ 'aria-label': 'Close' }}
+      // Above the dialog that sends a test event, from which a delivery can be opened.
+      zIndex={getDefaultZIndex('modal') + 1}
     >
       {id === null ? null : <Details key={id} id={id} webhook={webhook} />}
     </Drawer>

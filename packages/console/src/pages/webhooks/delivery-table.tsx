@@ -38,7 +38,7 @@ export function DeliveryTable({ webhookId, rows, chosen, onChoose }: Props): Rea
           </Table.Th>
           <Table.Th>Event</Table.Th>
           <Table.Th>State</Table.Th>
-          <Table.Th visibleFrom="sm">Answer</Table.Th>
+          <Table.Th visibleFrom="sm">Response</Table.Th>
           <Table.Th visibleFrom="xs">Occurred</Table.Th>
         </Table.Tr>
       </Table.Thead>
@@ -68,7 +68,7 @@ export function DeliveryTable({ webhookId, rows, chosen, onChoose }: Props): Rea
               <Next delivery={delivery} />
             </Table.Td>
             <Table.Td visibleFrom="sm">
-              <Text size="sm" className="user-text" lineClamp={2} title={delivery.last_error ?? undefined}>
+              <Text size="sm" className="user-text" lineClamp={2} title={answerOf(delivery)}>
                 {answerOf(delivery)}
               </Text>
             </Table.Td>
@@ -92,6 +92,9 @@ function Next({ delivery }: { readonly delivery: Delivery }): ReactElement {
           next <When at={next} />
         </Text>
       )}
+      <Text size="sm" c="dimmed" className="user-text" hiddenFrom="sm">
+        {answerOf(delivery)}
+      </Text>
     </Group>
   );
 }
