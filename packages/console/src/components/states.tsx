@@ -1,4 +1,4 @@
-import { Center, Loader, Stack, Text } from '@mantine/core';
+import { Button, Center, Loader, Stack, Text } from '@mantine/core';
 import type { ReactElement, ReactNode } from 'react';
 
 export function Loading(): ReactElement {
@@ -26,5 +26,26 @@ export function Empty({
         {action}
       </Stack>
     </Center>
+  );
+}
+
+/** Filters leave nothing, while there is something: says so, and offers the way back. */
+export function NoMatch({
+  children,
+  clear,
+}: {
+  readonly children: ReactNode;
+  readonly clear: () => void;
+}): ReactElement {
+  return (
+    <Empty
+      action={
+        <Button variant="default" size="xs" onClick={clear}>
+          Clear filters
+        </Button>
+      }
+    >
+      {children}
+    </Empty>
   );
 }

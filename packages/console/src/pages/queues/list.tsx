@@ -4,10 +4,11 @@ import { useDeferredValue, useState, type ReactElement } from 'react';
 import { Link } from 'wouter';
 import { PageTitle } from '../../components/page-title.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
+import { describeQueue, waitingIn } from '../../components/queue-status.ts';
+import { NoMatch } from '../../components/states.tsx';
 import { useMe } from '../../data/use-me.ts';
 import { onwardFrom } from './onward.ts';
 import { StatusBadge } from './status-badge.tsx';
-import { whyOf } from './status-words.ts';
 import { usePolicies, useQueues, type Queue } from './use-queues.ts';
 
 /** More rows than this nobody reads: searching is quicker. */
@@ -49,7 +50,7 @@ export function QueueList(): ReactElement {
           <Loader aria-label="Loading" />
         </Center>
       ) : found.length === 0 ? (
-        <Nothing searched={here.length > 0} />
+        <Nothing isFiltered={here.length > 0} clear={() => setSearch('')} />
       ) : (
         <QueueTable queues={found.slice(0, mostRows)} all={all} />
       )}
@@ -62,15 +63,14 @@ export function QueueList(): ReactElement {
   );
 }
 
-function Nothing({ searched }: { readonly searched: boolean }): ReactElement {
+function Nothing({ isFiltered, clear }: { readonly isFiltered: boolean; readonly clear: () => void }): ReactElement {
+  if (isFiltered) return <NoMatch clear={clear}>No matching queues</NoMatch>;
   return (
     <Paper p="xl" withBorder>
       <Stack align="center" gap="xs">
-        <Text fw={600}>{searched ? 'No queue has this in its name' : 'There is no queue here yet'}</Text>
-        <Text c="dimmed" size="sm">
-          {searched
-            ? 'Search for something else.'
-            : 'Visitors wait in queues until an operator is free. Make the first one.'}
+        <Text fw={600}>No queues yet</Text>
+        <Text c="dimmed" size="sm" ta="center">
+          Visitors wait in a queue until an operator is available. Create a queue to get started.
         </Text>
       </Stack>
     </Paper>
@@ -138,13 +138,13 @@ function QueueTable({
               </Table.Td>
             ) : null}
             <Table.Td>
-              <StatusBadge status={queue.status} />
+              <StatusBadge queue={queue} />
               <Text size="xs" c="dimmed" mt={2}>
-                {whyOf(queue, onwardFrom(queue, byId))}
+                {describeQueue(queue, onwardFrom(queue, byId))}
               </Text>
             </Table.Td>
             <Table.Td visibleFrom="sm" ta="right" className="tabular">
-              {queue.visitors_count} / {queue.capacity}
+              {waitingIn(queue)} / {queue.capacity}
             </Table.Td>
             <Table.Td visibleFrom="md">
               <Text size="sm" lineClamp={1} className="user-text">

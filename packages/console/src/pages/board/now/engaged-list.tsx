@@ -38,7 +38,7 @@ export function EngagedList({ queueId, look }: ListProps): ReactElement {
           </Head>
         </>
       }
-      empty={<Text c="dimmed">{store.has('engagements') ? 'Nobody is engaged.' : 'Reading who is engaged…'}</Text>}
+      empty={<Text c="dimmed">{store.has('engagements') ? 'No active conversations' : 'Loading…'}</Text>}
       renderRow={(engagement) => (
         <EngagementCells
           engagement={engagement}
@@ -84,7 +84,7 @@ const EngagementCells = memo(function EngagementCells(props: Props): ReactElemen
           aria-label={`Read the chat of ${visitor} with ${operator}`}
           onClick={() => look(engagement.id)}
         >
-          Read
+          View
         </Button>
       </Cell>
     </>

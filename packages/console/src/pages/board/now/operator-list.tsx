@@ -45,11 +45,11 @@ export function OperatorList({ queueId }: { readonly queueId: string | null }): 
 }
 
 function Nobody({ known, ofQueue }: { readonly known: boolean; readonly ofQueue: boolean }): ReactElement {
-  if (!known) return <Text c="dimmed">Reading who is there…</Text>;
-  if (ofQueue) return <Text c="dimmed">Nobody who is there serves this queue.</Text>;
+  if (!known) return <Text c="dimmed">Loading…</Text>;
+  if (ofQueue) return <Text c="dimmed">No online operators serve this queue</Text>;
   return (
     <Text c="dimmed">
-      There are no operators yet. <Link href="/people">Invite the first one</Link>.
+      No operators yet. <Link href="/people">Add an operator</Link> to get started.
     </Text>
   );
 }
