@@ -51,7 +51,7 @@ test('a day has one row for each operator: a bar, its text, and the steps behind
     const row = page.getByRole('row', { name: /Somebody/ });
     await row.waitFor();
     const bar = row.getByRole('img');
-    const text = 'In a conversation 30 min, Available 7 h 30 min, Away 1 h 00 min';
+    const text = 'In a conversation 30:00, Available 7:30:00, Away 1:00:00';
     assert.equal(await bar.getAttribute('aria-label'), text, where);
     assert.equal((await bar.locator('path[data-kind="available"]').getAttribute('d'))?.split('z').length, 4);
     const button = row.getByRole('button', { name: 'Somebody' });

@@ -32,9 +32,9 @@ export function HoursList(): ReactElement {
       ) : rows.length === 0 ? (
         <Paper p="xl" withBorder>
           <Stack align="center" gap="xs">
-            <Text fw={600}>There are no hours here yet</Text>
+            <Text fw={600}>No hours yet</Text>
             <Text c="dimmed" size="sm" ta="center">
-              Queues without hours are always open. Draw a week, and give it to the queues it is for.
+              Queues without hours are always open. Create hours, then choose them in a queue.
             </Text>
           </Stack>
         </Paper>
@@ -78,7 +78,7 @@ export function HoursList(): ReactElement {
                 ) : null}
                 <Table.Td visibleFrom="sm">{policy.timezone}</Table.Td>
                 <Table.Td>
-                  <Text size="sm" lineClamp={2}>
+                  <Text size="sm" lineClamp={2} title={weekInWords(policy.business_hours)}>
                     {weekInWords(policy.business_hours)}
                   </Text>
                 </Table.Td>

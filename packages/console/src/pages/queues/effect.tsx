@@ -6,6 +6,7 @@ import { Fragment, type ReactElement, type ReactNode } from 'react';
 import { isAtFields } from '../../components/faults.ts';
 import { ProblemNote } from '../../components/problem.tsx';
 import { describeQueue, isOpen, statusNames } from '../../components/queue-status.ts';
+import { formatTime } from '../../components/time.ts';
 import { useLive } from '../../live/use-live.ts';
 import type { QueueDraft } from './draft.ts';
 import { StatusBadge } from './status-badge.tsx';
@@ -116,16 +117,9 @@ function capacityWords(
 
 function hoursWords({ scheduling_policy_id }: QueueDraft, { within_hours, hours_change_at }: QueuePreview): string {
   if (scheduling_policy_id === null) return 'Always open';
-  const at = hours_change_at === null ? null : new Date(hours_change_at);
-  const words = at?.toLocaleString(undefined, {
-    weekday: 'short',
-    day: 'numeric',
-    month: 'short',
-    hour: '2-digit',
-    minute: '2-digit',
-  });
+  const words = hours_change_at === null ? undefined : formatTime(hours_change_at, 'soon');
   if (words === undefined) return within_hours ? 'Open (no scheduled close)' : 'Closed (no scheduled opening)';
-  return within_hours ? `Open until ${words}, your time` : `Closed until ${words}, your time`;
+  return within_hours ? `Open until ${words}` : `Closed until ${words}`;
 }
 
 /** The chain of fallbacks, drawn: this one first. */

@@ -2,7 +2,7 @@ import { Badge } from '@mantine/core';
 import type { Queue } from '@usher/client/api-types';
 import type { ReactElement } from 'react';
 import { statusNames } from '../../components/queue-status.ts';
-import { statusColors } from './status-words.ts';
+import { statusColors } from './status-colors.ts';
 
 /** The status of the queue itself. Whether its fallback takes its visitors is said beside it. */
 export function StatusBadge({ queue: { self_status } }: { readonly queue: Pick<Queue, 'self_status'> }): ReactElement {

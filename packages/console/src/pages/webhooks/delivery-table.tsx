@@ -2,8 +2,9 @@ import { Anchor, Checkbox, Group, Table, Text } from '@mantine/core';
 import type { Delivery } from '@usher/client/api-types';
 import type { ReactElement } from 'react';
 import { Link, useSearch } from 'wouter';
+import { At } from '../../components/at.tsx';
+import { formatTime } from '../../components/time.ts';
 import { StateBadge } from './standing.tsx';
-import { When } from './when.tsx';
 
 interface Props {
   readonly webhookId: string;
@@ -47,7 +48,7 @@ export function DeliveryTable({ webhookId, rows, chosen, onChoose }: Props): Rea
           <Table.Tr key={delivery.id} bg={chosen.has(delivery.id) ? 'var(--mantine-color-blue-light)' : 'transparent'}>
             <Table.Td>
               <Checkbox
-                aria-label={`Choose ${delivery.event_type} of ${new Date(delivery.occurred_at).toLocaleTimeString()}`}
+                aria-label={`Choose ${delivery.event_type} of ${formatTime(delivery.occurred_at, 'recent')}`}
                 checked={chosen.has(delivery.id)}
                 onChange={(event) => choose([delivery.id], event.currentTarget.checked)}
               />
@@ -61,7 +62,7 @@ export function DeliveryTable({ webhookId, rows, chosen, onChoose }: Props): Rea
                 {delivery.event_type}
               </Anchor>
               <Text size="sm" c="dimmed" hiddenFrom="xs">
-                <When at={delivery.occurred_at} />
+                <At style="recent" at={delivery.occurred_at} />
               </Text>
             </Table.Td>
             <Table.Td>
@@ -73,7 +74,7 @@ export function DeliveryTable({ webhookId, rows, chosen, onChoose }: Props): Rea
               </Text>
             </Table.Td>
             <Table.Td visibleFrom="xs">
-              <When at={delivery.occurred_at} />
+              <At style="recent" at={delivery.occurred_at} />
             </Table.Td>
           </Table.Tr>
         ))}
@@ -89,7 +90,7 @@ function Next({ delivery }: { readonly delivery: Delivery }): ReactElement {
       <StateBadge state={state} />
       {state !== 'retrying' || next === null ? null : (
         <Text size="sm" span>
-          next <When at={next} />
+          next <At style="recent" at={next} />
         </Text>
       )}
       <Text size="sm" c="dimmed" className="user-text" hiddenFrom="sm">

@@ -1,7 +1,7 @@
 import { Table, Text } from '@mantine/core';
 import type { WebhookStatsStep } from '@usher/client/api-types';
 import type { ReactElement } from 'react';
-import { When } from './when.tsx';
+import { At } from '../../components/at.tsx';
 import { inDuration } from './words.ts';
 
 /** The charts' numbers, newest first; steps in which nothing was sent are left out. */
@@ -29,7 +29,7 @@ export function OutcomeTable({ steps }: { readonly steps: readonly WebhookStatsS
         {rows.map((step) => (
           <Table.Tr key={step.at}>
             <Table.Td ta="left">
-              <When at={step.at} />
+              <At style="recent" at={step.at} />
             </Table.Td>
             <Table.Td>{step.delivered.toLocaleString()}</Table.Td>
             <Table.Td>{step.failed.toLocaleString()}</Table.Td>

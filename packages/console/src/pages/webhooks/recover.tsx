@@ -1,12 +1,12 @@
 import { Badge, Button, Group, Loader, Stack, Table, Text, TextInput, Title } from '@mantine/core';
 import type { Webhook, WebhookRecovery } from '@usher/client/api-types';
 import { useState, type SubmitEvent, type ReactElement } from 'react';
+import { At } from '../../components/at.tsx';
 import { isAtFields } from '../../components/faults.ts';
 import { ProblemNote } from '../../components/problem.tsx';
 import { ProblemError } from '@usher/client/problem';
 import { useChange, useRead } from '../../data/use-api.ts';
 import { instantOf, localOf } from './filter.ts';
-import { When } from './when.tsx';
 
 const dayMs = 86_400_000;
 /** While one is running its progress moves; others may start one too. */
@@ -105,11 +105,11 @@ function Recoveries({ id }: { readonly id: string }): ReactElement {
             {recoveries.map((recovery) => (
               <Table.Tr key={recovery.id}>
                 <Table.Td>
-                  since <When at={recovery.since} />
+                  since <At style="recent" at={recovery.since} />
                   {recovery.until === null ? null : (
                     <>
                       {' '}
-                      until <When at={recovery.until} />
+                      until <At style="recent" at={recovery.until} />
                     </>
                   )}
                 </Table.Td>
@@ -122,7 +122,7 @@ function Recoveries({ id }: { readonly id: string }): ReactElement {
                   {recovery.recovered.toLocaleString()}
                 </Table.Td>
                 <Table.Td visibleFrom="sm">
-                  <When at={recovery.created_at} />
+                  <At style="recent" at={recovery.created_at} />
                 </Table.Td>
               </Table.Tr>
             ))}

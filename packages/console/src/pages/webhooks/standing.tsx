@@ -1,10 +1,10 @@
 import { Badge, Group, Text, Tooltip } from '@mantine/core';
 import type { Webhook } from '@usher/client/api-types';
 import type { ReactElement, ReactNode } from 'react';
+import { At } from '../../components/at.tsx';
 import { useNow } from '../../components/since.tsx';
 import { healthOf } from './health.ts';
 import { useStats } from './use-stats.ts';
-import { When } from './when.tsx';
 import { inPlural, states, whyDisabled, type DeliveryState } from './words.ts';
 
 const daySec = 86_400;
@@ -23,7 +23,7 @@ export function Standing({ webhook }: { readonly webhook: Webhook }): ReactEleme
           {disabledAt === null ? null : (
             <>
               {' '}
-              since <When at={disabledAt} />
+              since <At style="recent" at={disabledAt} />
             </>
           )}
         </Status>
@@ -33,7 +33,7 @@ export function Standing({ webhook }: { readonly webhook: Webhook }): ReactEleme
         <Status label="Failing" color="red">
           {failingSince === null ? null : (
             <>
-              since <When at={failingSince} />
+              since <At style="recent" at={failingSince} />
             </>
           )}
         </Status>

@@ -2,6 +2,7 @@ import { Alert, Anchor, Button, Group, Loader, Modal, Select, Stack, Text } from
 import type { Webhook } from '@usher/client/api-types';
 import { useEffect, useState, type ReactElement } from 'react';
 import { Link } from 'wouter';
+import { At } from '../../components/at.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange } from '../../data/use-api.ts';
 import { AttemptLine } from './attempt.tsx';
@@ -9,7 +10,6 @@ import type { EventName } from './fields.ts';
 import { StateBadge } from './standing.tsx';
 import { useDelivery } from './use-delivery.ts';
 import { useEventTypes } from './use-event-types.ts';
-import { When } from './when.tsx';
 
 interface Props {
   readonly webhook: Webhook;
@@ -90,7 +90,7 @@ function Result({ id, webhookId }: { readonly id: string; readonly webhookId: st
           {state === 'pending' ? <Text size="sm">Sending…</Text> : null}
           {next === null || state !== 'retrying' ? null : (
             <Text size="sm">
-              Next attempt at <When at={next} />.
+              Next attempt at <At style="recent" at={next} />.
             </Text>
           )}
         </Group>

@@ -1,7 +1,7 @@
 import { Group, Loader, MultiSelect, NumberInput, Select, Text, TextInput } from '@mantine/core';
 import { useState, type ReactElement } from 'react';
 import { ProblemNote } from '../../../components/problem.tsx';
-import { inClock } from '../../../components/since.tsx';
+import { inClock } from '../../../components/duration.ts';
 import { useRead } from '../../../data/use-api.ts';
 import { useServiceLevel } from '../service-level.ts';
 import { useBoard, useTopic } from '../use-board.ts';

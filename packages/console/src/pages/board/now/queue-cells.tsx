@@ -3,7 +3,7 @@ import { ArrowRightIcon, OpenInNewWindowIcon } from '@radix-ui/react-icons';
 import { memo, type ReactElement } from 'react';
 import { Link } from 'wouter';
 import { isOpen, isUnattended, reasonOf, statusNames, waitingIn } from '../../../components/queue-status.ts';
-import { inClock } from '../../../components/since.tsx';
+import { inClock } from '../../../components/duration.ts';
 import { takesOver } from '../fallback-chain.ts';
 import type { Staff } from '../store/staffing.ts';
 import classes from './now.module.css';

@@ -1,6 +1,7 @@
 import { ExclamationTriangleIcon } from '@radix-ui/react-icons';
 import type { ReactElement } from 'react';
-import { inClock, Since, useNow } from '../../../components/since.tsx';
+import { inClock } from '../../../components/duration.ts';
+import { Since, useNow } from '../../../components/since.tsx';
 import { useServiceLevel } from '../service-level.ts';
 import classes from './now.module.css';
 
