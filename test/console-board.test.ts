@@ -4,7 +4,7 @@ import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { comesTrue, openBrowser, proof, type TestBrowser, type TestPage } from './support/browser.ts';
 import { barriersOf, looks, openConsole } from './support/console.ts';
 import { say, type Engaged } from './support/chat.ts';
-import { call, startTestServer, type Json, type TestServer } from './support/server.ts';
+import { call, startTestServer, until, type Json, type TestServer } from './support/server.ts';
 import {
   acceptOffer,
   enqueue,
@@ -95,6 +95,30 @@ async function cellsOf(found: Locator): Promise<string[]> {
 
 /** Nothing is beside the page. */
 const narrow = 'document.documentElement.scrollWidth <= innerWidth';
+
+interface Axis {
+  readonly texts: string[];
+  /** Whether the box of a tick lies over the box of the next. */
+  readonly overlaps: boolean;
+}
+
+/** The ticks of every axis on the page. */
+async function ticksOf(page: Page): Promise<Axis[]> {
+  return page.evaluate(`[...document.querySelectorAll('.recharts-cartesian-axis-tick-labels')].map((axis) => {
+    const ticks = [...axis.querySelectorAll('.recharts-cartesian-axis-tick-value')];
+    const boxes = ticks.map((tick) => tick.getBoundingClientRect());
+    const over = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+    return {
+      texts: ticks.map((tick) => tick.textContent.replaceAll(/\\s/g, ' ')),
+      overlaps: boxes.some((box, index) => index > 0 && over(box, boxes[index - 1])),
+    };
+  })`);
+}
+
+/** Each tick is there once, and none lies over another. */
+function isReadable(axes: readonly Axis[]): boolean {
+  return axes.length === 8 && axes.every(({ texts, overlaps }) => texts.length > 1 && !overlaps && new Set(texts).size === texts.length); // prettier-ignore
+}
 
 const row = (page: Page, table: string, name: string) =>
   page.getByRole('table', { name: table }).getByRole('row').filter({ hasText: name });
@@ -210,16 +234,21 @@ test('the day is drawn, and is there as a table', async () => {
   await figures.getByText('Abandoned').waitFor();
   assert.match((await figures.innerText()).replaceAll(/\s+/g, ' '), /3 Offered 1 Answered 1 Abandoned|Offered 3/);
   await page.locator('.recharts-bar-rectangle path').first().waitFor();
+  // Full hours, counts, percentages and clocks: nothing between them.
+  const texts = (await ticksOf(page)).map((axis) => axis.texts);
+  assert.equal(texts.length, 8);
+  for (const text of texts.flat()) assert.match(text, /^(\d+:00 [AP]M|\d+( %)?|\d+:\d\d)$/);
   await page.getByText('The day as a table').click();
   await page.getByRole('columnheader', { name: 'Still waiting' }).waitFor();
   assert.deepEqual(await barriersOf(page), []);
+  await page.setViewportSize({ width: 320, height: 700 });
+  // The charts take a moment to be drawn anew.
+  await comesTrue(page, narrow);
+  await until(async () => isReadable(await ticksOf(page)));
   await page.getByRole('combobox', { name: 'Queues' }).or(page.getByLabel('Queues')).first().click();
   await page.getByRole('option', { name: 'Night desk' }).click();
   await page.getByText('No visitors on this day').waitFor();
   assert.ok(chat.id);
-  await page.setViewportSize({ width: 375, height: 700 });
-  // The charts take a moment to be drawn anew.
-  await comesTrue(page, narrow);
   assert.deepEqual(complaints, []);
 });
 

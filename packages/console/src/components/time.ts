@@ -8,6 +8,8 @@ type When = string | number | Date;
 const styles = {
   /** `2:05 PM`, `14:05`. */
   time: { timeStyle: 'short' },
+  /** `2 PM`, `14`: for the scale of a day. */
+  hour: { hour: 'numeric' },
   /** `2:05:09 PM`, `14:05:09`. */
   seconds: { timeStyle: 'medium' },
   /** `Nov 16, 2026`. */

@@ -83,7 +83,7 @@ export function hoursOf(from: Date, to: Date): { readonly label: string; readonl
   const hours: { label: string; at: number }[] = [];
   for (let hour = 0; hour <= 24; hour += 3) {
     const at = new Date(from.getFullYear(), from.getMonth(), from.getDate(), hour).getTime();
-    if (at <= to.getTime()) hours.push({ label: formatTime(at, 'time'), at });
+    if (at <= to.getTime()) hours.push({ label: formatTime(at, 'hour'), at });
   }
   return hours;
 }

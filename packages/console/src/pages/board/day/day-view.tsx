@@ -103,7 +103,7 @@ function Choices({ choice, choose, levelSec, chooseLevel }: ChoicesProps): React
       <NumberInput
         label="Service level target (s)"
         size="xs"
-        w={150}
+        w={190}
         min={0}
         max={mostLevelSec}
         clampBehavior="strict"
