@@ -183,8 +183,8 @@ test('a queue is chosen by keys, over a reload; its line and its people are show
   await page.getByRole('button', { name: 'Remove Walter Waiting from queue' }).press('Escape');
   await page.getByRole('button', { name: 'Remove Walter Waiting' }).press('Enter');
   await page.getByRole('button', { name: 'Remove Walter Waiting from queue' }).press('Enter');
-  await page.getByText('No one is waiting').waitFor();
-  await page.getByRole('button', { name: 'Only Sales: show all queues' }).click();
+  await page.getByText('No one is waiting in this queue').waitFor();
+  await page.getByRole('button', { name: 'Show all queues', exact: true }).click();
   await row(page, 'Who waits', 'Sam Small').waitFor();
   await page.getByRole('link', { name: 'Open the queue Sales' }).click();
   await page.waitForURL(`**/console/queues/${queues.sales}`);

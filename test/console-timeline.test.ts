@@ -87,7 +87,9 @@ test('days and sites are chosen; a day without anybody says so', async () => {
   await page.getByRole('row', { name: /Somebody/ }).waitFor();
   await page.getByRole('main').getByRole('combobox', { name: 'Site' }).or(page.getByRole('main').getByLabel('Site')).first().click(); // prettier-ignore
   await page.getByRole('option', { name: 'Elsewhere' }).click();
-  await page.getByText('No operators were online on this day.').waitFor();
+  await page.getByText('No operators of this site were online on this day.').waitFor();
+  await page.getByRole('button', { name: 'Show all sites' }).click();
+  await page.getByRole('row', { name: /Somebody/ }).waitFor();
   assert.deepEqual(complaints, []);
   await context.close();
 });

@@ -54,7 +54,7 @@ test('registers a webhook, whose secret is shown once, and sends it a test event
   account = await makeAccount(server);
   const { page, complaints, context } = await open('/webhooks');
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  await page.getByText('There is no webhook yet.').waitFor();
+  await page.getByText('No webhooks yet').waitFor();
   await page.getByRole('link', { name: 'New webhook' }).click();
   await page.getByRole('textbox', { name: 'URL' }).fill(receiver.url);
   await page.getByRole('textbox', { name: 'Description' }).fill(`Orders ${hostile}`);
@@ -75,7 +75,7 @@ test('registers a webhook, whose secret is shown once, and sends it a test event
   await dialog.getByRole('button', { name: 'I have kept it' }).click();
 
   await page.getByRole('heading', { name: `Orders ${hostile}` }).waitFor();
-  await page.getByText('Nothing has been sent yet.').waitFor();
+  await page.getByText('No deliveries yet').waitFor();
   await page.getByRole('button', { name: 'Send a test event' }).click();
   const sending = page.getByRole('dialog', { name: 'Send a test event' });
   await choose(page, sending, 'Event type', 'engagement.end');
@@ -253,8 +253,9 @@ test('a receiver that fails is seen to, and what failed is tried now and replaye
   await status.getByText('On', { exact: true }).waitFor();
 
   await choose(page, page, 'State', 'Held');
-  await page.getByText('No delivery is like that.').waitFor();
-  await page.getByRole('button', { name: 'Clear' }).click();
+  await page.getByText('No matching deliveries').waitFor();
+  await page.getByRole('button', { name: 'Clear filters' }).last().click();
+  await table.getByText('Delivered').nth(2).waitFor();
   const id = failing.arrived[0]?.event.event_id;
   await page.getByLabel('Search by id').fill(id);
   await until(async () => (await table.getByRole('row').count()) === 2);
@@ -335,7 +336,7 @@ test('two edit one webhook: both versions are shown, and what is chosen is saved
   await asking.waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Delete' }).click();
   await asking.getByRole('button', { name: 'Delete' }).click();
-  await page.getByText('There is no webhook yet.').waitFor();
+  await page.getByText('No webhooks yet').waitFor();
   assert.deepEqual(complaints, []);
 });
 

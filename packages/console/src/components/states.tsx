@@ -1,5 +1,6 @@
 import { Button, Center, Loader, Stack, Text } from '@mantine/core';
 import type { ReactElement, ReactNode } from 'react';
+import { useMe } from '../data/use-me.ts';
 
 export function Loading(): ReactElement {
   return (
@@ -29,23 +30,33 @@ export function Empty({
   );
 }
 
-/** Filters leave nothing, while there is something: says so, and offers the way back. */
-export function NoMatch({
-  children,
-  clear,
-}: {
+interface NoMatchProps {
   readonly children: ReactNode;
   readonly clear: () => void;
-}): ReactElement {
+  readonly label?: string;
+}
+
+/** Filters leave nothing, while there is something: says so, and offers the way back. */
+export function NoMatch({ children, clear, label = 'Clear filters' }: NoMatchProps): ReactElement {
   return (
     <Empty
       action={
         <Button variant="default" size="xs" onClick={clear}>
-          Clear filters
+          {label}
         </Button>
       }
     >
       {children}
     </Empty>
+  );
+}
+
+/** The chosen site has none, while others do: `what` is in the plural. */
+export function NoneOnSite({ what }: { readonly what: string }): ReactElement {
+  const { chooseSite } = useMe();
+  return (
+    <NoMatch clear={() => chooseSite(null)} label="Show all sites">
+      No {what} on this site
+    </NoMatch>
   );
 }

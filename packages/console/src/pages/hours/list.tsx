@@ -3,6 +3,7 @@ import type { ReactElement } from 'react';
 import { Link } from 'wouter';
 import { PageTitle } from '../../components/page-title.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
+import { NoneOnSite } from '../../components/states.tsx';
 import { useMe } from '../../data/use-me.ts';
 import { usePolicies, useQueues } from '../queues/use-queues.ts';
 import { datesOf } from './exceptions.ts';
@@ -13,7 +14,8 @@ export function HoursList(): ReactElement {
   const policies = usePolicies();
   const queues = useQueues().data?.data.queues ?? [];
   const siteNames = new Map(me.sites.map(({ id, name }) => [id, name]));
-  const rows = (policies.data?.data.scheduling_policies ?? []).filter(({ site_id }) => me.siteIds.includes(site_id));
+  const all = policies.data?.data.scheduling_policies ?? [];
+  const rows = all.filter(({ site_id }) => me.siteIds.includes(site_id));
   const users = (id: string): number => queues.filter((queue) => queue.scheduling_policy_id === id).length;
   return (
     <>
@@ -29,6 +31,8 @@ export function HoursList(): ReactElement {
         <Center mih="30vh">
           <Loader aria-label="Loading" />
         </Center>
+      ) : rows.length === 0 && all.length > 0 ? (
+        <NoneOnSite what="hours" />
       ) : rows.length === 0 ? (
         <Paper p="xl" withBorder>
           <Stack align="center" gap="xs">

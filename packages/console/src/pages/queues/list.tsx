@@ -5,7 +5,7 @@ import { Link } from 'wouter';
 import { PageTitle } from '../../components/page-title.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { describeQueue, waitingIn } from '../../components/queue-status.ts';
-import { NoMatch } from '../../components/states.tsx';
+import { NoMatch, NoneOnSite } from '../../components/states.tsx';
 import { useMe } from '../../data/use-me.ts';
 import { onwardFrom } from './onward.ts';
 import { StatusBadge } from './status-badge.tsx';
@@ -49,6 +49,8 @@ export function QueueList(): ReactElement {
         <Center mih="30vh">
           <Loader aria-label="Loading" />
         </Center>
+      ) : here.length === 0 && all.length > 0 ? (
+        <NoneOnSite what="queues" />
       ) : found.length === 0 ? (
         <Nothing isFiltered={here.length > 0} clear={() => setSearch('')} />
       ) : (

@@ -36,7 +36,7 @@ interface Props {
 /** Every attempt with what was sent and what was answered; the last one open. */
 export function Attempts({ webhook, delivery }: Props): ReactElement {
   const { attempts } = delivery;
-  if (attempts.length === 0) return <Text size="sm">Nothing has been sent yet.</Text>;
+  if (attempts.length === 0) return <Text size="sm">No attempts yet</Text>;
   return (
     <Accordion defaultValue={String(attempts.length)} chevronPosition="left" variant="separated" order={4}>
       {attempts.map((attempt, index) => (

@@ -3,6 +3,7 @@ import { notifications } from '@mantine/notifications';
 import type { QueueTicket } from '@usher/client/api-types';
 import { memo, useState, type ReactElement } from 'react';
 import { inWords } from '../../../components/in-words.ts';
+import { NoMatch } from '../../../components/states.tsx';
 import { useChange } from '../../../data/use-api.ts';
 import { useBoard, useTopic } from '../use-board.ts';
 import { mediumNames, visitorInWords } from '../words.ts';
@@ -14,8 +15,13 @@ import { Warning, WaitTime } from './wait-time.tsx';
 
 const rowHeight = 52;
 
+interface ListProps {
+  readonly queueId: string | null;
+  readonly showAll: () => void;
+}
+
 /** Who waits, since when, and where in the line: everywhere, or in one queue. */
-export function WaitingList({ queueId }: { readonly queueId: string | null }): ReactElement {
+export function WaitingList({ queueId, showAll }: ListProps): ReactElement {
   const { store, names } = useBoard();
   useTopic('tickets');
   useTopic('queues');
@@ -36,7 +42,15 @@ export function WaitingList({ queueId }: { readonly queueId: string | null }): R
           </Head>
         </>
       }
-      empty={<Text c="dimmed">{store.has('tickets') ? 'No one is waiting' : 'Loading…'}</Text>}
+      empty={
+        queueId !== null && store.tickets(null).length > 0 ? (
+          <NoMatch clear={showAll} label="Show all queues">
+            No one is waiting in this queue
+          </NoMatch>
+        ) : (
+          <Text c="dimmed">{store.has('tickets') ? 'No one is waiting' : 'Loading…'}</Text>
+        )
+      }
       renderRow={(ticket) => {
         const queues = ticket.queue_ids.map((each) => store.queues.get(each));
         return (
