@@ -239,7 +239,7 @@ test('a receiver that fails is seen to, and what failed is tried now and replaye
   assert.equal((await body.innerText()).trim(), answer.trim());
   failing.answer = () => 200;
   await details.getByRole('button', { name: 'Try now' }).click();
-  await details.getByText('The receiver has taken it.').waitFor();
+  await details.getByText('The receiver accepted it.').waitFor();
   assert.equal((await details.getByText(/^answered (503|200)/).count()) >= 2, true);
   await details.getByRole('button', { name: 'Close' }).click();
 
@@ -293,7 +293,7 @@ test('it is switched off, what happens is held, and is recovered since a time', 
   await page.getByText('On', { exact: true }).waitFor();
   await page.getByRole('table', { name: 'Deliveries' }).getByText('Held').nth(2).waitFor();
   await page.getByRole('tab', { name: 'Recover' }).click();
-  await page.getByText('There has been none.').waitFor();
+  await page.getByText('No recoveries yet').waitFor();
   const before = receiver.arrived.length;
   await page.getByRole('button', { name: 'Recover' }).click();
   const row = page.getByRole('table', { name: 'Recoveries' }).getByRole('row').nth(1);
@@ -301,7 +301,7 @@ test('it is switched off, what happens is held, and is recovered since a time', 
   await row.getByRole('cell', { name: '3', exact: true }).waitFor();
   await until(() => receiver.arrived.length === before + 3);
 
-  await page.getByLabel('And before (all, if empty)').fill('2020-01-01T00:00');
+  await page.getByLabel('To (optional)').fill('2020-01-01T00:00');
   await page.getByRole('button', { name: 'Recover' }).click();
   await page.getByText('must be later than since').waitFor();
   assert.deepEqual(complaints, []);
@@ -376,10 +376,10 @@ for (const { where, ...options } of looks)
       // A phone has no room for how deliveries went.
       ['/console/webhooks', options.viewport.width === 375 ? 'a-long-name' : 'delivered, '],
       ['/console/webhooks/new', 'engagement.transfer'],
-      [home, 'Given up'],
+      [home, 'Failed'],
       [`${home}/deliveries/${one}`, 'Answered 500'],
       [`${home}/outcomes`, 'How long attempts took'],
-      [`${home}/recover`, 'There has been none.'],
+      [`${home}/recover`, 'No recoveries yet'],
       [`${home}/settings`, 'engagement.transfer'],
       ['/console/webhooks/catalogue', 'timingSafeEqual'],
     ] as const;

@@ -37,16 +37,19 @@ export function OutcomeCharts({ steps, span }: Props): ReactElement {
       interval: 'equidistantPreserveStart',
       tickFormatter: (at: string) => formatTime(at, tick),
     },
-    tooltipProps: { labelFormatter: (at: unknown) => formatTime(String(at), 'recent') },
+    // While it points at nothing a tooltip has no label.
+    tooltipProps: {
+      labelFormatter: (at: unknown) => (typeof at === 'string' && at !== '' ? formatTime(at, 'recent') : ''),
+    },
   } as const;
   return (
     <>
       <figure
         className={classes['figure']}
-        aria-label={`Attempts: ${delivered} delivered, ${failed} failed, ${givenUp} given up`}
+        aria-label={`Attempts: ${delivered} delivered, ${failed} failed attempts, ${givenUp} failed`}
       >
         <Title order={2} size="h5" mb="xs">
-          Outcomes
+          Attempts
         </Title>
         <BarChart
           {...common}
@@ -55,15 +58,12 @@ export function OutcomeCharts({ steps, span }: Props): ReactElement {
           barChartProps={{ accessibilityLayer: false }}
           series={[
             { name: 'delivered', label: 'Delivered', color: 'teal.6' },
-            { name: 'failed', label: 'Failed, tried again', color: 'yellow.6' },
-            { name: 'given_up', label: 'Given up', color: 'red.7' },
+            { name: 'failed', label: 'Failed attempts', color: 'yellow.6' },
+            { name: 'given_up', label: 'Failed', color: 'red.7' },
           ]}
         />
       </figure>
-      <figure
-        className={classes['figure']}
-        aria-label="How long attempts took: the median, and what 95 of 100 took at most"
-      >
+      <figure className={classes['figure']} aria-label="How long attempts took: median and p95">
         <Title order={2} size="h5" mb="xs">
           How long attempts took
         </Title>
@@ -77,7 +77,7 @@ export function OutcomeCharts({ steps, span }: Props): ReactElement {
           dotProps={{ r: 2 }}
           series={[
             { name: 'median_ms', label: 'Median', color: 'blue.6' },
-            { name: 'p95_ms', label: '95 of 100', color: 'grape.6' },
+            { name: 'p95_ms', label: 'p95', color: 'grape.6' },
           ]}
         />
       </figure>

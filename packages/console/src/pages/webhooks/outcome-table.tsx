@@ -15,13 +15,13 @@ export function OutcomeTable({ steps }: { readonly steps: readonly WebhookStatsS
         <Table.Tr>
           <Table.Th>From</Table.Th>
           <Table.Th ta="right">Delivered</Table.Th>
+          <Table.Th ta="right">Failed attempts</Table.Th>
           <Table.Th ta="right">Failed</Table.Th>
-          <Table.Th ta="right">Given up</Table.Th>
           <Table.Th ta="right" visibleFrom="xs">
             Median
           </Table.Th>
           <Table.Th ta="right" visibleFrom="xs">
-            95 of 100
+            p95
           </Table.Th>
         </Table.Tr>
       </Table.Thead>

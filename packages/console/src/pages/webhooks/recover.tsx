@@ -43,7 +43,7 @@ export function Recover({ webhook }: { readonly webhook: Webhook }): ReactElemen
           </Text>
           <Group gap="xs" align="flex-start">
             <TextInput
-              label="Of events since"
+              label="From"
               type="datetime-local"
               required
               value={since}
@@ -51,7 +51,7 @@ export function Recover({ webhook }: { readonly webhook: Webhook }): ReactElemen
               onChange={(event) => setSince(event.currentTarget.value)}
             />
             <TextInput
-              label="And before (all, if empty)"
+              label="To (optional)"
               type="datetime-local"
               value={until}
               error={fault('until')}
@@ -90,7 +90,7 @@ function Recoveries({ id }: { readonly id: string }): ReactElement {
           <Loader size="sm" aria-label="Loading" />
         )
       ) : recoveries.length === 0 ? (
-        <Text size="sm">There has been none.</Text>
+        <Text size="sm">No recoveries yet</Text>
       ) : (
         <Table aria-label="Recoveries" verticalSpacing="xs">
           <Table.Thead>

@@ -18,7 +18,12 @@ import { SwitchButton } from './switch-button.tsx';
 import { TestEvent } from './test-event.tsx';
 import { nameOf } from './words.ts';
 
-const tabs = { deliveries: 'Deliveries', outcomes: 'Outcomes', recover: 'Recover', settings: 'Settings' } as const;
+const tabs = {
+  deliveries: 'Deliveries',
+  outcomes: 'Delivery stats',
+  recover: 'Recover',
+  settings: 'Settings',
+} as const;
 const everyMs = 5_000;
 
 interface Props {
