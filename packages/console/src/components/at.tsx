@@ -3,14 +3,14 @@ import { formatTime, type TimeStyle } from './time.ts';
 
 interface Props {
   readonly at: string;
-  readonly style?: TimeStyle;
+  readonly format?: TimeStyle;
 }
 
 /** A moment in the reader's own zone; the whole of it, with the zone, in the title. */
-export function At({ at, style = 'dateTime' }: Props): ReactElement {
+export function At({ at, format = 'dateTime' }: Props): ReactElement {
   return (
     <time dateTime={at} className="tabular" title={formatTime(at, 'full')}>
-      {formatTime(at, style)}
+      {formatTime(at, format)}
     </time>
   );
 }

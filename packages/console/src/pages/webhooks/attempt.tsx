@@ -12,7 +12,7 @@ export function AttemptLine({ attempt }: { readonly attempt: DeliveryAttempt }):
   const { at, state, status, duration_ms: tookMs, error } = attempt;
   return (
     <Group gap="xs" wrap="wrap">
-      <At style="recent" at={at} />
+      <At format="recent" at={at} />
       <StateBadge state={state} />
       <Text size="sm" span className="tabular">
         {tookMs === null

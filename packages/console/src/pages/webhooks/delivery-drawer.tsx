@@ -93,11 +93,11 @@ function Facts({ delivery }: { readonly delivery: DeliveryDetails }): ReactEleme
   const { event_type, occurred_at, next_attempt_at, finished_at, engagement_id, event_id, id, parked } = delivery;
   const rows: readonly (readonly [string, ReactNode])[] = [
     ['Event type', event_type],
-    ['Occurred', <At key="occurred" style="recent" at={occurred_at} />],
+    ['Occurred', <At key="occurred" format="recent" at={occurred_at} />],
     ...(next_attempt_at === null
       ? []
-      : [['Next attempt', <At key="next" style="recent" at={next_attempt_at} />] as const]),
-    ...(finished_at === null ? [] : [['Finished', <At key="finished" style="recent" at={finished_at} />] as const]),
+      : [['Next attempt', <At key="next" format="recent" at={next_attempt_at} />] as const]),
+    ...(finished_at === null ? [] : [['Finished', <At key="finished" format="recent" at={finished_at} />] as const]),
     [
       'Order',
       engagement_id === null ? 'none is kept' : parked ? 'on its own, out of order' : 'in order with its engagement',

@@ -62,7 +62,7 @@ export function DeliveryTable({ webhookId, rows, chosen, onChoose }: Props): Rea
                 {delivery.event_type}
               </Anchor>
               <Text size="sm" c="dimmed" hiddenFrom="xs">
-                <At style="recent" at={delivery.occurred_at} />
+                <At format="recent" at={delivery.occurred_at} />
               </Text>
             </Table.Td>
             <Table.Td>
@@ -74,7 +74,7 @@ export function DeliveryTable({ webhookId, rows, chosen, onChoose }: Props): Rea
               </Text>
             </Table.Td>
             <Table.Td visibleFrom="xs">
-              <At style="recent" at={delivery.occurred_at} />
+              <At format="recent" at={delivery.occurred_at} />
             </Table.Td>
           </Table.Tr>
         ))}
@@ -90,7 +90,7 @@ function Next({ delivery }: { readonly delivery: Delivery }): ReactElement {
       <StateBadge state={state} />
       {state !== 'retrying' || next === null ? null : (
         <Text size="sm" span>
-          next <At style="recent" at={next} />
+          next <At format="recent" at={next} />
         </Text>
       )}
       <Text size="sm" c="dimmed" className="user-text" hiddenFrom="sm">

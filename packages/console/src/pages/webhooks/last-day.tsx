@@ -31,7 +31,7 @@ export function LastDay({ id }: { readonly id: string }): ReactElement {
         ) : (
           <>
             last {last.status === null ? 'without an answer' : `answered ${last.status}`} at{' '}
-            <At style="recent" at={last.at} />
+            <At format="recent" at={last.at} />
           </>
         )}
       </Text>

@@ -29,7 +29,7 @@ export function OutcomeTable({ steps }: { readonly steps: readonly WebhookStatsS
         {rows.map((step) => (
           <Table.Tr key={step.at}>
             <Table.Td ta="left">
-              <At style="recent" at={step.at} />
+              <At format="recent" at={step.at} />
             </Table.Td>
             <Table.Td>{step.delivered.toLocaleString()}</Table.Td>
             <Table.Td>{step.failed.toLocaleString()}</Table.Td>

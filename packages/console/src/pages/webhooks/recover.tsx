@@ -105,11 +105,11 @@ function Recoveries({ id }: { readonly id: string }): ReactElement {
             {recoveries.map((recovery) => (
               <Table.Tr key={recovery.id}>
                 <Table.Td>
-                  since <At style="recent" at={recovery.since} />
+                  since <At format="recent" at={recovery.since} />
                   {recovery.until === null ? null : (
                     <>
                       {' '}
-                      until <At style="recent" at={recovery.until} />
+                      until <At format="recent" at={recovery.until} />
                     </>
                   )}
                 </Table.Td>
@@ -122,7 +122,7 @@ function Recoveries({ id }: { readonly id: string }): ReactElement {
                   {recovery.recovered.toLocaleString()}
                 </Table.Td>
                 <Table.Td visibleFrom="sm">
-                  <At style="recent" at={recovery.created_at} />
+                  <At format="recent" at={recovery.created_at} />
                 </Table.Td>
               </Table.Tr>
             ))}

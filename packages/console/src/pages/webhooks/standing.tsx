@@ -23,7 +23,7 @@ export function Standing({ webhook }: { readonly webhook: Webhook }): ReactEleme
           {disabledAt === null ? null : (
             <>
               {' '}
-              since <At style="recent" at={disabledAt} />
+              since <At format="recent" at={disabledAt} />
             </>
           )}
         </Status>
@@ -33,7 +33,7 @@ export function Standing({ webhook }: { readonly webhook: Webhook }): ReactEleme
         <Status label="Failing" color="red">
           {failingSince === null ? null : (
             <>
-              since <At style="recent" at={failingSince} />
+              since <At format="recent" at={failingSince} />
             </>
           )}
         </Status>

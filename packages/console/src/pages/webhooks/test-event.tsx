@@ -90,7 +90,7 @@ function Result({ id, webhookId }: { readonly id: string; readonly webhookId: st
           {state === 'pending' ? <Text size="sm">Sending…</Text> : null}
           {next === null || state !== 'retrying' ? null : (
             <Text size="sm">
-              Next attempt at <At style="recent" at={next} />.
+              Next attempt at <At format="recent" at={next} />.
             </Text>
           )}
         </Group>

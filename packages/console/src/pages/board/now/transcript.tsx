@@ -77,7 +77,7 @@ function Said({ message, by }: { readonly message: ChatMessage; readonly by: str
   return (
     <div>
       <Text size="xs" c="dimmed">
-        <bdi>{by}</bdi> · <At at={message.timestamp} style="seconds" />
+        <bdi>{by}</bdi> · <At at={message.timestamp} format="seconds" />
       </Text>
       {message.content === '' ? null : <div className="user-text">{message.content}</div>}
       <Attached attachment={message.attachment} />
