@@ -92,6 +92,10 @@ function QueueTable({
   const byId = new Map(all.map((queue) => [queue.id, queue]));
   const siteNames = new Map(me.sites.map(({ id, name }) => [id, name]));
   const showsSite = me.siteIds.length > 1;
+  const hoursOf = ({ scheduling_policy_id: id }: Queue): string =>
+    id === null ? 'Always' : (policyNames.get(id) ?? 'By policy');
+  const fallbackOf = ({ fallback_queue_id: id }: Queue): string =>
+    id === null ? '–' : (byId.get(id)?.name ?? 'On another site');
   return (
     <Table verticalSpacing="xs" highlightOnHover layout="fixed">
       <Table.Thead>
@@ -149,22 +153,23 @@ function QueueTable({
               {waitingIn(queue)} / {queue.capacity}
             </Table.Td>
             <Table.Td visibleFrom="md">
-              <Text size="sm" lineClamp={1} className="user-text">
-                {queue.scheduling_policy_id === null
-                  ? 'Always'
-                  : (policyNames.get(queue.scheduling_policy_id) ?? 'By policy')}
-              </Text>
+              <CutText text={hoursOf(queue)} />
             </Table.Td>
             <Table.Td visibleFrom="md">
-              <Text size="sm" lineClamp={1} className="user-text">
-                {queue.fallback_queue_id === null
-                  ? '–'
-                  : (byId.get(queue.fallback_queue_id)?.name ?? 'On another site')}
-              </Text>
+              <CutText text={fallbackOf(queue)} />
             </Table.Td>
           </Table.Tr>
         ))}
       </Table.Tbody>
     </Table>
+  );
+}
+
+/** One line; the whole of it in the title. */
+function CutText({ text }: { readonly text: string }): ReactElement {
+  return (
+    <Text size="sm" lineClamp={1} className="user-text" title={text}>
+      {text}
+    </Text>
   );
 }
