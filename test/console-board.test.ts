@@ -180,9 +180,9 @@ test('a queue is chosen by keys, over a reload; its line and its people are show
   assert.equal(await row(page, 'Who waits', 'Sam Small').count(), 0);
   // Asked once more, and taken back by Escape, before it is done.
   await page.getByRole('button', { name: 'Remove Walter Waiting' }).press('Enter');
-  await page.getByRole('button', { name: 'Remove Walter Waiting from queue' }).press('Escape');
+  await page.getByRole('button', { name: 'Remove from queue? Walter Waiting' }).press('Escape');
   await page.getByRole('button', { name: 'Remove Walter Waiting' }).press('Enter');
-  await page.getByRole('button', { name: 'Remove Walter Waiting from queue' }).press('Enter');
+  await page.getByRole('button', { name: 'Remove from queue? Walter Waiting' }).press('Enter');
   await page.getByText('No one is waiting in this queue').waitFor();
   await page.getByRole('button', { name: 'Show all queues', exact: true }).click();
   await row(page, 'Who waits', 'Sam Small').waitFor();
@@ -196,7 +196,7 @@ test('a chat is read while it goes on', proof, async () => {
   expectStatus(await say(chat, chat.visitor, 'Hello there'), 200);
   const { page, complaints } = await openBoard(own);
   await page.getByRole('tab', { name: 'Engaged' }).click();
-  await page.getByRole('button', { name: 'Read the chat of Vera Visitor with Olga Operator' }).click();
+  await page.getByRole('button', { name: 'View the conversation of Vera Visitor with Olga Operator' }).click();
   const messages = page.getByRole('log', { name: 'Messages' });
   await messages.getByText('Hello there').waitFor();
   expectStatus(await say(chat, operator, hostile), 200);

@@ -210,16 +210,16 @@ test('what makes no sense is marked where it is, in the words of the server', pr
     .getByRole('group', { name: 'Hours 1' })
     .getByText('must not equal opens_at, unless both are 00:00: the whole day')
     .waitFor();
-  await strip(page).getByText('What is marked must be right first.').waitFor();
+  await strip(page).getByText('Fix the errors to see a preview.').waitFor();
   await page.getByLabel('Closes 1').fill('18:00');
-  await strip(page).getByText('What is marked must be right first.').waitFor({ state: 'detached' });
+  await strip(page).getByText('Fix the errors to see a preview.').waitFor({ state: 'detached' });
   const zone = page.getByRole('combobox', { name: 'Time zone' });
   await zone.fill('Mars/Olympus');
   await page.getByRole('option', { name: 'Use “Mars/Olympus”' }).click();
   await page.getByText('must be the name of an IANA time zone, such as Europe/Tallinn').waitFor();
   await zone.fill('us/eastern');
   await page.getByRole('option', { name: 'Use “us/eastern”' }).click();
-  await strip(page).getByText('What is marked must be right first.').waitFor({ state: 'detached' });
+  await strip(page).getByText('Fix the errors to see a preview.').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('The hours are saved.').waitFor();
   assert.equal((await policyOf(account, policy)).timezone, 'US/Eastern');

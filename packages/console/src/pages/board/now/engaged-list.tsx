@@ -91,7 +91,7 @@ const EngagementCells = memo(function EngagementCells(props: Props): ReactElemen
         <Button
           size="compact-xs"
           variant="subtle"
-          aria-label={`Read the chat of ${visitor} with ${operator}`}
+          aria-label={`View the conversation of ${visitor} with ${operator}`}
           onClick={() => look(engagement.id)}
         >
           View

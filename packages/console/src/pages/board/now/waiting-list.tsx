@@ -127,7 +127,7 @@ function Remove({ ticketId, name }: { readonly ticketId: string; readonly name: 
       color="red"
       ref={focus}
       loading={cancel.isPending}
-      aria-label={`Remove ${name} from queue`}
+      aria-label={`Remove from queue? ${name}`}
       onBlur={() => setAsking(false)}
       onKeyDown={({ key }) => {
         if (key === 'Escape') setAsking(false);
