@@ -65,6 +65,24 @@ test('everybody who waits on the sites, in order and page by page, as the ticket
   assert.equal(expectStatus(bad, 422).body.details[0].attribute, '/cursor');
 });
 
+test('a transfer waits in its queue: it is counted there, listed with the transfers, and not as a ticket of the visitor', async () => {
+  const own = await makeAccount(server);
+  const [sales, office] = [await makeQueue(server, own), await makeQueue(server, own)];
+  const operator = await makePresent(server, own, { media: ['text'] });
+  await enqueue(server, own, sales);
+  const body = { engagement_id: await acceptOffer(server, operator), queue_id: office, media: 'text' };
+  const made = expectStatus(await call(server, 'POST /transfer_tickets', { token: operator.token, body }), 201).body;
+  const listed = await read(own.admin, `/transfer_tickets?site_ids[]=${own.siteId}`);
+  assert.deepEqual([listed.transfer_tickets, listed.next_page], [[made], null]);
+  const queue = await read(own.admin, `/queues/${office}`);
+  assert.deepEqual([queue.visitors_count, queue.staffed], [1, true]);
+  assert.deepEqual((await read(own.admin, `/queue_tickets?site_ids[]=${own.siteId}`)).queue_tickets, []);
+  const refused = await call(server, `GET /transfer_tickets?site_ids[]=${own.siteId}`, { token: operator.token });
+  expectStatus(refused, 403);
+  expectStatus(await call(server, `PUT /operators/${operator.id}/presence`, { token: operator.token, body: { available: false } }), 200); // prettier-ignore
+  assert.equal((await read(own.admin, `/queues/${office}`)).staffed, false);
+});
+
 test('visitors by their ids: those of the sites the caller is on, and no others', async () => {
   const own = await makeAccount(server);
   const strangers = await makeAccount(server);

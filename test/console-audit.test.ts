@@ -88,15 +88,17 @@ test('filters by person, kind, action and time; they are in the address and surv
   await page.reload();
   await items.getByText('Of Olga').first().waitFor();
   assert.equal(await items.count(), 1);
-  await page.getByRole('button', { name: 'Show all' }).click();
+  await page.getByRole('button', { name: 'Clear filters' }).click();
   await page.getByRole('listitem').filter({ hasText: 'created the queue' }).waitFor();
-  await choose('Kind of thing', /^operator$/);
+  await choose('Resource', /^operator$/);
   await choose('Action', /^changed the operator$/);
   await page.getByRole('listitem').filter({ hasText: 'added the operator' }).first().waitFor({ state: 'detached' });
   const entry = items.filter({ hasText: 'Olga' });
   assert.match(await entry.innerText(), /max engagement count\s+before:\s*1\s*→\s*after:\s*7/);
   await page.getByLabel('Until').fill('2020-01-01T00:00');
-  await page.getByText('Nothing like this has happened.').waitFor();
+  await page.getByText('No matching entries').waitFor();
+  await page.getByRole('button', { name: 'Clear filters' }).last().click();
+  await page.getByRole('listitem').filter({ hasText: 'created the queue' }).waitFor();
   assert.deepEqual(complaints, []);
 });
 

@@ -4,7 +4,7 @@ import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { comesTrue, openBrowser, proof, type TestBrowser, type TestPage } from './support/browser.ts';
 import { barriersOf, looks, openConsole } from './support/console.ts';
 import { say, type Engaged } from './support/chat.ts';
-import { call, startTestServer, type Json, type TestServer } from './support/server.ts';
+import { call, startTestServer, until, type Json, type TestServer } from './support/server.ts';
 import {
   acceptOffer,
   enqueue,
@@ -96,6 +96,30 @@ async function cellsOf(found: Locator): Promise<string[]> {
 /** Nothing is beside the page. */
 const narrow = 'document.documentElement.scrollWidth <= innerWidth';
 
+interface Axis {
+  readonly texts: string[];
+  /** Whether the box of a tick lies over the box of the next. */
+  readonly overlaps: boolean;
+}
+
+/** The ticks of every axis on the page. */
+async function ticksOf(page: Page): Promise<Axis[]> {
+  return page.evaluate(`[...document.querySelectorAll('.recharts-cartesian-axis-tick-labels')].map((axis) => {
+    const ticks = [...axis.querySelectorAll('.recharts-cartesian-axis-tick-value')];
+    const boxes = ticks.map((tick) => tick.getBoundingClientRect());
+    const over = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+    return {
+      texts: ticks.map((tick) => tick.textContent.replaceAll(/\\s/g, ' ')),
+      overlaps: boxes.some((box, index) => index > 0 && over(box, boxes[index - 1])),
+    };
+  })`);
+}
+
+/** Each tick is there once, and none lies over another. */
+function isReadable(axes: readonly Axis[]): boolean {
+  return axes.length === 8 && axes.every(({ texts, overlaps }) => texts.length > 1 && !overlaps && new Set(texts).size === texts.length); // prettier-ignore
+}
+
 const row = (page: Page, table: string, name: string) =>
   page.getByRole('table', { name: table }).getByRole('row').filter({ hasText: name });
 
@@ -109,10 +133,10 @@ test('queues say how they are and why, people who they are with, and all of it m
   const { own, queues, operator } = await open();
   const { page, complaints } = await openBoard(own);
   const sales = row(page, 'Queues', 'Sales');
-  await sales.getByText('everybody is busy').waitFor();
+  await sales.getByText('All operators busy').waitFor();
   assert.deepEqual(await cellsOf(sales), ['1', '1 all busy', '1 / 10']);
-  const claims = row(page, 'Queues', 'outside its hours');
-  assert.match(await claims.innerText(), /Closed\s+outside its hours[\s\S]*by fallback to[\s\S]*Night desk/);
+  const claims = row(page, 'Queues', 'Outside its hours');
+  assert.match(await claims.innerText(), /Closed\s+Outside its hours[\s\S]*overflows to Night desk/);
   // The chain of the small one leads over Claims to the night desk.
   assert.match(await row(page, 'Queues', '<img').innerText(), /falls back to[\s\S]*Claims[\s\S]*Night desk/);
   await row(page, 'Who waits', 'Walter Waiting').getByText('Chat · Sales').waitFor();
@@ -121,7 +145,7 @@ test('queues say how they are and why, people who they are with, and all of it m
   await row(page, 'Who waits', 'Tina Third').getByRole('cell').first().getByText('2').waitFor();
   await sales.getByText('2 / 10').waitFor();
   await wait(own, queues.small, 'Sam Small');
-  await row(page, 'Queues', '<img').getByText('its one place is taken').waitFor();
+  await row(page, 'Queues', '<img').getByText('At capacity').waitFor();
   const cancel = { token: own.admin, body: { action: 'cancel' } };
   expectStatus(await call(server, `PATCH /queue_tickets/${third.id}`, cancel), 200);
   await row(page, 'Who waits', 'Tina Third').waitFor({ state: 'detached' });
@@ -129,13 +153,13 @@ test('queues say how they are and why, people who they are with, and all of it m
   await row(page, 'Queues', 'Made meanwhile').waitFor();
   const renamed = { name: 'Renamed', capacity_policy: { type: 'fixed', capacity: 3 }, routing_policy: {} };
   expectStatus(await call(server, `PUT /queues/${queues.night}`, { token: own.admin, body: renamed }), 200);
-  await claims.getByText('Renamed').waitFor();
+  await claims.getByText('Renamed', { exact: true }).waitFor();
 
   await page.getByRole('tab', { name: 'Operators' }).click();
   await row(page, 'Operators', 'Olga Operator').getByText('Busy 1 of 1').waitFor();
   await page.getByRole('button', { name: 'Set Olga Operator away' }).click();
   await row(page, 'Operators', 'Olga Operator').getByText('Away, 1 engagement').waitFor();
-  await sales.getByText('nobody is there').waitFor();
+  await sales.getByText('No operators online').first().waitFor();
   const { body } = await call(server, `GET /operators/${operator.id}`, { token: own.admin });
   assert.deepEqual([body.available, body.media], [false, ['text']]);
   await page.getByRole('button', { name: 'Set Olga Operator available' }).press('Enter');
@@ -155,12 +179,12 @@ test('a queue is chosen by keys, over a reload; its line and its people are show
   await row(page, 'Who waits', 'Walter Waiting').waitFor();
   assert.equal(await row(page, 'Who waits', 'Sam Small').count(), 0);
   // Asked once more, and taken back by Escape, before it is done.
-  await page.getByRole('button', { name: 'Cancel the ticket of Walter Waiting' }).press('Enter');
-  await page.getByRole('button', { name: 'Send Walter Waiting away' }).press('Escape');
-  await page.getByRole('button', { name: 'Cancel the ticket of Walter Waiting' }).press('Enter');
-  await page.getByRole('button', { name: 'Send Walter Waiting away' }).press('Enter');
-  await page.getByText('Nobody waits.').waitFor();
-  await page.getByRole('button', { name: 'Only Sales: show all queues' }).click();
+  await page.getByRole('button', { name: 'Remove Walter Waiting' }).press('Enter');
+  await page.getByRole('button', { name: 'Remove from queue? Walter Waiting' }).press('Escape');
+  await page.getByRole('button', { name: 'Remove Walter Waiting' }).press('Enter');
+  await page.getByRole('button', { name: 'Remove from queue? Walter Waiting' }).press('Enter');
+  await page.getByText('No one is waiting in this queue').waitFor();
+  await page.getByRole('button', { name: 'Show all queues', exact: true }).click();
   await row(page, 'Who waits', 'Sam Small').waitFor();
   await page.getByRole('link', { name: 'Open the queue Sales' }).click();
   await page.waitForURL(`**/console/queues/${queues.sales}`);
@@ -172,7 +196,7 @@ test('a chat is read while it goes on', proof, async () => {
   expectStatus(await say(chat, chat.visitor, 'Hello there'), 200);
   const { page, complaints } = await openBoard(own);
   await page.getByRole('tab', { name: 'Engaged' }).click();
-  await page.getByRole('button', { name: 'Read the chat of Vera Visitor with Olga Operator' }).click();
+  await page.getByRole('button', { name: 'View the conversation of Vera Visitor with Olga Operator' }).click();
   const messages = page.getByRole('log', { name: 'Messages' });
   await messages.getByText('Hello there').waitFor();
   expectStatus(await say(chat, operator, hostile), 200);
@@ -182,7 +206,7 @@ test('a chat is read while it goes on', proof, async () => {
   await page.keyboard.press('Escape');
   const body = { action: 'end' };
   expectStatus(await call(server, `PATCH /engagements/${chat.id}`, { token: operator.token, body }), 200);
-  await page.getByText('Nobody is engaged.').waitFor();
+  await page.getByText('No active conversations').waitFor();
   assert.deepEqual(complaints, []);
 });
 
@@ -208,18 +232,23 @@ test('the day is drawn, and is there as a table', async () => {
   const { page, complaints } = await openBoard(own, { colorScheme: 'dark' }, '/board/day');
   const figures = page.getByLabel('The day', { exact: true });
   await figures.getByText('Abandoned').waitFor();
-  assert.match((await figures.innerText()).replaceAll(/\s+/g, ' '), /3 Arrivals 1 Engaged 1 Abandoned|Arrivals 3/);
+  assert.match((await figures.innerText()).replaceAll(/\s+/g, ' '), /3 Offered 1 Answered 1 Abandoned|Offered 3/);
   await page.locator('.recharts-bar-rectangle path').first().waitFor();
+  // Full hours, counts, percentages and clocks: nothing between them.
+  const texts = (await ticksOf(page)).map((axis) => axis.texts);
+  assert.equal(texts.length, 8);
+  for (const text of texts.flat()) assert.match(text, /^(\d+:00 [AP]M|\d+( %)?|\d+:\d\d)$/);
   await page.getByText('The day as a table').click();
   await page.getByRole('columnheader', { name: 'Still waiting' }).waitFor();
   assert.deepEqual(await barriersOf(page), []);
-  await page.getByRole('combobox', { name: 'Queues' }).or(page.getByLabel('Queues')).first().click();
-  await page.getByRole('option', { name: 'Night desk' }).click();
-  await page.getByText('Nobody came on this day.').waitFor();
-  assert.ok(chat.id);
-  await page.setViewportSize({ width: 375, height: 700 });
+  await page.setViewportSize({ width: 320, height: 700 });
   // The charts take a moment to be drawn anew.
   await comesTrue(page, narrow);
+  await until(async () => isReadable(await ticksOf(page)));
+  await page.getByRole('combobox', { name: 'Queues' }).or(page.getByLabel('Queues')).first().click();
+  await page.getByRole('option', { name: 'Night desk' }).click();
+  await page.getByText('No visitors on this day').waitFor();
+  assert.ok(chat.id);
   assert.deepEqual(complaints, []);
 });
 
@@ -238,7 +267,7 @@ for (const { where, ...options } of looks)
 test('an account without queues is told what to do; one who supervises nothing has no board', proof, async () => {
   const own = await makeAccount(server);
   const { page } = await openBoard(own);
-  await page.getByRole('link', { name: 'Make the first one' }).waitFor();
+  await page.getByRole('link', { name: 'Create a queue' }).waitFor();
   const operator = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
   const theirs = await openConsole({ browser, server, key: operator.key, path: '/board' });
   await theirs.page.waitForURL('**/console/desk');

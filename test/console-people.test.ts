@@ -236,9 +236,11 @@ test('people are found by name, team and state, and are seen to come and go', as
   expectStatus(await call(server, `PUT /operators/${id}/presence`, { token, body }), 200);
   await row.getByText('Available: text').waitFor();
   await choose(page, 'Show', 'Disabled');
-  await page.getByText('Nobody is like this.').waitFor();
+  await page.getByText('No matching people').waitFor();
+  await page.getByRole('button', { name: 'Clear filters' }).click();
   await choose(page, 'Show', 'Available now');
   await row.waitFor();
+  assert.equal(await page.getByRole('searchbox', { name: 'Search' }).inputValue(), '');
   assert.deepEqual(complaints, []);
 });
 

@@ -68,7 +68,7 @@ test('a queue is made with every field, sees its effect before, and is deleted',
   await page.getByLabel('Description').fill('First contact');
   await page.getByText('By staff', { exact: true }).click();
   await page.getByLabel('Visitors for each operator').fill('1.6');
-  await effect(page).getByText('1.6 × 2 staff now = 3 visitors').waitFor();
+  await effect(page).getByText('1.6 × 2 online = 3 visitors').waitFor();
   await page.getByRole('checkbox', { name: 'Text' }).check();
   await page.getByRole('checkbox', { name: 'Audio' }).check();
   await page.getByLabel('Let them wait').check();
@@ -80,8 +80,8 @@ test('a queue is made with every field, sees its effect before, and is deleted',
   await page.keyboard.press('Escape');
   await choose(page, 'Hours', 'Around the clock');
   await choose(page, 'Fallback queue', 'Last resort');
-  await effect(page).getByText('Last resort · opened').waitFor();
-  await effect(page).getByText('Open, and will stay so').waitFor();
+  await effect(page).getByText('Last resort · Open').waitFor();
+  await effect(page).getByText('Open (no scheduled close)').waitFor();
   await page.getByText('Card', { exact: true }).click();
   await page.getByLabel('Card text').fill('How can we help?');
   await page.getByLabel('Option 1', { exact: true }).fill('Buy <b>now</b>');
@@ -124,20 +124,22 @@ test('the list is live: status with its reason, without reload', async () => {
   const operator = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
   const { page, complaints } = await open(account, '/queues');
   const row = page.getByRole('row').filter({ hasText: 'Live' });
-  await row.getByText('Nobody staffs it').waitFor();
+  await row.getByText('No operators online', { exact: true }).waitFor();
   await page.getByText('Live', { exact: true }).first().waitFor();
   await present(server, operator, { media: ['video'] });
-  await row.getByText('Nobody waits').waitFor();
+  await row.getByText('Empty').waitFor();
   await present(server, operator, { available: false });
   await row.getByText('Unstaffed').waitFor();
   const other = await makeQueue(server, account, { name: 'Later', when_unstaffed: 'accept' });
   await page.getByRole('link', { name: 'Later' }).waitFor();
   await enqueue(server, account, other);
-  await page.getByRole('row').filter({ hasText: 'Later' }).getByText('1 of 10 places taken').waitFor();
+  await page.getByRole('row').filter({ hasText: 'Later' }).getByText('1 waiting').waitFor();
   await page.getByLabel('Search queues').fill('late');
   await row.waitFor({ state: 'detached' });
   await page.getByLabel('Search queues').fill('no such');
-  await page.getByText('No queue has this in its name').waitFor();
+  await page.getByText('No matching queues').waitFor();
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await row.waitFor();
   assert.equal((await call(server, `DELETE /queues/${queue}`, { token: account.admin })).status, 204);
   await page.getByLabel('Search queues').fill('');
   await row.waitFor({ state: 'detached' });
@@ -327,6 +329,16 @@ test('what was typed outlives an expired session and asks before it is lost', as
   assert.deepEqual(complaints, []);
 });
 
+/** Texts that are cut short, with no title to read the whole of them. */
+const cutWithoutTitle = `[...document.querySelectorAll('main *')]
+  .filter((each) => {
+    const { webkitLineClamp, textOverflow } = getComputedStyle(each);
+    const isCut = each.scrollWidth > each.clientWidth + 1 || each.scrollHeight > each.clientHeight + 1;
+    return isCut && (webkitLineClamp !== 'none' || textOverflow === 'ellipsis') && each.closest('[title]') === null;
+  })
+  .filter((each) => each.tagName !== 'INPUT')
+  .map((each) => each.outerHTML.slice(0, 200))`;
+
 test('hostile text is text, on a phone too, in light and dark, without barriers', async () => {
   const account = await makeAccount(server);
   const name = `<img src=x onerror=alert(1)> ‮שלום 👩‍👩‍👧 ${'long'.repeat(50)}`.slice(0, 255);
@@ -334,7 +346,7 @@ test('hostile text is text, on a phone too, in light and dark, without barriers'
   await makeQueue(server, account, { name: 'Before it', fallback_queue_id: queue });
   for (const [colorScheme, width] of [
     ['light', 1280],
-    ['dark', 375],
+    ['dark', 320],
   ] as const) {
     const viewport = { width, height: 800 };
     const { page, context, complaints } = await open(account, '/queues', { colorScheme, viewport });
@@ -342,11 +354,12 @@ test('hostile text is text, on a phone too, in light and dark, without barriers'
     const shot = async (what: string): Promise<void> => {
       const wide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
       assert.ok(wide <= 0, `${what} is ${wide} px too wide`);
+      assert.deepEqual(await page.evaluate(cutWithoutTitle), [], what);
       assert.deepEqual(await barriersOf(page), []);
     };
     await shot('queues');
     await page.getByRole('link', { name: '<img src=x' }).click();
-    await effect(page).getByText('None: visitors who cannot come in').waitFor();
+    await effect(page).getByText('None: visitors who cannot join').waitFor();
     await shot('queue');
     assert.equal(await page.locator('img[src=x]').count(), 0);
     assert.deepEqual(complaints, []);
@@ -362,6 +375,6 @@ test('a manager sees a queue and cannot change it', proof, async () => {
   await page.getByText('Only a super manager of its site may change this queue.').waitFor();
   assert.ok(await page.getByLabel('Name').isDisabled());
   assert.equal(await page.getByRole('button', { name: 'Save' }).count(), 0);
-  await effect(page).getByText('Nobody staffs it').waitFor();
+  await effect(page).getByText('No operators online', { exact: true }).waitFor();
   assert.deepEqual(complaints, []);
 });

@@ -51,7 +51,7 @@ test('a day has one row for each operator: a bar, its text, and the steps behind
     const row = page.getByRole('row', { name: /Somebody/ });
     await row.waitFor();
     const bar = row.getByRole('img');
-    const text = 'In a conversation 30 min, Available 7 h 30 min, Away 1 h 00 min';
+    const text = 'In a conversation 30:00, Available 7:30:00, Away 1:00:00';
     assert.equal(await bar.getAttribute('aria-label'), text, where);
     assert.equal((await bar.locator('path[data-kind="available"]').getAttribute('d'))?.split('z').length, 4);
     const button = row.getByRole('button', { name: 'Somebody' });
@@ -87,7 +87,9 @@ test('days and sites are chosen; a day without anybody says so', async () => {
   await page.getByRole('row', { name: /Somebody/ }).waitFor();
   await page.getByRole('main').getByRole('combobox', { name: 'Site' }).or(page.getByRole('main').getByLabel('Site')).first().click(); // prettier-ignore
   await page.getByRole('option', { name: 'Elsewhere' }).click();
-  await page.getByText('No operators were online on this day.').waitFor();
+  await page.getByText('No operators of this site were online on this day.').waitFor();
+  await page.getByRole('button', { name: 'Show all sites' }).click();
+  await page.getByRole('row', { name: /Somebody/ }).waitFor();
   assert.deepEqual(complaints, []);
   await context.close();
 });

@@ -14,7 +14,7 @@ import {
 import { secretFault } from '../packages/console/src/pages/webhooks/rules.ts';
 import { verifySnippet } from '../packages/console/src/pages/webhooks/verify-snippet.ts';
 import { webhookViolations } from '../packages/server/src/events/subscription.ts';
-import { proof, openBrowser, type TestBrowser, type TestPage } from './support/browser.ts';
+import { comesTrue, proof, openBrowser, type TestBrowser, type TestPage } from './support/browser.ts';
 import { barriersOf, looks, openConsole, tooWideOn } from './support/console.ts';
 import { fill, makeWebhook as insertWebhook } from './support/deliveries.ts';
 import { startReceiver, type Receiver } from './support/receiver.ts';
@@ -54,7 +54,7 @@ test('registers a webhook, whose secret is shown once, and sends it a test event
   account = await makeAccount(server);
   const { page, complaints, context } = await open('/webhooks');
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  await page.getByText('There is no webhook yet.').waitFor();
+  await page.getByText('No webhooks yet').waitFor();
   await page.getByRole('link', { name: 'New webhook' }).click();
   await page.getByRole('textbox', { name: 'URL' }).fill(receiver.url);
   await page.getByRole('textbox', { name: 'Description' }).fill(`Orders ${hostile}`);
@@ -75,7 +75,7 @@ test('registers a webhook, whose secret is shown once, and sends it a test event
   await dialog.getByRole('button', { name: 'I have kept it' }).click();
 
   await page.getByRole('heading', { name: `Orders ${hostile}` }).waitFor();
-  await page.getByText('Nothing has been sent yet.').waitFor();
+  await page.getByText('No deliveries yet').waitFor();
   await page.getByRole('button', { name: 'Send a test event' }).click();
   const sending = page.getByRole('dialog', { name: 'Send a test event' });
   await choose(page, sending, 'Event type', 'engagement.end');
@@ -87,8 +87,15 @@ test('registers a webhook, whose secret is shown once, and sends it a test event
   assert.equal(arrived?.headers['x-token'], 'from the console');
   assert.ok(await isSigned(secret, arrived));
 
-  await sending.getByRole('link', { name: 'All of this delivery' }).click();
+  // The drawer is above the dialog it was opened from: it takes the click, the focus and the first Escape.
+  await sending.getByRole('link', { name: 'View delivery' }).click();
   const details = page.getByRole('dialog', { name: 'Delivery' });
+  await comesTrue(page, `document.activeElement.closest('[role=dialog]')?.innerText.startsWith('Delivery')`);
+  await details.getByRole('button', { name: 'Replay' }).click({ trial: true });
+  await page.keyboard.press('Escape');
+  await details.waitFor({ state: 'detached' });
+  await comesTrue(page, `document.activeElement.textContent === 'View delivery'`);
+  await page.keyboard.press('Enter');
   await details.getByText(`POST ${receiver.url}`).waitFor();
   await details.getByRole('table', { name: 'Headers of the request' }).getByText('from the console').waitFor();
   assert.equal(await details.getByRole('region', { name: 'Body of the request' }).innerText(), arrived?.body);
@@ -193,14 +200,32 @@ test('a receiver that fails is seen to, and what failed is tried now and replaye
   account = await makeAccount(server);
   const failing = await startReceiver();
   const answer = `${hostile}${'long '.repeat(600)}`;
-  failing.answer = () => (_, response) => void response.writeHead(503, { 'content-type': 'text/html' }).end(answer);
+  const taken = 'engagement.transfer';
+  failing.answer = ({ event }) =>
+    event.event_type === taken
+      ? 200
+      : (_, response) => void response.writeHead(503, { 'content-type': 'text/html' }).end(answer);
   const webhook = await makeWebhook(server, account, { url: failing.url, ordering: 'none' });
   const { page, complaints } = await open(`/webhooks/${webhook.id}`);
-  for (const type of ['engagement.start', 'engagement.end'])
-    await call(server, `POST /webhooks/${webhook.id}/test`, { token: account.admin, body: { event_type: type } });
+  const send = async (type: string): Promise<unknown> =>
+    call(server, `POST /webhooks/${webhook.id}/test`, { token: account.admin, body: { event_type: type } });
+  for (const type of ['engagement.start', 'engagement.end']) await send(type);
   const table = page.getByRole('table', { name: 'Deliveries' });
   // Nothing was reloaded: it shows by itself.
   await table.getByText('Retrying').nth(1).waitFor();
+  await table.getByText('answered with status 503').nth(1).waitFor();
+  // The status stays the same while a delivery waits for its retry, though the last attempt succeeded.
+  const status = page.getByRole('group', { name: 'Status' });
+  await status.getByText('2 deliveries').waitFor();
+  await send(taken);
+  await table.getByText('Delivered').waitFor();
+  await until(async () => {
+    const { body: stored } = await call(server, `GET /webhooks/${webhook.id}`, { token: account.admin });
+    return stored.failing_since === null;
+  });
+  await page.reload();
+  await status.getByText('2 deliveries').waitFor();
+  await status.getByText('Retrying').waitFor();
   await table.getByRole('link', { name: 'engagement.end' }).click();
   const details = page.getByRole('dialog', { name: 'Delivery' });
   await details.getByText('answered 503').first().waitFor();
@@ -214,21 +239,23 @@ test('a receiver that fails is seen to, and what failed is tried now and replaye
   assert.equal((await body.innerText()).trim(), answer.trim());
   failing.answer = () => 200;
   await details.getByRole('button', { name: 'Try now' }).click();
-  await details.getByText('The receiver has taken it.').waitFor();
+  await details.getByText('The receiver accepted it.').waitFor();
   assert.equal((await details.getByText(/^answered (503|200)/).count()) >= 2, true);
   await details.getByRole('button', { name: 'Close' }).click();
 
   const before = failing.arrived.length;
   await table.getByRole('checkbox', { name: 'Choose all of this page' }).check();
-  await page.getByText('2 deliveries chosen').waitFor();
+  await page.getByText('3 deliveries chosen').waitFor();
   await page.getByRole('button', { name: 'Replay them' }).click();
-  await page.getByText('2 deliveries are sent again.').waitFor();
-  await until(() => failing.arrived.length >= before + 2);
-  await table.getByText('Delivered').nth(1).waitFor();
+  await page.getByText('3 deliveries are sent again.').waitFor();
+  await until(() => failing.arrived.length >= before + 3);
+  await table.getByText('Delivered').nth(2).waitFor();
+  await status.getByText('On', { exact: true }).waitFor();
 
   await choose(page, page, 'State', 'Held');
-  await page.getByText('No delivery is like that.').waitFor();
-  await page.getByRole('button', { name: 'Clear' }).click();
+  await page.getByText('No matching deliveries').waitFor();
+  await page.getByRole('button', { name: 'Clear filters' }).last().click();
+  await table.getByText('Delivered').nth(2).waitFor();
   const id = failing.arrived[0]?.event.event_id;
   await page.getByLabel('Search by id').fill(id);
   await until(async () => (await table.getByRole('row').count()) === 2);
@@ -266,7 +293,7 @@ test('it is switched off, what happens is held, and is recovered since a time', 
   await page.getByText('On', { exact: true }).waitFor();
   await page.getByRole('table', { name: 'Deliveries' }).getByText('Held').nth(2).waitFor();
   await page.getByRole('tab', { name: 'Recover' }).click();
-  await page.getByText('There has been none.').waitFor();
+  await page.getByText('No recoveries yet').waitFor();
   const before = receiver.arrived.length;
   await page.getByRole('button', { name: 'Recover' }).click();
   const row = page.getByRole('table', { name: 'Recoveries' }).getByRole('row').nth(1);
@@ -274,7 +301,7 @@ test('it is switched off, what happens is held, and is recovered since a time', 
   await row.getByRole('cell', { name: '3', exact: true }).waitFor();
   await until(() => receiver.arrived.length === before + 3);
 
-  await page.getByLabel('And before (all, if empty)').fill('2020-01-01T00:00');
+  await page.getByLabel('To (optional)').fill('2020-01-01T00:00');
   await page.getByRole('button', { name: 'Recover' }).click();
   await page.getByText('must be later than since').waitFor();
   assert.deepEqual(complaints, []);
@@ -309,7 +336,7 @@ test('two edit one webhook: both versions are shown, and what is chosen is saved
   await asking.waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Delete' }).click();
   await asking.getByRole('button', { name: 'Delete' }).click();
-  await page.getByText('There is no webhook yet.').waitFor();
+  await page.getByText('No webhooks yet').waitFor();
   assert.deepEqual(complaints, []);
 });
 
@@ -349,10 +376,10 @@ for (const { where, ...options } of looks)
       // A phone has no room for how deliveries went.
       ['/console/webhooks', options.viewport.width === 375 ? 'a-long-name' : 'delivered, '],
       ['/console/webhooks/new', 'engagement.transfer'],
-      [home, 'Given up'],
+      [home, 'Failed'],
       [`${home}/deliveries/${one}`, 'Answered 500'],
       [`${home}/outcomes`, 'How long attempts took'],
-      [`${home}/recover`, 'There has been none.'],
+      [`${home}/recover`, 'No recoveries yet'],
       [`${home}/settings`, 'engagement.transfer'],
       ['/console/webhooks/catalogue', 'timingSafeEqual'],
     ] as const;

@@ -96,6 +96,19 @@ test('deliveries are listed, newest event first, whether they wait or have finis
       ['delivered', false, true],
     ],
   );
+
+  // A delivery that waits for its retry shows the answer to its last attempt, as one that has finished does.
+  const [, retrying = ''] = rest.slice(2);
+  for (const [index, status] of [503, 429].entries())
+    await noteAttempt(sql, retrying, { at: new Date(at.getTime() + (index + 1) * 1_000), status });
+  const again = (await page(`/webhooks/${webhook.id}/deliveries?state=retrying`)).deliveries;
+  assert.deepEqual(
+    again.map(({ id, last_status, last_error }: Json) => [id === retrying, last_status, last_error]),
+    [
+      [true, 429, 'Answered'],
+      [false, null, null],
+    ],
+  );
 });
 
 test('they are asked for by state, type of event and when it occurred', async () => {

@@ -62,6 +62,7 @@ test('a queue has every field of the interface, in a new one closed, null where 
     scheduling_policy_id: null,
     fallback_queue_id: null,
     operator_affinity: null,
+    staffed: false,
     visitors_count: 0,
     average_wait_time: 0,
   });

@@ -187,6 +187,17 @@ async function makeTransfer(
   const target = await makePresent(server, account, { media: ['text'] });
   const queue = await makeQueue(server, account, { when_unstaffed: 'accept', routing_policy: { media: ['video'] } });
   const given = { engagement_id, operator_id: target.id, queue_id: queue };
+  if (route === 'GET /transfer_tickets') {
+    // Two rows, so that the list has a second page.
+    const second = await engage({ server, account }, target);
+    for (const [by, engaged] of [
+      [operator, engagement_id],
+      [target, second],
+    ] as const) {
+      const onward = { engagement_id: engaged, queue_id: queue, media: 'video' };
+      expectStatus(await call(server, 'POST /transfer_tickets', { token: by.token, body: onward }), 201);
+    }
+  }
   if (!route.includes('/:')) return given;
   const isTicket = route.includes('transfer_tickets');
   const { operator_id, queue_id } = given;
@@ -194,6 +205,15 @@ async function makeTransfer(
   const path = isTicket ? '/transfer_tickets' : '/transfer_requests';
   const { id } = expectStatus(await call(server, `POST ${path}`, { token: operator.token, body }), 201).body;
   return { [isTicket ? 'ticket_id' : 'request_id']: id, ...given };
+}
+
+/** A new visitor accepts the operator's request; answers the engagement's id. */
+async function engage({ server, account }: Pick<Cast, 'server' | 'account'>, operator: TestOperator): Promise<string> {
+  const { id, token } = await makeVisitor(server, account);
+  const body = { site_id: account.siteId, media: 'text', visitor_id: id };
+  const asked = await call(server, 'POST /engagement_requests', { token: operator.token, body });
+  const path = `PATCH /engagement_requests/${expectStatus(asked, 201).body.id}`;
+  return expectStatus(await call(server, path, { token, body: { action: 'accept' } }), 200).body.engagement_id;
 }
 
 /** A file that the console's page names. */

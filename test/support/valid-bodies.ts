@@ -161,6 +161,7 @@ export const queriesOf: Readonly<Record<string, (account: TestAccount) => string
   'GET /queues': (account) => `?site_ids[]=${account.siteId}`,
   'GET /engagements': (account) => `?site_ids[]=${account.siteId}`,
   'GET /queue_tickets': (account) => `?site_ids[]=${account.siteId}`,
+  'GET /transfer_tickets': (account) => `?site_ids[]=${account.siteId}`,
   'GET /queues/stats': (account) => `?site_ids[]=${account.siteId}&from=2027-01-01T00:00:00Z&to=2027-01-02T00:00:00Z`,
   'GET /visitors': (account) => `?ids[]=${account.siteId}`,
   'GET /files': (account) => `?site_ids[]=${account.siteId}&state=pending`,

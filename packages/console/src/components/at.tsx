@@ -1,19 +1,16 @@
 import type { ReactElement } from 'react';
+import { formatTime, type TimeStyle } from './time.ts';
 
-/** A moment, in the reader's own zone; the whole of it in the title. */
-export function At({ at, time = true }: { readonly at: string; readonly time?: boolean }): ReactElement {
-  const date = new Date(at);
-  const short = date.toLocaleString(undefined, {
-    dateStyle: 'medium',
-    ...(time ? { timeStyle: 'short' } : {}),
-  });
+interface Props {
+  readonly at: string;
+  readonly format?: TimeStyle;
+}
+
+/** A moment in the reader's own zone; the whole of it, with the zone, in the title. */
+export function At({ at, format = 'dateTime' }: Props): ReactElement {
   return (
-    <time
-      dateTime={at}
-      className="tabular"
-      title={date.toLocaleString(undefined, { dateStyle: 'full', timeStyle: 'long' })}
-    >
-      {short}
+    <time dateTime={at} className="tabular" title={formatTime(at, 'full')}>
+      {formatTime(at, format)}
     </time>
   );
 }

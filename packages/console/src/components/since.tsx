@@ -1,4 +1,8 @@
 import { useSyncExternalStore, type ReactElement } from 'react';
+import { inClock } from './duration.ts';
+import { formatTime } from './time.ts';
+
+export { inClock };
 
 /** One clock for everything that counts seconds, however many there are. */
 const listeners = new Set<() => void>();
@@ -31,20 +35,11 @@ export function useNow(): number {
   return useSyncExternalStore(subscribe, () => Math.floor((now + skewMs) / 1_000) * 1_000);
 }
 
-/** `0:07`, `12:30`, `3:05:00`. */
-export function inClock(seconds: number): string {
-  const whole = Math.max(0, Math.floor(seconds));
-  const two = (value: number): string => String(value).padStart(2, '0');
-  const hours = Math.floor(whole / 3_600);
-  const minutes = Math.floor((whole % 3_600) / 60);
-  return hours > 0 ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
-}
-
 /** How long something has lasted, counting on. */
 export function Since({ at }: { readonly at: string }): ReactElement {
   const seconds = (useNow() - Date.parse(at)) / 1_000;
   return (
-    <time className="tabular" dateTime={at} title={new Date(at).toLocaleString()}>
+    <time className="tabular" dateTime={at} title={formatTime(at, 'full')}>
       {inClock(seconds)}
     </time>
   );

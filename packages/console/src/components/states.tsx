@@ -1,5 +1,6 @@
-import { Center, Loader, Stack, Text } from '@mantine/core';
+import { Button, Center, Loader, Stack, Text } from '@mantine/core';
 import type { ReactElement, ReactNode } from 'react';
+import { useMe } from '../data/use-me.ts';
 
 export function Loading(): ReactElement {
   return (
@@ -26,5 +27,36 @@ export function Empty({
         {action}
       </Stack>
     </Center>
+  );
+}
+
+interface NoMatchProps {
+  readonly children: ReactNode;
+  readonly clear: () => void;
+  readonly label?: string;
+}
+
+/** Filters leave nothing, while there is something: says so, and offers the way back. */
+export function NoMatch({ children, clear, label = 'Clear filters' }: NoMatchProps): ReactElement {
+  return (
+    <Empty
+      action={
+        <Button variant="default" size="xs" onClick={clear}>
+          {label}
+        </Button>
+      }
+    >
+      {children}
+    </Empty>
+  );
+}
+
+/** The chosen site has none, while others do: `what` is in the plural. */
+export function NoneOnSite({ what }: { readonly what: string }): ReactElement {
+  const { chooseSite } = useMe();
+  return (
+    <NoMatch clear={() => chooseSite(null)} label="Show all sites">
+      No {what} on this site
+    </NoMatch>
   );
 }

@@ -117,7 +117,8 @@ function item(data: unknown, keys: readonly string[]): Item {
 
 function stateOf({ id, site_id, status, self_status, available_properties, ...queue }: QueueOutput) {
   const forVisitors = { id, site_id, status, self_status, available_properties };
-  const { capacity, visitors_count, average_wait_time, updated_at } = queue;
+  const { capacity, staffed, visitors_count, average_wait_time, updated_at } = queue;
   // The last tells that something else of the queue was changed, so that whoever shows that can read it.
-  return { forVisitors, forOperators: { ...forVisitors, capacity, visitors_count, average_wait_time, updated_at } };
+  const forOperators = { ...forVisitors, capacity, staffed, visitors_count, average_wait_time, updated_at };
+  return { forVisitors, forOperators };
 }

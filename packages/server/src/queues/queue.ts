@@ -90,6 +90,7 @@ const readOnly = [
   'available_properties',
   'status',
   'self_status',
+  'staffed',
   'visitors_count',
   'average_wait_time',
   'created_at',
@@ -125,7 +126,10 @@ export const queueOutput = output('Queue', {
   scheduling_policy_id: nullable(uuid<'scheduling_policy'>()),
   fallback_queue_id: nullable(uuid<'queue'>()),
   operator_affinity: nullable(affinity),
-  visitors_count: Type.Integer({ description: 'Visitors now in the queue' }),
+  staffed: Type.Boolean({ description: 'Whether an operator who can serve it is available now, busy or not' }),
+  visitors_count: Type.Integer({
+    description: 'Visitors waiting in the queue now, including those offered to an operator or transferred to it',
+  }),
   average_wait_time: Type.Number({
     description: 'Seconds, mean of the last 100 visitors who left it for an engagement',
   }),

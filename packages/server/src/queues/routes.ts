@@ -20,7 +20,15 @@ export const queueParams = Type.Object({ queue_id: uuid<'queue'>() });
 /** What it is set to, and not how it fares. */
 const told = {
   of: queueOutput,
-  omits: ['capacity', 'available_properties', 'status', 'self_status', 'visitors_count', 'average_wait_time'],
+  omits: [
+    'capacity',
+    'available_properties',
+    'status',
+    'self_status',
+    'staffed',
+    'visitors_count',
+    'average_wait_time',
+  ],
 } satisfies Partial<Audited>;
 
 export function queueRoutes(app: App, siteQueues: SiteQueues): void {

@@ -129,6 +129,7 @@ function outputOf(row: QueueRow, facts: ReadonlyMap<QueueId, QueueFacts>, count:
     scheduling_policy_id: row.scheduling_policy_id,
     fallback_queue_id: row.fallback_queue_id,
     operator_affinity: row.operator_affinity,
+    staffed: own.staff.length > 0,
     visitors_count: count?.visitors ?? 0,
     average_wait_time: Math.round((count?.average_wait ?? 0) * 1000) / 1000,
     created_at: row.created_at,

@@ -31,7 +31,7 @@ export function AuditFilters({ asked, set }: Props): ReactElement {
         w={180}
       />
       <Select
-        label="Kind of thing"
+        label="Resource"
         placeholder="Anything"
         data={knownTypes.map((value) => ({ value, label: plainName(value) }))}
         value={asked.type === '' ? null : asked.type}
@@ -71,7 +71,7 @@ export function AuditFilters({ asked, set }: Props): ReactElement {
           variant="default"
           onClick={() => set({ actor: '', action: '', type: '', target: '', since: '', until: '' })}
         >
-          Show all
+          Clear filters
         </Button>
       ) : null}
     </Group>

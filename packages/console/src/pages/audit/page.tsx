@@ -4,7 +4,7 @@ import { useEffect, type ReactElement } from 'react';
 import { useSearchParams } from 'wouter';
 import { PageTitle } from '../../components/page-title.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
-import { Empty, Loading } from '../../components/states.tsx';
+import { Empty, Loading, NoMatch, NoneOnSite } from '../../components/states.tsx';
 import { useMe } from '../../data/use-me.ts';
 import { usePeople, useTeams } from '../people/use-people.ts';
 import classes from './audit.module.css';
@@ -37,7 +37,7 @@ export function AuditPage(): ReactElement {
       <PageTitle title="Audit log" />
       <AuditFilters asked={asked} set={set} />
       {allowed ? (
-        <Entries log={log} isFiltered={search.size > 0} />
+        <Entries log={log} clear={search.size > 0 ? () => setSearch({}, { replace: true }) : null} />
       ) : (
         <Empty>Only super managers of a site see what was changed there. Choose another site at the top.</Empty>
       )}
@@ -58,7 +58,13 @@ function filterOf(asked: Asked, siteId: string | null): AuditFilter {
   };
 }
 
-function Entries({ log, isFiltered }: { readonly log: AuditLog; readonly isFiltered: boolean }): ReactElement {
+interface EntriesProps {
+  readonly log: AuditLog;
+  /** Clears the filters; `null`: there are none. */
+  readonly clear: (() => void) | null;
+}
+
+function Entries({ log, clear }: EntriesProps): ReactElement {
   const me = useMe();
   const people = usePeople().data ?? [];
   const teams = useTeams().data ?? [];
@@ -71,14 +77,10 @@ function Entries({ log, isFiltered }: { readonly log: AuditLog; readonly isFilte
   }, [isAtEnd, hasMore, isReadingMore, readMore]);
   if (log.entries === undefined)
     return log.error === null ? <Loading /> : <ProblemNote error={log.error} title="This could not be read" />;
+  if (log.entries.length === 0 && clear !== null) return <NoMatch clear={clear}>No matching entries</NoMatch>;
+  if (log.entries.length === 0 && me.siteId !== null) return <NoneOnSite what="changes" />;
   if (log.entries.length === 0)
-    return (
-      <Empty>
-        {isFiltered
-          ? 'Nothing like this has happened. Ask for less, or show all.'
-          : 'Nothing was changed yet. Every change by the API will stand here.'}
-      </Empty>
-    );
+    return <Empty>No changes yet. Every change made in the console or through the API appears here.</Empty>;
   return (
     <>
       <ProblemNote error={log.error} />

@@ -33,7 +33,7 @@ function Board({ siteIds }: { readonly siteIds: readonly string[] }): ReactEleme
         <Tabs value={ofDay ? 'day' : 'now'} onChange={(value) => go(value === 'day' ? '/board/day' : '/board')}>
           <Tabs.List aria-label="When">
             <Tabs.Tab value="now">Now</Tabs.Tab>
-            <Tabs.Tab value="day">Over the day</Tabs.Tab>
+            <Tabs.Tab value="day">Today</Tabs.Tab>
           </Tabs.List>
         </Tabs>
       </PageTitle>

@@ -17,9 +17,10 @@ export async function readBoard(reader: Reader): Promise<void> {
   const query = { site_ids: siteIds, per_page: perPage };
   await readQueues(reader);
   await Promise.all([
-    store.reading('tickets', async (add) =>
-      pages(reader, 'GET /queue_tickets', { query }, (page) => add(page.queue_tickets)),
-    ),
+    store.reading('tickets', async (add) => {
+      await pages(reader, 'GET /queue_tickets', { query }, (page) => add(page.queue_tickets));
+      await pages(reader, 'GET /transfer_tickets', { query }, (page) => add(page.transfer_tickets));
+    }),
     store.reading('engagements', async (add) =>
       pages(reader, 'GET /engagements', { query: { ...query, state: 'active' } }, (page) => add(page.engagements)),
     ),
@@ -35,7 +36,7 @@ export async function readQueues({ api, store, siteIds, signal }: Reader): Promi
   );
 }
 
-type Paged = 'GET /queue_tickets' | 'GET /engagements' | 'GET /operators';
+type Paged = 'GET /queue_tickets' | 'GET /transfer_tickets' | 'GET /engagements' | 'GET /operators';
 
 /** Each page as it comes; where the next is, its address says. */
 async function pages<O extends Paged & Operation>(

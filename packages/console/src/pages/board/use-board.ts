@@ -38,8 +38,9 @@ export function useNewBoard(siteIds: readonly string[]): { readonly board: LiveB
       board.stop();
     };
   }, [live, board]);
-  useLive(['queue.state', 'queue_ticket.state', 'engagement.state', 'operator.state'], (item) =>
-    board.store.apply(item),
+  useLive(
+    ['queue.state', 'queue_ticket.state', 'transfer_ticket.state', 'engagement.state', 'operator.state'],
+    (item) => board.store.apply(item),
   );
   // What happened to queues while the connection was lost is not told afterwards; of all else it is.
   useLive(['feed.open'], ({ data }) => board.read((data as { resumed: boolean }).resumed ? 'queues' : 'all'));

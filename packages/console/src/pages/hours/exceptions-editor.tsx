@@ -4,6 +4,7 @@ import { Cross2Icon, PlusIcon } from '@radix-ui/react-icons';
 import { useState, type ReactElement } from 'react';
 import type { Faults } from '../../components/faults.ts';
 import { numbered } from '../../components/numbered.ts';
+import { formatDate } from '../../components/time.ts';
 import {
   datesOf,
   placesOf,
@@ -22,6 +23,8 @@ interface Props {
   readonly fault: Faults;
   readonly onChange: (exceptions: readonly Exception[]) => void;
 }
+
+const exceptionDate = (date: string): string => formatDate(date, 'dayOfYear');
 
 const usualTimes: Times = { opens_at: '10:00', closes_at: '14:00' };
 
@@ -43,7 +46,7 @@ export function ExceptionsEditor({ exceptions, fault, onChange }: Props): ReactE
           getDayProps={(day) => ({
             selected: day === date,
             onClick: () => setDate(day),
-            'aria-label': `${longDate(day)}: ${planInWords(planOf(exceptions, day))}`,
+            'aria-label': `${exceptionDate(day)}: ${planInWords(planOf(exceptions, day))}`,
           })}
           renderDay={(day) => (
             <span className={dates.includes(day) ? classes['marked'] : undefined}>{Number(day.slice(8))}</span>
@@ -51,7 +54,7 @@ export function ExceptionsEditor({ exceptions, fault, onChange }: Props): ReactE
         />
         {date === null ? (
           <Text size="xs" c="dimmed">
-            Choose a day to close it or to give it other hours.
+            Choose a day to close it or to set custom hours.
           </Text>
         ) : (
           <DayEditor
@@ -69,7 +72,7 @@ export function ExceptionsEditor({ exceptions, fault, onChange }: Props): ReactE
             {dates.map((each) => (
               <Group key={each} component="li" gap="xs" wrap="nowrap" justify="space-between">
                 <Button variant="subtle" size="compact-sm" onClick={() => setDate(each)}>
-                  {longDate(each)}
+                  {exceptionDate(each)}
                 </Button>
                 <Text size="sm" className="tabular" flex={1}>
                   {planInWords(planOf(exceptions, each))}
@@ -77,7 +80,7 @@ export function ExceptionsEditor({ exceptions, fault, onChange }: Props): ReactE
                 <ActionIcon
                   variant="default"
                   size="sm"
-                  aria-label={`Remove ${longDate(each)}`}
+                  aria-label={`Remove ${exceptionDate(each)}`}
                   onClick={() => onChange(withPlan(exceptions, each, 'usual'))}
                 >
                   <Cross2Icon />
@@ -89,11 +92,6 @@ export function ExceptionsEditor({ exceptions, fault, onChange }: Props): ReactE
       </Stack>
     </Paper>
   );
-}
-
-function longDate(date: string): string {
-  const options = { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' } as const;
-  return new Date(`${date}T00:00:00Z`).toLocaleDateString(undefined, options);
 }
 
 interface DayProps {
@@ -109,19 +107,19 @@ function DayEditor({ date, plan, fault, onChange }: DayProps): ReactElement {
   const setTimes = (index: number, part: Partial<Times>): void =>
     onChange(times.map((each, at) => (at === index ? { ...each, ...part } : each)));
   return (
-    <Stack gap="xs" component="fieldset" className={classes['plain']} aria-label={longDate(date)}>
+    <Stack gap="xs" component="fieldset" className={classes['plain']} aria-label={exceptionDate(date)}>
       <Text size="sm" fw={600}>
-        {longDate(date)}
+        {exceptionDate(date)}
       </Text>
       <SegmentedControl
         size="xs"
-        aria-label={`What ${longDate(date)} is like`}
+        aria-label={`What ${exceptionDate(date)} is like`}
         value={kind}
         onChange={(next) => onChange(next === 'hours' ? [usualTimes] : next === 'closed' ? 'closed' : 'usual')}
         data={[
-          { value: 'usual', label: 'As usual' },
+          { value: 'usual', label: 'Regular hours' },
           { value: 'closed', label: 'Closed' },
-          { value: 'hours', label: 'Other hours' },
+          { value: 'hours', label: 'Custom hours' },
         ]}
       />
       {numbered(times).map(({ number, index, element: each }) => (

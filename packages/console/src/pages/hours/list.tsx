@@ -3,6 +3,7 @@ import type { ReactElement } from 'react';
 import { Link } from 'wouter';
 import { PageTitle } from '../../components/page-title.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
+import { NoneOnSite } from '../../components/states.tsx';
 import { useMe } from '../../data/use-me.ts';
 import { usePolicies, useQueues } from '../queues/use-queues.ts';
 import { datesOf } from './exceptions.ts';
@@ -13,7 +14,8 @@ export function HoursList(): ReactElement {
   const policies = usePolicies();
   const queues = useQueues().data?.data.queues ?? [];
   const siteNames = new Map(me.sites.map(({ id, name }) => [id, name]));
-  const rows = (policies.data?.data.scheduling_policies ?? []).filter(({ site_id }) => me.siteIds.includes(site_id));
+  const all = policies.data?.data.scheduling_policies ?? [];
+  const rows = all.filter(({ site_id }) => me.siteIds.includes(site_id));
   const users = (id: string): number => queues.filter((queue) => queue.scheduling_policy_id === id).length;
   return (
     <>
@@ -29,12 +31,14 @@ export function HoursList(): ReactElement {
         <Center mih="30vh">
           <Loader aria-label="Loading" />
         </Center>
+      ) : rows.length === 0 && all.length > 0 ? (
+        <NoneOnSite what="hours" />
       ) : rows.length === 0 ? (
         <Paper p="xl" withBorder>
           <Stack align="center" gap="xs">
-            <Text fw={600}>There are no hours here yet</Text>
+            <Text fw={600}>No hours yet</Text>
             <Text c="dimmed" size="sm" ta="center">
-              Queues without hours are always open. Draw a week, and give it to the queues it is for.
+              Queues without hours are always open. Create hours, then choose them in a queue.
             </Text>
           </Stack>
         </Paper>
@@ -78,7 +82,7 @@ export function HoursList(): ReactElement {
                 ) : null}
                 <Table.Td visibleFrom="sm">{policy.timezone}</Table.Td>
                 <Table.Td>
-                  <Text size="sm" lineClamp={2}>
+                  <Text size="sm" lineClamp={2} title={weekInWords(policy.business_hours)}>
                     {weekInWords(policy.business_hours)}
                   </Text>
                 </Table.Td>

@@ -5,7 +5,8 @@ import { useEffect, type ReactElement } from 'react';
 import { isAtFields } from '../../components/faults.ts';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useNow } from '../../components/since.tsx';
-import { inUnits } from '../queues/status-words.ts';
+import { zoneNote } from '../../components/time.ts';
+import { inUnits } from '../../components/duration.ts';
 import { Strip } from './strip-view.tsx';
 import { zoneFormat } from './strip.ts';
 
@@ -27,10 +28,10 @@ export function Outlook({ preview, timezone, from, onFrom }: Props): ReactElemen
   const change = data?.next_clock_change_at ?? null;
   const inStrip = data !== undefined && data.clock_changes.length > 0;
   return (
-    <Paper withBorder p="md" component="section" aria-label="As it will be">
+    <Paper withBorder p="md" component="section" aria-label="Next 14 days">
       <Group justify="space-between" mb="xs">
         <Title order={2} size="h4">
-          As it will be
+          Next 14 days
         </Title>
         <Group gap={4}>
           <Button size="compact-xs" variant="default" onClick={() => shift(-14)}>
@@ -47,7 +48,7 @@ export function Outlook({ preview, timezone, from, onFrom }: Props): ReactElemen
       {preview.isError ? (
         isAtFields(preview.error) ? (
           <Text size="sm" mb="xs">
-            What is marked must be right first.
+            Fix the errors to see a preview.
           </Text>
         ) : (
           <ProblemNote error={preview.error} />
@@ -58,14 +59,19 @@ export function Outlook({ preview, timezone, from, onFrom }: Props): ReactElemen
           <Now outlook={data} timezone={timezone} />
           <Strip outlook={data} timezone={timezone} />
           {change === null || inStrip ? null : (
-            <Button
-              mt="xs"
-              size="compact-xs"
-              variant="subtle"
-              onClick={() => onFrom(new Date(Date.parse(change) - 3 * dayMs).toISOString())}
-            >
-              {`The clocks change on ${zoneFormat(timezone, { dateStyle: 'medium' }).format(new Date(change))}: look`}
-            </Button>
+            <Group gap="xs" mt="xs">
+              <Text size="xs">
+                {`DST change on ${zoneFormat(timezone, { dateStyle: 'medium' }).format(new Date(change))}`}
+              </Text>
+              <Button
+                size="compact-xs"
+                variant="default"
+                aria-label="View DST change"
+                onClick={() => onFrom(new Date(Date.parse(change) - 3 * dayMs).toISOString())}
+              >
+                View
+              </Button>
+            </Group>
           )}
         </div>
       )}
@@ -97,8 +103,10 @@ function Now({ outlook, timezone }: { readonly outlook: HoursOutlook; readonly t
       </Badge>
       <Text size="sm">
         {at === null
-          ? 'and will stay so'
-          : `${open ? 'closes' : 'opens'} ${format.format(at)}, in ${inUnits(Math.max(60, Math.ceil((at - now) / 60_000) * 60))}`}
+          ? open
+            ? 'no scheduled close'
+            : 'no scheduled opening'
+          : `${open ? 'closes' : 'opens'} ${format.format(at)}${zoneNote(timezone)}, in ${inUnits(Math.max(60, Math.ceil((at - now) / 60_000) * 60))}`}
       </Text>
     </Group>
   );

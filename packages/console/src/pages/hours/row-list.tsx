@@ -18,7 +18,7 @@ export function RowList({ rows, fault, onChange }: Props): ReactElement {
   const setRow = (index: number, part: Partial<Row>): void =>
     onChange(rows.map((row, at) => (at === index ? { ...row, ...part } : row)));
   return (
-    <Fieldset legend="The same as a list">
+    <Fieldset legend="Time ranges">
       <Stack gap="sm">
         {numbered(rows).map(({ number, index, element: row }) => (
           <ListedRow

@@ -2,8 +2,9 @@ import type { HoursOutlook } from '@usher/client/api-types';
 import { Fragment, type ReactElement } from 'react';
 import { Text, VisuallyHidden } from '@mantine/core';
 import { useNow } from '../../components/since.tsx';
+import { formatDate } from '../../components/time.ts';
 import classes from './hours.module.css';
-import { clockInWords, stripOf, zoneFormat, type StripDay } from './strip.ts';
+import { describeChange, stripOf, zoneFormat, type StripDay } from './strip.ts';
 
 const percent = (fraction: number): string => `${fraction * 100}%`;
 
@@ -25,7 +26,7 @@ export function Strip({
         const isToday = day.startsAt <= now && now < day.endsAt;
         return (
           <Fragment key={day.date}>
-            <dt data-today={isToday || undefined}>{dateInWords(day.date)}</dt>
+            <dt data-today={isToday || undefined}>{formatDate(day.date, 'day')}</dt>
             <dd>
               <VisuallyHidden>{inWords(day, time)}</VisuallyHidden>
               <div
@@ -52,11 +53,10 @@ export function Strip({
                   />
                 ) : null}
               </div>
-              {day.changes.map(({ at, bySec }) => (
-                <Text
-                  key={at}
-                  size="xs"
-                >{`${day.hours} hours: ${clockInWords(bySec)} at ${time.format(at - 60_000)}`}</Text>
+              {day.changes.map((change) => (
+                <Text key={change.at} size="xs">
+                  {describeChange(change)}
+                </Text>
               ))}
             </dd>
           </Fragment>
@@ -72,15 +72,10 @@ export function Strip({
   );
 }
 
-function dateInWords(date: string): string {
-  const options = { weekday: 'short', day: 'numeric', month: 'short', timeZone: 'UTC' } as const;
-  return new Date(`${date}T00:00:00Z`).toLocaleDateString(undefined, options);
-}
-
 /** What the row shows, for those who listen. */
 function inWords(day: StripDay, time: Intl.DateTimeFormat): string {
   const clock = (at: number): string => (at === day.endsAt ? '24:00' : time.format(at));
   const open = day.pieces.map(({ opensAt, closesAt }) => `${clock(opensAt)}–${clock(closesAt)}`).join(', ');
-  const changes = day.changes.map(({ bySec }) => `, ${clockInWords(bySec)}`).join('');
-  return `${dateInWords(day.date)}: ${open === '' ? 'closed' : `open ${open}`}; ${day.hours} hours${changes}`;
+  const changes = day.changes.map((change) => `. ${describeChange(change)}`).join('');
+  return `${formatDate(day.date, 'day')}: ${open === '' ? 'closed' : `open ${open}`}; ${day.hours} hours${changes}`;
 }

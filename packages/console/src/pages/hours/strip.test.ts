@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { outlookOf } from '../../../../server/src/schedules/outlook.ts';
-import { clockInWords, stripOf, zoneFormat } from './strip.ts';
+import { describeChange, stripOf, zoneFormat } from './strip.ts';
 
 const instant = (at: number): string => new Date(at).toISOString();
 
@@ -57,9 +57,14 @@ test('a day of 23 hours is shorter than the others', () => {
   assert.deepEqual([sunday?.hours, sunday?.length], [23, 23 / 24]);
 });
 
-test('changes of the clock are told in words, and a zone nobody knows does no harm', () => {
-  assert.equal(clockInWords(-3_600), 'clocks go back 1 h');
-  assert.equal(clockInWords(1_800), 'clocks go forward 30 min');
+test('a DST change says which hours are missing or double, and a zone nobody knows does no harm', () => {
+  const said = (start: string): string[] => seen(start).flatMap(({ changes }) => changes.map(describeChange));
+  assert.deepEqual(said('2027-10-30T12:00:00Z'), [
+    'DST change: clocks go back 1 h at 04:00, so 03:00–04:00 occurs twice',
+  ]);
+  assert.deepEqual(said('2027-03-27T12:00:00Z'), [
+    'DST change: clocks go forward 1 h at 03:00, so 03:00–04:00 is skipped',
+  ]);
   assert.match(zoneFormat('Mars/Olympus', { hour: '2-digit' }).format(0), /UTC/);
   assert.match(zoneFormat('Mars/Olympus', { dateStyle: 'medium' }).format(0), /1970/);
 });

@@ -1,4 +1,6 @@
 import type { HoursOutlook } from '@usher/client/api-types';
+import { inUnits } from '../../components/duration.ts';
+import { minutesOfDay, timeOf } from './week.ts';
 
 /** A part of a day that is open, as fractions of the longest day there is. */
 interface Piece {
@@ -6,6 +8,14 @@ interface Piece {
   readonly to: number;
   readonly opensAt: number;
   readonly closesAt: number;
+}
+
+/** The clock on the wall of the zone is set forward or back. */
+interface ClockChange {
+  readonly at: number;
+  readonly bySec: number;
+  /** How far the wall was ahead of UTC until then. */
+  readonly offsetBeforeSec: number;
 }
 
 export interface StripDay {
@@ -16,7 +26,7 @@ export interface StripDay {
   /** How long it is beside the longest: 1 for that one. */
   readonly length: number;
   readonly pieces: readonly Piece[];
-  readonly changes: readonly { readonly at: number; readonly place: number; readonly bySec: number }[];
+  readonly changes: readonly (ClockChange & { readonly place: number })[];
 }
 
 const hourMs = 3_600_000;
@@ -51,20 +61,24 @@ export function stripOf({ days, intervals, clock_changes }: HoursOutlook): Strip
           at: Date.parse(at),
           place: place(Date.parse(at)),
           bySec: offset_after_sec - offset_before_sec,
+          offsetBeforeSec: offset_before_sec,
         }))
         .filter(({ at }) => startsAt <= at && at < endsAt),
     };
   });
 }
 
-/** `Clocks go back 1 h`: what happens to the clock on the wall. */
-export function clockInWords(bySec: number): string {
-  const minutes = Math.abs(Math.round(bySec / 60));
-  const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];
-  const length = [hours === 0 ? '' : `${hours} h`, rest === 0 ? '' : `${rest} min`]
-    .filter((part) => part !== '')
-    .join(' ');
-  return `clocks go ${bySec < 0 ? 'back' : 'forward'} ${length}`;
+/**
+ * `DST change: clocks go back 1 h at 04:00, so 03:00–04:00 occurs twice`, or `clocks go forward 1 h at 03:00, so 03:00–04:00 is
+ * skipped`: what the clock on the wall does, and which hours of the day are double or missing.
+ */
+export function describeChange({ at, bySec, offsetBeforeSec }: ClockChange): string {
+  const wall = (offsetSec: number): string => timeOf(Math.floor((at / 1_000 + offsetSec) / 60) % minutesOfDay);
+  const [before, after] = [wall(offsetBeforeSec), wall(offsetBeforeSec + bySec)];
+  const by = inUnits(Math.abs(bySec));
+  return bySec < 0
+    ? `DST change: clocks go back ${by} at ${before}, so ${after}–${before} occurs twice`
+    : `DST change: clocks go forward ${by} at ${before}, so ${before}–${after} is skipped`;
 }
 
 /** Times as the clock on the wall of the zone shows them; of a zone this browser does not know, in UTC. */

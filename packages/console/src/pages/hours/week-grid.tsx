@@ -124,7 +124,7 @@ export function WeekGrid({ rows, onChange }: Props): ReactElement {
       <Group gap="xs" mt={6} mih={30}>
         <Text size="xs" c="dimmed" aria-live="polite">
           {selected === null
-            ? 'Drag to draw; into the next day for a night. Arrow keys move a chosen block, with Shift they change its end.'
+            ? 'Drag to add hours. Drag into the next day for overnight. Arrow keys move a selected block; with Shift they change its end.'
             : inWords(selected)}
         </Text>
         {selected === null ? null : (

@@ -5,7 +5,7 @@ import { useDeferredValue, useState, type ReactElement } from 'react';
 import { Link } from 'wouter';
 import { PageTitle } from '../../components/page-title.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
-import { Empty, Loading } from '../../components/states.tsx';
+import { Empty, Loading, NoMatch, NoneOnSite } from '../../components/states.tsx';
 import { useMe } from '../../data/use-me.ts';
 import { Availability } from './availability.tsx';
 import classes from './people.module.css';
@@ -82,16 +82,33 @@ export function PeopleList(): ReactElement {
           <Loading />
         )
       ) : found.length === 0 ? (
-        <Empty>
-          {people.data.length === 0
-            ? 'Nobody is on these sites yet. Add an operator, and send them the invitation.'
-            : 'Nobody is like this. Look for something else, or show all.'}
-        </Empty>
+        <Nobody
+          isEmpty={people.data.length === 0}
+          isHere={choosePeople(people.data, { text: '', siteIds: me.siteIds, teamId: null, show: 'all' }).length > 0}
+          clear={() => {
+            setText('');
+            setTeam(null);
+            setShow('all');
+          }}
+        />
       ) : (
         <Rows key={`${show} ${chosenTeam}`} people={found} />
       )}
     </>
   );
+}
+
+interface NobodyProps {
+  readonly isEmpty: boolean;
+  /** Somebody is on the chosen site, whatever the filters leave. */
+  readonly isHere: boolean;
+  readonly clear: () => void;
+}
+
+function Nobody({ isEmpty, isHere, clear }: NobodyProps): ReactElement {
+  if (isEmpty) return <Empty>No people yet. Add an operator, then send them the invitation.</Empty>;
+  if (!isHere) return <NoneOnSite what="people" />;
+  return <NoMatch clear={clear}>No matching people</NoMatch>;
 }
 
 function Rows({ people }: { readonly people: readonly Operator[] }): ReactElement {
@@ -126,7 +143,13 @@ function Rows({ people }: { readonly people: readonly Operator[] }): ReactElemen
               </Table.Td>
               <Table.Td>
                 {person.assignments.map((each) => (
-                  <Text key={each.site_id} size="sm" className="user-text" lineClamp={2}>
+                  <Text
+                    key={each.site_id}
+                    size="sm"
+                    className="user-text"
+                    lineClamp={2}
+                    title={assignmentWords(each, sites, teams)}
+                  >
                     {assignmentWords(each, sites, teams)}
                   </Text>
                 ))}

@@ -5,7 +5,7 @@ import { Link } from 'wouter';
 import { AskFirst } from '../../components/ask-first.tsx';
 import { PageTitle } from '../../components/page-title.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
-import { Empty, Loading } from '../../components/states.tsx';
+import { Empty, Loading, NoneOnSite } from '../../components/states.tsx';
 import { useChange } from '../../data/use-api.ts';
 import { useMe } from '../../data/use-me.ts';
 import classes from './people.module.css';
@@ -33,10 +33,12 @@ export function TeamsPage(): ReactElement {
         read.isError ? null : (
           <Loading />
         )
+      ) : teams.length === 0 && read.data.length > 0 ? (
+        <NoneOnSite what="teams" />
       ) : teams.length === 0 ? (
         <Empty>
-          There is no team yet. Queues can be open to some teams only, and visitors can belong to one: without teams,
-          everybody on a site serves all of it.
+          No teams yet. Use teams to decide which operators serve which queues; without teams, every operator of a site
+          serves all of its queues.
         </Empty>
       ) : (
         <Table className={classes['list'] ?? ''}>
@@ -87,7 +89,7 @@ function TeamRow({ team, site, members }: RowProps): ReactElement {
           {team.name}
         </Text>
         {team.description === null || team.description === '' ? null : (
-          <Text size="xs" c="dimmed" className="user-text" lineClamp={3}>
+          <Text size="xs" c="dimmed" className="user-text" lineClamp={3} title={team.description}>
             {team.description}
           </Text>
         )}
@@ -96,7 +98,7 @@ function TeamRow({ team, site, members }: RowProps): ReactElement {
       <Table.Td>
         {members.length === 0 ? (
           <Text size="sm" c="dimmed">
-            Nobody. Members are chosen on the page of each operator.
+            No members. Add them from an operator's page.
           </Text>
         ) : (
           <Group gap={8}>

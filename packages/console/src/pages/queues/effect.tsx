@@ -5,10 +5,11 @@ import { useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { Fragment, type ReactElement, type ReactNode } from 'react';
 import { isAtFields } from '../../components/faults.ts';
 import { ProblemNote } from '../../components/problem.tsx';
+import { describeQueue, isOpen, statusNames } from '../../components/queue-status.ts';
+import { formatTime } from '../../components/time.ts';
 import { useLive } from '../../live/use-live.ts';
 import type { QueueDraft } from './draft.ts';
 import { StatusBadge } from './status-badge.tsx';
-import { whyOf } from './status-words.ts';
 import type { Queue } from './use-queues.ts';
 import classes from './queues.module.css';
 
@@ -34,7 +35,7 @@ export function Effect({ preview, draft, queue, isChanged }: Props): ReactElemen
   return (
     <Paper withBorder p="md" className={classes['effect']} component="section" aria-label="Effect">
       <Title order={2} size="h4" mb="sm">
-        {isChanged ? 'If you save this' : 'Now'}
+        {isChanged ? 'Preview' : 'Now'}
       </Title>
       {data === undefined ? (
         <Plain queue={queue} error={preview.error} />
@@ -42,9 +43,9 @@ export function Effect({ preview, draft, queue, isChanged }: Props): ReactElemen
         <Stack gap="sm" opacity={preview.isError ? 0.5 : 1} aria-live="polite">
           {preview.isError && !isAtFields(preview.error) ? <ProblemNote error={preview.error} /> : null}
           <Fact name="Status">
-            <StatusBadge status={data.status} />
+            <StatusBadge queue={data} />
             <Text size="sm" mt={4} className="user-text">
-              {whyOf(data, data.fallback_path.find(({ self_status }) => self_status === 'opened')?.name ?? null)}
+              {describeQueue({ ...data, staffed: data.staff > 0 }, data.fallback_path.find(isOpen)?.name ?? null)}
             </Text>
           </Fact>
           <Fact name="Capacity">
@@ -52,9 +53,9 @@ export function Effect({ preview, draft, queue, isChanged }: Props): ReactElemen
               {capacityWords(draft, data)}
             </Text>
           </Fact>
-          <Fact name="Staff now">
+          <Fact name="Operators online">
             <Text size="sm" className="tabular">
-              {data.staff === 0 ? 'Nobody' : data.staff}
+              {data.staff === 0 ? 'None' : data.staff}
             </Text>
           </Fact>
           <Fact name="Hours">
@@ -63,7 +64,7 @@ export function Effect({ preview, draft, queue, isChanged }: Props): ReactElemen
           <Fact name="Visitors can ask for">
             <Text size="sm">
               {data.available_properties.media.length === 0
-                ? 'Nothing now'
+                ? 'None available'
                 : data.available_properties.media.join(', ')}
             </Text>
           </Fact>
@@ -80,17 +81,17 @@ export function Effect({ preview, draft, queue, isChanged }: Props): ReactElemen
 function Plain({ queue, error }: { readonly queue: Queue | null; readonly error: unknown }): ReactElement {
   if (queue === null)
     return isAtFields(error) ? (
-      <Text size="sm">Fill in what is marked to see what it comes to.</Text>
+      <Text size="sm">Complete the required fields to preview.</Text>
     ) : error === null ? (
-      <Text size="sm">Looking…</Text>
+      <Text size="sm">Loading…</Text>
     ) : (
       <ProblemNote error={error} />
     );
   return (
     <Fact name="Status">
-      <StatusBadge status={queue.status} />
+      <StatusBadge queue={queue} />
       <Text size="sm" mt={4}>
-        {whyOf(queue, null)}
+        {describeQueue(queue, null)}
       </Text>
     </Fact>
   );
@@ -111,28 +112,19 @@ function capacityWords(
   { capacity_policy: { type, multiplier } }: QueueDraft,
   { capacity, staff }: QueuePreview,
 ): string {
-  return type === 'fixed'
-    ? `${capacity} visitors at a time`
-    : `${multiplier} × ${staff} staff now = ${capacity} visitors`;
+  return type === 'fixed' ? `${capacity} visitors` : `${multiplier} × ${staff} online = ${capacity} visitors`;
 }
 
 function hoursWords({ scheduling_policy_id }: QueueDraft, { within_hours, hours_change_at }: QueuePreview): string {
   if (scheduling_policy_id === null) return 'Always open';
-  const at = hours_change_at === null ? null : new Date(hours_change_at);
-  const words = at?.toLocaleString(undefined, {
-    weekday: 'short',
-    day: 'numeric',
-    month: 'short',
-    hour: '2-digit',
-    minute: '2-digit',
-  });
-  if (words === undefined) return within_hours ? 'Open, and will stay so' : 'Closed, and will stay so';
-  return within_hours ? `Open until ${words}, your time` : `Closed until ${words}, your time`;
+  const words = hours_change_at === null ? undefined : formatTime(hours_change_at, 'soon');
+  if (words === undefined) return within_hours ? 'Open (no scheduled close)' : 'Closed (no scheduled opening)';
+  return within_hours ? `Open until ${words}` : `Closed until ${words}`;
 }
 
 /** The chain of fallbacks, drawn: this one first. */
 function Chain({ name, data }: { readonly name: string; readonly data: QueuePreview }): ReactElement {
-  if (data.fallback_path.length === 0) return <Text size="sm">None: visitors who cannot come in are turned away</Text>;
+  if (data.fallback_path.length === 0) return <Text size="sm">None: visitors who cannot join are turned away</Text>;
   const circle = data.violations.some(({ attribute }) => attribute === '/fallback_queue_id');
   return (
     <Group gap={6} component="ol" className={classes['chain']} aria-label="Fallback chain">
@@ -148,13 +140,13 @@ function Chain({ name, data }: { readonly name: string; readonly data: QueuePrev
           </li>
           <li>
             <Badge
-              variant={link.self_status === 'opened' ? 'light' : 'default'}
+              variant={isOpen(link) ? 'light' : 'default'}
               color={circle ? 'red' : 'green'}
               tt="none"
               maw={220}
               title={link.name ?? 'A queue on another site'}
             >
-              {link.name ?? 'On another site'} · {link.self_status}
+              {link.name ?? 'On another site'} · {statusNames[link.self_status]}
             </Badge>
           </li>
         </Fragment>

@@ -2,7 +2,7 @@ import type { FieldViews } from '../../components/conflict.tsx';
 import { useRead } from '../../data/use-api.ts';
 import { useMe } from '../../data/use-me.ts';
 import type { QueueDraft } from './draft.ts';
-import { inUnits } from './status-words.ts';
+import { inUnits } from '../../components/duration.ts';
 import { usePolicies, useQueues } from './use-queues.ts';
 
 const mostTeams = 1_000;

@@ -17,7 +17,7 @@ import { useMe } from '../../data/use-me.ts';
 import { media, type Medium } from './draft.ts';
 import { circleOf } from './fallbacks.ts';
 import { typedNumber, type FieldsProps } from './fields.ts';
-import { inUnits } from './status-words.ts';
+import { inUnits } from '../../components/duration.ts';
 import { usePolicies, useQueues } from './use-queues.ts';
 
 const mediumNames: Readonly<Record<Medium, string>> = { text: 'Text', phone: 'Phone', audio: 'Audio', video: 'Video' };

@@ -4,10 +4,11 @@ import { useDeferredValue, useState, type ReactElement } from 'react';
 import { Link } from 'wouter';
 import { PageTitle } from '../../components/page-title.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
+import { describeQueue, waitingIn } from '../../components/queue-status.ts';
+import { NoMatch, NoneOnSite } from '../../components/states.tsx';
 import { useMe } from '../../data/use-me.ts';
 import { onwardFrom } from './onward.ts';
 import { StatusBadge } from './status-badge.tsx';
-import { whyOf } from './status-words.ts';
 import { usePolicies, useQueues, type Queue } from './use-queues.ts';
 
 /** More rows than this nobody reads: searching is quicker. */
@@ -48,8 +49,10 @@ export function QueueList(): ReactElement {
         <Center mih="30vh">
           <Loader aria-label="Loading" />
         </Center>
+      ) : here.length === 0 && all.length > 0 ? (
+        <NoneOnSite what="queues" />
       ) : found.length === 0 ? (
-        <Nothing searched={here.length > 0} />
+        <Nothing isFiltered={here.length > 0} clear={() => setSearch('')} />
       ) : (
         <QueueTable queues={found.slice(0, mostRows)} all={all} />
       )}
@@ -62,15 +65,14 @@ export function QueueList(): ReactElement {
   );
 }
 
-function Nothing({ searched }: { readonly searched: boolean }): ReactElement {
+function Nothing({ isFiltered, clear }: { readonly isFiltered: boolean; readonly clear: () => void }): ReactElement {
+  if (isFiltered) return <NoMatch clear={clear}>No matching queues</NoMatch>;
   return (
     <Paper p="xl" withBorder>
       <Stack align="center" gap="xs">
-        <Text fw={600}>{searched ? 'No queue has this in its name' : 'There is no queue here yet'}</Text>
-        <Text c="dimmed" size="sm">
-          {searched
-            ? 'Search for something else.'
-            : 'Visitors wait in queues until an operator is free. Make the first one.'}
+        <Text fw={600}>No queues yet</Text>
+        <Text c="dimmed" size="sm" ta="center">
+          Visitors wait in a queue until an operator is available. Create a queue to get started.
         </Text>
       </Stack>
     </Paper>
@@ -90,6 +92,10 @@ function QueueTable({
   const byId = new Map(all.map((queue) => [queue.id, queue]));
   const siteNames = new Map(me.sites.map(({ id, name }) => [id, name]));
   const showsSite = me.siteIds.length > 1;
+  const hoursOf = ({ scheduling_policy_id: id }: Queue): string =>
+    id === null ? 'Always' : (policyNames.get(id) ?? 'By policy');
+  const fallbackOf = ({ fallback_queue_id: id }: Queue): string =>
+    id === null ? '–' : (byId.get(id)?.name ?? 'On another site');
   return (
     <Table verticalSpacing="xs" highlightOnHover layout="fixed">
       <Table.Thead>
@@ -138,31 +144,32 @@ function QueueTable({
               </Table.Td>
             ) : null}
             <Table.Td>
-              <StatusBadge status={queue.status} />
+              <StatusBadge queue={queue} />
               <Text size="xs" c="dimmed" mt={2}>
-                {whyOf(queue, onwardFrom(queue, byId))}
+                {describeQueue(queue, onwardFrom(queue, byId))}
               </Text>
             </Table.Td>
             <Table.Td visibleFrom="sm" ta="right" className="tabular">
-              {queue.visitors_count} / {queue.capacity}
+              {waitingIn(queue)} / {queue.capacity}
             </Table.Td>
             <Table.Td visibleFrom="md">
-              <Text size="sm" lineClamp={1} className="user-text">
-                {queue.scheduling_policy_id === null
-                  ? 'Always'
-                  : (policyNames.get(queue.scheduling_policy_id) ?? 'By policy')}
-              </Text>
+              <CutText text={hoursOf(queue)} />
             </Table.Td>
             <Table.Td visibleFrom="md">
-              <Text size="sm" lineClamp={1} className="user-text">
-                {queue.fallback_queue_id === null
-                  ? '–'
-                  : (byId.get(queue.fallback_queue_id)?.name ?? 'On another site')}
-              </Text>
+              <CutText text={fallbackOf(queue)} />
             </Table.Td>
           </Table.Tr>
         ))}
       </Table.Tbody>
     </Table>
+  );
+}
+
+/** One line; the whole of it in the title. */
+function CutText({ text }: { readonly text: string }): ReactElement {
+  return (
+    <Text size="sm" lineClamp={1} className="user-text" title={text}>
+      {text}
+    </Text>
   );
 }

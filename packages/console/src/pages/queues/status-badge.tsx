@@ -1,12 +1,14 @@
 import { Badge } from '@mantine/core';
 import type { Queue } from '@usher/client/api-types';
 import type { ReactElement } from 'react';
-import { statusColors, statusNames } from './status-words.ts';
+import { statusNames } from '../../components/queue-status.ts';
+import { statusColors } from './status-colors.ts';
 
-export function StatusBadge({ status }: { readonly status: Queue['status'] }): ReactElement {
+/** The status of the queue itself. Whether its fallback takes its visitors is said beside it. */
+export function StatusBadge({ queue: { self_status } }: { readonly queue: Pick<Queue, 'self_status'> }): ReactElement {
   return (
-    <Badge color={statusColors[status]} variant="light" tt="none" miw={84}>
-      {statusNames[status]}
+    <Badge color={statusColors[self_status]} variant="light" tt="none" miw={84}>
+      {statusNames[self_status]}
     </Badge>
   );
 }

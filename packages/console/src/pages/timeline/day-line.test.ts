@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PresenceInterval } from '@usher/client/api-types';
-import { inWords, linesOf, pathOf } from './day-line.ts';
+import { linesOf, pathOf } from './day-line.ts';
 
 const interval = (fields: Partial<PresenceInterval>): PresenceInterval => ({
   operator_id: 'one',
@@ -56,8 +56,4 @@ test('pieces of a kind are one path', () => {
   );
   assert.equal(pathOf(line?.pieces ?? [], 'available', day.from), 'M10000 0h10000v1h-10000zM30000 0h1000v1h-1000z');
   assert.equal(pathOf(line?.pieces ?? [], 'away', day.from), '');
-});
-
-test('durations are said in the units that matter', () => {
-  assert.deepEqual([0, 59, 60, 3_599, 3_660, 90_000].map(inWords), ['0 s', '59 s', '1 min', '59 min', '1 h 01 min', '25 h 00 min']); // prettier-ignore
 });

@@ -1,4 +1,5 @@
 import type { PresenceInterval } from '@usher/client/api-types';
+import { formatTime } from '../../components/time.ts';
 
 /** What an operator did, as the timeline colours it. */
 export type Kind = 'engaged' | 'available' | 'away';
@@ -82,15 +83,7 @@ export function hoursOf(from: Date, to: Date): { readonly label: string; readonl
   const hours: { label: string; at: number }[] = [];
   for (let hour = 0; hour <= 24; hour += 3) {
     const at = new Date(from.getFullYear(), from.getMonth(), from.getDate(), hour).getTime();
-    if (at <= to.getTime()) hours.push({ label: String(hour).padStart(2, '0'), at });
+    if (at <= to.getTime()) hours.push({ label: formatTime(at, 'hour'), at });
   }
   return hours;
-}
-
-/** `7 h 05 min`, `12 min`, `40 s`. */
-export function inWords(seconds: number): string {
-  if (seconds < 60) return `${seconds} s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min`;
-  return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`;
 }

@@ -4,7 +4,7 @@ import { useSearchParams } from 'wouter';
 import { PageTitle } from '../../components/page-title.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useNow } from '../../components/since.tsx';
-import { Empty, Loading } from '../../components/states.tsx';
+import { Empty, Loading, NoMatch } from '../../components/states.tsx';
 import { useMe } from '../../data/use-me.ts';
 import { boundsOf, nameOf } from '../board/day/day.ts';
 import { useManagedSites } from '../board/use-board.ts';
@@ -89,6 +89,17 @@ function Choices({ day, chooseDay }: ChoicesProps): ReactElement {
   );
 }
 
+/** The site is the only filter beside the day. */
+function Nobody(): ReactElement {
+  const { siteId, chooseSite } = useMe();
+  if (siteId === null) return <Empty>No operators were online on this day.</Empty>;
+  return (
+    <NoMatch clear={() => chooseSite(null)} label="Show all sites">
+      No operators of this site were online on this day.
+    </NoMatch>
+  );
+}
+
 interface DayProps {
   readonly siteIds: readonly string[];
   readonly from: Date;
@@ -117,11 +128,7 @@ function DayOf({ siteIds, from, to }: DayProps): ReactElement {
           This day has more than 50,000 changes. The latest are not shown.
         </Text>
       ) : null}
-      {lines.length === 0 ? (
-        <Empty>No operators were online on this day.</Empty>
-      ) : (
-        <Timeline lines={lines} from={from} to={to} now={now} />
-      )}
+      {lines.length === 0 ? <Nobody /> : <Timeline lines={lines} from={from} to={to} now={now} />}
     </>
   );
 }

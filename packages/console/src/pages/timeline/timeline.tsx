@@ -1,7 +1,9 @@
 import { Table, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { ChevronDownIcon, ChevronRightIcon } from '@radix-ui/react-icons';
 import { Fragment, useState, type ReactElement } from 'react';
-import { hoursOf, inWords, kinds, pathOf, type Line } from './day-line.ts';
+import { inClock } from '../../components/duration.ts';
+import { formatTime } from '../../components/time.ts';
+import { hoursOf, kinds, pathOf, type Line } from './day-line.ts';
 import classes from './timeline.module.css';
 
 interface NamedLine extends Line {
@@ -16,8 +18,7 @@ interface TimelineProps {
 }
 
 const percent = (fraction: number): string => `${fraction * 100}%`;
-const clock = (at: number): string =>
-  new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const clock = (at: number): string => formatTime(at, 'seconds');
 
 /** One row for each operator: the day as a bar, and behind a button the same as a list. */
 export function Timeline({ lines, from, to, now }: TimelineProps): ReactElement {
@@ -75,7 +76,7 @@ function Hours({ from, to }: Pick<TimelineProps, 'from' | 'to'>): ReactElement {
   return (
     <div className={classes['hours']} aria-hidden>
       {hoursOf(from, to).map(({ label, at }) => (
-        <span key={label} style={{ left: percent((at - start) / length) }}>
+        <span key={at} style={{ left: percent((at - start) / length) }}>
           {label}
         </span>
       ))}
@@ -95,7 +96,7 @@ function Row({ line, range: { from, to, now }, isOpen, toggle }: RowProps): Reac
   const { seconds } = line;
   const summary = kinds
     .filter(({ kind }) => seconds[kind] > 0)
-    .map(({ kind, label }) => `${label} ${inWords(seconds[kind])}`)
+    .map(({ kind, label }) => `${label} ${inClock(seconds[kind])}`)
     .join(', ');
   return (
     <Table.Tr>
@@ -119,8 +120,8 @@ function Row({ line, range: { from, to, now }, isOpen, toggle }: RowProps): Reac
           {start <= now && now < end ? <path data-kind="now" d={`M${now - start} 0v1`} /> : null}
         </svg>
       </Table.Td>
-      <Table.Td className={classes['figure'] ?? ''}>{inWords(seconds.online)}</Table.Td>
-      <Table.Td className={classes['figure'] ?? ''}>{inWords(seconds.engaged)}</Table.Td>
+      <Table.Td className={classes['figure'] ?? ''}>{inClock(seconds.online)}</Table.Td>
+      <Table.Td className={classes['figure'] ?? ''}>{inClock(seconds.engaged)}</Table.Td>
     </Table.Tr>
   );
 }
@@ -137,7 +138,7 @@ function Pieces({ line }: { readonly line: NamedLine }): ReactElement {
                 {clock(from)}–{clock(to)}
               </span>
               <bdi className="user-text">{label}</bdi>
-              <span className={classes['length']}>{inWords(Math.floor(to / 1_000) - Math.floor(from / 1_000))}</span>
+              <span className={classes['length']}>{inClock(Math.floor(to / 1_000) - Math.floor(from / 1_000))}</span>
             </li>
           ))}
         </ol>

@@ -1,10 +1,10 @@
 import { Accordion, Group, Stack, Table, Text, Title } from '@mantine/core';
 import type { DeliveryAttempt, DeliveryDetails, Webhook } from '@usher/client/api-types';
 import type { ReactElement } from 'react';
+import { At } from '../../components/at.tsx';
 import { LongText } from './long-text.tsx';
 import { requestOf } from './request-of.ts';
 import { StateBadge } from './standing.tsx';
-import { When } from './when.tsx';
 import { inDuration } from './words.ts';
 
 /** An attempt in a line: when, what was answered, how long it took. */
@@ -12,7 +12,7 @@ export function AttemptLine({ attempt }: { readonly attempt: DeliveryAttempt }):
   const { at, state, status, duration_ms: tookMs, error } = attempt;
   return (
     <Group gap="xs" wrap="wrap">
-      <When at={at} />
+      <At format="recent" at={at} />
       <StateBadge state={state} />
       <Text size="sm" span className="tabular">
         {tookMs === null
@@ -36,7 +36,7 @@ interface Props {
 /** Every attempt with what was sent and what was answered; the last one open. */
 export function Attempts({ webhook, delivery }: Props): ReactElement {
   const { attempts } = delivery;
-  if (attempts.length === 0) return <Text size="sm">Nothing has been sent yet.</Text>;
+  if (attempts.length === 0) return <Text size="sm">No attempts yet</Text>;
   return (
     <Accordion defaultValue={String(attempts.length)} chevronPosition="left" variant="separated" order={4}>
       {attempts.map((attempt, index) => (

@@ -5,6 +5,7 @@ import { useState, type ReactElement } from 'react';
 import { Link } from 'wouter';
 import { PageTitle } from '../../components/page-title.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
+import { NoMatch } from '../../components/states.tsx';
 import { LongText } from './long-text.tsx';
 import { SchemaTree } from './schema-tree.tsx';
 import { useEventTypes } from './use-event-types.ts';
@@ -39,7 +40,7 @@ export function CataloguePage({ type }: { readonly type: string | null }): React
               mb="xs"
             />
             <nav aria-label="Event types">
-              {shown.length === 0 ? <Text size="sm">No event type is like that.</Text> : null}
+              {shown.length === 0 ? <NoMatch clear={() => setSearch('')}>No matching event types</NoMatch> : null}
               {shown.map(({ event_type: name }) => (
                 <NavLink
                   key={name}

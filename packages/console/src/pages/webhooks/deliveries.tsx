@@ -3,6 +3,7 @@ import type { Webhook } from '@usher/client/api-types';
 import { useState, type ReactElement } from 'react';
 import { useSearchParams } from 'wouter';
 import { ProblemNote } from '../../components/problem.tsx';
+import { NoMatch } from '../../components/states.tsx';
 import { DeliveryTable } from './delivery-table.tsx';
 import { filtersIn, inAddress, noFilters, type Filters } from './filter.ts';
 import { DeliveryFilters } from './filters.tsx';
@@ -38,7 +39,11 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }): ReactEle
           <Loader size="sm" aria-label="Loading" />
         )
       ) : page.rows.length === 0 ? (
-        <Nothing cutShort={page.cutShort} isFiltered={Object.keys(inAddress(filters)).length > 0 || trail.length > 0} />
+        <Nothing
+          cutShort={page.cutShort}
+          isFiltered={Object.keys(inAddress(filters)).length > 0 || trail.length > 0}
+          clear={() => show(noFilters)}
+        />
       ) : (
         <DeliveryTable
           webhookId={webhook.id}
@@ -74,17 +79,25 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }): ReactEle
   );
 }
 
-function Nothing({ cutShort, isFiltered }: { readonly cutShort: boolean; readonly isFiltered: boolean }): ReactElement {
+interface NothingProps {
+  readonly cutShort: boolean;
+  readonly isFiltered: boolean;
+  readonly clear: () => void;
+}
+
+function Nothing({ cutShort, isFiltered, clear }: NothingProps): ReactElement {
+  if (!isFiltered && !cutShort)
+    return (
+      <Stack gap={4} py="md">
+        <Text fw={600}>No deliveries yet</Text>
+        <Text size="sm">Events this webhook is subscribed to appear here. Send a test event to see one now.</Text>
+      </Stack>
+    );
   return (
-    <Stack gap={4} py="md">
-      <Text fw={600}>{isFiltered ? 'No delivery is like that.' : 'Nothing has been sent yet.'}</Text>
-      <Text size="sm">
-        {cutShort
-          ? 'So far: only the newest part of the log was looked through. Look further back, or narrow the time.'
-          : isFiltered
-            ? 'Clear a filter to see more.'
-            : 'Deliveries show here as soon as something happens that it hears of. Send a test event to see one now.'}
-      </Text>
-    </Stack>
+    <NoMatch clear={clear}>
+      {cutShort
+        ? 'No matching deliveries in the newest part of the log. Look further back, or narrow the time.'
+        : 'No matching deliveries'}
+    </NoMatch>
   );
 }

@@ -1,14 +1,14 @@
-import { Button, Code, Drawer, Group, Loader, Stack, Table, Text, Title } from '@mantine/core';
+import { Button, Code, Drawer, getDefaultZIndex, Group, Loader, Stack, Table, Text, Title } from '@mantine/core';
 import type { DeliveryDetails, Webhook } from '@usher/client/api-types';
 import type { ReactElement, ReactNode } from 'react';
 import { useLocation, useSearch } from 'wouter';
+import { At } from '../../components/at.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange } from '../../data/use-api.ts';
 import { Attempts } from './attempt.tsx';
 import { LongText } from './long-text.tsx';
 import { StateBadge } from './standing.tsx';
 import { useDelivery } from './use-delivery.ts';
-import { When } from './when.tsx';
 import { states } from './words.ts';
 
 /** One delivery beside the list of all: its event, every attempt, and what comes next. */
@@ -29,6 +29,8 @@ export function DeliveryDrawer({
       size="xl"
       title="Delivery"
       closeButtonProps={{ 'aria-label': 'Close' }}
+      // Above the dialog that sends a test event, from which a delivery can be opened.
+      zIndex={getDefaultZIndex('modal') + 1}
     >
       {id === null ? null : <Details key={id} id={id} webhook={webhook} />}
     </Drawer>
@@ -91,9 +93,11 @@ function Facts({ delivery }: { readonly delivery: DeliveryDetails }): ReactEleme
   const { event_type, occurred_at, next_attempt_at, finished_at, engagement_id, event_id, id, parked } = delivery;
   const rows: readonly (readonly [string, ReactNode])[] = [
     ['Event type', event_type],
-    ['Occurred', <When key="occurred" at={occurred_at} />],
-    ...(next_attempt_at === null ? [] : [['Next attempt', <When key="next" at={next_attempt_at} />] as const]),
-    ...(finished_at === null ? [] : [['Finished', <When key="finished" at={finished_at} />] as const]),
+    ['Occurred', <At key="occurred" format="recent" at={occurred_at} />],
+    ...(next_attempt_at === null
+      ? []
+      : [['Next attempt', <At key="next" format="recent" at={next_attempt_at} />] as const]),
+    ...(finished_at === null ? [] : [['Finished', <At key="finished" format="recent" at={finished_at} />] as const]),
     [
       'Order',
       engagement_id === null ? 'none is kept' : parked ? 'on its own, out of order' : 'in order with its engagement',

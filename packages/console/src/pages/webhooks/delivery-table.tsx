@@ -2,8 +2,9 @@ import { Anchor, Checkbox, Group, Table, Text } from '@mantine/core';
 import type { Delivery } from '@usher/client/api-types';
 import type { ReactElement } from 'react';
 import { Link, useSearch } from 'wouter';
+import { At } from '../../components/at.tsx';
+import { formatTime } from '../../components/time.ts';
 import { StateBadge } from './standing.tsx';
-import { When } from './when.tsx';
 
 interface Props {
   readonly webhookId: string;
@@ -38,7 +39,7 @@ export function DeliveryTable({ webhookId, rows, chosen, onChoose }: Props): Rea
           </Table.Th>
           <Table.Th>Event</Table.Th>
           <Table.Th>State</Table.Th>
-          <Table.Th visibleFrom="sm">Answer</Table.Th>
+          <Table.Th visibleFrom="sm">Response</Table.Th>
           <Table.Th visibleFrom="xs">Occurred</Table.Th>
         </Table.Tr>
       </Table.Thead>
@@ -47,7 +48,7 @@ export function DeliveryTable({ webhookId, rows, chosen, onChoose }: Props): Rea
           <Table.Tr key={delivery.id} bg={chosen.has(delivery.id) ? 'var(--mantine-color-blue-light)' : 'transparent'}>
             <Table.Td>
               <Checkbox
-                aria-label={`Choose ${delivery.event_type} of ${new Date(delivery.occurred_at).toLocaleTimeString()}`}
+                aria-label={`Choose ${delivery.event_type} of ${formatTime(delivery.occurred_at, 'recent')}`}
                 checked={chosen.has(delivery.id)}
                 onChange={(event) => choose([delivery.id], event.currentTarget.checked)}
               />
@@ -61,19 +62,19 @@ export function DeliveryTable({ webhookId, rows, chosen, onChoose }: Props): Rea
                 {delivery.event_type}
               </Anchor>
               <Text size="sm" c="dimmed" hiddenFrom="xs">
-                <When at={delivery.occurred_at} />
+                <At format="recent" at={delivery.occurred_at} />
               </Text>
             </Table.Td>
             <Table.Td>
               <Next delivery={delivery} />
             </Table.Td>
             <Table.Td visibleFrom="sm">
-              <Text size="sm" className="user-text" lineClamp={2} title={delivery.last_error ?? undefined}>
+              <Text size="sm" className="user-text" lineClamp={2} title={answerOf(delivery)}>
                 {answerOf(delivery)}
               </Text>
             </Table.Td>
             <Table.Td visibleFrom="xs">
-              <When at={delivery.occurred_at} />
+              <At format="recent" at={delivery.occurred_at} />
             </Table.Td>
           </Table.Tr>
         ))}
@@ -89,9 +90,12 @@ function Next({ delivery }: { readonly delivery: Delivery }): ReactElement {
       <StateBadge state={state} />
       {state !== 'retrying' || next === null ? null : (
         <Text size="sm" span>
-          next <When at={next} />
+          next <At format="recent" at={next} />
         </Text>
       )}
+      <Text size="sm" c="dimmed" className="user-text" hiddenFrom="sm">
+        {answerOf(delivery)}
+      </Text>
     </Group>
   );
 }

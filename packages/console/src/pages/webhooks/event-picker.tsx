@@ -67,7 +67,7 @@ export function EventPicker({ value, onChange, error }: Props): ReactElement {
         <ScrollArea.Autosize mah={300} viewportProps={{ tabIndex: 0, 'aria-label': 'Event types' }}>
           <Stack gap="xs" p="sm">
             {read.isPending ? <Loader size="sm" aria-label="Loading" /> : null}
-            {read.isSuccess && shown.length === 0 ? <Text size="sm">No event type is like that.</Text> : null}
+            {read.isSuccess && shown.length === 0 ? <Text size="sm">No matching event types</Text> : null}
             {shown.map(({ event_type: name, description }) => (
               <Checkbox
                 key={name}

@@ -62,7 +62,7 @@ export function DeliveryFilters({ value, onChange, onClear }: Props): ReactEleme
       <IdSearch key={value.id} value={value.id} onChange={(id) => onChange({ id })} />
       {isFiltered ? (
         <Button variant="subtle" onClick={onClear}>
-          Clear
+          Clear filters
         </Button>
       ) : null}
     </Group>

@@ -1,10 +1,10 @@
 import { Text } from '@mantine/core';
 import type { WebhookWaiting } from '@usher/client/api-types';
 import type { ReactElement } from 'react';
+import { At } from '../../components/at.tsx';
 import { sumOf } from './spans.ts';
 import { useStats } from './use-stats.ts';
 import { inCount } from './words.ts';
-import { When } from './when.tsx';
 
 const daySec = 86_400;
 
@@ -30,7 +30,8 @@ export function LastDay({ id }: { readonly id: string }): ReactElement {
           'nothing was sent'
         ) : (
           <>
-            last {last.status === null ? 'without an answer' : `answered ${last.status}`} at <When at={last.at} />
+            last {last.status === null ? 'without an answer' : `answered ${last.status}`} at{' '}
+            <At format="recent" at={last.at} />
           </>
         )}
       </Text>

@@ -1,7 +1,7 @@
 import { Table, Text } from '@mantine/core';
 import type { WebhookStatsStep } from '@usher/client/api-types';
 import type { ReactElement } from 'react';
-import { When } from './when.tsx';
+import { At } from '../../components/at.tsx';
 import { inDuration } from './words.ts';
 
 /** The charts' numbers, newest first; steps in which nothing was sent are left out. */
@@ -15,13 +15,13 @@ export function OutcomeTable({ steps }: { readonly steps: readonly WebhookStatsS
         <Table.Tr>
           <Table.Th>From</Table.Th>
           <Table.Th ta="right">Delivered</Table.Th>
+          <Table.Th ta="right">Failed attempts</Table.Th>
           <Table.Th ta="right">Failed</Table.Th>
-          <Table.Th ta="right">Given up</Table.Th>
           <Table.Th ta="right" visibleFrom="xs">
             Median
           </Table.Th>
           <Table.Th ta="right" visibleFrom="xs">
-            95 of 100
+            p95
           </Table.Th>
         </Table.Tr>
       </Table.Thead>
@@ -29,7 +29,7 @@ export function OutcomeTable({ steps }: { readonly steps: readonly WebhookStatsS
         {rows.map((step) => (
           <Table.Tr key={step.at}>
             <Table.Td ta="left">
-              <When at={step.at} />
+              <At format="recent" at={step.at} />
             </Table.Td>
             <Table.Td>{step.delivered.toLocaleString()}</Table.Td>
             <Table.Td>{step.failed.toLocaleString()}</Table.Td>

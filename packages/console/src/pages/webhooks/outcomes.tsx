@@ -60,8 +60,8 @@ function Summary({ stats }: { readonly stats: WebhookStats }): ReactElement {
   const { pending, retrying, held } = stats.waiting;
   const numbers = [
     ['Delivered', delivered.toLocaleString()],
-    ['Failed, tried again', failed.toLocaleString()],
-    ['Given up', givenUp.toLocaleString()],
+    ['Failed attempts', failed.toLocaleString()],
+    ['Failed', givenUp.toLocaleString()],
     ['Pending now', inCount(pending)],
     ['Retrying now', inCount(retrying)],
     ['Held now', inCount(held)],

@@ -1,12 +1,12 @@
 import { Badge, Button, Group, Loader, Stack, Table, Text, TextInput, Title } from '@mantine/core';
 import type { Webhook, WebhookRecovery } from '@usher/client/api-types';
 import { useState, type SubmitEvent, type ReactElement } from 'react';
+import { At } from '../../components/at.tsx';
 import { isAtFields } from '../../components/faults.ts';
 import { ProblemNote } from '../../components/problem.tsx';
 import { ProblemError } from '@usher/client/problem';
 import { useChange, useRead } from '../../data/use-api.ts';
 import { instantOf, localOf } from './filter.ts';
-import { When } from './when.tsx';
 
 const dayMs = 86_400_000;
 /** While one is running its progress moves; others may start one too. */
@@ -43,7 +43,7 @@ export function Recover({ webhook }: { readonly webhook: Webhook }): ReactElemen
           </Text>
           <Group gap="xs" align="flex-start">
             <TextInput
-              label="Of events since"
+              label="From"
               type="datetime-local"
               required
               value={since}
@@ -51,7 +51,7 @@ export function Recover({ webhook }: { readonly webhook: Webhook }): ReactElemen
               onChange={(event) => setSince(event.currentTarget.value)}
             />
             <TextInput
-              label="And before (all, if empty)"
+              label="To (optional)"
               type="datetime-local"
               value={until}
               error={fault('until')}
@@ -90,7 +90,7 @@ function Recoveries({ id }: { readonly id: string }): ReactElement {
           <Loader size="sm" aria-label="Loading" />
         )
       ) : recoveries.length === 0 ? (
-        <Text size="sm">There has been none.</Text>
+        <Text size="sm">No recoveries yet</Text>
       ) : (
         <Table aria-label="Recoveries" verticalSpacing="xs">
           <Table.Thead>
@@ -105,11 +105,11 @@ function Recoveries({ id }: { readonly id: string }): ReactElement {
             {recoveries.map((recovery) => (
               <Table.Tr key={recovery.id}>
                 <Table.Td>
-                  since <When at={recovery.since} />
+                  since <At format="recent" at={recovery.since} />
                   {recovery.until === null ? null : (
                     <>
                       {' '}
-                      until <When at={recovery.until} />
+                      until <At format="recent" at={recovery.until} />
                     </>
                   )}
                 </Table.Td>
@@ -122,7 +122,7 @@ function Recoveries({ id }: { readonly id: string }): ReactElement {
                   {recovery.recovered.toLocaleString()}
                 </Table.Td>
                 <Table.Td visibleFrom="sm">
-                  <When at={recovery.created_at} />
+                  <At format="recent" at={recovery.created_at} />
                 </Table.Td>
               </Table.Tr>
             ))}

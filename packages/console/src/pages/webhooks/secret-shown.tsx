@@ -1,6 +1,7 @@
 import { Alert, Button, Code, CopyButton, Group, Stack, Text } from '@mantine/core';
 import { CheckIcon, CopyIcon } from '@radix-ui/react-icons';
 import type { ReactElement } from 'react';
+import { formatTime } from '../../components/time.ts';
 
 interface Props {
   readonly secret: string;
@@ -33,7 +34,7 @@ export function SecretShown({ secret, oldUntil = null }: Props): ReactElement {
       </Group>
       {oldUntil === null ? null : (
         <Alert color="blue">
-          The former secret goes on for a day: until {new Date(oldUntil).toLocaleString()} every request is signed with
+          The former secret goes on for a day: until {formatTime(oldUntil, 'dateTime')} every request is signed with
           both. Give the receiver the new one before then.
         </Alert>
       )}

@@ -1,8 +1,8 @@
-/** How far back the chart looks, and how finely. */
+/** How far back the chart looks, how finely, and how far apart its ticks are. */
 export const spans = {
-  hour: { label: 'Last hour', ms: 3_600_000, stepSec: 60 },
-  day: { label: 'Last 24 hours', ms: 86_400_000, stepSec: 900 },
-  week: { label: 'Last 7 days', ms: 604_800_000, stepSec: 7_200 },
+  hour: { label: '1 hour', ms: 3_600_000, stepSec: 60, everyMin: 10, tick: 'time' },
+  day: { label: '24 hours', ms: 86_400_000, stepSec: 900, everyMin: 180, tick: 'time' },
+  week: { label: '7 days', ms: 604_800_000, stepSec: 7_200, everyMin: 1_440, tick: 'day' },
 } as const;
 export type SpanName = keyof typeof spans;
 

@@ -1,7 +1,8 @@
 import { Alert, Anchor, Button, Group, Loader, Modal, Select, Stack, Text } from '@mantine/core';
 import type { Webhook } from '@usher/client/api-types';
-import { useState, type ReactElement } from 'react';
+import { useEffect, useState, type ReactElement } from 'react';
 import { Link } from 'wouter';
+import { At } from '../../components/at.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange } from '../../data/use-api.ts';
 import { AttemptLine } from './attempt.tsx';
@@ -9,22 +10,31 @@ import type { EventName } from './fields.ts';
 import { StateBadge } from './standing.tsx';
 import { useDelivery } from './use-delivery.ts';
 import { useEventTypes } from './use-event-types.ts';
-import { When } from './when.tsx';
 
-/** Sends a sample event to the webhook alone, and shows what becomes of it. */
-export function TestEvent({
-  webhook,
-  onClose,
-}: {
+interface Props {
   readonly webhook: Webhook;
+  /** The drawer of a delivery is open above this dialog: the keyboard belongs to the drawer. */
+  readonly isCovered: boolean;
   readonly onClose: () => void;
-}): ReactElement {
+}
+
+/** Sends a sample event to this webhook only, and shows what becomes of it. */
+export function TestEvent({ webhook, isCovered, onClose }: Props): ReactElement {
+  const lacksKeyboard = useUntilNextTask(isCovered);
   const { all } = useEventTypes();
   const [type, setType] = useState<EventName>(webhook.events[0] ?? 'engagement.start');
   const send = useChange('POST /webhooks/{webhook_id}/test', { refresh: ['GET /webhooks/{webhook_id}/deliveries'] });
   const sent = send.data?.data.delivery_id ?? null;
   return (
-    <Modal opened onClose={onClose} title="Send a test event" size="lg" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Modal
+      opened
+      onClose={onClose}
+      title="Send a test event"
+      size="lg"
+      closeButtonProps={{ 'aria-label': 'Close' }}
+      trapFocus={!lacksKeyboard}
+      closeOnEscape={!lacksKeyboard}
+    >
       <Stack>
         <Select
           label="Event type"
@@ -36,7 +46,7 @@ export function TestEvent({
           searchable
         />
         <Text size="sm" c="dimmed">
-          A sample of this type is sent to this webhook and to nobody else, whether it hears of the type or not.
+          A sample of this type is sent to this webhook only, even if it is not subscribed to it.
         </Text>
         <ProblemNote error={send.error} />
         <Group>
@@ -53,6 +63,19 @@ export function TestEvent({
   );
 }
 
+/**
+ * Becomes true with its argument, and false a task later. Both the drawer and this dialog listen for Escape, and React renders
+ * between two listeners of one event: without the delay the Escape that closes the drawer would close the dialog, too.
+ */
+function useUntilNextTask(value: boolean): boolean {
+  const [last, setLast] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setLast(value));
+    return () => clearTimeout(timer);
+  }, [value]);
+  return value || last;
+}
+
 function Result({ id, webhookId }: { readonly id: string; readonly webhookId: string }): ReactElement {
   const read = useDelivery(id);
   const delivery = read.data?.data;
@@ -64,18 +87,25 @@ function Result({ id, webhookId }: { readonly id: string; readonly webhookId: st
       <Stack gap="xs">
         <Group gap="xs" component="output">
           <StateBadge state={state} />
-          {state === 'pending' ? <Text size="sm">It is on its way.</Text> : null}
+          {state === 'pending' ? <Text size="sm">Sending…</Text> : null}
           {next === null || state !== 'retrying' ? null : (
             <Text size="sm">
-              The next attempt is at <When at={next} />.
+              Next attempt at <At format="recent" at={next} />.
             </Text>
           )}
         </Group>
         {attempts.map((attempt) => (
           <AttemptLine key={attempt.at} attempt={attempt} />
         ))}
-        <Anchor component={Link} href={`/webhooks/${webhookId}/deliveries/${id}`} size="sm" w="fit-content">
-          All of this delivery
+        <Anchor
+          component={Link}
+          href={`/webhooks/${webhookId}/deliveries/${id}`}
+          size="sm"
+          w="fit-content"
+          // Where the focus returns to when the drawer closes and this dialog has the keyboard again.
+          data-autofocus
+        >
+          View delivery
         </Anchor>
       </Stack>
     </Alert>

@@ -5,6 +5,7 @@ import type { ReactElement } from 'react';
 import { Link } from 'wouter';
 import { PageTitle } from '../../components/page-title.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
+import { NoneOnSite } from '../../components/states.tsx';
 import { useRead } from '../../data/use-api.ts';
 import { useMe } from '../../data/use-me.ts';
 import { isPush } from './fields.ts';
@@ -20,7 +21,8 @@ const everyMs = 5_000;
 export function WebhookList(): ReactElement {
   const { siteId } = useMe();
   const read = useRead('GET /webhooks', { query: { per_page: perPage } }, { refetchInterval: everyMs });
-  const webhooks = read.data?.data.webhooks.filter(
+  const all = read.data?.data.webhooks;
+  const webhooks = all?.filter(
     ({ covered_site_ids: sites }) => siteId === null || sites.length === 0 || sites.includes(siteId),
   );
   return (
@@ -38,6 +40,8 @@ export function WebhookList(): ReactElement {
         read.isError ? null : (
           <Loader size="sm" aria-label="Loading" />
         )
+      ) : webhooks.length === 0 && all !== undefined && all.length > 0 ? (
+        <NoneOnSite what="webhooks" />
       ) : webhooks.length === 0 ? (
         <Nothing />
       ) : (
@@ -50,13 +54,13 @@ export function WebhookList(): ReactElement {
 function Nothing(): ReactElement {
   return (
     <Stack gap="xs" maw={560}>
-      <Text fw={600}>There is no webhook yet.</Text>
+      <Text fw={600}>No webhooks yet</Text>
       <Text>
-        A webhook is an address of yours that Usher calls when something happens: an engagement starts, a message is
-        sent. Register one, send it a test event, and see here what becomes of every delivery.
+        A webhook is a URL that Usher calls when something happens: a conversation starts, a message is sent. Add one,
+        send it a test event, and follow every delivery here.
       </Text>
       <Button component={Link} href="/webhooks/new" w="fit-content">
-        Register the first
+        Add webhook
       </Button>
     </Stack>
   );
@@ -69,7 +73,7 @@ function Webhooks({ webhooks }: { readonly webhooks: readonly Webhook[] }): Reac
         <Table.Tr>
           <Table.Th>Destination</Table.Th>
           <Table.Th visibleFrom="sm" w={150}>
-            Hears of
+            Events
           </Table.Th>
           <Table.Th visibleFrom="sm" w={180}>
             Status

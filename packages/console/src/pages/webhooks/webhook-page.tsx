@@ -18,7 +18,12 @@ import { SwitchButton } from './switch-button.tsx';
 import { TestEvent } from './test-event.tsx';
 import { nameOf } from './words.ts';
 
-const tabs = { deliveries: 'Deliveries', outcomes: 'Outcomes', recover: 'Recover', settings: 'Settings' } as const;
+const tabs = {
+  deliveries: 'Deliveries',
+  outcomes: 'Delivery stats',
+  recover: 'Recover',
+  settings: 'Settings',
+} as const;
 const everyMs = 5_000;
 
 interface Props {
@@ -51,7 +56,7 @@ export function WebhookPage({ id, tab, deliveryId }: Props): ReactElement {
       <Anchor component={Link} href="/webhooks" size="sm">
         All webhooks
       </Anchor>
-      <Head webhook={webhook} etag={etag} />
+      <Head webhook={webhook} etag={etag} isCovered={deliveryId !== null} />
       <Tabs
         value={tab in tabs ? tab : 'deliveries'}
         onChange={(next) => go(`/webhooks/${id}/${next ?? 'deliveries'}`)}
@@ -82,7 +87,14 @@ export function WebhookPage({ id, tab, deliveryId }: Props): ReactElement {
   );
 }
 
-function Head({ webhook, etag }: { readonly webhook: Webhook; readonly etag: string | null }): ReactElement {
+interface HeadProps {
+  readonly webhook: Webhook;
+  readonly etag: string | null;
+  /** The drawer of a delivery is open. */
+  readonly isCovered: boolean;
+}
+
+function Head({ webhook, etag, isCovered }: HeadProps): ReactElement {
   const [testing, { open, close }] = useDisclosure();
   const { url, method } = webhook;
   return (
@@ -107,7 +119,7 @@ function Head({ webhook, etag }: { readonly webhook: Webhook; readonly etag: str
         </Text>
         <Standing webhook={webhook} />
       </Group>
-      {testing ? <TestEvent webhook={webhook} onClose={close} /> : null}
+      {testing ? <TestEvent webhook={webhook} isCovered={isCovered} onClose={close} /> : null}
     </>
   );
 }

@@ -10,10 +10,10 @@ export type DeliveryState = Delivery['state'];
 
 export const states: Readonly<Record<DeliveryState, Words>> = {
   pending: { label: 'Pending', color: 'blue', meaning: 'About to be sent.' },
-  retrying: { label: 'Retrying', color: 'yellow', meaning: 'It has failed, and will be tried again.' },
+  retrying: { label: 'Retrying', color: 'yellow', meaning: 'The last attempt failed. It will be tried again.' },
   held: { label: 'Held', color: 'grape', meaning: 'Kept back while the webhook was off. Recover or replay it.' },
-  delivered: { label: 'Delivered', color: 'green', meaning: 'The receiver has taken it.' },
-  exhausted: { label: 'Given up', color: 'red', meaning: 'It has failed too often. Recover or replay it.' },
+  delivered: { label: 'Delivered', color: 'green', meaning: 'The receiver accepted it.' },
+  exhausted: { label: 'Failed', color: 'red', meaning: 'All attempts failed. Recover or replay it.' },
   discarded: {
     label: 'Discarded',
     color: 'gray',

@@ -21,6 +21,7 @@ import { findRequest, listRequests } from '../requests/store.ts';
 import { isSide } from '../party.ts';
 import { engagementEnded, permittedEngagement, tookPart } from '../routes.ts';
 import { findEngagement } from '../store.ts';
+import { activeTransferTicketsRoute } from './active-route.ts';
 import {
   showTransferRequest,
   showTransferTicket,
@@ -41,6 +42,7 @@ export function transferRoutes(app: App, turns: Turns, attacher: WebhookAttacher
   requestRoutes(app, turns, attacher);
   answerRoutes(app, turns);
   ticketRoutes(app, turns, attacher);
+  activeTransferTicketsRoute(app, turns);
 }
 
 function requestRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void {

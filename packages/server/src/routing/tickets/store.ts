@@ -52,6 +52,7 @@ export async function activeTicketsOf(
 
 interface Waiting {
   readonly accountId: AccountId;
+  readonly kind: Ticket['kind'];
   readonly siteIds: readonly SiteId[];
   readonly after: Place | null;
   readonly limit: number;
@@ -60,13 +61,13 @@ interface Waiting {
 /** Who waits or is offered on the sites, in the order of coming. Served by queue_tickets_active. */
 export async function activeTickets(
   sql: Sql,
-  { accountId, siteIds, after, limit }: Waiting,
+  { accountId, kind, siteIds, after, limit }: Waiting,
 ): Promise<(TicketRow & { readonly seq: number })[]> {
   return sql<(TicketRow & { seq: number })[]>`
     SELECT ${columns(sql)}, seq::float8 AS seq
       FROM queue_tickets
      WHERE account_id = ${accountId} AND ended_at IS NULL AND seq > ${after?.seq ?? -1}
-       AND kind = 'visitor' AND site_id = ANY(${[...siteIds]}::uuid[])
+       AND kind = ${kind} AND site_id = ANY(${[...siteIds]}::uuid[])
      ORDER BY seq
      LIMIT ${limit}`;
 }

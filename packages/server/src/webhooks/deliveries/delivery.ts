@@ -38,8 +38,8 @@ const fields = {
 
 export const deliveryOutput = output('Delivery', {
   ...fields,
-  last_status: nullable(Type.Integer({ description: 'What was answered to the attempt it finished with' })),
-  last_error: nullable(Type.String({ description: 'Why it finished as it did, where it was not delivered' })),
+  last_status: nullable(Type.Integer({ description: 'Status answered to the last attempt; null: no answer' })),
+  last_error: nullable(Type.String({ description: 'Why it was not delivered, or why the last attempt failed' })),
 });
 type DeliveryOutput = Type.Static<typeof deliveryOutput>;
 

@@ -57,7 +57,27 @@ export async function listDeliveries(sql: Sql, list: DeliveryList): Promise<Walk
        AND (${list.until}::timestamptz IS NULL OR occurred_at < ${list.until})
        AND ${list.siteIds === null ? sql`true` : tellsOf(sql, list.siteIds)}`;
   const sources = sourcesOf(sql, list).map((looked) => ({ looked, wanted }));
-  return walk<DeliveryRow>(sql, { sources, columns, direction: 'down', limit: list.limit });
+  const { rows, next } = await walk<DeliveryRow>(sql, { sources, columns, direction: 'down', limit: list.limit });
+  return { rows: await withLastAnswers(sql, rows), next };
+}
+
+/**
+ * Adds the answer to the last attempt to deliveries that have failed and still wait: the row of such a delivery has none, its
+ * attempts are in the log. Served by delivery_log_by_delivery, once for each of these rows.
+ */
+async function withLastAnswers(sql: Sql, rows: readonly DeliveryRow[]): Promise<readonly DeliveryRow[]> {
+  const tried = rows.filter(({ state }) => state === 'retrying' || state === 'held').map(({ id }) => id);
+  if (tried.length === 0) return rows;
+  const since = new Date(Math.min(...tried.map((id) => earliest(madeAt(id)).getTime())));
+  const found = await sql<Pick<DeliveryRow, 'id' | 'last_status' | 'last_error'>[]>`
+    SELECT tried.id, last.status AS last_status, last.error AS last_error
+      FROM unnest(${tried}::uuid[]) AS tried (id)
+      JOIN LATERAL (SELECT status, error FROM delivery_log
+                     WHERE delivery_id = tried.id AND at >= ${since} AND duration_ms IS NOT NULL
+                     ORDER BY at DESC
+                     LIMIT 1) AS last ON true`;
+  const answers = new Map(found.map((answer) => [answer.id, answer]));
+  return rows.map((row) => ({ ...row, ...answers.get(row.id) }));
 }
 
 /** Those that may have rows in the state. */

@@ -2,14 +2,17 @@ import '@mantine/charts/styles.css';
 import { BarChart, LineChart } from '@mantine/charts';
 import { SimpleGrid, Title } from '@mantine/core';
 import type { ReactElement, ReactNode } from 'react';
+import { inClock } from '../../../components/duration.ts';
+import { axisOf, durationTicks, timeTicks, valueTicks } from '../../../components/ticks.ts';
+import { formatTime } from '../../../components/time.ts';
 import type { Step } from './day.ts';
 import classes from './day.module.css';
 
 const height = 190;
 const noMotion = { isAnimationActive: false };
-/** People are counted, not measured. */
-const whole = { allowDecimals: false };
-const common = { h: height, dataKey: 'time', withLegend: true };
+const common = { h: height, dataKey: 'at', withLegend: true };
+/** Between two ticks of the day. Where there is no room for all of them every second or third is left. */
+const everyMin = 180;
 
 /** Four views of the day. What they show is in the table below them, for those who do not see them. */
 export function Charts({
@@ -20,55 +23,76 @@ export function Charts({
   readonly levelSec: number;
 }): ReactElement {
   const data = steps.map((step) => ({ ...step }));
+  const largest = (of: (step: Step) => number): number => Math.max(0, ...steps.map(of));
+  const xAxisProps = {
+    ticks: timeTicks(
+      steps.map(({ at }) => at),
+      everyMin,
+    ),
+    interval: 'equidistantPreserveStart',
+    tickFormatter: (at: string) => formatTime(at, 'time'),
+  } as const;
+  const visitors = valueTicks(largest(({ arrivals, engaged }) => Math.max(arrivals ?? 0, engaged ?? 0)));
+  const lost = valueTicks(largest(({ abandoned, sentAway }) => (abandoned ?? 0) + (sentAway ?? 0)));
+  const waits = durationTicks(
+    largest(({ averageWaitSec, longestWaitSec }) => Math.max(averageWaitSec ?? 0, longestWaitSec ?? 0)),
+  );
   return (
     <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg" mb="md">
-      <Chart title="Arrivals, and who was engaged">
+      <Chart title="Offered and answered">
         <BarChart
           {...common}
+          xAxisProps={xAxisProps}
           data={data}
-          yAxisProps={whole}
+          yAxisProps={axisOf(visitors)}
           barProps={noMotion}
           series={[
-            { name: 'arrivals', label: 'Arrivals', color: 'var(--day-one)' },
-            { name: 'engaged', label: 'Engaged', color: 'var(--day-two)' },
+            { name: 'arrivals', label: 'Offered', color: 'var(--day-one)' },
+            { name: 'engaged', label: 'Answered', color: 'var(--day-two)' },
           ]}
         />
       </Chart>
-      <Chart title="Waits of those engaged, minutes">
+      <Chart title="Wait time">
         <LineChart
           {...common}
+          xAxisProps={xAxisProps}
           data={data}
           lineProps={noMotion}
           curveType="linear"
           connectNulls={false}
+          yAxisProps={axisOf(waits)}
+          valueFormatter={inClock}
           series={[
-            { name: 'averageWaitMin', label: 'Average', color: 'var(--day-one)' },
-            { name: 'longestWaitMin', label: 'Longest', color: 'var(--day-three)', strokeDasharray: '5 3' },
+            { name: 'averageWaitSec', label: 'Average', color: 'var(--day-one)' },
+            { name: 'longestWaitSec', label: 'Longest', color: 'var(--day-three)', strokeDasharray: '5 3' },
           ]}
         />
       </Chart>
       <Chart title="Abandonment">
         <BarChart
           {...common}
+          xAxisProps={xAxisProps}
           data={data}
           type="stacked"
-          yAxisProps={whole}
+          yAxisProps={axisOf(lost)}
           barProps={noMotion}
           series={[
-            { name: 'abandoned', label: 'Left by themselves', color: 'var(--day-three)' },
-            { name: 'sentAway', label: 'Sent away', color: 'var(--day-four)' },
+            { name: 'abandoned', label: 'Abandoned', color: 'var(--day-three)' },
+            { name: 'sentAway', label: 'Turned away', color: 'var(--day-four)' },
           ]}
         />
       </Chart>
-      <Chart title={`Service level: engaged within ${levelSec} s, %`}>
+      <Chart title={`Service level: answered within ${levelSec} s`}>
         <LineChart
           {...common}
+          xAxisProps={xAxisProps}
           data={data}
           lineProps={noMotion}
           curveType="linear"
           connectNulls={false}
-          yAxisProps={{ domain: [0, 100] }}
-          series={[{ name: 'withinPercent', label: 'Of those engaged or abandoned', color: 'var(--day-two)' }]}
+          yAxisProps={axisOf([0, 25, 50, 75, 100])}
+          valueFormatter={(value) => `${value} %`}
+          series={[{ name: 'withinPercent', label: 'Of those answered or abandoned', color: 'var(--day-two)' }]}
         />
       </Chart>
     </SimpleGrid>

@@ -1,8 +1,9 @@
 import { Group, Loader, MultiSelect, NumberInput, Select, Text, TextInput } from '@mantine/core';
 import { useState, type ReactElement } from 'react';
 import { ProblemNote } from '../../../components/problem.tsx';
-import { inClock } from '../../../components/since.tsx';
+import { inClock } from '../../../components/duration.ts';
 import { useRead } from '../../../data/use-api.ts';
+import { useServiceLevel } from '../service-level.ts';
 import { useBoard, useTopic } from '../use-board.ts';
 import now from '../now/now.module.css';
 import { Charts } from './charts.tsx';
@@ -12,15 +13,14 @@ import { FiguresTable } from './figures-table.tsx';
 const refreshMs = 30_000;
 const mostLevelSec = 604_800;
 const steps = [
-  { value: '900', label: 'By quarter hours' },
-  { value: '1800', label: 'By half hours' },
-  { value: '3600', label: 'By hours' },
+  { value: '900', label: '15 minutes' },
+  { value: '1800', label: '30 minutes' },
+  { value: '3600', label: '1 hour' },
 ];
 
 interface Choice {
   readonly day: string;
   readonly intervalSec: number;
-  readonly levelSec: number;
   readonly queueIds: readonly string[];
 }
 
@@ -29,9 +29,9 @@ export function DayView({ siteIds }: { readonly siteIds: readonly string[] }): R
   const [choice, setChoice] = useState<Choice>(() => ({
     day: nameOf(new Date()),
     intervalSec: 1_800,
-    levelSec: 20,
     queueIds: [],
   }));
+  const [levelSec, chooseLevel] = useServiceLevel();
   const bounds = boundsOf(choice.day);
   const stats = useRead(
     'GET /queues/stats',
@@ -42,7 +42,7 @@ export function DayView({ siteIds }: { readonly siteIds: readonly string[] }): R
         from: (bounds?.from ?? new Date(0)).toISOString(),
         to: (bounds?.to ?? new Date(0)).toISOString(),
         interval_sec: choice.intervalSec,
-        service_level_sec: choice.levelSec,
+        service_level_sec: levelSec,
       },
     },
     { enabled: bounds !== null, keep: true, refetchInterval: refreshMs },
@@ -50,14 +50,19 @@ export function DayView({ siteIds }: { readonly siteIds: readonly string[] }): R
   const intervals = stats.data?.data.intervals;
   return (
     <>
-      <Choices choice={choice} choose={(change) => setChoice({ ...choice, ...change })} />
+      <Choices
+        choice={choice}
+        choose={(change) => setChoice({ ...choice, ...change })}
+        levelSec={levelSec}
+        chooseLevel={chooseLevel}
+      />
       <ProblemNote error={stats.error} title="The day could not be read" />
       {intervals === undefined ? (
         <Loader aria-label="Loading" />
       ) : (
         <>
-          <Summary {...wholeOf(intervals)} levelSec={choice.levelSec} />
-          <Charts steps={stepsOf(intervals, new Date(stats.dataUpdatedAt))} levelSec={choice.levelSec} />
+          <Summary {...wholeOf(intervals)} levelSec={levelSec} />
+          <Charts steps={stepsOf(intervals, new Date(stats.dataUpdatedAt))} levelSec={levelSec} />
           <FiguresTable intervals={intervals} />
         </>
       )}
@@ -68,9 +73,11 @@ export function DayView({ siteIds }: { readonly siteIds: readonly string[] }): R
 interface ChoicesProps {
   readonly choice: Choice;
   readonly choose: (change: Partial<Choice>) => void;
+  readonly levelSec: number;
+  readonly chooseLevel: (sec: number) => void;
 }
 
-function Choices({ choice, choose }: ChoicesProps): ReactElement {
+function Choices({ choice, choose, levelSec, chooseLevel }: ChoicesProps): ReactElement {
   const { store } = useBoard();
   useTopic('queues');
   const queues = [...store.queues.values()].map(({ id, name }) => ({ value: id, label: name }));
@@ -85,7 +92,7 @@ function Choices({ choice, choose }: ChoicesProps): ReactElement {
         onChange={({ currentTarget }) => choose({ day: currentTarget.value })}
       />
       <Select
-        label="Steps"
+        label="Interval"
         size="xs"
         w={150}
         allowDeselect={false}
@@ -94,27 +101,27 @@ function Choices({ choice, choose }: ChoicesProps): ReactElement {
         onChange={(value) => choose({ intervalSec: Number(value) })}
       />
       <NumberInput
-        label="Service level, s"
+        label="Service level target (s)"
         size="xs"
-        w={150}
+        w={190}
         min={0}
         max={mostLevelSec}
         clampBehavior="strict"
-        value={choice.levelSec}
-        onChange={(value) => choose({ levelSec: Number(value) || 0 })}
+        value={levelSec}
+        onChange={(value) => chooseLevel(Number(value) || 0)}
       />
       <MultiSelect
         label="Queues"
         size="xs"
         flex="1 1 220px"
-        placeholder={choice.queueIds.length === 0 ? 'All of them' : ''}
+        placeholder={choice.queueIds.length === 0 ? 'All queues' : ''}
         data={queues}
         value={[...choice.queueIds]}
         onChange={(queueIds) => choose({ queueIds })}
         searchable
         clearable
         limit={50}
-        nothingFoundMessage="No queue is like that."
+        nothingFoundMessage="No matching queues"
       />
     </Group>
   );
@@ -124,15 +131,15 @@ function Summary(whole: ReturnType<typeof wholeOf> & { readonly levelSec: number
   if (whole.arrivals === 0)
     return (
       <Text c="dimmed" mb="md">
-        Nobody came on this day.
+        No visitors on this day
       </Text>
     );
   const clock = (seconds: number | null): string => (seconds === null ? '–' : inClock(seconds));
   const figures: readonly (readonly [name: string, value: string])[] = [
-    ['Arrivals', String(whole.arrivals)],
-    ['Engaged', String(whole.engaged)],
+    ['Offered', String(whole.arrivals)],
+    ['Answered', String(whole.engaged)],
     ['Abandoned', String(whole.abandoned)],
-    ['Sent away', String(whole.sentAway)],
+    ['Turned away', String(whole.sentAway)],
     ['Average wait', clock(whole.averageWaitSec)],
     ['Longest wait', clock(whole.longestWaitSec)],
     [`Within ${whole.levelSec} s`, whole.within === null ? '–' : `${Math.round(whole.within * 100)} %`],

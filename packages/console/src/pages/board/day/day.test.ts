@@ -43,9 +43,9 @@ test('steps that have not come yet have no figures', () => {
     new Date('2026-11-15T08:30:00Z'),
   );
   assert.deepEqual(
-    steps.map(({ arrivals, sentAway, averageWaitMin }) => [arrivals, sentAway, averageWaitMin]),
+    steps.map(({ arrivals, sentAway, averageWaitSec }) => [arrivals, sentAway, averageWaitSec]),
     [
-      [2, 3, 1.5],
+      [2, 3, 90],
       [null, null, null],
     ],
   );

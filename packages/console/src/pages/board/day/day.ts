@@ -17,37 +17,34 @@ export function nameOf(at: Date): string {
 
 /** One step of the charts; what has not happened yet, or happened to nobody, is `null`. */
 export interface Step {
-  readonly time: string;
+  /** When it began: unique, while the clock on the wall shows some times twice on one day of the year. */
+  readonly at: string;
   readonly arrivals: number | null;
   readonly engaged: number | null;
   readonly abandoned: number | null;
   /** Sent away: they waited too long, or nobody was there any more. */
   readonly sentAway: number | null;
-  readonly averageWaitMin: number | null;
-  readonly longestWaitMin: number | null;
+  readonly averageWaitSec: number | null;
+  readonly longestWaitSec: number | null;
   readonly withinPercent: number | null;
 }
 
 export function stepsOf(intervals: readonly QueueStatsInterval[], now: Date): Step[] {
   return intervals.map((interval) => {
     const at = new Date(interval.from);
-    const time = at.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
     const past = at <= now;
-    const minutes = (seconds: number | null): number | null => (seconds === null ? null : round(seconds / 60));
     return {
-      time,
+      at: interval.from,
       arrivals: past ? interval.arrivals : null,
       engaged: past ? interval.engaged : null,
       abandoned: past ? interval.abandoned : null,
       sentAway: past ? interval.expired + interval.unstaffed : null,
-      averageWaitMin: minutes(interval.average_wait_sec),
-      longestWaitMin: minutes(interval.longest_wait_sec),
+      averageWaitSec: interval.average_wait_sec,
+      longestWaitSec: interval.longest_wait_sec,
       withinPercent: interval.within_service_level === null ? null : Math.round(interval.within_service_level * 100),
     };
   });
 }
-
-const round = (value: number): number => Math.round(value * 100) / 100;
 
 interface Whole {
   readonly arrivals: number;

@@ -1,18 +1,19 @@
 import { Table } from '@mantine/core';
 import type { QueueStatsInterval } from '@usher/client/api-types';
 import type { ReactElement } from 'react';
-import { inClock } from '../../../components/since.tsx';
+import { inClock } from '../../../components/duration.ts';
+import { formatTime } from '../../../components/time.ts';
 import classes from './day.module.css';
 
 const columns: readonly (readonly [name: string, value: (each: QueueStatsInterval) => string | number])[] = [
-  ['Arrivals', (each) => each.arrivals],
-  ['Engaged', (each) => each.engaged],
-  ['Elsewhere', (each) => each.engaged_elsewhere],
+  ['Offered', (each) => each.arrivals],
+  ['Answered', (each) => each.engaged],
+  ['Answered in another queue', (each) => each.engaged_elsewhere],
   ['Still waiting', (each) => each.waiting],
   ['Abandoned', (each) => each.abandoned],
   ['Expired', (each) => each.expired],
   ['Unstaffed', (each) => each.unstaffed],
-  ['Handed on', (each) => each.rerouted],
+  ['Overflowed', (each) => each.rerouted],
   ['Average wait', (each) => clock(each.average_wait_sec)],
   ['Longest wait', (each) => clock(each.longest_wait_sec)],
   ['Service level', (each) => percent(each.within_service_level)],
@@ -42,8 +43,8 @@ export function FiguresTable({ intervals }: { readonly intervals: readonly Queue
           <Table.Tbody>
             {intervals.map((each) => (
               <Table.Tr key={each.from}>
-                <Table.Th scope="row" title={new Date(each.from).toLocaleString()}>
-                  {new Date(each.from).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })}
+                <Table.Th scope="row" title={formatTime(each.from, 'full')}>
+                  {formatTime(each.from, 'time')}
                 </Table.Th>
                 {columns.map(([name, value]) => (
                   <Table.Td key={name} ta="right">

@@ -2,6 +2,7 @@ import { Button, Text } from '@mantine/core';
 import type { Engagement } from '@usher/client/api-types';
 import { memo, type ReactElement } from 'react';
 import { Since } from '../../../components/since.tsx';
+import { NoMatch } from '../../../components/states.tsx';
 import { useBoard, useTopic } from '../use-board.ts';
 import { mediumNames, visitorInWords } from '../words.ts';
 import classes from './now.module.css';
@@ -12,11 +13,12 @@ const rowHeight = 52;
 
 interface ListProps {
   readonly queueId: string | null;
+  readonly showAll: () => void;
   readonly look: (engagementId: string) => void;
 }
 
 /** Who is engaged with whom, since when and by what: everywhere, or from one queue. */
-export function EngagedList({ queueId, look }: ListProps): ReactElement {
+export function EngagedList({ queueId, showAll, look }: ListProps): ReactElement {
   const { store, names } = useBoard();
   useTopic('engagements');
   useTopic('operators');
@@ -38,7 +40,15 @@ export function EngagedList({ queueId, look }: ListProps): ReactElement {
           </Head>
         </>
       }
-      empty={<Text c="dimmed">{store.has('engagements') ? 'Nobody is engaged.' : 'Reading who is engaged…'}</Text>}
+      empty={
+        all.length > 0 ? (
+          <NoMatch clear={showAll} label="Show all queues">
+            No active conversations from this queue
+          </NoMatch>
+        ) : (
+          <Text c="dimmed">{store.has('engagements') ? 'No active conversations' : 'Loading…'}</Text>
+        )
+      }
       renderRow={(engagement) => (
         <EngagementCells
           engagement={engagement}
@@ -81,10 +91,10 @@ const EngagementCells = memo(function EngagementCells(props: Props): ReactElemen
         <Button
           size="compact-xs"
           variant="subtle"
-          aria-label={`Read the chat of ${visitor} with ${operator}`}
+          aria-label={`View the conversation of ${visitor} with ${operator}`}
           onClick={() => look(engagement.id)}
         >
-          Read
+          View
         </Button>
       </Cell>
     </>

@@ -84,11 +84,11 @@ function Panel({ tab, chosen, choose, look }: PanelProps): ReactElement {
     case 'queues':
       return <QueueList chosen={chosen} choose={choose} />;
     case 'waiting':
-      return <WaitingList queueId={chosen} />;
+      return <WaitingList queueId={chosen} showAll={() => choose(null)} />;
     case 'engaged':
-      return <EngagedList queueId={chosen} look={look} />;
+      return <EngagedList queueId={chosen} showAll={() => choose(null)} look={look} />;
     case 'operators':
-      return <OperatorList queueId={chosen} />;
+      return <OperatorList queueId={chosen} showAll={() => choose(null)} />;
   }
 }
 

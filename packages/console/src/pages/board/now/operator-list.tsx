@@ -5,6 +5,7 @@ import { memo, type ReactElement } from 'react';
 import { Link } from 'wouter';
 import { inWords } from '../../../components/in-words.ts';
 import { Since } from '../../../components/since.tsx';
+import { NoMatch } from '../../../components/states.tsx';
 import { useChange } from '../../../data/use-api.ts';
 import { leaseSeconds } from '../../../live/lease.ts';
 import { staffs, type Load } from '../store/staffing.ts';
@@ -16,8 +17,13 @@ import { VirtualRows } from './virtual-rows.tsx';
 
 const rowHeight = 52;
 
+interface ListProps {
+  readonly queueId: string | null;
+  readonly showAll: () => void;
+}
+
 /** Who is there, busy or away and since when: all of them, or those who staff a queue. */
-export function OperatorList({ queueId }: { readonly queueId: string | null }): ReactElement {
+export function OperatorList({ queueId, showAll }: ListProps): ReactElement {
   const { store } = useBoard();
   useTopic('operators');
   useTopic('queues');
@@ -38,18 +44,29 @@ export function OperatorList({ queueId }: { readonly queueId: string | null }): 
           </Head>
         </>
       }
-      empty={<Nobody known={store.has('operators')} ofQueue={queue !== undefined} />}
+      empty={<Nobody known={store.has('operators')} showAll={queue === undefined ? null : showAll} />}
       renderRow={(operator) => <OperatorCells operator={operator} load={store.load(operator.id)} />}
     />
   );
 }
 
-function Nobody({ known, ofQueue }: { readonly known: boolean; readonly ofQueue: boolean }): ReactElement {
-  if (!known) return <Text c="dimmed">Reading who is there…</Text>;
-  if (ofQueue) return <Text c="dimmed">Nobody who is there serves this queue.</Text>;
+interface NobodyProps {
+  readonly known: boolean;
+  /** Shows operators of all queues; `null`: they are shown. */
+  readonly showAll: (() => void) | null;
+}
+
+function Nobody({ known, showAll }: NobodyProps): ReactElement {
+  if (!known) return <Text c="dimmed">Loading…</Text>;
+  if (showAll !== null)
+    return (
+      <NoMatch clear={showAll} label="Show all operators">
+        No online operators serve this queue
+      </NoMatch>
+    );
   return (
     <Text c="dimmed">
-      There are no operators yet. <Link href="/people">Invite the first one</Link>.
+      No operators yet. <Link href="/people">Add an operator</Link> to get started.
     </Text>
   );
 }

@@ -2,15 +2,16 @@ import type { Queue } from '@usher/client/api-types';
 import { ArrowRightIcon, OpenInNewWindowIcon } from '@radix-ui/react-icons';
 import { memo, type ReactElement } from 'react';
 import { Link } from 'wouter';
-import { inClock, Since } from '../../../components/since.tsx';
+import { isOpen, isUnattended, reasonOf, statusNames, waitingIn } from '../../../components/queue-status.ts';
+import { inClock } from '../../../components/duration.ts';
+import { takesOver } from '../fallback-chain.ts';
 import type { Staff } from '../store/staffing.ts';
-import { statusNames, takesOver, why } from '../why.ts';
 import classes from './now.module.css';
 import { Cell } from './table-parts.tsx';
+import { Warning, WaitTime } from './wait-time.tsx';
 
 interface Props {
   readonly queue: Queue;
-  readonly waiting: number;
   readonly longestSince: string | null;
   readonly present: number;
   readonly busy: number;
@@ -23,7 +24,8 @@ interface Props {
 /** The cells of a queue. They are drawn anew only when something in them has changed. */
 export const QueueCells = memo(
   function QueueCells(props: Props): ReactElement {
-    const { queue, waiting, longestSince, present, busy, isChosen, choose } = props;
+    const { queue, longestSince, present, busy, isChosen, choose } = props;
+    const waiting = waitingIn(queue);
     return (
       <>
         <Cell className={classes['name']}>
@@ -44,10 +46,16 @@ export const QueueCells = memo(
           <Situation {...props} />
         </Cell>
         <Cell className={classes['number']} label="waiting" strong={waiting > 0}>
-          {waiting}
+          {isUnattended(queue) ? (
+            <Warning title="No operators online" text="No operators online:">
+              {waiting}
+            </Warning>
+          ) : (
+            waiting
+          )}
         </Cell>
         <Cell className={classes['number']} label="longest">
-          {longestSince === null ? '–' : <Since at={longestSince} />}
+          {longestSince === null ? '–' : <WaitTime since={longestSince} />}
         </Cell>
         <Cell className={classes['number']} label="average">
           {queue.average_wait_time === 0 ? '–' : inClock(queue.average_wait_time)}
@@ -61,7 +69,6 @@ export const QueueCells = memo(
   },
   (a, b) =>
     a.queue === b.queue &&
-    a.waiting === b.waiting &&
     a.longestSince === b.longestSince &&
     a.present === b.present &&
     a.busy === b.busy &&
@@ -82,8 +89,8 @@ function staffInWords({ present, busy }: Staff): ReactElement {
 
 /** Its status, why, and where visitors go instead. */
 function Situation({ queue, present, busy, chain, choose }: Props): ReactElement {
-  const reason = why(queue, { present, busy });
-  const instead = queue.self_status === 'opened' ? null : takesOver(chain);
+  const reason = reasonOf(queue) || (present > 0 && busy === present ? 'All operators busy' : '');
+  const instead = isOpen(queue) ? null : takesOver(chain);
   return (
     <div className={classes['situation']}>
       <span className={classes['status']} data-status={queue.self_status}>
@@ -93,7 +100,7 @@ function Situation({ queue, present, busy, chain, choose }: Props): ReactElement
       {chain.length === 0 ? null : (
         <span className={classes['chain']}>
           <span className={classes['unseen']}>
-            {instead === null ? 'falls back to' : 'visitors are let in by fallback to'}
+            {instead === null ? 'falls back to' : `overflows to ${instead.name}:`}
           </span>
           {chain.map((link, n) => (
             <span key={link?.id ?? n} data-takes={(link !== null && link === instead) || undefined}>
@@ -104,7 +111,7 @@ function Situation({ queue, present, busy, chain, choose }: Props): ReactElement
                 <button
                   type="button"
                   className={classes['plain']}
-                  title={link === instead ? `${link.name} takes in who comes here` : link.name}
+                  title={link === instead ? `Overflows to ${link.name}` : link.name}
                   onClick={() => choose(link.id)}
                 >
                   <bdi>{link.name}</bdi>

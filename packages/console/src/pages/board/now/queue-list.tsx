@@ -3,9 +3,10 @@ import { useMediaQuery } from '@mantine/hooks';
 import { MagnifyingGlassIcon, TriangleDownIcon } from '@radix-ui/react-icons';
 import { useCallback, useDeferredValue, useState, type ReactElement } from 'react';
 import { Link } from 'wouter';
+import { NoMatch } from '../../../components/states.tsx';
 import { listQueues, type Sorting } from '../order.ts';
 import { useBoard, useTopic } from '../use-board.ts';
-import { fallbackChain } from '../why.ts';
+import { fallbackChain } from '../fallback-chain.ts';
 import classes from './now.module.css';
 import { Head } from './table-parts.tsx';
 import { QueueCells } from './queue-cells.tsx';
@@ -24,10 +25,10 @@ export function QueueList({ chosen, choose }: Props): ReactElement {
   useTopic('queues');
   const wide = useMediaQuery('(min-width: 48em)', true, { getInitialValueInEffect: false });
   const [sorting, setSorting] = useState<Sorting>('name');
-  const [only, setOnly] = useState<'all' | 'trouble'>('all');
+  const [only, setOnly] = useState<'all' | 'unavailable'>('all');
   const [search, setSearch] = useState('');
   const wanted = useDeferredValue(search);
-  const queues = listQueues(store.queues.values(), (id) => store.standing(id), { sorting, search: wanted, only });
+  const queues = listQueues(store.queues.values(), (id) => store.longestSince(id), { sorting, search: wanted, only });
   const pick = useCallback((id: string) => choose(chosen === id ? null : id), [choose, chosen]);
   return (
     <section className={classes['panel']} aria-label="Queues">
@@ -44,10 +45,10 @@ export function QueueList({ chosen, choose }: Props): ReactElement {
           size="xs"
           aria-label="Which queues"
           value={only}
-          onChange={(value) => setOnly(value === 'trouble' ? 'trouble' : 'all')}
+          onChange={(value) => setOnly(value === 'unavailable' ? 'unavailable' : 'all')}
           data={[
             { value: 'all', label: 'All' },
-            { value: 'trouble', label: 'Not open' },
+            { value: 'unavailable', label: 'Unavailable' },
           ]}
         />
       </div>
@@ -57,12 +58,20 @@ export function QueueList({ chosen, choose }: Props): ReactElement {
         rowHeight={wide ? heights.wide : heights.narrow}
         className={classes['queueGrid']}
         header={<Heads sorting={sorting} sort={setSorting} />}
-        empty={<Nothing any={store.queues.size > 0} />}
+        empty={
+          <Nothing
+            isFiltered={store.queues.size > 0}
+            clear={() => {
+              setSearch('');
+              setOnly('all');
+            }}
+          />
+        }
         isMarked={({ id }) => id === chosen}
         renderRow={(queue) => (
           <QueueCells
             queue={queue}
-            {...store.standing(queue.id)}
+            longestSince={store.longestSince(queue.id)}
             {...store.staff(queue.id)}
             chain={fallbackChain(queue, store.queues)}
             isChosen={queue.id === chosen}
@@ -98,11 +107,11 @@ function Heads({ sorting, sort }: { readonly sorting: Sorting; readonly sort: (b
   });
 }
 
-function Nothing({ any }: { readonly any: boolean }): ReactElement {
-  if (any) return <Text c="dimmed">No queue is like that.</Text>;
+function Nothing({ isFiltered, clear }: { readonly isFiltered: boolean; readonly clear: () => void }): ReactElement {
+  if (isFiltered) return <NoMatch clear={clear}>No matching queues</NoMatch>;
   return (
     <Text c="dimmed">
-      There are no queues yet. <Link href="/queues">Make the first one</Link>, and it shows here as soon as it is there.
+      No queues yet. <Link href="/queues">Create a queue</Link> to get started.
     </Text>
   );
 }

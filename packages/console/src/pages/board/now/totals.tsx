@@ -1,32 +1,42 @@
 import type { ReactElement, ReactNode } from 'react';
-import { Since } from '../../../components/since.tsx';
+import { isOpen, isUnattended } from '../../../components/queue-status.ts';
 import { useBoard, useTopic } from '../use-board.ts';
 import { stateOf } from '../words.ts';
 import classes from './now.module.css';
+import { Warning, WaitTime } from './wait-time.tsx';
 
-/** The whole of it in five figures. */
+/** The whole board in six figures. */
 export function Totals(): ReactElement {
   const { store } = useBoard();
   useTopic('queues');
   useTopic('tickets');
   useTopic('engagements');
   useTopic('operators');
-  const { waiting, longestSince } = store.standing(null);
+  const waiting = store.tickets(null).length;
+  const longestSince = store.longestSince(null);
   const people = store.operators();
   const states = people.map((operator) => stateOf(operator, store.load(operator.id)));
   const count = (...wanted: readonly string[]): number => states.filter((state) => wanted.includes(state)).length;
   const queues = [...store.queues.values()];
   return (
     <dl className={classes['totals']} aria-label="Now">
-      <Figure name="Waiting">{waiting}</Figure>
-      <Figure name="Longest wait">{longestSince === null ? '–' : <Since at={longestSince} />}</Figure>
-      <Figure name="Engaged">{store.engagements().length}</Figure>
-      <Figure name="Operators there">
+      <Figure name="Waiting">
+        {queues.some(isUnattended) ? (
+          <Warning title="Visitors wait in queues with no operators online" text="Some with no operators online:">
+            {waiting}
+          </Warning>
+        ) : (
+          waiting
+        )}
+      </Figure>
+      <Figure name="Longest wait">{longestSince === null ? '–' : <WaitTime since={longestSince} />}</Figure>
+      <Figure name="Conversations">{store.engagements().length}</Figure>
+      <Figure name="Online">
         {count('free', 'busy', 'full')} <small>of {people.length}</small>
       </Figure>
-      <Figure name="Of these, free">{count('free')}</Figure>
+      <Figure name="Available">{count('free')}</Figure>
       <Figure name="Queues open">
-        {queues.filter(({ status }) => status === 'opened').length} <small>of {queues.length}</small>
+        {queues.filter(isOpen).length} <small>of {queues.length}</small>
       </Figure>
     </dl>
   );

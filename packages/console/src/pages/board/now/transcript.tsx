@@ -2,6 +2,7 @@ import { Drawer, Loader, ScrollArea, Stack, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import type { ChatMessage } from '@usher/client/api-types';
 import type { ReactElement } from 'react';
+import { At } from '../../../components/at.tsx';
 import { ProblemNote } from '../../../components/problem.tsx';
 import { LinkedText } from '../../../components/linked-text.tsx';
 import { keyOf, useRead } from '../../../data/use-api.ts';
@@ -55,9 +56,9 @@ export function Transcript({ engagementId, close }: Props): ReactElement {
       closeButtonProps={{ 'aria-label': 'Close' }}
       scrollAreaComponent={ScrollArea.Autosize}
     >
-      <ProblemNote error={messages.error} title="The chat could not be read" />
+      <ProblemNote error={messages.error} title="The conversation could not be read" />
       {messages.isPending ? <Loader aria-label="Loading" /> : null}
-      {messages.isSuccess && count === 0 ? <Text c="dimmed">Nothing has been said yet.</Text> : null}
+      {messages.isSuccess && count === 0 ? <Text c="dimmed">No messages yet</Text> : null}
       <Stack gap="sm" role="log" aria-label="Messages">
         {messages.data?.data.map((message) => (
           <Said key={message.id} message={message} by={nameOf(message)} />
@@ -65,7 +66,7 @@ export function Transcript({ engagementId, close }: Props): ReactElement {
       </Stack>
       {goesOn ? null : (
         <Text c="dimmed" mt="md">
-          The engagement has ended.
+          Conversation ended
         </Text>
       )}
       <div key={count} ref={showEnd} />
@@ -77,10 +78,7 @@ function Said({ message, by }: { readonly message: ChatMessage; readonly by: str
   return (
     <div>
       <Text size="xs" c="dimmed">
-        <bdi>{by}</bdi> ·{' '}
-        <time dateTime={message.timestamp} title={new Date(message.timestamp).toLocaleString()}>
-          {new Date(message.timestamp).toLocaleTimeString()}
-        </time>
+        <bdi>{by}</bdi> · <At at={message.timestamp} format="seconds" />
       </Text>
       {message.content === '' ? null : (
         <div className="user-text">

@@ -3,20 +3,28 @@ import { notifications } from '@mantine/notifications';
 import type { QueueTicket } from '@usher/client/api-types';
 import { memo, useState, type ReactElement } from 'react';
 import { inWords } from '../../../components/in-words.ts';
-import { Since } from '../../../components/since.tsx';
+import { NoMatch } from '../../../components/states.tsx';
 import { useChange } from '../../../data/use-api.ts';
 import { useBoard, useTopic } from '../use-board.ts';
 import { mediumNames, visitorInWords } from '../words.ts';
+import { isTransfer } from '../store/waiting.ts';
 import classes from './now.module.css';
 import { Cell, Head } from './table-parts.tsx';
 import { VirtualRows } from './virtual-rows.tsx';
+import { Warning, WaitTime } from './wait-time.tsx';
 
 const rowHeight = 52;
 
+interface ListProps {
+  readonly queueId: string | null;
+  readonly showAll: () => void;
+}
+
 /** Who waits, since when, and where in the line: everywhere, or in one queue. */
-export function WaitingList({ queueId }: { readonly queueId: string | null }): ReactElement {
+export function WaitingList({ queueId, showAll }: ListProps): ReactElement {
   const { store, names } = useBoard();
   useTopic('tickets');
+  useTopic('queues');
   useTopic('names');
   return (
     <VirtualRows
@@ -26,23 +34,32 @@ export function WaitingList({ queueId }: { readonly queueId: string | null }): R
       className={classes['personGrid']}
       header={
         <>
-          <Head>Place</Head>
+          <Head>Position</Head>
           <Head>Visitor</Head>
-          <Head>Since</Head>
+          <Head>Waiting</Head>
           <Head>
             <span className={classes['unseen']}>Action</span>
           </Head>
         </>
       }
-      empty={<Text c="dimmed">{store.has('tickets') ? 'Nobody waits.' : 'Reading who waits…'}</Text>}
+      empty={
+        queueId !== null && store.tickets(null).length > 0 ? (
+          <NoMatch clear={showAll} label="Show all queues">
+            No one is waiting in this queue
+          </NoMatch>
+        ) : (
+          <Text c="dimmed">{store.has('tickets') ? 'No one is waiting' : 'Loading…'}</Text>
+        )
+      }
       renderRow={(ticket) => {
-        const queues = ticket.queue_ids.map((each) => store.queues.get(each)?.name ?? 'a queue of another site');
+        const queues = ticket.queue_ids.map((each) => store.queues.get(each));
         return (
           <TicketCells
             ticket={ticket}
             name={visitorInWords(names.nameOf(ticket.visitor_id), ticket.visitor_id)}
             position={store.position(ticket, queueId)}
-            queues={queues.join(', ')}
+            queues={queues.map((queue) => queue?.name ?? 'a queue of another site').join(', ')}
+            isUnattended={queues.every((queue) => queue?.staffed === false)}
           />
         );
       }}
@@ -55,26 +72,29 @@ interface Props {
   readonly name: string;
   readonly position: number | null;
   readonly queues: string;
+  /** No operator who could serve the visitor is online. */
+  readonly isUnattended: boolean;
 }
 
-const TicketCells = memo(function TicketCells({ ticket, name, position, queues }: Props): ReactElement {
+const TicketCells = memo(function TicketCells(props: Props): ReactElement {
+  const { ticket, name, position, queues, isUnattended } = props;
   return (
     <>
       <Cell className="tabular">
-        {position === null ? <span title="Under offer to an operator">offer</span> : position}
+        {position === null ? <span title="Ringing at an operator">Ringing</span> : position}
       </Cell>
       <Cell className={classes['two']}>
         <bdi title={name}>{name}</bdi>
         <small title={queues}>
+          {isUnattended ? <Warning title="No operators online" text="No operators online:" /> : null}
+          {isTransfer(ticket) ? 'Transfer · ' : ''}
           {mediumNames[ticket.media]} · <bdi>{queues}</bdi>
         </small>
       </Cell>
       <Cell>
-        <Since at={ticket.created_at} />
+        <WaitTime since={ticket.created_at} />
       </Cell>
-      <Cell>
-        <SendAway ticketId={ticket.id} name={name} />
-      </Cell>
+      <Cell>{isTransfer(ticket) ? null : <Remove ticketId={ticket.id} name={name} />}</Cell>
     </>
   );
 });
@@ -84,8 +104,8 @@ function focus(button: HTMLButtonElement | null): void {
   button?.focus();
 }
 
-/** Asks once more before it does: there is no way back into the line. */
-function SendAway({ ticketId, name }: { readonly ticketId: string; readonly name: string }): ReactElement {
+/** Asks once more before it does: there is no way back into the queue. Who transfers a visitor cancels that themselves. */
+function Remove({ ticketId, name }: { readonly ticketId: string; readonly name: string }): ReactElement {
   const [asking, setAsking] = useState(false);
   const cancel = useChange('PATCH /queue_tickets/{ticket_id}');
   if (!asking)
@@ -95,10 +115,10 @@ function SendAway({ ticketId, name }: { readonly ticketId: string; readonly name
         variant="subtle"
         color="gray"
         c="dimmed"
-        aria-label={`Cancel the ticket of ${name}`}
+        aria-label={`Remove ${name}`}
         onClick={() => setAsking(true)}
       >
-        Cancel
+        Remove
       </Button>
     );
   return (
@@ -107,7 +127,7 @@ function SendAway({ ticketId, name }: { readonly ticketId: string; readonly name
       color="red"
       ref={focus}
       loading={cancel.isPending}
-      aria-label={`Send ${name} away`}
+      aria-label={`Remove from queue? ${name}`}
       onBlur={() => setAsking(false)}
       onKeyDown={({ key }) => {
         if (key === 'Escape') setAsking(false);
@@ -116,12 +136,12 @@ function SendAway({ ticketId, name }: { readonly ticketId: string; readonly name
         cancel.mutate(
           { path: { ticket_id: ticketId }, body: { action: 'cancel' } },
           {
-            onError: (error) => notifications.show({ color: 'red', title: 'Not canceled', message: inWords(error) }),
+            onError: (error) => notifications.show({ color: 'red', title: 'Not removed', message: inWords(error) }),
           },
         )
       }
     >
-      Send away?
+      Remove from queue?
     </Button>
   );
 }

@@ -99,12 +99,16 @@ test('positions follow those who come, are offered and leave', () => {
   assert.deepEqual(positions(null), [1, 2, 1]);
   store.apply(told('queue_ticket', { ...a, state: 'offered' }));
   assert.deepEqual(positions('sales'), [null, 1, 2]);
-  assert.deepEqual(store.standing('sales'), { waiting: 2, longestSince: at(2) });
+  // One who is ringing has no position, but still waits.
+  assert.equal(store.tickets('sales').length, 3);
+  assert.equal(store.longestSince('sales'), at(1));
   store.apply(told('queue_ticket', { ...a, state: 'engaged' }));
   store.apply(told('queue_ticket', { ...b, queue_ids: ['night'] }));
   assert.deepEqual([positions('sales'), positions('night')], [[1], [1, 2]]);
   store.apply(told('queue_ticket', ticket('far', 0, { site_id: 'bank' })));
-  assert.equal(store.standing(null).waiting, 2);
+  assert.equal(store.tickets(null).length, 2);
+  store.apply(told('transfer_ticket', ticket('moved', 9, { engagement_id: 'talk' })));
+  assert.equal(store.tickets(null).length, 3);
 });
 
 test('of two in the same millisecond the one who was told first stands first, and stays there', () => {

@@ -3,7 +3,7 @@ import type { FeedItem } from '@usher/client/feed';
 import { idle, isFull, Staffing, type Load, type Staff } from './staffing.ts';
 import { SortedList } from './sorted-list.ts';
 import { Topics } from './topics.ts';
-import { Waiting, type Standing } from './waiting.ts';
+import { Waiting } from './waiting.ts';
 
 export type Kind = 'queues' | 'tickets' | 'engagements' | 'operators';
 
@@ -77,8 +77,8 @@ export class BoardStore {
     return this.#waiting.position(ticket, queueId);
   }
 
-  standing(queueId: string | null): Standing {
-    return this.#waiting.standing(queueId);
+  longestSince(queueId: string | null): string | null {
+    return this.#waiting.longestSince(queueId);
   }
 
   staff(queueId: string): Staff {
@@ -138,6 +138,7 @@ export class BoardStore {
       case 'queue.state':
         return this.#applyQueue(data as Partial<Queue> & { id: string; site_id: string; deleted?: boolean });
       case 'queue_ticket.state':
+      case 'transfer_ticket.state':
         return this.#tell('tickets', thing as QueueTicket);
       case 'engagement.state':
         return this.#tell('engagements', thing as Engagement);
@@ -170,8 +171,8 @@ export class BoardStore {
   #putReadQueue(read: Queue): void {
     const told = this.queues.get(read.id);
     if (told === undefined) return;
-    const { status, self_status, available_properties, capacity, visitors_count, average_wait_time } = told;
-    const figures = { status, self_status, available_properties, capacity, visitors_count, average_wait_time };
+    const { status, self_status, available_properties, capacity, staffed, visitors_count, average_wait_time } = told;
+    const figures = { status, self_status, available_properties, capacity, staffed, visitors_count, average_wait_time };
     this.#put('queues', { ...read, ...figures });
   }
 

@@ -2,19 +2,18 @@ import type { QueueTicket } from '@usher/client/api-types';
 import { SortedList } from './sorted-list.ts';
 
 interface Line {
-  /** Everybody in the queue, those under offer among them. */
+  /** Everybody who waits in the queue, those who are ringing at an operator among them. */
   readonly everybody: SortedList<QueueTicket>;
-  /** Those who still wait: only they have a position. */
+  /** Those who are not ringing: only they have a position. */
   readonly waiting: SortedList<QueueTicket>;
 }
 
-export interface Standing {
-  readonly waiting: number;
-  /** When the one who has waited longest came. */
-  readonly longestSince: string | null;
+/** A transfer waits in a queue while its engagement goes on; a visitor's own ticket has no engagement yet. */
+export function isTransfer({ engagement_id }: QueueTicket): boolean {
+  return engagement_id !== null;
 }
 
-/** Who waits, in all queues and in each. */
+/** Who waits, in all queues and in each: by a ticket of their own, or by a transfer to a queue. */
 export class Waiting {
   readonly #tickets = new Map<string, QueueTicket>();
   /** The order in which they were heard of: of two who came in the same millisecond the server tells the first one first. */
@@ -60,12 +59,12 @@ export class Waiting {
     return (queueId === null ? this.#all : this.#lines.get(queueId))?.everybody.items ?? [];
   }
 
-  standing(queueId: string | null): Standing {
-    const line = (queueId === null ? this.#all : this.#lines.get(queueId))?.waiting.items ?? [];
-    return { waiting: line.length, longestSince: line[0]?.created_at ?? null };
+  /** When the one who has waited longest came, in all queues or in one. Those who are ringing still wait. */
+  longestSince(queueId: string | null): string | null {
+    return this.in(queueId)[0]?.created_at ?? null;
   }
 
-  /** 1 = next, in the queue, or in the one where it is furthest ahead; `null` for one under offer. */
+  /** 1 = next, in the queue, or in the one where it is furthest ahead; `null` for one who is ringing. */
   position(ticket: QueueTicket, queueId: string | null): number | null {
     const queues = queueId === null ? ticket.queue_ids : [queueId];
     const ranks = queues.map((id) => this.#lines.get(id)?.waiting.rank(ticket) ?? -1).filter((rank) => rank >= 0);

@@ -1,0 +1,66 @@
+import type { Queue } from '@usher/client/api-types';
+
+/*
+ * What the console means by open and by waiting, on every page (docs/glossary.md).
+ *
+ * - Open: the queue itself lets visitors in now (`self_status` is `opened`). A queue that is closed, unstaffed or full is not
+ *   open, even where its fallback takes its visitors: it overflows (`status` is `opened` all the same).
+ * - Waiting: visitors who have a ticket in the queue and no operator yet. Those who are ringing at an operator, and those who
+ *   are being transferred to the queue, wait too (`visitors_count`).
+ */
+
+type Status = Queue['self_status'];
+
+/** As much of a queue, stored or previewed, as its status follows from. */
+export type QueueFacts = Pick<Queue, 'status' | 'self_status' | 'capacity' | 'visitors_count' | 'staffed'>;
+
+export const statusNames: Readonly<Record<Status, string>> = {
+  opened: 'Open',
+  closed: 'Closed',
+  full: 'Full',
+  unstaffed: 'Unstaffed',
+};
+
+export function isOpen({ self_status }: Pick<Queue, 'self_status'>): boolean {
+  return self_status === 'opened';
+}
+
+export function overflows(queue: Pick<Queue, 'status' | 'self_status'>): boolean {
+  return !isOpen(queue) && queue.status === 'opened';
+}
+
+export function waitingIn({ visitors_count }: Pick<Queue, 'visitors_count'>): number {
+  return visitors_count;
+}
+
+/** Visitors wait, and nobody who could serve them is on duty. */
+export function isUnattended(queue: Pick<Queue, 'visitors_count' | 'staffed'>): boolean {
+  return waitingIn(queue) > 0 && !queue.staffed;
+}
+
+/** What keeps visitors out of the queue, or what they meet in it; empty for an open queue with operators online. */
+export function reasonOf({ self_status, capacity, staffed }: QueueFacts): string {
+  switch (self_status) {
+    case 'closed':
+      return 'Outside its hours';
+    case 'unstaffed':
+      return 'No operators online';
+    case 'full':
+      if (capacity > 0) return 'At capacity';
+      return staffed ? 'Capacity is 0' : 'Capacity is 0: no operators online';
+    case 'opened':
+      return staffed ? '' : 'No operators online; visitors can still join';
+  }
+}
+
+/** The reason, who waits, and where visitors go instead: `Outside its hours · 2 waiting · overflows to Night desk`. */
+export function describeQueue(queue: QueueFacts, overflowsTo: string | null): string {
+  const waiting = waitingIn(queue);
+  return [
+    reasonOf(queue),
+    waiting === 0 ? (isOpen(queue) ? 'Empty' : '') : `${waiting} waiting`,
+    overflows(queue) ? `overflows to ${overflowsTo ?? 'its fallback'}` : '',
+  ]
+    .filter((part) => part !== '')
+    .join(' · ');
+}

@@ -1,0 +1,21 @@
+import type { Queue } from '@usher/client/api-types';
+import { isOpen } from '../../components/queue-status.ts';
+
+/** The queue's fallback, that one's, and so on. One that is not among the queues, on another site say, ends the chain as `null`. */
+export function fallbackChain(queue: Queue, queues: ReadonlyMap<string, Queue>): (Queue | null)[] {
+  const chain: (Queue | null)[] = [];
+  const seen = new Set([queue.id]);
+  for (let id = queue.fallback_queue_id; id !== null && !seen.has(id);) {
+    seen.add(id);
+    const link = queues.get(id);
+    chain.push(link ?? null);
+    if (link === undefined) break;
+    id = link.fallback_queue_id;
+  }
+  return chain;
+}
+
+/** The queue that takes in whoever comes to one that is not open itself. */
+export function takesOver(chain: readonly (Queue | null)[]): Queue | null {
+  return chain.find((link) => link !== null && isOpen(link)) ?? null;
+}

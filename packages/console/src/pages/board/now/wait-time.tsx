@@ -1,0 +1,36 @@
+import { ExclamationTriangleIcon } from '@radix-ui/react-icons';
+import type { ReactElement } from 'react';
+import { inClock } from '../../../components/duration.ts';
+import { Since, useNow } from '../../../components/since.tsx';
+import { useServiceLevel } from '../service-level.ts';
+import classes from './now.module.css';
+
+/** How long somebody has waited, counting on; marked by colour and by a sign once it is longer than the service level target. */
+export function WaitTime({ since }: { readonly since: string }): ReactElement {
+  const [levelSec] = useServiceLevel();
+  const isLong = (useNow() - Date.parse(since)) / 1_000 > levelSec;
+  if (!isLong) return <Since at={since} />;
+  return (
+    <Warning title={`Longer than the service level target of ${inClock(levelSec)}`} text="Long wait:">
+      <Since at={since} />
+    </Warning>
+  );
+}
+
+interface Props {
+  readonly title: string;
+  /** For those who do not see the sign. */
+  readonly text: string;
+  readonly children?: ReactElement | number;
+}
+
+/** A figure that somebody should look at: coloured, with a sign, and said in words. */
+export function Warning({ title, text, children }: Props): ReactElement {
+  return (
+    <span className={classes['warning']} title={title}>
+      <ExclamationTriangleIcon aria-hidden />
+      <span className={classes['unseen']}>{text} </span>
+      {children}
+    </span>
+  );
+}

@@ -1,0 +1,17 @@
+import { useLocalStorage } from '@mantine/hooks';
+
+/** As the statistics have it where nobody asks for another (`service_level_sec`). */
+const usualSec = 20;
+
+/**
+ * The service level target in seconds: within how long visitors are to be answered. It is chosen with the statistics of the
+ * day and kept in this browser; a wait beyond it is marked as long.
+ */
+export function useServiceLevel(): readonly [sec: number, choose: (sec: number) => void] {
+  const [stored, store] = useLocalStorage({
+    key: 'usher-service-level',
+    defaultValue: usualSec,
+    getInitialValueInEffect: false,
+  });
+  return [Number.isFinite(stored) ? stored : usualSec, store];
+}

@@ -1,0 +1,8 @@
+import type { Queue } from '@usher/client/api-types';
+
+export const statusColors: Readonly<Record<Queue['self_status'], string>> = {
+  opened: 'green',
+  closed: 'gray',
+  full: 'orange',
+  unstaffed: 'yellow',
+};

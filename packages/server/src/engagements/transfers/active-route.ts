@@ -1,0 +1,26 @@
+import Type from 'typebox';
+import type { App } from '../../platform/http.ts';
+import { nextPage } from '../../platform/paging.ts';
+import { activeTicketsQuery, readActiveTickets } from '../../routing/tickets/active-route.ts';
+import type { Turns } from '../../routing/turns.ts';
+import { showTransferTicket, transferTicketOutput } from './transfer.ts';
+
+/** Every transfer to a queue that waits: a board shows them beside the visitors' own tickets, as both wait in the queue. */
+export function activeTransferTicketsRoute(app: App, turns: Turns): void {
+  app.get(
+    '/transfer_tickets',
+    {
+      config: { access: { operator: 'manager', site: 'query.site_ids' } },
+      schema: {
+        tags: ['Transfers'],
+        summary: 'Transfers to queues that wait or are offered on the sites, in the order of coming',
+        querystring: activeTicketsQuery,
+        response: { 200: Type.Object({ transfer_tickets: Type.Array(transferTicketOutput), next_page: nextPage }) },
+      },
+    },
+    async (request) => {
+      const { tickets, next_page } = await readActiveTickets(request, request.query, { turns, kind: 'transfer' });
+      return { transfer_tickets: tickets.map(showTransferTicket), next_page };
+    },
+  );
+}
