@@ -236,7 +236,7 @@ test('files: scanned, sent once they are clean, refused when they are not, downl
     expectStatus(await call(server, `PUT /files/${file.id}/security_scan`, { token: shop.own.admin, body }), 200);
   };
   const send = async (name: string): Promise<void> =>
-    page.getByLabel('Files to send').setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(`of ${name}`) });
+    page.locator('usher-widget input[type=file]').setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(`of ${name}`) });
 
   await page.getByText('You are connected.').waitFor();
   await send('good.txt');
@@ -248,8 +248,8 @@ test('files: scanned, sent once they are clean, refused when they are not, downl
   await page.getByRole('button', { name: 'Download good.txt' }).waitFor();
   await send('bad.txt');
   await scan('bad.txt', 'infected');
-  await page.getByText('It was found to be unsafe and is not sent.').waitFor();
-  await page.getByRole('button', { name: 'Remove' }).click();
+  await page.getByText('A virus was found in this file.').waitFor();
+  await page.getByRole('button', { name: 'Remove bad.txt' }).click();
   assert.equal((await written(shop, engagement)).length, 1);
 
   const downloading = page.waitForEvent('download');

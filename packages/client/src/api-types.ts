@@ -807,7 +807,7 @@ export interface Operations {
     path: { readonly "engagement_id": string; };
     query: {  };
     body: undefined;
-    answer: { readonly "files": readonly (File)[]; };
+    answer: { readonly "files": readonly (File)[]; readonly "accepts": { readonly "content_types": readonly (string)[]; readonly "max_bytes": number; } | null; };
   };
   "POST /engagements/{engagement_id}/files": {
     path: { readonly "engagement_id": string; };

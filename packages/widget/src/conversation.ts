@@ -10,11 +10,12 @@ import { merge, messageOf, withDeleted, type Message, type Option } from './mess
 import { Outbox, type Content, type Unsent } from './outbox.ts';
 import { isPlace, type Place } from './place.ts';
 import { watchPresence } from './presence.ts';
+import { reasonOf } from './reasons.ts';
 import type { Settings } from './settings.ts';
 import { initialState, type State, type Upgrade } from './state.ts';
 import type { Storage } from './storage.ts';
 import type { Store } from './store.ts';
-import { outcomeInWords, reasonOf, refusalInWords } from './texts.ts';
+import { outcomeInWords, refusalInWords } from './texts.ts';
 import { Typing } from './typing.ts';
 import type { Visitor } from './visitor.ts';
 
@@ -70,7 +71,7 @@ export class Conversation {
       changed: (unsent) => store.set({ unsent }),
       put: async (unsent, content) => this.#put(unsent, content),
     });
-    this.#files = new Files(api, this.#outbox);
+    this.#files = new Files(api, this.#outbox, (fileRules) => store.set({ fileRules }));
     storage.watch((name) => {
       if (name === 'place' || name === null) this.resume();
     });
@@ -149,8 +150,11 @@ export class Conversation {
     if (this.#place.engagementId !== null) this.#outbox.add(this.#place.engagementId, { content: text, chosen: value });
   }
 
-  attach(file: File): void {
-    if (this.#place.engagementId !== null) void this.#files.send(this.#place.engagementId, file);
+  attach(files: Iterable<File>): void {
+    const { fileRules, phase } = this.#parts.store.value;
+    const { engagementId } = this.#place;
+    if (phase !== 'engaged' || fileRules === null || engagementId === null) return;
+    for (const file of files) void this.#files.send(engagementId, file, fileRules);
   }
 
   async download(fileId: string, name: string): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Engagement, MediaUpgradeRequest, QueueTicket } from '@usher/client/api-types';
+import type { FileRules } from './file-rules.ts';
 import type { FeedState } from '@usher/client/feed';
 import type { Media } from '@usher/call/media';
 import type { Medium } from './media.ts';
@@ -38,6 +39,8 @@ export interface State {
   readonly engagement: Engagement | null;
   readonly messages: readonly Message[];
   readonly unsent: readonly Unsent[];
+  /** What may be sent in this conversation; `null`: no files, or that is not known yet. */
+  readonly fileRules: FileRules | null;
   /** Asked for and not answered yet, by either side. */
   readonly upgrade: Upgrade | null;
   /** What is to be heard and seen; `null`: it is a chat. */
@@ -57,6 +60,7 @@ export const initialState: State = {
   engagement: null,
   messages: [],
   unsent: [],
+  fileRules: null,
   upgrade: null,
   callMedia: null,
   isOperatorTyping: false,

@@ -22,7 +22,12 @@ export function Chat(props: PanelProps) {
       )}
       <Log {...props} />
       {phase === 'engaged' ? (
-        <Composer key={engagement?.id} conversation={conversation} engagementId={engagement?.id ?? ''} />
+        <Composer
+          key={engagement?.id}
+          conversation={conversation}
+          engagementId={engagement?.id ?? ''}
+          fileRules={state.fileRules}
+        />
       ) : (
         <div class="foot">
           <p class="event" role="status">
