@@ -30,9 +30,7 @@ export function Chat(props: PanelProps) {
         />
       ) : (
         <div class="foot">
-          <p class="event" role="status">
-            {endInWords(engagement?.end_reason ?? null)}
-          </p>
+          <p class="event">{endInWords(engagement?.end_reason ?? null)}</p>
           <button type="button" class="button" onClick={() => conversation.leave()}>
             Start again
           </button>
