@@ -25,6 +25,9 @@ const card = {
   },
 };
 
+/** What is fixed on such a page is fixed to its end, out of sight. */
+const transformedPage = 'html { transform: translateX(0); min-height: 3000px }';
+
 async function writtenBy(sender: string, { server }: Stage, shop: Shop, engagement: string): Promise<Json[]> {
   const path = `/engagements/${engagement}/chat_transcript`;
   const messages: Json[] = expectStatus(await call(server, `GET ${path}`, { token: shop.operator.token }), 200).body;
@@ -89,10 +92,13 @@ export function testWidget(stage: () => Stage): void {
   test('a visitor needs no mouse', async () => {
     const { server, browser } = stage();
     // Firefox has no place to send keys to where a page hides its body.
-    await using shop = await openShop(server, { styles: '' });
+    await using shop = await openShop(server, { styles: transformedPage });
     const page = await browser.newPage();
     await page.goto(shop.url);
     await page.untilTrue(`find('button', 'Chat with us')`);
+    assert.ok(
+      await page.evaluate<boolean>(`find('button', 'Chat with us').getBoundingClientRect().bottom < innerHeight`),
+    );
     await page.tabTo('Chat with us');
     await page.press('Enter');
     await page.untilTrue(`find('button', 'Chat')`);
@@ -102,8 +108,13 @@ export function testWidget(stage: () => Stage): void {
     await page.press('Enter');
     const engagement = await takeVisitor(server, shop);
     await page.untilTrue(`nameOf(focused()) === 'Message'`);
-    await page.type('By keys');
+    const height = `focused().offsetHeight`;
+    const oneLine = await page.evaluate<number>(height);
+    await page.type('This is a message that takes more than one line. '.repeat(2));
+    const twoLines = await page.evaluate<number>(height);
+    assert.ok(oneLine < 50 && twoLines > oneLine + 15, `from ${oneLine} to ${twoLines} pixels`);
     await page.press('Enter');
+    await page.untilTrue(`${height} === ${oneLine}`);
     await until(async () => (await writtenBy('visitor', stage(), shop, engagement)).length === 1);
     await page.press('Escape');
     await page.untilTrue(`nameOf(focused()).includes('Back to the conversation')`);

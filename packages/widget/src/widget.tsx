@@ -17,8 +17,10 @@ const tag = document.currentScript ?? document.querySelector('script[data-site][
 const name = 'usher-widget';
 
 function start(settings: Settings): void {
-  // The tag is there twice, say.
-  if (document.querySelector(name) !== null) return;
+  if (document.querySelector(name) !== null) {
+    // oxlint-disable-next-line no-console -- for whoever has put the tag on the page.
+    return console.warn('Usher: this page has more than one script tag of widget.js. Only the first one is used.');
+  }
   const storage = new Storage(`usher.${settings.site}.`, () => localStorage);
   const ofTab = new Storage(`usher.${settings.site}.`, () => sessionStorage);
   const visitor = new Visitor(settings, storage);
@@ -70,6 +72,12 @@ function mount(app: Parameters<typeof render>[0]): void {
     root.addEventListener(type, (event) => event.stopPropagation());
   document.documentElement.append(host);
   render(app, root);
+  // In the top layer nothing of the page covers us, and a transformed <html>, to which `position: fixed` would else be
+  // relative, does not move us. Where a browser has no popovers, the highest z-index has to do.
+  if ('showPopover' in host) {
+    host.popover = 'manual';
+    host.showPopover();
+  }
 }
 
 const settings = tag instanceof HTMLScriptElement ? readSettings(tag.dataset, tag.src || location.href) : null;

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Conversation } from '../conversation.ts';
 import { pastedFiles, type FileRules } from '../file-rules.ts';
 import { Icon } from './icons.tsx';
@@ -27,6 +27,9 @@ export function Composer({ conversation, engagementId, fileRules }: Props) {
   useEffect(() => {
     if (matchMedia('(pointer: fine)').matches && !isPageWrittenIn()) field.current?.focus();
   }, []);
+  useLayoutEffect(() => {
+    if (field.current !== null && !CSS.supports('field-sizing', 'content')) fitToText(field.current);
+  }, [text]);
   const send = (): void => {
     if (text.trim() === '') return;
     conversation.send(text.trim());
@@ -94,6 +97,13 @@ export function Composer({ conversation, engagementId, fileRules }: Props) {
       </button>
     </div>
   );
+}
+
+/** As tall as its text, within what the styles allow; not every browser does that by itself. */
+function fitToText(field: HTMLTextAreaElement): void {
+  field.style.blockSize = 'auto';
+  const borders = field.offsetHeight - field.clientHeight;
+  field.style.blockSize = `${field.scrollHeight + borders}px`;
 }
 
 function isPageWrittenIn(): boolean {
