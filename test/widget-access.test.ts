@@ -61,7 +61,7 @@ for (const colorScheme of ['light', 'dark'] as const)
     }
     await page.getByLabel('Your name').fill('اسم طويل '.repeat(20));
     await page.getByRole('button', { name: 'Chat', exact: true }).press('Enter');
-    await page.getByText('You are next in line').waitFor();
+    await page.getByText('You are first in line').waitFor();
     await look();
     await present(server, shop.operator);
     const engagement = await takeVisitor(server, shop);

@@ -19,7 +19,7 @@ test('who closes the tab has left the line half a minute later; who reloads, or 
   };
   const leaving = await visit(browser, shop);
   await askToTalk(leaving.page);
-  await leaving.page.getByText('You are next in line').waitFor();
+  await leaving.page.getByText('You are first in line').waitFor();
   const staying = await visit(browser, shop);
   await askToTalk(staying.page);
   await staying.page.getByText('You are number 2 in line').waitFor();
@@ -35,7 +35,7 @@ test('who closes the tab has left the line half a minute later; who reloads, or 
   assert.equal((await waiting())[0].id, second.id);
   const left = expectStatus(await call(server, `GET /queue_tickets/${first.id}`, { token: shop.own.admin }), 200).body;
   assert.equal(left.state, 'visitor_left');
-  await tab.getByRole('button', { name: 'You are next in line' }).waitFor();
+  await tab.getByRole('button', { name: 'You are first in line' }).waitFor();
 });
 
 test(
@@ -57,9 +57,9 @@ test(
     const read = async (): Promise<Json> =>
       expectStatus(await call(server, `GET /queue_tickets/${silent.id}`, { token: admin }), 200).body;
     await until(async () => (await read()).state === 'visitor_left', 75_000);
-    await page.getByText('You are next in line').waitFor();
+    await page.getByText('You are first in line').waitFor();
     // Longer than the minute that asking counts for.
     await until(() => performance.now() - began > 90_000, 95_000);
-    await page.getByText('You are next in line').waitFor();
+    await page.getByText('You are first in line').waitFor();
   },
 );

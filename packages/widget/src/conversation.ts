@@ -107,7 +107,8 @@ export class Conversation {
   async start(medium: Medium, name: string): Promise<void> {
     const { store, visitor } = this.#parts;
     const given = name.trim() === '' ? null : name.trim();
-    store.set({ ...initialState, phase: 'starting', open: store.value.open, isPanelOpen: true });
+    const { open, staffed, opensAt } = store.value;
+    store.set({ ...initialState, phase: 'starting', open, staffed, opensAt, isPanelOpen: true });
     try {
       const ticket = await this.#enqueue(medium, given).catch(async (error: unknown) => {
         if (!(error instanceof ProblemError && error.status === 401)) throw error;
@@ -294,8 +295,8 @@ export class Conversation {
     this.#upgrades = [];
     storage.remove('place');
     this.#place = { ticketId: null, engagementId: null };
-    const { open, isPanelOpen } = store.value;
-    store.set({ ...initialState, open, isPanelOpen });
+    const { open, opensAt, isPanelOpen } = store.value;
+    store.set({ ...initialState, open, opensAt, isPanelOpen });
   }
 
   /** Everything as it is now. What follows on the feed is all that it will change by. Answers whether it could be read. */

@@ -13,8 +13,8 @@ test('a file that is empty or too large is refused before it is uploaded', () =>
 });
 
 test('visitors are told by common names which files can be sent', () => {
-  assert.equal(wrongKind(rules), 'This kind of file can’t be sent here. You can send images, PDF, text files, CSV.');
-  assert.equal(wrongKind({ ...rules, contentTypes: ['*/*'] }), 'This kind of file can’t be sent here.');
+  assert.equal(wrongKind(rules), "This kind of file can't be sent here. You can send images, PDF, text files, CSV.");
+  assert.equal(wrongKind({ ...rules, contentTypes: ['*/*'] }), "This kind of file can't be sent here.");
 });
 
 test('a pasted picture or file is a file, cells of a spreadsheet are text', () => {

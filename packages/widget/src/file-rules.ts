@@ -18,7 +18,7 @@ export function tooLarge(maxBytes: number): string {
 export function wrongKind({ contentTypes }: FileRules): string {
   const kinds = kindsOf(contentTypes);
   const list = kinds.length === 0 ? '' : ` You can send ${kinds.join(', ')}.`;
-  return `This kind of file can’t be sent here.${list}`;
+  return `This kind of file can't be sent here.${list}`;
 }
 
 /** As people call them; what has no common name is left out. */

@@ -34,6 +34,10 @@ export interface State {
   readonly phase: Phase;
   /** What the queues let in; `null`: not known yet. */
   readonly open: readonly Medium[] | null;
+  /** By what somebody who is online could serve a visitor; `null`: not known yet. While waiting, in the queues of the ticket. */
+  readonly staffed: readonly Medium[] | null;
+  /** When the hours begin; `null`: they have begun, or that is not known. */
+  readonly opensAt: string | null;
   readonly connection: FeedState;
   readonly ticket: QueueTicket | null;
   readonly engagement: Engagement | null;
@@ -55,6 +59,8 @@ export interface State {
 export const initialState: State = {
   phase: 'idle',
   open: null,
+  staffed: null,
+  opensAt: null,
   connection: 'connecting',
   ticket: null,
   engagement: null,

@@ -4,7 +4,7 @@ import { Availability } from './availability.ts';
 import { Calls } from './calls.ts';
 import { Conversation } from './conversation.ts';
 import { readSettings, type Settings } from './settings.ts';
-import { initialState } from './state.ts';
+import { initialState, type State } from './state.ts';
 import { Storage } from './storage.ts';
 import { Store } from './store.ts';
 import { App } from './ui/app.tsx';
@@ -46,14 +46,28 @@ function start(settings: Settings): void {
     onSignal: (signal) => calls.receive(signal),
     onOpen: () => calls.resync(),
   });
-  const availability = new Availability(
-    { api: anybody, settings },
-    (open) => store.set({ open }),
-    () => ['idle', 'ended'].includes(store.value.phase),
-  );
+  const availability = new Availability({
+    api: anybody,
+    settings,
+    queues: () => queuesToAsk(store.value, settings),
+    // What the queues of a ticket let in says nothing about the others.
+    tell: ({ open, ...more }) => store.set(store.value.phase === 'waiting' ? more : { open, ...more }),
+  });
+  let { phase } = store.value;
+  store.subscribe(() => {
+    const hasChanged = phase !== store.value.phase;
+    ({ phase } = store.value);
+    if (hasChanged) availability.look();
+  });
   conversation.resume();
   availability.look();
   mount(<App settings={settings} store={store} conversation={conversation} calls={calls} />);
+}
+
+/** `null`: whoever is being connected, or is, has no use for it. */
+function queuesToAsk({ phase, ticket }: State, { queues }: Settings): readonly string[] | null {
+  if (phase === 'waiting') return ticket?.queue_ids ?? null;
+  return phase === 'idle' || phase === 'ended' ? queues : null;
 }
 
 /**
