@@ -36,7 +36,7 @@ test('visitors are told in their own words why a file is refused, and can remove
     'image/jpeg,image/png,image/gif,image/webp,application/pdf,text/plain',
   );
   const refused = [
-    ['page.html', 20, 'You can send JPEG, PNG, GIF, WEBP, PDF, text files.'],
+    ['page.html', 20, 'You can send JPEG, PNG, GIF, WebP, PDF and text files.'],
     ['none.txt', 0, 'This file is empty.'],
     ['large.txt', 25 * 1024 * 1024 + 1, 'This file is too large. The limit is 25 MB.'],
   ] as const;

@@ -63,7 +63,7 @@ export class Conversation {
       onItem: (item) => this.#take(item),
       onState: (connection) => {
         if (connection === 'open') this.#reads.stop();
-        if (!this.#reads.isOn) store.set({ connection });
+        store.set({ connection: this.#reads.works && connection !== 'ended' ? 'open' : connection });
         if (connection === 'ended') this.#forget();
       },
       onSilence: () => this.#reads.start(),

@@ -14,22 +14,25 @@ interface Parts {
 export class FallbackReads {
   readonly #parts: Parts;
   #timer: ReturnType<typeof setTimeout> | null = null;
+  #works = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
   }
 
-  get isOn(): boolean {
-    return this.#timer !== null;
+  /** Whether news comes this way: the last read has succeeded. */
+  get works(): boolean {
+    return this.#works;
   }
 
   start(): void {
-    if (!this.isOn) this.#next(0);
+    if (this.#timer === null) this.#next(0);
   }
 
   stop(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
+    this.#works = false;
   }
 
   #next(ms: number): void {
@@ -37,6 +40,7 @@ export class FallbackReads {
       void this.#parts.read().then((isDone) => {
         // Stopped meanwhile, or even started again.
         if (this.#timer !== timer) return;
+        this.#works = isDone;
         this.#parts.onRead(isDone);
         this.#next(everyMs);
       });

@@ -13,7 +13,8 @@ test('a file that is empty or too large is refused before it is uploaded', () =>
 });
 
 test('visitors are told by common names which files can be sent', () => {
-  assert.equal(wrongKind(rules), "This kind of file can't be sent here. You can send images, PDF, text files, CSV.");
+  assert.equal(wrongKind(rules), "This kind of file can't be sent here. You can send images, PDF, text files and CSV.");
+  assert.match(wrongKind({ ...rules, contentTypes: ['image/webp'] }), / You can send WebP\.$/);
   assert.equal(wrongKind({ ...rules, contentTypes: ['*/*'] }), "This kind of file can't be sent here.");
 });
 

@@ -17,7 +17,8 @@ export function tooLarge(maxBytes: number): string {
 
 export function wrongKind({ contentTypes }: FileRules): string {
   const kinds = kindsOf(contentTypes);
-  const list = kinds.length === 0 ? '' : ` You can send ${kinds.join(', ')}.`;
+  const last = kinds.pop();
+  const list = last === undefined ? '' : ` You can send ${[kinds.join(', '), last].filter(Boolean).join(' and ')}.`;
   return `This kind of file can't be sent here.${list}`;
 }
 
@@ -33,7 +34,7 @@ function kindsOf(contentTypes: readonly string[]): string[] {
 }
 
 const familyNames: Readonly<Record<string, string>> = { image: 'images', video: 'videos', text: 'text files' };
-const names: Readonly<Record<string, string>> = { plain: 'text files', mpeg: 'MP3', quicktime: 'MOV' };
+const names: Readonly<Record<string, string>> = { plain: 'text files', mpeg: 'MP3', quicktime: 'MOV', webp: 'WebP' };
 
 /** What is dropped or pasted, as far as it is looked at. */
 interface Transferred {
