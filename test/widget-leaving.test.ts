@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openBrowser, proof } from './support/browser.ts';
 import { call, startTestServer, until, type Json } from './support/server.ts';
-import { askToTalk, openShop, visit } from './support/widget.ts';
+import { askToTalk, openShop, takeVisitor, visit } from './support/widget.ts';
 import { enqueue, expectStatus, present } from './support/world.ts';
 
 /** How long a lease lasts that nobody renews, and a little more for who looks at it. */
@@ -63,3 +63,24 @@ test(
     await page.getByText('You are first in line').waitFor();
   },
 );
+
+test('who waits is next in line only while somebody is online', async () => {
+  await using server = await startTestServer();
+  await using browser = await openBrowser();
+  await using shop = await openShop(server, { queueFields: { when_unstaffed: 'accept' } });
+  await enqueue(server, shop.own, shop.queue);
+  await takeVisitor(server, shop);
+  const { page, context, complaints } = await browser.newPage();
+  await context.clock.install();
+  await page.goto(shop.url);
+  await askToTalk(page);
+  await page.getByText('You are next in line').waitFor();
+  await present(server, shop.operator, { available: false });
+  await context.clock.fastForward(30_000);
+  await page.getByText("We're offline right now.").waitFor();
+  await page.getByText('You are first in line').waitFor();
+  await present(server, shop.operator);
+  await context.clock.fastForward(30_000);
+  await page.getByText('You are next in line').waitFor();
+  assert.deepEqual(complaints, []);
+});

@@ -4,7 +4,7 @@ import { proof, openBrowser, type TestBrowser } from './support/browser.ts';
 import { startProxy } from './support/proxy.ts';
 import { call, startTestServer, until, type Json, type TestServer } from './support/server.ts';
 import { askToTalk, openShop, say, takeVisitor, visit, write, type Shop } from './support/widget.ts';
-import { enqueue, expectStatus, makeQueue, present } from './support/world.ts';
+import { expectStatus, makeQueue, present } from './support/world.ts';
 
 let server: TestServer;
 let browser: TestBrowser;
@@ -164,25 +164,6 @@ test('waiting: the place in the line moves, is kept over a reload and in another
   await tab.getByRole('button', { name: 'Stop waiting' }).click();
   await second.page.getByRole('button', { name: 'Chat', exact: true }).waitFor();
   assert.deepEqual([...first.complaints, ...second.complaints], []);
-});
-
-test('who waits is next in line only while somebody is online', async () => {
-  await using shop = await openShop(server, { queueFields: { when_unstaffed: 'accept' } });
-  await enqueue(server, shop.own, shop.queue);
-  await takeVisitor(server, shop);
-  const { page, context, complaints } = await browser.newPage();
-  await context.clock.install();
-  await page.goto(shop.url);
-  await askToTalk(page);
-  await page.getByText('You are next in line').waitFor();
-  await present(server, shop.operator, { available: false });
-  await context.clock.fastForward(30_000);
-  await page.getByText("We're offline right now.").waitFor();
-  await page.getByText('You are first in line').waitFor();
-  await present(server, shop.operator);
-  await context.clock.fastForward(30_000);
-  await page.getByText('You are next in line').waitFor();
-  assert.deepEqual(complaints, []);
 });
 
 test('an operator who calls it off is an end that is explained', proof, async () => {
