@@ -34,7 +34,7 @@ async function writtenBy(sender: string, { server }: Stage, shop: Shop, engageme
   return messages.filter((message) => message.sender.type === sender);
 }
 
-export async function startChat(page: RemotePage): Promise<void> {
+async function startChat(page: RemotePage): Promise<void> {
   await page.click('Chat with us');
   await page.click('Chat');
 }

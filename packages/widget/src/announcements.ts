@@ -1,15 +1,23 @@
+import type { MediaUpgradeRequest } from '@usher/client/api-types';
 import type { Message } from './messages.ts';
-import type { State } from './state.ts';
 import { mediaInWords } from './texts.ts';
 
-type Seen = Pick<State, 'phase' | 'messages' | 'upgrade' | 'isPanelOpen'>;
+/** What of the state is heard. */
+interface Heard {
+  readonly phase: 'idle' | 'starting' | 'waiting' | 'engaged' | 'ended';
+  readonly messages: readonly Message[];
+  readonly upgrade: Invitation | null;
+  readonly isPanelOpen: boolean;
+}
+
+type Invitation = Pick<MediaUpgradeRequest, 'id' | 'target' | 'audio' | 'video'>;
 
 /**
  * What a screen reader says when one state follows another. Messages are said by the log of an open panel, and here while the
  * panel is closed. That a conversation begins or ends is always said here: the panel then shows something else, and elements
  * that appear together with their text are not read out. What a reload shows again is no news.
  */
-export function announcementsOf(before: Seen, now: Seen): string[] {
+export function announcementsOf(before: Heard, now: Heard): string[] {
   const { upgrade } = now;
   const isInvited = upgrade !== null && upgrade.target === 'visitor' && upgrade.id !== before.upgrade?.id;
   return [
@@ -20,7 +28,7 @@ export function announcementsOf(before: Seen, now: Seen): string[] {
   ];
 }
 
-function unheard(before: Seen, now: Seen): readonly Message[] {
+function unheard(before: Heard, now: Heard): readonly Message[] {
   const wasUnderWay = before.phase === 'waiting' || before.phase === 'engaged';
   if (now.isPanelOpen || !wasUnderWay || now.phase !== 'engaged') return [];
   const known = before.phase === 'engaged' ? before.messages : [];

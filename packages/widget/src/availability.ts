@@ -7,7 +7,7 @@ import type { Settings } from './settings.ts';
 const everyMs = 15_000;
 
 /** What the site's queues let in now, and what those who wait may hope for. */
-export interface Available {
+interface Available {
   readonly open: readonly Medium[];
   /** By what somebody who is online could serve a visitor. */
   readonly staffed: readonly Medium[];

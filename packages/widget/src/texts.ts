@@ -1,13 +1,18 @@
 import type { Engagement, MediaUpgradeRequest, QueueTicket } from '@usher/client/api-types';
 import type { Medium } from './media.ts';
-import type { State } from './state.ts';
 
 /** What the widget says, where that depends on what has happened. */
 
 export const mediumNames: Readonly<Record<Medium, string>> = { text: 'Chat', audio: 'Call', video: 'Video call' };
 
+/** What of the state is about waiting. */
+interface Waiting {
+  readonly ticket: QueueTicket | null;
+  readonly staffed: readonly Medium[] | null;
+}
+
 /** The place in the line. Whom nobody can serve now is the first, but not "next". */
-export function positionInWords({ ticket, staffed }: Pick<State, 'ticket' | 'staffed'>): string {
+export function positionInWords({ ticket, staffed }: Waiting): string {
   if (ticket === null || ticket.position === null) return 'Looking for somebody to help you';
   if (ticket.position > 1) return `You are number ${ticket.position} in line`;
   return staffed !== null && isStaffed(staffed, ticket) ? 'You are next in line' : 'You are first in line';
