@@ -56,7 +56,7 @@ if (files.length === 0) results.push(...(await Promise.all(lanes.map(checkInTurn
 /** A file that takes longer hangs. The longest, bench/entries.test.ts, takes a third of this beside three others. */
 const longestFileMs = 600_000;
 const long =
-  /\/(entries|oldest-postgres|access|garbage|start|sample-data|delivery-ledger|[\w-]+-faults|theory|widget-leaving)\.test\.ts$/;
+  /\/(entries|oldest-postgres|access|garbage|start|sample-data|delivery-ledger|[\w-]+-faults|theory|widget-leaving|firefox|webkit)\.test\.ts$/;
 const everything = ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'bench/*.test.ts'];
 results.push(await runTests(files.length === 0 ? everything : files));
 process.exitCode = results.every(Boolean) ? 0 : 1;

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findProgram } from './programs.ts';
-import { RemotePage, type Driver, type RemoteBrowser } from './remote-browser.ts';
+import { longestRunMs, RemotePage, type Driver, type RemoteBrowser } from './remote-browser.ts';
 import type { Json } from './server.ts';
 
 export function findFirefox(): string | null {
@@ -45,7 +45,11 @@ export async function openFirefox(more: Preferences = {}): Promise<RemoteBrowser
   );
   writeFileSync(join(home, 'user.js'), lines.join(''));
   const args = ['--headless', '--no-remote', '--profile', home, '--remote-debugging-port', '0'];
-  const child = spawn(program, args, { env: { ...process.env, HOME: home }, stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(program, args, {
+    env: { ...process.env, HOME: home },
+    stdio: ['ignore', 'ignore', 'pipe'],
+    timeout: longestRunMs,
+  });
   const ended = once(child, 'exit');
   const bidi = await Bidi.connect(await addressOf(child.stderr));
   await bidi.send('session.new', { capabilities: {} });

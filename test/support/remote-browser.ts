@@ -13,6 +13,9 @@ export interface Driver {
   chooseFile(expression: string, path: string): Promise<void>;
 }
 
+/** A browser that hangs is ended, so that the tests come to an end. */
+export const longestRunMs = 180_000;
+
 /** Browsers that Playwright does not bring: Debian's own Firefox and WebKit. */
 export interface RemoteBrowser {
   /** A page with storage of its own. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { freePort } from './process.ts';
 import { findProgram } from './programs.ts';
-import { RemotePage, type Driver, type RemoteBrowser } from './remote-browser.ts';
+import { longestRunMs, RemotePage, type Driver, type RemoteBrowser } from './remote-browser.ts';
 import { until, type Json } from './server.ts';
 
 const driverName = 'WebKitWebDriver';
@@ -30,6 +30,7 @@ export async function openWebkit(): Promise<RemoteBrowser> {
   const driver = spawn(program, [`--port=${port}`], {
     env: { ...process.env, ...environment, HOME: home, DISPLAY: display.name },
     stdio: 'ignore',
+    timeout: longestRunMs,
   });
   const url = `http://127.0.0.1:${port}`;
   await until(async () => (await fetch(`${url}/status`).catch(() => null))?.ok === true);
@@ -47,10 +48,14 @@ export async function openWebkit(): Promise<RemoteBrowser> {
       return new RemotePage(new WebkitPage(session));
     },
     async [Symbol.asyncDispose]() {
-      await leave();
-      await end(driver);
-      await end(display.server);
-      rmSync(home, { recursive: true, force: true, maxRetries: 3 });
+      try {
+        await leave();
+      } finally {
+        await end(driver);
+        // Windows that are still open end with their display.
+        await end(display.server);
+        rmSync(home, { recursive: true, force: true, maxRetries: 3 });
+      }
     },
   };
 }
@@ -59,6 +64,7 @@ async function openDisplay(): Promise<{ readonly name: string; readonly server: 
   // It writes the number that it found free to the file of this number.
   const server = spawn(displayName, ['-displayfd', '3', '-screen', '0', '1280x900x24', '-nolisten', 'tcp'], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+    timeout: longestRunMs,
   });
   const [number] = (await once(server.stdio[3] as Readable, 'data')) as [Buffer];
   return { name: `:${number.toString().trim()}`, server };
