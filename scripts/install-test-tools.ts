@@ -2,12 +2,15 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { findBrowser } from '../test/support/browser.ts';
+import { findFirefox } from '../test/support/firefox.ts';
 import { findOldestPostgres, oldestMajor } from '../test/support/oldest-postgres.ts';
 import { findProgram } from '../test/support/programs.ts';
+import { findWebkit } from '../test/support/webkit.ts';
 
 /**
  * What the tests need and npm does not bring. `npm test` runs this first: what is missing is installed where that is possible
- * (Debian's packages need root), and what cannot be had is named and fails the run.
+ * (Debian's packages need root), and what cannot be had is named and fails the run. Without Firefox or WebKit, a developer's
+ * run leaves their tests out; in CI it fails.
  */
 type Command = readonly string[];
 
@@ -19,9 +22,11 @@ export interface Tool {
   readonly ways: readonly Command[];
   /** What to do where none of them does. */
   readonly advice: string;
+  /** Whether the tests that need it are left out where it is missing, except in CI. */
+  readonly isOptional?: boolean;
 }
 
-const apt = (name: string): Command => ['apt-get', 'install', '-y', '--no-install-recommends', name];
+const apt = (...names: readonly string[]): Command => ['apt-get', 'install', '-y', '--no-install-recommends', ...names];
 
 const tools: readonly Tool[] = [
   {
@@ -52,6 +57,20 @@ const tools: readonly Tool[] = [
     ways: [apt('faketime')],
     advice: 'Install it so that faketime is on the PATH.',
   },
+  {
+    name: 'Firefox',
+    find: findFirefox,
+    ways: [apt('firefox-esr')],
+    advice: 'Install it so that firefox-esr or firefox is on the PATH.',
+    isOptional: true,
+  },
+  {
+    name: 'WebKit',
+    find: findWebkit,
+    ways: [apt('webkit2gtk-driver', 'xvfb')],
+    advice: 'Install WebKitGTK so that WebKitWebDriver and Xvfb are on the PATH.',
+    isOptional: true,
+  },
 ];
 
 export type RunCommand = (command: Command) => void;
@@ -72,6 +91,11 @@ export function installMissing(wanted: readonly Tool[], canUseApt: boolean, run:
     }
   }
   return wanted.filter(({ find }) => find() === null);
+}
+
+/** Whether a run without the tool fails. `.ci/run` sets CI, as CI services do. */
+export function isRequired({ isOptional = false }: Tool, isCi: boolean): boolean {
+  return isCi || !isOptional;
 }
 
 /** A command that does not come to an end must not hold up the tests. */
@@ -109,8 +133,10 @@ function withoutServices(run: RunCommand): RunCommand {
 
 if (import.meta.main) {
   const canUseApt = process.getuid?.() === 0 && findProgram('apt-get') !== null;
-  for (const { name, advice } of installMissing(tools, canUseApt, withoutServices(runCommand))) {
-    console.error(`${name} was not found and could not be installed. ${advice}`);
-    process.exitCode = 1;
+  for (const tool of installMissing(tools, canUseApt, withoutServices(runCommand))) {
+    const fails = isRequired(tool, (process.env['CI'] ?? '') !== '');
+    const outcome = fails ? '' : ' Its tests are left out.';
+    console.error(`${tool.name} was not found and could not be installed.${outcome} ${tool.advice}`);
+    if (fails) process.exitCode = 1;
   }
 }

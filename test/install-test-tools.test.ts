@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { installMissing, type Tool } from '../scripts/install-test-tools.ts';
+import { installMissing, isRequired, type Tool } from '../scripts/install-test-tools.ts';
 
 /** A machine on which some commands bring a tool, and the commands that were run there. */
 function machine(brings: Readonly<Record<string, string>>) {
@@ -49,4 +49,14 @@ test('without apt a tool that only apt brings stays missing, and is named', () =
     ['pool'],
   );
   assert.deepEqual(ran, []);
+});
+
+test('a run without an optional tool fails in CI alone', () => {
+  const { tool } = machine({});
+  const pool = tool('pool', []);
+  const optional: Tool = { ...tool('browser', []), isOptional: true };
+  assert.deepEqual(
+    [isRequired(pool, false), isRequired(pool, true), isRequired(optional, false), isRequired(optional, true)],
+    [true, true, false, true],
+  );
 });

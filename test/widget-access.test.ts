@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
 import { openBrowser, type TestBrowser } from './support/browser.ts';
 import { barriersOf } from './support/console.ts';
-import { startTestServer, until, type Json, type TestServer } from './support/server.ts';
-import { openShop, say, takeVisitor, visit, write } from './support/widget.ts';
-import { makeApplicationToken, present } from './support/world.ts';
+import { call, startTestServer, until, type Json, type TestServer } from './support/server.ts';
+import { askToTalk, openShop, say, takeVisitor, visit, write } from './support/widget.ts';
+import { expectStatus, makeApplicationToken, present } from './support/world.ts';
 
 let server: TestServer;
 let browser: TestBrowser;
@@ -60,7 +61,7 @@ for (const colorScheme of ['light', 'dark'] as const)
     }
     await page.getByLabel('Your name').fill('اسم طويل '.repeat(20));
     await page.getByRole('button', { name: 'Chat', exact: true }).press('Enter');
-    await page.getByText('You are next in line').waitFor();
+    await page.getByText('You are first in line').waitFor();
     await look();
     await present(server, shop.operator);
     const engagement = await takeVisitor(server, shop);
@@ -121,4 +122,59 @@ test('axe looks into the widget: what is wrong in there is found', async () => {
     element.replaceChildren();
   });
   assert.match((await barriersOf(page)).join(), /button-name/);
+});
+
+/** What live regions other than the log hold, as the accessibility tree has it: regions that are hidden are not in it. */
+async function announced(page: Page): Promise<string[]> {
+  const devtools = await page.context().newCDPSession(page);
+  const { nodes } = await devtools.send('Accessibility.getFullAXTree');
+  const byId = new Map(nodes.map((node) => [node.nodeId, node]));
+  const textOf = ({ role, name, childIds = [] }: (typeof nodes)[number]): string =>
+    role?.value === 'StaticText'
+      ? String(name?.value)
+      : childIds
+          .map((id) => byId.get(id))
+          .flatMap((child) => (child === undefined ? [] : textOf(child)))
+          .join('');
+  const isPolite = ({ properties = [] }: (typeof nodes)[number]): boolean =>
+    properties.some(({ name, value }) => name === 'live' && value.value === 'polite');
+  return nodes
+    .filter((node) => isPolite(node) && node.role?.value !== 'log')
+    .flatMap(({ childIds = [] }) => childIds.flatMap((id) => byId.get(id) ?? []))
+    .map((node) => textOf(node))
+    .filter((text) => text !== '');
+}
+
+test('screen readers are told once of what happens, also while the panel is closed', async () => {
+  await using shop = await openShop(server, { queueFields: { welcome_message: 'Welcome' } });
+  const { page } = await visit(browser, shop);
+  await askToTalk(page);
+  const engagement = await takeVisitor(server, shop);
+  await page.getByText('Welcome').waitFor();
+  assert.deepEqual(await announced(page), ['We have joined the chat.']);
+  await write(page, 'Hello');
+  const own = page.getByRole('log').locator('[aria-live=off]');
+  await own.getByText('· Sent').waitFor();
+  assert.match(await own.innerText(), /Hello/);
+  assert.equal(await page.getByRole('log').getAttribute('aria-live'), null, 'the log says what the others write');
+  assert.deepEqual((await page.getByRole('dialog').ariaSnapshot()).match(/button "[^"]*file[^"]*"/gi), [
+    'button "Send a file"',
+  ]);
+
+  await page.getByRole('button', { name: 'Hide this window' }).click();
+  await say(server, shop, engagement, 'Are you there?');
+  await page.getByText('1 new message').waitFor();
+  const { token } = shop.operator;
+  const media = { token, body: { audio: 'two_way', video: null } };
+  expectStatus(await call(server, `POST /engagements/${engagement}/media_upgrade_requests`, media), 201);
+  await until(async () => (await announced(page)).includes('You are invited to a call.'));
+  const end = { token, body: { action: 'end' } };
+  expectStatus(await call(server, `PATCH /engagements/${engagement}`, end), 200);
+  await until(async () => (await announced(page)).includes('The chat is over.'));
+  assert.deepEqual(await announced(page), [
+    'We have joined the chat.',
+    'New message: Are you there?',
+    'You are invited to a call.',
+    'The chat is over.',
+  ]);
 });

@@ -172,3 +172,62 @@ test('pages that let in only what agrees to it may load the widget', async () =>
   assert.equal(response.headers.get('cross-origin-resource-policy'), 'cross-origin');
   await response.body?.cancel();
 });
+
+test('on a page that holds back answers until they are complete, news is read by request', async () => {
+  await using shop = await openShop(server);
+  const { page, context } = await browser.newPage();
+  await context.clock.install();
+  // As tools do that measure requests, or show them to developers.
+  await page.addInitScript(`{
+    const original = fetch;
+    globalThis.fetch = async (...given) => {
+      const response = await original(...given);
+      const bytes = await response.arrayBuffer();
+      return new Response(response.status === 204 ? null : bytes, response);
+    };
+  }`);
+  await page.goto(shop.url);
+  await askToTalk(page);
+  const engagement = await takeVisitor(server, shop);
+  // The feed is given up after 8 s.
+  await context.clock.fastForward(9_000);
+  await page.getByText('You are connected.').waitFor();
+  await say(server, shop, engagement, 'Good morning');
+  await context.clock.fastForward(5_000);
+  await page.getByText('Good morning').waitFor();
+  assert.equal(await page.getByText('The connection was lost').count(), 0);
+  await page.getByRole('button', { name: 'Hide this window' }).click();
+  await say(server, shop, engagement, 'Are you there?');
+  await context.clock.fastForward(5_000);
+  await page.getByText('1 new message').waitFor();
+});
+
+test('a page with two tags has one widget, which is not printed and which nothing covers', async () => {
+  await using shop = await openShop(server, {
+    styles: `html { transform: translateX(0); min-height: 3000px }
+      div { position: fixed; inset: 0; z-index: 2147483647; background: white }`,
+  });
+  const { page } = await browser.newPage();
+  const warnings: string[] = [];
+  page.on('console', (message) => warnings.push(message.text()));
+  await page.goto(shop.url);
+  await page.getByRole('button', { name: 'Chat with us' }).waitFor();
+  await page.evaluate(`(() => {
+    const tag = document.querySelector('script');
+    const second = document.createElement('script');
+    for (const { name, value } of tag.attributes) second.setAttribute(name, value);
+    document.head.append(second);
+    document.documentElement.append(document.createElement('div'));
+  })()`);
+  await until(() => warnings.some((text) => text.includes('more than one script tag')));
+  assert.equal(await page.locator('usher-widget').count(), 1);
+  const button = page.getByRole('button', { name: 'Chat with us' });
+  const box = await button.boundingBox();
+  assert.ok(box !== null && box.y > 600 && box.y + box.height <= 800, JSON.stringify(box));
+  await button.click();
+  await page.getByRole('dialog', { name: 'Chat with us' }).waitFor();
+  await page.keyboard.press('Escape');
+  await button.waitFor();
+  await page.emulateMedia({ media: 'print' });
+  await button.waitFor({ state: 'hidden' });
+});

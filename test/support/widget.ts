@@ -35,10 +35,10 @@ interface HostPage {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-async function startHost(tag: string, usher: string): Promise<HostPage> {
+async function startHost(tag: string, usher: string, styles: string): Promise<HostPage> {
   const policy = `default-src 'none'; script-src ${usher}; connect-src ${usher}; style-src 'self'; img-src 'self'`;
   const server = createServer(({ url = '/' }, response) => {
-    if (url === '/page.css') return void response.writeHead(200, { 'content-type': 'text/css' }).end(hostileStyles);
+    if (url === '/page.css') return void response.writeHead(200, { 'content-type': 'text/css' }).end(styles);
     if (url !== '/' && url !== '/other') return void response.writeHead(404).end();
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy });
     response.end(
@@ -71,19 +71,21 @@ interface ShopOptions {
   readonly said?: Json;
   /** More attributes of the tag. */
   readonly attributes?: string;
+  /** Of the page; hostile ones unless they are given. */
+  readonly styles?: string;
   /** Where the widget finds Usher; where Usher is, unless something stands between. */
   readonly through?: { readonly url: string };
 }
 
 export async function openShop(server: Reached, options: ShopOptions = {}): Promise<Shop> {
-  const { queueFields = {}, said = {}, attributes = '', through = server } = options;
+  const { queueFields = {}, said = {}, attributes = '', styles = hostileStyles, through = server } = options;
   const own = await makeAccount(server);
   const queue = await makeQueue(server, own, queueFields);
   const operator = await makePresent(server, own, said);
   const { header } = await makeApplicationToken(server, own, 'publishable');
   const token = header.replace('ApplicationToken ', '');
   const tag = `<script src="${through.url}/widget.js" data-site="${own.siteId}" data-token="${token}" ${attributes} async></script>`;
-  const host = await startHost(tag, through.url);
+  const host = await startHost(tag, through.url, styles);
   const body = { allowed_origins: [host.url] };
   expectStatus(await call(server, `PATCH /sites/${own.siteId}`, { token: own.admin, body }), 200);
   return { own, operator, queue, url: host.url, [Symbol.asyncDispose]: async () => host[Symbol.asyncDispose]() };

@@ -60,7 +60,7 @@ export type SingleChoiceResponseAttachment = { readonly "type": "single_choice_r
 export type SipDomain = { readonly "id": string; readonly "site_id": string; readonly "domain": string; readonly "created_at": string; };
 export type SipDomainDeleteEvent = { readonly "event_type": "sip_domain.delete"; readonly "event_id": string; readonly "dispatched_at": string; readonly "sip_domain": { readonly "id": string; }; };
 export type Site = { readonly "id": string; readonly "name": string; readonly "addresses": readonly (string)[]; readonly "time_zone": string | null; readonly "reactive_call_timeout": number; readonly "proactive_call_timeout": number; readonly "missed_call_unavailability_enabled": boolean; readonly "queue_ticket_timeout_sec": number; readonly "visitor_webhooks": boolean; readonly "allowed_file_content_types": readonly (string)[]; readonly "allowed_file_senders": { readonly "operator": boolean; readonly "visitor": boolean; }; readonly "allowed_origins": readonly (string)[]; readonly "visitor_limits": { readonly "new_visitors_per_minute": number; readonly "open_tickets_per_address": number; readonly "open_feeds_per_address": number; }; readonly "ticket_needs_presence": boolean; readonly "attached_webhook_messages": "own" | "other" | "all"; readonly "lenient_requests": boolean; readonly "created_at": string; readonly "updated_at": string; };
-export type SiteAvailability = { readonly "open": boolean; readonly "media": readonly ("text" | "phone" | "audio" | "video")[]; };
+export type SiteAvailability = { readonly "open": boolean; readonly "media": readonly ("text" | "phone" | "audio" | "video")[]; readonly "staffed_media": readonly ("text" | "phone" | "audio" | "video")[]; readonly "opens_at": string | null; };
 export type SubEngagement = { readonly "id": string; readonly "operator_id": string; readonly "site_id": string; readonly "started_at": string; readonly "ended_at": string | null; };
 export type SystemMessageEvent = { readonly "event_type": "engagement.chat.system_message"; readonly "event_id": string; readonly "dispatched_at": string; readonly "message": { readonly "timestamp": string; readonly "id": string; readonly "engagement_id": string; readonly "sub_engagement_id": string; readonly "content": string; readonly "status": "sent"; readonly "sender": { readonly "type": "system" | "omniguide"; }; readonly "target": "operator"; readonly "type": "system_message" | "visitor_authentication"; readonly "attachment": SingleChoiceAttachment | SingleChoiceResponseAttachment | null; readonly "metadata": { readonly "type": "prompt" | "suggestion"; } | null; }; readonly "undelivered_messages": boolean; };
 export type Team = { readonly "id": string; readonly "site_id": string; readonly "name": string; readonly "description": string | null; readonly "created_at": string; readonly "updated_at": string; };
@@ -813,7 +813,7 @@ export interface Operations {
     path: { readonly "engagement_id": string; };
     query: {  };
     body: undefined;
-    answer: { readonly "files": readonly (File)[]; };
+    answer: { readonly "files": readonly (File)[]; readonly "accepts": { readonly "content_types": readonly (string)[]; readonly "max_bytes": number; } | null; };
   };
   "POST /engagements/{engagement_id}/files": {
     path: { readonly "engagement_id": string; };

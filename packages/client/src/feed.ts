@@ -12,6 +12,8 @@ interface FeedOptions {
   readonly open: (lastId: string | null, signal: AbortSignal) => Promise<Response>;
   readonly onItem: (item: FeedItem) => void;
   readonly onState: (state: FeedState) => void;
+  /** An attempt was given up because nothing came, although nobody refused or failed: something may hold answers back. */
+  readonly onSilence?: () => void;
 }
 
 /** Waits before each attempt to connect again, up to twice as long by chance; the last one from then on. */
@@ -76,7 +78,10 @@ export class Feed {
     const attempt = new AbortController();
     this.#attempt = attempt;
     let wasOpen = false;
-    let silence = setTimeout(() => attempt.abort(), openMs);
+    let silence = setTimeout(() => {
+      attempt.abort();
+      if (!stopped.aborted) this.#options.onSilence?.();
+    }, openMs);
     const heard = (): void => {
       clearTimeout(silence);
       silence = setTimeout(() => attempt.abort(), silenceMs);

@@ -5,17 +5,19 @@ import { ProblemError } from '@usher/client/problem';
 import type { Engagement, File as SentFile, MediaUpgradeRequest, QueueTicket } from '@usher/client/api-types';
 import type { Medium } from './media.ts';
 import { callMediaOf } from './call-media.ts';
+import { FallbackReads } from './fallback-reads.ts';
 import { Files } from './files.ts';
-import { merge, messageOf, withDeleted, type Message, type Option } from './messages.ts';
+import { merge, messageOf, newsAmong, withDeleted, type Message, type Option } from './messages.ts';
 import { Outbox, type Content, type Unsent } from './outbox.ts';
 import { isPlace, type Place } from './place.ts';
 import { watchPresence } from './presence.ts';
+import { reasonOf } from './reasons.ts';
 import type { Settings } from './settings.ts';
 import { initialState, type State, type Upgrade } from './state.ts';
 import type { Storage } from './storage.ts';
 import type { Store } from './store.ts';
-import { outcomeInWords, reasonOf, refusalInWords } from './texts.ts';
-import { Typing } from './typing.ts';
+import { outcomeInWords, refusalInWords } from './texts.ts';
+import { OperatorTyping, Typing, type TypingIndicator } from './typing.ts';
 import type { Visitor } from './visitor.ts';
 
 interface Parts {
@@ -29,8 +31,6 @@ interface Parts {
   readonly onOpen: () => void;
 }
 
-/** Somebody who has said so and nothing since is not typing any more. */
-const typingMs = 8_000;
 /** A transcript is shown again after a reload for so long. */
 const rememberedMs = 60 * 60 * 1000;
 
@@ -41,11 +41,11 @@ export class Conversation {
   readonly typing: Typing;
   readonly #parts: Parts;
   readonly #feed: Feed;
+  readonly #reads: FallbackReads;
   readonly #outbox: Outbox;
   readonly #files: Files;
   #place: Place = { ticketId: null, engagementId: null };
-  #typingTimer: ReturnType<typeof setTimeout> | undefined;
-  #typingClock = 0;
+  readonly #operatorTyping: OperatorTyping;
   /** Requests for a call in this engagement, newest first. */
   #upgrades: readonly Upgrade[] = [];
 
@@ -53,6 +53,7 @@ export class Conversation {
     this.#parts = parts;
     const { api, storage, store } = parts;
     this.typing = new Typing((typing) => this.#tellTyping(typing));
+    this.#operatorTyping = new OperatorTyping((isOperatorTyping) => store.set({ isOperatorTyping }));
     this.#feed = new Feed({
       open: async (lastId, signal) =>
         api.send('/feed?hold_presence=true', {
@@ -61,16 +62,22 @@ export class Conversation {
         }),
       onItem: (item) => this.#take(item),
       onState: (connection) => {
-        store.set({ connection });
+        if (connection === 'open') this.#reads.stop();
+        store.set({ connection: this.#reads.works && connection !== 'ended' ? 'open' : connection });
         if (connection === 'ended') this.#forget();
       },
+      onSilence: () => this.#reads.start(),
+    });
+    this.#reads = new FallbackReads({
+      read: async () => this.#refresh(),
+      onRead: (isDone) => store.set({ connection: isDone ? 'open' : 'lost' }),
     });
     this.#outbox = new Outbox({
       storage,
       changed: (unsent) => store.set({ unsent }),
       put: async (unsent, content) => this.#put(unsent, content),
     });
-    this.#files = new Files(api, this.#outbox);
+    this.#files = new Files(api, this.#outbox, (fileRules) => store.set({ fileRules }));
     storage.watch((name) => {
       if (name === 'place' || name === null) this.resume();
     });
@@ -100,7 +107,8 @@ export class Conversation {
   async start(medium: Medium, name: string): Promise<void> {
     const { store, visitor } = this.#parts;
     const given = name.trim() === '' ? null : name.trim();
-    store.set({ ...initialState, phase: 'starting', open: store.value.open, isPanelOpen: true });
+    const { open, staffed, opensAt } = store.value;
+    store.set({ ...initialState, phase: 'starting', open, staffed, opensAt, isPanelOpen: true });
     try {
       const ticket = await this.#enqueue(medium, given).catch(async (error: unknown) => {
         if (!(error instanceof ProblemError && error.status === 401)) throw error;
@@ -149,8 +157,11 @@ export class Conversation {
     if (this.#place.engagementId !== null) this.#outbox.add(this.#place.engagementId, { content: text, chosen: value });
   }
 
-  attach(file: File): void {
-    if (this.#place.engagementId !== null) void this.#files.send(this.#place.engagementId, file);
+  attach(files: Iterable<File>): void {
+    const { fileRules, phase } = this.#parts.store.value;
+    const { engagementId } = this.#place;
+    if (phase !== 'engaged' || fileRules === null || engagementId === null) return;
+    for (const file of files) void this.#files.send(engagementId, file, fileRules);
   }
 
   async download(fileId: string, name: string): Promise<void> {
@@ -248,6 +259,11 @@ export class Conversation {
     if (this.#isUnderWay) this.#feed.start();
   }
 
+  #stopFollowing(): void {
+    this.#feed.stop();
+    this.#reads.stop();
+  }
+
   get #isUnderWay(): boolean {
     const { phase } = this.#parts.store.value;
     return phase === 'waiting' || phase === 'engaged';
@@ -274,17 +290,17 @@ export class Conversation {
 
   #reset(): void {
     const { storage, store } = this.#parts;
-    this.#feed.stop();
+    this.#stopFollowing();
     this.#outbox.clear();
     this.#upgrades = [];
     storage.remove('place');
     this.#place = { ticketId: null, engagementId: null };
-    const { open, isPanelOpen } = store.value;
-    store.set({ ...initialState, open, isPanelOpen });
+    const { open, opensAt, isPanelOpen } = store.value;
+    store.set({ ...initialState, open, opensAt, isPanelOpen });
   }
 
-  /** Everything as it is now. What follows on the feed is all that it will change by. */
-  async #refresh(): Promise<void> {
+  /** Everything as it is now. What follows on the feed is all that it will change by. Answers whether it could be read. */
+  async #refresh(): Promise<boolean> {
     try {
       const { ticketId, engagementId } = this.#place;
       if (engagementId !== null) await this.#readEngagement(engagementId);
@@ -292,10 +308,12 @@ export class Conversation {
         this.#takeTicket(
           await this.#parts.api.call('GET /queue_tickets/{ticket_id}', { path: { ticket_id: ticketId } }),
         );
+      return true;
     } catch (error) {
       if (error instanceof ProblemError && [401, 403, 404].includes(error.status)) this.#forget();
       // Any other failure is one of the connection: the feed will be opened again, and this done once more.
       else this.#parts.store.set({ phase: this.#place.engagementId === null ? 'waiting' : 'engaged' });
+      return false;
     }
   }
 
@@ -332,9 +350,9 @@ export class Conversation {
       case 'engagement.chat.message':
       case 'engagement.chat.message_status':
       case 'engagement.chat.message.status':
-        return this.#takeMessage(messageOf((data as { message: Parameters<typeof messageOf>[0] }).message));
+        return this.#show([messageOf((data as { message: Parameters<typeof messageOf>[0] }).message)]);
       case 'engagement.chat.typing_indicator.operator':
-        return this.#takeTyping((data as { typing_indicator: { typing: boolean; clock: number } }).typing_indicator);
+        return this.#operatorTyping.take((data as { typing_indicator: TypingIndicator }).typing_indicator);
       case 'engagement.media_upgrade_request': {
         type Asked = { media_upgrade_request: Omit<Upgrade, 'state'> };
         return this.#takeUpgrade({ ...(data as Asked).media_upgrade_request, state: 'pending' });
@@ -377,22 +395,17 @@ export class Conversation {
     store.set({ engagement, callMedia: this.#callMediaOf(engagement), phase: isOver ? 'ended' : 'engaged' });
     if (!isOver) return;
     store.set({ upgrade: null, isOperatorTyping: false });
-    this.#feed.stop();
-  }
-
-  #takeMessage(message: Message): void {
-    const { store } = this.#parts;
-    const isNews = message.from === 'operator' && message.status === 'sent';
-    if (isNews && !store.value.messages.some(({ id }) => id === message.id)) {
-      const isSeen = store.value.isPanelOpen && document.visibilityState === 'visible';
-      store.set({ isOperatorTyping: false, unread: isSeen ? 0 : store.value.unread + 1 });
-    }
-    this.#show([message]);
+    this.#stopFollowing();
   }
 
   #show(more: readonly Message[]): void {
     const { store } = this.#parts;
-    store.set({ messages: merge(store.value.messages, more) });
+    const { messages, phase, isPanelOpen, unread } = store.value;
+    // What is read before the conversation is shown was there already.
+    const news = phase === 'engaged' ? newsAmong(more, messages) : 0;
+    const isSeen = isPanelOpen && document.visibilityState === 'visible';
+    if (news > 0) store.set({ isOperatorTyping: false, unread: isSeen ? 0 : unread + news });
+    store.set({ messages: merge(messages, more) });
     for (const message of more) {
       if (message.from === 'visitor') this.#outbox.remove(message.id);
       else if (message.status === 'sent') void this.#acknowledge(message);
@@ -404,15 +417,6 @@ export class Conversation {
     const operation = 'PATCH /engagements/{engagement_id}/chat_messages/{message_id}';
     // It is only for the other side's comfort.
     await this.#parts.api.call(operation, { path, body: { status: 'delivered' } }).catch(() => undefined);
-  }
-
-  #takeTyping({ typing, clock }: { readonly typing: boolean; readonly clock: number }): void {
-    if (clock < this.#typingClock) return;
-    this.#typingClock = clock;
-    const { store } = this.#parts;
-    clearTimeout(this.#typingTimer);
-    store.set({ isOperatorTyping: typing });
-    if (typing) this.#typingTimer = setTimeout(() => store.set({ isOperatorTyping: false }), typingMs);
   }
 
   #takeUpgrade(upgrade: Upgrade): void {

@@ -1,8 +1,9 @@
 import type { Api } from '@usher/client/api';
 import { ProblemError } from '@usher/client/problem';
 import { Turns } from '@usher/client/turns';
+import { refusalOf, tooLarge, wrongKind, type FileRules } from './file-rules.ts';
 import type { Outbox } from './outbox.ts';
-import { reasonOf } from './texts.ts';
+import { reasonOf } from './reasons.ts';
 
 /** By then a browser has begun to save what it was given. */
 const savedMs = 60_000;
@@ -14,16 +15,20 @@ const mostAtOnce = 5;
 export class Files {
   readonly #api: Api;
   readonly #outbox: Outbox;
+  readonly #onRules: (rules: FileRules | null) => void;
   readonly #turns = new Turns(mostAtOnce);
 
-  constructor(api: Api, outbox: Outbox) {
+  constructor(api: Api, outbox: Outbox, onRules: (rules: FileRules | null) => void) {
     this.#api = api;
     this.#outbox = outbox;
+    this.#onRules = onRules;
   }
 
-  async send(engagementId: string, file: File): Promise<void> {
+  async send(engagementId: string, file: File, rules: FileRules): Promise<void> {
     const { name, size: bytes } = file;
     const { id } = this.#outbox.add(engagementId, { content: '', file: { name, bytes, state: 'uploading' } });
+    const refusal = refusalOf(file, rules);
+    if (refusal !== null) return this.#outbox.changeFile(id, {}, refusal);
     const form = new FormData();
     form.append('content', file, name);
     try {
@@ -35,7 +40,7 @@ export class Files {
       // Its result may have come before we knew the name of the file.
       if (state === 'pending') this.#lookSoon(engagementId);
     } catch (error) {
-      this.#outbox.changeFile(id, {}, reasonOf(error));
+      this.#outbox.changeFile(id, {}, uploadRefusal(error, rules));
     }
   }
 
@@ -46,10 +51,11 @@ export class Files {
     });
   }
 
-  /** How the scans stand. */
+  /** How the scans stand, and what may be sent. */
   async look(engagementId: string): Promise<void> {
     const path = { engagement_id: engagementId };
-    const { files } = await this.#api.call('GET /engagements/{engagement_id}/files', { path });
+    const { files, accepts } = await this.#api.call('GET /engagements/{engagement_id}/files', { path });
+    this.#onRules(accepts === null ? null : { contentTypes: accepts.content_types, maxBytes: accepts.max_bytes });
     for (const file of files) this.#outbox.scanned(file.id, file.state);
   }
 
@@ -62,4 +68,11 @@ export class Files {
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), savedMs);
   }
+}
+
+/** The only rules that a file breaks are its size and its kind; an empty one was not uploaded. */
+function uploadRefusal(error: unknown, rules: FileRules): string {
+  const code = error instanceof ProblemError ? error.code : '';
+  if (code === 'invalid_request') return wrongKind(rules);
+  return code === 'body_too_large' ? tooLarge(rules.maxBytes) : reasonOf(error);
 }

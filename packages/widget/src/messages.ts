@@ -45,6 +45,12 @@ export function merge(known: readonly Message[], more: readonly Message[]): Mess
   return [...byId.values()].toSorted((one, other) => (one.timestamp < other.timestamp ? -1 : 1));
 }
 
+/** How many of the messages are from an operator and neither known nor delivered. */
+export function newsAmong(more: readonly Message[], known: readonly Message[]): number {
+  const ids = new Set(known.map(({ id }) => id));
+  return more.filter(({ id, from, status }) => from === 'operator' && status === 'sent' && !ids.has(id)).length;
+}
+
 /** With the file shown as deleted wherever it was sent. */
 export function withDeleted(messages: readonly Message[], fileId: string): Message[] {
   return messages.map((message) => {

@@ -1,5 +1,6 @@
 import { ProblemError } from '@usher/client/problem';
 import { newId } from '@usher/client/new-id';
+import { reasonOf } from './reasons.ts';
 import type { Storage } from './storage.ts';
 
 /** A message that the server has not acknowledged. It is kept in the browser under an id of its own, so that it may be sent again. */
@@ -93,7 +94,7 @@ export class Outbox {
   scanned(fileId: string, state: 'pending' | 'clean' | 'infected'): void {
     const unsent = this.#unsent.find(({ file }) => file?.id === fileId);
     if (unsent === undefined || state === 'pending') return;
-    const refused = state === 'infected' ? 'It was found to be unsafe and is not sent.' : undefined;
+    const refused = state === 'infected' ? 'A virus was found in this file.' : undefined;
     this.changeFile(unsent.id, { state }, refused);
   }
 
@@ -128,7 +129,7 @@ export class Outbox {
           this.#timer = setTimeout(() => this.flush(), againMs);
           break;
         }
-        this.#replace({ ...unsent, refused: error.message });
+        this.#replace({ ...unsent, refused: reasonOf(error) });
       }
     }
     this.#isSending = false;

@@ -1,4 +1,5 @@
 import type { Engagement, MediaUpgradeRequest, QueueTicket } from '@usher/client/api-types';
+import type { FileRules } from './file-rules.ts';
 import type { FeedState } from '@usher/client/feed';
 import type { Media } from '@usher/call/media';
 import type { Medium } from './media.ts';
@@ -33,11 +34,17 @@ export interface State {
   readonly phase: Phase;
   /** What the queues let in; `null`: not known yet. */
   readonly open: readonly Medium[] | null;
+  /** By what somebody who is online could serve a visitor; `null`: not known yet. While waiting, in the queues of the ticket. */
+  readonly staffed: readonly Medium[] | null;
+  /** When the hours begin; `null`: they have begun, or that is not known. */
+  readonly opensAt: string | null;
   readonly connection: FeedState;
   readonly ticket: QueueTicket | null;
   readonly engagement: Engagement | null;
   readonly messages: readonly Message[];
   readonly unsent: readonly Unsent[];
+  /** What may be sent in this conversation; `null`: no files, or that is not known yet. */
+  readonly fileRules: FileRules | null;
   /** Asked for and not answered yet, by either side. */
   readonly upgrade: Upgrade | null;
   /** What is to be heard and seen; `null`: it is a chat. */
@@ -52,11 +59,14 @@ export interface State {
 export const initialState: State = {
   phase: 'idle',
   open: null,
+  staffed: null,
+  opensAt: null,
   connection: 'connecting',
   ticket: null,
   engagement: null,
   messages: [],
   unsent: [],
+  fileRules: null,
   upgrade: null,
   callMedia: null,
   isOperatorTyping: false,

@@ -5,9 +5,38 @@ import type { Medium } from './media.ts';
 
 export const mediumNames: Readonly<Record<Medium, string>> = { text: 'Chat', audio: 'Call', video: 'Video call' };
 
-export function positionInWords(position: number | null): string {
-  if (position === null) return 'Looking for somebody to help you';
-  return position === 1 ? 'You are next in line' : `You are number ${position} in line`;
+/** What of the state is about waiting. */
+interface Waiting {
+  readonly ticket: QueueTicket | null;
+  readonly staffed: readonly Medium[] | null;
+}
+
+/** The place in the line. Whom nobody can serve now is the first, but not "next". */
+export function positionInWords({ ticket, staffed }: Waiting): string {
+  if (ticket === null || ticket.position === null) return 'Looking for somebody to help you';
+  if (ticket.position > 1) return `You are number ${ticket.position} in line`;
+  return staffed !== null && isStaffed(staffed, ticket) ? 'You are next in line' : 'You are first in line';
+}
+
+/** Whether somebody who is online can take the ticket. */
+export function isStaffed(staffed: readonly Medium[], { media }: Pick<QueueTicket, 'media'>): boolean {
+  return staffed.some((medium) => medium === media);
+}
+
+/** That nobody is there, and when that changes, as far as it is known. */
+export function offlineInWords(opensAt: string | null, now = new Date()): string {
+  const offline = "We're offline right now.";
+  return opensAt === null ? offline : `${offline} We're back ${timeInWords(new Date(opensAt), now)}.`;
+}
+
+function timeInWords(at: Date, now: Date): string {
+  const time = at.toLocaleTimeString('en', { hour: 'numeric', minute: '2-digit' });
+  const midnight = (date: Date): number => new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
+  const days = Math.round((midnight(at) - midnight(now)) / 86_400_000);
+  if (days === 0) return `at ${time}`;
+  if (days === 1) return `tomorrow at ${time}`;
+  const options = days < 7 ? ({ weekday: 'long' } as const) : ({ month: 'long', day: 'numeric' } as const);
+  return `on ${at.toLocaleDateString('en', options)} at ${time}`;
 }
 
 export function waitInWords(seconds: number | null): string | null {
@@ -23,7 +52,7 @@ export function waitInWords(seconds: number | null): string | null {
 export function outcomeInWords(state: QueueTicket['state']): string {
   switch (state) {
     case 'unstaffed':
-      return 'Everybody has left for now. Please try again later.';
+      return "We're offline right now. Please try again later.";
     case 'expired':
       return 'Nobody was free in time. We are sorry. You can try once more.';
     case 'visitor_left':
@@ -32,7 +61,7 @@ export function outcomeInWords(state: QueueTicket['state']): string {
     case 'waiting':
     case 'offered':
     case 'engaged':
-      return 'Your request was called off. You can ask again.';
+      return 'Your request was cancelled. You can ask again.';
   }
 }
 
@@ -77,9 +106,4 @@ export function mediaInWords({ audio, video }: Pick<MediaUpgradeRequest, 'audio'
 export function bytesInWords(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`;
   return bytes < 1_000_000 ? `${Math.round(bytes / 1_000)} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
-}
-
-/** Refusals say it in the server's own words. */
-export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : 'Something went wrong. Please try again.';
 }

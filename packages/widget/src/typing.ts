@@ -30,3 +30,31 @@ export class Typing {
     this.#tell(false);
   }
 }
+
+export interface TypingIndicator {
+  readonly typing: boolean;
+  /** Grows with each one, so that one that was overtaken is known. */
+  readonly clock: number;
+}
+
+/** An operator who said so and nothing since is not typing any more. */
+const typingMs = 8_000;
+
+/** Whether the operator is typing, by what the feed brings. */
+export class OperatorTyping {
+  readonly #show: (isTyping: boolean) => void;
+  #clock = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(show: (isTyping: boolean) => void) {
+    this.#show = show;
+  }
+
+  take({ typing, clock }: TypingIndicator): void {
+    if (clock < this.#clock) return;
+    this.#clock = clock;
+    clearTimeout(this.#timer);
+    this.#show(typing);
+    if (typing) this.#timer = setTimeout(() => this.#show(false), typingMs);
+  }
+}

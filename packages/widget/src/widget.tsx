@@ -4,7 +4,7 @@ import { Availability } from './availability.ts';
 import { Calls } from './calls.ts';
 import { Conversation } from './conversation.ts';
 import { readSettings, type Settings } from './settings.ts';
-import { initialState } from './state.ts';
+import { initialState, type State } from './state.ts';
 import { Storage } from './storage.ts';
 import { Store } from './store.ts';
 import { App } from './ui/app.tsx';
@@ -17,8 +17,10 @@ const tag = document.currentScript ?? document.querySelector('script[data-site][
 const name = 'usher-widget';
 
 function start(settings: Settings): void {
-  // The tag is there twice, say.
-  if (document.querySelector(name) !== null) return;
+  if (document.querySelector(name) !== null) {
+    // oxlint-disable-next-line no-console -- for whoever has put the tag on the page.
+    return console.warn('Usher: this page has more than one script tag of widget.js. Only the first one is used.');
+  }
   const storage = new Storage(`usher.${settings.site}.`, () => localStorage);
   const ofTab = new Storage(`usher.${settings.site}.`, () => sessionStorage);
   const visitor = new Visitor(settings, storage);
@@ -44,14 +46,28 @@ function start(settings: Settings): void {
     onSignal: (signal) => calls.receive(signal),
     onOpen: () => calls.resync(),
   });
-  const availability = new Availability(
-    { api: anybody, settings },
-    (open) => store.set({ open }),
-    () => ['idle', 'ended'].includes(store.value.phase),
-  );
+  const availability = new Availability({
+    api: anybody,
+    settings,
+    queues: () => queuesToAsk(store.value, settings),
+    // What the queues of a ticket let in says nothing about the others.
+    tell: ({ open, ...more }) => store.set(store.value.phase === 'waiting' ? more : { open, ...more }),
+  });
+  let { phase } = store.value;
+  store.subscribe(() => {
+    const hasChanged = phase !== store.value.phase;
+    ({ phase } = store.value);
+    if (hasChanged) availability.look();
+  });
   conversation.resume();
   availability.look();
   mount(<App settings={settings} store={store} conversation={conversation} calls={calls} />);
+}
+
+/** `null`: whoever is being connected, or is, has no use for it. */
+function queuesToAsk({ phase, ticket }: State, { queues }: Settings): readonly string[] | null {
+  if (phase === 'waiting') return ticket?.queue_ids ?? null;
+  return phase === 'idle' || phase === 'ended' ? queues : null;
 }
 
 /**
@@ -70,6 +86,12 @@ function mount(app: Parameters<typeof render>[0]): void {
     root.addEventListener(type, (event) => event.stopPropagation());
   document.documentElement.append(host);
   render(app, root);
+  // In the top layer nothing of the page covers us, and a transformed <html>, to which `position: fixed` would else be
+  // relative, does not move us. Where a browser has no popovers, the highest z-index has to do.
+  if ('showPopover' in host) {
+    host.popover = 'manual';
+    host.showPopover();
+  }
 }
 
 const settings = tag instanceof HTMLScriptElement ? readSettings(tag.dataset, tag.src || location.href) : null;

@@ -1,5 +1,6 @@
 import { Api, type Answer, type Operation } from '@usher/client/api';
 import { problemOf, ProblemError, Unreachable } from '@usher/client/problem';
+import { clearShelves } from '../data/browser-storage.ts';
 
 /**
  * Who is at the console.
@@ -183,7 +184,7 @@ export async function post<Body>(path: string, body: unknown): Promise<Body> {
 
 /** What was typed on the desk is kept for whoever comes back, not for whoever comes after somebody has left on purpose. */
 function forgetTyped(): void {
-  for (const key of Object.keys(localStorage)) if (key.startsWith('usher-desk ')) localStorage.removeItem(key);
+  clearShelves('usher-desk ');
 }
 
 /** Where a browser blocks storage, Firefox refuses the channel too. Tabs then find out about each other when they next ask. */

@@ -27,6 +27,11 @@ export function Entrance({ title, children }: { readonly title: string; readonly
 export function SignInPage(): ReactElement {
   return (
     <Entrance title="Sign in to Usher">
+      {!navigator.cookieEnabled && (
+        <Alert color="yellow" title="Your browser blocks cookies">
+          You can sign in and work, but reloading the page signs you out. Allow cookies for this site to stay signed in.
+        </Alert>
+      )}
       <SignInForm />
       <Text size="sm" c="dimmed">
         The first link is printed when Usher starts. Others are invited under “People”. The API is described at{' '}

@@ -1,6 +1,7 @@
 import { Button, Text } from '@mantine/core';
 import { useEffect, type ReactElement } from 'react';
 import { isHeld } from '../components/leaving.ts';
+import { shelfOf } from '../data/browser-storage.ts';
 
 const askMs = 1_500;
 /** What fails again at once is not tried by itself again and again. */
@@ -12,11 +13,11 @@ export function WhenBack(): ReactElement {
   useEffect(() => {
     let isOver = false;
     const timer = setInterval(() => {
-      if (isHeld() || Date.now() - Number(sessionStorage.getItem(reloadedKey)) < restMs) return;
+      if (isHeld() || Date.now() - Number(shelfOf('sessionStorage').getItem(reloadedKey)) < restMs) return;
       void answers().then((yes) => {
         if (!yes || isOver) return;
         isOver = true;
-        sessionStorage.setItem(reloadedKey, String(Date.now()));
+        shelfOf('sessionStorage').setItem(reloadedKey, String(Date.now()));
         location.reload();
       });
     }, askMs);

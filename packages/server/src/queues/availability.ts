@@ -1,13 +1,21 @@
 import Type from 'typebox';
 import { accountOf } from '../identity/access.ts';
 import type { App } from '../platform/http.ts';
-import { list, media, mediumList, output, uuid, type Medium } from '../platform/schema.ts';
+import { list, media, mediumList, nullable, output, timestamp, uuid, type Medium } from '../platform/schema.ts';
 import type { QueueOutput } from './queue.ts';
 import type { SiteQueues } from './site-queues.ts';
 
 const availabilityOutput = output('SiteAvailability', {
   open: Type.Boolean({ description: 'Whether a queue would let a visitor in now' }),
   media: Type.Unsafe<Medium[]>({ ...mediumList, description: 'By what: all that the open queues let in' }),
+  staffed_media: Type.Unsafe<Medium[]>({
+    ...mediumList,
+    description: 'By what an operator who is available now, busy or not, could serve a visitor',
+  }),
+  opens_at: Type.Unsafe<Date | null>({
+    ...nullable(timestamp),
+    description: 'When the first queue opens by its hours; null while one is open by them, or if none ever will be',
+  }),
 });
 
 /**
@@ -33,13 +41,22 @@ export function availabilityRoute(app: App, siteQueues: SiteQueues): void {
     },
     async (request) => {
       const { queue_ids: wanted } = request.query;
-      const queues = await siteQueues.list(accountOf(request), request.params.site_id);
-      return availabilityOf(wanted === undefined ? queues : queues.filter(({ id }) => wanted.includes(id)));
+      const account = accountOf(request);
+      const { site_id: siteId } = request.params;
+      const queues = await siteQueues.list(account, siteId);
+      const { staffedMedia, opensAt } = await siteQueues.outlook(account, siteId, wanted);
+      return {
+        ...availabilityOf(wanted === undefined ? queues : queues.filter(({ id }) => wanted.includes(id))),
+        staffed_media: [...staffedMedia],
+        opens_at: opensAt === null ? null : new Date(opensAt),
+      };
     },
   );
 }
 
-function availabilityOf(queues: readonly QueueOutput[]): Type.Static<typeof availabilityOutput> {
+function availabilityOf(
+  queues: readonly QueueOutput[],
+): Pick<Type.Static<typeof availabilityOutput>, 'open' | 'media'> {
   const opened = queues.filter(({ status }) => status === 'opened');
   const letIn = new Set(opened.flatMap(({ available_properties }) => available_properties.media));
   return { open: opened.length > 0, media: media.filter((medium) => letIn.has(medium)) };

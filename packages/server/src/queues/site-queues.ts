@@ -5,6 +5,7 @@ import type { AccountId, QueueId, SchedulingPolicyId, SiteId, TeamId } from '../
 import { RowCache } from '../platform/row-cache.ts';
 import { compileHours, isOpen, nextChange, type CompiledHours } from '../schedules/hours.ts';
 import { mediaOf, type QueueOutput, type QueueRow } from './queue.ts';
+import { outlookOf, type Outlook } from './outlook.ts';
 import { evaluate, staffs, type QueueFacts } from './status.ts';
 import {
   availableOperators,
@@ -61,12 +62,25 @@ export function compiledHours(policy: Awaited<ReturnType<typeof policiesById>>[n
 /** What is true of the queues until an instant, unless something is changed; who waits in them is not among it. */
 interface Setting {
   readonly facts: ReadonlyMap<QueueId, Omit<QueueFacts, 'visitors'>>;
+  /** When those open that are closed by their hours. */
+  readonly openings: ReadonlyMap<QueueId, number>;
   readonly validUntil: number;
 }
 
 function settingAt(material: Material, now: number): Setting {
   const facts = new Map(material.rows.map((row) => [row.id, factsOf(material, row, now)]));
-  return { facts, validUntil: nextTurn(material, now) };
+  return { facts, openings: openingsOf(material, now), validUntil: nextTurn(material, now) };
+}
+
+function openingsOf({ rows, hours }: Material, now: number): Map<QueueId, number> {
+  const closed = [...hours].filter(([, compiled]) => !isOpen(compiled, now));
+  const byPolicy = new Map(closed.map(([id, compiled]) => [id, nextChange(compiled, now)]));
+  const openings = new Map<QueueId, number>();
+  for (const { id, scheduling_policy_id: policyId } of rows) {
+    const opensAt = policyId === null ? null : (byPolicy.get(policyId) ?? null);
+    if (opensAt !== null) openings.set(id, opensAt);
+  }
+  return openings;
 }
 
 function evaluateAll({ siteId, rows }: Material, { facts: standing }: Setting, counts: Counts): QueueOutput[] {
@@ -253,6 +267,16 @@ export class SiteQueues {
 
   async list(accountId: AccountId, siteId: SiteId, now = this.now()): Promise<readonly QueueOutput[]> {
     return (await this.#current(accountId, siteId, now)).queues;
+  }
+
+  /** Of the queues with these ids, else of all of the site. */
+  async outlook(accountId: AccountId, siteId: SiteId, ids: readonly QueueId[] | undefined): Promise<Outlook> {
+    const { queues, setting } = await this.#current(accountId, siteId, this.now());
+    const wanted = queues.filter(({ id }) => ids === undefined || ids.includes(id));
+    return outlookOf(
+      wanted.flatMap(({ id }) => setting.facts.get(id) ?? []),
+      setting.openings,
+    );
   }
 
   async #current(accountId: AccountId, siteId: SiteId, now: number): Promise<Held> {

@@ -5,6 +5,7 @@ import type { Conversation } from '../conversation.ts';
 import type { Settings } from '../settings.ts';
 import { isShown, type State } from '../state.ts';
 import type { Store } from '../store.ts';
+import { Announcer } from './announcer.tsx';
 import { Launcher } from './launcher.tsx';
 import { Panel } from './panel.tsx';
 import { Sound } from './sound.tsx';
@@ -40,6 +41,7 @@ export function App(parts: Parts) {
     >
       {/* Somebody who hides the panel goes on talking. */}
       <Sound calls={calls} />
+      <Announcer store={store} />
       {state.isPanelOpen && <Panel {...parts} state={state} />}
       {!state.isPanelOpen && isShown(state) && (
         <Launcher element={launcher} state={state} title={settings.title} onOpen={() => conversation.open()} />

@@ -22,12 +22,15 @@ export function Chat(props: PanelProps) {
       )}
       <Log {...props} />
       {phase === 'engaged' ? (
-        <Composer key={engagement?.id} conversation={conversation} engagementId={engagement?.id ?? ''} />
+        <Composer
+          key={engagement?.id}
+          conversation={conversation}
+          engagementId={engagement?.id ?? ''}
+          fileRules={state.fileRules}
+        />
       ) : (
         <div class="foot">
-          <p class="event" role="status">
-            {endInWords(engagement?.end_reason ?? null)}
-          </p>
+          <p class="event">{endInWords(engagement?.end_reason ?? null)}</p>
           <button type="button" class="button" onClick={() => conversation.leave()}>
             Start again
           </button>

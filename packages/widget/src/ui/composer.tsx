@@ -1,5 +1,6 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Conversation } from '../conversation.ts';
+import { pastedFiles, type FileRules } from '../file-rules.ts';
 import { Icon } from './icons.tsx';
 
 /** Code points of a message in the API; a text has at least as many characters. */
@@ -11,9 +12,10 @@ let draft = { engagementId: '', text: '' };
 interface Props {
   readonly conversation: Conversation;
   readonly engagementId: string;
+  readonly fileRules: FileRules | null;
 }
 
-export function Composer({ conversation, engagementId }: Props) {
+export function Composer({ conversation, engagementId, fileRules }: Props) {
   const [text, setShown] = useState(draft.engagementId === engagementId ? draft.text : '');
   const setText = (written: string): void => {
     draft = { engagementId, text: written };
@@ -25,6 +27,9 @@ export function Composer({ conversation, engagementId }: Props) {
   useEffect(() => {
     if (matchMedia('(pointer: fine)').matches && !isPageWrittenIn()) field.current?.focus();
   }, []);
+  useLayoutEffect(() => {
+    if (field.current !== null && !CSS.supports('field-sizing', 'content')) fitToText(field.current);
+  }, [text]);
   const send = (): void => {
     if (text.trim() === '') return;
     conversation.send(text.trim());
@@ -38,29 +43,39 @@ export function Composer({ conversation, engagementId }: Props) {
     send();
   };
   const attach = (files: FileList | null): void => {
-    for (const file of files ?? []) conversation.attach(file);
+    conversation.attach(files ?? []);
     if (picker.current !== null) picker.current.value = '';
+  };
+  const onPaste = (event: ClipboardEvent): void => {
+    const files = event.clipboardData === null ? [] : pastedFiles(event.clipboardData);
+    if (files.length === 0) return;
+    event.preventDefault();
+    conversation.attach(files);
   };
   return (
     <div class="composer">
-      <input
-        ref={picker}
-        type="file"
-        class="unseen"
-        multiple
-        tabIndex={-1}
-        aria-label="Files to send"
-        onChange={(event) => attach(event.currentTarget.files)}
-      />
-      <button
-        type="button"
-        class="icon"
-        title="Send a file"
-        aria-label="Send a file"
-        onClick={() => picker.current?.click()}
-      >
-        <Icon name="clip" />
-      </button>
+      {fileRules !== null && (
+        <>
+          {/* Hidden from everybody: the button is its name and its place. */}
+          <input
+            ref={picker}
+            type="file"
+            hidden
+            multiple
+            accept={fileRules.contentTypes.join()}
+            onChange={(event) => attach(event.currentTarget.files)}
+          />
+          <button
+            type="button"
+            class="icon"
+            title="Send a file"
+            aria-label="Send a file"
+            onClick={() => picker.current?.click()}
+          >
+            <Icon name="clip" />
+          </button>
+        </>
+      )}
       <textarea
         ref={field}
         rows={1}
@@ -75,12 +90,20 @@ export function Composer({ conversation, engagementId }: Props) {
           conversation.typing.stroke();
         }}
         onKeyDown={onKeyDown}
+        onPaste={onPaste}
       />
       <button type="button" class="icon" title="Send" aria-label="Send" disabled={text.trim() === ''} onClick={send}>
         <Icon name="send" />
       </button>
     </div>
   );
+}
+
+/** As tall as its text, within what the styles allow; not every browser does that by itself. */
+function fitToText(field: HTMLTextAreaElement): void {
+  field.style.blockSize = 'auto';
+  const borders = field.offsetHeight - field.clientHeight;
+  field.style.blockSize = `${field.scrollHeight + borders}px`;
 }
 
 function isPageWrittenIn(): boolean {

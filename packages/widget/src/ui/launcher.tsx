@@ -26,8 +26,9 @@ export function Launcher({ element, state, title, onOpen }: Props) {
   );
 }
 
-function labelOf({ phase, ticket }: State, title: string): string {
-  if (phase === 'waiting') return positionInWords(ticket?.position ?? null);
+function labelOf(state: State, title: string): string {
+  const { phase } = state;
+  if (phase === 'waiting') return positionInWords(state);
   if (phase === 'engaged') return 'Back to the conversation';
   return title;
 }

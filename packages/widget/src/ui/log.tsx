@@ -34,7 +34,10 @@ export function Log(props: PanelProps) {
     <div ref={body} class="body" tabIndex={0} role="log" aria-label="Conversation" onScroll={onScroll}>
       <div class="log">
         {lines.map((line) => (
-          <LineOf key={line.id} {...props} line={line} messages={state.messages} />
+          // Visitors know what they wrote: it would be read out while it is sent, and once more when it has arrived.
+          <div key={line.id} class="entry" aria-live={isOwn(line) ? 'off' : undefined}>
+            <LineOf {...props} line={line} messages={state.messages} />
+          </div>
         ))}
         {state.isOperatorTyping && (
           <div class="line">
@@ -48,6 +51,10 @@ export function Log(props: PanelProps) {
       </div>
     </div>
   );
+}
+
+function isOwn(line: Line): boolean {
+  return line.kind === 'unsent' || (line.kind === 'message' && line.message.from === 'visitor');
 }
 
 function LineOf({ line, ...props }: PanelProps & { readonly line: Line; readonly messages: readonly Message[] }) {

@@ -4,6 +4,7 @@ import type { State } from '../state.ts';
 import type { Parts } from './app.tsx';
 import { AskForCall } from './ask-for-call.tsx';
 import { Chat } from './chat.tsx';
+import { useDropTarget } from './use-drop-target.ts';
 import { Icon } from './icons.tsx';
 import { Start } from './start.tsx';
 import { trapFocus } from './trap-focus.ts';
@@ -32,6 +33,8 @@ export function Panel(props: PanelProps) {
   });
   useEffect(() => setIsEnding(false), [state.phase]);
   useVisibleHeight(panel, isWhole);
+  const takesFiles = state.phase === 'engaged' && state.fileRules !== null;
+  const { isOver, ...dropping } = useDropTarget(takesFiles ? (files) => conversation.attach(files) : null);
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === 'Escape') conversation.close();
     else if (isWhole) trapFocus(event);
@@ -45,7 +48,13 @@ export function Panel(props: PanelProps) {
       aria-modal={isWhole}
       aria-label={settings.title}
       onKeyDown={onKeyDown}
+      {...dropping}
     >
+      {isOver && (
+        <div class="drop" aria-hidden="true">
+          Drop files to send them
+        </div>
+      )}
       <div class="head">
         <h2 ref={heading} tabIndex={-1} dir="auto">
           {settings.title}

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Medium } from '../media.ts';
-import { mediumNames } from '../texts.ts';
+import { mediumNames, offlineInWords } from '../texts.ts';
 import { Icon } from './icons.tsx';
 import type { PanelProps } from './panel.tsx';
 
@@ -10,7 +10,7 @@ const icons = { text: 'chat', audio: 'audio', video: 'video' } as const;
 const longestName = 255;
 
 export function Start({ settings, conversation, state }: PanelProps) {
-  const { open, notice, phase } = state;
+  const { open, opensAt, notice, phase } = state;
   const [name, setName] = useState('');
   const start = (medium: Medium): void => {
     if (phase !== 'starting') void conversation.start(medium, name);
@@ -19,9 +19,7 @@ export function Start({ settings, conversation, state }: PanelProps) {
     <div class="body center">
       <div role="status">{notice !== null && <p class={`note ${notice.kind}`}>{notice.text}</p>}</div>
       {(open ?? []).length === 0 ? (
-        <p class="quiet">
-          {open === null ? 'One moment…' : 'Nobody is available right now. This changes by itself when we are back.'}
-        </p>
+        <p class="quiet">{open === null ? 'One moment…' : offlineInWords(opensAt)}</p>
       ) : (
         <>
           <p class="large" dir="auto">

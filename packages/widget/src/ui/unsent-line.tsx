@@ -25,9 +25,13 @@ export function UnsentLine({ conversation, unsent }: { readonly conversation: Co
       {refused === undefined ? (
         <span class="meta">{progressOf(unsent)}</span>
       ) : (
-        <span class="meta problem" role="alert">
-          Not sent. {refused}{' '}
-          <button type="button" onClick={() => conversation.dismiss(id)}>
+        <span class="meta problem">
+          <span role="alert">Not sent. {refused}</span>{' '}
+          <button
+            type="button"
+            aria-label={file === undefined ? 'Remove the message' : `Remove ${file.name}`}
+            onClick={() => conversation.dismiss(id)}
+          >
             Remove
           </button>
         </span>

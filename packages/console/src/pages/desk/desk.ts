@@ -2,6 +2,7 @@ import type { Api } from '@usher/client/api';
 import { ProblemError, Unreachable } from '@usher/client/problem';
 import type { Live } from '../../live/live.ts';
 import { inWords } from '../../components/in-words.ts';
+import { shelfOf } from '../../data/browser-storage.ts';
 import {
   noConversations,
   reduce,
@@ -52,7 +53,7 @@ export class Desk {
 
   constructor(parts: DeskParts) {
     this.#parts = parts;
-    this.keeper = new Keeper(localStorage, parts.operatorId);
+    this.keeper = new Keeper(shelfOf('localStorage'), parts.operatorId);
     this.typing = new Typing(parts.api);
     this.uploads = new Uploads(parts.api, async (id) => this.#readFiles(id));
     this.calls = new Calls(parts.api, parts.live);

@@ -30,6 +30,17 @@ export const fileOutput = output('File', {
   deleted_by: Type.Unsafe<Side | null>({ ...nullable(oneOf(sides)), description: 'The side; managers are operators' }),
 });
 
+/** What the caller may send in the engagement. */
+export const acceptedFiles = nullable(
+  Type.Object(
+    {
+      content_types: Type.Array(Type.String({ description: 'A type, or a family of them: image/*' })),
+      max_bytes: Type.Integer(),
+    },
+    { description: 'What the caller may send, by the settings of the site; null: no files' },
+  ),
+);
+
 export const uploadOutput = Type.Object({ file_id: uuid<'file'>(), security_scanning_required: Type.Boolean() });
 export const scanInput = body({ result: oneOf(scanResults) });
 

@@ -3,13 +3,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { accountOf, permit } from '../../identity/access.ts';
 import { recordChange } from '../../identity/audit/audit.ts';
+import { findSite } from '../../identity/sites/store.ts';
 import { notFound, Refusal } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
 import { uuid } from '../../platform/schema.ts';
+import { partyOf } from '../party.ts';
 import { permittedEngagement } from '../routes.ts';
 import { deleteFile } from './delete-file.ts';
 import { attachment } from './file-name.ts';
-import { fileOutput, scanInput, type FileRow } from './file.ts';
+import { acceptedFiles, fileOutput, mostFileBytes, scanInput, type FileRow } from './file.ts';
 import { pendingFilesRoute } from './pending-route.ts';
 import type { FilesRoom } from './room.ts';
 import { Slots } from './slots.ts';
@@ -43,12 +45,16 @@ export function fileRoutes(app: App, room: FilesRoom): void {
         tags,
         summary: 'The files of an engagement and how their scans stand, oldest first',
         params: Type.Object(engagementParams),
-        response: { 200: Type.Object({ files: Type.Array(fileOutput) }) },
+        response: { 200: Type.Object({ files: Type.Array(fileOutput), accepts: acceptedFiles }) },
       },
     },
     async (request) => {
-      const { id } = await permittedEngagement(request, request.params.engagement_id);
-      return { files: await listFiles(request.sql, id) };
+      const { id, site_id: siteId } = await permittedEngagement(request, request.params.engagement_id);
+      const [files, site] = await Promise.all([listFiles(request.sql, id), findSite(request.sql, siteId)]);
+      if (site === null) throw new Error('an engagement without a site');
+      const isTaken = site.allowed_file_senders[partyOf(request).kind] && room.scanner.kind !== 'unset';
+      const accepts = { content_types: site.allowed_file_content_types, max_bytes: mostFileBytes };
+      return { files, accepts: isTaken ? accepts : null };
     },
   );
 

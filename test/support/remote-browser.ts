@@ -1,0 +1,144 @@
+import { until, type Json } from './server.ts';
+
+/** What a protocol has to offer; `RemotePage` makes the rest of it. Both protocols describe actions in the same way. */
+export interface Driver {
+  /** Resolves when the page is loaded. */
+  goto(url: string): Promise<void>;
+  reload(): Promise<void>;
+  /** The value of an expression in the page. It has to be JSON. */
+  evaluate(expression: string): Promise<Json>;
+  /** Sources of input actions, as in https://www.w3.org/TR/webdriver2/#actions. */
+  perform(actions: readonly object[]): Promise<void>;
+  /** Chooses a file in the file input that the expression finds. */
+  chooseFile(expression: string, path: string): Promise<void>;
+}
+
+/** A browser that hangs is ended, so that the tests come to an end. */
+export const longestRunMs = 180_000;
+
+/** Browsers that Playwright does not bring: Debian's own Firefox and WebKit. */
+export interface RemoteBrowser {
+  /** A page with storage of its own. */
+  newPage(): Promise<RemotePage>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Codes of keys, as in https://www.w3.org/TR/webdriver2/#keyboard-actions. */
+const keyCodes = { Tab: '\uE004', Enter: '\uE007', Escape: '\uE00C' } as const;
+type Key = keyof typeof keyCodes;
+
+/** Finds elements in the page and in open shadow roots, by what people call them. Runs in the page. */
+const finder = `
+  const rootsIn = (root) =>
+    [root, ...[...root.querySelectorAll('*')].flatMap(({ shadowRoot }) => (shadowRoot ? rootsIn(shadowRoot) : []))];
+  const isVisible = (element) => element.checkVisibility({ visibilityProperty: true });
+  const all = (selector) => rootsIn(document).flatMap((root) => [...root.querySelectorAll(selector)]);
+  const nameOf = (element) =>
+    (element.getAttribute('aria-label') ?? element.labels?.[0]?.innerText ?? element.innerText ?? '')
+      .replaceAll(/\\s+/g, ' ').trim();
+  const find = (selector, name) => all(selector).find((element) => isVisible(element) && nameOf(element) === name);
+  const readable = () =>
+    rootsIn(document)
+      .flatMap((root) => [...root.children].filter(isVisible).map(({ innerText }) => innerText))
+      .join(' ');
+  const focused = () => {
+    let active = document.activeElement;
+    while (active?.shadowRoot?.activeElement) active = active.shadowRoot.activeElement;
+    return active;
+  };
+`;
+
+/** A page of a browser by WebDriver: what is clicked and typed goes through the browser's own input, not through scripts. */
+export class RemotePage {
+  readonly #driver: Driver;
+
+  constructor(driver: Driver) {
+    this.#driver = driver;
+  }
+
+  async goto(url: string): Promise<void> {
+    await this.#driver.goto(url);
+  }
+
+  async reload(): Promise<void> {
+    await this.#driver.reload();
+  }
+
+  async evaluate<T = Json>(expression: string): Promise<T> {
+    return (await this.#driver.evaluate(within(`return (${expression});`))) as T;
+  }
+
+  /** Waits until an expression is true in the page. */
+  async untilTrue(expression: string): Promise<void> {
+    await until(async () => this.evaluate<boolean>(`Boolean(${expression})`)).catch((error: unknown) => {
+      throw new Error(`${expression} did not become true`, { cause: error });
+    });
+  }
+
+  /** Waits until somebody can read it, in the page or in the widget. */
+  async untilRead(text: string): Promise<void> {
+    await this.untilTrue(`readable().includes(${JSON.stringify(text)})`);
+  }
+
+  /** Clicks the button, as soon as it is there, in the place where it is seen. */
+  async click(name: string, selector = 'button'): Promise<void> {
+    const found = `find(${JSON.stringify(selector)}, ${JSON.stringify(name)})`;
+    // What is still moving would be missed.
+    const place = `(({ x, y, width, height }) => [x + width / 2, y + height / 2].map(Math.round))(${found}.getBoundingClientRect())`;
+    await this.untilTrue(`${found} && document.getAnimations().length === 0`);
+    const [x, y] = await this.evaluate<[number, number]>(place);
+    await this.#driver.perform([
+      {
+        type: 'pointer',
+        id: 'mouse',
+        parameters: { pointerType: 'mouse' },
+        actions: [
+          { type: 'pointerMove', x, y, duration: 0 },
+          { type: 'pointerDown', button: 0 },
+          { type: 'pointerUp', button: 0 },
+        ],
+      },
+    ]);
+  }
+
+  async press(...keys: readonly Key[]): Promise<void> {
+    await this.#strike(keys.map((key) => keyCodes[key]));
+  }
+
+  async type(text: string): Promise<void> {
+    await this.#strike(text.split(''));
+  }
+
+  /** Presses Tab until the element with this name has the focus. */
+  async tabTo(name: string): Promise<void> {
+    const reached: string[] = [];
+    while (reached.length < 20) {
+      await this.press('Tab');
+      const current = await this.focusedName();
+      if (current === name) return;
+      reached.push(current);
+    }
+    throw new Error(`Tab does not reach ${name}, but ${reached.join(', ')}`);
+  }
+
+  /** The name of what has the focus; of the body it is everything that can be read. */
+  async focusedName(): Promise<string> {
+    return this.evaluate<string>('nameOf(focused())');
+  }
+
+  async chooseFile(path: string): Promise<void> {
+    await this.#driver.chooseFile(within(`return all('input[type=file]')[0];`), path);
+  }
+
+  async #strike(values: readonly string[]): Promise<void> {
+    const actions = values.flatMap((value) => [
+      { type: 'keyDown', value },
+      { type: 'keyUp', value },
+    ]);
+    await this.#driver.perform([{ type: 'key', id: 'keyboard', actions }]);
+  }
+}
+
+function within(body: string): string {
+  return `(() => { ${finder} ${body} })()`;
+}
