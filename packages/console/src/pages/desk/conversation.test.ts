@@ -48,6 +48,7 @@ function engagement(id: string, more: Partial<Engagement> = {}): Engagement {
     source: 'queue',
     legs: [{ ...sub, media: 'text' }],
     audio_recording_urls: [],
+    calls: [],
     ...more,
   };
 }
