@@ -27,7 +27,7 @@ export type CallState =
   | { readonly name: 'connected' | 'reconnecting'; /** As `Date.now()`. */ readonly since: number }
   | { readonly name: 'ended'; readonly reason: EndReason };
 
-/** `closed`: this page has ended it without telling, because the engagement is over or another page has the call. */
+/** `closed`: this page is out of it, because it is being left, the engagement is over, or another page has the call. */
 export type EndReason = 'hung_up' | 'other_hung_up' | 'unanswered' | 'lost' | 'closed';
 
 /** Everything there is to show, anew with every change. */
@@ -41,16 +41,16 @@ export interface CallView {
   /** Whether ours are heard and seen. */
   readonly microphone: boolean;
   readonly camera: boolean;
-  /** Whether the other side's are, as it last said. */
-  readonly other: { readonly microphone: boolean; readonly camera: boolean };
+  /** Whether the other side's are, as it last said. `isGone`: it has left its page without hanging up, and may come back. */
+  readonly other: { readonly microphone: boolean; readonly camera: boolean; readonly isGone: boolean };
   readonly problems: readonly Problem[];
 }
 
 export interface CallOptions {
   readonly side: Side;
   readonly media: Media;
-  /** Posts a signal; resolves once it has been passed on. */
-  readonly send: (signal: Signal) => Promise<unknown>;
+  /** Posts a signal; resolves once it has been passed on. `keepalive`: the page is being left, and must not take it along. */
+  readonly send: (signal: Signal, keepalive?: boolean) => Promise<unknown>;
   /** `GET /ice_servers`. Asked whenever a way to the other side is looked for. */
   readonly iceServers: () => Promise<RTCIceServer[]>;
   readonly patience?: Partial<typeof patience>;
@@ -93,7 +93,7 @@ export class Call {
 
   constructor(options: CallOptions) {
     this.#options = options;
-    this.#outbox = new Outbox(options.send);
+    this.#outbox = new Outbox(async (signal) => options.send(signal));
     this.#view = {
       state: { name: 'idle' },
       media: options.media,
@@ -101,7 +101,7 @@ export class Call {
       remote: new MediaStream(),
       microphone: false,
       camera: false,
-      other: { microphone: true, camera: true },
+      other: { microphone: true, camera: true, isGone: false },
       problems: [],
     };
   }
@@ -204,6 +204,16 @@ export class Call {
     this.#end('hung_up');
   }
 
+  /**
+   * The page is being left: by closing it, or by a reload, after which one may join again. The other side is told at once, ahead of
+   * whatever is still to be sent; it would otherwise find out by the silence, after many seconds.
+   */
+  readonly #leave = (): void => {
+    const data = { to: this.#other, left: true };
+    void this.#options.send({ call_id: this.#me, kind: 'hangup', data }, true).catch(() => undefined);
+    this.#end('closed');
+  };
+
   /** Ends it here without a word. */
   close(): void {
     this.#end('closed');
@@ -269,6 +279,8 @@ export class Call {
     const timer = setInterval(() => this.#tick(), retryMs);
     this.#stops.push(() => clearInterval(timer));
     this.#stops.push(watchNetwork(this.resync));
+    window.addEventListener('pagehide', this.#leave);
+    this.#stops.push(() => window.removeEventListener('pagehide', this.#leave));
   }
 
   #tick(): void {
@@ -310,14 +322,25 @@ export class Call {
   async #take({ call_id: from, kind }: Signal, data: SignalData): Promise<void> {
     const isKnown = from === this.#other;
     if (kind === 'ready') return this.#takeReady(from, data.again === true);
-    if (kind === 'hangup') return isKnown || data.to === this.#me ? this.#end('other_hung_up') : undefined;
+    if (kind === 'hangup' && !isKnown && data.to !== this.#me) return;
+    if (kind === 'hangup') return data.left === true ? this.#lose() : this.#end('other_hung_up');
     // Meant for a page that is gone.
     if (data.to !== this.#me) return;
     if (kind === 'description' && !this.#isOperator) return this.#takeOffer(from, data);
     if (!isKnown || this.#peer === null) return;
     if (kind === 'description') await this.#peer.takeAnswer(data);
     if (kind === 'candidate') await this.#peer.takeCandidates(data);
-    if (kind === 'state') this.#show({ other: { microphone: data.microphone === true, camera: data.camera === true } });
+    if (kind !== 'state') return;
+    this.#show({ other: { microphone: data.microphone === true, camera: data.camera === true, isGone: false } });
+  }
+
+  /** The other side has left its page. Whoever comes back from there has another end, and says that it is ready. */
+  #lose(): void {
+    this.#peer?.close();
+    this.#peer = null;
+    this.#other = null;
+    this.#show({ other: { ...this.#view.other, isGone: true } });
+    if (this.#view.state.name === 'connected') this.#wait('reconnecting');
   }
 
   async #takeReady(from: string, again: boolean): Promise<void> {
@@ -375,7 +398,7 @@ export class Call {
     const { name } = this.#view.state;
     if (state === 'connected' && this.#isUnderWay && name !== 'connected') {
       this.#tries = 0;
-      this.#show({ state: { name: 'connected', since: Date.now() } });
+      this.#show({ state: { name: 'connected', since: Date.now() }, other: { ...this.#view.other, isGone: false } });
       this.#tellState();
     }
     if (state !== 'disconnected' && state !== 'failed') return;
