@@ -137,6 +137,37 @@ test('a call ends with a transfer, and another begins; what began as a call goes
   assert.equal((await read(chat)).media, 'text');
 });
 
+test('whatever races with hanging up, the engagement is a call exactly while one goes on', async () => {
+  const chat = await engage(server);
+  const { operator, visitor, id } = chat;
+  const patch = async (at: TestServer, path: string, { token }: Who, action: string): Promise<Answer> =>
+    call(at, `PATCH /engagements/${id}${path}`, { token, body: { action } });
+  for (let round = 0; round < 12; round += 1) {
+    const isLast = round === 11;
+    const callId = await becomeCall(chat);
+    const video = await ask(chat, operator, 'two_way');
+    const answers = await Promise.all([
+      hangUp(chat, visitor, callId),
+      hangUp(chat, operator, callId, second),
+      patch(second, `/media_upgrade_requests/${video}`, visitor, 'accept'),
+      patch(server, `/calls/${callId}`, operator, 'connect'),
+      call(second, `POST /engagements/${id}/media_upgrade_requests`, {
+        token: operator.token,
+        body: { audio: 'two_way', video: null },
+      }),
+      ...(isLast ? [patch(server, '', visitor, 'end')] : []),
+    ]);
+    for (const { status, body } of answers) assert.ok([200, 201, 409].includes(status), JSON.stringify(body));
+    const { media, calls, state } = await read(chat);
+    const goingOn = calls.filter(({ ended_at }: Json) => ended_at === null);
+    assert.equal(goingOn.length, media === 'text' || state === 'ended' ? 0 : 1);
+    const ended = calls.find((each: Json) => each.id === callId);
+    assert.ok(ended.ended_at >= (ended.connected_at ?? ended.started_at));
+    // What was accepted just before the call ended was part of it. Nothing begins by what was asked before.
+    assert.equal(media, isLast ? media : 'text');
+  }
+});
+
 test('the note of a transfer stays for the operators, and visitors do not see it', async () => {
   const chat = await engage(server);
   const { own, operator, visitor, id } = chat;
@@ -159,6 +190,7 @@ test('the note of a transfer stays for the operators, and visitors do not see it
   ];
   for (const who of [operator, ...colleagues, { token: own.admin }]) {
     const { body } = expectStatus(await transfers(who), 200);
+    assert.equal(body.transfers[0].from_operator_name, 'Somebody');
     const seen = body.transfers.map((each: Json) => [
       each.from_operator_id,
       each.operator_id,

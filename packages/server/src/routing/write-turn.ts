@@ -251,7 +251,8 @@ function callWrites(sql: Sql, rows: TurnRows) {
   return sql`
          old_calls AS (
            UPDATE calls o
-              SET ended_at = c.ended_at, ended_by = c.ended_by
+              -- A side may say that it is connected while the turn waits for the row.
+              SET ended_at = greatest(c.ended_at, o.connected_at), ended_by = c.ended_by
              FROM json_to_recordset(${JSON.stringify(rows.oldCalls)}::text::json) AS c (
                     id uuid, ended_at timestamptz, ended_by text)
             -- Not before the rows of their engagements are ours, as whoever says that a call is connected locks them first.

@@ -4,7 +4,7 @@ import { body, nullable, oneOf, output, timestamp, uuid } from '../../platform/s
 const described = (description: string) => Type.Unsafe<Date | null>({ ...nullable(timestamp), description });
 
 export const callOutput = output('EngagementCall', {
-  id: uuid<'call'>(),
+  id: uuid<'engagement_call'>(),
   sub_engagement_id: uuid<'sub_engagement'>(),
   started_at: Type.Unsafe<Date>({ ...timestamp, description: 'When the engagement became a call' }),
   connected_at: described('When a side first said that the two were connected; null: they never were'),

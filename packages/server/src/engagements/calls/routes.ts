@@ -28,7 +28,7 @@ export function callRoutes(app: App, turns: Turns): void {
         summary: 'Hang up, or say that the call is connected, as one who takes part in it',
         description:
           'Either side may hang up. The engagement goes on as text, and a media upgrade request that is pending is canceled. A call that has ended stays as it is.',
-        params: Type.Object({ engagement_id: uuid<'engagement'>(), call_id: uuid<'call'>() }),
+        params: Type.Object({ engagement_id: uuid<'engagement'>(), call_id: uuid<'engagement_call'>() }),
         body: callInput,
         response: { 200: callOutput },
       },

@@ -3,7 +3,7 @@ import type { AccountId, CallId, EngagementId } from '../../platform/ids.ts';
 import type { CallRow } from './call.ts';
 
 /** An engagement is shown with so many of its calls at most, the last ones. */
-export const mostCalls = 100;
+const mostCalls = 100;
 
 /** Of the engagement `e`, oldest first, as JSON: times are text. Served by calls_by_engagement. */
 export const callsOfEngagement = (sql: Sql) => sql`

@@ -9,6 +9,10 @@ import type { EngagementRow } from '../engagement.ts';
 const completedTransferOutput = output('CompletedTransfer', {
   id: Type.Unsafe<string>({ ...uuid<'engagement_request'>(), description: 'Of the transfer request' }),
   from_operator_id: uuid<'operator'>(),
+  from_operator_name: Type.Unsafe<string | null>({
+    ...nullable(Type.String()),
+    description: 'Who transferred it, possibly from another site; null if the operator was deleted',
+  }),
   operator_id: Type.Unsafe<string>({ ...uuid<'operator'>(), description: 'Who took over' }),
   message: nullable(message),
   transferred_at: timestamp,
@@ -49,8 +53,13 @@ async function completedTransfers(sql: Sql, { id, account_id, visitor_id, sub_en
      WHERE visitor_id = ${visitor_id} AND account_id = ${account_id} AND engagement_id = ${id}
        AND kind = 'transfer' AND state = 'accepted'
      ORDER BY updated_at, created_at`;
+  if (accepted.length === 0) return [];
+  const operators = await sql<{ id: string; name: string }[]>`
+    SELECT id, name FROM operators WHERE id = ANY(${subs.map(({ operator_id }) => operator_id)}::uuid[])`;
+  const names = new Map(operators.map(({ id: operatorId, name }) => [operatorId, name]));
   return accepted.flatMap((transfer, index) => {
-    const before = subs[index];
-    return before === undefined ? [] : [{ ...transfer, from_operator_id: before.operator_id }];
+    const from = subs[index]?.operator_id;
+    if (from === undefined) return [];
+    return [{ ...transfer, from_operator_id: from, from_operator_name: names.get(from) ?? null }];
   });
 }
