@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { end, engage, type Engaged, type Who } from './support/chat.ts';
 import { openFeed } from './support/feed.ts';
@@ -166,6 +167,23 @@ test('whatever races with hanging up, the engagement is a call exactly while one
     // What was accepted just before the call ended was part of it. Nothing begins by what was asked before.
     assert.equal(media, isLast ? media : 'text');
   }
+});
+
+test('migration 27: an engagement that was a call before can go back to text', async () => {
+  const { sql } = server.database;
+  const [insert, ...more] =
+    readFileSync('packages/server/migrations/0027_calls.sql', 'utf8').match(/^INSERT [^;]+;/gm) ?? [];
+  assert.deepEqual(more, []);
+  const chat = await engage(server, {}, { media: 'video' });
+  const text = await engage(server);
+  await sql`DELETE FROM calls WHERE ended_at IS NULL`;
+  await sql.unsafe(insert ?? '');
+  const { calls, legs } = await read(chat);
+  assert.deepEqual([calls.length, calls[0].started_at, calls[0].connected_at], [1, legs[0].started_at, null]);
+  assert.deepEqual((await read(text)).calls, []);
+  // The other process has not had the engagement on its board before.
+  assert.equal(expectStatus(await hangUp(chat, chat.visitor, calls[0].id, second), 200).body.ended_by, 'visitor');
+  assert.equal((await read(chat)).media, 'text');
 });
 
 test('the note of a transfer stays for the operators, and visitors do not see it', async () => {

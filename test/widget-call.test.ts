@@ -154,7 +154,9 @@ test('a chat becomes a call in which only we are seen, then one that goes both w
   await page.getByRole('button', { name: 'Turn the camera on' }).click();
   await desk.untilMore('frames');
 
+  // By the time the page is there again, the other side knows that it was left.
   await page.reload();
+  assert.equal((await desk.look()).other.isGone, true);
   await page.getByRole('button', { name: 'Join with camera and microphone' }).click();
   await connected(page);
   await until(async () => isMoving(page, 'The other side'), 30_000);
