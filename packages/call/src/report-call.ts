@@ -11,13 +11,13 @@ interface Reports {
   readonly send: (callId: string, action: Action) => Promise<unknown>;
 }
 
-/** Who hangs up while the server cannot be reached tries again for a minute. */
+/** While the server cannot be reached, the end of a call is reported again for a minute. */
 const retryMs = 2_000;
 const mostTries = 30;
 
 /**
- * Tells the server when the call is connected, and when it has ended, so that the engagement goes back to text. Both sides tell:
- * the first one counts. A call that was only closed in this page goes on without it.
+ * Tells the server when the call is connected, and when it has ended, so that the engagement goes back to text. Both sides report
+ * it, and the first report counts. A call that was only closed in this page may go on in another, so its end is not reported.
  */
 export function reportCall(call: Call, { callId, send }: Reports): void {
   let before = call.view.state.name;

@@ -1,5 +1,6 @@
 import { AcceptingClick } from '@usher/call/accepting-click';
-import { Call, type CallView } from '@usher/call/call';
+import { Call } from '@usher/call/call';
+import type { CallView } from '@usher/call/call-view';
 import { sentBy, type Kind, type Media } from '@usher/call/media';
 import { reportCall } from '@usher/call/report-call';
 import type { Signal } from '@usher/call/signal';
@@ -89,7 +90,7 @@ export class Calls {
     void call.start(kinds);
   }
 
-  /** Whoever does not join goes on by chat. */
+  /** Ends the call without joining it: the conversation goes on as a chat. */
   decline(): void {
     const [engagementId, callId] = [this.#engagementId, this.#callId];
     if (engagementId !== null && callId !== null) void this.#report(engagementId, callId, 'end').catch(() => undefined);

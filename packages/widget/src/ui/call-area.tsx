@@ -1,4 +1,4 @@
-import type { CallState as State, CallView } from '@usher/call/call';
+import type { CallState as State, CallView } from '@usher/call/call-view';
 import { joinInWords, type Media } from '@usher/call/media';
 import { inWords } from '@usher/call/problem';
 import { useState } from 'preact/hooks';

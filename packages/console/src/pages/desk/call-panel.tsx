@@ -1,5 +1,5 @@
 import { Button, Group, Text } from '@mantine/core';
-import type { CallView } from '@usher/call/call';
+import type { CallView } from '@usher/call/call-view';
 import { joinInWords, type Media } from '@usher/call/media';
 import { notifications } from '@mantine/notifications';
 import { inWords as problemInWords } from '@usher/call/problem';

@@ -114,7 +114,7 @@ export class Calls {
     });
   }
 
-  /** Whoever does not join goes on by chat. */
+  /** Ends the call without joining it: the conversation goes on as a chat. */
   async decline(id: string): Promise<void> {
     const callId = this.#callId(id);
     if (callId !== null) await this.#report(id, callId, 'end');

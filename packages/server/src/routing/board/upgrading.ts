@@ -49,7 +49,7 @@ export function acceptUpgrade(
   return engagement;
 }
 
-/** What is stored does not know yet what this turn has done: who hangs up calls off the upgrade that is pending. */
+/** The stored row does not show yet what this turn has done: hanging up cancels the upgrade that is pending. */
 function isPending({ changes }: Board, { id, pending }: MediaUpgrade, engagementId: EngagementId): boolean {
   const hasHungUp = [...changes.calls].some((call) => call.engagementId === engagementId && call.endedBy !== null);
   return pending && !changes.upgrades.includes(id) && !hasHungUp;
