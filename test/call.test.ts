@@ -76,6 +76,14 @@ test('both sides hear each other; mute is silence and is told; hanging up lets g
   await visitor.untilView(({ other }) => other.microphone, 'word that the operator is heard again');
   await visitor.untilMore('energy', 1e-5);
 
+  // What a relay was used with may have expired by the time another way is looked for.
+  for (const side of [operator, visitor]) {
+    const asked = side.page.waitForRequest('**/ice_servers', { timeout: patienceMs });
+    await operator.do('call.resync()');
+    await asked;
+  }
+  await visitor.untilMore('energy', 1e-5);
+
   const tracks = await visitor.page.evaluateHandle('window.harness.call.view.local.getTracks()');
   await visitor.do('call.hangUp()');
   assert.deepEqual((await operator.untilState('ended')).state, { name: 'ended', reason: 'other_hung_up' });
@@ -331,6 +339,20 @@ test('after a transfer the visitor talks to the new operator, on the same page',
     await side.untilMore('energy', 1e-5);
   }
   assert.deepEqual((await visitor.look()).remote, ['audio']);
+
+  // The page is left without hanging up: the other side sees it at once, and may wait for whom has left.
+  assert.equal((await visitor.look()).other.isGone, false);
+  await page.goto('about:blank');
+  const leftAt = Date.now();
+  await visitor.untilView((view) => view.other.isGone, 'word that the operator has left');
+  assert.ok(Date.now() - leftAt < 2_000, `noticed after ${Date.now() - leftAt} ms`);
+  await visitor.untilState('reconnecting');
+  await other.open();
+  await other.join();
+  for (const side of [other, visitor]) await side.untilMore('energy', 1e-5);
+  assert.equal((await visitor.look()).other.isGone, false);
+  await page.close();
+  await visitor.untilView((view) => view.other.isGone, 'word that the operator has closed the page');
   await page.context().close();
 });
 

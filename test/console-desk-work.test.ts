@@ -98,6 +98,7 @@ test('hands a visitor on to a colleague or a queue, or not after all', async () 
   const accept = { token: colleague.token, body: { action: 'accept' } };
   expectStatus(await call(server, `PATCH /transfer_requests/${request.id}`, accept), 200);
   await page.getByText('Handed on to a colleague.').waitFor();
+  await said(page).getByText('Transferred by you: Please take over').waitFor();
   await said(page).getByText('To whom it may concern').waitFor();
   assert.equal(await composer(page).count(), 0);
   // And back, as an offer.
@@ -106,6 +107,12 @@ test('hands a visitor on to a colleague or a queue, or not after all', async () 
   await offers(page).getByText('Yours after all').waitFor();
   await page.keyboard.press('Alt+A');
   await composer(page).waitFor();
+  // What the colleagues told each other stays in the conversation, also after a reload.
+  for (const isReloaded of [false, true]) {
+    if (isReloaded) await page.reload();
+    await said(page).getByText('Transferred by Somebody: Yours after all').waitFor();
+    assert.equal(await said(page).getByText('Transferred by you: Please take over').count(), 1);
+  }
   assert.deepEqual(at.complaints, []);
 });
 
@@ -226,8 +233,10 @@ test('a call: asked for, accepted, heard and seen, muted, hung up; and another a
   await panel.getByText('In a call').waitFor({ timeout: 30_000 });
   await panel.getByRole('button', { name: 'Hang up' }).click();
   await caller.untilState('ended');
-  await panel.getByText('You hung up.').waitFor();
-  await panel.getByRole('button', { name: 'Call again' }).waitFor();
+  await said(page)
+    .getByText(/^Call ended · 0:\d\d$/)
+    .waitFor();
+  await panel.waitFor({ state: 'detached' });
   await other.context.close();
   assert.deepEqual(at.complaints, []);
 });

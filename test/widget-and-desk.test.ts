@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openBrowser, type TestBrowser } from './support/browser.ts';
+import { comesTrue, openBrowser, type TestBrowser } from './support/browser.ts';
 import { composer, offers, said, sitDown } from './support/desk.ts';
 import { startProxy } from './support/proxy.ts';
 import { startTestServer, until, type Json, type TestServer } from './support/server.ts';
@@ -66,6 +66,9 @@ test('two people in two browsers: they find each other, write, see each other, a
   await visitor.getByText('Let me look').waitFor();
   await said(desk).getByText('Hello?').waitFor();
 
+  // Whoever is in a call does not wait for an answer, nor afterwards for one to what was written before.
+  const waits = desk.getByRole('list', { name: 'Conversations' }).getByText(/^wait/i);
+  await waits.waitFor();
   await desk.getByRole('button', { name: 'Call', exact: true }).click();
   await desk.getByRole('menuitem', { name: 'Video call' }).click();
   await visitor.getByRole('button', { name: 'Accept' }).click();
@@ -75,15 +78,26 @@ test('two people in two browsers: they find each other, write, see each other, a
   await panel.getByText('In a call').waitFor({ timeout: callMs });
   await until(async () => isMoving(desk, 'The visitor'), callMs);
   await until(async () => isMoving(visitor, 'The other side'), callMs);
+  assert.equal(await waits.count(), 0);
 
-  // The operator's page is loaded anew in the middle of it all.
-  await desk.reload();
+  // The operator's page is loaded anew in the middle of it all. The visitor is told at once that nobody is there.
+  const left = visitor.getByText('They left the call').waitFor({ timeout: 2_000 });
+  await Promise.all([left, desk.reload()]);
   await said(desk).getByText('Hello?').waitFor();
   assert.equal(await said(desk).getByText('Let me look').count(), 1);
   await join.click();
   await panel.getByText('In a call').waitFor({ timeout: callMs });
   await until(async () => isMoving(desk, 'The visitor'), callMs);
   await panel.getByRole('button', { name: 'Hang up' }).click();
+  const ended = /^Call ended · 0:\d\d$/;
+  await said(desk).getByText(ended).waitFor();
+  await visitor.getByText(ended).waitFor();
+  await panel.waitFor({ state: 'detached' });
+  await comesTrue(desk, `document.activeElement?.ariaLabel === 'Message'`);
+  await desk.reload();
+  await said(desk).getByText(ended).waitFor();
+  assert.equal(await panel.count(), 0, 'a call that has ended is not offered again');
+  assert.equal(await waits.count(), 0);
   await sayAtDesk(desk, 'It is on its way');
   await visitor.getByText('It is on its way').waitFor();
   assert.deepEqual([...at.complaints, ...shop.complaints], []);

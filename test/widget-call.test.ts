@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { proof, openBrowser, type TestBrowser } from './support/browser.ts';
+import { comesTrue, openBrowser, proof, type TestBrowser } from './support/browser.ts';
 import { Caller } from './support/caller.ts';
 import { barriersOf } from './support/console.ts';
 import { call, startTestServer, until, type Json, type TestServer } from './support/server.ts';
@@ -49,7 +49,7 @@ async function tracksIn(page: Page, element: 'audio' | 'video'): Promise<string[
   );
 }
 
-test('asked for a call: both hear each other, mute is told, hanging up leaves the chat, and one may join again', async () => {
+test('asked for a call: both hear each other, mute is told, hanging up leaves the chat, and there may be another call', async () => {
   await using shop = await openShop(server);
   const { page, complaints } = await visit(browser, shop);
   await askToTalk(page, 'Call');
@@ -82,9 +82,32 @@ test('asked for a call: both hear each other, mute is told, hanging up leaves th
 
   await page.getByRole('button', { name: 'Hang up' }).click();
   assert.equal((await desk.untilState('ended')).state.reason, 'other_hung_up');
-  await page.getByText('You hung up. The chat goes on.').waitFor();
+  await page.getByText(/^Call ended · 0:\d\d$/).waitFor();
+  await comesTrue(page, `document.querySelector('usher-widget').shadowRoot.activeElement?.tagName === 'TEXTAREA'`);
+  const { token } = shop.operator;
+  const read = async (): Promise<Json> => (await call(server, `GET /engagements/${engagement}`, { token })).body;
+  assert.deepEqual([(await read()).media, (await read()).calls[0].ended_by], ['text', 'visitor']);
+  await page.reload();
+  await page.getByText(/^Call ended · 0:\d\d$/).waitFor();
+  assert.equal(await page.getByRole('button', { name: /^Join/ }).count(), 0);
+  assert.equal(await page.getByLabel('Message', { exact: true }).count(), 1);
+
+  // Another call is agreed on like the first one. Who does not want it goes on by chat.
+  const invite = async (): Promise<void> => {
+    const asking = { token, body: { audio: 'two_way', video: null } };
+    expectStatus(await call(server, `POST /engagements/${engagement}/media_upgrade_requests`, asking), 201);
+    await page.getByRole('button', { name: 'Accept' }).click();
+  };
+  await invite();
+  await page.getByRole('button', { name: 'Hang up' }).waitFor();
+  await page.reload();
+  await page.getByText('Call in progress').waitFor();
+  assert.deepEqual(await barriersOf(page), []);
+  await page.getByRole('button', { name: 'Back to chat' }).click();
+  await page.getByText('Missed call').waitFor();
+  assert.equal((await read()).media, 'text');
+  await invite();
   const again = await atTheDesk(shop, engagement, { audio: 'two_way', video: null });
-  await page.getByRole('button', { name: 'Join again' }).click();
   await connected(page);
   await again.untilMore('energy');
   const body = { action: 'end' };
@@ -131,7 +154,9 @@ test('a chat becomes a call in which only we are seen, then one that goes both w
   await page.getByRole('button', { name: 'Turn the camera on' }).click();
   await desk.untilMore('frames');
 
+  // By the time the page is there again, the other side knows that it was left.
   await page.reload();
+  assert.equal((await desk.look()).other.isGone, true);
   await page.getByRole('button', { name: 'Join with camera and microphone' }).click();
   await connected(page);
   await until(async () => isMoving(page, 'The other side'), 30_000);

@@ -139,6 +139,8 @@ async function makeRouted(cast: Cast, { route, operator, visitor, kind }: Routed
       engagement_id,
       file_id: await makeFile(cast, { route, token: senderOf(route, kind).token, engagement_id }),
     };
+  if (isAbout(':call_id'))
+    return { engagement_id, call_id: await makeCall(cast, { engagement_id, operator, visitor }) };
   return {
     engagement_id,
     ...(await makeInside(cast, { route, engagement_id, other: kind === 'visitor' ? operator : visitor })),
@@ -165,6 +167,19 @@ async function makeInside(
   const body = { audio: 'two_way', video: null };
   const upgrade = await call(server, `POST ${base}/media_upgrade_requests`, { token: other.token, body });
   return { upgrade_id: expectStatus(upgrade, 201).body.id };
+}
+
+/** A call that goes on. */
+async function makeCall(
+  { server }: Cast,
+  { engagement_id, operator, visitor }: Pick<Routed, 'operator' | 'visitor'> & { readonly engagement_id: string },
+): Promise<string> {
+  const base = `/engagements/${engagement_id}`;
+  const body = { audio: 'two_way', video: null };
+  const upgrade = await call(server, `POST ${base}/media_upgrade_requests`, { token: operator.token, body });
+  const accept = `PATCH ${base}/media_upgrade_requests/${expectStatus(upgrade, 201).body.id}`;
+  expectStatus(await call(server, accept, { token: visitor.token, body: { action: 'accept' } }), 200);
+  return expectStatus(await call(server, `GET ${base}`, { token: visitor.token }), 200).body.calls[0].id;
 }
 
 /** A file; where it is to be downloaded, one that was found clean. */

@@ -110,6 +110,7 @@ const bodies: Readonly<Record<string, (request: BodyRequest) => unknown>> = {
   'POST /engagements/:engagement_id/system_messages': () => ({ content: 'News' }),
   'POST /engagements/:engagement_id/media_upgrade_requests': () => ({ audio: 'two_way', video: null }),
   'PATCH /engagements/:engagement_id/media_upgrade_requests/:upgrade_id': () => ({ action: 'decline' }),
+  'PATCH /engagements/:engagement_id/calls/:call_id': () => ({ action: 'end' }),
   'POST /engagements/:engagement_id/events': () => ({ message: 'cart_opened' }),
   'POST /engagements/:engagement_id/files': () => fileForm('Hello'),
   'PUT /files/:file_id/security_scan': () => ({ result: 'clean' }),

@@ -1,56 +1,17 @@
 import { newId } from '@usher/client/new-id';
+import type { CallView, EndReason } from './call-view.ts';
 import { LocalMedia } from './local-media.ts';
 import { sentBy, type Kind, type Media, type Side } from './media.ts';
 import { watchNetwork } from './network.ts';
 import { Outbox } from './outbox.ts';
 import { Peer } from './peer.ts';
-import type { Problem } from './problem.ts';
 import type { Signal, SignalData } from './signal.ts';
-
-/**
- * A call is
- *
- *   idle          not begun;
- *   preparing     asking the browser for microphone and camera. Who is refused goes on without: it hears and sees;
- *   connecting    there, and looking for the other side;
- *   connected     talking;
- *   reconnecting  it was connected, and is trying to be again;
- *   ended         over. Every device has been let go of, and nothing is sent or taken any more.
- *
- * idle → preparing → connecting → connected ⇄ reconnecting, and from each to ended. The next call is a new `Call`.
- *
- * A device starts only in what a click of its owner calls: `start`, `startDevices`, `setMicrophone`, `setCamera` and the choice of
- * a device. What the other side does, the network, or a device that was unplugged never starts one.
- */
-export type CallState =
-  | { readonly name: 'idle' | 'preparing' | 'connecting' }
-  | { readonly name: 'connected' | 'reconnecting'; /** As `Date.now()`. */ readonly since: number }
-  | { readonly name: 'ended'; readonly reason: EndReason };
-
-/** `closed`: this page has ended it without telling, because the engagement is over or another page has the call. */
-export type EndReason = 'hung_up' | 'other_hung_up' | 'unanswered' | 'lost' | 'closed';
-
-/** Everything there is to show, anew with every change. */
-export interface CallView {
-  readonly state: CallState;
-  readonly media: Media;
-  /** Ourselves: to be shown muted. */
-  readonly local: MediaStream;
-  /** The other side. It stays the same stream; its tracks come and go. */
-  readonly remote: MediaStream;
-  /** Whether ours are heard and seen. */
-  readonly microphone: boolean;
-  readonly camera: boolean;
-  /** Whether the other side's are, as it last said. */
-  readonly other: { readonly microphone: boolean; readonly camera: boolean };
-  readonly problems: readonly Problem[];
-}
 
 export interface CallOptions {
   readonly side: Side;
   readonly media: Media;
-  /** Posts a signal; resolves once it has been passed on. */
-  readonly send: (signal: Signal) => Promise<unknown>;
+  /** Posts a signal; resolves once it has been passed on. `keepalive`: the page is being left, and must not take it along. */
+  readonly send: (signal: Signal, keepalive?: boolean) => Promise<unknown>;
   /** `GET /ice_servers`. Asked whenever a way to the other side is looked for. */
   readonly iceServers: () => Promise<RTCIceServer[]>;
   readonly patience?: Partial<typeof patience>;
@@ -93,7 +54,7 @@ export class Call {
 
   constructor(options: CallOptions) {
     this.#options = options;
-    this.#outbox = new Outbox(options.send);
+    this.#outbox = new Outbox(async (signal) => options.send(signal));
     this.#view = {
       state: { name: 'idle' },
       media: options.media,
@@ -101,7 +62,7 @@ export class Call {
       remote: new MediaStream(),
       microphone: false,
       camera: false,
-      other: { microphone: true, camera: true },
+      other: { microphone: true, camera: true, isGone: false },
       problems: [],
     };
   }
@@ -204,6 +165,16 @@ export class Call {
     this.#end('hung_up');
   }
 
+  /**
+   * The page is being closed or reloaded. The other side is told at once, ahead of the signals that still wait: without that it
+   * would notice only when packets stop, many seconds later. After a reload one may join again.
+   */
+  readonly #leave = (): void => {
+    const data = { to: this.#other, left: true };
+    void this.#options.send({ call_id: this.#me, kind: 'hangup', data }, true).catch(() => undefined);
+    this.#end('closed');
+  };
+
   /** Ends it here without a word. */
   close(): void {
     this.#end('closed');
@@ -269,6 +240,8 @@ export class Call {
     const timer = setInterval(() => this.#tick(), retryMs);
     this.#stops.push(() => clearInterval(timer));
     this.#stops.push(watchNetwork(this.resync));
+    window.addEventListener('pagehide', this.#leave);
+    this.#stops.push(() => window.removeEventListener('pagehide', this.#leave));
   }
 
   #tick(): void {
@@ -310,14 +283,25 @@ export class Call {
   async #take({ call_id: from, kind }: Signal, data: SignalData): Promise<void> {
     const isKnown = from === this.#other;
     if (kind === 'ready') return this.#takeReady(from, data.again === true);
-    if (kind === 'hangup') return isKnown || data.to === this.#me ? this.#end('other_hung_up') : undefined;
+    if (kind === 'hangup' && !isKnown && data.to !== this.#me) return;
+    if (kind === 'hangup') return data.left === true ? this.#lose() : this.#end('other_hung_up');
     // Meant for a page that is gone.
     if (data.to !== this.#me) return;
     if (kind === 'description' && !this.#isOperator) return this.#takeOffer(from, data);
     if (!isKnown || this.#peer === null) return;
     if (kind === 'description') await this.#peer.takeAnswer(data);
     if (kind === 'candidate') await this.#peer.takeCandidates(data);
-    if (kind === 'state') this.#show({ other: { microphone: data.microphone === true, camera: data.camera === true } });
+    if (kind !== 'state') return;
+    this.#show({ other: { microphone: data.microphone === true, camera: data.camera === true, isGone: false } });
+  }
+
+  /** The other side has left its page. If it comes back, it has a new `call_id` and says that it is ready. */
+  #lose(): void {
+    this.#peer?.close();
+    this.#peer = null;
+    this.#other = null;
+    this.#show({ other: { ...this.#view.other, isGone: true } });
+    if (this.#view.state.name === 'connected') this.#wait('reconnecting');
   }
 
   async #takeReady(from: string, again: boolean): Promise<void> {
@@ -375,7 +359,7 @@ export class Call {
     const { name } = this.#view.state;
     if (state === 'connected' && this.#isUnderWay && name !== 'connected') {
       this.#tries = 0;
-      this.#show({ state: { name: 'connected', since: Date.now() } });
+      this.#show({ state: { name: 'connected', since: Date.now() }, other: { ...this.#view.other, isGone: false } });
       this.#tellState();
     }
     if (state !== 'disconnected' && state !== 'failed') return;

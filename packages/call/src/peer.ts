@@ -74,11 +74,15 @@ export class Peer {
 
   /** The operator's. The offer follows by itself, once it can be made. */
   async restart(): Promise<void> {
+    if (await this.#refresh()) this.#connection.restartIce();
+  }
+
+  /** Before a way is looked for anew: what relays were to be used with may have expired. Whether the connection is still open. */
+  async #refresh(): Promise<boolean> {
     const iceServers = await this.#parts.iceServers().catch(() => null);
-    if (this.#connection.signalingState === 'closed') return;
-    // What was given before may have expired.
+    if (this.#connection.signalingState === 'closed') return false;
     if (iceServers !== null) this.#connection.setConfiguration({ iceServers });
-    this.#connection.restartIce();
+    return true;
   }
 
   offerAgain(): void {
@@ -89,11 +93,18 @@ export class Peer {
     const { number = 0, sdp = '' } = offer;
     // It has not heard our answer.
     if (number === this.#number) return this.#describe();
+    if (this.#isRestart(sdp) && !(await this.#refresh())) return;
     await this.#connection.setRemoteDescription({ type: 'offer', sdp });
     await this.arrange(media);
     await this.#connection.setLocalDescription();
     this.#number = number;
     this.#describe();
+  }
+
+  /** An offer with another user name looks for the way anew (RFC 8839, ICE restart): our addresses are found anew with the answer. */
+  #isRestart(sdp: string): boolean {
+    const { remoteDescription: known } = this.#connection;
+    return known !== null && userOf(known.sdp) !== userOf(sdp);
   }
 
   async takeAnswer({ number, sdp = '' }: SignalData): Promise<void> {
@@ -141,6 +152,10 @@ export class Peer {
   #placeOf(kind: Kind): RTCRtpTransceiver | undefined {
     return this.#connection.getTransceivers().find(({ receiver }) => receiver.track.kind === kind);
   }
+}
+
+function userOf(sdp: string): string | undefined {
+  return /^a=ice-ufrag:(\S+)/m.exec(sdp)?.[1];
 }
 
 function directionOf(side: Side, media: Media, kind: Kind): RTCRtpTransceiverDirection {

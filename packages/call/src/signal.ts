@@ -11,6 +11,8 @@ export interface SignalData {
   readonly to?: string | null;
   /** Of ready: the sender would like to be offered anew. */
   readonly again?: boolean;
+  /** Of hangup: the sender has left its page without hanging up, and may come back. */
+  readonly left?: boolean;
   /** Of descriptions: which offer this is, or answers. */
   readonly number?: number;
   readonly type?: RTCSdpType;

@@ -26,11 +26,11 @@ class Harness {
 
   async join({ token, engagementId, side, media, patience }: Joining): Promise<void> {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const send = async (signal: Signal): Promise<void> => {
+    const send = async (signal: Signal, keepalive = false): Promise<void> => {
       if (this.isDeaf) return;
       this.sent += 1;
       const body = JSON.stringify(signal);
-      const answer = await fetch(`/engagements/${engagementId}/signals`, { method: 'POST', headers, body });
+      const answer = await fetch(`/engagements/${engagementId}/signals`, { method: 'POST', headers, body, keepalive });
       if (!answer.ok) throw new Error(await answer.text());
     };
     const iceServers = async (): Promise<RTCIceServer[]> => {

@@ -21,6 +21,8 @@ export type Request<O extends Operation> = Given<'path', Operations[O]['path']> 
     /** The same key makes the same request safe to send again. */
     readonly idempotencyKey?: string;
     readonly signal?: AbortSignal;
+    /** The request is not given up when the page is left. */
+    readonly keepalive?: boolean;
   };
 
 export interface Answered<O extends Operation> {
@@ -63,7 +65,7 @@ export class Api {
   }
 
   async #ask<O extends Operation>(operation: O, request: Request<O>): Promise<Answered<O>> {
-    const { path, query, body, ifMatch, idempotencyKey, signal } = request as Loose;
+    const { path, query, body, ifMatch, idempotencyKey, signal, keepalive } = request as Loose;
     const [method = 'GET', template = '/'] = operation.split(' ');
     const headers: Record<string, string> = {};
     if (body !== undefined) headers['content-type'] = 'application/json';
@@ -74,6 +76,7 @@ export class Api {
       headers,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal === undefined ? {} : { signal }),
+      ...(keepalive === undefined ? {} : { keepalive }),
     });
     const type = response.headers.get('content-type') ?? '';
     const data = type.startsWith('application/json') ? await response.json() : null;
@@ -128,6 +131,7 @@ interface Loose {
   readonly ifMatch?: string | null;
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
+  readonly keepalive?: boolean;
 }
 
 function fill(template: string, values: Readonly<Record<string, string>> = {}): string {

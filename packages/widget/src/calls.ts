@@ -1,6 +1,8 @@
 import { AcceptingClick } from '@usher/call/accepting-click';
-import { Call, type CallView } from '@usher/call/call';
+import { Call } from '@usher/call/call';
+import type { CallView } from '@usher/call/call-view';
 import { sentBy, type Kind, type Media } from '@usher/call/media';
+import { reportCall } from '@usher/call/report-call';
 import type { Signal } from '@usher/call/signal';
 import type { Api } from '@usher/client/api';
 import { isSame } from './call-media.ts';
@@ -63,7 +65,12 @@ export class Calls {
     const call = new Call({
       side: 'visitor',
       media,
-      send: async (signal) => api.call('POST /engagements/{engagement_id}/signals', { path, body: { ...signal } }),
+      send: async (signal, keepalive) =>
+        api.call('POST /engagements/{engagement_id}/signals', {
+          path,
+          body: { ...signal },
+          ...(keepalive === true && { keepalive }),
+        }),
       iceServers: async () =>
         // A list of ours, for those who may change it.
         (await api.call('GET /ice_servers', {})).ice_servers.map(({ urls, ...rest }) => ({ ...rest, urls: [...urls] })),
@@ -75,8 +82,28 @@ export class Calls {
       if (call.view.state.name === 'ended') this.#click.forget();
       this.state.set({ view: call.view });
     });
+    reportCall(call, {
+      callId: () => this.#callId,
+      send: async (callId, action) => this.#report(engagementId, callId, action),
+    });
     this.state.set({ view: call.view });
     void call.start(kinds);
+  }
+
+  /** Ends the call without joining it: the conversation goes on as a chat. */
+  decline(): void {
+    const [engagementId, callId] = [this.#engagementId, this.#callId];
+    if (engagementId !== null && callId !== null) void this.#report(engagementId, callId, 'end').catch(() => undefined);
+  }
+
+  async #report(engagementId: string, callId: string, action: 'connect' | 'end'): Promise<void> {
+    const path = { engagement_id: engagementId, call_id: callId };
+    await this.#parts.api.call('PATCH /engagements/{engagement_id}/calls/{call_id}', { path, body: { action } });
+  }
+
+  /** The call that goes on, as the server keeps it. */
+  get #callId(): string | null {
+    return this.#parts.store.value.engagement?.calls.findLast(({ ended_at }) => ended_at === null)?.id ?? null;
   }
 
   get call(): Call | null {

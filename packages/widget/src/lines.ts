@@ -1,3 +1,4 @@
+import { endedCallInWords } from '@usher/call/ended-call';
 import type { Message } from './messages.ts';
 import type { Unsent } from './outbox.ts';
 import type { State } from './state.ts';
@@ -19,9 +20,13 @@ export function linesOf({ messages, unsent, engagement }: Pick<State, 'messages'
     const text = index === 0 ? 'You are connected.' : 'You are now talking to somebody else of our team.';
     return { at, line: { kind: 'event', id, at, text } as const };
   });
+  const calls = (engagement?.calls ?? []).flatMap((call) => {
+    const [at, text] = [call.ended_at, endedCallInWords(call)];
+    return at === null || text === null ? [] : [{ at, line: { kind: 'event', id: call.id, at, text } as const }];
+  });
   const isOver = engagement?.state === 'ended';
   return [
-    ...[...happened, ...said].toSorted((one, other) => (one.at < other.at ? -1 : 1)).map(({ line }) => line),
+    ...[...happened, ...calls, ...said].toSorted((one, other) => (one.at < other.at ? -1 : 1)).map(({ line }) => line),
     ...unsent
       .filter(({ id }) => !messages.some((message) => message.id === id))
       .map((each) => ({

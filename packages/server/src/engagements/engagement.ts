@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import type { AccountId, EngagementId, OperatorId, SiteId, VisitorId } from '../platform/ids.ts';
+import { callOutput } from './calls/call.ts';
 import { media, nullable, oneOf, output, timestamp, uuid, type Medium } from '../platform/schema.ts';
 
 const subEngagement = output('SubEngagement', {
@@ -48,6 +49,7 @@ export const engagementOutput = output('Engagement', {
   }),
   legs: Type.Array(leg, { description: 'One for each sub-engagement, oldest first' }),
   audio_recording_urls: Type.Array(Type.String(), { description: 'Empty: nothing is recorded' }),
+  calls: Type.Array(callOutput, { description: 'Audio and video calls, oldest first, the last hundred at most' }),
 });
 
 type EngagementOutput = Type.Static<typeof engagementOutput>;

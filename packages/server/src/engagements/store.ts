@@ -3,6 +3,7 @@ import type { AccountId, OperatorId, SiteId, VisitorId } from '../platform/ids.t
 import type { Cursor } from '../platform/paging.ts';
 import type { Medium } from '../platform/schema.ts';
 import { sourceOf } from '../routing/board/source.ts';
+import { callsOfEngagement } from './calls/store.ts';
 import type { EngagementRow } from './engagement.ts';
 
 const selectEngagement = (sql: Sql) => sql`
@@ -17,7 +18,8 @@ const selectEngagement = (sql: Sql) => sql`
                      FROM sub_engagements s WHERE s.engagement_id = e.id), '[]') AS "endedLegs",
          (SELECT json_build_object('kind', r.kind, 'origin', r.origin, 'notes', json_build_object(
                                      'source', r.notes ->> 'source', 'platform', r.notes ->> 'platform'))
-            FROM engagement_requests r WHERE r.id = e.request_id) AS asked
+            FROM engagement_requests r WHERE r.id = e.request_id) AS asked,
+         ${callsOfEngagement(sql)} AS calls
     FROM engagements e`;
 
 export async function findEngagement(sql: Sql, accountId: AccountId, id: string): Promise<EngagementRow | null> {
@@ -150,6 +152,7 @@ function shown({ endedLegs, asked, ...row }: StoredEngagement): EngagementRow {
     source: asked === null ? null : sourceOf(asked),
     legs: [...ended, legOf(current, row.media)],
     audio_recording_urls: [],
+    calls: row.calls.map(datedCall),
   };
 }
 
@@ -158,6 +161,11 @@ function legOf(
   media: Medium,
 ): EngagementRow['legs'][number] {
   return { id, operator_id, site_id, media, started_at, ended_at };
+}
+
+function datedCall(call: EngagementRow['calls'][number]): EngagementRow['calls'][number] {
+  const { connected_at: connectedAt } = call;
+  return { ...dated(call), connected_at: connectedAt === null ? null : new Date(connectedAt) };
 }
 
 function dated<Sub extends { readonly started_at: Date; readonly ended_at: Date | null }>(sub: Sub): Sub {

@@ -17,6 +17,7 @@ export type RequestId = Id<'engagement_request'>;
 export type EngagementId = Id<'engagement'>;
 export type FileId = Id<'file'>;
 export type SubEngagementId = Id<'sub_engagement'>;
+export type CallId = Id<'engagement_call'>;
 
 const pool = Buffer.alloc(16 * 1_024);
 let used = pool.length;

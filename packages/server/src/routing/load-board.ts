@@ -270,7 +270,11 @@ async function readEngagements(
            extract(epoch FROM e.started_at)::float8 * 1000 AS started_at,
            extract(epoch FROM e.ended_at)::float8 * 1000 AS ended_at,
            coalesce((SELECT r.notes ->> 'platform' = 'sms' FROM engagement_requests r WHERE r.id = e.request_id), false)
-             AS by_phone, ${visitorColumns(sql)}
+             AS by_phone,
+           (SELECT json_build_object('id', c.id, 'sub_engagement_id', c.sub_engagement_id,
+                                     'started_at', extract(epoch FROM c.started_at)::float8 * 1000)
+              FROM calls c WHERE c.engagement_id = e.id AND c.ended_at IS NULL) AS call,
+           ${visitorColumns(sql)}
       FROM engagements e JOIN visitors v ON v.id = e.visitor_id
      WHERE ${which}`;
 }

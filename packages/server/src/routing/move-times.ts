@@ -117,6 +117,12 @@ export async function moveTimes(sql: Sql, { accountId, byMs, shiftMs, version }:
              FROM step
             WHERE e.id IN (SELECT engagement_id FROM active_engagements WHERE account_id = ${accountId})
            RETURNING e.visitor_id),
+         calls_going_on AS (
+           UPDATE calls c
+              SET started_at = started_at + step.by, connected_at = connected_at + step.by
+             FROM step
+            WHERE c.ended_at IS NULL
+              AND c.engagement_id IN (SELECT engagement_id FROM active_engagements WHERE account_id = ${accountId})),
          operator_leases AS (
            UPDATE operators o
               SET presence_expires_at = presence_expires_at + step.by

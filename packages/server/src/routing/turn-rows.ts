@@ -1,17 +1,18 @@
 import { makeEvent } from '../events/catalogue.ts';
 import type { Changes, Happening } from './board/changes.ts';
 import { mediaList } from './board/media.ts';
-import type { Engagement, Operator, Queue, Request, Ticket } from './board/state.ts';
+import type { Call, Engagement, Operator, Queue, Request, Ticket } from './board/state.ts';
 import type { Things } from './load-board.ts';
 
 /** What a turn has changed as rows: JSON, one text a table, and ids where they are enough. */
 export type TurnRows = ReturnType<typeof rowsOf>;
 
 export function rowsOf(changes: Changes, at: Date) {
-  const isNew = (thing: Ticket | Request | Engagement): boolean => thing.madeIn === changes;
+  const isNew = (thing: Ticket | Request | Engagement | Call): boolean => thing.madeIn === changes;
   const [newTickets, oldTickets] = parted(changes.tickets, isNew);
   const [newRequests, oldRequests] = parted(changes.requests, isNew);
   const [newEngagements, oldEngagements] = parted(changes.engagements, isNew);
+  const [newCalls, oldCalls] = parted(changes.calls, isNew);
   const things: Things = {
     tickets: idsOf(changes.tickets),
     requests: idsOf(changes.requests),
@@ -43,6 +44,10 @@ export function rowsOf(changes: Changes, at: Date) {
     renewed: [...changes.renewals].map(renewalRow),
     visitors: JSON.stringify([...changes.visitorLeases].map(([id, until]) => ({ id, expires_at: instant(until) }))),
     messages: JSON.stringify(changes.messages.map(messageRow)),
+    newCalls: newCalls.map(callRow),
+    oldCalls: oldCalls.map(callRow),
+    /** Engagements in which somebody hung up. */
+    hungUp: [...changes.calls].filter(({ endedBy }) => endedBy !== null).map(({ engagementId }) => engagementId),
     upgrades: changes.upgrades,
     events: JSON.stringify(changes.events.map((happening) => eventRow(happening, at))),
     hearers: changes.events.filter(({ about }) => about.heardBy.length > 0).map(hearerRow),
@@ -172,6 +177,17 @@ function subEngagementRow(sub: Changes['subEngagements'][number]) {
     started_at: new Date(sub.startedAt),
     highest_media: sub.highestMedium,
     operator_team_ids: sub.operatorTeams,
+  };
+}
+
+function callRow(call: Call) {
+  return {
+    id: call.id,
+    engagement_id: call.engagementId,
+    sub_engagement_id: call.subEngagementId,
+    started_at: new Date(call.startedAt),
+    ended_at: instant(call.endedAt),
+    ended_by: call.endedBy,
   };
 }
 

@@ -1,5 +1,5 @@
 import { piece, type Sql } from '../platform/database.ts';
-import type { AccountId, OperatorId, SiteId, TeamId, VisitorId } from '../platform/ids.ts';
+import type { AccountId, EngagementId, OperatorId, SiteId, TeamId, VisitorId } from '../platform/ids.ts';
 import type { VisitorFacts } from './board/enqueue.ts';
 import type { MediaUpgrade } from './board/upgrading.ts';
 import type { BoardMove } from './board-moves.ts';
@@ -101,6 +101,15 @@ export async function mediaUpgrades(sql: Sql, ids: readonly string[]): Promise<R
       JOIN engagements e ON e.id = u.engagement_id
      WHERE u.id = ANY(${[...ids]}::uuid[])`;
   return new Map(rows.map((row) => [row.id, row]));
+}
+
+/**
+ * Engagements in which somebody hangs up: what is pending in them is called off by the turn, so that nobody may ask for more
+ * meanwhile.
+ */
+export async function lockEngagements(sql: Sql, ids: readonly EngagementId[]): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`SELECT 1 FROM engagements WHERE id = ANY(${[...ids]}::uuid[]) ORDER BY id FOR NO KEY UPDATE`;
 }
 
 export async function movesSince(sql: Sql, accountId: AccountId, version: number): Promise<BoardMove[]> {

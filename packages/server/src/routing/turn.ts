@@ -1,7 +1,7 @@
 import type { Clock } from '../platform/clock-watch.ts';
 import { inTransaction, type Sql } from '../platform/database.ts';
 import { Refusal } from '../platform/errors.ts';
-import { newId, type AccountId, type VisitorId } from '../platform/ids.ts';
+import { newId, type AccountId, type EngagementId, type VisitorId } from '../platform/ids.ts';
 import { nextDue, takeChanges, type Board } from './board/board.ts';
 import { isEmpty } from './board/changes.ts';
 import { apply, type Command, type CommandName, type Commands } from './board/commands.ts';
@@ -11,7 +11,15 @@ import type { MediaUpgrade } from './board/upgrading.ts';
 import { movedBetween } from './board-moves.ts';
 import { catchUp, loadBoard } from './load-board.ts';
 import { settleTime } from './move-times.ts';
-import { existingIds, lockForTurn, mediaUpgrades, movesSince, visitorFacts, type LockedAccount } from './turn-store.ts';
+import {
+  existingIds,
+  lockEngagements,
+  lockForTurn,
+  mediaUpgrades,
+  movesSince,
+  visitorFacts,
+  type LockedAccount,
+} from './turn-store.ts';
 import { whatMoved } from './turn-rows.ts';
 import { writeNextDue, writeTurn } from './write-turn.ts';
 
@@ -79,6 +87,7 @@ export async function takeTurn(
         visitorFacts(sql, accountId, visitorsOf(jobs)),
         existingIds(sql, repeatable(jobs)),
         mediaUpgrades(sql, upgradesOf(jobs)),
+        lockEngagements(sql, callsOf(jobs)),
       ]);
       if (locked === null)
         return { held: null, answers: jobs.map((job) => () => job.done(null)), dueInMs: null, moved: null };
@@ -198,6 +207,11 @@ function visitorsOf(jobs: readonly Job[]): VisitorId[] {
 
 function upgradesOf(jobs: readonly Job[]): string[] {
   return jobs.flatMap(({ order }) => (order.name === 'acceptUpgrade' ? [order.upgradeId] : []));
+}
+
+/** Engagements in which somebody hangs up. */
+function callsOf(jobs: readonly Job[]): EngagementId[] {
+  return jobs.flatMap(({ order }) => (order.name === 'endCall' ? [order.engagementId] : []));
 }
 
 function repeatable(jobs: readonly Job[]): string[] {

@@ -220,8 +220,9 @@ function hearersOf(sql: Sql, { hearers }: TurnRows) {
 /** What few turns have to write: it is part of the statement of those alone, as every part costs something to set up. */
 function rareWrites(sql: Sql, rows: TurnRows) {
   const renewals = rows.renewed.length === 0 ? sql`` : renewalWrites(sql, rows);
-  const upgrades = rows.upgrades.length === 0 ? sql`` : upgradeWrites(sql, rows);
-  return sql`${renewals}${upgrades}`;
+  const upgrades = rows.upgrades.length + rows.hungUp.length === 0 ? sql`` : upgradeWrites(sql, rows);
+  const calls = rows.newCalls.length + rows.oldCalls.length === 0 ? sql`` : callWrites(sql, rows);
+  return sql`${renewals}${upgrades}${calls}`;
 }
 
 function renewalWrites(sql: Sql, rows: TurnRows) {
@@ -232,13 +233,37 @@ function renewalWrites(sql: Sql, rows: TurnRows) {
             WHERE o.id = r.id AND o.id <> ALL(${rows.said}::uuid[])),`;
 }
 
+/** Those that were accepted; and the pending ones of calls in which somebody hung up are called off. */
 function upgradeWrites(sql: Sql, rows: TurnRows) {
   return sql`
          upgraded AS (
            UPDATE media_upgrade_requests u
-              SET state = 'accepted', updated_at = turn.at
+              SET state = CASE WHEN u.id = ANY(${rows.upgrades}::uuid[]) THEN 'accepted' ELSE 'canceled' END,
+                  updated_at = turn.at
              FROM turn
             WHERE u.id = ANY(${rows.upgrades}::uuid[])
+               OR (u.engagement_id = ANY(${rows.hungUp}::uuid[]) AND u.state = 'pending')
            RETURNING u.*),
          told_upgrades AS (${toldUpgrades(sql)}),`;
+}
+
+function callWrites(sql: Sql, rows: TurnRows) {
+  return sql`
+         old_calls AS (
+           UPDATE calls o
+              -- A side may say that it is connected while the turn waits for the row.
+              SET ended_at = greatest(c.ended_at, o.connected_at), ended_by = c.ended_by
+             FROM json_to_recordset(${JSON.stringify(rows.oldCalls)}::text::json) AS c (
+                    id uuid, ended_at timestamptz, ended_by text)
+            -- Not before the rows of their engagements are ours, as whoever says that a call is connected locks them first.
+            WHERE o.id = c.id AND (SELECT count(*) FROM old_engagements) >= 0
+           RETURNING 1),
+         new_calls AS (
+           INSERT INTO calls (id, account_id, engagement_id, sub_engagement_id, started_at, ended_at, ended_by)
+           SELECT id, turn.account_id, engagement_id, sub_engagement_id, started_at, ended_at, ended_by
+             FROM turn, json_to_recordset(${JSON.stringify(rows.newCalls)}::text::json) AS c (
+                    id uuid, engagement_id uuid, sub_engagement_id uuid, started_at timestamptz, ended_at timestamptz,
+                    ended_by text)
+            -- Of calls that follow each other in one turn, at most the last goes on: the one before must have ended by then.
+            WHERE (SELECT count(*) FROM old_calls) >= 0),`;
 }

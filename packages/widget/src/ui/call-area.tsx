@@ -1,37 +1,52 @@
-import type { CallState as State, CallView } from '@usher/call/call';
-import { joinInWords } from '@usher/call/media';
+import type { CallState as State, CallView } from '@usher/call/call-view';
+import { joinInWords, type Media } from '@usher/call/media';
 import { inWords } from '@usher/call/problem';
 import { useState } from 'preact/hooks';
 import type { Calls } from '../calls.ts';
-import { mediaInWords } from '../texts.ts';
 import { Devices } from './devices.tsx';
 import { Duration } from './duration.tsx';
 import { Icon } from './icons.tsx';
 import type { PanelProps } from './panel.tsx';
 import { Picture } from './picture.tsx';
+import { useFocusHeir } from './use-focus-heir.ts';
 import { useStore } from './use-store.ts';
 
 export function CallArea({ calls }: PanelProps) {
   const { media, view } = useStore(calls.state);
   if (media === null) return null;
-  if (view === null || view.state.name === 'ended')
-    return (
-      <div class="bar" role="status">
-        <p>{view?.state.name === 'ended' ? endInWords(view.state) : `This is ${mediaInWords(media)}.`}</p>
-        <button type="button" class="button small main" onClick={() => calls.join()}>
-          {view === null ? joinInWords('visitor', media) : 'Join again'}
-        </button>
-      </div>
-    );
+  if (view === null || view.state.name === 'ended') return <Joinable calls={calls} media={media} view={view} />;
   return <Running calls={calls} view={view} />;
+}
+
+interface JoinableProps {
+  readonly calls: Calls;
+  readonly media: Media;
+  readonly view: CallView | null;
+}
+
+/** A call that goes on without this tab: either it was not joined yet, or it has ended here. */
+function Joinable({ calls, media, view }: JoinableProps) {
+  const controls = useFocusHeir();
+  return (
+    <div ref={controls} class="bar" role="status">
+      <p>{view?.state.name === 'ended' ? endInWords(view.state) : progressInWords(media)}</p>
+      <button type="button" class="button small main" onClick={() => calls.join()}>
+        {view === null ? joinInWords('visitor', media) : 'Join again'}
+      </button>
+      <button type="button" class="button small" onClick={() => calls.decline()}>
+        Back to chat
+      </button>
+    </div>
+  );
 }
 
 function Running({ calls, view }: { readonly calls: Calls; readonly view: CallView }) {
   const [choosesDevices, setChoosesDevices] = useState(false);
+  const controls = useFocusHeir();
   const { media, microphone, camera, other, problems } = view;
   const isSeen = media.video === 'two_way';
   return (
-    <div class="call" role="group" aria-label="Call">
+    <div ref={controls} class="call" role="group" aria-label="Call">
       {media.video !== null && (
         <div class="stage">
           <Picture stream={view.remote} label="The other side" />
@@ -107,7 +122,12 @@ function Toggle({ isOn, names, icons, onClick }: ToggleProps) {
   );
 }
 
-function progressOf({ state }: CallView) {
+function progressInWords({ video }: Media): string {
+  return video === null ? 'Call in progress' : 'Video call in progress';
+}
+
+function progressOf({ state, other }: CallView) {
+  if (other.isGone && state.name !== 'ended') return 'They left the call. Waiting for them to come back…';
   switch (state.name) {
     case 'idle':
     case 'preparing':
@@ -126,9 +146,9 @@ function progressOf({ state }: CallView) {
 function endInWords({ reason }: Extract<State, { name: 'ended' }>): string {
   switch (reason) {
     case 'hung_up':
-      return 'You hung up. The chat goes on.';
+      return 'You hung up.';
     case 'other_hung_up':
-      return 'The call has ended. The chat goes on.';
+      return 'The call has ended.';
     case 'unanswered':
       return 'The call could not be connected.';
     case 'lost':

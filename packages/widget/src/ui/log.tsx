@@ -15,7 +15,7 @@ export function Log(props: PanelProps) {
   const lines = linesOf(state);
   useLayoutEffect(() => {
     if (isAtEnd.current && body.current !== null) body.current.scrollTop = body.current.scrollHeight;
-  }, [state.messages, state.unsent, state.isOperatorTyping, state.phase]);
+  }, [state.messages, state.unsent, state.isOperatorTyping, state.phase, state.engagement?.calls]);
   useEffect(() => {
     if (body.current === null) return;
     // A call that takes half of the panel, or a keyboard, does not hide what was said last.

@@ -1,8 +1,10 @@
 import { Button, Group, Text } from '@mantine/core';
-import type { CallView } from '@usher/call/call';
-import { joinInWords } from '@usher/call/media';
+import type { CallView } from '@usher/call/call-view';
+import { joinInWords, type Media } from '@usher/call/media';
+import { notifications } from '@mantine/notifications';
 import { inWords as problemInWords } from '@usher/call/problem';
 import { useEffect, useRef, useSyncExternalStore, type ReactElement } from 'react';
+import { inWords } from '../../components/in-words.ts';
 import { inClock, useNow } from '../../components/since.tsx';
 import classes from './call-panel.module.css';
 import { CallDevices } from './call-devices.tsx';
@@ -10,6 +12,7 @@ import type { DeskCall } from './calls.ts';
 import type { Conversation } from './conversation.ts';
 import { callMedia } from './reading.ts';
 import { useDesk } from './use-desk.ts';
+import { useFocusHeir } from './use-focus-heir.ts';
 
 /** The call of a conversation, where there is one. */
 export function CallPanel({ chat }: { readonly chat: Conversation }): ReactElement | null {
@@ -19,8 +22,7 @@ export function CallPanel({ chat }: { readonly chat: Conversation }): ReactEleme
 }
 
 function Panel({ chat, known }: { readonly chat: Conversation; readonly known: DeskCall }): ReactElement {
-  const { calls } = useDesk();
-  const { call, speaker } = known;
+  const { call } = known;
   const view = useSyncExternalStore(call.subscribe, () => call.view);
   const media = callMedia(chat);
   const isAway = ['idle', 'ended'].includes(view.state.name);
@@ -34,37 +36,10 @@ function Panel({ chat, known }: { readonly chat: Conversation; readonly known: D
           {view.state.name === 'connected' && !view.other.microphone ? ' · The visitor is muted' : ''}
           {view.state.name === 'connected' && isSent && !view.camera ? ' · Your camera is off' : ''}
         </Text>
-        {isAway ? (
-          media === null ? null : (
-            <Button size="compact-sm" onClick={() => calls.join(chat.id, media)}>
-              {view.state.name === 'idle' || known.isWanted ? joinInWords('operator', media) : 'Call again'}
-            </Button>
-          )
-        ) : (
-          <Group gap={6}>
-            <Button
-              size="compact-sm"
-              variant="default"
-              aria-pressed={!view.microphone}
-              onClick={() => void call.setMicrophone(!view.microphone)}
-            >
-              {view.microphone ? 'Mute' : 'Unmute'}
-            </Button>
-            {!isSent ? null : (
-              <Button
-                size="compact-sm"
-                variant="default"
-                aria-pressed={!view.camera}
-                onClick={() => void call.setCamera(!view.camera)}
-              >
-                {view.camera ? 'Camera off' : 'Camera on'}
-              </Button>
-            )}
-            <CallDevices call={call} speaker={speaker} hasVideo={isSent} />
-            <Button size="compact-sm" color="red" onClick={() => call.hangUp()}>
-              Hang up
-            </Button>
-          </Group>
+        {!isAway ? (
+          <Controls known={known} view={view} />
+        ) : media === null ? null : (
+          <Joinable chat={chat} isNew={view.state.name === 'idle' || known.isWanted} media={media} />
         )}
       </Group>
       {view.problems.map((problem) => (
@@ -76,22 +51,84 @@ function Panel({ chat, known }: { readonly chat: Conversation; readonly known: D
   );
 }
 
+interface JoinableProps {
+  readonly chat: Conversation;
+  /** Nobody has hung up yet. */
+  readonly isNew: boolean;
+  readonly media: Media;
+}
+
+function Joinable({ chat, isNew, media }: JoinableProps): ReactElement {
+  const { calls } = useDesk();
+  const controls = useFocusHeir();
+  const decline = (): void => {
+    calls
+      .decline(chat.id)
+      .catch((error: unknown) =>
+        notifications.show({ color: 'red', title: 'Could not end the call', message: inWords(error) }),
+      );
+  };
+  return (
+    <Group ref={controls} gap={6}>
+      <Button size="compact-sm" onClick={() => calls.join(chat.id, media)}>
+        {isNew ? joinInWords('operator', media) : 'Call again'}
+      </Button>
+      <Button size="compact-sm" variant="default" onClick={decline}>
+        Back to chat
+      </Button>
+    </Group>
+  );
+}
+
+function Controls({ known, view }: { readonly known: DeskCall; readonly view: CallView }): ReactElement {
+  const { call, speaker } = known;
+  const controls = useFocusHeir();
+  const isSent = view.media.video !== null;
+  return (
+    <Group ref={controls} gap={6}>
+      <Button
+        size="compact-sm"
+        variant="default"
+        aria-pressed={!view.microphone}
+        onClick={() => void call.setMicrophone(!view.microphone)}
+      >
+        {view.microphone ? 'Mute' : 'Unmute'}
+      </Button>
+      {!isSent ? null : (
+        <Button
+          size="compact-sm"
+          variant="default"
+          aria-pressed={!view.camera}
+          onClick={() => void call.setCamera(!view.camera)}
+        >
+          {view.camera ? 'Camera off' : 'Camera on'}
+        </Button>
+      )}
+      <CallDevices call={call} speaker={speaker} hasVideo={isSent} />
+      <Button size="compact-sm" color="red" onClick={() => call.hangUp()}>
+        Hang up
+      </Button>
+    </Group>
+  );
+}
+
 const endWords = {
   hung_up: 'You hung up.',
   other_hung_up: 'The visitor hung up.',
   unanswered: 'The visitor did not answer.',
   lost: 'The connection was lost.',
-  closed: 'The call is over.',
+  closed: 'The call has ended.',
 } as const;
 
 function StateInWords({ known, view }: { readonly known: DeskCall; readonly view: CallView }): ReactElement {
-  const { state, media } = view;
+  const { state, media, other } = view;
   const now = useNow();
   if (known.isElsewhere) return <>The call is in another window.</>;
   if (known.isWanted) return <>The visitor is calling.</>;
+  if (other.isGone && state.name !== 'ended') return <>The visitor left the call. Waiting for them to come back…</>;
   switch (state.name) {
     case 'idle':
-      return <>{media.video !== null ? 'This is a video call.' : 'This is an audio call.'}</>;
+      return <>{media.video !== null ? 'Video call in progress' : 'Call in progress'}</>;
     case 'preparing':
       return <>Asking for the microphone…</>;
     case 'connecting':
@@ -103,7 +140,7 @@ function StateInWords({ known, view }: { readonly known: DeskCall; readonly view
         </>
       );
     case 'reconnecting':
-      return <>The connection is gone. Trying to get it back…</>;
+      return <>The call is interrupted. Reconnecting…</>;
     case 'ended':
       return <>{endWords[state.reason]}</>;
   }

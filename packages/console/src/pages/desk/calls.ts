@@ -1,12 +1,13 @@
 import { AcceptingClick } from '@usher/call/accepting-click';
 import { Call } from '@usher/call/call';
 import { sentBy, type Kind, type Media } from '@usher/call/media';
+import { reportCall } from '@usher/call/report-call';
 import type { Signal } from '@usher/call/signal';
 import type { Api } from '@usher/client/api';
 import { whilePageIsHeld } from '../../components/leaving.ts';
 import type { Live } from '../../live/live.ts';
 import type { Conversations } from './conversation.ts';
-import { callMedia } from './reading.ts';
+import { callMedia, openCallId } from './reading.ts';
 
 /** A call of a conversation: to be joined, under way, or over. */
 export interface DeskCall {
@@ -25,7 +26,7 @@ type ById = ReadonlyMap<string, DeskCall>;
 /**
  * Calls go on behind whatever is open. When a conversation becomes one by audio or video, or is taken over as one, there is a call
  * to be joined; it begins by the operator's own click, on the button to join or to accept what the visitor asks for. It is carried
- * over into another medium, and ends with the conversation. Of several pages, one has it.
+ * over into another medium. When somebody hangs up, the conversation goes on as a chat. Of several pages, one has the call.
  */
 export class Calls {
   readonly #api: Api;
@@ -35,6 +36,7 @@ export class Calls {
   /** Of those who have accepted a call here, by engagement. */
   readonly #clicks = new Map<string, AcceptingClick>();
   #state: ById = new Map();
+  #chats: Conversations['byId'] = new Map();
 
   constructor(api: Api, live: Live) {
     this.#api = api;
@@ -53,6 +55,7 @@ export class Calls {
 
   /** Makes calls what the conversations say. No device starts by it, unless the operator has just accepted the call. */
   follow({ byId }: Conversations): void {
+    this.#chats = byId;
     for (const [id, chat] of byId) {
       const media = chat.isOpen ? callMedia(chat) : null;
       const known = this.#state.get(id);
@@ -65,9 +68,10 @@ export class Calls {
 
   #adapt(id: string, call: Call, media: Media | null): void {
     const { name } = call.view.state;
-    if (name === 'ended') return;
-    if (media === null && name === 'idle') this.#remove(id);
-    else if (media === null) call.close();
+    if (media === null) {
+      call.close();
+      this.#remove(id);
+    } else if (name === 'ended') return;
     else if (JSON.stringify(media) !== JSON.stringify(call.view.media)) call.change(media);
   }
 
@@ -110,18 +114,42 @@ export class Calls {
     });
   }
 
+  /** Ends the call without joining it: the conversation goes on as a chat. */
+  async decline(id: string): Promise<void> {
+    const callId = this.#callId(id);
+    if (callId !== null) await this.#report(id, callId, 'end');
+  }
+
+  #callId(id: string): string | null {
+    const chat = this.#chats.get(id);
+    return chat === undefined ? null : openCallId(chat);
+  }
+
+  async #report(id: string, callId: string, action: 'connect' | 'end'): Promise<void> {
+    const path = { engagement_id: id, call_id: callId };
+    await this.#api.call('PATCH /engagements/{engagement_id}/calls/{call_id}', { path, body: { action } });
+  }
+
   #prepare(id: string, media: Media): DeskCall {
     const path = { engagement_id: id };
     const call = new Call({
       side: 'operator',
       media,
-      send: async ({ call_id, kind, data }) =>
-        this.#api.call('POST /engagements/{engagement_id}/signals', { path, body: { call_id, kind, data } }),
+      send: async ({ call_id, kind, data }, keepalive) =>
+        this.#api.call('POST /engagements/{engagement_id}/signals', {
+          path,
+          body: { call_id, kind, data },
+          ...(keepalive === true ? { keepalive } : {}),
+        }),
       iceServers: async () =>
         (await this.#api.call('GET /ice_servers', {})).ice_servers.map(({ urls, ...rest }) => ({
           urls: [...urls],
           ...rest,
         })),
+    });
+    reportCall(call, {
+      callId: () => this.#callId(id),
+      send: async (callId, action) => this.#report(id, callId, action),
     });
     const speaker = new Audio();
     speaker.autoplay = true;

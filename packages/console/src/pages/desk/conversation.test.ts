@@ -23,6 +23,8 @@ import {
   waitsSince,
 } from './reading.ts';
 
+import { threadOf } from './thread.ts';
+
 const me = 'me';
 
 function engagement(id: string, more: Partial<Engagement> = {}): Engagement {
@@ -48,6 +50,7 @@ function engagement(id: string, more: Partial<Engagement> = {}): Engagement {
     source: 'queue',
     legs: [{ ...sub, media: 'text' }],
     audio_recording_urls: [],
+    calls: [],
     ...more,
   };
 }
@@ -176,6 +179,41 @@ test('the visitor waits since the first thing we have not answered', () => {
   assert.equal(waitsSince(chat(after(...said('m1'), mine('m2'), ...said('m3', 'm4')))), '2026-01-01T10:00:03.000Z');
   assert.equal(waitsSince(chat(after(...said('m1'), mine('m2')))), null);
   assert.equal(waitsSince(chat(after(...said('m1'), { type: 'sending', id: 'chat', outgoing: outgoing('o1') }))), null);
+});
+
+test('the visitor does not wait for an answer during a call, and what they wrote before its end was answered in it', () => {
+  const kept = { id: 'call', sub_engagement_id: 'chat-sub', started_at: '2026-01-01T10:00:02.000Z', ended_by: null };
+  const calls = (media: Engagement['media'], connectedAt: string | null, endedAt: string | null): Change => {
+    const call = { ...kept, connected_at: connectedAt, ended_at: endedAt };
+    return { type: 'engagement', engagement: engagement('chat', { media, calls: [call] }), me };
+  };
+  const [connected, ended] = ['2026-01-01T10:00:02.500Z', '2026-01-01T10:00:03.500Z'];
+  const written = said('m1', 'm2', 'm3', 'm4');
+  assert.equal(waitsSince(chat(after(...written, calls('audio', null, null)))), null);
+  assert.equal(waitsSince(chat(after(...written, calls('text', connected, ended)))), '2026-01-01T10:00:04.000Z');
+  assert.equal(waitsSince(chat(after(...written, calls('text', null, ended)))), '2026-01-01T10:00:01.000Z');
+});
+
+test('calls that have ended and transfers stand between the messages where they happened', () => {
+  const call = { id: 'call', sub_engagement_id: 'chat-sub', started_at: '2026-01-01T10:00:01.000Z' };
+  const ended = { ...call, connected_at: '2026-01-01T10:00:01.000Z', ended_at: '2026-01-01T10:00:02.500Z' };
+  const calls = [{ ...ended, ended_by: 'visitor' } as const];
+  const transferred = { from_operator_id: 'you', from_operator_name: 'Ben', operator_id: me, message: 'Hi' };
+  const transfers = [{ id: 'transfer', ...transferred, transferred_at: '2026-01-01T10:00:09.000Z' }];
+  const thread = threadOf({
+    ...chat(after(...said('m1', 'm2', 'm3'), { type: 'transfers', id: 'chat', transfers })),
+    engagement: engagement('chat', { calls }),
+  });
+  assert.deepEqual(
+    thread.map(({ id, kind }) => [id, kind]),
+    [
+      ['m1', 'message'],
+      ['m2', 'message'],
+      ['call', 'call'],
+      ['m3', 'message'],
+      ['transfer', 'transfer'],
+    ],
+  );
 });
 
 test('one that ends or passes on stays to be read until it is dismissed', () => {

@@ -1,4 +1,4 @@
-import type { ChatMessage, Engagement, File, MediaUpgradeRequest } from '@usher/client/api-types';
+import type { ChatMessage, CompletedTransfer, Engagement, File, MediaUpgradeRequest } from '@usher/client/api-types';
 import { isOutdated, mergeUpgrades } from '@usher/client/overtaken-reads';
 
 /** Plain data and how it changes: what the feed and reads bring goes in, what the desk shows comes out. */
@@ -54,6 +54,8 @@ export interface Conversation {
   /** Newest first. */
   readonly upgrades: readonly MediaUpgradeRequest[];
   readonly transfer: Transfer | null;
+  /** How it passed from operator to operator, oldest first. */
+  readonly transfers: readonly CompletedTransfer[];
 }
 
 export interface Conversations {
@@ -95,6 +97,7 @@ export type Change =
   | { readonly type: 'upgrades'; readonly id: string; readonly upgrades: readonly MediaUpgradeRequest[] }
   | { readonly type: 'upgrade'; readonly upgrade: MediaUpgradeRequest }
   | { readonly type: 'transfer'; readonly id: string; readonly transfer: Transfer | null }
+  | { readonly type: 'transfers'; readonly id: string; readonly transfers: readonly CompletedTransfer[] }
   | { readonly type: 'outgoing'; readonly id: string; readonly outgoing: readonly Outgoing[] }
   | { readonly type: 'sending'; readonly id: string; readonly outgoing: Outgoing }
   | { readonly type: 'discarded'; readonly id: string; readonly messageId: string };
@@ -150,6 +153,8 @@ function changed(before: Conversation, change: OfOne): Conversation {
       return { ...before, upgrades: mergeUpgrades(before.upgrades, change.upgrades) };
     case 'transfer':
       return { ...before, transfer: change.transfer };
+    case 'transfers':
+      return { ...before, transfers: change.transfers };
     case 'outgoing':
       return { ...before, outgoing: notYetThere(change.outgoing, before.messages) };
     case 'sending':
@@ -195,6 +200,7 @@ function newConversation(engagement: Engagement): Conversation {
     files: [],
     upgrades: [],
     transfer: null,
+    transfers: [],
   };
 }
 

@@ -7,6 +7,7 @@ import {
   noConversations,
   reduce,
   type Change,
+  type Conversation,
   type Conversations,
   type Outgoing,
   type SentAttachment,
@@ -100,7 +101,11 @@ export class Desk {
     if (this.#state === before) return;
     this.#keep(before);
     this.calls.follow(this.#state);
-    for (const [id, { isRead }] of this.#state.byId) if (!isRead && !before.byId.has(id)) void this.#readOne(id);
+    for (const [id, chat] of this.#state.byId) {
+      const was = before.byId.get(id);
+      if (was === undefined) void (chat.isRead ? undefined : this.#readOne(id));
+      else if (hasPassedOn(was, chat)) void this.#readTransfers(id);
+    }
     this.#tell();
   }
 
@@ -158,6 +163,7 @@ export class Desk {
       this.apply({ type: 'transcript', id, messages });
       this.apply({ type: 'files', id, files });
       this.apply({ type: 'upgrades', id, upgrades });
+      await this.#readTransfers(id);
       if (transfer !== null) await this.#readTransfer(id, transfer);
       void this.#send(id);
     } catch (error) {
@@ -184,6 +190,16 @@ export class Desk {
           };
     const change = item.data === null ? null : changeOf(item, { me: this.operatorId, now: Date.now() });
     this.apply(change ?? { type: 'transfer', id, transfer: null });
+  }
+
+  /** With their notes. Few conversations have any. */
+  async #readTransfers(id: string): Promise<void> {
+    const chat = this.#state.byId.get(id);
+    if (chat === undefined || (chat.isOpen && chat.engagement.sub_engagements.length === 1)) return;
+    const read = await this.#parts.api
+      .call('GET /engagements/{engagement_id}/transfers', { path: { engagement_id: id } })
+      .catch(() => null);
+    if (read !== null) this.apply({ type: 'transfers', id, transfers: read.transfers });
   }
 
   async #readFiles(id: string): Promise<void> {
@@ -310,6 +326,12 @@ export class Desk {
   #tell(): void {
     for (const listener of this.#listeners) listener();
   }
+}
+
+/** From us to a colleague, or from a colleague to us. */
+function hasPassedOn(before: Conversation, after: Conversation): boolean {
+  const isOther = after.engagement.sub_engagements.length !== before.engagement.sub_engagements.length;
+  return isOther || (before.isOpen && !after.isOpen && after.engagement.state === 'active');
 }
 
 function unlessRefused(error: unknown): null {

@@ -7,6 +7,8 @@ import { dayInWords } from './in-words.ts';
 import { MessageView } from './message.tsx';
 import { OutgoingView } from './outgoing.tsx';
 import { isTyping } from './reading.ts';
+import { threadOf } from './thread.ts';
+import { ThreadNote } from './thread-note.tsx';
 import { useDesk } from './use-desk.ts';
 
 interface Props {
@@ -24,11 +26,12 @@ const nearPx = 80;
 /** What was said, the newest at the bottom; it stays there unless somebody has scrolled away. */
 export function Messages({ chat, name, use }: Props): ReactElement {
   const [shown, show] = useState(shownAtFirst);
-  const messages = chat.messages.slice(-shown);
+  const thread = threadOf(chat);
+  const entries = thread.slice(-shown);
   const box = useStayAtEnd();
   const now = useNow();
   const typing = isTyping(chat, now);
-  const days = messages.map(({ timestamp }) => dayInWords(new Date(timestamp), new Date(now)));
+  const days = entries.map(({ at }) => dayInWords(new Date(at), new Date(now)));
   useSeeing(chat);
   return (
     <section
@@ -39,21 +42,25 @@ export function Messages({ chat, name, use }: Props): ReactElement {
       aria-label="Messages"
     >
       {chat.isRead ? null : <Loader aria-label="Loading" size="sm" mx="auto" />}
-      {chat.messages.length <= shown ? null : (
+      {thread.length <= shown ? null : (
         <Button variant="subtle" size="compact-sm" onClick={() => show(shown + shownAtFirst)} flex="none">
           Show earlier messages
         </Button>
       )}
-      {messages.map((message, index) => (
-        <Fragment key={message.id}>
+      {entries.map((entry, index) => (
+        <Fragment key={entry.id}>
           {days[index] === days[index - 1] ? null : <Divider label={days[index]} labelPosition="center" my={4} />}
-          <MessageView chat={chat} message={message} name={name} use={use} />
+          {entry.kind === 'message' ? (
+            <MessageView chat={chat} message={entry.message} name={name} use={use} />
+          ) : (
+            <ThreadNote entry={entry} />
+          )}
         </Fragment>
       ))}
       {chat.outgoing.map((outgoing) => (
         <OutgoingView key={outgoing.id} chat={chat} outgoing={outgoing} />
       ))}
-      {chat.isRead && chat.messages.length + chat.outgoing.length === 0 ? (
+      {chat.isRead && thread.length + chat.outgoing.length === 0 ? (
         <Text c="dimmed" size="sm" ta="center" my="auto">
           Nothing has been said yet.
         </Text>

@@ -8,12 +8,21 @@ export function unreadOf({ messages }: Conversation): number {
   return messages.filter(({ sender, status }) => sender.type === 'visitor' && status === 'sent').length;
 }
 
-/** Since when the visitor waits for our answer; `null`: it does not. */
-export function waitsSince({ messages, outgoing, isOpen }: Conversation): string | null {
-  if (!isOpen || outgoing.length > 0) return null;
+/** Since when the visitor waits for our answer; `null`: they do not. Whoever is in a call is answered there. */
+export function waitsSince(chat: Conversation): string | null {
+  const { messages, outgoing, isOpen, engagement } = chat;
+  if (!isOpen || outgoing.length > 0 || callMedia(chat) !== null) return null;
+  const talkedUntil = engagement.calls.findLast(({ connected_at }) => connected_at !== null)?.ended_at ?? '';
   const said = messages.filter(({ type }) => type === 'chat');
-  const answered = said.findLastIndex(({ sender }) => sender.type === 'operator');
+  const answered = said.findLastIndex(
+    ({ sender, timestamp }) => sender.type === 'operator' || timestamp <= talkedUntil,
+  );
   return said[answered + 1]?.timestamp ?? null;
+}
+
+/** The call that goes on, as the server keeps it. */
+export function openCallId({ engagement: { calls } }: Pick<Conversation, 'engagement'>): string | null {
+  return calls.findLast(({ ended_at }) => ended_at === null)?.id ?? null;
 }
 
 export function isTyping({ typing, isOpen }: Conversation, now: number): boolean {

@@ -11,13 +11,15 @@ import type {
 import type { EventFields, EventType } from '../../events/catalogue.ts';
 import type { Medium } from '../../platform/schema.ts';
 import { Noted } from './marked.ts';
-import type { Engagement, Operator, Queue, Request, Ticket, TicketState } from './state.ts';
+import type { Call, Engagement, Operator, Queue, Request, Ticket, TicketState } from './state.ts';
 
 /** What is to be written: each thing once, as it is at the end. A new thing says that it was made in these. */
 export interface Changes {
   readonly tickets: Noted<Ticket>;
   readonly requests: Noted<Request>;
   readonly engagements: Noted<Engagement>;
+  /** Their engagements have changed, too. */
+  readonly calls: Noted<Call>;
   readonly queues: Noted<Queue>;
   /** Operators made unavailable by the board, or who said something of themselves: with the reason given. */
   readonly presences: Map<OperatorId, { readonly operator: Operator; readonly reason: string | null }>;
@@ -111,6 +113,7 @@ export function noChanges(): Changes {
     tickets: new Noted(),
     requests: new Noted(),
     engagements: new Noted(),
+    calls: new Noted(),
     queues: new Noted(),
     presences: new Map(),
     renewals: new Set(),

@@ -28,7 +28,7 @@ import {
   type VisitorPresence,
 } from './presence.ts';
 import { advance, settle } from './time.ts';
-import { acceptUpgrade, type AcceptUpgrade } from './upgrading.ts';
+import { acceptUpgrade, endCall, type AcceptUpgrade, type EndCall } from './upgrading.ts';
 import {
   viewEngagement,
   viewRequest,
@@ -49,6 +49,7 @@ export interface Commands {
   answerTransfer: { given: Answer; answer: RequestView | null };
   end: { given: EndEngagement; answer: EngagementView | null };
   acceptUpgrade: { given: AcceptUpgrade; answer: EngagementView | null };
+  endCall: { given: EndCall; answer: EngagementView | null };
   setPresence: { given: Presence; answer: null };
   setVisitorPresence: { given: VisitorPresence; answer: null };
   renewPresence: { given: Renewal; answer: null };
@@ -105,6 +106,8 @@ function carryOut(board: Board, command: Command): () => Commands[CommandName]['
       return viewed(end(board, command), viewEngagement);
     case 'acceptUpgrade':
       return viewed(acceptUpgrade(board, command), viewEngagement);
+    case 'endCall':
+      return viewed(endCall(board, command), viewEngagement);
     case 'setPresence':
       setPresence(board, command);
       return () => null;

@@ -1,6 +1,7 @@
 import { isObject, parseCard } from '../../queues/welcome-message.ts';
 import type { EngagementId, SiteId, SubEngagementId, TeamId } from '../../platform/ids.ts';
 import { byAge, including, releaseVisitor, without, type Board } from './board.ts';
+import { beginCall, finishCall } from './calls.ts';
 import type { About, Happening } from './changes.ts';
 import { failRequest, occupy, unstandRequest } from './requests.ts';
 import { sourceOf } from './source.ts';
@@ -43,6 +44,7 @@ function startEngagement(board: Board, request: Request): Engagement {
     byPhone: isLasting(request),
     heardBy: request.notes.webhooks,
     transfer: null,
+    call: null,
     notedIn: null,
     madeIn: board.changes,
   };
@@ -51,6 +53,7 @@ function startEngagement(board: Board, request: Request): Engagement {
   if (operator.engagements.length === 1) noteState(board, operator);
   request.engagement = engagement;
   board.changes.engagements.add(engagement);
+  beginCall(board, engagement);
   if (ticket !== null && queue !== null) leaveForEngagement(board, request, queue);
   dropOtherWishes(board, engagement);
   tell(board, engagement, 'engagement.start', {
@@ -192,6 +195,7 @@ function completeTransfer(board: Board, request: Request): Engagement {
   if (engagement === null) throw new Error('a transfer has no engagement');
   const previous = sub(engagement);
   accept(board, request);
+  finishCall(board, engagement, null);
   closeSub(board, engagement);
   unstandEngagement(board, engagement);
   if (engagement.operator.engagements.length === 0) noteState(board, engagement.operator);
@@ -207,6 +211,7 @@ function completeTransfer(board: Board, request: Request): Engagement {
   standEngagement(board, engagement, 'occupied');
   if (operator.engagements.length === 1) noteState(board, operator);
   board.changes.engagements.add(engagement);
+  beginCall(board, engagement);
   if (ticket !== null && request.queue !== null) leaveForEngagement(board, request, request.queue);
   const { id, engagement_request_id, visitor_id } = shape(engagement);
   tell(board, engagement, 'engagement.transfer', {
@@ -234,6 +239,7 @@ const failsAs: Readonly<Record<EndReason, FailReason>> = {
 export function endEngagement(board: Board, engagement: Engagement, reason: EndReason): void {
   const { transfer } = engagement;
   if (transfer !== null) dropTransfer(board, transfer, failsAs[reason]);
+  finishCall(board, engagement, null);
   engagement.endedAt = board.now;
   engagement.endReason = reason;
   unstandEngagement(board, engagement);

@@ -1,4 +1,13 @@
-import type { EngagementId, OperatorId, QueueId, RequestId, SiteId, TicketId, VisitorId } from '../../platform/ids.ts';
+import type {
+  CallId,
+  EngagementId,
+  OperatorId,
+  QueueId,
+  RequestId,
+  SiteId,
+  TicketId,
+  VisitorId,
+} from '../../platform/ids.ts';
 import { newBoard, type Board } from './board.ts';
 import type { Changes } from './changes.ts';
 import {
@@ -14,6 +23,7 @@ import {
 } from './rows.ts';
 import { putOperator, putQueue } from './staffing.ts';
 import type {
+  Call,
   Engagement,
   EndReason,
   FailReason,
@@ -68,6 +78,7 @@ export class Ledger {
   readonly tickets = new Map<TicketId, TicketRow>();
   readonly requests = new Map<RequestId, RequestRow>();
   readonly engagements = new Map<EngagementId, EngagementRow>();
+  readonly calls = new Map<CallId, Call>();
 
   /** Writes the changes, and answers which rows they were. */
   write(changes: Changes): Rows {
@@ -84,6 +95,7 @@ export class Ledger {
     for (const ticket of changes.tickets) this.tickets.set(ticket.id, ticketRow(ticket));
     for (const request of changes.requests) this.requests.set(request.id, requestRow(request));
     for (const engagement of changes.engagements) this.engagements.set(engagement.id, engagementRow(engagement));
+    for (const call of changes.calls) this.calls.set(call.id, { ...call });
     return {
       ...noRows,
       queueStates: Array.from(changes.queues, (queue) => queue.settings.id),
@@ -126,6 +138,7 @@ export class Ledger {
         ...row,
         lease_until: lease_until(row.visitor_id),
         by_phone: this.requests.get(row.request_id)?.notes.platform === 'sms',
+        call: this.#callOf(row.id),
       }),
     );
     each(this.tickets, rows.tickets, (row) => putTicket(board, { ...row, lease_until: lease_until(row.visitor_id) }));
@@ -140,6 +153,16 @@ export class Ledger {
     board.now = now;
     this.put(board, this.#everything());
     return board;
+  }
+
+  callsOf(id: EngagementId): readonly Call[] {
+    return [...this.calls.values()].filter(({ engagementId }) => engagementId === id);
+  }
+
+  #callOf(engagementId: EngagementId): StoredEngagement['call'] {
+    const call = this.callsOf(engagementId).find(({ endedAt }) => endedAt === null);
+    if (call === undefined) return null;
+    return { id: call.id, sub_engagement_id: call.subEngagementId, started_at: call.startedAt };
   }
 
   #memoryOf(id: QueueId): QueueMemory {
@@ -226,5 +249,6 @@ function engagementRow(engagement: Engagement): EngagementRow {
     end_reason: engagement.endReason,
     by_phone: false,
     heard_by: engagement.heardBy,
+    call: null,
   };
 }

@@ -128,6 +128,7 @@ const acceptUpgrade = fc.record({
   pending: rightly,
   video: fc.boolean(),
 });
+const endCall = fc.record({ do: fc.constant('endCall'), which, rightly, by: side });
 const setPresence = fc.record({
   do: fc.constant('setPresence'),
   operator: which,
@@ -146,6 +147,7 @@ const action = fc.oneof(
   { weight: 4, arbitrary: transferToQueue },
   { weight: 3, arbitrary: end },
   { weight: 2, arbitrary: acceptUpgrade },
+  { weight: 2, arbitrary: endCall },
   { weight: 6, arbitrary: setPresence },
   { weight: 2, arbitrary: setVisitorPresence },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('tick') }) },

@@ -18,7 +18,7 @@ import {
 } from './model-life.ts';
 import { assertSound, seenIn, seenOn } from './model-views.ts';
 import { moveLedger, moveWorld } from './model-step.ts';
-import { upgrading } from './model-upgrade.ts';
+import { hangingUp, upgrading } from './model-upgrade.ts';
 import { act, configureOperator, configureQueue, nextDue } from './reference.ts';
 import { hookOf } from './reference-happenings.ts';
 import { loadOf, newWorld, No, nextMatch, pending, visitorsIn, type World } from './reference-world.ts';
@@ -96,6 +96,8 @@ export class Run {
         return this.#dealing(action);
       case 'acceptUpgrade':
         return upgrading(this.#board, action);
+      case 'endCall':
+        return hangingUp(this.#board, action);
       case 'setPresence': {
         const { available, media } = action;
         const operatorId = this.#operatorId(action.operator);

@@ -24,6 +24,8 @@ export function moveLedger(ledger: Ledger, byMs: number, now: number): void {
         started_at: row.started_at + byMs,
         sub_started_at: row.sub_started_at + byMs,
       });
+  for (const [id, call] of ledger.calls)
+    if (call.endedAt === null) ledger.calls.set(id, { ...call, startedAt: call.startedAt + byMs });
   for (const [id, settings] of ledger.operators)
     ledger.operators.set(id, { ...settings, leaseUntil: later(settings.leaseUntil, byMs) });
   for (const [id, until] of ledger.leases) ledger.leases.set(id, later(until, byMs));
@@ -62,6 +64,9 @@ export function moveWorld(world: World, byMs: number, now: number): void {
     if (engagement.endedAt !== null) continue;
     Object.assign(engagement, { startedAt: engagement.startedAt + byMs });
     engagement.subStartedAt += byMs;
+    engagement.calls = engagement.calls.map((call) =>
+      call.endedAt === null ? { ...call, startedAt: call.startedAt + byMs } : call,
+    );
     const { operator } = engagement;
     operator.lastEngagedAt = Math.max(operator.lastEngagedAt, engagement.subStartedAt);
   }

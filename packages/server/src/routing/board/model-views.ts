@@ -59,6 +59,7 @@ export function seenOn(board: Board, ledger: Ledger, now: number) {
       startedAt: row.started_at,
       endedAt: row.ended_at,
       endReason: row.end_reason,
+      calls: ledger.callsOf(row.id).map(({ startedAt, endedAt, endedBy }) => ({ startedAt, endedAt, endedBy })),
       transfer: board.engagements.get(row.id)?.transfer?.id ?? null,
     })),
     operators: Array.from(board.operators.values(), ({ settings, present, texts, exclusives, lastEngagedAt }) => ({
@@ -133,6 +134,7 @@ export function seenIn(world: World): ReturnType<typeof seenOn> {
       startedAt: engagement.startedAt,
       endedAt: engagement.endedAt,
       endReason: engagement.endReason,
+      calls: [...engagement.calls],
       transfer: (engagement.transfer?.id ?? null) as never,
     })),
     operators: world.operators.map((operator) => {

@@ -2,6 +2,8 @@ import { isOpen, nextChange } from '../../schedules/hours.ts';
 import {
   activeTickets,
   chainOf,
+  finishCall,
+  followMedium,
   isActive,
   isIn,
   obstacleOf,
@@ -165,7 +167,9 @@ export function start(world: World, request: Request): void {
     transfer: null,
     endedAt: null,
     endReason: null,
+    calls: [],
   };
+  followMedium(world, engagement);
   world.engagements.push(engagement);
   request.engagement = engagement;
   engage(world, request, engagement);
@@ -214,6 +218,9 @@ export function handOver(world: World, request: Request, engagement: Engagement)
   engagement.operator = request.operator;
   engagement.siteId = request.siteId;
   engagement.medium = request.medium;
+  // Another operator is another call.
+  finishCall(world, engagement, null);
+  followMedium(world, engagement);
   engagement.heardBy = [...engagement.heardBy, ...hooksOf(request)];
   engagement.subId = world.newId();
   engagement.subStartedAt = world.now;
@@ -235,6 +242,7 @@ export function endEngagement(world: World, engagement: Engagement, reason: EndR
   dropTransfer(world, engagement, failReason);
   engagement.endedAt = world.now;
   engagement.endReason = reason;
+  followMedium(world, engagement);
   const fields = { ...named(engagement), current_sub_engagement: sub(engagement), end_reason: reason };
   tell(world, engagement, 'engagement.end', fields);
 }

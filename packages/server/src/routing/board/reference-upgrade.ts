@@ -1,6 +1,10 @@
+import type { CallId } from '../../platform/ids.ts';
 import type { Command } from './commands.ts';
 import { tell } from './reference-happenings.ts';
-import { isParty, loadOf, No, ongoing, type Engagement, type World } from './reference-world.ts';
+import { followMedium, isParty, loadOf, No, ongoing, type Engagement, type World } from './reference-world.ts';
+
+/** A call that there is not. */
+export const noCall = 'none' as CallId;
 
 /** D4.4: audio and video are for one who has nothing else. */
 export function acceptUpgrade(
@@ -13,7 +17,17 @@ export function acceptUpgrade(
   if (engagement.medium === 'text' && loadOf(world, engagement.operator).length > 1)
     throw new No('operator_unavailable');
   engagement.medium = upgrade.video === null ? 'audio' : 'video';
+  followMedium(world, engagement);
   tellUpgrade(world, engagement, `The ${by.kind} accepted audio${upgrade.video === null ? '' : ' and one-way video'}.`);
+  return engagement;
+}
+
+/** The one who hangs up names the call that goes on, or none. */
+export function endCall(world: World, { engagementId, callId, by }: Command<'endCall'>): Engagement | null {
+  const engagement = ongoing(world).find(({ id }) => id === engagementId);
+  if (engagement === undefined || !isParty(engagement, by) || callId === noCall) return null;
+  engagement.medium = 'text';
+  followMedium(world, engagement, by.kind);
   return engagement;
 }
 

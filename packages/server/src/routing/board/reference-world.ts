@@ -110,6 +110,29 @@ export interface Engagement {
   transfer: Request | Ticket | null;
   endedAt: number | null;
   endReason: EndReason | null;
+  /** Oldest first; at most the last goes on. */
+  calls: readonly Call[];
+}
+
+interface Call {
+  readonly startedAt: number;
+  readonly endedAt: number | null;
+  readonly endedBy: 'visitor' | 'operator' | null;
+}
+
+/** The engagement has a medium from now on: what was a call ends, or what is one begins. A call may go on from audio to video. */
+export function followMedium(world: World, engagement: Engagement, endedBy: Call['endedBy'] = null): void {
+  const isCall = ['audio', 'video'].includes(engagement.medium) && engagement.endedAt === null;
+  const wasCall = engagement.calls.at(-1)?.endedAt === null;
+  if (isCall && !wasCall)
+    engagement.calls = [...engagement.calls, { startedAt: world.now, endedAt: null, endedBy: null }];
+  if (!isCall && wasCall) finishCall(world, engagement, endedBy);
+}
+
+export function finishCall(world: World, engagement: Engagement, endedBy: Call['endedBy']): void {
+  engagement.calls = engagement.calls.map((call) =>
+    call.endedAt === null ? { ...call, endedAt: world.now, endedBy } : call,
+  );
 }
 
 export function newWorld(newId: () => string): World {

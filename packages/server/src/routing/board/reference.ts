@@ -14,7 +14,7 @@ import {
   endEngagement,
   dropTransfer,
 } from './reference-happenings.ts';
-import { acceptUpgrade } from './reference-upgrade.ts';
+import { acceptUpgrade, endCall } from './reference-upgrade.ts';
 import {
   activeTickets,
   chainOf,
@@ -93,6 +93,8 @@ function carryOut(world: World, command: Command): { readonly id: string } | nul
       return end(world, command);
     case 'acceptUpgrade':
       return acceptUpgrade(world, command);
+    case 'endCall':
+      return endCall(world, command);
     case 'setPresence':
       return setPresence(world, command);
     case 'setVisitorPresence':

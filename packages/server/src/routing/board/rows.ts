@@ -1,4 +1,5 @@
 import type {
+  CallId,
   EngagementId,
   OperatorId,
   QueueId,
@@ -61,6 +62,12 @@ export interface StoredEngagement {
   readonly ended_at: number | null;
   readonly by_phone: boolean;
   readonly heard_by: readonly string[];
+  /** The call that is going on. */
+  readonly call: {
+    readonly id: CallId;
+    readonly sub_engagement_id: SubEngagementId;
+    readonly started_at: number;
+  } | null;
 }
 
 export function putEngagement(board: Board, row: StoredEngagement): void {
@@ -82,11 +89,18 @@ export function putEngagement(board: Board, row: StoredEngagement): void {
     highestMedium: row.highest_media ?? row.media,
     operatorTeams: row.operator_team_ids,
     heardBy: row.heard_by,
+    call: callOf(row),
   };
   const engagement: Engagement =
     known === undefined ? newEngagement(row, visitor, current) : Object.assign(known, current);
   standEngagement(board, engagement, 'free');
   lookAtLease(board, visitor);
+}
+
+function callOf({ id: engagementId, call }: StoredEngagement): Engagement['call'] {
+  if (call === null) return null;
+  const { id, sub_engagement_id: subEngagementId, started_at: startedAt } = call;
+  return { id, engagementId, subEngagementId, startedAt, endedAt: null, endedBy: null, notedIn: null, madeIn: null };
 }
 
 /** D4.2: who began one in another process has begun one, even if it is over by now. */
@@ -111,6 +125,7 @@ function newEngagement(
     | 'highestMedium'
     | 'operatorTeams'
     | 'heardBy'
+    | 'call'
   >,
 ): Engagement {
   return {

@@ -1,4 +1,5 @@
 import type {
+  CallId,
   EngagementId,
   OperatorId,
   QueueId,
@@ -262,6 +263,19 @@ export interface Engagement extends Changing {
   heardBy: readonly string[];
   /** A transfer that is under way. */
   transfer: Request | Ticket | null;
+  /** The call that is going on; `null` while the medium is text or phone. */
+  call: Call | null;
+}
+
+/** Audio or video between the sides of an engagement: from when it became their medium until it is no longer. */
+export interface Call extends Changing {
+  readonly id: CallId;
+  readonly engagementId: EngagementId;
+  readonly subEngagementId: SubEngagementId;
+  readonly startedAt: number;
+  endedAt: number | null;
+  /** Who hung up; `null`: the call ended with the engagement, or with the operator's part in it. */
+  endedBy: 'visitor' | 'operator' | null;
 }
 
 /** A visitor with something on the board. There may be a hundred thousand of them, so they are kept small. */

@@ -1,8 +1,9 @@
 import { Refusal } from '../../platform/errors.ts';
-import type { EngagementId, SubEngagementId } from '../../platform/ids.ts';
+import type { CallId, EngagementId, SubEngagementId } from '../../platform/ids.ts';
 import type { Medium } from '../../platform/schema.ts';
 import { elsewhere, isParty, type Party } from './answering.ts';
 import type { Board } from './board.ts';
+import { beginCall, finishCall } from './calls.ts';
 import { tell } from './engagements.ts';
 import { higherMedium } from './media.ts';
 import { occupy } from './requests.ts';
@@ -35,19 +36,47 @@ export function acceptUpgrade(
 ): Engagement | typeof elsewhere {
   const engagement = board.engagements.get(engagementId);
   if (engagement === undefined || !isParty(engagement, by) || upgrade === undefined) return elsewhere;
-  // What is stored does not know yet what this turn has done.
-  const isPending = upgrade.pending && !board.changes.upgrades.includes(upgrade.id);
-  if (!isPending || upgrade.subEngagementId !== engagement.subEngagementId) return elsewhere;
+  if (!isPending(board, upgrade, engagementId) || upgrade.subEngagementId !== engagement.subEngagementId)
+    return elsewhere;
   if (upgrade.target !== by.kind) throw new Refusal('forbidden', 'Only the side that was asked may accept.');
   const medium: Medium = upgrade.video === null ? 'audio' : 'video';
   requireAlone(engagement);
-  occupy(board, engagement.operator, engagement.medium, -1);
-  engagement.medium = medium;
+  goOnBy(board, engagement, medium);
   engagement.highestMedium = higherMedium(engagement.highestMedium, medium);
-  occupy(board, engagement.operator, medium, 1);
-  board.changes.engagements.add(engagement);
+  beginCall(board, engagement);
   board.changes.upgrades.push(upgrade.id);
   announce(board, engagement, `The ${by.kind} accepted ${inWords(upgrade)}.`, upgrade.undelivered);
+  return engagement;
+}
+
+/** The stored row does not show yet what this turn has done: hanging up cancels the upgrade that is pending. */
+function isPending({ changes }: Board, { id, pending }: MediaUpgrade, engagementId: EngagementId): boolean {
+  const hasHungUp = [...changes.calls].some((call) => call.engagementId === engagementId && call.endedBy !== null);
+  return pending && !changes.upgrades.includes(id) && !hasHungUp;
+}
+
+function goOnBy(board: Board, engagement: Engagement, medium: Medium): void {
+  occupy(board, engagement.operator, engagement.medium, -1);
+  engagement.medium = medium;
+  occupy(board, engagement.operator, medium, 1);
+  board.changes.engagements.add(engagement);
+}
+
+export interface EndCall {
+  readonly engagementId: EngagementId;
+  readonly callId: CallId;
+  readonly by: Party;
+}
+
+/**
+ * One side hangs up, and the engagement goes on as text: its operator may be offered other texts (D4.4). Only the call that is
+ * named ends, so that hanging up twice, or late, does not end the next one.
+ */
+export function endCall(board: Board, { engagementId, callId, by }: EndCall): Engagement | typeof elsewhere {
+  const engagement = board.engagements.get(engagementId);
+  if (engagement === undefined || !isParty(engagement, by) || engagement.call?.id !== callId) return elsewhere;
+  finishCall(board, engagement, by.kind);
+  goOnBy(board, engagement, 'text');
   return engagement;
 }
 

@@ -1,0 +1,46 @@
+import { ProblemError } from '@usher/client/problem';
+import type { Call } from './call.ts';
+
+/** What the server keeps of a call: when it was connected, and that somebody hung up. */
+type Action = 'connect' | 'end';
+
+interface Reports {
+  /** The call of the engagement that goes on now; `null`: the server knows of none. */
+  readonly callId: () => string | null;
+  /** `PATCH /engagements/{engagement_id}/calls/{call_id}`. */
+  readonly send: (callId: string, action: Action) => Promise<unknown>;
+}
+
+/** While the server cannot be reached, the end of a call is reported again for a minute. */
+const retryMs = 2_000;
+const mostTries = 30;
+
+/**
+ * Tells the server when the call is connected, and when it has ended, so that the engagement goes back to text. Both sides report
+ * it, and the first report counts. A call that was only closed in this page may go on in another, so its end is not reported.
+ */
+export function reportCall(call: Call, { callId, send }: Reports): void {
+  let before = call.view.state.name;
+  const stop = call.subscribe(() => {
+    const { state } = call.view;
+    if (state.name === before) return;
+    before = state.name;
+    const id = callId();
+    if (state.name === 'ended') stop();
+    if (id === null) return;
+    if (state.name === 'connected') void send(id, 'connect').catch(() => undefined);
+    if (state.name === 'ended' && state.reason !== 'closed') void insist(async () => send(id, 'end'));
+  });
+}
+
+async function insist(send: () => Promise<unknown>): Promise<void> {
+  for (let tries = 0; tries < mostTries; tries += 1) {
+    try {
+      await send();
+      return;
+    } catch (error) {
+      if (error instanceof ProblemError && error.status < 500) return;
+      await new Promise((resolve) => setTimeout(resolve, retryMs));
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import { endedCallInWords } from '@usher/call/ended-call';
+import type { CompletedTransfer } from '@usher/client/api-types';
+import type { Conversation, Message } from './conversation.ts';
+
+/** A line of the conversation: what was said, a call that has ended, or a transfer. */
+export type ThreadEntry =
+  | { readonly kind: 'message'; readonly id: string; readonly at: string; readonly message: Message }
+  | { readonly kind: 'call'; readonly id: string; readonly at: string; readonly text: string }
+  | { readonly kind: 'transfer'; readonly id: string; readonly at: string; readonly transfer: CompletedTransfer };
+
+/** Messages stay in the order of the server; what else happened stands before the first message that is later. */
+export function threadOf({
+  messages,
+  engagement,
+  transfers,
+}: Pick<Conversation, 'messages' | 'engagement' | 'transfers'>): readonly ThreadEntry[] {
+  const waiting = [...callsOf(engagement), ...transfers.map(entryOf)].toSorted((a, b) => (a.at < b.at ? -1 : 1));
+  const thread: ThreadEntry[] = [];
+  for (const message of messages) {
+    while (waiting[0] !== undefined && waiting[0].at < message.timestamp) thread.push(...waiting.splice(0, 1));
+    thread.push({ kind: 'message', id: message.id, at: message.timestamp, message });
+  }
+  return [...thread, ...waiting];
+}
+
+function callsOf({ calls }: Conversation['engagement']): ThreadEntry[] {
+  return calls.flatMap((call) => {
+    const [at, text] = [call.ended_at, endedCallInWords(call)];
+    return at === null || text === null ? [] : [{ kind: 'call', id: call.id, at, text }];
+  });
+}
+
+function entryOf(transfer: CompletedTransfer): ThreadEntry {
+  return { kind: 'transfer', id: transfer.id, at: transfer.transferred_at, transfer };
+}
