@@ -1,6 +1,7 @@
-import { Alert, Anchor, Tabs } from '@mantine/core';
+import { Alert, Anchor, Group, Tabs, Text } from '@mantine/core';
 import type { ReactElement } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
+import { CopyId } from '../../components/copy-id.tsx';
 import { PageTitle } from '../../components/page-title.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { Loading } from '../../components/states.tsx';
@@ -37,6 +38,12 @@ export function SitePage({ id }: { readonly id: string }): ReactElement {
       ) : (
         <>
           <PageTitle title={site.name} />
+          <Group gap="xs" mb="md">
+            <Text size="sm" c="dimmed">
+              Site id
+            </Text>
+            <CopyId id={site.id} of="this site" />
+          </Group>
           {mine ? null : (
             <Alert color="gray" mb="md">
               Only a super manager of this site may change it.
