@@ -5,6 +5,7 @@ import { freeEverybody, type Cast } from './cast.ts';
 import { fill, makeWebhook as insertWebhook } from './deliveries.ts';
 import type { CallerKind } from './expected-access.ts';
 import { fileForm } from './files.ts';
+import { setPicture } from './pictures.ts';
 import { call, type Json } from './server.ts';
 import { makeSignedIn } from './sign-in.ts';
 import { bodyOf } from './valid-bodies.ts';
@@ -51,6 +52,10 @@ export async function makeTargets(
     Object.assign(ids, { operator_id: target.id, key_id: target.keyId });
     if (url.includes(':access_token_id'))
       ids['access_token_id'] = (await makeAccessToken(server, account, target.id)).id;
+  }
+  if (url.includes(':picture_id')) {
+    const path = await setPicture(server, { token: account.admin }, account.adminId);
+    ids['picture_id'] = path.split('/').at(-1) ?? '';
   }
   const self = kind === 'stranger' ? stranger.adminId : kind in staff ? staff[kind as Role].id : account.adminId;
   Object.assign(ids, await makeSignedIn(server, account, { url, self, operatorId: ids['operator_id'] ?? '' }));

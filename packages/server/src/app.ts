@@ -18,6 +18,7 @@ import { installCors } from './identity/cors.ts';
 import { createDirectory, type Directory } from './identity/directory.ts';
 import { installLenientSites } from './identity/lenient-requests.ts';
 import { colleagueRoutes } from './identity/operators/colleague-routes.ts';
+import { pictureRoutes } from './identity/operators/pictures/routes.ts';
 import { operatorRoutes } from './identity/operators/routes.ts';
 import { Guesses, guessLimits } from './identity/sign-in/guesses.ts';
 import { PasswordHasher } from './identity/sign-in/passwords/hasher.ts';
@@ -177,6 +178,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   siteRoutes(app, directory);
   teamRoutes(app);
   operatorRoutes(app, signIn);
+  pictureRoutes(app, lookups, feed);
   colleagueRoutes(app);
   auditRoutes(app, config.eventRetentionDays);
   visitorRoutes(app, tokens, new VisitorGate(directory));
