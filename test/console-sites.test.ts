@@ -244,6 +244,32 @@ test('a publishable token and its embed code can be looked up at any time, a sec
   assert.deepEqual(complaints, []);
 });
 
+test('an empty site is deleted; one that is not shows what goes with it, and asks for its name', async (t) => {
+  const empty = await makeSite(server, account, 'Empty');
+  const full = await makeSite(server, account, `Full ${hostile}`);
+  await makeQueue(server, { ...account, siteId: full });
+  const { page, complaints } = await open(t, { key: account.key, path: `/sites/${empty}` });
+  const dialog = page.getByRole('dialog', { name: 'Delete this site?' });
+  const remove = dialog.getByRole('button', { name: 'Delete site' });
+  await page.getByRole('button', { name: 'Delete site' }).click();
+  await remove.click();
+  await page.getByText('The site is deleted.').waitFor();
+  await page.getByRole('link', { name: `Full ${hostile}` }).click();
+  assert.equal(await page.getByText(empty).count(), 0);
+  await page.getByRole('button', { name: 'Delete site' }).click();
+  await remove.click();
+  const list = dialog.getByRole('list', { name: 'What goes with the site' });
+  await list.getByText('1 queue').waitFor();
+  assert.deepEqual(await barriersOf(page), []);
+  assert.ok(await remove.isDisabled());
+  await dialog.getByRole('textbox', { name: 'Name of the site, to confirm' }).fill(`Full ${hostile}`);
+  await remove.click();
+  await page.getByRole('heading', { name: 'Sites', level: 1 }).waitFor();
+  await page.getByText(full).waitFor({ state: 'detached' });
+  expectStatus(await call(server, `GET /sites/${full}`, { token: account.admin }), 404);
+  assert.deepEqual(complaints, []);
+});
+
 test('identity providers and SIP domains are added, refused in words, and deleted', proof, async (t) => {
   const id = await makeSite(server, account, 'Providers');
   const { page, complaints } = await open(t, {

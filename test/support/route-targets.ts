@@ -19,6 +19,7 @@ import {
   makePresent,
   makeProvider,
   makeQueue,
+  makeSite,
   makeTeam,
   makeVisitor,
   type TestOperator,
@@ -85,6 +86,7 @@ export async function makeTargets(
   if (`${method} ${url}` === 'PATCH /sample_data') {
     for (const { admin } of [account, stranger]) await call(server, 'POST /sample_data', { token: admin });
   }
+  if (`${method} ${url}` === 'DELETE /sites/:site_id') ids['site_id'] = await makeSiteToDelete(cast);
   Object.assign(ids, await makeDelivered(cast, url));
   if (/\/webhooks(?!.*\/(deliveries|recover))/.test(url)) {
     // An account may have so many of them only.
@@ -94,6 +96,16 @@ export async function makeTargets(
   const participant = named ?? (kind === 'manager' || kind === 'super_manager' ? staff[kind] : staff.operator);
   Object.assign(ids, await makeRouted(cast, { route: `${method} ${url}`, operator: participant, visitor, kind }));
   return { ids, visitorToken: visitor.token };
+}
+
+/** A site where the staff have the same roles as on the first. */
+async function makeSiteToDelete({ server, account, staff }: Cast): Promise<string> {
+  const site = await makeSite(server, account);
+  await server.database.sql`
+    INSERT INTO operator_assignments (account_id, operator_id, site_id, role)
+    SELECT account_id, operator_id, ${site}, role FROM operator_assignments
+     WHERE site_id = ${account.siteId} AND operator_id = ANY(${Object.values(staff).map(({ id }) => id)}::uuid[])`;
+  return site;
 }
 
 /** A webhook of the site with two deliveries and two recoveries, where the route is about one. */

@@ -160,6 +160,7 @@ export const headersOf: Readonly<Record<string, Readonly<Record<string, string>>
 
 /** What a route cannot do without in its query. */
 export const queriesOf: Readonly<Record<string, (account: TestAccount) => string>> = {
+  'DELETE /sites/:site_id': () => '?confirm=Another+site',
   'GET /queues': (account) => `?site_ids[]=${account.siteId}`,
   'GET /engagements': (account) => `?site_ids[]=${account.siteId}`,
   'GET /queue_tickets': (account) => `?site_ids[]=${account.siteId}`,

@@ -253,6 +253,12 @@ export interface Operations {
     body: { readonly "name"?: string; readonly "addresses"?: readonly (string)[] | null; readonly "time_zone"?: string | null; readonly "reactive_call_timeout"?: number | null; readonly "proactive_call_timeout"?: number | null; readonly "missed_call_unavailability_enabled"?: boolean | null; readonly "queue_ticket_timeout_sec"?: number | null; readonly "visitor_webhooks"?: boolean | null; readonly "allowed_file_content_types"?: readonly (string)[] | null; readonly "allowed_file_senders"?: { readonly "operator": boolean; readonly "visitor": boolean; } | null; readonly "allowed_origins"?: readonly (string)[] | null; readonly "visitor_limits"?: { readonly "new_visitors_per_minute": number; readonly "open_tickets_per_address": number; readonly "open_feeds_per_address": number; } | null; readonly "ticket_needs_presence"?: boolean | null; readonly "attached_webhook_messages"?: "own" | "other" | "all" | null; readonly "lenient_requests"?: boolean | null; };
     answer: Site;
   };
+  "DELETE /sites/{site_id}": {
+    path: { readonly "site_id": string; };
+    query: { readonly "confirm"?: string; };
+    body: undefined;
+    answer: null;
+  };
   "GET /teams": {
     path: {  };
     query: { readonly "site_ids"?: readonly (string)[]; readonly "page"?: number; readonly "per_page"?: number; };

@@ -83,6 +83,7 @@ import { visitorEventRoutes } from './engagements/visitor-events.ts';
 import { SiteQueues } from './queues/site-queues.ts';
 import { sampleDataRoutes } from './sample/routes.ts';
 import { Simulations, type Pace } from './sample/simulations.ts';
+import { siteDeletionRoutes } from './site-deletion/routes.ts';
 import { ApnsSender } from './webhooks/apns/sender.ts';
 import { Courier } from './webhooks/dispatcher/courier.ts';
 import { Dispatcher } from './webhooks/dispatcher/dispatcher.ts';
@@ -215,6 +216,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   statsRoutes(app);
   deliveryRoutes(app);
   recoveryRoutes(app, startRecoveries({ app, database, log, hints }));
+  siteDeletionRoutes(app);
   const simulations = new Simulations({ app, sql: database.sql, tokens, disk, log, pace: samplePace });
   // Before the server takes no more requests, its own among them.
   app.addHook('preClose', async () => simulations.stop());

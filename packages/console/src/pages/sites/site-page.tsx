@@ -8,6 +8,7 @@ import { Loading } from '../../components/states.tsx';
 import { useRead } from '../../data/use-api.ts';
 import { useMe } from '../../data/use-me.ts';
 import { ApplicationTokens } from './application-tokens.tsx';
+import { DeleteSite } from './delete-site.tsx';
 import { Providers } from './providers.tsx';
 import { SiteSettings } from './site-settings.tsx';
 import { SipDomains } from './sip-domains.tsx';
@@ -37,7 +38,7 @@ export function SitePage({ id }: { readonly id: string }): ReactElement {
         )
       ) : (
         <>
-          <PageTitle title={site.name} />
+          <PageTitle title={site.name}>{mine ? <DeleteSite site={site} /> : null}</PageTitle>
           <Group gap="xs" mb="md">
             <Text size="sm" c="dimmed">
               Site id
