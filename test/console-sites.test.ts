@@ -262,7 +262,8 @@ test('an empty site is deleted; one that is not shows what goes with it, and ask
   await list.getByText('1 queue').waitFor();
   assert.deepEqual(await barriersOf(page), []);
   assert.ok(await remove.isDisabled());
-  await dialog.getByRole('textbox', { name: 'Name of the site, to confirm' }).fill(`Full ${hostile}`);
+  // The field has the focus already.
+  await page.keyboard.type(`Full ${hostile}`);
   await remove.click();
   await page.getByRole('heading', { name: 'Sites', level: 1 }).waitFor();
   await page.getByText(full).waitFor({ state: 'detached' });

@@ -2,7 +2,7 @@ import { Button, Group, List, Modal, Stack, Text, TextInput } from '@mantine/cor
 import { useDisclosure } from '@mantine/hooks';
 import type { Site } from '@usher/client/api-types';
 import { ProblemError } from '@usher/client/problem';
-import { useState, type ReactElement } from 'react';
+import { useEffect, useRef, useState, type ReactElement } from 'react';
 import { useLocation } from 'wouter';
 import { notifySaved } from '../../components/notify-saved.ts';
 import { ProblemNote } from '../../components/problem.tsx';
@@ -69,32 +69,10 @@ export function DeleteSite({ site }: { readonly site: Site }): ReactElement {
             {contents === null ? (
               <Text size="sm">An empty site is deleted at once. Otherwise you see first what goes with it.</Text>
             ) : (
-              <>
-                <Text size="sm">This cannot be undone. With the site go:</Text>
-                <List size="sm" aria-label="What goes with the site">
-                  {contents.map((words) => (
-                    <List.Item key={words}>{words}</List.Item>
-                  ))}
-                </List>
-                <Text size="sm" c="dimmed">
-                  The audit log stays. Events that happened here are kept as long as all others.
-                </Text>
-                <TextInput
-                  label="Name of the site, to confirm"
-                  autoComplete="off"
-                  value={typed}
-                  onChange={(event) => setTyped(event.currentTarget.value)}
-                />
-              </>
+              <Contents contents={contents} typed={typed} onType={setTyped} />
             )}
             {isAsking ? null : <ProblemNote error={error} title="The site was not deleted" />}
-            {underWay.length === 0 ? null : (
-              <List size="sm" aria-label="Under way">
-                {underWay.map((words) => (
-                  <List.Item key={words}>{words}</List.Item>
-                ))}
-              </List>
-            )}
+            {underWay.length === 0 ? null : <Words label="Under way" words={underWay} />}
             <Group justify="flex-end" gap="xs">
               <Button variant="default" onClick={leave} data-autofocus>
                 Cancel
@@ -112,5 +90,43 @@ export function DeleteSite({ site }: { readonly site: Site }): ReactElement {
         </form>
       </Modal>
     </>
+  );
+}
+
+interface ContentsProps {
+  readonly contents: readonly string[];
+  readonly typed: string;
+  readonly onType: (text: string) => void;
+}
+
+function Contents({ contents, typed, onType }: ContentsProps): ReactElement {
+  const field = useRef<HTMLInputElement>(null);
+  // The button that was clicked is disabled now: the focus goes where something is to be typed.
+  useEffect(() => field.current?.focus(), []);
+  return (
+    <>
+      <Text size="sm">This cannot be undone. With the site go:</Text>
+      <Words label="What goes with the site" words={contents} />
+      <Text size="sm" c="dimmed">
+        The audit log stays. Events that happened here are kept as long as all others.
+      </Text>
+      <TextInput
+        ref={field}
+        label="Name of the site, to confirm"
+        autoComplete="off"
+        value={typed}
+        onChange={(event) => onType(event.currentTarget.value)}
+      />
+    </>
+  );
+}
+
+function Words({ label, words }: { readonly label: string; readonly words: readonly string[] }): ReactElement {
+  return (
+    <List size="sm" aria-label={label}>
+      {words.map((each) => (
+        <List.Item key={each}>{each}</List.Item>
+      ))}
+    </List>
   );
 }
