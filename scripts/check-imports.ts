@@ -16,6 +16,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   engagements: ['routing', 'queues', 'schedules', 'events', 'identity', 'platform', 'config'],
   feed: ['engagements', 'routing', 'queues', 'schedules', 'events', 'identity', 'platform', 'config'],
   webhooks: ['events', 'identity', 'platform', 'config'],
+  'site-deletion': ['engagements', 'routing', 'queues', 'schedules', 'events', 'identity', 'platform', 'config'],
   sample: [
     'feed',
     'webhooks',

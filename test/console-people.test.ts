@@ -3,6 +3,7 @@ import { after, before, test, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { proof, openBrowser, type TestBrowser, type TestPage } from './support/browser.ts';
 import { barriersOf, looks, openConsole, tooWideOn } from './support/console.ts';
+import { onePixel } from './support/pictures.ts';
 import { call, startTestServer, until, type TestServer } from './support/server.ts';
 import {
   expectStatus,
@@ -260,6 +261,40 @@ test('two submits in one frame make one thing', async (t) => {
   const path = `GET /teams?site_ids[]=${own.siteId}`;
   const { teams } = expectStatus(await call(server, path, { token: own.admin }), 200).body;
   assert.equal(teams.length, 1);
+});
+
+test('an operator uploads, changes and removes the picture that visitors see', async (t) => {
+  const { page, complaints } = await open(t, { key: account.key, path: '/account' });
+  const section = page.getByRole('region', { name: 'Picture' });
+  const upload = async (button: string, name: string, content: Buffer): Promise<void> => {
+    const chooser = page.waitForEvent('filechooser');
+    await section.getByRole('button', { name: button }).click();
+    await (await chooser).setFiles({ name, mimeType: 'image/png', buffer: content });
+  };
+  await upload('Upload picture', 'not.png', Buffer.from('no picture'));
+  await section.getByText('This file is not a picture').waitFor();
+  await upload('Upload picture', 'me.png', Buffer.from(onePixel, 'base64'));
+  const picture = section.getByRole('img');
+  await picture.waitFor();
+  const size = `[document.querySelector('section img')].map(({ naturalWidth: x, naturalHeight: y }) => x + 'x' + y).join()`;
+  await until(async () => (await page.evaluate(size)) === '256x256');
+  const first = await picture.getAttribute('src');
+  await upload('Change picture', 'me.png', Buffer.from(onePixel, 'base64'));
+  await until(async () => (await picture.getAttribute('src')) !== first);
+  await page
+    .getByRole('button', { name: /^Account of/ })
+    .locator('img')
+    .waitFor();
+  await section.getByRole('button', { name: 'Remove picture' }).click();
+  await picture.waitFor({ state: 'detached' });
+  const own = await call(server, `GET /operators/${account.adminId}`, { token: account.admin });
+  assert.equal(expectStatus(own, 200).body.picture_url, null);
+  // A super manager does the same for others, on their page.
+  const { id } = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
+  await page.goto(`${server.url}/console/people/${id}`);
+  await upload('Upload picture', 'them.png', Buffer.from(onePixel, 'base64'));
+  await picture.waitFor();
+  assert.deepEqual(complaints, []);
 });
 
 test('teams: created, renamed, refused while a queue needs them, deleted', proof, async (t) => {

@@ -4,7 +4,15 @@ import type { Page } from 'playwright-core';
 import { proof, openBrowser, type TestBrowser, type TestPage } from './support/browser.ts';
 import { barriersOf, looks, openConsole, tooWideOn } from './support/console.ts';
 import { call, startTestServer, type TestServer } from './support/server.ts';
-import { expectStatus, makeAccount, makeOperator, makeQueue, makeSite, type TestAccount } from './support/world.ts';
+import {
+  expectStatus,
+  makeAccount,
+  makeApplicationToken,
+  makeOperator,
+  makeQueue,
+  makeSite,
+  type TestAccount,
+} from './support/world.ts';
 
 const hostile = '<img src=x onerror="globalThis.pwned=1">';
 const backwards = 'שלום עולם 👩‍🚒';
@@ -183,20 +191,35 @@ test('two people edit one site: what both changed is chosen, what one changed is
   assert.deepEqual(complaints, []);
 });
 
-test('a token is shown once, with the line for one’s pages; it works until it is deleted', async (t) => {
+test('a publishable token and its embed code can be looked up at any time, a secret one once', async (t) => {
   const id = await makeSite(server, account, 'Tokens');
-  const { page, complaints } = await open(t, { key: account.key, path: `/sites/${id}` });
+  const { page, complaints } = await open(t, { key: account.key, path: '/sites' });
+  await page
+    .getByRole('row', { name: /Tokens/ })
+    .getByText(id)
+    .waitFor();
+  await page.getByRole('button', { name: 'Copy the id of site Tokens' }).click();
+  await page.getByRole('link', { name: 'Tokens', exact: true }).click();
+  await page.getByRole('button', { name: 'Copy the id of this site' }).waitFor();
+  await page.getByText(id).waitFor();
   await page.getByRole('tab', { name: 'Widget and tokens' }).click();
-  await page.getByText('no visitor can get in').waitFor();
+  await page.getByText('No tokens yet').waitFor();
   await page.getByRole('button', { name: 'Create publishable token' }).click();
-  const token = await page.getByRole('textbox', { name: 'Publishable token' }).inputValue();
+  const publishable = page.getByRole('region', { name: /^Publishable token/ });
+  await publishable.waitFor();
+  await page.getByRole('button', { name: 'Create secret token' }).click();
+  const secret = await page.getByRole('textbox', { name: 'Secret token' }).inputValue();
+  assert.match(secret, /^sec_/);
+  await page.reload();
+  await publishable.waitFor();
+  const token = await publishable.getByRole('textbox', { name: 'Publishable token' }).inputValue();
   assert.match(token, /^pub_/);
   assert.equal(
-    await page.getByRole('textbox', { name: 'The widget, for your pages' }).inputValue(),
+    await publishable.getByRole('textbox', { name: 'Embed code' }).inputValue(),
     `<script src="${server.url}/widget.js" data-site="${id}" data-token="${token}" async></script>`,
   );
   const demo = new URL(
-    (await page.getByRole('link', { name: 'Try it on the demo page' }).getAttribute('href')) ?? '',
+    (await publishable.getByRole('link', { name: 'Try it on the demo page' }).getAttribute('href')) ?? '',
     server.url,
   );
   assert.deepEqual([demo.pathname, Object.fromEntries(demo.searchParams)], ['/demo', { site: id, token }]);
@@ -207,20 +230,44 @@ test('a token is shown once, with the line for one’s pages; it works until it 
       body: JSON.stringify({ site_id: id }),
     });
   assert.equal((await visit()).status, 200);
-  await page.getByRole('button', { name: 'Create secret token' }).click();
-  await page.getByRole('textbox', { name: 'Secret token' }).waitFor();
-  assert.equal(await page.getByRole('textbox', { name: 'The widget, for your pages' }).count(), 0);
+  await page.getByRole('region', { name: /^Secret token/ }).waitFor();
+  assert.ok(!(await page.content()).includes(secret));
+  // One from before texts were stored.
+  await server.database.sql`UPDATE application_tokens SET token = NULL WHERE site_id = ${id} AND kind = 'publishable'`;
   await page.reload();
-  const rows = page.getByRole('row');
-  await rows.nth(1).waitFor();
-  assert.ok(!(await page.content()).includes(token));
-  await page
-    .getByRole('row', { name: /Publishable/ })
-    .getByRole('button', { name: /^Delete token/ })
-    .click();
+  await publishable.getByText('created before tokens could be shown').waitFor();
+  assert.equal((await visit()).status, 200);
+  await publishable.getByRole('button', { name: /^Delete token/ }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-  await page.getByRole('row', { name: /Publishable/ }).waitFor({ state: 'detached' });
+  await publishable.waitFor({ state: 'detached' });
   assert.equal((await visit()).status, 401);
+  assert.deepEqual(complaints, []);
+});
+
+test('an empty site is deleted; one that is not shows what goes with it, and asks for its name', async (t) => {
+  const empty = await makeSite(server, account, 'Empty');
+  const full = await makeSite(server, account, `Full ${hostile}`);
+  await makeQueue(server, { ...account, siteId: full });
+  const { page, complaints } = await open(t, { key: account.key, path: `/sites/${empty}` });
+  const dialog = page.getByRole('dialog', { name: 'Delete this site?' });
+  const remove = dialog.getByRole('button', { name: 'Delete site' });
+  await page.getByRole('button', { name: 'Delete site' }).click();
+  await remove.click();
+  await page.getByText('The site is deleted.').waitFor();
+  await page.getByRole('link', { name: `Full ${hostile}` }).click();
+  assert.equal(await page.getByText(empty).count(), 0);
+  await page.getByRole('button', { name: 'Delete site' }).click();
+  await remove.click();
+  const list = dialog.getByRole('list', { name: 'What goes with the site' });
+  await list.getByText('1 queue').waitFor();
+  assert.deepEqual(await barriersOf(page), []);
+  assert.ok(await remove.isDisabled());
+  // The field has the focus already.
+  await page.keyboard.type(`Full ${hostile}`);
+  await remove.click();
+  await page.getByRole('heading', { name: 'Sites', level: 1 }).waitFor();
+  await page.getByText(full).waitFor({ state: 'detached' });
+  expectStatus(await call(server, `GET /sites/${full}`, { token: account.admin }), 404);
   assert.deepEqual(complaints, []);
 });
 
@@ -273,6 +320,7 @@ test('a manager reads a site, and is offered nothing more', proof, async (t) => 
 for (const { where, ...options } of looks)
   test(`no barriers ${where}`, async (t) => {
     const id = await makeSite(server, account, `${'long'.repeat(50)} ${backwards}`);
+    await makeApplicationToken(server, { ...account, siteId: id }, 'publishable');
     const { page, complaints } = await open(t, { key: account.key, path: '/sites', options });
     const paths = ['/sites', '/sites/new', `/sites/${id}`, `/sites/${id}?tab=tokens`, `/sites/${id}?tab=providers`];
     for (const path of paths) {

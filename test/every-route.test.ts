@@ -82,7 +82,8 @@ test('every list succeeds with each parameter of its query', async (t) => {
     const path = route.url.replaceAll(/:(\w+)/g, '{$1}');
     const declared: Json[] = paths[path]?.[route.method.toLowerCase()]?.parameters ?? [];
     const parameters: QueryParameter[] = declared.filter((parameter) => parameter.in === 'query');
-    if (parameters.length === 0) continue;
+    // What is deleted is gone by the second query.
+    if (parameters.length === 0 || route.method === 'DELETE') continue;
     await t.test(`${route.method} ${route.url}`, async () => {
       // From the one who may see most: the others may be refused some of what this one is given.
       const [highest, ...others] = askersOf(route).toReversed();

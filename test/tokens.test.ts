@@ -108,6 +108,26 @@ test('revocation is effective at once', async (t) => {
   });
 });
 
+test('the text of a publishable token is listed; that of a secret one is not, nor is either in the audit log', async () => {
+  const own = await makeAccount(server);
+  const publishable = await makeApplicationToken(server, own, 'publishable');
+  const secret = await makeApplicationToken(server, own, 'secret');
+  const path = `GET /sites/${own.siteId}/application_tokens`;
+  const { application_tokens: listed } = expectStatus(await call(server, path, { token: own.admin }), 200).body;
+  assert.deepEqual(
+    listed.map(({ id, token }: { id: string; token: string | null }) => [id, token]),
+    [
+      [publishable.id, publishable.header.replace('ApplicationToken ', '')],
+      [secret.id, null],
+    ],
+  );
+  const { token } = await makeOperator(server, own, [{ site_id: own.siteId, role: 'manager' }]);
+  expectStatus(await call(server, path, { token }), 403);
+  const log = JSON.stringify(expectStatus(await call(server, 'GET /audit_log', { token: own.admin }), 200).body);
+  assert.ok(log.includes('application_token.create'));
+  for (const { header } of [publishable, secret]) assert.ok(!log.includes(header.split('.')[1] ?? ''));
+});
+
 test('what one process revokes, another hears of', async () => {
   const other = await startTestServer({}, server.database.address);
   try {
@@ -220,7 +240,9 @@ test('secrets are shown once, stored hashed, and never logged', async () => {
   const listed = await call(server, `GET /operators/${own.adminId}/api_keys`, { token: own.admin });
   assert.deepEqual(Object.keys(listed.body.api_keys[0]), ['id', 'created_at']);
   const tokens = await call(server, `GET /sites/${own.siteId}/application_tokens`, { token: own.admin });
-  assert.deepEqual(Object.keys(tokens.body.application_tokens[0]), ['id', 'kind', 'created_at']);
+  const [listedToken] = tokens.body.application_tokens;
+  assert.deepEqual(Object.keys(listedToken), ['id', 'kind', 'created_at', 'token']);
+  assert.equal(listedToken.token, null);
 
   const applicationSecret = application.header.split('.').at(-1) ?? '';
   const secrets = [key.secret, own.key.secret, own.admin, visitor.token, applicationSecret];

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { proof, openBrowser, type TestBrowser } from './support/browser.ts';
+import { setPicture } from './support/pictures.ts';
 import { startProxy } from './support/proxy.ts';
 import { call, startTestServer, until, type Json, type TestServer } from './support/server.ts';
 import { askToTalk, openShop, say, takeVisitor, visit, write, type Shop } from './support/widget.ts';
-import { expectStatus, makeQueue, present } from './support/world.ts';
+import { expectStatus, makePresent, makeQueue, present } from './support/world.ts';
 
 let server: TestServer;
 let browser: TestBrowser;
@@ -41,6 +42,9 @@ async function visitorsOf({ own }: Shop): Promise<number> {
 
 test('from another origin, on a page that would rather not have it: asked for, accepted, and talked both ways', async () => {
   await using shop = await openShop(server);
+  const named = { display_name: 'Ann of Sales' };
+  expectStatus(await call(server, `PATCH /operators/${shop.operator.id}`, { token: shop.own.admin, body: named }), 200);
+  await setPicture(server, shop.operator, shop.operator.id);
   const { page, complaints } = await visit(browser, shop);
   const button = page.getByRole('button', { name: 'Chat with us' });
   await button.waitFor();
@@ -53,6 +57,11 @@ test('from another origin, on a page that would rather not have it: asked for, a
   await page.getByText('You are connected.').waitFor();
   await say(server, shop, engagement, 'Good morning');
   await page.getByText('Good morning').waitFor();
+  // Drawn, not loaded as an image: the policy of the page lets in no images of ours.
+  const who = page.getByRole('group', { name: "You're chatting with" });
+  await who.getByText('Ann of Sales').waitFor();
+  await who.locator('canvas').waitFor();
+  await page.getByRole('log').getByText('Ann of Sales').waitFor();
   await write(page, 'Do you have <b>chairs</b>?');
   await page.getByText('Do you have <b>chairs</b>?').waitFor();
   await until(async () => (await written(shop, engagement)).length === 1);
@@ -74,6 +83,14 @@ test('from another origin, on a page that would rather not have it: asked for, a
     expectStatus(await call(server, `GET ${visitor}`, { token: shop.operator.token }), 200).body.name,
     'Ada',
   );
+
+  const { id: operator_id, token } = await makePresent(server, shop.own);
+  const transfer = { token: shop.operator.token, body: { engagement_id: engagement, operator_id } };
+  const { id: request } = expectStatus(await call(server, 'POST /transfer_requests', transfer), 201).body;
+  expectStatus(await call(server, `PATCH /transfer_requests/${request}`, { token, body: { action: 'accept' } }), 200);
+  await page.getByText("You're now chatting with Somebody").waitFor();
+  await who.getByText('Somebody').waitFor();
+  await page.getByRole('log').getByText('Ann of Sales').waitFor();
 
   await page.getByRole('button', { name: 'End chat' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'End chat' }).click();

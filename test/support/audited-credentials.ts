@@ -1,4 +1,5 @@
 import type { Case, World } from './audited.ts';
+import { onePixel, setPicture } from './pictures.ts';
 import { call } from './server.ts';
 import { expectStatus, makeAccessToken, makeOperator, type TestOperator } from './world.ts';
 
@@ -7,8 +8,20 @@ export async function owner(world: World): Promise<TestOperator> {
   return makeOperator(world, world.account, [{ site_id: world.account.siteId, role: 'operator' }]);
 }
 
-/** For each audited route about what an operator signs in with, a request that changes something. */
+/** For each audited route about an operator's picture, and what they sign in with, a request that changes something. */
 export const credentialCases: Readonly<Record<string, (world: World) => Promise<Case>>> = {
+  'PUT /operators/:operator_id/picture': async (world) => {
+    const { id } = await owner(world);
+    const body = { content: onePixel };
+    return { action: 'operator_picture.update', path: `/operators/${id}/picture`, body, target: id, name: 'Somebody' };
+  },
+  'DELETE /operators/:operator_id/picture': async (world) => {
+    const { id } = await owner(world);
+    const before = await setPicture(world, { token: world.account.admin }, id);
+    const changes = [{ field: 'picture_url', before, after: null }];
+    const path = `/operators/${id}/picture`;
+    return { action: 'operator_picture.delete', path, target: id, name: 'Somebody', changes };
+  },
   'POST /operators/:operator_id/api_keys': async (world) => {
     const { id } = await owner(world);
     const changes = [{ field: 'operator_id', after: id }];

@@ -72,6 +72,10 @@ export const cases: Readonly<Record<string, (world: World) => Promise<Case>>> = 
     const body = { allowed_origins: ['https://a.example'] };
     return { action: 'site.update', path: `/sites/${id}`, body, target: id, name: 'Another site', changes };
   },
+  'DELETE /sites/:site_id': async (world) => {
+    const target = await makeSite(world, world.account, 'Gone soon');
+    return { action: 'site.delete', path: `/sites/${target}`, target, name: 'Gone soon' };
+  },
   'POST /teams': async (world) => ({
     action: 'team.create',
     path: '/teams',

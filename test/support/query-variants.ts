@@ -25,6 +25,7 @@ const values: Readonly<Record<string, () => readonly string[]>> = {
   target_type: () => ['team'],
   contains: () => ['ADMIN', '%_'],
   hostname: () => ['shop.example.com'],
+  confirm: () => ['Another site'],
   page: () => ['2'],
   time_zone: () => ['Europe/Tallinn'],
   service_level_sec: () => ['30'],

@@ -5,6 +5,7 @@ import { freeEverybody, type Cast } from './cast.ts';
 import { fill, makeWebhook as insertWebhook } from './deliveries.ts';
 import type { CallerKind } from './expected-access.ts';
 import { fileForm } from './files.ts';
+import { setPicture } from './pictures.ts';
 import { call, type Json } from './server.ts';
 import { makeSignedIn } from './sign-in.ts';
 import { bodyOf } from './valid-bodies.ts';
@@ -18,6 +19,7 @@ import {
   makePresent,
   makeProvider,
   makeQueue,
+  makeSite,
   makeTeam,
   makeVisitor,
   type TestOperator,
@@ -52,6 +54,10 @@ export async function makeTargets(
     if (url.includes(':access_token_id'))
       ids['access_token_id'] = (await makeAccessToken(server, account, target.id)).id;
   }
+  if (url.includes(':picture_id')) {
+    const path = await setPicture(server, { token: account.admin }, account.adminId);
+    ids['picture_id'] = path.split('/').at(-1) ?? '';
+  }
   const self = kind === 'stranger' ? stranger.adminId : kind in staff ? staff[kind as Role].id : account.adminId;
   Object.assign(ids, await makeSignedIn(server, account, { url, self, operatorId: ids['operator_id'] ?? '' }));
   if (url.includes(':queue_id')) ids['queue_id'] = await makeQueue(server, account);
@@ -80,6 +86,7 @@ export async function makeTargets(
   if (`${method} ${url}` === 'PATCH /sample_data') {
     for (const { admin } of [account, stranger]) await call(server, 'POST /sample_data', { token: admin });
   }
+  if (`${method} ${url}` === 'DELETE /sites/:site_id') ids['site_id'] = await makeSiteToDelete(cast);
   Object.assign(ids, await makeDelivered(cast, url));
   if (/\/webhooks(?!.*\/(deliveries|recover))/.test(url)) {
     // An account may have so many of them only.
@@ -89,6 +96,16 @@ export async function makeTargets(
   const participant = named ?? (kind === 'manager' || kind === 'super_manager' ? staff[kind] : staff.operator);
   Object.assign(ids, await makeRouted(cast, { route: `${method} ${url}`, operator: participant, visitor, kind }));
   return { ids, visitorToken: visitor.token };
+}
+
+/** A site where the staff have the same roles as on the first. */
+async function makeSiteToDelete({ server, account, staff }: Cast): Promise<string> {
+  const site = await makeSite(server, account);
+  await server.database.sql`
+    INSERT INTO operator_assignments (account_id, operator_id, site_id, role)
+    SELECT account_id, operator_id, ${site}, role FROM operator_assignments
+     WHERE site_id = ${account.siteId} AND operator_id = ANY(${Object.values(staff).map(({ id }) => id)}::uuid[])`;
+  return site;
 }
 
 /** A webhook of the site with two deliveries and two recoveries, where the route is about one. */

@@ -4,6 +4,7 @@ import { newNumber, signedForm } from './carrier.ts';
 import { freeEverybody, type Cast } from './cast.ts';
 import type { CallerKind } from './expected-access.ts';
 import { fileForm } from './files.ts';
+import { onePixel } from './pictures.ts';
 import type { Json } from './server.ts';
 import { newInvitation } from './sign-in.ts';
 import { webhookFields } from './webhooks.ts';
@@ -64,6 +65,7 @@ const bodies: Readonly<Record<string, (request: BodyRequest) => unknown>> = {
   'POST /operators': () => ({ name: 'New', email: `new-${(count += 1)}@test` }),
   'PATCH /operators/:operator_id': () => ({ name: 'Renamed' }),
   'PUT /operators/:operator_id/presence': () => ({ available: true }),
+  'PUT /operators/:operator_id/picture': () => ({ content: onePixel }),
   'POST /visitors': ({ account }) => ({ site_id: account.siteId }),
   'POST /visitors/:visitor_id/token': () => undefined,
   'PATCH /sites/:site_id/visitors/:visitor_id': () => ({ name: 'Renamed' }),
@@ -159,6 +161,7 @@ export const headersOf: Readonly<Record<string, Readonly<Record<string, string>>
 
 /** What a route cannot do without in its query. */
 export const queriesOf: Readonly<Record<string, (account: TestAccount) => string>> = {
+  'DELETE /sites/:site_id': () => '?confirm=Another+site',
   'GET /queues': (account) => `?site_ids[]=${account.siteId}`,
   'GET /engagements': (account) => `?site_ids[]=${account.siteId}`,
   'GET /queue_tickets': (account) => `?site_ids[]=${account.siteId}`,

@@ -18,6 +18,7 @@ import { installCors } from './identity/cors.ts';
 import { createDirectory, type Directory } from './identity/directory.ts';
 import { installLenientSites } from './identity/lenient-requests.ts';
 import { colleagueRoutes } from './identity/operators/colleague-routes.ts';
+import { pictureRoutes } from './identity/operators/pictures/routes.ts';
 import { operatorRoutes } from './identity/operators/routes.ts';
 import { Guesses, guessLimits } from './identity/sign-in/guesses.ts';
 import { PasswordHasher } from './identity/sign-in/passwords/hasher.ts';
@@ -84,6 +85,7 @@ import { visitorEventRoutes } from './engagements/visitor-events.ts';
 import { SiteQueues } from './queues/site-queues.ts';
 import { sampleDataRoutes } from './sample/routes.ts';
 import { Simulations, type Pace } from './sample/simulations.ts';
+import { siteDeletionRoutes } from './site-deletion/routes.ts';
 import { ApnsSender } from './webhooks/apns/sender.ts';
 import { Courier } from './webhooks/dispatcher/courier.ts';
 import { Dispatcher } from './webhooks/dispatcher/dispatcher.ts';
@@ -179,6 +181,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   siteRoutes(app, directory);
   teamRoutes(app);
   operatorRoutes(app, signIn);
+  pictureRoutes(app, lookups, feed);
   colleagueRoutes(app);
   auditRoutes(app, config.eventRetentionDays);
   visitorRoutes(app, tokens, new VisitorGate(directory));
@@ -217,6 +220,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   statsRoutes(app);
   deliveryRoutes(app);
   recoveryRoutes(app, startRecoveries({ app, database, log, hints }));
+  siteDeletionRoutes(app);
   const simulations = new Simulations({ app, sql: database.sql, tokens, disk, log, pace: samplePace });
   // Before the server takes no more requests, its own among them.
   app.addHook('preClose', async () => simulations.stop());

@@ -13,9 +13,12 @@ import { dropOldIdempotencyKeys } from './platform/idempotency.ts';
 import type { Log } from './platform/log.ts';
 import { dropOldIntervals } from './routing/presence/intervals-store.ts';
 import { dropOldMoves } from './routing/turn-store.ts';
+import { removeRemains } from './site-deletion/remove-remains.ts';
 import { dropOldWebhooks } from './webhooks/retention.ts';
 
 const everyMs = 10 * 60_000;
+/** What deleted sites have left is removed for so long in each sweep; the rest waits for the next. */
+const mostRemovalMs = 60_000;
 
 interface HousekeepingParts {
   readonly sql: Sql;
@@ -72,6 +75,10 @@ export function startHousekeeping({ sql, clock, config, log }: HousekeepingParts
       async () => dropOldWebhooks(sql, kept),
     ]);
   };
+  const removeDeletedSites = async (): Promise<void> => {
+    const end = performance.now() + mostRemovalMs;
+    await removeRemains(sql, disk, () => stopped || performance.now() > end);
+  };
   const sweep = async (): Promise<void> =>
     run([
       async () => makeDays(sql, eventLog),
@@ -79,6 +86,8 @@ export function startHousekeeping({ sql, clock, config, log }: HousekeepingParts
       async () => makeDays(sql, deliveryLog),
       // Losing one too many costs a board that is read again.
       async () => dropOldMoves(sql),
+      // By what was asked for, and by no clock.
+      removeDeletedSites,
       removeExpired,
     ]);
   void sweep();

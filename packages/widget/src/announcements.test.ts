@@ -4,7 +4,8 @@ import { announcementsOf } from './announcements.ts';
 import type { Message } from './messages.ts';
 
 function message(id: string, from: Message['from'], content = id): Message {
-  return { id, timestamp: '2026-01-01T00:00:00Z', content, status: 'sent', from, attachment: null };
+  const subEngagementId = 'sub';
+  return { id, subEngagementId, timestamp: '2026-01-01T00:00:00Z', content, status: 'sent', from, attachment: null };
 }
 
 type Heard = Parameters<typeof announcementsOf>[0];

@@ -1,23 +1,34 @@
 import { endedCallInWords } from '@usher/call/ended-call';
+import type { EngagedOperator } from '@usher/client/api-types';
 import type { Message } from './messages.ts';
 import type { Unsent } from './outbox.ts';
+import { speakersOf, transferInWords } from './speakers.ts';
 import type { State } from './state.ts';
 
 /** A line of the conversation as it is shown. */
 export type Line =
-  | { readonly kind: 'message'; readonly id: string; readonly message: Message; readonly isLastOwn: boolean }
+  | {
+      readonly kind: 'message';
+      readonly id: string;
+      readonly message: Message;
+      readonly isLastOwn: boolean;
+      /** The operator who is named above the message; `null`: nobody is. */
+      readonly operator: EngagedOperator | null;
+    }
   | { readonly kind: 'unsent'; readonly id: string; readonly unsent: Unsent }
   | { readonly kind: 'event'; readonly id: string; readonly at: string; readonly text: string };
 
 /** What was said and what has happened, in order, and at the end what is on its way. */
 export function linesOf({ messages, unsent, engagement }: Pick<State, 'messages' | 'unsent' | 'engagement'>): Line[] {
   const lastOwn = messages.findLast(({ from }) => from === 'visitor');
-  const said = messages.map((message) => ({
-    at: message.timestamp,
-    line: { kind: 'message', id: message.id, message, isLastOwn: message === lastOwn } as const,
-  }));
+  const speakers = speakersOf(messages, engagement);
+  const said = messages.map((message) => {
+    const { id, timestamp: at } = message;
+    const operator = speakers.get(id) ?? null;
+    return { at, line: { kind: 'message', id, message, isLastOwn: message === lastOwn, operator } as const };
+  });
   const happened = (engagement?.sub_engagements ?? []).map(({ id, started_at: at }, index) => {
-    const text = index === 0 ? 'You are connected.' : 'You are now talking to somebody else of our team.';
+    const text = index === 0 ? 'You are connected.' : transferInWords(engagement, id);
     return { at, line: { kind: 'event', id, at, text } as const };
   });
   const calls = (engagement?.calls ?? []).flatMap((call) => {

@@ -4,7 +4,16 @@ import { chosenOf, fileIdOf, merge, withDeleted, type Attachment, type Message }
 
 function message(id: string, second: number, more: Partial<Message> = {}): Message {
   const timestamp = `2026-01-01T00:00:${String(second).padStart(2, '0')}.000Z`;
-  return { id, timestamp, content: id, status: 'sent', from: 'operator', attachment: null, ...more };
+  return {
+    id,
+    timestamp,
+    content: id,
+    status: 'sent',
+    from: 'operator',
+    subEngagementId: 'sub',
+    attachment: null,
+    ...more,
+  };
 }
 
 const card = (...values: string[]): Attachment => ({

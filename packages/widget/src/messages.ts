@@ -7,6 +7,8 @@ export interface Message {
   readonly content: string;
   readonly status: 'sent' | 'delivered';
   readonly from: 'visitor' | 'operator';
+  /** Says which operator, if it is from one. */
+  readonly subEngagementId: string;
   readonly attachment: Attachment | null;
 }
 
@@ -29,9 +31,10 @@ export interface SentFile {
 
 type Told = ChatMessage | ChatMessageEvent['message'] | ChatMessageStatusEvent['message'];
 
-export function messageOf({ id, timestamp, content, status, sender, attachment }: Told): Message {
+export function messageOf({ id, timestamp, content, status, sender, attachment, ...rest }: Told): Message {
   const from = sender.type === 'visitor' ? 'visitor' : 'operator';
-  return { id, timestamp, content, status, from, attachment: attachment as Attachment | null };
+  const subEngagementId = rest.sub_engagement_id;
+  return { id, timestamp, content, status, from, subEngagementId, attachment: attachment as Attachment | null };
 }
 
 /** Each message once, in the order the server received them. What was delivered stays so, and a file is not forgotten. */

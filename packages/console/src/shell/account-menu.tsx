@@ -25,7 +25,7 @@ export function AccountMenu(): ReactElement {
     <Menu position="bottom-end" width={220}>
       <Menu.Target>
         <ActionIcon variant="subtle" size="lg" radius="xl" aria-label={`Account of ${operator.name}`}>
-          <Avatar size={30} color="blue">
+          <Avatar size={30} color="blue" src={operator.picture_url} alt="">
             <PersonIcon aria-hidden />
           </Avatar>
         </ActionIcon>
@@ -37,7 +37,7 @@ export function AccountMenu(): ReactElement {
           {operator.email}
         </Menu.Label>
         <Menu.Item component={Link} href="/account" leftSection={<PersonIcon aria-hidden />}>
-          Password and sessions
+          Your account
         </Menu.Item>
         <Menu.Item component="a" href="/docs" target="_blank" rel="noreferrer" leftSection={<ReaderIcon aria-hidden />}>
           API reference

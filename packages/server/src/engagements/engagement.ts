@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import type { AccountId, EngagementId, OperatorId, SiteId, VisitorId } from '../platform/ids.ts';
 import { callOutput } from './calls/call.ts';
+import { pictureUrl } from '../identity/operators/pictures/picture.ts';
 import { media, nullable, oneOf, output, timestamp, uuid, type Medium } from '../platform/schema.ts';
 
 const subEngagement = output('SubEngagement', {
@@ -21,6 +22,12 @@ const leg = output('EngagementLeg', {
   }),
   started_at: timestamp,
   ended_at: nullable(timestamp),
+});
+
+const engagedOperator = output('EngagedOperator', {
+  id: uuid<'operator'>(),
+  display_name: Type.String({ description: 'The name that visitors see' }),
+  picture_url: pictureUrl,
 });
 
 export const engagementOutput = output('Engagement', {
@@ -48,6 +55,9 @@ export const engagementOutput = output('Engagement', {
       'What the request gave as its source; else queue, visitor, operator or sms: who asked, or by what. null where the request is no longer kept',
   }),
   legs: Type.Array(leg, { description: 'One for each sub-engagement, oldest first' }),
+  operators: Type.Array(engagedOperator, {
+    description: 'Those who take or took part, each once, as visitors may know them',
+  }),
   audio_recording_urls: Type.Array(Type.String(), { description: 'Empty: nothing is recorded' }),
   calls: Type.Array(callOutput, { description: 'Audio and video calls, oldest first, the last hundred at most' }),
 });

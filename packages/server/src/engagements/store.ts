@@ -1,3 +1,4 @@
+import { pictureUrlOf } from '../identity/operators/pictures/picture.ts';
 import type { Piece, Sql } from '../platform/database.ts';
 import type { AccountId, OperatorId, SiteId, VisitorId } from '../platform/ids.ts';
 import type { Cursor } from '../platform/paging.ts';
@@ -19,7 +20,13 @@ const selectEngagement = (sql: Sql) => sql`
          (SELECT json_build_object('kind', r.kind, 'origin', r.origin, 'notes', json_build_object(
                                      'source', r.notes ->> 'source', 'platform', r.notes ->> 'platform'))
             FROM engagement_requests r WHERE r.id = e.request_id) AS asked,
-         ${callsOfEngagement(sql)} AS calls
+         ${callsOfEngagement(sql)} AS calls,
+         -- By the primary key of operators.
+         coalesce((SELECT json_agg(json_build_object('id', o.id, 'display_name', coalesce(o.display_name, o.name),
+                                                     'picture_url', ${pictureUrlOf(sql)}) ORDER BY o.id)
+                     FROM operators o
+                    WHERE o.id IN (SELECT e.operator_id
+                                    UNION SELECT s.operator_id FROM sub_engagements s WHERE s.engagement_id = e.id)), '[]') AS operators
     FROM engagements e`;
 
 export async function findEngagement(sql: Sql, accountId: AccountId, id: string): Promise<EngagementRow | null> {

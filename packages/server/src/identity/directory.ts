@@ -57,9 +57,12 @@ export function createDirectory(sql: Sql, feed: ChangeFeed): Directory {
   ): RowCache<Value> => new RowCache({ feed, tables, limit, load });
   const origins = cache([], 10_000, async (origin) => isAnySitesOrigin(sql, origin));
   feed.on('sites', () => origins.clear());
+  const visitors = cache(['visitors'], 50_000, async (id) => findVisitor(sql, id));
+  // Any of them may be a visitor of the site. Sites are deleted too rarely for it to matter.
+  feed.on('deleted_sites', () => visitors.clear());
   return {
     operators: cache(['operators'], 20_000, async (id) => findOperator(sql, id)),
-    visitors: cache(['visitors'], 50_000, async (id) => findVisitor(sql, id)),
+    visitors,
     applicationTokens: cache(['application_tokens'], 10_000, async (id) => findApplicationToken(sql, id)),
     accessTokens: cache(['operator_access_tokens'], 10_000, async (id) => findAccessToken(sql, id)),
     revokedTokens: cache(['revoked_tokens'], 100_000, async (id) => isRevoked(sql, id)),
@@ -89,9 +92,13 @@ async function findOperator(sql: Sql, id: string): Promise<KnownOperator | null>
   return { accountId, enabled, roles: new Map(roles), keyIds: new Set(keyIds), sessionIds: new Set(sessionIds) };
 }
 
+/** `null` also where the site has been deleted: visitors outlive it for a while. */
 async function findVisitor(sql: Sql, id: string): Promise<KnownVisitor | null> {
   const [row] = await sql<KnownVisitor[]>`
-    SELECT account_id AS "accountId", site_id AS "siteId" FROM visitors WHERE id = ${id}`;
+    SELECT v.account_id AS "accountId", v.site_id AS "siteId"
+      FROM visitors v
+      JOIN sites s ON s.id = v.site_id
+     WHERE v.id = ${id}`;
   return row ?? null;
 }
 

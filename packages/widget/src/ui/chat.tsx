@@ -1,15 +1,24 @@
 import { canCall } from '../can-call.ts';
+import { operatorOf } from '../speakers.ts';
 import { endInWords, mediaInWords } from '../texts.ts';
+import { Avatar } from './avatar.tsx';
 import { CallArea } from './call-area.tsx';
 import { Composer } from './composer.tsx';
 import { Log } from './log.tsx';
 import type { PanelProps } from './panel.tsx';
 
 export function Chat(props: PanelProps) {
-  const { conversation, state } = props;
+  const { conversation, settings, state } = props;
   const { phase, notice, engagement } = state;
+  const operator = operatorOf(engagement, engagement?.current_sub_engagement.id);
   return (
     <>
+      {operator !== null && (
+        <div class="bar with" role="group" aria-label="You're chatting with">
+          <Avatar operator={operator} origin={settings.origin} />
+          <bdi>{operator.display_name}</bdi>
+        </div>
+      )}
       {phase === 'engaged' && <CallArea {...props} />}
       {phase === 'engaged' && <Upgrade {...props} />}
       {notice !== null && (

@@ -60,7 +60,7 @@ function isOwn(line: Line): boolean {
 function LineOf({ line, ...props }: PanelProps & { readonly line: Line; readonly messages: readonly Message[] }) {
   switch (line.kind) {
     case 'message':
-      return <MessageLine {...props} message={line.message} isLastOwn={line.isLastOwn} />;
+      return <MessageLine {...props} message={line.message} isLastOwn={line.isLastOwn} operator={line.operator} />;
     case 'unsent':
       return <UnsentLine conversation={props.conversation} unsent={line.unsent} />;
     case 'event':

@@ -1,6 +1,8 @@
+import type { EngagedOperator } from '@usher/client/api-types';
 import { useState } from 'preact/hooks';
 import type { Conversation } from '../conversation.ts';
 import { chosenOf, fileIdOf, type Message, type SentFile } from '../messages.ts';
+import { Avatar } from './avatar.tsx';
 import { Icon } from './icons.tsx';
 import type { PanelProps } from './panel.tsx';
 import { Text } from './text.tsx';
@@ -9,15 +11,23 @@ interface Props extends PanelProps {
   readonly message: Message;
   readonly messages: readonly Message[];
   readonly isLastOwn: boolean;
+  readonly operator: EngagedOperator | null;
 }
 
 export function MessageLine(props: Props) {
-  const { message, conversation, isLastOwn } = props;
+  const { message, conversation, isLastOwn, operator, settings } = props;
   const { from, content, attachment, timestamp, status } = message;
   const isOwn = from === 'visitor';
   return (
     <div class={isOwn ? 'line own' : 'line'}>
-      <span class="unseen">{isOwn ? 'You:' : 'Us:'}</span>
+      {operator === null ? (
+        <span class="unseen">{isOwn ? 'You:' : 'Us:'}</span>
+      ) : (
+        <span class="who">
+          <Avatar operator={operator} origin={settings.origin} />
+          <bdi>{operator.display_name}</bdi>
+        </span>
+      )}
       {attachment?.type === 'single_choice' && attachment.image_url !== undefined && (
         <CardImage url={attachment.image_url} />
       )}

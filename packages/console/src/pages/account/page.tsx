@@ -1,17 +1,23 @@
-import { SimpleGrid } from '@mantine/core';
+import { SimpleGrid, Stack } from '@mantine/core';
 import type { ReactElement } from 'react';
 import { PageTitle } from '../../components/page-title.tsx';
+import { PictureField } from '../../components/picture-field.tsx';
+import { useMe } from '../../data/use-me.ts';
 import { PasswordForm } from './password-form.tsx';
 import { Sessions } from './sessions.tsx';
 
-/** One's own sign-in: the password, and where one is signed in. */
+/** One's own account: the picture that visitors see, the password, and where one is signed in. */
 export function AccountPage(): ReactElement {
+  const { operator } = useMe();
   return (
     <>
-      <PageTitle title="Password and sessions" />
+      <PageTitle title="Your account" />
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="xl">
         <Sessions />
-        <PasswordForm />
+        <Stack gap="xl">
+          <PictureField operator={operator} />
+          <PasswordForm />
+        </Stack>
       </SimpleGrid>
     </>
   );

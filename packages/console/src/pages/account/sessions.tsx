@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Loader, Stack, Table, Text, Title } from '@mantine/core';
+import { Badge, Button, Group, Loader, Stack, Table, Title, VisuallyHidden } from '@mantine/core';
 import type { ReactElement } from 'react';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange, useRead } from '../../data/use-api.ts';
@@ -27,9 +27,7 @@ export function Sessions(): ReactElement {
               <Table.Th>Browser</Table.Th>
               <Table.Th>Last used</Table.Th>
               <Table.Th>
-                <Text span inherit className="mantine-visually-hidden">
-                  Action
-                </Text>
+                <VisuallyHidden>Action</VisuallyHidden>
               </Table.Th>
             </Table.Tr>
           </Table.Thead>

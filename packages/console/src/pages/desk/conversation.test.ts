@@ -49,6 +49,7 @@ function engagement(id: string, more: Partial<Engagement> = {}): Engagement {
     updated_at: at,
     source: 'queue',
     legs: [{ ...sub, media: 'text' }],
+    operators: [{ id: me, display_name: 'Me', picture_url: null }],
     audio_recording_urls: [],
     calls: [],
     ...more,

@@ -6,6 +6,7 @@ import { Link } from 'wouter';
 import { ConflictDialog } from '../../components/conflict.tsx';
 import { faultsOf, isAtFields } from '../../components/faults.ts';
 import { notifySaved } from '../../components/notify-saved.ts';
+import { PictureField } from '../../components/picture-field.tsx';
 import { PageTitle } from '../../components/page-title.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { Loading } from '../../components/states.tsx';
@@ -70,6 +71,7 @@ function Loaded({ person, etag }: { readonly person: Operator; readonly etag: st
         {mine || person.id === me.operator.id ? (
           <Grid.Col span={{ base: 12, md: 5 }}>
             <Stack gap="xl">
+              <PictureField operator={person} />
               <SignIn person={person} />
               <ApiKeys person={person} />
               <AccessTokens person={person} />

@@ -18,6 +18,7 @@ const person = (name: string, fields: Partial<Operator> = {}): Operator => ({
   presence_expires_at: null,
   sign_in: { password: false, invited_until: null },
   display_name: name,
+  picture_url: null,
   created_at: '2027-01-01T00:00:00Z',
   updated_at: '2027-01-01T00:00:00Z',
   href: `https://usher.example/operators/${name}`,

@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, Code, Group, Loader, Stack, Table, Text } from '@mantine/core';
+import { Alert, Anchor, Button, Card, Code, Group, Loader, Stack, Text } from '@mantine/core';
 import type { NewApplicationToken } from '@usher/client/api-types';
 import { useState, type ReactElement } from 'react';
 import { At } from '../../components/at.tsx';
@@ -11,25 +11,25 @@ import { demoOf, snippetOf } from './snippet.ts';
 const refresh = ['GET /sites/{site_id}/application_tokens'] as const;
 const kinds = { publishable: 'Publishable', secret: 'Secret' } as const;
 const meanings = {
-  publishable: 'may stand in a web page: the widget uses it',
-  secret: 'for your own servers: also renews the tokens of visitors',
+  publishable: 'safe in client-side code; the widget uses it',
+  secret: 'for your own servers; also renews the tokens of visitors',
 } as const;
 
-/** With which visitors get in: by the widget, or by programs of one's own. */
+/** The tokens that let visitors in: publishable ones with the embed code, at any time; a secret one once, when it is made. */
 export function ApplicationTokens({ siteId }: { readonly siteId: string }): ReactElement {
   const path = { site_id: siteId };
   const [made, setMade] = useState<NewApplicationToken | null>(null);
   const read = useRead('GET /sites/{site_id}/application_tokens', { path });
   const create = useChange('POST /sites/{site_id}/application_tokens', {
     refresh,
-    onDone: ({ data }) => setMade(data),
+    onDone: ({ data }) => setMade(data.kind === 'secret' ? data : null),
   });
   const tokens = read.data?.data.application_tokens;
   return (
     <Stack gap="md" maw={760}>
       <Text size="sm">
-        Visitors get in by a token of the site. For the widget, create a publishable one, and put the line you are given
-        into your pages.
+        The widget needs a publishable token. Create one, and paste its embed code into your pages. Their origins must
+        be among the allowed origins of the site.
       </Text>
       <Group gap="xs">
         {(['publishable', 'secret'] as const).map((kind) => (
@@ -43,7 +43,7 @@ export function ApplicationTokens({ siteId }: { readonly siteId: string }): Reac
           </Button>
         ))}
       </Group>
-      {made === null ? null : <Made key={made.id} siteId={siteId} made={made} onClose={() => setMade(null)} />}
+      {made === null ? null : <NewSecret key={made.id} made={made} onClose={() => setMade(null)} />}
       <ProblemNote error={read.error ?? create.error} />
       {tokens === undefined ? (
         read.isError ? null : (
@@ -51,62 +51,58 @@ export function ApplicationTokens({ siteId }: { readonly siteId: string }): Reac
         )
       ) : tokens.length === 0 ? (
         <Text size="sm" c="dimmed">
-          The site has no token yet: no visitor can get in.
+          No tokens yet
         </Text>
       ) : (
-        <Table>
-          <Table.Tbody>
-            {tokens.map(({ id, kind, created_at }) => (
-              <Table.Tr key={id}>
-                <Table.Td>
+        tokens.map((token) => (
+          <Card key={token.id} withBorder component="section" aria-label={`${kinds[token.kind]} token ${token.id}`}>
+            <Stack gap="xs">
+              <Group justify="space-between" align="flex-start">
+                <div>
                   <Text size="sm">
-                    <b>{kinds[kind]}</b>: {meanings[kind]}
+                    <b>{kinds[token.kind]}</b>: {meanings[token.kind]}
                   </Text>
                   <Text size="xs" c="dimmed">
-                    <Code>{id}</Code> created <At at={created_at} />
+                    <Code>{token.id}</Code> created <At at={token.created_at} />
                   </Text>
-                </Table.Td>
-                <Table.Td ta="right">
-                  <DeleteToken
-                    siteId={siteId}
-                    id={id}
-                    onDone={() => setMade((shown) => (shown?.id === id ? null : shown))}
-                  />
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
+                </div>
+                <DeleteToken
+                  siteId={siteId}
+                  id={token.id}
+                  onDone={() => setMade((shown) => (shown?.id === token.id ? null : shown))}
+                />
+              </Group>
+              {token.kind === 'publishable' ? <Embedding siteId={siteId} token={token.token} /> : null}
+            </Stack>
+          </Card>
+        ))
       )}
     </Stack>
   );
 }
 
-interface MadeProps {
-  readonly siteId: string;
-  readonly made: NewApplicationToken;
-  readonly onClose: () => void;
+function Embedding({ siteId, token }: { readonly siteId: string; readonly token: string | null }): ReactElement {
+  if (token === null)
+    return (
+      <Text size="sm" c="dimmed">
+        This token still works, but was created before tokens could be shown. To copy the embed code, create a new one.
+      </Text>
+    );
+  return (
+    <>
+      <Copyable label="Publishable token" value={token} />
+      <Copyable long label="Embed code" value={snippetOf(location.origin, siteId, token)} />
+      <Anchor href={demoOf(siteId, token)} target="_blank" rel="noopener" size="sm">
+        Try it on the demo page
+      </Anchor>
+    </>
+  );
 }
 
-function Made({ siteId, made, onClose }: MadeProps): ReactElement {
+function NewSecret({ made, onClose }: { readonly made: NewApplicationToken; readonly onClose: () => void }) {
   return (
-    <Alert color="blue" title="Keep this token now" withCloseButton closeButtonLabel="Close" onClose={onClose}>
-      <Stack gap="xs">
-        <Copyable label={`${kinds[made.kind]} token`} description="It is shown this once." value={made.token} />
-        {made.kind === 'publishable' ? (
-          <>
-            <Copyable
-              long
-              label="The widget, for your pages"
-              description="Their origin must be among the allowed ones of the site."
-              value={snippetOf(location.origin, siteId, made.token)}
-            />
-            <Anchor href={demoOf(siteId, made.token)} target="_blank" rel="noopener" size="sm">
-              Try it on the demo page
-            </Anchor>
-          </>
-        ) : null}
-      </Stack>
+    <Alert color="blue" title="Save this token now" withCloseButton closeButtonLabel="Close" onClose={onClose}>
+      <Copyable label="Secret token" description="Shown only once" value={made.token} />
     </Alert>
   );
 }
@@ -125,14 +121,13 @@ function DeleteToken({ siteId, id, onDone }: DeleteProps): ReactElement {
       name={`Delete token ${id}`}
       size="xs"
       question="Delete this token?"
-      keep="Keep it"
       busy={remove.isPending}
       error={remove.error}
       onClose={() => remove.reset()}
       onYes={(done) => remove.mutate({ path: { site_id: siteId, token_id: id } }, { onSuccess: done })}
     >
       <Code>{id}</Code>
-      <Text size="sm">It stops working at once. A widget that uses it shows nothing any more.</Text>
+      <Text size="sm">The token stops working at once. Widgets that use it disappear from their pages.</Text>
     </AskFirst>
   );
 }

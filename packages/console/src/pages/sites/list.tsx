@@ -1,6 +1,7 @@
 import { Anchor, Button, Table, Text } from '@mantine/core';
 import type { ReactElement } from 'react';
 import { Link } from 'wouter';
+import { CopyId } from '../../components/copy-id.tsx';
 import { PageTitle } from '../../components/page-title.tsx';
 import { useMe } from '../../data/use-me.ts';
 import { roleNames } from '../people/person.ts';
@@ -24,7 +25,7 @@ export function SitesList(): ReactElement {
             <Table.Th>Site</Table.Th>
             <Table.Th visibleFrom="sm">Allowed origins</Table.Th>
             <Table.Th visibleFrom="sm">Time zone</Table.Th>
-            <Table.Th>You are</Table.Th>
+            <Table.Th miw={90}>Your role</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -41,6 +42,7 @@ export function SitesList(): ReactElement {
                 <Text size="xs" c="dimmed" className="user-text" lineClamp={2}>
                   {site.addresses.join(', ')}
                 </Text>
+                <CopyId id={site.id} of={`site ${site.name}`} />
               </Table.Td>
               <Table.Td visibleFrom="sm" className="user-text">
                 <Text size="sm" lineClamp={3}>

@@ -1,12 +1,14 @@
-import { Alert, Anchor, Tabs } from '@mantine/core';
+import { Alert, Anchor, Group, Tabs, Text } from '@mantine/core';
 import type { ReactElement } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
+import { CopyId } from '../../components/copy-id.tsx';
 import { PageTitle } from '../../components/page-title.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { Loading } from '../../components/states.tsx';
 import { useRead } from '../../data/use-api.ts';
 import { useMe } from '../../data/use-me.ts';
 import { ApplicationTokens } from './application-tokens.tsx';
+import { DeleteSite } from './delete-site.tsx';
 import { Providers } from './providers.tsx';
 import { SiteSettings } from './site-settings.tsx';
 import { SipDomains } from './sip-domains.tsx';
@@ -36,7 +38,13 @@ export function SitePage({ id }: { readonly id: string }): ReactElement {
         )
       ) : (
         <>
-          <PageTitle title={site.name} />
+          <PageTitle title={site.name}>{mine ? <DeleteSite site={site} /> : null}</PageTitle>
+          <Group gap="xs" mb="md">
+            <Text size="sm" c="dimmed">
+              Site id
+            </Text>
+            <CopyId id={site.id} of="this site" />
+          </Group>
           {mine ? null : (
             <Alert color="gray" mb="md">
               Only a super manager of this site may change it.

@@ -5,6 +5,8 @@ export interface ApplicationTokenRow {
   readonly id: ApplicationTokenId;
   readonly kind: 'secret' | 'publishable';
   readonly created_at: Date;
+  /** The text of a publishable token, unless it is older than migration 28. */
+  readonly token: string | null;
 }
 
 interface NewApplicationToken {
@@ -13,6 +15,8 @@ interface NewApplicationToken {
   readonly siteId: SiteId;
   readonly kind: 'secret' | 'publishable';
   readonly secretHash: string;
+  /** Of a publishable token its text, which is no secret. */
+  readonly token: string | null;
 }
 
 /** `null` where the site already has as many tokens as it may. The lock on its row makes that exact. */
@@ -24,17 +28,17 @@ export async function insertApplicationToken(
   return inTransaction(pool, async (sql) => {
     await sql`SELECT 1 FROM sites WHERE id = ${token.siteId} FOR NO KEY UPDATE`;
     const [row] = await sql<ApplicationTokenRow[]>`
-      INSERT INTO application_tokens (id, account_id, site_id, kind, secret_hash)
-      SELECT ${token.id}, ${token.accountId}, ${token.siteId}, ${token.kind}, ${token.secretHash}
+      INSERT INTO application_tokens (id, account_id, site_id, kind, secret_hash, token)
+      SELECT ${token.id}, ${token.accountId}, ${token.siteId}, ${token.kind}, ${token.secretHash}, ${token.token}
        WHERE (SELECT count(*) FROM application_tokens WHERE site_id = ${token.siteId}) < ${most}
-      RETURNING id, kind, created_at`;
+      RETURNING id, kind, created_at, token`;
     return row ?? null;
   });
 }
 
 export async function listApplicationTokens(sql: Sql, siteId: SiteId): Promise<ApplicationTokenRow[]> {
   return sql<ApplicationTokenRow[]>`
-    SELECT id, kind, created_at FROM application_tokens WHERE site_id = ${siteId} ORDER BY created_at, id`;
+    SELECT id, kind, created_at, token FROM application_tokens WHERE site_id = ${siteId} ORDER BY created_at, id`;
 }
 
 /** What it was; `null` where there is none. */
@@ -44,6 +48,6 @@ export async function deleteApplicationToken(
   id: string,
 ): Promise<ApplicationTokenRow | null> {
   const [row] = await sql<ApplicationTokenRow[]>`
-    DELETE FROM application_tokens WHERE id = ${id} AND site_id = ${siteId} RETURNING id, kind, created_at`;
+    DELETE FROM application_tokens WHERE id = ${id} AND site_id = ${siteId} RETURNING id, kind, created_at, token`;
   return row ?? null;
 }

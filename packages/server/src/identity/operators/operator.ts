@@ -16,6 +16,7 @@ import {
 import type { Violation } from '../../platform/errors.ts';
 import { roles, type Role } from '../caller.ts';
 import { newPassword, weakness } from '../sign-in/passwords/password.ts';
+import { pictureUrl } from './pictures/picture.ts';
 
 const role = oneOf(roles);
 const email = Type.String({
@@ -66,6 +67,7 @@ export const operatorUpdate = update({ name, email, ...settable, available: Type
   'presence_set_at',
   'presence_expires_at',
   'sign_in',
+  'picture_url',
   'created_at',
   'updated_at',
 ]);
@@ -100,6 +102,7 @@ export const operatorOutput = output('Operator', {
     }),
   }),
   display_name: displayName,
+  picture_url: pictureUrl,
   created_at: timestamp,
   updated_at: timestamp,
   href: Type.String({ description: 'Address of the operator' }),

@@ -34,7 +34,7 @@ const tags = ['Operators'];
 /** Of presence, only that they are made available, or not. */
 const told = {
   of: operatorOutput,
-  omits: ['media', 'presence_reason', 'presence_set_at', 'presence_expires_at'],
+  omits: ['picture_url', 'media', 'presence_reason', 'presence_set_at', 'presence_expires_at'],
 } satisfies Partial<Audited>;
 
 export function operatorRoutes(app: App, signIn: Pick<SignInParts, 'hasher' | 'attempts'>): void {

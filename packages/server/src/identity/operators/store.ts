@@ -4,11 +4,12 @@ import type { Medium } from '../../platform/schema.ts';
 import type { Role } from '../caller.ts';
 import { lockAccount } from '../lock-account.ts';
 import type { Assignment, OperatorRow } from './operator.ts';
+import { pictureUrlOf } from './pictures/picture.ts';
 
 /** An operator with its assignments; `available` is whether what it last said still holds. */
 const selectOperator = (sql: Sql) => sql`
   SELECT o.id, o.account_id, o.name, o.email, o.role, o.max_engagement_count, o.enabled,
-         coalesce(o.display_name, o.name) AS display_name,
+         coalesce(o.display_name, o.name) AS display_name, ${pictureUrlOf(sql)} AS picture_url,
          o.enabled AND o.available AND coalesce(o.presence_expires_at > now(), true) AS available, o.media,
          o.presence_reason, o.presence_set_at, o.presence_expires_at,
          coalesce((SELECT jsonb_agg(jsonb_build_object(

@@ -1,0 +1,52 @@
+import { Avatar, Button, FileButton, Group, Stack, Text, Title } from '@mantine/core';
+import type { Operator } from '@usher/client/api-types';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useId, type ReactElement } from 'react';
+import { useSession } from '../session/use-session.ts';
+import { ProblemNote } from './problem.tsx';
+import { shrinkPicture } from './shrink-picture.ts';
+
+const reads = ['GET /operators', 'GET /operators/{operator_id}'] as const;
+const types = 'image/png,image/jpeg,image/webp';
+
+/** The picture of an operator, as visitors see it beside the display name. */
+export function PictureField({ operator }: { readonly operator: Operator }): ReactElement {
+  const { api } = useSession();
+  const client = useQueryClient();
+  const heading = useId();
+  const { display_name: name, picture_url: url } = operator;
+  const path = { operator_id: operator.id };
+  const change = useMutation({
+    mutationFn: async (file: File | null) =>
+      file === null
+        ? api.call('DELETE /operators/{operator_id}/picture', { path })
+        : api.call('PUT /operators/{operator_id}/picture', { path, body: { content: await shrinkPicture(file) } }),
+    onSuccess: async () => Promise.all(reads.map(async (read) => client.invalidateQueries({ queryKey: [read] }))),
+  });
+  return (
+    <Stack gap="sm" component="section" aria-labelledby={heading}>
+      <Title order={2} size="h4" id={heading}>
+        Picture
+      </Title>
+      <Group>
+        <Avatar src={url} name={name} color="blue" size="lg" alt={url === null ? '' : `Picture of ${name}`} />
+        <FileButton accept={types} onChange={(file) => file !== null && change.mutate(file)}>
+          {(props) => (
+            <Button {...props} variant="default" loading={change.isPending}>
+              {url === null ? 'Upload picture' : 'Change picture'}
+            </Button>
+          )}
+        </FileButton>
+        {url === null ? null : (
+          <Button variant="default" disabled={change.isPending} onClick={() => change.mutate(null)}>
+            Remove picture
+          </Button>
+        )}
+      </Group>
+      <Text size="sm" c="dimmed">
+        Visitors see this picture and the display name, <bdi>{name}</bdi>. Without a picture they see initials.
+      </Text>
+      <ProblemNote error={change.error} />
+    </Stack>
+  );
+}

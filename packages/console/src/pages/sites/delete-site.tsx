@@ -1,0 +1,132 @@
+import { Button, Group, List, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import type { Site } from '@usher/client/api-types';
+import { ProblemError } from '@usher/client/problem';
+import { useEffect, useRef, useState, type ReactElement } from 'react';
+import { useLocation } from 'wouter';
+import { notifySaved } from '../../components/notify-saved.ts';
+import { ProblemNote } from '../../components/problem.tsx';
+import { useChange } from '../../data/use-api.ts';
+import { contentsInWords } from './site-contents.ts';
+
+const refresh = [
+  'GET /sites',
+  'GET /operator_authentication/sessions/current',
+  'GET /queues',
+  'GET /webhooks',
+] as const;
+
+/** An empty site is deleted when asked for. Any other is refused once, with what goes with it, and then needs its name. */
+export function DeleteSite({ site }: { readonly site: Site }): ReactElement {
+  const [, navigate] = useLocation();
+  const [opened, { open, close }] = useDisclosure();
+  const [typed, setTyped] = useState('');
+  const [contents, setContents] = useState<readonly string[] | null>(null);
+  const removal = useChange('DELETE /sites/{site_id}', {
+    refresh,
+    onDone: () => {
+      navigate('/sites', { replace: true });
+      notifySaved('The site is deleted.');
+    },
+  });
+  const leave = (): void => {
+    close();
+    setTyped('');
+    setContents(null);
+    removal.reset();
+  };
+  const submit = (): void => {
+    const confirm = contents === null ? {} : { query: { confirm: typed } };
+    removal.mutate(
+      { path: { site_id: site.id }, ...confirm },
+      {
+        onError: (error) => {
+          if (error instanceof ProblemError && error.code === 'site_not_empty')
+            setContents(contentsInWords(error.details));
+        },
+      },
+    );
+  };
+  const { error } = removal;
+  const isAsking = error instanceof ProblemError && error.code === 'site_not_empty';
+  const underWay = error instanceof ProblemError && error.code === 'site_busy' ? contentsInWords(error.details) : [];
+  return (
+    <>
+      <Button variant="default" onClick={open}>
+        Delete site
+      </Button>
+      <Modal opened={opened} onClose={leave} title="Delete this site?">
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            submit();
+          }}
+        >
+          <Stack>
+            <Text className="user-text" fw={600}>
+              {site.name}
+            </Text>
+            {contents === null ? (
+              <Text size="sm">An empty site is deleted at once. Otherwise you see first what goes with it.</Text>
+            ) : (
+              <Contents contents={contents} typed={typed} onType={setTyped} />
+            )}
+            {isAsking ? null : <ProblemNote error={error} title="The site was not deleted" />}
+            {underWay.length === 0 ? null : <Words label="Under way" words={underWay} />}
+            <Group justify="flex-end" gap="xs">
+              <Button variant="default" onClick={leave} data-autofocus>
+                Cancel
+              </Button>
+              <Button
+                type="submit"
+                color="red"
+                loading={removal.isPending}
+                disabled={contents !== null && typed !== site.name}
+              >
+                Delete site
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      </Modal>
+    </>
+  );
+}
+
+interface ContentsProps {
+  readonly contents: readonly string[];
+  readonly typed: string;
+  readonly onType: (text: string) => void;
+}
+
+function Contents({ contents, typed, onType }: ContentsProps): ReactElement {
+  const field = useRef<HTMLInputElement>(null);
+  // The button that was clicked is disabled now: the focus goes where something is to be typed.
+  useEffect(() => field.current?.focus(), []);
+  return (
+    <>
+      <Text size="sm">This cannot be undone. With the site go:</Text>
+      <Words label="What goes with the site" words={contents} />
+      <Text size="sm" c="dimmed">
+        The audit log stays. Events that happened here are kept as long as all others.
+      </Text>
+      <TextInput
+        ref={field}
+        label="Name of the site, to confirm"
+        autoComplete="off"
+        value={typed}
+        onChange={(event) => onType(event.currentTarget.value)}
+      />
+    </>
+  );
+}
+
+function Words({ label, words }: { readonly label: string; readonly words: readonly string[] }): ReactElement {
+  return (
+    <List size="sm" aria-label={label}>
+      {words.map((each) => (
+        <List.Item key={each}>{each}</List.Item>
+      ))}
+    </List>
+  );
+}

@@ -1,0 +1,12 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { contentsInWords } from './site-contents.ts';
+
+test('what goes with a site is said in words, one or several of each', () => {
+  const details = [
+    { attribute: '/queues', detail: '1' },
+    { attribute: '/visitors', detail: 'more than 10000' },
+    { attribute: '/news_of_a_later_version', detail: '2' },
+  ];
+  assert.deepEqual(contentsInWords(details), ['1 queue', 'more than 10000 visitors']);
+});

@@ -1,0 +1,110 @@
+import type { FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import type { ChangeFeed } from '../../../platform/change-feed.ts';
+import { inTransaction, type Sql } from '../../../platform/database.ts';
+import { notFound } from '../../../platform/errors.ts';
+import type { App } from '../../../platform/http.ts';
+import type { OperatorId } from '../../../platform/ids.ts';
+import { RowCache } from '../../../platform/row-cache.ts';
+import { output, uuid } from '../../../platform/schema.ts';
+import { accountOf } from '../../access.ts';
+import { recordChange } from '../../audit/audit.ts';
+import { concerning } from '../audited.ts';
+import { operatorToChange } from '../permission.ts';
+import { lockOperator } from '../store.ts';
+import { pathOfPicture, pictureInput, pictureUrl, readPicture, type Picture } from './picture.ts';
+import { findPicture, replacePicture } from './store.ts';
+
+const tags = ['Operators'];
+const operatorParams = Type.Object({ operator_id: uuid<'operator'>() });
+const pictureOutput = output('OperatorPicture', { picture_url: pictureUrl });
+const pictureBytes = { content: { 'image/*': { schema: { type: 'string', format: 'binary' } } } };
+const access = { operator: 'super_manager', site: 'resource', rule: 'self or every site' } as const;
+
+/** So many are kept in memory, of at most 256 KiB each: everybody may read them, and must not keep the database busy by it. */
+const mostKept = 100;
+/** A removed picture may be seen for so long by browsers that have it already. */
+const keptSeconds = 3_600;
+
+export function pictureRoutes(app: App, lookups: Sql, feed: ChangeFeed): void {
+  const pictures = new RowCache<Picture | null>({
+    feed,
+    tables: ['operator_pictures'],
+    limit: mostKept,
+    load: async (id) => findPicture(lookups, id),
+  });
+
+  app.get(
+    '/operator_pictures/:picture_id',
+    {
+      config: { access: { public: true } },
+      schema: {
+        tags,
+        summary: 'The picture of an operator, under an address that changes with it',
+        params: Type.Object({ picture_id: uuid<'operator_picture'>() }),
+        response: { 200: pictureBytes },
+      },
+    },
+    async (request, reply) => {
+      const { picture_id: id } = request.params;
+      const picture = await pictures.get(id);
+      if (picture === null) throw notFound('picture', id);
+      reply.headers({
+        'content-type': picture.content_type,
+        'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+        'cross-origin-resource-policy': 'cross-origin',
+        'cache-control': `public, max-age=${keptSeconds}`,
+        etag: `"${id}"`,
+      });
+      return picture.content;
+    },
+  );
+
+  app.put(
+    '/operators/:operator_id/picture',
+    {
+      config: { access, audit: { action: 'operator_picture.update', of: pictureOutput } },
+      schema: {
+        tags,
+        summary: 'Set the picture of an operator, which visitors see; anyone may set their own',
+        params: operatorParams,
+        body: pictureInput,
+        response: { 200: pictureOutput },
+      },
+    },
+    async (request) => setPicture(request, request.params.operator_id, readPicture(request.body)),
+  );
+
+  app.delete(
+    '/operators/:operator_id/picture',
+    {
+      config: { access, audit: { action: 'operator_picture.delete', of: pictureOutput } },
+      schema: {
+        tags,
+        summary: 'Remove the picture of an operator: visitors see initials',
+        params: operatorParams,
+        response: { 200: pictureOutput },
+      },
+    },
+    async (request) => setPicture(request, request.params.operator_id, null),
+  );
+}
+
+async function setPicture(
+  request: FastifyRequest,
+  operatorId: OperatorId,
+  picture: Picture | null,
+): Promise<Type.Static<typeof pictureOutput>> {
+  const accountId = accountOf(request);
+  return inTransaction(request.sql, async (sql) => {
+    await lockOperator(sql, accountId, operatorId);
+    const operator = await operatorToChange(request, operatorId, sql);
+    const before = { picture_url: operator.picture_url };
+    const hasNone = picture === null && before.picture_url === null;
+    const after = hasNone
+      ? before
+      : { picture_url: pathOfPicture(await replacePicture(sql, { accountId, operatorId }, picture)) };
+    recordChange(request, { ...concerning(operator), before, after, target: { id: operator.id, name: operator.name } });
+    return after;
+  });
+}

@@ -1,0 +1,47 @@
+import Type from 'typebox';
+import { accountOf, operatorOf } from '../identity/access.ts';
+import { recordChange } from '../identity/audit/audit.ts';
+import { siteOutput } from '../identity/sites/site.ts';
+import type { App } from '../platform/http.ts';
+import { uuid } from '../platform/schema.ts';
+import { deleteSite } from './delete-site.ts';
+
+export function siteDeletionRoutes(app: App): void {
+  app.delete(
+    '/sites/:site_id',
+    {
+      config: {
+        access: { operator: 'super_manager', site: 'params.site_id', wholeToken: true },
+        settles: true,
+        audit: { action: 'site.delete', of: siteOutput },
+      },
+      schema: {
+        tags: ['Sites'],
+        summary: 'Delete a site, if it is empty or its name is sent as confirm',
+        description:
+          'Queues, hours, teams, tokens and roles on the site go at once. Visitors and conversations with their messages and files can be ' +
+          'read by nobody any more, and are removed in the background. The audit log, and the log of events with what waits to ' +
+          'be delivered, stay as long as they are kept. Refused while visitors wait or talk there, for the last site of the ' +
+          'account, and for the site of sample data.',
+        params: Type.Object({ site_id: uuid<'site'>() }),
+        querystring: Type.Object({
+          confirm: Type.Optional(
+            Type.String({ maxLength: 255, description: 'The name of the site, to delete it with all that it has' }),
+          ),
+        }),
+        response: { 204: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      const { site_id: id } = request.params;
+      const before = await deleteSite(request.sql, {
+        id,
+        accountId: accountOf(request),
+        caller: operatorOf(request).operatorId,
+        confirm: request.query.confirm ?? null,
+      });
+      recordChange(request, { before, concerns: { any: [id] } });
+      reply.code(204);
+    },
+  );
+}
