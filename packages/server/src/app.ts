@@ -78,7 +78,6 @@ import { smsRoutes } from './engagements/sms/routes.ts';
 import { startSms, type SmsService } from './engagements/sms/service.ts';
 import { iceServerRoutes } from './engagements/ice-servers/routes.ts';
 import { signalRoutes } from './engagements/signals/routes.ts';
-import { completedTransferRoutes } from './engagements/transfers/completed.ts';
 import { transferRoutes } from './engagements/transfers/routes.ts';
 import { typingRoutes } from './engagements/typing/routes.ts';
 import { visitorEventRoutes } from './engagements/visitor-events.ts';
@@ -198,7 +197,6 @@ export async function buildApp(parts: AppParts): Promise<App> {
   requestRoutes(app, { turns, attacher, addressOf });
   engagementRoutes(app, turns);
   transferRoutes(app, turns, attacher);
-  completedTransferRoutes(app);
   messageRoutes(app, () => config.publicUrl || listeningUrl(app.server.address(), config));
   systemMessageRoutes(app);
   typingRoutes(app, hints);
@@ -221,10 +219,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   deliveryRoutes(app);
   recoveryRoutes(app, startRecoveries({ app, database, log, hints }));
   siteDeletionRoutes(app);
-  const simulations = new Simulations({ app, sql: database.sql, tokens, disk, log, pace: samplePace });
-  // Before the server takes no more requests, its own among them.
-  app.addHook('preClose', async () => simulations.stop());
-  sampleDataRoutes(app, { simulations, sealer, guard });
+  openSampleData({ app, database, tokens, disk, log, samplePace, sealer, guard });
   await healthRoutes(app, database.pulse, room);
   metricsRoute(app, metrics);
   docsRoutes(app, () => apiDocument(app, eventWebhooks()));
@@ -248,6 +243,21 @@ function openStatistics(app: App, database: Database): void {
   const sql = database.connect(statisticsOptions);
   app.addHook('onClose', async () => sql.end({ timeout: 1 }));
   statisticsRoutes(app, sql);
+}
+
+interface SampleDataContext extends Pick<AppParts, 'database' | 'log' | 'samplePace'> {
+  readonly app: App;
+  readonly tokens: Tokens;
+  readonly disk: FileDisk;
+  readonly sealer: Sealer;
+  readonly guard: AddressGuard;
+}
+
+/** Simulations send requests to this server: they stop before it refuses them. */
+function openSampleData({ app, database, log, samplePace = {}, tokens, disk, sealer, guard }: SampleDataContext): void {
+  const simulations = new Simulations({ app, sql: database.sql, tokens, disk, log, pace: samplePace });
+  app.addHook('preClose', async () => simulations.stop());
+  sampleDataRoutes(app, { simulations, sealer, guard });
 }
 
 type AuthenticatorParts = Pick<AppParts, 'database' | 'clock' | 'log'> & {

@@ -30,6 +30,7 @@ import {
   transferTicketInput,
   transferTicketOutput,
 } from './transfer.ts';
+import { completedTransferRoutes } from './completed.ts';
 
 const tags = ['Transfers'];
 const requestParams = Type.Object({ request_id: uuid<'engagement_request'>() });
@@ -39,6 +40,7 @@ const toRead = { ...access, rule: 'took part or manages' } as const;
 
 /** D5.4. */
 export function transferRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void {
+  completedTransferRoutes(app);
   requestRoutes(app, turns, attacher);
   answerRoutes(app, turns);
   ticketRoutes(app, turns, attacher);
