@@ -19,7 +19,7 @@ export const pictureUrl = Type.Unsafe<string | null>({
   description: 'Path on this server of the picture that visitors see; null: none',
 });
 
-export type PictureType = 'image/png' | 'image/jpeg' | 'image/webp';
+type PictureType = 'image/png' | 'image/jpeg' | 'image/webp';
 
 export interface Picture {
   readonly content_type: PictureType;
@@ -33,7 +33,7 @@ const signatures: readonly { readonly type: PictureType; readonly pattern: RegEx
   { type: 'image/webp', pattern: /^52494646.{8}57454250/ },
 ];
 
-export function pictureTypeOf(content: Buffer): PictureType | null {
+function pictureTypeOf(content: Buffer): PictureType | null {
   const start = content.subarray(0, 12).toString('hex');
   return signatures.find(({ pattern }) => pattern.test(start))?.type ?? null;
 }
