@@ -195,7 +195,7 @@ test('a chat is read while it goes on', proof, async () => {
   const { own, chat, operator } = await open();
   expectStatus(await say(chat, chat.visitor, 'Hello there'), 200);
   const { page, complaints } = await openBoard(own);
-  await page.getByRole('tab', { name: 'Engaged' }).click();
+  await page.getByRole('tab', { name: 'Conversations' }).click();
   await page.getByRole('button', { name: 'View the conversation of Vera Visitor with Olga Operator' }).click();
   const messages = page.getByRole('log', { name: 'Messages' });
   await messages.getByText('Hello there').waitFor();

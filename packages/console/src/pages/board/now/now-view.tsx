@@ -18,7 +18,7 @@ type Tab = 'queues' | 'waiting' | 'engaged' | 'operators';
 const tabs: readonly (readonly [Tab, string])[] = [
   ['queues', 'Queues'],
   ['waiting', 'Waiting'],
-  ['engaged', 'Engaged'],
+  ['engaged', 'Conversations'],
   ['operators', 'Operators'],
 ];
 
