@@ -711,6 +711,12 @@ export interface Operations {
     body: { readonly "action": "end"; readonly "reason"?: "error"; };
     answer: { readonly "id": string; readonly "sub_engagement_id": string; };
   };
+  "GET /engagements/{engagement_id}/transfers": {
+    path: { readonly "engagement_id": string; };
+    query: {  };
+    body: undefined;
+    answer: { readonly "transfers": readonly (CompletedTransfer)[]; };
+  };
   "POST /transfer_requests": {
     path: {  };
     query: {  };
@@ -758,12 +764,6 @@ export interface Operations {
     query: {  };
     body: { readonly "action": "cancel"; };
     answer: TransferTicket;
-  };
-  "GET /engagements/{engagement_id}/transfers": {
-    path: { readonly "engagement_id": string; };
-    query: {  };
-    body: undefined;
-    answer: { readonly "transfers": readonly (CompletedTransfer)[]; };
   };
   "PUT /engagements/{engagement_id}/chat_messages/{message_id}": {
     path: { readonly "engagement_id": string; readonly "message_id": string; };
