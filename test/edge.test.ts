@@ -132,7 +132,7 @@ function post(path: string, body: Buffer, token: string): Buffer {
 test('D7.4 405 says what is possible', async () => {
   const answer = await call(server, `PUT /sites/${account.siteId}`, { token: account.admin });
   assertProblem(answer, 'method_not_allowed');
-  assert.equal(answer.headers.get('allow'), 'GET, HEAD, PATCH');
+  assert.equal(answer.headers.get('allow'), 'DELETE, GET, HEAD, PATCH');
 });
 
 test('D7.4 422 tells every violation at once, each with a pointer', async () => {

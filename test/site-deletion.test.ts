@@ -17,6 +17,7 @@ import {
   makeQueue,
   makeSite,
   makeTeam,
+  makeVisitor,
   type TestAccount,
 } from './support/world.ts';
 
@@ -51,6 +52,10 @@ test('an empty site is deleted at once, and the audit log says by whom', async (
     sites.map((site: { id: string }) => site.id),
     [own.siteId],
   );
+  // Sample data that is being removed leaves its site for a while without anybody who has a role there.
+  const removed = await makeSite(server, own, 'Being removed');
+  await server.database.sql`DELETE FROM operator_assignments WHERE site_id = ${removed}`;
+  await until(async () => (await call(server, `GET /sites/${removed}`, { token: own.admin })).status === 404);
   const log = await call(server, 'GET /audit_log?action=site.delete', { token: own.admin });
   const [entry] = expectStatus(log, 200).body.audit_log;
   assert.deepEqual([entry.target.id, entry.target.name, entry.actor.id], [id, 'Gone soon', own.adminId]);
@@ -137,6 +142,31 @@ test('a site is kept while somebody waits or talks there, and goes with all it h
   } finally {
     await receiver.close();
     await other[Symbol.asyncDispose]();
+  }
+});
+
+test('visitors who join a queue while its site is deleted are refused, or the site is kept', async () => {
+  await using other = await startTestServer({}, server.database.address);
+  const own = await makeAccount(server);
+  for (let round = 0; round < 8; round += 1) {
+    const site = { ...own, siteId: await makeSite(server, own, 'Raced') };
+    const queue = await makeQueue(server, site, { when_unstaffed: 'accept' });
+    const visitors = await Promise.all(Array.from({ length: 4 }, async () => makeVisitor(server, site)));
+    const body = { site_id: site.siteId, media: 'text', queue_ids: [queue] };
+    const [deleted, ...joined] = await Promise.all([
+      remove(own, site.siteId, 'Raced'),
+      ...visitors.map(async ({ token }, index) =>
+        call(index % 2 === 0 ? server : other, 'POST /queue_tickets', { token, body }),
+      ),
+    ]);
+    assert.ok([204, 409].includes(deleted.status), JSON.stringify(deleted.body));
+    for (const { status, body: answer } of joined)
+      assert.ok(status === 201 || (status >= 400 && status < 500), JSON.stringify(answer));
+    const [active] = await server.database.sql<{ count: number }[]>`
+      SELECT count(*)::int AS count FROM queue_tickets WHERE site_id = ${site.siteId} AND ended_at IS NULL`;
+    const accepted = joined.filter(({ status }) => status === 201).length;
+    assert.equal(active?.count, accepted, 'a ticket that was given still stands');
+    assert.ok(deleted.status === 409 || accepted === 0, 'nobody waits on a site that is gone');
   }
 });
 

@@ -98,6 +98,7 @@ test('an operator is created with its assignments; a role left out is the operat
     presence_expires_at: null,
     sign_in: { password: false, invited_until: null },
     display_name: 'Ann',
+    picture_url: null,
     href: `${server.url}/operators/${id}`,
   });
   const expected = [

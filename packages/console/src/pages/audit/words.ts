@@ -22,6 +22,8 @@ const actions: Readonly<Record<string, string>> = {
   'operator.disable': 'disabled the operator',
   'operator.presence': 'set the availability of',
   'operator.update': 'changed the operator',
+  'operator_picture.delete': 'removed the picture of',
+  'operator_picture.update': 'set the picture of',
   'phone_channel.create': 'created the phone channel',
   'phone_channel.delete': 'deleted the phone channel',
   'phone_channel.update': 'changed the phone channel',
@@ -39,6 +41,7 @@ const actions: Readonly<Record<string, string>> = {
   'sip_domain.create': 'added the SIP domain',
   'sip_domain.delete': 'deleted the SIP domain',
   'site.create': 'created the site',
+  'site.delete': 'deleted the site',
   'site.update': 'changed the site',
   'team.create': 'created the team',
   'team.delete': 'deleted the team',
@@ -92,6 +95,7 @@ export function placeOf({ action, target, changes }: Pick<AuditEntry, 'action' |
   const owner = ownerOf(changes);
   if (['access_token', 'api_key', 'invitation'].includes(target.type))
     return owner === null ? null : `/people/${owner}`;
+  if (target.type === 'operator_picture') return `/people/${target.id}`;
   if (action.endsWith('.delete')) return null;
   const places: Readonly<Record<string, string>> = {
     operator: `/people/${target.id}`,

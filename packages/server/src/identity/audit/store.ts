@@ -77,7 +77,10 @@ export async function listEntries(sql: Sql, filter: AuditFilter): Promise<AuditE
              WHEN of_each AND EXISTS (SELECT FROM sites WHERE id = ANY(l.site_ids))
              THEN NOT EXISTS (SELECT FROM sites WHERE id = ANY(l.site_ids) AND id <> ALL(${reach}))
              WHEN EXISTS (SELECT FROM sites WHERE id = ANY(l.site_ids)) THEN false
-             ELSE NOT EXISTS (SELECT FROM sites WHERE account_id = ${accountId} AND id <> ALL(${reach}))
+             -- A site on which nobody has a role any more is being removed.
+             ELSE NOT EXISTS (SELECT FROM sites s
+                               WHERE s.account_id = ${accountId} AND s.id <> ALL(${reach})
+                                 AND EXISTS (SELECT FROM operator_assignments a WHERE a.site_id = s.id))
            END
      ORDER BY l.seq DESC
      LIMIT ${limit}`;
