@@ -56,7 +56,7 @@ process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'node-compile-cache');
 const files = process.argv.slice(2);
 const hasTools = await run(node, ['scripts/install-test-tools.ts']);
 
-/** A file that takes longer hangs. The longest, bench/entries.test.ts, takes a third of this beside three others. */
+/** A file that takes longer hangs. The longest, bench/entries.test.ts, takes a third of this beside four others. */
 const longestFileMs = 600_000;
 const long =
   /\/(entries|oldest-postgres|access|garbage|start|sample-data|delivery-ledger|[\w-]+-faults|theory|widget-leaving|firefox|webkit)\.test\.ts$/;
@@ -78,7 +78,7 @@ async function runTests(patterns: readonly string[]): Promise<boolean> {
     console.error(`There is no test file ${patterns.join(', ')}.`);
     return false;
   }
-  const options = { files: found, concurrency: 4, globalSetupPath: resolve('test/setup.ts') };
+  const options = { files: found, concurrency: 5, globalSetupPath: resolve('test/setup.ts') };
   subscribe('child_process', (message) => endIfHanging((message as { process: ChildProcess }).process));
   let passed = true;
   const tests = runFiles(options).on('test:fail', () => {

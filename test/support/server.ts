@@ -121,11 +121,16 @@ export async function call(server: { url: string }, request: string, options: Ca
   };
 }
 
+/** How often `until` looks: the longer it has waited, the less often, so that a test that waits leaves the processor to others. */
+const lookMs = { least: 5, most: 50, shareOfWaiting: 0.05 };
+
 /** Waits for a condition instead of for a time. */
 export async function until(condition: () => boolean | Promise<boolean>, patienceMs = 20_000): Promise<void> {
-  const deadline = performance.now() + patienceMs;
+  const began = performance.now();
   while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error('what was waited for did not come');
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    const waitedMs = performance.now() - began;
+    if (waitedMs > patienceMs) throw new Error('what was waited for did not come');
+    const pauseMs = Math.min(lookMs.most, Math.max(lookMs.least, waitedMs * lookMs.shareOfWaiting));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }

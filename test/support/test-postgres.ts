@@ -17,7 +17,7 @@ const settings = {
   synchronous_commit: 'off',
   full_page_writes: 'off',
   autovacuum: 'off',
-  // Four files run at once, each with up to three processes of 30 connections and some servers of its own.
+  // Five files run at once, each with up to three processes of 30 connections and some servers of its own.
   max_connections: '800',
 };
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pastedFiles, refusalOf, wrongKind } from './file-rules.ts';
+import { refusalOf, wrongKind } from './file-rules.ts';
 
 const contentTypes = ['image/*', 'application/pdf', 'text/plain', 'text/csv', 'application/vnd.ms-excel'];
 const rules = { contentTypes, maxBytes: 25 * 1024 * 1024 };
@@ -16,13 +16,4 @@ test('visitors are told by common names which files can be sent', () => {
   assert.equal(wrongKind(rules), "This kind of file can't be sent here. You can send images, PDF, text files and CSV.");
   assert.match(wrongKind({ ...rules, contentTypes: ['image/webp'] }), / You can send WebP\.$/);
   assert.equal(wrongKind({ ...rules, contentTypes: ['*/*'] }), "This kind of file can't be sent here.");
-});
-
-test('a pasted picture or file is a file, cells of a spreadsheet are text', () => {
-  const picture = new File(['x'], 'image.png', { type: 'image/png' });
-  const paste = (...types: string[]) => pastedFiles({ types, files: [picture] });
-  assert.deepEqual(paste('Files'), [picture]);
-  assert.deepEqual(paste('text/html', 'Files'), [picture], 'a picture of a page');
-  assert.deepEqual(paste('text/plain', 'Files'), [picture], 'a file of a folder, with its name');
-  assert.deepEqual(paste('text/plain', 'text/html', 'Files'), [], 'cells');
 });

@@ -35,17 +35,3 @@ function kindsOf(contentTypes: readonly string[]): string[] {
 
 const familyNames: Readonly<Record<string, string>> = { image: 'images', video: 'videos', text: 'text files' };
 const names: Readonly<Record<string, string>> = { plain: 'text files', mpeg: 'MP3', quicktime: 'MOV', webp: 'WebP' };
-
-/** What is dropped or pasted, as far as it is looked at. */
-interface Transferred {
-  readonly types: readonly string[];
-  readonly files: Iterable<File>;
-}
-
-/**
- * The files of a paste. A spreadsheet copies its cells as text, as HTML and as a picture of them: what has both kinds of text
- * is pasted as text. A picture copied from a page comes with HTML alone, a file from a folder with its name as plain text.
- */
-export function pastedFiles({ types, files }: Transferred): readonly File[] {
-  return types.includes('text/plain') && types.includes('text/html') ? [] : [...files];
-}

@@ -2,8 +2,6 @@ import { useSyncExternalStore, type ReactElement } from 'react';
 import { inClock } from './duration.ts';
 import { formatTime } from './time.ts';
 
-export { inClock };
-
 /** One clock for everything that counts seconds, however many there are. */
 const listeners = new Set<() => void>();
 let now = Date.now();

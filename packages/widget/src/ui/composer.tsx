@@ -1,6 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Conversation } from '../conversation.ts';
-import { pastedFiles, type FileRules } from '../file-rules.ts';
+import { pastedFiles } from '@usher/client/transferred-files';
+import type { FileRules } from '../file-rules.ts';
 import { Icon } from './icons.tsx';
 
 /** Code points of a message in the API; a text has at least as many characters. */

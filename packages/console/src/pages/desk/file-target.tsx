@@ -1,9 +1,9 @@
 import { notifications } from '@mantine/notifications';
+import { hasFiles, pastedFiles } from '@usher/client/transferred-files';
 import { useEffect, useState, type ClipboardEvent, type DragEvent, type ReactElement, type ReactNode } from 'react';
 import { useMe } from '../../data/use-me.ts';
 import type { Conversation } from './conversation.ts';
 import classes from './desk.module.css';
-import { hasFiles, pastedFiles } from './file-transfer.ts';
 import { useDesk } from './use-desk.ts';
 
 interface Props {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pastedFiles } from './file-transfer.ts';
+import { pastedFiles } from './transferred-files.ts';
 
 const picture = new File(['x'], 'image.png', { type: 'image/png' });
 const paste = (...types: string[]) => pastedFiles({ types, files: [picture] });
