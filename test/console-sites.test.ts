@@ -312,7 +312,7 @@ test('a manager reads a site, and is offered nothing more', proof, async (t) => 
   const { page, complaints } = await open(t, { key, path });
   await page.getByText('Only a super manager of this site may change it.').waitFor();
   for (const role of ['tab', 'switch'] as const)
-    for (const each of await page.getByRole(role).all()) assert.ok(await each.isDisabled());
+    for (const each of await page.getByRole('main').getByRole(role).all()) assert.ok(await each.isDisabled());
   assert.equal(await page.getByRole('button', { name: /Save|Create|Delete/ }).count(), 0);
   assert.deepEqual(complaints, []);
 });
