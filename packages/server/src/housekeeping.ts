@@ -86,7 +86,7 @@ export function startHousekeeping({ sql, clock, config, log }: HousekeepingParts
       async () => makeDays(sql, deliveryLog),
       // Losing one too many costs a board that is read again.
       async () => dropOldMoves(sql),
-      // By what was asked for, and by no clock.
+      // Deleted sites are recorded by a request, so a wrong clock cannot delete anything here.
       removeDeletedSites,
       removeExpired,
     ]);

@@ -22,7 +22,7 @@ const engagement = {
   sub_engagements: [sub('first', 'ann'), sub('second', 'bob')],
 };
 
-test('an operator is named above the first of several messages in a row, and whoever takes over', () => {
+test('the operator is named above the first message of a run, and again after a transfer', () => {
   const messages = [
     said('one', 'operator', 'first'),
     said('two', 'operator', 'first'),

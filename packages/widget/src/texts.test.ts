@@ -39,7 +39,7 @@ test('that we are offline is said with the time when we are back, if that is kno
   assert.equal(back(2, 16, 9), "We're offline right now. We're back on March 16 at 9:00 AM.");
 });
 
-test('waits in words', () => {
+test('an estimated wait is rounded up to minutes or hours', () => {
   assert.equal(waitInWords(null), null);
   assert.equal(waitInWords(0), 'Usually less than a minute');
   assert.equal(waitInWords(60), 'About 1 minute');

@@ -18,7 +18,7 @@ const name = 'usher-widget';
 
 function start(settings: Settings): void {
   if (document.querySelector(name) !== null) {
-    // oxlint-disable-next-line no-console -- for whoever has put the tag on the page.
+    // oxlint-disable-next-line no-console -- for the developer of the page.
     return console.warn('Usher: this page has more than one script tag of widget.js. Only the first one is used.');
   }
   const storage = new Storage(`usher.${settings.site}.`, () => localStorage);
@@ -96,7 +96,7 @@ function mount(app: Parameters<typeof render>[0]): void {
 
 const settings = tag instanceof HTMLScriptElement ? readSettings(tag.dataset, tag.src || location.href) : null;
 if (settings === null) {
-  // oxlint-disable-next-line no-console -- for whoever has put the tag on the page.
+  // oxlint-disable-next-line no-console -- for the developer of the page.
   console.warn('Usher: the script tag of widget.js needs data-site and data-token.');
 } else if (document.readyState === 'loading') {
   document.addEventListener('DOMContentLoaded', () => start(settings));

@@ -104,8 +104,8 @@ export async function mediaUpgrades(sql: Sql, ids: readonly string[]): Promise<R
 }
 
 /**
- * Engagements in which somebody hangs up: what is pending in them is called off by the turn, so that nobody may ask for more
- * meanwhile.
+ * Locks the engagements in which somebody hangs up. The turn cancels their pending upgrade requests; the lock keeps new ones from
+ * being added meanwhile.
  */
 export async function lockEngagements(sql: Sql, ids: readonly EngagementId[]): Promise<void> {
   if (ids.length === 0) return;

@@ -255,7 +255,7 @@ function callWrites(sql: Sql, rows: TurnRows) {
               SET ended_at = greatest(c.ended_at, o.connected_at), ended_by = c.ended_by
              FROM json_to_recordset(${JSON.stringify(rows.oldCalls)}::text::json) AS c (
                     id uuid, ended_at timestamptz, ended_by text)
-            -- Not before the rows of their engagements are ours, as whoever says that a call is connected locks them first.
+            -- Engagements are locked before their calls, as in markConnected, so that the two cannot deadlock.
             WHERE o.id = c.id AND (SELECT count(*) FROM old_engagements) >= 0
            RETURNING 1),
          new_calls AS (
@@ -264,6 +264,6 @@ function callWrites(sql: Sql, rows: TurnRows) {
              FROM turn, json_to_recordset(${JSON.stringify(rows.newCalls)}::text::json) AS c (
                     id uuid, engagement_id uuid, sub_engagement_id uuid, started_at timestamptz, ended_at timestamptz,
                     ended_by text)
-            -- Of calls that follow each other in one turn, at most the last goes on: the one before must have ended by then.
+            -- One open call per engagement (calls_one_at_a_time): the previous call ends before the next is inserted.
             WHERE (SELECT count(*) FROM old_calls) >= 0),`;
 }

@@ -15,7 +15,7 @@ export function fallbackChain(queue: Queue, queues: ReadonlyMap<string, Queue>):
   return chain;
 }
 
-/** The queue that takes in whoever comes to one that is not open itself. */
+/** The queue that takes the visitors of a queue that is not open itself. */
 export function takesOver(chain: readonly (Queue | null)[]): Queue | null {
   return chain.find((link) => link !== null && isOpen(link)) ?? null;
 }

@@ -8,7 +8,7 @@ export function unreadOf({ messages }: Conversation): number {
   return messages.filter(({ sender, status }) => sender.type === 'visitor' && status === 'sent').length;
 }
 
-/** Since when the visitor waits for our answer; `null`: they do not. Whoever is in a call is answered there. */
+/** Since when the visitor waits for our answer; `null`: they do not. During a call the visitor is answered there. */
 export function waitsSince(chat: Conversation): string | null {
   const { messages, outgoing, isOpen, engagement } = chat;
   if (!isOpen || outgoing.length > 0 || callMedia(chat) !== null) return null;

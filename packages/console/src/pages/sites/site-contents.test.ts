@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { contentsInWords } from './site-contents.ts';
 
-test('what goes with a site is said in words, one or several of each', () => {
+test('the contents of a site are listed with singular and plural nouns', () => {
   const details = [
     { attribute: '/queues', detail: '1' },
     { attribute: '/visitors', detail: 'more than 10000' },

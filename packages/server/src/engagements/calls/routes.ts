@@ -61,7 +61,7 @@ async function connect(request: FastifyRequest, { engagementId, callId }: Named)
   });
 }
 
-/** A call that has ended is no news to whoever hangs up once more. One that goes on is not the caller's. */
+/** Hanging up twice is no error: the ended call is answered. A call that goes on here is not the caller's to end. */
 async function unchanged(request: FastifyRequest, named: Named): Promise<CallRow> {
   const engagement = await permittedEngagement(request, named.engagementId);
   const call = await foundCall(request, named);

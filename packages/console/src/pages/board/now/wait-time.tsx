@@ -24,7 +24,7 @@ interface Props {
   readonly children?: ReactElement | number;
 }
 
-/** A figure that somebody should look at: coloured, with a sign, and said in words. */
+/** A figure that needs attention: red, with a warning sign and hidden text. */
 export function Warning({ title, text, children }: Props): ReactElement {
   return (
     <span className={classes['warning']} title={title}>
