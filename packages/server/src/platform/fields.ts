@@ -5,8 +5,8 @@ import type { Violation } from './errors.ts';
 import { checked, nullable } from './schema.ts';
 
 /**
- * One field of a resource. A resource declares each of its fields once, by the functions below, and `fieldsOf` derives the
- * rest from that table.
+ * The fields of a resource, each declared once in a table, by one of the functions below. `fieldsOf` derives the rest: the
+ * schemas of requests and answers, the type and columns of the row, what a request changes, and what the audit log shows.
  */
 interface Field<
   Kind extends string = string,
@@ -14,40 +14,42 @@ interface Field<
   Out extends TSchema = TSchema,
 > {
   readonly kind: Kind;
-  /** In the body of a request; `null`: requests do not have the field. */
+  /** The schema in requests; `null`: they do not have the field. */
   readonly input: In;
-  /** In an answer. Its static type is also the type of the value in the row. */
+  /** The schema in answers. Its static type is also the type of the value in the row. */
   readonly output: Out;
-  /** The value of an optional field that was never set, or was set to null. */
   readonly default?: unknown;
-  readonly stored: 'value' | 'json' | 'nowhere';
+  readonly stored: Stored | 'nowhere';
   readonly audit: Audit;
 }
 
-/** `hidden`: the audit log says that the field changed, without its values. `omitted`: the audit log leaves it out. */
+/** `json`: in a column of the type json or jsonb. */
+type Stored = 'value' | 'json';
+
+/** `hidden`: the audit log says that the field changed, but not its values. `omitted`: it does not mention the field. */
 type Audit = 'shown' | 'hidden' | 'omitted';
 
 interface Options<Out extends TSchema> {
-  /** The schema in answers, where it is not the one in requests. */
+  /** The schema in answers, if it differs from the one in requests. */
   readonly output?: Out;
-  /** A column of the type json or jsonb. */
-  readonly stored?: 'value' | 'json';
+  readonly stored?: Stored;
   readonly audit?: Audit;
-  /** What no schema can say of a value in a request. */
-  readonly rules?: (value: unknown) => readonly Violation[];
 }
 
-/** Usher sets it when it writes the row. */
+/** Usher sets the field when it writes the row. */
 export function assigned<T extends TSchema>(output: T, audit: Audit = 'shown'): Field<'assigned', null, T> {
   return { kind: 'assigned', input: null, output, stored: 'value', audit };
 }
 
-/** As `assigned`, and in no answer. */
+/** Like `assigned`, but answers do not show the field. */
 export function internal<Value>(): Field<'internal', null, TUnsafe<Value>> {
   return { kind: 'internal', input: null, output: Type.Unsafe<Value>({}), stored: 'value', audit: 'omitted' };
 }
 
-/** Has no column: Usher works it out for each answer. `input`: older clients may send it, and it is ignored. */
+/**
+ * The field has no column of its own, or one that is not read and written as it is: the resource computes it for answers.
+ * With an `input`, requests may have the field, and the resource says what that does.
+ */
 export function computed<T extends TSchema, In extends TSchema | null = null>(
   output: T,
   { input = null as In, audit = 'omitted' }: { readonly input?: In; readonly audit?: Audit } = {},
@@ -55,20 +57,30 @@ export function computed<T extends TSchema, In extends TSchema | null = null>(
   return { kind: 'computed', input, output, stored: 'nowhere', audit };
 }
 
-/** The request that creates the resource sets it; later ones may repeat it. */
+/** The request that creates the resource sets the field. An update may repeat the value. */
 export function fixed<T extends TSchema>(schema: T): Field<'fixed', T, T> {
   return { kind: 'fixed', input: schema, output: schema, stored: 'value', audit: 'shown' };
 }
 
-/** Every request that creates or replaces the resource sets it. */
+/** Every request that creates or replaces the resource sets the field. */
 export function required<T extends TSchema, Out extends TSchema = T>(
   schema: T,
-  { output = schema as TSchema as Out, stored = 'value', audit = 'shown', rules }: Options<Out> = {},
+  { output = schema as TSchema as Out, stored = 'value', audit = 'shown' }: Options<Out> = {},
 ): Field<'required', T, Out> {
-  return { kind: 'required', input: rules === undefined ? schema : checked(schema, rules), output, stored, audit };
+  return { kind: 'required', input: schema, output, stored, audit };
 }
 
-/** D7.2: left out of a request it keeps its value; null, or leaving it out of a new resource, gives it its default. */
+/** A request that creates the resource may leave the field out, which gives it its default. An update that does keeps it. */
+export function defaulted<T extends TSchema, Out extends TSchema = T>(
+  schema: T,
+  standard: Static<Out>,
+  { output = schema as TSchema as Out, stored = 'value', audit = 'shown' }: Options<Out> = {},
+) {
+  const input = Type.Optional(schema) as TOptional<T>;
+  return { kind: 'optional', input, output, default: standard, stored, audit } as const;
+}
+
+/** D7.2: like `defaulted`, and null gives the field its default too. */
 export function optional<
   T extends TSchema,
   Default extends Static<T> | null,
@@ -76,13 +88,16 @@ export function optional<
 >(
   schema: T,
   standard: Default,
-  { output, stored = 'value', audit = 'shown', rules }: Options<Out> = {},
+  { output, stored = 'value', audit = 'shown', rules }: Options<Out> & { readonly rules?: Rules } = {},
 ): Field<'optional', TOptional<TUnsafe<Static<T> | null>>, Out> {
   const orNull = nullable(schema);
   const shown = (standard === null ? orNull : schema) as TSchema as Out;
   const input = Type.Optional(rules === undefined ? orNull : checked(orNull, rules));
   return { kind: 'optional', input, output: output ?? shown, default: standard, stored, audit };
 }
+
+/** What no schema can say of the value in a request. */
+type Rules = (value: unknown) => readonly Violation[];
 
 type Table = Readonly<Record<string, Field>>;
 type NamesOf<T extends Table, F extends Field> = { [N in keyof T]: T[N] extends F ? N : never }[keyof T];
@@ -92,12 +107,12 @@ type Updates<T extends Table> = Omit<Inputs<T>, FixedNames<T>> & { [N in FixedNa
 type Outputs<T extends Table> = { [N in Exclude<keyof T, NamesOf<T, Field<'internal'>>>]: T[N]['output'] };
 type Values<T extends Table, N extends keyof T> = { readonly [Each in N]: Static<T[Each]['output']> };
 
-/** What requests set of a resource. */
+/** What requests set in the row of a resource. */
 export type SettingsOf<T extends Table> = Values<T, NamesOf<T, Field<'required' | 'optional'>>>;
 /** A row of a resource. */
 export type RowOf<T extends Table> = Values<T, Exclude<keyof T, NamesOf<T, Field<'computed'>>>>;
 
-/** Everything that follows from the fields of a resource. Schemas have them in the order of the table. */
+/** The order of the table is the order of the fields in schemas and answers. */
 export function fieldsOf<T extends Table>(table: T) {
   type Settings = SettingsOf<T>;
   type Given = { readonly [N in keyof Settings]?: Settings[N] | null | undefined };
@@ -121,11 +136,12 @@ export function fieldsOf<T extends Table>(table: T) {
   return {
     /** Properties of the body that creates a resource. */
     create: Object.fromEntries(inputs.map(({ name, input }) => [name, input])) as Inputs<T>,
-    /** Properties of the body that changes a resource, and the names of those that it may send back unchanged. */
+    /** Properties of the body that changes a resource. */
     update: Object.fromEntries([
       ...inputs.filter(({ kind }) => kind !== 'fixed').map(({ name, input }) => [name, input]),
       ...inputs.filter(({ kind }) => kind === 'fixed').map(({ name, input }) => [name, Type.Optional(input)]),
     ]) as Updates<T>,
+    /** Names of the fields that an update may send back as an answer had them, and that are ignored. */
     readOnly: names(({ kind, input }) => kind !== 'internal' && input === null),
     /** Properties of a resource in an answer. */
     output: Object.fromEntries(shown.map((name) => [name, table[name]?.output])) as Outputs<T>,
@@ -146,13 +162,15 @@ export function fieldsOf<T extends Table>(table: T) {
         set.map((name) => [name, isJson(name) ? sql.json(given[name] as JSONValue) : given[name]]),
       );
     },
-    /** A row, with what is computed, as an answer shows it. */
-    show(row: Values<T, keyof Outputs<T>>): Static<TObject<Outputs<T>>> {
-      return pick(row, shown) as Static<TObject<Outputs<T>>>;
+    /** The answer that shows a row, in the order of the table. */
+    show(row: RowOf<T>, computedValues: Values<T, NamesOf<T, Field<'computed'>>>): Static<TObject<Outputs<T>>> {
+      return Object.assign(pick(row, shown), computedValues) as Static<TObject<Outputs<T>>>;
     },
   };
 }
 
 function pick(values: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(names.map((name) => [name, values[name]]));
+  const picked: Record<string, unknown> = {};
+  for (const name of names) picked[name] = values[name];
+  return picked;
 }

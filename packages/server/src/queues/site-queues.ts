@@ -126,8 +126,7 @@ function outputOf(row: QueueRow, facts: ReadonlyMap<QueueId, QueueFacts>, count:
   const own = facts.get(row.id);
   if (own === undefined) throw new Error('a queue has no facts');
   const { self_status, status, capacity, media } = evaluate(own, facts);
-  return queueFields.show({
-    ...row,
+  return queueFields.show(row, {
     capacity,
     available_properties: { media: [...media] },
     status,
