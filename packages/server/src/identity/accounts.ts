@@ -4,7 +4,7 @@ import { findKeyOwner, insertApiKey } from './api-keys/store.ts';
 import { insertOperator } from './operators/store.ts';
 import { hashSecret, newSecret, verifySecret } from './secrets.ts';
 import { endSessionsOfKey } from './sign-in/sessions/store.ts';
-import { siteDefaults } from './sites/site.ts';
+import { siteFields } from './sites/site.ts';
 import { insertSite } from './sites/store.ts';
 
 export interface NewKey {
@@ -35,7 +35,7 @@ export async function createAccount(sql: Sql, { accountName, email, key }: First
   await insertSite(sql, {
     id: siteId,
     accountId,
-    settings: { ...siteDefaults, name: 'First site' },
+    settings: siteFields.complete({ name: 'First site' }, null),
     creator: operatorId,
   });
   await insertApiKey(sql, { id: key.id, accountId, operatorId, secretHash: await hashSecret(key.secret) }, 1);

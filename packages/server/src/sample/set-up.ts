@@ -8,7 +8,7 @@ import { lockAccount } from '../identity/lock-account.ts';
 import { insertOperator, replaceAssignments } from '../identity/operators/store.ts';
 import type { Seal } from '../identity/sealer.ts';
 import { hashSecret, newSecret } from '../identity/secrets.ts';
-import { siteDefaults } from '../identity/sites/site.ts';
+import { siteFields } from '../identity/sites/site.ts';
 import { insertSite } from '../identity/sites/store.ts';
 import { insertTeam } from '../identity/teams/store.ts';
 import { inTransaction, type Sql } from '../platform/database.ts';
@@ -80,7 +80,7 @@ async function join(sql: Sql, { account_id, site_id }: SampleRow, caller: Operat
 
 async function make(sql: Sql, { accountId, caller, receiverUrl, seal, secretHash }: Wanted): Promise<SampleRow> {
   const siteId = newId<SiteId>();
-  const settings = { ...siteDefaults, name: siteName, time_zone: timeZone };
+  const settings = siteFields.complete({ name: siteName, time_zone: timeZone }, null);
   await insertSite(sql, { id: siteId, accountId, settings, creator: caller });
   const place = { accountId, siteId };
   const teamIds = await makeTeams(sql, place);
