@@ -1,7 +1,7 @@
 import type { OperatorId, QueueId, SchedulingPolicyId, TeamId } from '../platform/ids.ts';
 import type { Medium } from '../platform/schema.ts';
-import type { StoredQueue } from '../queues/queue.ts';
-import type { StoredPolicy } from '../schedules/policy.ts';
+import { queueFields, type StoredQueue } from '../queues/queue.ts';
+import { policyFields, type StoredPolicy } from '../schedules/policy.ts';
 
 /** What sample data consists of, before it has ids. Everything is named for what it is: a user must never take it for real. */
 
@@ -52,13 +52,8 @@ export function policies(now: Date): Readonly<Record<PolicyName, StoredPolicy>> 
     const date = `${year}-${monthAndDay}`;
     return date > now.toISOString().slice(0, 10) ? date : `${year + 1}-${monthAndDay}`;
   };
-  const policy = (name: string, business_hours: StoredPolicy['business_hours']) => ({
-    name: `${name} (sample)`,
-    description: null,
-    timezone: timeZone,
-    business_hours,
-    exceptions: [],
-  });
+  const policy = (name: string, business_hours: StoredPolicy['business_hours']): StoredPolicy =>
+    policyFields.complete({ name: `${name} (sample)`, timezone: timeZone, business_hours }, null);
   return {
     weekdays: {
       ...policy('Weekdays', [{ opens_at: '09:00', closes_at: '18:00', days_of_week: [...working] }]),
@@ -173,21 +168,23 @@ export function storedQueue(
     readonly queue: (name: string) => QueueId | null;
   },
 ): StoredQueue {
-  return {
-    name: queue.name,
-    description: queue.description,
-    capacity_policy: queue.capacity,
-    routing_policy: {
-      media: queue.media,
-      ...(queue.teams.length === 0 ? {} : { team_ids: queue.teams.map((name) => ids.team(name)) }),
+  return queueFields.complete(
+    {
+      name: queue.name,
+      description: queue.description,
+      capacity_policy: queue.capacity,
+      routing_policy: {
+        media: queue.media,
+        ...(queue.teams.length === 0 ? {} : { team_ids: queue.teams.map((name) => ids.team(name)) }),
+      },
+      when_unstaffed: queue.takesAnyway === true ? 'accept' : 'reject',
+      operator_ranking_enabled: queue.ranked !== undefined,
+      welcome_message: queue.welcome,
+      scheduling_policy_id: ids.policy(queue.policy),
+      fallback_queue_id: queue.fallback === undefined ? null : ids.queue(queue.fallback),
     },
-    when_unstaffed: queue.takesAnyway === true ? 'accept' : 'reject',
-    operator_ranking_enabled: queue.ranked !== undefined,
-    welcome_message: queue.welcome ?? null,
-    scheduling_policy_id: ids.policy(queue.policy),
-    fallback_queue_id: queue.fallback === undefined ? null : ids.queue(queue.fallback),
-    operator_affinity: null,
-  };
+    null,
+  );
 }
 
 /** An address nobody can have (RFC 2606), and that no other account's or earlier set of sample data has. */

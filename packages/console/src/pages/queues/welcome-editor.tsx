@@ -14,7 +14,10 @@ import { Cross2Icon, PlusIcon } from '@radix-ui/react-icons';
 import { useState, type ReactElement } from 'react';
 import { numbered } from '../../components/numbered.ts';
 import { bytesOf, cardIn, longestBytes, textOf, welcomeFaults, type Card } from './card.ts';
+import { textField } from './fields.ts';
 import { WelcomePreview } from './welcome-preview.tsx';
+
+export const welcomeFields = { welcome_message: textField('welcome_message', 'Welcome message') };
 
 type Mode = 'text' | 'card' | 'json';
 
