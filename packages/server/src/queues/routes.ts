@@ -17,7 +17,7 @@ import { findQueue } from './store.ts';
 const tags = ['Queues'];
 export const queueParams = Type.Object({ queue_id: uuid<'queue'>() });
 
-const told = { of: queueOutput, ...queueFields.audit } satisfies Partial<Audited>;
+const audited = { of: queueOutput, ...queueFields.audit } satisfies Partial<Audited>;
 
 export function queueRoutes(app: App, siteQueues: SiteQueues): void {
   listRoute(app, siteQueues);
@@ -28,7 +28,7 @@ export function queueRoutes(app: App, siteQueues: SiteQueues): void {
       config: {
         access: { operator: 'super_manager', site: 'body.site_id' },
         settles: true,
-        audit: { action: 'queue.create', ...told },
+        audit: { action: 'queue.create', ...audited },
       },
       schema: {
         tags,
@@ -76,7 +76,7 @@ export function queueRoutes(app: App, siteQueues: SiteQueues): void {
       config: {
         access: { operator: 'super_manager', site: 'resource' },
         settles: true,
-        audit: { action: 'queue.update', ...told },
+        audit: { action: 'queue.update', ...audited },
       },
       schema: {
         tags,
@@ -96,7 +96,7 @@ export function queueRoutes(app: App, siteQueues: SiteQueues): void {
       config: {
         access: { operator: 'super_manager', site: 'resource' },
         settles: true,
-        audit: { action: 'queue.delete', ...told },
+        audit: { action: 'queue.delete', ...audited },
       },
       schema: {
         tags,

@@ -5,6 +5,7 @@ import { destinationFor } from '../events/destination.ts';
 import { newSecret as newWebhookSecret, purposeOfSecret } from '../events/webhook-secret.ts';
 import { insertApiKey } from '../identity/api-keys/store.ts';
 import { lockAccount } from '../identity/lock-account.ts';
+import { newOperator } from '../identity/operators/operator.ts';
 import { insertOperator, replaceAssignments } from '../identity/operators/store.ts';
 import type { Seal } from '../identity/sealer.ts';
 import { hashSecret, newSecret } from '../identity/secrets.ts';
@@ -126,14 +127,8 @@ async function makeOperators(
   const ids: OperatorId[] = [];
   for (const player of players) {
     const id = newId<OperatorId>();
-    await insertOperator(sql, id, accountId, {
-      name: `${player.name} (sample)`,
-      email: emailOf(player, id),
-      role: 'operator',
-      max_engagement_count: player.most,
-      display_name: null,
-      enabled: true,
-    });
+    const given = { name: `${player.name} (sample)`, email: emailOf(player, id), max_engagement_count: player.most };
+    await insertOperator(sql, id, accountId, newOperator(given));
     const team_ids = player.teams.map((name) => idIn(teamIds, name));
     await replaceAssignments(sql, accountId, id, [{ site_id: siteId, role: 'operator', team_ids }]);
     await insertApiKey(sql, { id: newId<string>(), accountId, operatorId: id, secretHash }, 1);
