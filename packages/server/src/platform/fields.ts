@@ -75,9 +75,9 @@ export function defaulted<T extends TSchema, Out extends TSchema = T>(
   schema: T,
   standard: Static<Out>,
   { output = schema as TSchema as Out, stored = 'value', audit = 'shown' }: Options<Out> = {},
-) {
+): Field<'optional', TOptional<T>, Out> {
   const input = Type.Optional(schema) as TOptional<T>;
-  return { kind: 'optional', input, output, default: standard, stored, audit } as const;
+  return { kind: 'optional', input, output, default: standard, stored, audit };
 }
 
 /** D7.2: like `defaulted`, and null gives the field its default too. */
