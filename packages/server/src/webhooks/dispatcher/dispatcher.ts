@@ -166,7 +166,7 @@ export class Dispatcher {
   }
 
   #hear(accountId: AccountId, where: 'here' | 'elsewhere'): void {
-    for (const destination of this.#holdings.ofAccount(accountId)) destination.soil();
+    for (const destination of this.#holdings.ofAccount(accountId)) destination.markDirty();
     // Where it was done elsewhere, that process takes on what is nobody's.
     if (where === 'here') this.#asking.want(accountId);
     this.#wake();
@@ -185,7 +185,7 @@ export class Dispatcher {
     this.#giveBackIdle(now);
     for (const destination of this.#holdings.all) {
       // What was put off falls due without a word; nor is it said that a pause is over.
-      destination.soil();
+      destination.markDirty();
       // One that others wait for may have been taken away by somebody else.
       if (destination.lanes.blockedCount > 0 && now - destination.forgottenAt > forgetMs)
         this.#changes.add(destination);
