@@ -58,17 +58,15 @@ export class Loop {
 
   async #run(): Promise<void> {
     try {
-      while (this.#begins()) await this.#parts.round();
+      while (this.#state === 'due') {
+        this.#state = 'running';
+        await this.#parts.round();
+      }
+      if (this.#state === 'running') this.#state = 'idle';
     } catch (error) {
       if (this.#state !== 'stopped') this.#state = 'idle';
       this.#parts.onFailure(error);
       this.wakeWithin(this.#parts.pauseMs);
     }
-  }
-
-  #begins(): boolean {
-    const isDue = this.#state === 'due';
-    if (this.#state !== 'stopped') this.#state = isDue ? 'running' : 'idle';
-    return isDue;
   }
 }
