@@ -16,8 +16,7 @@ const closePatienceMs = 5_000;
  *   behind, live —close, too much left unread, or the connection ended→ closed
  */
 type Progress =
-  | { readonly state: 'behind'; readonly kept: string[]; keptLength: number }
-  | { readonly state: 'live' | 'closed' };
+  { readonly state: 'behind'; readonly kept: string[]; keptLength: number } | { readonly state: 'live' | 'closed' };
 
 /** Shared by all streams. */
 const live: Progress = { state: 'live' };
