@@ -49,7 +49,7 @@ export interface Transfer {
  *   passed_on  open                –                 ended      –
  *   ended      –                   –                 –          –
  */
-export type Stage =
+type Stage =
   { readonly name: 'open'; readonly transfer: Transfer | null } | { readonly name: 'passed_on' | 'ended' };
 
 export interface Conversation {
