@@ -1,3 +1,4 @@
+import type { Medium } from '@usher/contract/media';
 import type { Sql } from '../platform/database.ts';
 import {
   newId,
@@ -9,7 +10,6 @@ import {
   type TeamId,
   type VisitorId,
 } from '../platform/ids.ts';
-import type { Medium } from '../platform/schema.ts';
 import { mediaOf, type QueueRow } from '../queues/queue.ts';
 import { compiledHours } from '../queues/site-queues.ts';
 import { policiesById, queueColumns } from '../queues/store.ts';
@@ -27,7 +27,8 @@ import {
   type StoredTicket,
 } from './board/views/rows.ts';
 import { dropOperator, dropQueue, putOperator, putQueue } from './board/rules/staffing.ts';
-import type { QueueMemory, Standing } from './board/structures/state.ts';
+import type { Standing } from '../queues/status.ts';
+import type { QueueMemory } from './board/structures/state.ts';
 
 /** What moved, by kind: the ids of rows. */
 export interface Things {

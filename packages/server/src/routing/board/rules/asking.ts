@@ -1,3 +1,4 @@
+import type { Medium } from '@usher/contract/media';
 import { invalid, notFound, Refusal } from '../../../platform/errors.ts';
 import type {
   EngagementId,
@@ -8,7 +9,6 @@ import type {
   TicketId,
   VisitorId,
 } from '../../../platform/ids.ts';
-import type { Medium } from '../../../platform/schema.ts';
 import { resolve } from './admission.ts';
 import { refuseFullAddress } from './addresses.ts';
 import { siteOf, visitorOf, type Board } from '../board.ts';
