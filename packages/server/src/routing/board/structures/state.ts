@@ -195,7 +195,7 @@ export interface RequestNotes {
 
 /**
  * An operator's message that went to the visitor's phone, and waits for a reply for days. It lasts whatever becomes of either
- * side's presence, and occupies its operator only once it is an engagement.
+ * side's presence, and occupies its operator only once it is an engagement. The view `lasting_requests` says the same in SQL.
  */
 export function isLasting({ kind, notes }: Pick<Request, 'kind' | 'notes'>): boolean {
   return kind === 'direct' && notes.platform === 'sms';
