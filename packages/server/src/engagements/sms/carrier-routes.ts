@@ -17,11 +17,13 @@ const shared = {
   schema: { hide: true },
 } as const;
 
+type Receiving = Pick<SmsService, 'carrier' | 'sql' | 'metrics' | 'tell' | 'wake'>;
+
 /**
  * What the carrier calls: receipts and replies. Its signature takes the place of a token, so nothing is looked at before it.
  * A signed request that is about nothing of ours is answered like any other, because the carrier can do nothing about it.
  */
-export async function carrierRoutes(app: App, sms: SmsService): Promise<void> {
+export async function carrierRoutes(app: App, sms: Receiving): Promise<void> {
   const { carrier } = sms;
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
@@ -31,7 +33,7 @@ export async function carrierRoutes(app: App, sms: SmsService): Promise<void> {
     scope.addHook('onRequest', (request, _reply, done) => {
       done(carrier.carriesSignature(request.headers) ? undefined : forged(sms));
     });
-    const serve = <Call>(hook: Hook<Call>, take: (sms: SmsService, call: Call) => Promise<void>): void => {
+    const serve = <Call>(hook: Hook<Call>, take: (sms: Receiving, call: Call) => Promise<void>): void => {
       scope.post(hook.path, shared, async (request, reply) => {
         const call = hook.read(hookRequest(request));
         if (call === null) throw forged(sms);
@@ -49,7 +51,7 @@ function hookRequest({ headers, url, body }: FastifyRequest) {
   return { headers, query: queryAt === -1 ? '' : url.slice(queryAt), body: typeof body === 'string' ? body : '' };
 }
 
-function forged({ metrics }: SmsService): Refusal {
+function forged({ metrics }: Receiving): Refusal {
   metrics.receipt('forged');
   return new Refusal('forbidden', 'The carrier has not signed this.');
 }
@@ -60,7 +62,7 @@ function answer(reply: FastifyReply, hook: Pick<Hook<unknown>, 'answer'>): strin
   return hook.answer?.body;
 }
 
-async function takeReceiptCall(sms: SmsService, { id, sid, receipt }: ReceiptCall): Promise<void> {
+async function takeReceiptCall(sms: Receiving, { id, sid, receipt }: ReceiptCall): Promise<void> {
   sms.metrics.receipt(receipt?.kind ?? 'unknown');
   if (receipt === null) return;
   const accountId = await takeReceipt(sms.sql, { id: id !== null && isUuid(id) ? id : null, sid, receipt });
@@ -70,7 +72,7 @@ async function takeReceiptCall(sms: SmsService, { id, sid, receipt }: ReceiptCal
 }
 
 /** Stores the SMS first; any process then handles it (`handle-due.ts`). */
-async function takeInboundCall({ sql, metrics, wake }: SmsService, call: InboundCall): Promise<void> {
+async function takeInboundCall({ sql, metrics, wake }: Receiving, call: InboundCall): Promise<void> {
   const { sid, from, to, text, mediaCount } = call;
   const thread = sid === null || hasNul(from) || hasNul(to) ? null : await findLiveThread(sql, to, from);
   if (sid === null || thread === null) {
