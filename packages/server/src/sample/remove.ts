@@ -3,9 +3,8 @@ import { lockAccount } from '../identity/lock-account.ts';
 import { inTransaction, type Sql } from '../platform/database.ts';
 import type { FileId, OperatorId, VisitorId } from '../platform/ids.ts';
 import { markDeleted } from '../webhooks/registrations/store.ts';
-import { underWay } from './clear.ts';
-import type { SampleRow } from './sample-data.ts';
-import { visitorMark } from './scene.ts';
+import { readUnderWay } from './read-world.ts';
+import { visitorMark, type SampleRow } from './sample-data.ts';
 
 interface Removal {
   readonly sql: Sql;
@@ -51,7 +50,7 @@ async function takeDown(pool: Sql, sample: SampleRow): Promise<boolean> {
   const { account_id: account, site_id: site, operator_ids: operators, webhook_id: webhook } = sample;
   return inTransaction(pool, async (sql) => {
     await lockAccount(sql, account);
-    if ((await underWay(sql, sample, 'all')).length > 0) return false;
+    if ((await readUnderWay(sql, sample, 'all')).length > 0) return false;
     await keepWhatIsNotOurs(sql, sample);
     if (webhook !== null) await markDeleted(sql, webhook);
     const queues = sql`(SELECT id FROM queues WHERE site_id = ${site})`;
