@@ -1,4 +1,4 @@
-import type { FileDisk } from '../engagements/files/disk.ts';
+import type { FileStore } from '../engagements/files/file-store.ts';
 import { lockAccount } from '../identity/lock-account.ts';
 import { inTransaction, type Piece, type Sql } from '../platform/database.ts';
 import type { EngagementId, OperatorId, VisitorId } from '../platform/ids.ts';
@@ -15,7 +15,7 @@ import { visitorMark, type SampleRow } from './sample-data.ts';
 
 interface Removal {
   readonly sql: Sql;
-  readonly disk: FileDisk;
+  readonly disk: FileStore;
   readonly sample: SampleRow;
   /** Keeps the lease; false: another has it now. */
   readonly goesOn: () => Promise<boolean>;

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { FileDisk } from '../engagements/files/disk.ts';
+import type { FileStore } from '../engagements/files/file-store.ts';
 import { DueWork } from '../platform/due-work.ts';
 import type { Log } from '../platform/log.ts';
 import { sampleHost, type HostParts } from './host.ts';
@@ -22,7 +22,7 @@ const everyday: Pace = { speed: 1, lookEveryMs: 1_000, leaseMs: 10_000 };
 const atOnce = 20;
 
 interface SimulationsParts extends HostParts {
-  readonly disk: FileDisk;
+  readonly disk: FileStore;
   readonly log: Log;
   readonly pace?: Partial<Pace>;
 }

@@ -1,4 +1,4 @@
-import type { FileDisk } from '../engagements/files/disk.ts';
+import type { FileStore } from '../engagements/files/file-store.ts';
 import type { Piece, Sql } from '../platform/database.ts';
 import type { AccountId, EngagementId, FileId, SiteId } from '../platform/ids.ts';
 
@@ -77,7 +77,7 @@ export async function deleteHistory(sql: Sql, site: DeletedSite, goesOn: GoesOn)
 /** What belongs to an engagement. Its own row goes last, so that whatever is cut off is found again. */
 const engagementTables = ['files', 'chat_messages', 'media_upgrade_requests', 'sub_engagements'] as const;
 
-export async function deleteEngagements(sql: Sql, disk: FileDisk, ids: readonly EngagementId[]): Promise<void> {
+export async function deleteEngagements(sql: Sql, disk: FileStore, ids: readonly EngagementId[]): Promise<void> {
   const files = await sql<{ id: FileId }[]>`SELECT id FROM files WHERE engagement_id = ANY(${ids}::uuid[])`;
   for (const { id } of files) await disk.discard(id);
   for (const table of engagementTables) await sql`DELETE FROM ${sql(table)} WHERE engagement_id = ANY(${ids}::uuid[])`;

@@ -1,4 +1,4 @@
-import type { FileDisk } from '../engagements/files/disk.ts';
+import type { FileStore } from '../engagements/files/file-store.ts';
 import type { Sql } from '../platform/database.ts';
 import type { EngagementId, VisitorId } from '../platform/ids.ts';
 import { deleteEngagements, deleteHistory, type DeletedSite, type GoesOn } from './belongings.ts';
@@ -11,7 +11,7 @@ const visitorsAtOnce = 2_000;
  * Removes what has happened on deleted sites, a piece at a time, until `isOver` says that it has taken long enough. Nobody can read
  * these rows any more, and each statement stands alone: the work may be cut off anywhere, and done by several processes at once.
  */
-export async function removeRemains(sql: Sql, disk: FileDisk, isOver: () => boolean): Promise<void> {
+export async function removeRemains(sql: Sql, disk: FileStore, isOver: () => boolean): Promise<void> {
   const goesOn: GoesOn = () => !isOver();
   const sites = await sql<DeletedSite[]>`
     SELECT id, account_id AS "accountId" FROM deleted_sites ORDER BY deleted_at, id`;
@@ -26,7 +26,7 @@ export async function removeRemains(sql: Sql, disk: FileDisk, isOver: () => bool
 }
 
 /** Engagements whose last place was the site. True: there may be more of them. */
-async function removeEngagements(sql: Sql, { id: siteId }: DeletedSite, disk: FileDisk): Promise<boolean> {
+async function removeEngagements(sql: Sql, { id: siteId }: DeletedSite, disk: FileStore): Promise<boolean> {
   const found = await sql<{ id: EngagementId }[]>`
     SELECT id FROM engagements WHERE site_id = ${siteId} ORDER BY started_at, id LIMIT ${engagementsAtOnce}`;
   await deleteEngagements(
