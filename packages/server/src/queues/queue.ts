@@ -1,3 +1,7 @@
+import { maxAffinitySec } from '@usher/contract/limits';
+import { media, type Medium } from '@usher/contract/media';
+import { welcomeFaults } from '@usher/contract/response-card';
+import { queueStatuses, unstaffedRules } from '@usher/contract/states';
 import Type from 'typebox';
 import type { Violation } from '../platform/errors.ts';
 import { assigned, computed, fieldsOf, fixed, internal, optional, required } from '../platform/fields.ts';
@@ -8,7 +12,6 @@ import {
   checked,
   description,
   list,
-  media,
   mediumList,
   name,
   nullable,
@@ -18,10 +21,8 @@ import {
   put,
   timestamp,
   uuid,
-  type Medium,
 } from '../platform/schema.ts';
 import type { CapacityPolicy } from './status.ts';
-import { welcomeMessageViolations } from './welcome-message.ts';
 
 const capacityPolicy = Type.Unsafe<CapacityPolicy>(
   checked(
@@ -81,7 +82,11 @@ const welcomeMessage = Type.String({
   description: 'Text, or a response card as JSON; 16 KiB at most. An empty text means not set',
 });
 
-export const queueStatus = oneOf(['opened', 'closed', 'full', 'unstaffed'] as const);
+function welcomeViolations(text: unknown): Violation[] {
+  return typeof text === 'string' ? welcomeFaults(text).map((detail) => ({ attribute: '', detail })) : [];
+}
+
+export const queueStatus = oneOf(queueStatuses);
 
 const table = {
   id: assigned(uuid<'queue'>()),
@@ -97,12 +102,12 @@ const table = {
   available_properties: computed(Type.Object({ media: mediumList })),
   status: computed(queueStatus),
   self_status: computed(queueStatus),
-  when_unstaffed: optional(oneOf(['accept', 'reject'] as const), 'reject'),
+  when_unstaffed: optional(oneOf(unstaffedRules), 'reject'),
   operator_ranking_enabled: optional(Type.Boolean(), false),
-  welcome_message: optional(welcomeMessage, null, { rules: welcomeMessageViolations }),
+  welcome_message: optional(welcomeMessage, null, { rules: welcomeViolations }),
   scheduling_policy_id: optional(uuid<'scheduling_policy'>(), null),
   fallback_queue_id: optional(uuid<'queue'>(), null),
-  operator_affinity: optional(body({ time_window_sec: Type.Integer({ minimum: 1, maximum: 345_600 }) }), null, {
+  operator_affinity: optional(body({ time_window_sec: Type.Integer({ minimum: 1, maximum: maxAffinitySec }) }), null, {
     stored: 'json',
   }),
   staffed: computed(

@@ -1,15 +1,14 @@
+import { maxPageSize } from '@usher/contract/limits';
 import type { FieldViews } from '../../components/conflict.tsx';
 import { useRead } from '../../data/use-api.ts';
 import { useMe } from '../../data/use-me.ts';
 import { fieldViews, type QueueDraft } from './draft.ts';
 import { usePolicies, useQueues } from './use-queues.ts';
 
-const mostTeams = 1_000;
-
 /** How the fields of a queue are shown where two versions of them stand side by side. */
 export function useFieldViews(): FieldViews<QueueDraft> {
   const me = useMe();
-  const query = { site_ids: me.sites.map(({ id }) => id), per_page: mostTeams };
+  const query = { site_ids: me.sites.map(({ id }) => id), per_page: maxPageSize };
   const teams = useRead('GET /teams', { query }, { enabled: me.can('manager') }).data?.data.teams ?? [];
   const queues = useQueues().data?.data.queues ?? [];
   const policies = usePolicies().data?.data.scheduling_policies ?? [];

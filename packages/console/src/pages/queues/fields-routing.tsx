@@ -10,6 +10,8 @@ import {
   Stack,
   Switch,
 } from '@mantine/core';
+import { maxAffinitySec, maxPageSize } from '@usher/contract/limits';
+import { media, type Medium } from '@usher/contract/media';
 import type { ReactElement } from 'react';
 import { Link } from 'wouter';
 import { useRead } from '../../data/use-api.ts';
@@ -17,12 +19,8 @@ import { useMe } from '../../data/use-me.ts';
 import { circleOf } from './fallbacks.ts';
 import { field, ifTyped, plainField, typedNumber, type FieldsProps, type Typed } from './fields.ts';
 import { inUnits } from '../../components/duration.ts';
-import { usePolicies, useQueues, type Queue } from './use-queues.ts';
-
-type Medium = Queue['available_properties']['media'][number];
-const media: readonly Medium[] = ['text', 'phone', 'audio', 'video'];
-const mediumNames: Readonly<Record<Medium, string>> = { text: 'Text', phone: 'Phone', audio: 'Audio', video: 'Video' };
-const mostTeams = 1_000;
+import { mediumName } from '../../components/medium.ts';
+import { usePolicies, useQueues } from './use-queues.ts';
 
 export const routingFields = {
   media: field<readonly Medium[]>({
@@ -44,7 +42,7 @@ export const routingFields = {
 export function RoutingFields({ draft, set, fault, siteId }: FieldsProps<typeof routingFields>): ReactElement {
   const teams = useRead(
     'GET /teams',
-    { query: { site_ids: [siteId], per_page: mostTeams } },
+    { query: { site_ids: [siteId], per_page: maxPageSize } },
     { enabled: siteId !== '' },
   );
   return (
@@ -59,7 +57,7 @@ export function RoutingFields({ draft, set, fault, siteId }: FieldsProps<typeof 
         >
           <Group mt="xs">
             {media.map((medium) => (
-              <Checkbox key={medium} value={medium} label={mediumNames[medium]} />
+              <Checkbox key={medium} value={medium} label={mediumName(medium)} />
             ))}
           </Group>
         </Checkbox.Group>
@@ -81,6 +79,7 @@ export function RoutingFields({ draft, set, fault, siteId }: FieldsProps<typeof 
 
 /** An hour to begin with, when affinity is switched on. */
 const usualAffinitySec = 3_600;
+const atMost = `${maxAffinitySec / 86_400} days at most`;
 
 export const serviceFields = {
   when_unstaffed: plainField('when_unstaffed', {
@@ -131,7 +130,7 @@ export function ServiceFields({ draft, set, fault }: FieldsProps<typeof serviceF
         {affinity === null ? null : (
           <NumberInput
             label="For how many seconds"
-            description={affinity === '' ? '4 days at most' : `${inUnits(affinity)}; 4 days at most`}
+            description={affinity === '' ? atMost : `${inUnits(affinity)}; ${atMost}`}
             allowDecimal={false}
             clampBehavior="none"
             maw={260}

@@ -1,3 +1,12 @@
+import {
+  maxEmailLength,
+  maxEngagementsOfOperator,
+  maxNameLength,
+  maxPasswordLength,
+  maxPresenceLeaseSec,
+  maxPresenceReasonLength,
+} from '@usher/contract/limits';
+import { roles, type Role } from '@usher/contract/roles';
 import Type from 'typebox';
 import { assigned, computed, defaulted, fieldsOf, internal, optional, required } from '../../platform/fields.ts';
 import type { RowOf, SettingsOf } from '../../platform/fields.ts';
@@ -16,17 +25,20 @@ import {
   uuid,
 } from '../../platform/schema.ts';
 import type { Violation } from '../../platform/errors.ts';
-import { roles, type Role } from '../caller.ts';
 import { newPassword, weakness } from '../sign-in/passwords/password.ts';
 import { pictureUrl } from './pictures/picture.ts';
 
 const role = oneOf(roles);
 const email = Type.String({
-  maxLength: 254,
+  maxLength: maxEmailLength,
   pattern: String.raw`^[^\s@]+@[^\s@]+$`,
   description: 'Unique in the account',
 });
-const engagementCount = Type.Integer({ minimum: 1, maximum: 100, description: 'Text engagements at a time' });
+const engagementCount = Type.Integer({
+  minimum: 1,
+  maximum: maxEngagementsOfOperator,
+  description: 'Text engagements at a time',
+});
 const teamIds = list(uuid<'team'>(), { uniqueItems: true });
 
 const assignmentInput = body({
@@ -38,13 +50,13 @@ const assignmentInput = body({
 const assignment = Type.Object({ site_id: uuid<'site'>(), role, team_ids: Type.Array(uuid<'team'>()) });
 
 const displayNameInput = Type.Unsafe<string | null>({
-  ...nullable(Type.String({ maxLength: 255 })),
+  ...nullable(Type.String({ maxLength: maxNameLength })),
   description:
     'The name that visitors see. null, an empty text or the same text as `name`: the name, also once it changes',
 });
 const displayName = Type.String({
   minLength: 1,
-  maxLength: 255,
+  maxLength: maxNameLength,
   description: 'The name that visitors see. Unless it is set, the name of the operator',
 });
 
@@ -92,7 +104,7 @@ function inRequests({ name, email, display_name, ...others }: typeof operatorFie
 
 const passwordFields = {
   password: Type.Optional(newPassword),
-  password_confirmation: Type.Optional(Type.String({ maxLength: 256, description: 'The same again' })),
+  password_confirmation: Type.Optional(Type.String({ maxLength: maxPasswordLength, description: 'The same again' })),
 };
 
 // Nobody is available before they exist.
@@ -101,13 +113,13 @@ export const operatorInput = checked(body({ ...creatable, ...passwordFields }), 
 export const operatorUpdate = update(inRequests(operatorFields.update), ['id', 'href', ...operatorFields.readOnly]);
 export const operatorOutput = output('Operator', operatorFields.output);
 
-const leaseSeconds = Type.Integer({ minimum: 1, maximum: 86_400 });
+const leaseSeconds = Type.Integer({ minimum: 1, maximum: maxPresenceLeaseSec });
 
 export const presenceInput = body({
   available: Type.Boolean(),
   media: Type.Optional(mediumList),
   expires_in_sec: Type.Optional(nullable(leaseSeconds)),
-  reason: Type.Optional(nullable(Type.String({ maxLength: 255 }))),
+  reason: Type.Optional(nullable(Type.String({ maxLength: maxPresenceReasonLength }))),
 });
 
 /** The same rules as for a password that is chosen by an invitation. */

@@ -1,6 +1,6 @@
+import type { Medium } from '@usher/contract/media';
 import type { Sql } from '../../platform/database.ts';
 import type { AccountId, OperatorId, SiteId, TeamId } from '../../platform/ids.ts';
-import type { Medium } from '../../platform/schema.ts';
 import { lockAccount } from '../lock-account.ts';
 import { operatorFields, type Assignment, type OperatorRow, type OperatorSettings } from './operator.ts';
 import { pictureUrlOf } from './pictures/picture.ts';

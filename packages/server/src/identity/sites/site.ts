@@ -1,3 +1,5 @@
+import { maxOfferTimeoutSec, maxPerAddress, maxTicketTimeoutSec } from '@usher/contract/limits';
+import { messageAudiences, type MessageAudience } from '@usher/contract/states';
 import Type from 'typebox';
 import { assigned, fieldsOf, internal, optional, required } from '../../platform/fields.ts';
 import type { RowOf, SettingsOf } from '../../platform/fields.ts';
@@ -11,17 +13,17 @@ const visitorLimits = Type.Object(
   {
     new_visitors_per_minute: Type.Integer({
       minimum: 1,
-      maximum: 100_000,
+      maximum: maxPerAddress,
       description: 'Visitors that one address may create in a minute, and at once, with a publishable token',
     }),
     open_tickets_per_address: Type.Integer({
       minimum: 1,
-      maximum: 100_000,
+      maximum: maxPerAddress,
       description: 'Open tickets, and pending requests to operators, of all visitors of one address together',
     }),
     open_feeds_per_address: Type.Integer({
       minimum: 1,
-      maximum: 100_000,
+      maximum: maxPerAddress,
       description: 'Live feeds that visitors of one address may have open in one process',
     }),
   },
@@ -33,20 +35,16 @@ const visitorLimits = Type.Object(
 );
 const fileSenders = Type.Object({ operator: Type.Boolean(), visitor: Type.Boolean() }, { additionalProperties: false });
 
-/** Whose messages a webhook hears that came with a ticket or request. */
-export const messageAudiences = ['own', 'other', 'all'] as const;
-export type MessageAudience = (typeof messageAudiences)[number];
-
 const table = {
   id: assigned(uuid<'site'>()),
   account_id: internal<AccountId>(),
   name: required(name),
   addresses: optional(list(description), []),
   time_zone: optional(Type.String({ maxLength: 64, format: 'time-zone' }), null),
-  reactive_call_timeout: optional(seconds(3_600), 30),
-  proactive_call_timeout: optional(seconds(3_600), 15),
+  reactive_call_timeout: optional(seconds(maxOfferTimeoutSec), 30),
+  proactive_call_timeout: optional(seconds(maxOfferTimeoutSec), 15),
   missed_call_unavailability_enabled: optional(Type.Boolean(), true),
-  queue_ticket_timeout_sec: optional(seconds(7 * 86_400), 14_400),
+  queue_ticket_timeout_sec: optional(seconds(maxTicketTimeoutSec), 14_400),
   visitor_webhooks: optional(
     Type.Boolean({
       description:

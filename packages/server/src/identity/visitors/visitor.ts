@@ -1,19 +1,27 @@
+import {
+  maxAttributeNameLength,
+  maxAttributeValueLength,
+  maxEmailLength,
+  maxPresenceLeaseSec,
+  maxVisitorAttributes,
+  maxVisitorNoteLength,
+} from '@usher/contract/limits';
 import Type from 'typebox';
 import { assigned, defaulted, fieldsOf, fixed, internal, optional } from '../../platform/fields.ts';
 import type { RowOf, SettingsOf } from '../../platform/fields.ts';
 import type { AccountId } from '../../platform/ids.ts';
 import { body, list, name, nullable, oneOf, output, timestamp, update, uuid } from '../../platform/schema.ts';
 
-const email = Type.String({ maxLength: 254, pattern: String.raw`^[^\s@]+@[^\s@]+$` });
+const email = Type.String({ maxLength: maxEmailLength, pattern: String.raw`^[^\s@]+@[^\s@]+$` });
 const phone = Type.String({ minLength: 1, maxLength: 64 });
-const note = Type.String({ maxLength: 16_384 });
+const note = Type.String({ maxLength: maxVisitorNoteLength });
 const externalId = Type.String({ minLength: 1, maxLength: 255 });
-const attributeValue = Type.String({ maxLength: 4_096 });
+const attributeValue = Type.String({ maxLength: maxAttributeValueLength });
 const attributesInput = Type.Unsafe<Record<string, string | null>>({
   type: 'object',
   additionalProperties: nullable(attributeValue),
-  propertyNames: { type: 'string', minLength: 1, maxLength: 255 },
-  maxProperties: 100,
+  propertyNames: { type: 'string', minLength: 1, maxLength: maxAttributeNameLength },
+  maxProperties: maxVisitorAttributes,
   description: 'A null value removes the attribute',
 });
 
@@ -70,7 +78,7 @@ export const operatorOnlyFields = Object.keys(byOperator);
 export const visitorUpdate = update({ ...byVisitor, ...byOperator, site_id: given.site_id }, visitorFields.readOnly);
 export const visitorOutput = output('Visitor', visitorFields.output);
 export const visitorMove = body({ site_id: uuid<'site'>() });
-export const visitorPresence = body({ expires_in_sec: Type.Integer({ minimum: 1, maximum: 86_400 }) });
+export const visitorPresence = body({ expires_in_sec: Type.Integer({ minimum: 1, maximum: maxPresenceLeaseSec }) });
 
 export const visitorToken = output('VisitorToken', {
   id: uuid<'visitor'>(),
@@ -82,9 +90,6 @@ export type VisitorUpdate = Type.Static<typeof visitorUpdate>;
 
 export type VisitorRow = RowOf<typeof table>;
 export type VisitorSettings = SettingsOf<typeof table>;
-
-const mostAttributes = 100;
-const longestNote = 16_384;
 
 export type Merged =
   { readonly changes: Partial<VisitorSettings> } | { readonly tooMany: 'custom_attributes' | 'note' };
@@ -98,8 +103,9 @@ export function mergeVisitor(current: VisitorSettings, given: VisitorUpdate): Me
       : addition;
   const base = given.custom_attributes_update_method === 'merge' ? current.custom_attributes : {};
   const attributesAfter = attributes && withoutNulls({ ...base, ...attributes });
-  if ((noteAfter?.length ?? 0) > longestNote) return { tooMany: 'note' };
-  if (attributesAfter && Object.keys(attributesAfter).length > mostAttributes) return { tooMany: 'custom_attributes' };
+  if ((noteAfter?.length ?? 0) > maxVisitorNoteLength) return { tooMany: 'note' };
+  if (attributesAfter && Object.keys(attributesAfter).length > maxVisitorAttributes)
+    return { tooMany: 'custom_attributes' };
   return { changes: visitorFields.changes({ ...given, note: noteAfter, custom_attributes: attributesAfter }) };
 }
 
