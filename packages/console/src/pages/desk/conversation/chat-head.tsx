@@ -5,7 +5,7 @@ import { ArrowLeftIcon, ChevronDownIcon, InfoCircledIcon } from '@radix-ui/react
 import type { ReactElement } from 'react';
 import { Link, useLocation } from 'wouter';
 import { inWords } from '../../../components/in-words.ts';
-import { mediumWords } from '../../../components/medium.ts';
+import { mediumName } from '../../../components/medium.ts';
 import { Since } from '../../../components/since.tsx';
 import { useChange } from '../../../data/use-api.ts';
 import type { Conversation } from './conversation.ts';
@@ -59,7 +59,7 @@ function Standing({ chat }: { readonly chat: Conversation }): ReactElement {
     <Text size="xs" c="dimmed" truncate>
       {isOpen(chat) ? (
         <>
-          {mediumWords[media]} · <Since at={at} />
+          {mediumName(media)} · <Since at={at} />
         </>
       ) : state === 'ended' && reason !== null ? (
         endWords[reason]
