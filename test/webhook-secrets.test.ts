@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { eventTypes, makeEvent, type EventType } from '../packages/server/src/events/catalogue.ts';
+import { eventTypes, type EventType } from '../packages/server/src/events/catalogue.ts';
+import { makeEvent } from '../packages/server/src/events/make-event.ts';
 import { newSecret } from '../packages/server/src/events/webhook-secret.ts';
 import { call, startTestServer, type Answer, type Json, type TestServer } from './support/server.ts';
 import {

@@ -2,7 +2,8 @@ import type { Sql } from '../platform/database.ts';
 import { newId, type AccountId } from '../platform/ids.ts';
 import { keepSecret, type EventSecret } from './event-secrets.ts';
 import { deliveriesOf, deliveriesToRegistered, toldColumns } from './told.ts';
-import { makeEvent, type EventFields, type EventType } from './catalogue.ts';
+import type { EventFields, EventType } from './catalogue.ts';
+import { makeEvent } from './make-event.ts';
 
 /** Whom an event is about, as far as it is about somebody: that decides who may hear of it. */
 export interface About {

@@ -1,4 +1,4 @@
-import { makeEvent } from '../events/catalogue.ts';
+import { makeEvent } from '../events/make-event.ts';
 import type { Changes, Happening } from './board/changes.ts';
 import { mediaList } from './board/media.ts';
 import type { Call, Engagement, Operator, Queue, Request, Ticket } from './board/state.ts';

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { makeEvent, type EventFields } from '../../events/catalogue.ts';
+import type { EventFields } from '../../events/catalogue.ts';
+import { makeEvent } from '../../events/make-event.ts';
 import type { Hints } from '../../events/hints.ts';
 import { isHeard } from '../../events/told.ts';
 import { writeEvent } from '../../events/write-event.ts';
