@@ -36,9 +36,6 @@ function isSideOf(sql: Sql, by: Party, lock: Piece) {
                           ${lock})`;
 }
 
-/** An instant as events tell it. */
-export const instant = (sql: Sql, at: Piece) => sql`to_char(${at} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-
 interface EngagedRow {
   readonly subEngagementId: string;
   readonly siteId: string;

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { subEngagement } from '../events/vocabulary.ts';
-import { writeEvent } from '../events/write-event.ts';
+import { appendEvent } from '../events/append.ts';
 import { accountOf, permitted } from '../identity/access.ts';
 import { inTransaction } from '../platform/database.ts';
 import type { App } from '../platform/http.ts';
@@ -55,7 +55,7 @@ export function visitorEventRoutes(app: App): void {
           sender: { type: 'visitor', id: by.id },
           content: message,
         } as const;
-        await writeEvent(sql, {
+        await appendEvent(sql, {
           accountId,
           type: 'engagement.event',
           about: { ...about, engagementId },

@@ -3,7 +3,7 @@ import { isDatabaseUnavailable, type Sql } from '../platform/database.ts';
 import { newId, type AccountId } from '../platform/ids.ts';
 import type { Log } from '../platform/log.ts';
 import type { EventPayload, EventType } from './catalogue.ts';
-import type { About } from './write-event.ts';
+import type { About } from './append.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

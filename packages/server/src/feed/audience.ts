@@ -1,5 +1,5 @@
 import type { HeardSignal } from '../engagements/signals/pieces.ts';
-import type { About } from '../events/write-event.ts';
+import type { About } from '../events/append.ts';
 import { atLeast, type Caller } from '../identity/caller.ts';
 
 /**

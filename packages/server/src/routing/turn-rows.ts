@@ -1,5 +1,5 @@
-import { makeEvent } from '../events/make-event.ts';
-import type { Changes, Happening } from './board/changes.ts';
+import { eventRows } from '../events/append.ts';
+import type { Changes } from './board/changes.ts';
 import { mediaList } from './board/media.ts';
 import type { Call, Engagement, Operator, Queue, Request, Ticket } from './board/state.ts';
 import type { Things } from './load-board.ts';
@@ -49,8 +49,7 @@ export function rowsOf(changes: Changes, at: Date) {
     /** Engagements in which somebody hung up. */
     hungUp: [...changes.calls].filter(({ endedBy }) => endedBy !== null).map(({ engagementId }) => engagementId),
     upgrades: changes.upgrades,
-    events: JSON.stringify(changes.events.map((happening) => eventRow(happening, at))),
-    hearers: changes.events.filter(({ about }) => about.heardBy.length > 0).map(hearerRow),
+    events: eventRows(changes.events, at),
     things: JSON.stringify(things),
     moved: whatMoved(changes),
   };
@@ -251,26 +250,5 @@ function messageRow(message: Changes['messages'][number]) {
     sender_id: message.sender.id,
     content: message.content,
     attachment: message.attachment,
-  };
-}
-
-/** Webhooks that were brought along, and whose message it is if it is one. */
-function hearerRow({ id, about, fields }: Happening) {
-  const sender = 'message' in fields ? fields.message.sender.type : null;
-  return { event_id: id, heard_by: about.heardBy, sender };
-}
-
-/** Checked against its schema: an event that does not fit the catalogue is not written, nor is what caused it. */
-function eventRow({ type, id, about, fields }: Happening, at: Date) {
-  return {
-    id,
-    type,
-    site_id: about.siteId,
-    ticket_id: about.ticketId,
-    request_id: about.requestId,
-    engagement_id: about.engagementId,
-    visitor_id: about.visitorId,
-    operator_id: about.operatorId,
-    payload: makeEvent(type, { id, at }, fields as never),
   };
 }

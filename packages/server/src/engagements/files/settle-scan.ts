@@ -1,4 +1,4 @@
-import { writeEvent } from '../../events/write-event.ts';
+import { appendEvent } from '../../events/append.ts';
 import { inTransaction, type Sql } from '../../platform/database.ts';
 import type { AccountId, EngagementId, FileId } from '../../platform/ids.ts';
 import type { FileDisk } from './disk.ts';
@@ -32,7 +32,7 @@ export async function writeScan(sql: Sql, { id, engagementId, result }: Scanned)
     if (!(await writeScanResult(own, id, result))) return null;
     const engagement = await lockEngagement(own, engagementId);
     if (engagement === null) throw new Error('a file without an engagement');
-    await writeEvent(own, {
+    await appendEvent(own, {
       accountId: engagement.account_id,
       type: 'engagement.files.security_scan_result',
       about: {

@@ -3,8 +3,8 @@ import Type from 'typebox';
 import type { EventFields } from '../../events/catalogue.ts';
 import { makeEvent } from '../../events/make-event.ts';
 import type { Hints } from '../../events/hints.ts';
-import { isHeard } from '../../events/told.ts';
-import { writeEvent } from '../../events/write-event.ts';
+import { hasSubscriber } from '../../events/subscribers.ts';
+import { appendEvent } from '../../events/append.ts';
 import { accountOf } from '../../identity/access.ts';
 import { inTransaction, type Sql } from '../../platform/database.ts';
 import type { App } from '../../platform/http.ts';
@@ -116,7 +116,7 @@ async function beginStroke(sql: Sql, { accountId, engagementId, by, type }: Stro
   const [row] = await sql<Begun[]>`
     SELECT nextval('typing_clock')::float8 AS clock, e.sub_engagement_id AS "subEngagementId", e.site_id AS "siteId",
            e.visitor_id AS "visitorId", e.operator_id AS "operatorId", e.request_id AS "requestId",
-           e.ticket_id AS "ticketId", ${isHeard(sql, type)} AS wanted
+           e.ticket_id AS "ticketId", ${hasSubscriber(sql, type)} AS wanted
       FROM engagements e
      WHERE e.id = ${engagementId} AND e.account_id = ${accountId} AND ${takesPart(sql, by)}`;
   return row ?? null;
@@ -135,7 +135,7 @@ async function writeStroke(
     const [next] = await sql<{ clock: number }[]>`SELECT nextval('typing_clock')::float8 AS clock`;
     if (next === undefined) throw new Error('a sequence without a value');
     const fields = told({ engagementId, subEngagementId, by, typing, clock: next.clock });
-    await writeEvent(sql, { accountId, type, about: { ...about, engagementId }, fields });
+    await appendEvent(sql, { accountId, type, about: { ...about, engagementId }, fields });
     return true;
   });
 }
