@@ -42,7 +42,7 @@ export function objectSql<Fields extends Type.TProperties>(
   schema: Type.TObject<Fields>,
   values: SqlValues<Type.TObject<Fields>>,
 ): SqlText {
-  return concatenate(partsOf(schema as NodeSchema, values));
+  return concatenate(partsOf(schema, values));
 }
 
 function partsOf(schema: NodeSchema, given: unknown): readonly Part[] {
