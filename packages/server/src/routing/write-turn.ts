@@ -1,7 +1,7 @@
 import { piece, type Sql } from '../platform/database.ts';
 import { appendRows } from '../events/append.ts';
 import type { AccountId } from '../platform/ids.ts';
-import type { Changes } from './board/changes.ts';
+import type { Changes } from './board/structures/changes.ts';
 import { appendUpgradeStates } from './media-upgrade.ts';
 import { instant, rowsOf, type TurnRows } from './turn-rows.ts';
 

@@ -2,7 +2,7 @@ import { appendEvents } from '../../events/append.ts';
 import { payloadSql } from '../../events/payload-sql.ts';
 import { newId, type AccountId, type EngagementId } from '../../platform/ids.ts';
 import { piece, type Sql } from '../../platform/database.ts';
-import type { Party } from '../../routing/board/answering.ts';
+import type { Party } from '../../routing/board/rules/answering.ts';
 import { smsOfMessage } from '../sms/sms-of-message.ts';
 import { takesPartUntilCommit } from '../taking-part.ts';
 import { arrangeAttachment, type MessageRow } from './message.ts';
