@@ -22,7 +22,7 @@ const visitorEventOutput = output('VisitorEvent', {
   created_at: timestamp,
 });
 
-/** What a visitor did on the site, told to integrators by name. */
+/** What a visitor did on the site, under a name of the integrator's. */
 export function visitorEventRoutes(app: App): void {
   app.post(
     '/engagements/:engagement_id/events',
@@ -43,7 +43,7 @@ export function visitorEventRoutes(app: App): void {
       const by = partyOf(request);
       const id = newId<Id<'visitor_event'>>();
       const at = new Date();
-      const told = await inTransaction(request.sql, async (sql) => {
+      const shown = await inTransaction(request.sql, async (sql) => {
         const engaged = await lockEngaged(sql, accountId, engagementId, by);
         if (engaged === null) return null;
         const { subEngagementId, ...about } = engaged;
@@ -65,8 +65,8 @@ export function visitorEventRoutes(app: App): void {
         return { timestamp: at, ...recorded, message, created_at: at };
       });
       permitted(request);
-      if (told === null) throw engagementEnded(await permittedEngagement(request, engagementId));
-      return told;
+      if (shown === null) throw engagementEnded(await permittedEngagement(request, engagementId));
+      return shown;
     },
   );
 }

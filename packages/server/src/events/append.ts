@@ -21,7 +21,7 @@ export interface About {
   readonly visitorId?: string | null;
   readonly operatorId?: string | null;
   /** Attached webhooks that may be sent it; of an engagement those it names, while it goes on. */
-  readonly heardBy?: readonly string[];
+  readonly subscribers?: readonly string[];
 }
 
 const columns = piece(
@@ -112,7 +112,7 @@ export interface EventRows {
 
 /** Each is checked against its schema: one that does not fit the catalogue is not written, nor is what caused it. */
 export function eventRows(events: readonly NewEvent<EventType>[], at: Date): EventRows {
-  const attached = events.filter(({ about }) => (about.heardBy ?? []).length > 0);
+  const attached = events.filter(({ about }) => (about.subscribers ?? []).length > 0);
   return {
     events: JSON.stringify(
       events.map(({ id, type, about, fields }) => rowOf(id, type, about, makeEvent(type, { id, at }, fields))),
@@ -136,7 +136,7 @@ function rowOf(id: string, type: string, about: About, payload: unknown) {
 }
 
 function attachedRow({ id, about, fields }: NewEvent<EventType>) {
-  return { event_id: id, heard_by: about.heardBy, sender: 'message' in fields ? fields.message.sender.type : null };
+  return { event_id: id, heard_by: about.subscribers, sender: 'message' in fields ? fields.message.sender.type : null };
 }
 
 interface When {

@@ -28,10 +28,10 @@ export function rowsOf(changes: Changes, at: Date) {
     newRequests: JSON.stringify(newRequests.map(newRequestRow)),
     oldRequests: JSON.stringify(oldRequests.map(requestRow)),
     newEngagements: JSON.stringify(
-      newEngagements.map((each) => ({ ...newEngagementRow(each), ...toldIn(changes, each) })),
+      newEngagements.map((each) => ({ ...newEngagementRow(each), ...undeliveredIn(changes, each) })),
     ),
     oldEngagements: JSON.stringify(
-      oldEngagements.map((each) => ({ ...engagementRow(each), ...toldIn(changes, each) })),
+      oldEngagements.map((each) => ({ ...engagementRow(each), ...undeliveredIn(changes, each) })),
     ),
     begun: idsOf(newEngagements.filter(({ endedAt }) => endedAt === null)),
     ended: idsOf(oldEngagements.filter(({ endedAt }) => endedAt !== null)),
@@ -150,7 +150,7 @@ function engagementRow(engagement: Engagement) {
     operator_team_ids: engagement.operatorTeams,
     end_reason: engagement.endReason,
     ended_at: instant(engagement.endedAt),
-    heard_by: engagement.heardBy,
+    heard_by: engagement.subscribers,
   };
 }
 
@@ -236,9 +236,9 @@ interface PresenceSettings {
 }
 
 /** How many chat messages of the turn the visitor has yet to acknowledge. Messages of the system are not counted. */
-function toldIn({ messages }: Changes, { id }: Engagement) {
-  const told = messages.filter(({ engagementId, sender }) => engagementId === id && sender.type === 'operator');
-  return { to_visitor: told.length };
+function undeliveredIn({ messages }: Changes, { id }: Engagement) {
+  const sent = messages.filter(({ engagementId, sender }) => engagementId === id && sender.type === 'operator');
+  return { to_visitor: sent.length };
 }
 
 function messageRow(message: Changes['messages'][number]) {

@@ -40,7 +40,7 @@ export async function writeScan(sql: Sql, { id, engagementId, result }: Scanned)
         engagementId,
         visitorId: engagement.visitor_id,
         operatorId: engagement.operator_id,
-        heardBy: engagement.ended_at === null ? engagement.heard_by : [],
+        subscribers: engagement.ended_at === null ? engagement.heard_by : [],
       },
       fields: { security_scan_result: { file_id: id, result } },
     });

@@ -55,13 +55,13 @@ async function indicate(
   const engaged = await beginStroke(request.sql, stroke);
   if (engaged === null) return refuseOutside(request, engagementId, nobodyTypes);
   permitParticipant(request);
-  // It is heard where there is somebody to hear it, and kept only for those who cannot.
+  // The live feed shows it now or never; it is kept only where a webhook is to be sent it.
   if (engaged.wanted) {
     if (!(await writeStroke(request.sql, stroke, typing))) return refuseOutside(request, engagementId, nobodyTypes);
     hints.tell(accountId);
   } else {
     const { wanted: _, clock, subEngagementId, ...about } = engaged;
-    const fields = told({ engagementId, subEngagementId, by, typing, clock });
+    const fields = typingFields({ engagementId, subEngagementId, by, typing, clock });
     const payload = makeEvent(type, { id: newId(), at: new Date() }, fields);
     hints.whisper(accountId, { about: { ...about, engagementId }, payload });
   }
@@ -69,7 +69,7 @@ async function indicate(
 
 type TypingType = `engagement.chat.typing_indicator.${Party['kind']}`;
 
-interface Told {
+interface Indication {
   readonly engagementId: EngagementId;
   readonly subEngagementId: string;
   readonly by: Party;
@@ -77,7 +77,7 @@ interface Told {
   readonly clock: number;
 }
 
-function told({ engagementId, subEngagementId, by, typing, clock }: Told): EventFields<TypingType> {
+function typingFields({ engagementId, subEngagementId, by, typing, clock }: Indication): EventFields<TypingType> {
   return {
     typing_indicator: {
       engagement_id: engagementId,
@@ -122,7 +122,7 @@ async function beginStroke(sql: Sql, { accountId, engagementId, by, type }: Stro
   return row ?? null;
 }
 
-/** Under the engagement's row, so that it is not told after the end, and clocks are in the order of the log. */
+/** Under the engagement's row, so that it is not appended after the end, and clocks are in the order of the log. */
 async function writeStroke(
   pool: Sql,
   { accountId, engagementId, by, type }: Stroke,
@@ -134,7 +134,7 @@ async function writeStroke(
     const { subEngagementId, ...about } = engaged;
     const [next] = await sql<{ clock: number }[]>`SELECT nextval('typing_clock')::float8 AS clock`;
     if (next === undefined) throw new Error('a sequence without a value');
-    const fields = told({ engagementId, subEngagementId, by, typing, clock: next.clock });
+    const fields = typingFields({ engagementId, subEngagementId, by, typing, clock: next.clock });
     await appendEvent(sql, { accountId, type, about: { ...about, engagementId }, fields });
     return true;
   });
