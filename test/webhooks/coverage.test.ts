@@ -252,7 +252,7 @@ test('nobody makes a webhook hear of sites that they are not super_manager of', 
 });
 
 /** Messages that wait to be delivered by the webhook. */
-async function subscribers(id: string): Promise<Set<string>> {
+async function heardBy(id: string): Promise<Set<string>> {
   const rows = await server.database.sql<{ message: string }[]>`
     SELECT e.payload -> 'message' ->> 'id' AS message
       FROM deliveries d
@@ -294,7 +294,7 @@ test('of a site whose role was taken from the registrar nothing is heard that is
     writing.isOver = true;
     await Promise.all(writes);
     for (const { id } of hooks) {
-      const heard = await subscribers(id);
+      const heard = await heardBy(id);
       for (const { id: message, site, begun, ended } of said) {
         const isHeard = heard.has(message);
         if (site === first || ended < askedAt)
