@@ -1,6 +1,7 @@
+import { atLeast } from '@usher/contract/roles';
 import type { HeardSignal } from '../engagements/signals/pieces.ts';
 import type { About } from '../events/append.ts';
-import { atLeast, type Caller } from '../identity/caller.ts';
+import type { Caller } from '../identity/caller.ts';
 import { isForVisitors } from './catalogue.ts';
 
 /**

@@ -1,7 +1,7 @@
+import { atLeast } from '@usher/contract/roles';
 import type { FastifyRequest } from 'fastify';
 import { appendFeedItem, type About } from '../../events/append.ts';
 import { accountOf, permitAs } from '../../identity/access.ts';
-import { atLeast } from '../../identity/caller.ts';
 import { inTransaction } from '../../platform/database.ts';
 import { notFound, Refusal } from '../../platform/errors.ts';
 import type { EngagementId, FileId } from '../../platform/ids.ts';
