@@ -1,3 +1,4 @@
+import { contentTypePattern } from '@usher/contract/content-type';
 import { maxOfferTimeoutSec, maxPerAddress, maxTicketTimeoutSec } from '@usher/contract/limits';
 import { messageAudiences, type MessageAudience } from '@usher/contract/states';
 import Type from 'typebox';
@@ -7,7 +8,7 @@ import type { AccountId } from '../../platform/ids.ts';
 import { body, description, list, name, oneOf, output, timestamp, update, uuid } from '../../platform/schema.ts';
 
 const seconds = (maximum: number) => Type.Integer({ minimum: 1, maximum });
-const contentType = Type.String({ maxLength: 255, pattern: String.raw`^[\w.+-]+/(?:[\w.+-]+|\*)$` });
+const contentType = Type.String({ maxLength: 255, pattern: contentTypePattern });
 const origin = Type.String({ maxLength: 255, format: 'origin' });
 const visitorLimits = Type.Object(
   {
