@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Access, DeclaredAccess } from '../packages/server/src/identity/access.ts';
+import type { Access, DeclaredAccess } from '../packages/server/src/identity/declared-access.ts';
 import { atLeast, type Role } from '../packages/server/src/identity/caller.ts';
 import { openCast, type Cast } from './support/cast.ts';
 import { makeTargets } from './support/route-targets.ts';

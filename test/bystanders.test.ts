@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { DeclaredAccess } from '../packages/server/src/identity/access.ts';
-import { describeAccess, operatorRules, type OperatorRule } from '../packages/server/src/identity/access-words.ts';
+import type { DeclaredAccess } from '../packages/server/src/identity/declared-access.ts';
+import { describeAccess, operatorRules, type OperatorRule } from '../packages/server/src/identity/declared-access.ts';
 import { atLeast, roles, type Role } from '../packages/server/src/identity/caller.ts';
 import type { ApiDocument } from '../packages/server/src/platform/openapi.ts';
 import { openCast, type Cast } from './support/cast.ts';

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { after, before, test } from 'node:test';
 import { readConfig } from '../packages/server/src/config.ts';
 import { startHousekeeping } from '../packages/server/src/housekeeping.ts';
-import type { DeclaredAccess } from '../packages/server/src/identity/access.ts';
+import type { DeclaredAccess } from '../packages/server/src/identity/declared-access.ts';
 import { createLog } from '../packages/server/src/platform/log.ts';
 import { openCast, type Cast } from './support/cast.ts';
 import { expected, type CallerKind } from './support/expected-access.ts';

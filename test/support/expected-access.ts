@@ -1,4 +1,4 @@
-import type { Access } from '../../packages/server/src/identity/access.ts';
+import type { Access } from '../../packages/server/src/identity/declared-access.ts';
 import { atLeast, type Role } from '../../packages/server/src/identity/caller.ts';
 
 export type CallerKind =

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { DeclaredAccess } from '../../packages/server/src/identity/access.ts';
+import type { DeclaredAccess } from '../../packages/server/src/identity/declared-access.ts';
 import type { Role } from '../../packages/server/src/identity/caller.ts';
 import { freeEverybody, type Cast } from './cast.ts';
 import { fill, makeWebhook as insertWebhook } from './deliveries.ts';
