@@ -8,7 +8,7 @@ import { notFound, Refusal } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
 import { uuid } from '../../platform/schema.ts';
 import { partyOf } from '../party.ts';
-import { permittedEngagement } from '../routes.ts';
+import { permittedEngagement } from '../permitted-engagement.ts';
 import { deleteFile } from './delete-file.ts';
 import { attachment } from './file-name.ts';
 import { acceptedFiles, fileOutput, mostFileBytes, scanInput, type FileRow } from './file.ts';

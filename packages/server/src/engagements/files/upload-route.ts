@@ -11,7 +11,7 @@ import { uuid } from '../../platform/schema.ts';
 import { validatorCompiler } from '../../platform/validation.ts';
 import type { EngagementRow } from '../engagement.ts';
 import { partyOf } from '../party.ts';
-import { engagementEnded, permittedEngagement } from '../routes.ts';
+import { engagementEnded, permittedEngagement } from '../permitted-engagement.ts';
 import { lockEngaged } from '../taking-part.ts';
 import { mostFilesInEngagement, uploadOutput } from './file.ts';
 import { receiveFile, type ReceivedFile } from './receive-file.ts';

@@ -12,7 +12,7 @@ import type { Turns } from '../../routing/turns.ts';
 import { sendSystemMessage } from '../messages/system-message.ts';
 import { partyOf } from '../party.ts';
 import { permitParticipant } from '../permission.ts';
-import { engagementEnded, permittedEngagement } from '../routes.ts';
+import { engagementEnded, permittedEngagement } from '../permitted-engagement.ts';
 import { lockEngaged } from '../taking-part.ts';
 import { upgradeAnswer, upgradeInput, upgradeOutput, type UpgradeInput, type UpgradeRow } from './media-upgrade.ts';
 import { closeUpgrade, findUpgrade, listUpgrades, replaceUpgrade } from './store.ts';

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { permittedEngagement } from '../routes.ts';
+import { permittedEngagement } from '../permitted-engagement.ts';
 import type { App } from '../../platform/http.ts';
 import type { Sql } from '../../platform/database.ts';
 import { nullable, output, timestamp, uuid } from '../../platform/schema.ts';

@@ -12,7 +12,7 @@ import { body, uuid } from '../../platform/schema.ts';
 import type { Party } from '../../routing/board/answering.ts';
 import { partyOf } from '../party.ts';
 import { permitParticipant } from '../permission.ts';
-import { refuseOutside } from '../routes.ts';
+import { refuseOutside } from '../permitted-engagement.ts';
 import { lockEngaged, takesPart } from '../taking-part.ts';
 
 const nobodyTypes = 'nobody can be typing in it';

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import type { Violation } from '../../platform/errors.ts';
+import { Refusal } from '../../platform/errors.ts';
 import type { AccountId, EngagementId, QueueId, SiteId, TicketId, VisitorId } from '../../platform/ids.ts';
 import {
   body,
@@ -93,4 +94,10 @@ export function showNewTicket(view: TicketView): TicketOutput {
 
 function seconds(ms: number | null): number | null {
   return ms === null ? null : Math.ceil(ms / 1000);
+}
+
+export function ticketEnded({ id, state }: Pick<TicketRow, 'id' | 'state'>): Refusal {
+  return new Refusal('ticket_ended', `The ticket ${id} is ${state}: it can no longer be canceled.`, {
+    details: [{ attribute: '/state', detail: state }],
+  });
 }
