@@ -12,7 +12,7 @@ import { eventsOf, expectStatus, makePresent, makeQueue } from '../support/world
 
 /**
  * Lines of issue 16 about messages, transcripts, engagements and files, each beside a request that shows it. Line 1.5 is in
- * test/push.test.ts, which has an Apple of its own.
+ * test/webhooks/push.test.ts, which has an Apple of its own.
  */
 let server: TestServer;
 let chat: Engaged;

@@ -2,9 +2,9 @@ import Type from 'typebox';
 import { invalid, Refusal } from '../../platform/errors.ts';
 import type { AccountId, RequestId } from '../../platform/ids.ts';
 import { body, media, nullable, oneOf, output, timestamp, uuid } from '../../platform/schema.ts';
-import type { Party } from '../../routing/board/answering.ts';
-import type { FailReason } from '../../routing/board/state.ts';
-import type { RequestView } from '../../routing/board/views.ts';
+import type { Party } from '../../routing/board/rules/answering.ts';
+import type { FailReason } from '../../routing/board/structures/state.ts';
+import type { RequestView } from '../../routing/board/views/views.ts';
 import { mediaOptions, message, noteFields, source } from '../../routing/notes.ts';
 
 export const requestInput = body({
