@@ -6,8 +6,8 @@ import { effectiveCapacity } from '../../../queues/status.ts';
 import type { Board } from '../board.ts';
 import { takes } from '../structures/media.ts';
 import { servantsOf } from '../structures/pooling.ts';
-import { staffFor, staffOf, type Pool } from '../structures/pools.ts';
-import type { Queue, Standing } from '../structures/state.ts';
+import { staffFor, staffOf } from '../structures/pools.ts';
+import type { Pool, Queue, Standing } from '../structures/state.ts';
 
 /** Whom a queue is to take. */
 export interface Applicant {
