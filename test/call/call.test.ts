@@ -1,25 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { comesTrue, openBrowser, proof, type TestBrowser } from '../support/browser.ts';
+import { test } from 'node:test';
+import { comesTrue, openBrowser, proof } from '../support/browser.ts';
 import { Caller, patienceMs } from '../support/caller.ts';
 import { engage, type Engaged, type Who } from '../support/chat.ts';
-import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { expectStatus, makePresent } from '../support/world.ts';
 
 /** Two pages in real Chromium, each at a process of its own, call each other through Usher. */
-let server: TestServer;
-let second: TestServer;
-let chromium: TestBrowser;
-before(async () => {
-  server = await startTestServer();
-  second = await startTestServer({}, server.database.address);
-  chromium = await openBrowser();
-});
-after(async () => {
-  await chromium[Symbol.asyncDispose]();
-  await second[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-});
+const server = await forThisFile(startTestServer());
+const second = await forThisFile(startTestServer({}, server.database.address));
+const chromium = await forThisFile(openBrowser());
 
 const audio = { audio: 'two_way', video: null } as const;
 const seen = { audio: 'two_way', video: 'one_way' } as const;

@@ -2,14 +2,15 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { after, afterEach, before, test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import { newSecret } from '../../packages/server/src/events/webhook-secret.ts';
 import { rotateSigningKey } from '../../packages/server/src/identity/signing-keys.ts';
 import { acknowledge, end, engage, said, type Engaged } from '../support/chat.ts';
+import { forThisFile } from '../support/fixture.ts';
 import { freePort, launch, type UsherProcess } from '../support/process.ts';
 import { startProxy } from '../support/proxy.ts';
 import { startReceiver, type Received } from '../support/verifying-receiver.ts';
-import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
+import { call, startTestServer, until, type Json } from '../support/server.ts';
 import {
   acceptOffer,
   enqueue,
@@ -21,11 +22,7 @@ import {
   type TestAccount,
 } from '../support/world.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(async () => server[Symbol.asyncDispose]());
+const server = await forThisFile(startTestServer());
 
 const running: UsherProcess[] = [];
 afterEach(async () => {

@@ -1,35 +1,17 @@
 import assert from 'node:assert/strict';
-import { after, before, test, type TestContext } from 'node:test';
-import { proof, openBrowser, type TestBrowser, type TestPage } from '../support/browser.ts';
+import { test, type TestContext } from 'node:test';
+import { proof, openBrowser, type TestPage } from '../support/browser.ts';
 import { barriersOf, looks, openConsole, tooWideOn } from '../support/console.ts';
-import { call, startTestServer, type TestServer } from '../support/server.ts';
-import {
-  expectStatus,
-  makeAccount,
-  makeOperator,
-  makeQueue,
-  makeSite,
-  makeTeam,
-  type TestAccount,
-} from '../support/world.ts';
+import { forThisFile, openWorld } from '../support/fixture.ts';
+import { call } from '../support/server.ts';
+import { expectStatus, makeOperator, makeQueue, makeSite, makeTeam } from '../support/world.ts';
 
 const hostile = '<img src=x onerror="globalThis.pwned=1">';
 const backwards = 'שלום עולם 👩‍🚒';
 
-let server: TestServer;
-let browser: TestBrowser;
-let account: TestAccount;
-
-before(async () => {
-  server = await startTestServer();
-  browser = await openBrowser();
-  account = await makeAccount(server);
-  await makeQueue(server, account, { name: 'First queue' });
-});
-after(async () => {
-  await browser[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-});
+const { server, account } = await openWorld();
+const browser = await forThisFile(openBrowser());
+await makeQueue(server, account, { name: 'First queue' });
 
 async function rename(team: string, name: string): Promise<void> {
   expectStatus(await call(server, `PATCH /teams/${team}`, { token: account.admin, body: { name } }), 200);

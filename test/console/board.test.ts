@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
-import { comesTrue, openBrowser, proof, type TestBrowser, type TestPage } from '../support/browser.ts';
+import { comesTrue, openBrowser, proof, type TestPage } from '../support/browser.ts';
 import { barriersOf, looks, openConsole } from '../support/console.ts';
 import { say, type Engaged } from '../support/chat.ts';
-import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, until, type Json } from '../support/server.ts';
 import {
   acceptOffer,
   enqueue,
@@ -18,16 +19,8 @@ import {
   type TestOperator,
 } from '../support/world.ts';
 
-let server: TestServer;
-let browser: TestBrowser;
-before(async () => {
-  server = await startTestServer();
-  browser = await openBrowser();
-});
-after(async () => {
-  await browser[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-});
+const server = await forThisFile(startTestServer());
+const browser = await forThisFile(openBrowser());
 
 const hostile = '<img src=x onerror=alert(1)> مرحبا بالعالم 🦊 ' + 'long '.repeat(30);
 

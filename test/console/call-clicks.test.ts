@@ -1,27 +1,19 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { openBrowser, type TestBrowser } from '../support/browser.ts';
 import { openConsole } from '../support/console.ts';
 import { offers, sitDown, take, type At } from '../support/desk.ts';
-import { call, startTestServer, until, type TestServer } from '../support/server.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, until } from '../support/server.ts';
 import { askToTalk, openShop, takeVisitor, visit } from '../support/widget.ts';
 import { expectStatus, makeApplicationToken, makeOperator, makePresent, type TestOperator } from '../support/world.ts';
 
 /** A camera or microphone starts by its owner's own click, and by nothing that the other side or the server does. */
-let server: TestServer;
-let browser: TestBrowser;
-
-before(async () => {
-  server = await startTestServer();
-  browser = watched(await openBrowser());
-});
+const server = await forThisFile(startTestServer());
+const browser = await forThisFile(watched(await openBrowser()));
 afterEach(async () => {
   for (const context of browser.browser.contexts()) await context.close();
-});
-after(async () => {
-  await browser[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
 });
 
 /** Notes each start of devices, and the button whose click it followed. A click counts for one start. */

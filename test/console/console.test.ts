@@ -1,28 +1,18 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { comesTrue, openBrowser, type TestBrowser } from '../support/browser.ts';
+import { comesTrue, openBrowser } from '../support/browser.ts';
 import { barriersOf, openConsole } from '../support/console.ts';
+import { forThisFile, openWorld } from '../support/fixture.ts';
 import { startProxy } from '../support/proxy.ts';
-import { call, startTestServer, type TestServer } from '../support/server.ts';
+import { call } from '../support/server.ts';
 import { invite, linkOf } from '../support/sign-in.ts';
-import { expectStatus, makeAccount, makeOperator, type TestAccount } from '../support/world.ts';
+import { expectStatus, makeOperator } from '../support/world.ts';
 
 const password = 'a lamp by the river';
 
-let server: TestServer;
-let browser: TestBrowser;
-let account: TestAccount;
-
-before(async () => {
-  server = await startTestServer();
-  browser = await openBrowser();
-  account = await makeAccount(server);
-});
-after(async () => {
-  await browser[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-});
+const { server, account } = await openWorld();
+const browser = await forThisFile(openBrowser());
 
 async function isLive(page: Page): Promise<void> {
   await page.getByText('Live', { exact: true }).waitFor();

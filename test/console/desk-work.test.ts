@@ -1,29 +1,19 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { comesTrue, openBrowser, proof, type TestBrowser } from '../support/browser.ts';
+import { test } from 'node:test';
+import { comesTrue, openBrowser, proof } from '../support/browser.ts';
 import { Caller } from '../support/caller.ts';
 import { barriersOf } from '../support/console.ts';
 import { composer, offers, said, say, sitDown, take } from '../support/desk.ts';
-import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { askIn, expectStatus, makePresent, makeQueue, makeSite } from '../support/world.ts';
 
-let server: TestServer;
-let browser: TestBrowser;
-let leaving: Promise<void>;
-let lunching: Promise<void>;
-
-before(async () => {
-  server = await startTestServer({ scanner: { kind: 'manual' } });
-  browser = await openBrowser();
-  leaving = leave();
-  leaving.catch(() => undefined);
-  lunching = goToLunch();
-  lunching.catch(() => undefined);
-});
-after(async () => {
-  await browser[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-});
+const server = await forThisFile(startTestServer({ scanner: { kind: 'manual' } }));
+const browser = await forThisFile(openBrowser());
+const leaving = leave();
+leaving.catch(() => undefined);
+const lunching = goToLunch();
+lunching.catch(() => undefined);
 
 /** Is there while the page is open, over a reload too, and not much longer. Takes its time beside the other tests. */
 async function leave(): Promise<void> {

@@ -1,24 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Route } from 'playwright-core';
-import { comesTrue, openBrowser, type TestBrowser } from '../support/browser.ts';
+import { comesTrue, openBrowser } from '../support/browser.ts';
 import { barriersOf } from '../support/console.ts';
 import { come, composer, contents, offers, said, say, sitDown, take, transcript } from '../support/desk.ts';
+import { forThisFile } from '../support/fixture.ts';
 import { startProxy } from '../support/proxy.ts';
-import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
+import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { acceptOffer, expectStatus } from '../support/world.ts';
 
-let server: TestServer;
-let browser: TestBrowser;
-
-before(async () => {
-  server = await startTestServer({ scanner: { kind: 'manual' } });
-  browser = await openBrowser();
-});
-after(async () => {
-  await browser[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-});
+const server = await forThisFile(startTestServer({ scanner: { kind: 'manual' } }));
+const browser = await forThisFile(openBrowser());
 
 test('takes several visitors by keys, and talks with each', async () => {
   const at = await sitDown({ server, browser }, { colorScheme: 'light' });

@@ -1,27 +1,19 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Locator } from 'playwright-core';
-import { openBrowser, type TestBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser.ts';
 import { barriersOf, differenceOf, openConsole, openPath } from '../support/console.ts';
 import { sitDown, take } from '../support/desk.ts';
-import { startTestServer, until, type Json, type TestServer } from '../support/server.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { startTestServer, until, type Json } from '../support/server.ts';
 import { askToTalk, openShop, say, takeVisitor, visit } from '../support/widget.ts';
 import { makeAccount, makePolicy } from '../support/world.ts';
 
 /** The browser draws with a few colours of the user's choice: what was told by a shade alone is gone. */
 const forced = { forcedColors: 'active', viewport: { width: 1_280, height: 1_600 } } as const;
 
-let server: TestServer;
-let browser: TestBrowser;
-
-before(async () => {
-  server = await startTestServer();
-  browser = await openBrowser();
-});
-after(async () => {
-  await browser[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-});
+const server = await forThisFile(startTestServer());
+const browser = await forThisFile(openBrowser());
 
 /** How much of the element is drawn otherwise after something was done. The pointer and the focus are elsewhere both times. */
 async function changeOf(element: Locator, act: () => Promise<void>): Promise<number> {

@@ -1,22 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { proof, openBrowser, type TestBrowser, type TestPage } from '../support/browser.ts';
+import { proof, openBrowser, type TestPage } from '../support/browser.ts';
 import { barriersOf, openConsole } from '../support/console.ts';
-import { call, startTestServer, type Json, type TestServer } from '../support/server.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, type Json } from '../support/server.ts';
 import { expectStatus, makeAccount, makePolicy, makeQueue, policyFields, type TestAccount } from '../support/world.ts';
 
-let server: TestServer;
-let browser: TestBrowser;
-
-before(async () => {
-  server = await startTestServer();
-  browser = await openBrowser();
-});
-after(async () => {
-  await browser[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-});
+const server = await forThisFile(startTestServer());
+const browser = await forThisFile(openBrowser());
 
 const open = async (account: TestAccount, path: string, options = {}): Promise<TestPage> =>
   openConsole({ browser, server, key: account.key, path, options });

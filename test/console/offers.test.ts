@@ -1,23 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openBrowser, type TestBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser.ts';
 import { barriersOf, everyPath, openConsole, openPath, tooWideOn } from '../support/console.ts';
 import { offers } from '../support/desk.ts';
-import { call, startTestServer, until, type TestServer } from '../support/server.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, until } from '../support/server.ts';
 import { expectStatus, makeAccount, makePolicy, makeQueue, makeVisitor, type TestAccount } from '../support/world.ts';
 
-let server: TestServer;
-let browser: TestBrowser;
-
-before(async () => {
-  server = await startTestServer();
-  browser = await openBrowser();
-});
-after(async () => {
-  await browser[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-});
+const server = await forThisFile(startTestServer());
+const browser = await forThisFile(openBrowser());
 
 /** An account whose super_manager is asked for by two visitors, who wait long enough for a test. */
 async function makeWanted(): Promise<TestAccount & { readonly details: readonly string[] }> {

@@ -1,38 +1,20 @@
 import assert from 'node:assert/strict';
-import { after, before, test, type TestContext } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
-import { proof, openBrowser, type TestBrowser, type TestPage } from '../support/browser.ts';
+import { proof, openBrowser, type TestPage } from '../support/browser.ts';
 import { barriersOf, looks, openConsole, tooWideOn } from '../support/console.ts';
+import { forThisFile, openWorld } from '../support/fixture.ts';
 import { onePixel } from '../support/pictures.ts';
-import { call, startTestServer, until, type TestServer } from '../support/server.ts';
-import {
-  expectStatus,
-  makeAccessToken,
-  makeAccount,
-  makeOperator,
-  makeQueue,
-  makeSite,
-  type TestAccount,
-} from '../support/world.ts';
+import { call, until } from '../support/server.ts';
+import { expectStatus, makeAccessToken, makeAccount, makeOperator, makeQueue, makeSite } from '../support/world.ts';
 
 const hostile = '<img src=x onerror="globalThis.pwned=1">';
 const backwards = 'שלום עולם 👩‍🚒';
 const password = 'a lamp by the river';
 
-let server: TestServer;
-let browser: TestBrowser;
-let account: TestAccount;
-
-before(async () => {
-  server = await startTestServer();
-  browser = await openBrowser();
-  account = await makeAccount(server);
-  await makeQueue(server, account);
-});
-after(async () => {
-  await browser[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-});
+const { server, account } = await openWorld();
+const browser = await forThisFile(openBrowser());
+await makeQueue(server, account);
 
 async function rename(id: string, name: string): Promise<void> {
   expectStatus(await call(server, `PATCH /operators/${id}`, { token: account.admin, body: { name } }), 200);

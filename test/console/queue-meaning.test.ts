@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openBrowser, type TestBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser.ts';
 import { openConsole } from '../support/console.ts';
-import { call, startTestServer, type TestServer } from '../support/server.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer } from '../support/server.ts';
 import {
   acceptOffer,
   askIn,
@@ -17,16 +18,8 @@ import {
 } from '../support/world.ts';
 
 /** Open, closed and waiting mean the same on the list, in the editor, on the board and in its totals. */
-let server: TestServer;
-let browser: TestBrowser;
-before(async () => {
-  server = await startTestServer();
-  browser = await openBrowser();
-});
-after(async () => {
-  await browser[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-});
+const server = await forThisFile(startTestServer());
+const browser = await forThisFile(openBrowser());
 
 /** What each page says of a queue: its status, the reason, how many wait, and where its visitors go. */
 const expected: Readonly<Record<string, string>> = {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, test, type TestContext } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
-import { proof, openBrowser, type TestBrowser, type TestPage } from '../support/browser.ts';
+import { proof, openBrowser, type TestPage } from '../support/browser.ts';
 import { barriersOf, looks, openConsole, tooWideOn } from '../support/console.ts';
-import { call, startTestServer, type TestServer } from '../support/server.ts';
+import { forThisFile, openWorld } from '../support/fixture.ts';
+import { call } from '../support/server.ts';
 import {
   expectStatus,
   makeAccount,
@@ -11,25 +12,13 @@ import {
   makeOperator,
   makeQueue,
   makeSite,
-  type TestAccount,
 } from '../support/world.ts';
 
 const hostile = '<img src=x onerror="globalThis.pwned=1">';
 const backwards = 'שלום עולם 👩‍🚒';
 
-let server: TestServer;
-let browser: TestBrowser;
-let account: TestAccount;
-
-before(async () => {
-  server = await startTestServer();
-  browser = await openBrowser();
-  account = await makeAccount(server);
-});
-after(async () => {
-  await browser[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-});
+const { server, account } = await openWorld();
+const browser = await forThisFile(openBrowser());
 
 async function site(id: string): Promise<Record<string, unknown>> {
   return expectStatus(await call(server, `GET /sites/${id}`, { token: account.admin }), 200).body;

@@ -1,22 +1,15 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
-import { after, before, test } from 'node:test';
-import { openBrowser, type TestBrowser } from '../support/browser.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { test } from 'node:test';
+import { openBrowser } from '../support/browser.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { startTestServer } from '../support/server.ts';
 import { makeAccount, makeQueue } from '../support/world.ts';
 
 const mostBytes = 300 * 1_024;
 
-let server: TestServer;
-let browser: TestBrowser;
-before(async () => {
-  server = await startTestServer();
-  browser = await openBrowser();
-});
-after(async () => {
-  await browser[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-});
+const server = await forThisFile(startTestServer());
+const browser = await forThisFile(openBrowser());
 
 /** Bytes as they come over the wire to one who takes gzip: browsers take less, br, but not over plain HTTP. */
 async function gzippedSize(url: string): Promise<number> {

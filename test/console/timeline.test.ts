@@ -1,26 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { openBrowser, type TestBrowser } from '../support/browser.ts';
+import { test } from 'node:test';
+import { openBrowser } from '../support/browser.ts';
 import { barriersOf, looks, openConsole, tooWideOn } from '../support/console.ts';
-import { startTestServer, until, type TestServer } from '../support/server.ts';
-import { makeAccount, makeOperator, makePresent, makeSite, present, type TestAccount } from '../support/world.ts';
-
-let server: TestServer;
-let browser: TestBrowser;
-let account: TestAccount;
+import { forThisFile, openWorld } from '../support/fixture.ts';
+import { until } from '../support/server.ts';
+import { makeAccount, makeOperator, makePresent, makeSite, present } from '../support/world.ts';
 
 /** A day of long ago, so that nothing depends on the hour at which the test runs. */
 const day = '2026-06-10';
 
-before(async () => {
-  server = await startTestServer();
-  browser = await openBrowser();
-  account = await makeAccount(server);
-});
-after(async () => {
-  await browser[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-});
+const { server, account } = await openWorld();
+const browser = await forThisFile(openBrowser());
 
 /** Hours of the day in the browser's zone, which is the machine's. */
 const at = (hour: number): string => new Date(2026, 5, 10, 0, hour * 60).toISOString();

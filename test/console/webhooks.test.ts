@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { Locator, Page } from 'playwright-core';
 import {
@@ -14,29 +14,20 @@ import {
 import { secretFault } from '../../packages/console/src/pages/webhooks/registrations/rules.ts';
 import { verifySnippet } from '../../packages/console/src/pages/webhooks/catalogue/verify-snippet.ts';
 import { webhookViolations } from '../../packages/server/src/events/subscription.ts';
-import { comesTrue, proof, openBrowser, type TestBrowser, type TestPage } from '../support/browser.ts';
+import { comesTrue, proof, openBrowser, type TestPage } from '../support/browser.ts';
 import { barriersOf, looks, openConsole, tooWideOn } from '../support/console.ts';
 import { fill, makeWebhook as insertWebhook } from '../support/deliveries.ts';
+import { forThisFile } from '../support/fixture.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
-import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
+import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { makeWebhook } from '../support/webhooks.ts';
 import { expectStatus, makeAccount, makeSite, type TestAccount } from '../support/world.ts';
 
-let server: TestServer;
-let browser: TestBrowser;
 let account: TestAccount;
-let receiver: Receiver;
 
-before(async () => {
-  server = await startTestServer();
-  browser = await openBrowser();
-  receiver = await startReceiver();
-});
-after(async () => {
-  await browser[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-  await receiver.close();
-});
+const server = await forThisFile(startTestServer());
+const browser = await forThisFile(openBrowser());
+const receiver = await forThisFile(startReceiver());
 
 /** An account of its own for each test: it has ten webhooks at most. */
 async function open(path: string, options: Parameters<typeof openConsole>[0]['options'] = {}): Promise<TestPage> {

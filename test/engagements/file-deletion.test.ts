@@ -1,24 +1,17 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { FileDisk } from '../../packages/server/src/engagements/files/disk.ts';
 import { sweepFiles } from '../../packages/server/src/engagements/files/sweep.ts';
 import { inTransaction } from '../../packages/server/src/platform/database.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import { openFeed } from '../support/feed.ts';
 import { fileForm, listed, onDisk, send, sent, startTalk, type Talk } from '../support/files.ts';
-import { call, startTestServer, until, type Answer, type Json, type TestServer } from '../support/server.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, until, type Answer, type Json } from '../support/server.ts';
 import { eventsOf, expectStatus, makeOperator, makeVisitor } from '../support/world.ts';
 
-let server: TestServer;
-let manual: TestServer;
-before(async () => {
-  server = await startTestServer({ scanner: { kind: 'none' } });
-  manual = await startTestServer({ scanner: { kind: 'manual' } });
-});
-after(async () => {
-  await server[Symbol.asyncDispose]();
-  await manual[Symbol.asyncDispose]();
-});
+const server = await forThisFile(startTestServer({ scanner: { kind: 'none' } }));
+const manual = await forThisFile(startTestServer({ scanner: { kind: 'manual' } }));
 
 const remove = async ({ path }: Talk, id: string, token: string, at = server): Promise<Answer> =>
   call(at, `DELETE ${path}/${id}`, { token });

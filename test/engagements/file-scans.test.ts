@@ -1,33 +1,18 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { ScanFault, scanWithClamd, type Verdict } from '../../packages/server/src/engagements/files/clamd.ts';
-import {
-  bad,
-  honest,
-  realClamd,
-  startFakeClamd,
-  startRealClamd,
-  type Behaviour,
-  type FakeClamd,
-} from '../support/clamd.ts';
+import { bad, honest, realClamd, startFakeClamd, startRealClamd, type Behaviour } from '../support/clamd.ts';
 import { startCluster } from '../support/cluster.ts';
 import { fileForm, listed, onDisk, send, sent, setSite, startTalk, type Talk } from '../support/files.ts';
+import { forThisFile } from '../support/fixture.ts';
 import { freePort } from '../support/process.ts';
 import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
 import { eventsOf, expectStatus } from '../support/world.ts';
 
 /** Scans by clamd: a fake that can do everything wrong, and the real one. */
-let clamd: FakeClamd;
-let server: TestServer;
-before(async () => {
-  clamd = await startFakeClamd();
-  server = await startTestServer({ scanner: { kind: 'clamd', host: clamd.host, port: clamd.port } });
-});
-after(async () => {
-  await server[Symbol.asyncDispose]();
-  await clamd.close();
-});
+const clamd = await forThisFile(startFakeClamd());
+const server = await forThisFile(startTestServer({ scanner: { kind: 'clamd', host: clamd.host, port: clamd.port } }));
 
 async function stateOf(reached: { url: string }, talk: Talk, id: string): Promise<string> {
   return (await listed(reached, talk)).find((file) => file.id === id)?.state;

@@ -2,37 +2,22 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { FileDisk } from '../../packages/server/src/engagements/files/disk.ts';
 import { sweepFiles } from '../../packages/server/src/engagements/files/sweep.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import { openDatabase } from '../../packages/server/src/platform/database.ts';
 import { startCluster, urlOf } from '../support/cluster.ts';
 import { cloneDatabase } from '../support/database.ts';
-import {
-  fileForm,
-  gif,
-  listed,
-  onDisk,
-  png,
-  send,
-  setSite,
-  slowUpload,
-  startTalk,
-  type Talk,
-} from '../support/files.ts';
+import { fileForm, gif, listed, onDisk, png, send, setSite, slowUpload, startTalk } from '../support/files.ts';
+import { forThisFile } from '../support/fixture.ts';
 import { freePort, temporaryDirectory, UsherProcess } from '../support/process.ts';
-import { call, startTestServer, until, type Answer, type TestServer } from '../support/server.ts';
+import { call, startTestServer, until, type Answer } from '../support/server.ts';
 import { expectStatus, makeAccount } from '../support/world.ts';
 
 /** What may come instead of a file, and what may go wrong on its way: nothing is left of either. */
-let server: TestServer;
-let talk: Talk;
-before(async () => {
-  server = await startTestServer();
-  talk = await startTalk(server);
-});
-after(async () => server[Symbol.asyncDispose]());
+const server = await forThisFile(startTestServer());
+const talk = await startTalk(server);
 
 const mebibyte = 1024 * 1024;
 const most = 25 * mebibyte;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { readConfig } from '../../packages/server/src/config.ts';
 import { FileDisk } from '../../packages/server/src/engagements/files/disk.ts';
 import { cleanFiles } from '../../packages/server/src/engagements/files/store.ts';
@@ -21,20 +21,13 @@ import {
   startTalk,
   type Talk,
 } from '../support/files.ts';
-import { call, startTestServer, type Json, type TestServer } from '../support/server.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, type Json } from '../support/server.ts';
 import { eventsOf, expectStatus, makeOperator, makePresent, makeSite, makeVisitor } from '../support/world.ts';
 
 /** Who sends what, and who gets it; with nobody who scans, and with somebody who does so by hand. */
-let server: TestServer;
-let manual: TestServer;
-before(async () => {
-  server = await startTestServer();
-  manual = await startTestServer({ scanner: { kind: 'manual' } });
-});
-after(async () => {
-  await server[Symbol.asyncDispose]();
-  await manual[Symbol.asyncDispose]();
-});
+const server = await forThisFile(startTestServer());
+const manual = await forThisFile(startTestServer({ scanner: { kind: 'manual' } }));
 
 const get = async (talk: Talk, id: string, token = talk.visitor.token, method = 'GET'): Promise<Response> =>
   fetch(`${server.url}${talk.path}/${id}`, { method, headers: { authorization: `Bearer ${token}` } });

@@ -1,23 +1,16 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { end, engage, type Engaged, type Who } from '../support/chat.ts';
 import { openFeed } from '../support/feed.ts';
+import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, type Answer, type Json, type TestServer } from '../support/server.ts';
 import { enqueue, eventsOf, expectStatus, makeOperator, makePresent, makeVisitor } from '../support/world.ts';
 
-let server: TestServer;
+const server = await forThisFile(startTestServer());
 /** Another process of the same service: what it knows of the board it has read. */
-let second: TestServer;
-before(async () => {
-  server = await startTestServer();
-  second = await startTestServer({}, server.database.address);
-});
-after(async () => {
-  await second[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-});
+const second = await forThisFile(startTestServer({}, server.database.address));
 
 async function read({ id, visitor }: Engaged): Promise<Json> {
   return expectStatus(await call(server, `GET /engagements/${id}`, { token: visitor.token }), 200).body;

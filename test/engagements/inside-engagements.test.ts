@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { end, engage, ofType, type Who } from '../support/chat.ts';
+import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, type Answer, type Json, type TestServer } from '../support/server.ts';
 import { acceptOffer, enqueue, eventsOf, expectStatus, makePresent, makeVisitor } from '../support/world.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(async () => server[Symbol.asyncDispose]());
+const server = await forThisFile(startTestServer());
 
 test('D8.11 the typing clock grows for everybody, and nothing is stored unless a webhook wants it', async () => {
   const chat = await engage(server);

@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { engage, said } from '../support/chat.ts';
-import { call, startTestServer, type TestServer } from '../support/server.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer } from '../support/server.ts';
 import { expectStatus, makeQueue } from '../support/world.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(async () => server[Symbol.asyncDispose]());
+const server = await forThisFile(startTestServer());
 
 /** The statements of the migration that change rows: the tables have their new form in a test already. */
 const updates = readFileSync('packages/server/migrations/0023_messages_and_files.sql', 'utf8').match(

@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { acknowledge, end, engage, ofType, say, transcript, type Engaged, type Who } from '../support/chat.ts';
 import { fileForm } from '../support/files.ts';
-import { call, startTestServer, type Answer, type Json, type TestServer } from '../support/server.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, type Answer, type Json } from '../support/server.ts';
 import { eventsOf, expectStatus, makeAccount, makeOperator, makePresent, makeVisitor } from '../support/world.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(async () => server[Symbol.asyncDispose]());
+const server = await forThisFile(startTestServer());
 
 test('a message is sent under an id of the sender, once, and told as the document has it', async () => {
   const chat = await engage(server);

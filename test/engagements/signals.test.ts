@@ -1,26 +1,21 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { eventTypes } from '../../packages/server/src/events/catalogue.ts';
 import { end, engage, said, type Engaged, type Who } from '../support/chat.ts';
-import { startCluster, type Cluster } from '../support/cluster.ts';
+import { startCluster } from '../support/cluster.ts';
 import { isMessage, openFeed, type OpenFeed } from '../support/feed.ts';
+import { forThisFile } from '../support/fixture.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { call, until, type Answer, type Json } from '../support/server.ts';
 import { makeWebhook } from '../support/webhooks.ts';
 import { eventsOf, expectStatus, makeOperator, makePresent, makeVisitor, type Reached } from '../support/world.ts';
 
-let cluster: Cluster;
-let first: Reached;
-let second: Reached;
-before(async () => {
-  cluster = await startCluster(2, { USHER_WEBHOOK_ALLOW_CIDRS: '127.0.0.1' });
-  const [one, two] = cluster.nodes;
-  assert.ok(one !== undefined && two !== undefined);
-  first = cluster.reach(one);
-  second = cluster.reach(two);
-});
-after(async () => cluster[Symbol.asyncDispose]());
+const cluster = await forThisFile(startCluster(2, { USHER_WEBHOOK_ALLOW_CIDRS: '127.0.0.1' }));
+const [one, two] = cluster.nodes;
+assert.ok(one !== undefined && two !== undefined);
+const first = cluster.reach(one);
+const second = cluster.reach(two);
 
 const callId = randomUUID();
 

@@ -1,16 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
-import { call, startTestServer, type Json, type TestServer } from '../support/server.ts';
+import { test } from 'node:test';
+import { openWorld } from '../support/fixture.ts';
+import { call, type Json } from '../support/server.ts';
 import { eventsOf, expectStatus, makeAccount, makeSite, type TestAccount } from '../support/world.ts';
 
-let server: TestServer;
-let own: TestAccount;
-before(async () => {
-  server = await startTestServer();
-  own = await makeAccount(server);
-});
-after(async () => server[Symbol.asyncDispose]());
+const { server, account: own } = await openWorld();
 
 async function add(domain: unknown, who: TestAccount = own, site: string = who.siteId) {
   return call(server, 'POST /sip_domains', { token: who.admin, body: { site_id: site, domain } });

@@ -1,20 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { readConfig, SettingError } from '../../packages/server/src/config.ts';
-import { askBySms, eventually, newNumber, startCarrier, type TestCarrier } from '../support/carrier.ts';
-import { call, startTestServer, type Json, type TestServer } from '../support/server.ts';
+import { askBySms, eventually, newNumber, startCarrier } from '../support/carrier.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, type Json } from '../support/server.ts';
 import { eventsOf, expectStatus, makeAccount, makeOperator, makeSite, makeVisitor } from '../support/world.ts';
 
-let carrier: TestCarrier;
-let server: TestServer;
-before(async () => {
-  carrier = await startCarrier();
-  server = await startTestServer({ twilio: carrier.settings });
-});
-after(async () => {
-  await server[Symbol.asyncDispose]();
-  await carrier[Symbol.asyncDispose]();
-});
+const carrier = await forThisFile(startCarrier());
+const server = await forThisFile(startTestServer({ twilio: carrier.settings }));
 
 function sentTo(to: string): number {
   return carrier.carried.filter((sms) => sms.to === to).length;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { EngagementId } from '../../packages/server/src/platform/ids.ts';
 import {
   askBySms,
@@ -11,9 +11,9 @@ import {
   signatureOf,
   startCarrier,
   type Carried,
-  type TestCarrier,
 } from '../support/carrier.ts';
-import { call, startTestServer, type Json, type TestServer } from '../support/server.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, type Json } from '../support/server.ts';
 import {
   eventsOf,
   expectStatus,
@@ -25,16 +25,8 @@ import {
   type TestOperator,
 } from '../support/world.ts';
 
-let carrier: TestCarrier;
-let server: TestServer;
-before(async () => {
-  carrier = await startCarrier();
-  server = await startTestServer({ twilio: carrier.settings });
-});
-after(async () => {
-  await server[Symbol.asyncDispose]();
-  await carrier[Symbol.asyncDispose]();
-});
+const carrier = await forThisFile(startCarrier());
+const server = await forThisFile(startTestServer({ twilio: carrier.settings }));
 
 interface Conversation {
   readonly own: TestAccount;

@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { acknowledge, engage, ofType, said, say, transcript, type Who } from '../support/chat.ts';
-import { call, startTestServer, type TestServer } from '../support/server.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer } from '../support/server.ts';
 import { eventsOf, expectStatus } from '../support/world.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(async () => server[Symbol.asyncDispose]());
+const server = await forThisFile(startTestServer());
 
 test('undelivered_messages is exact when everybody writes and acknowledges at once', async () => {
   const chat = await engage(server);

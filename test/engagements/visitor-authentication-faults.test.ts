@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { Authentications } from '../../packages/server/src/engagements/visitor-authentication/authentications.ts';
 import type { TellEngagement } from '../../packages/server/src/engagements/visitor-authentication/conclude-request.ts';
 import { Sealer } from '../../packages/server/src/identity/sealer.ts';
@@ -13,6 +13,7 @@ import { GuardedFetcher } from '../../packages/server/src/platform/guarded-fetch
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import { ask, authenticate, eventsOfRequest, outcome, register } from '../support/authentication.ts';
 import { startCluster } from '../support/cluster.ts';
+import { openWorld } from '../support/fixture.ts';
 import { TestOpenid } from '../support/openid.ts';
 import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
 import {
@@ -24,18 +25,11 @@ import {
   makeQueue,
   makeVisitor,
   type Reached,
-  type TestAccount,
 } from '../support/world.ts';
 
-let server: TestServer;
-let own: TestAccount;
 const providers: TestOpenid[] = [];
-before(async () => {
-  server = await startTestServer();
-  own = await makeAccount(server);
-});
+const { server, account: own } = await openWorld();
 after(async () => {
-  await server[Symbol.asyncDispose]();
   for (const openid of providers) await openid.stop();
 });
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { authenticate } from '../support/authentication.ts';
+import { openWorld } from '../support/fixture.ts';
 import { TestOpenid } from '../support/openid.ts';
 import { call, startTestServer, type Json, type TestServer } from '../support/server.ts';
 import {
@@ -14,13 +15,7 @@ import {
   type TestAccount,
 } from '../support/world.ts';
 
-let server: TestServer;
-let own: TestAccount;
-before(async () => {
-  server = await startTestServer();
-  own = await makeAccount(server);
-});
-after(async () => server[Symbol.asyncDispose]());
+const { server, account: own } = await openWorld();
 
 const pathOf = ({ siteId }: TestAccount): string => `/sites/${siteId}/visitor_authentication_providers`;
 

@@ -1,30 +1,20 @@
 import assert from 'node:assert/strict';
 import { createHash, createPublicKey, randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { SignJWT, type JWTPayload } from 'jose';
 import { dropExpiredSecrets, revealEvent } from '../../packages/server/src/events/event-secrets.ts';
 import { Sealer } from '../../packages/server/src/identity/sealer.ts';
 import { ask, authenticate, eventsOfRequest, outcome, register } from '../support/authentication.ts';
 import { engage } from '../support/chat.ts';
 import { openFeed } from '../support/feed.ts';
+import { forThisFile, openWorld } from '../support/fixture.ts';
 import { TestOpenid, type Claims } from '../support/openid.ts';
-import { call, startTestServer, type Json, type TestServer } from '../support/server.ts';
-import { eventsOf, expectStatus, makeAccount, makeSite, makeVisitor, type TestAccount } from '../support/world.ts';
+import { call, type Json } from '../support/server.ts';
+import { eventsOf, expectStatus, makeAccount, makeSite, makeVisitor } from '../support/world.ts';
 
-let server: TestServer;
-let own: TestAccount;
-let openid: TestOpenid;
-let provider: string;
-before(async () => {
-  server = await startTestServer();
-  own = await makeAccount(server);
-  openid = await new TestOpenid().start();
-  provider = await register(server, own, openid, { redirect_uris: ['https://app.example/back', 'app:/back'] });
-});
-after(async () => {
-  await server[Symbol.asyncDispose]();
-  await openid.stop();
-});
+const { server, account: own } = await openWorld();
+const openid = await forThisFile(new TestOpenid().start());
+const provider = await register(server, own, openid, { redirect_uris: ['https://app.example/back', 'app:/back'] });
 
 const now = (): number => Math.floor(Date.now() / 1000);
 

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { acknowledge, end, engage, said } from '../support/chat.ts';
 import { authenticate, register } from '../support/authentication.ts';
+import { forThisFile } from '../support/fixture.ts';
 import { TestOpenid } from '../support/openid.ts';
-import { call, startTestServer, type Json, type TestServer } from '../support/server.ts';
+import { call, startTestServer, type Json } from '../support/server.ts';
 import {
   expectStatus,
   makeAccount,
@@ -15,11 +16,7 @@ import {
   type TestAccount,
 } from '../support/world.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(async () => server[Symbol.asyncDispose]());
+const server = await forThisFile(startTestServer());
 
 const dayMs = 86_400_000;
 const today = Math.floor(Date.now() / dayMs) * dayMs;

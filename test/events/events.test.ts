@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Writable } from 'node:stream';
-import { after, before, beforeEach, test } from 'node:test';
+import { after, beforeEach, test } from 'node:test';
 import { readConfig } from '../../packages/server/src/config.ts';
 import { eventTypes } from '../../packages/server/src/events/catalogue.ts';
 import { dropDays, eventLog, makeDays } from '../../packages/server/src/events/store.ts';
@@ -15,13 +15,12 @@ import { until } from '../support/server.ts';
 const address = await cloneDatabase();
 const sql = connect(address, { max: 10 });
 const otherProcess = connect(address, { max: 10 });
-after(async () => Promise.all([sql.end(), otherProcess.end()]));
-
-let today: string;
-before(async () => {
-  const [row] = await sql<{ day: string }[]>`SELECT (now() AT TIME ZONE 'UTC')::date::text AS day`;
-  today = row?.day ?? '';
+after(async () => {
+  await Promise.all([sql.end(), otherProcess.end()]);
 });
+
+const [row] = await sql<{ day: string }[]>`SELECT (now() AT TIME ZONE 'UTC')::date::text AS day`;
+const today = row?.day ?? '';
 beforeEach(async () => sql`DELETE FROM events`);
 
 const dayMs = 86_400_000;

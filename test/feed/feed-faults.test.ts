@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { randomUUID } from 'node:crypto';
 import { engage, said, type Engaged } from '../support/chat.ts';
 import { contents, isMessage, openFeed } from '../support/feed.ts';
 import type { Sql } from '../../packages/server/src/platform/database.ts';
-import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { expectStatus, makeAccount, makeOperator, present } from '../support/world.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(async () => server[Symbol.asyncDispose]());
+const server = await forThisFile(startTestServer());
 
 test('a reader that is gone before it is known who it is holds no presence', async () => {
   const own = await makeAccount(server);

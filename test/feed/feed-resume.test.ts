@@ -1,27 +1,19 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Sql } from '../../packages/server/src/platform/database.ts';
 import { end, engage, said } from '../support/chat.ts';
-import { contents, isMessage, openFeed, type OpenFeed } from '../support/feed.ts';
-import { startTestServer, type Json, type TestServer } from '../support/server.ts';
+import { contents, isMessage, openFeed } from '../support/feed.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { startTestServer, type Json } from '../support/server.ts';
 import { makeAccount } from '../support/world.ts';
 
-let server: TestServer;
-let second: TestServer;
+const server = await forThisFile(startTestServer());
+const second = await forThisFile(startTestServer({}, server.database.address));
 /** Nothing happens on it. */
-let quiet: OpenFeed;
-before(async () => {
-  server = await startTestServer();
-  second = await startTestServer({}, server.database.address);
-  quiet = await openFeed(server, { token: (await makeAccount(server)).admin });
-});
-after(async () => {
-  await second[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-});
+const quiet = await openFeed(server, { token: (await makeAccount(server)).admin });
 
 test('whoever comes back is sent what it missed, once, at any process', async () => {
   const chat = await engage(server);

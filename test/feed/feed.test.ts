@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { acknowledge, engage, said } from '../support/chat.ts';
 import { contents, isMessage, openFeed, type FeedItem, type OpenFeed } from '../support/feed.ts';
-import { call, startTestServer, type Json, type TestServer } from '../support/server.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, type Json } from '../support/server.ts';
 import {
   acceptOffer,
   enqueue,
@@ -18,16 +19,8 @@ import {
   signIn,
 } from '../support/world.ts';
 
-let server: TestServer;
-let second: TestServer;
-before(async () => {
-  server = await startTestServer();
-  second = await startTestServer({}, server.database.address);
-});
-after(async () => {
-  await second[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-});
+const server = await forThisFile(startTestServer());
+const second = await forThisFile(startTestServer({}, server.database.address));
 
 test('both sides see messages, acknowledgements and typing, in whichever process they are', async () => {
   const chat = await engage(server);

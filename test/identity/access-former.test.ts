@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Access, DeclaredAccess } from '../../packages/server/src/identity/declared-access.ts';
 import { atLeast, type Role } from '../../packages/server/src/identity/caller.ts';
-import { openCast, type Cast } from '../support/cast.ts';
+import { openCast } from '../support/cast.ts';
+import { forThisFile } from '../support/fixture.ts';
 import { makeTargets } from '../support/route-targets.ts';
 import { call, type Answer } from '../support/server.ts';
 import { hasSucceeded, validRequest, type ValidRequest } from '../support/valid-requests.ts';
-import { expectStatus, makeOperator, type TestOperator } from '../support/world.ts';
+import { expectStatus, makeOperator } from '../support/world.ts';
 
 /**
  * Every route × an operator who was super_manager on the site and took part in everything there, and then
@@ -19,13 +20,8 @@ import { expectStatus, makeOperator, type TestOperator } from '../support/world.
  */
 type State = 'moved' | 'taken off' | 'disabled';
 
-let cast: Cast;
-let former: TestOperator;
-before(async () => {
-  cast = await openCast();
-  former = await makeOperator(cast.server, cast.account, [{ site_id: cast.account.siteId, role: 'super_manager' }]);
-});
-after(async () => cast[Symbol.asyncDispose]());
+const cast = await forThisFile(openCast());
+const former = await makeOperator(cast.server, cast.account, [{ site_id: cast.account.siteId, role: 'super_manager' }]);
 
 async function assign(assignments: readonly { site_id: string; role: Role }[]): Promise<void> {
   const { server, account } = cast;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import pino from 'pino';
 import { installAccess } from '../../packages/server/src/identity/access.ts';
 import type { Access } from '../../packages/server/src/identity/declared-access.ts';
@@ -9,18 +9,13 @@ import { Keyring } from '../../packages/server/src/identity/signing-keys.ts';
 import { Tokens } from '../../packages/server/src/identity/tokens.ts';
 import { createApp } from '../../packages/server/src/platform/create-app.ts';
 import { AddressRate, RateLimit } from '../../packages/server/src/platform/rate-limit.ts';
-import { call, startTestServer, type TestServer } from '../support/server.ts';
-import { expectStatus, makeAccount, makeSite, type TestAccount } from '../support/world.ts';
+import { openWorld } from '../support/fixture.ts';
+import { call } from '../support/server.ts';
+import { expectStatus, makeAccount, makeSite } from '../support/world.ts';
 
 /** Nobody uses a long-lived token here. */
 const longLived = { now: Date.now, onUse: () => undefined };
-let server: TestServer;
-let account: TestAccount;
-before(async () => {
-  server = await startTestServer();
-  account = await makeAccount(server);
-});
-after(async () => server[Symbol.asyncDispose]());
+const { server, account } = await openWorld();
 
 test('a route that declares nothing cannot be registered', async () => {
   const { database, feed } = server;

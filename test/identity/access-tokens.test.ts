@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { openFeed } from '../support/feed.ts';
 import { fileForm, sent, startTalk } from '../support/files.ts';
-import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
+import { openWorld } from '../support/fixture.ts';
+import { call, startTestServer, until, type Json } from '../support/server.ts';
 import {
   expectStatus,
   makeAccessToken,
@@ -10,20 +11,13 @@ import {
   makeOperator,
   makeSite,
   signIn,
-  type TestAccount,
   type TestOperator,
 } from '../support/world.ts';
 
 /** Long-lived tokens of operators. */
 const session = 'GET /operator_authentication/sessions/current';
-let server: TestServer;
-let account: TestAccount;
 
-before(async () => {
-  server = await startTestServer();
-  account = await makeAccount(server);
-});
-after(async () => server[Symbol.asyncDispose]());
+const { server, account } = await openWorld();
 
 const manager = async (): Promise<TestOperator> =>
   makeOperator(server, account, [{ site_id: account.siteId, role: 'manager' }]);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { openCast, type Cast } from '../support/cast.ts';
+import { test } from 'node:test';
+import { openCast } from '../support/cast.ts';
 import { expected, kinds } from '../support/expected-access.ts';
+import { forThisFile } from '../support/fixture.ts';
 import { makeTargets, type Targets } from '../support/route-targets.ts';
 import { call } from '../support/server.ts';
 import { hasSucceeded, validRequest } from '../support/valid-requests.ts';
@@ -10,12 +11,7 @@ import { hasSucceeded, validRequest } from '../support/valid-requests.ts';
  * Every route × every kind of caller. What is expected follows from what the route declares; the route is asked with a
  * request that would succeed, so that a refusal is a refusal of the caller.
  */
-let cast: Cast;
-
-before(async () => {
-  cast = await openCast();
-});
-after(async () => cast[Symbol.asyncDispose]());
+const cast = await forThisFile(openCast());
 
 test('every route refuses and admits exactly whom it declares', async (t) => {
   const { server, staff } = cast;

@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { startCluster, type Cluster } from '../support/cluster.ts';
-import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
-import { expectStatus, makeAccount, makeQueue, makeTeam, type Reached, type TestAccount } from '../support/world.ts';
+import { openWorld } from '../support/fixture.ts';
+import { call, until, type Json } from '../support/server.ts';
+import { expectStatus, makeAccount, makeQueue, makeTeam, type Reached } from '../support/world.ts';
 
 /** There is no change without its entry, and no entry without its change. */
-let server: TestServer;
-let account: TestAccount;
-before(async () => {
-  server = await startTestServer();
-  account = await makeAccount(server);
-});
-after(async () => server[Symbol.asyncDispose]());
+const { server, account } = await openWorld();
 
 async function entriesAbout({ database: { sql } }: Pick<Reached, 'database'>, id: string): Promise<Json[]> {
   return [...(await sql`SELECT action, changes FROM audit_log WHERE target_id = ${id} ORDER BY seq`)];

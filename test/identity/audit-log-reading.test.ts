@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { readConfig } from '../../packages/server/src/config.ts';
 import { startHousekeeping } from '../../packages/server/src/housekeeping.ts';
 import { listEntries, type AuditFilter } from '../../packages/server/src/identity/audit/store.ts';
 import { connect } from '../../packages/server/src/platform/database.ts';
 import type { AccountId, OperatorId, SiteId } from '../../packages/server/src/platform/ids.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
+import { forThisFile } from '../support/fixture.ts';
 import { rowsRead } from '../support/rows-read.ts';
-import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
+import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { makeWebhook } from '../support/webhooks.ts';
 import {
   expectStatus,
@@ -20,11 +21,7 @@ import {
   type TestOperator,
 } from '../support/world.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(async () => server[Symbol.asyncDispose]());
+const server = await forThisFile(startTestServer());
 
 async function read(token: string, query = ''): Promise<Json[]> {
   return expectStatus(await call(server, `GET /audit_log?per_page=1000${query}`, { token }), 200).body.audit_log;

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { owner } from '../support/audited-credentials.ts';
 import { cases, freshWebhook, makeChannel, secretsGiven, type World } from '../support/audited.ts';
 import { startTalk } from '../support/files.ts';
-import { call, startTestServer, type Answer, type Json, type TestServer } from '../support/server.ts';
+import { openWorld } from '../support/fixture.ts';
+import { call, type Answer, type Json } from '../support/server.ts';
 import {
   askIn,
   expectStatus,
@@ -19,13 +20,7 @@ import {
   type TestAccount,
 } from '../support/world.ts';
 
-let server: TestServer;
-let account: TestAccount;
-before(async () => {
-  server = await startTestServer({ scanner: { kind: 'manual' } });
-  account = await makeAccount(server);
-});
-after(async () => server[Symbol.asyncDispose]());
+const { server, account } = await openWorld({ scanner: { kind: 'manual' } });
 const world = (): World => ({ ...server, account });
 
 /** Every entry there is of the account, oldest first, as super_managers of all of it are shown them. */

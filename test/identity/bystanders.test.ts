@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { DeclaredAccess } from '../../packages/server/src/identity/declared-access.ts';
 import { describeAccess, operatorRules, type OperatorRule } from '../../packages/server/src/identity/declared-access.ts';
 import { atLeast, roles, type Role } from '../../packages/server/src/identity/caller.ts';
 import type { ApiDocument } from '../../packages/server/src/platform/openapi.ts';
-import { openCast, type Cast } from '../support/cast.ts';
+import { openCast } from '../support/cast.ts';
+import { forThisFile } from '../support/fixture.ts';
 import { makeTargets, type Targets } from '../support/route-targets.ts';
 import { call, type Answer, type Json } from '../support/server.ts';
 import { hasSucceeded, validRequest } from '../support/valid-requests.ts';
@@ -14,20 +15,15 @@ import { expectStatus, makeOperator, signIn, type TestOperator } from '../suppor
  * Where the role on one site is not the whole rule: what those are told who have the role on the site but take no part, or are
  * not on every site concerned; and whether the reference says the same.
  */
-let cast: Cast;
-let bystanders: Readonly<Record<Role, TestOperator>>;
-before(async () => {
-  cast = await openCast();
-  const { server, account } = cast;
-  const on = async (role: Role): Promise<TestOperator> =>
-    makeOperator(server, account, [{ site_id: account.siteId, role }]);
-  bystanders = {
-    operator: await on('operator'),
-    manager: await on('manager'),
-    super_manager: await on('super_manager'),
-  };
-});
-after(async () => cast[Symbol.asyncDispose]());
+const cast = await forThisFile(openCast());
+const { server, account } = cast;
+const on = async (role: Role): Promise<TestOperator> =>
+  makeOperator(server, account, [{ site_id: account.siteId, role }]);
+const bystanders = {
+  operator: await on('operator'),
+  manager: await on('manager'),
+  super_manager: await on('super_manager'),
+};
 
 interface Ruled extends DeclaredAccess {
   readonly rule: OperatorRule;

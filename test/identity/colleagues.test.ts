@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { end, engage, said } from '../support/chat.ts';
-import { call, startTestServer, type Json, type TestServer } from '../support/server.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, type Json } from '../support/server.ts';
 import {
   acceptOffer,
   enqueue,
@@ -14,14 +15,7 @@ import {
   present,
 } from '../support/world.ts';
 
-let server: TestServer;
-
-before(async () => {
-  server = await startTestServer();
-});
-after(async () => {
-  await server[Symbol.asyncDispose]();
-});
+const server = await forThisFile(startTestServer());
 
 test('operators see those who work on their sites, and nothing of other sites', async () => {
   const own = await makeAccount(server);

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { call, startTestServer, type Answer, type Json, type TestServer } from '../support/server.ts';
+import { test } from 'node:test';
+import { openWorld } from '../support/fixture.ts';
+import { call, startTestServer, type Answer, type Json } from '../support/server.ts';
 import { invite, linkOf, openSession, sessionOf, sessionsPath, statusesOf } from '../support/sign-in.ts';
-import { expectStatus, makeAccount, makeOperator, makeSite, type TestAccount } from '../support/world.ts';
+import { expectStatus, makeAccount, makeOperator, makeSite } from '../support/world.ts';
 
 const previewPath = 'POST /operator_authentication/invitations/preview';
 const acceptPath = 'POST /operator_authentication/invitations/accept';
@@ -11,14 +12,7 @@ const current = `GET ${sessionsPath}/current`;
 const password = 'a lamp by the river';
 const another = 'two boats on a lake';
 
-let server: TestServer;
-let account: TestAccount;
-
-before(async () => {
-  server = await startTestServer();
-  account = await makeAccount(server);
-});
-after(async () => server[Symbol.asyncDispose]());
+const { server, account } = await openWorld();
 
 async function makeSomebody(): Promise<{ id: string; email: string; token: string }> {
   const { id, token } = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);

@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
+import { forThisFile } from '../support/fixture.ts';
 import { expectStatus, makePresent } from '../support/world.ts';
 import { engage } from '../support/chat.ts';
 import { onePixel, setPicture } from '../support/pictures.ts';
-import { call, startTestServer, until, type TestServer } from '../support/server.ts';
+import { call, startTestServer, until } from '../support/server.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(async () => server[Symbol.asyncDispose]());
+const server = await forThisFile(startTestServer());
 
 test('a visitor sees the display name and picture of each operator, and neither name nor e-mail', async () => {
   const chat = await engage(server);

@@ -1,23 +1,17 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { digestOf } from '../../packages/server/src/identity/secrets.ts';
+import { openWorld } from '../support/fixture.ts';
 import { call, startTestServer, type Answer, type Json, type TestServer } from '../support/server.ts';
 import { exchange, invite, linkOf, openSession, sessionsPath, statusesOf } from '../support/sign-in.ts';
-import { expectStatus, makeAccount, makeOperator, signIn as keySignIn, type TestAccount } from '../support/world.ts';
+import { expectStatus, makeOperator, signIn as keySignIn } from '../support/world.ts';
 
 const signIn = `POST ${sessionsPath}`;
 const passwordPath = 'PUT /operator_authentication/password';
 const password = 'a lamp by the river';
 
-let server: TestServer;
-let account: TestAccount;
-
-before(async () => {
-  server = await startTestServer();
-  account = await makeAccount(server);
-});
-after(async () => server[Symbol.asyncDispose]());
+const { server, account } = await openWorld();
 
 async function statusOf(token: string): Promise<number> {
   return (await call(server, `GET ${sessionsPath}/current`, { token })).status;

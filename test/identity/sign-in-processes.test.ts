@@ -1,28 +1,22 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { startCluster, type Cluster } from '../support/cluster.ts';
+import { test } from 'node:test';
+import { startCluster } from '../support/cluster.ts';
 import { openFeed } from '../support/feed.ts';
+import { forThisFile } from '../support/fixture.ts';
 import type { UsherProcess } from '../support/process.ts';
 import { call, until } from '../support/server.ts';
 import { exchange, invite, linkOf, openSession, sessionOf, sessionsPath, statusesOf } from '../support/sign-in.ts';
-import { expectStatus, makeAccount, type TestAccount } from '../support/world.ts';
+import { expectStatus, makeAccount } from '../support/world.ts';
 
 const current = `GET ${sessionsPath}/current`;
 /** What one process ends, another has heard of by then. */
 const soonMs = 1_000;
 
-let cluster: Cluster;
-let account: TestAccount;
-let nodes: { readonly one: UsherProcess; readonly two: UsherProcess };
-
-before(async () => {
-  cluster = await startCluster(2);
-  const [one, two] = cluster.nodes;
-  assert.ok(one && two);
-  nodes = { one, two };
-  account = await makeAccount(cluster.reach(one));
-});
-after(async () => cluster[Symbol.asyncDispose]());
+const cluster = await forThisFile(startCluster(2));
+const [one, two] = cluster.nodes;
+assert.ok(one && two);
+const nodes = { one, two };
+const account = await makeAccount(cluster.reach(one));
 
 async function statusAt(node: UsherProcess, token: string): Promise<number> {
   return (await call(node, current, { token })).status;

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { dropExpiredSignIns } from '../../packages/server/src/identity/sign-in/store.ts';
-import { call, startTestServer, type Answer, type Json, type TestServer } from '../support/server.ts';
+import { openWorld } from '../support/fixture.ts';
+import { call, startTestServer, type Answer, type Json } from '../support/server.ts';
 import {
   cookieOf,
   exchange,
@@ -13,20 +14,13 @@ import {
   sessionsPath,
   statusesOf,
 } from '../support/sign-in.ts';
-import { expectStatus, makeAccount, makeOperator, type TestAccount } from '../support/world.ts';
+import { expectStatus, makeAccount, makeOperator } from '../support/world.ts';
 
 const signIn = `POST ${sessionsPath}`;
 const current = `GET ${sessionsPath}/current`;
 const password = 'a lamp by the river';
 
-let server: TestServer;
-let account: TestAccount;
-
-before(async () => {
-  server = await startTestServer();
-  account = await makeAccount(server);
-});
-after(async () => server[Symbol.asyncDispose]());
+const { server, account } = await openWorld();
 
 interface Person {
   readonly id: string;

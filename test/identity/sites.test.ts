@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { call, startTestServer, until, type TestServer } from '../support/server.ts';
-import { expectStatus, makeAccount, makeOperator, makeSite, type TestAccount } from '../support/world.ts';
+import { test } from 'node:test';
+import { openWorld } from '../support/fixture.ts';
+import { call, startTestServer, until } from '../support/server.ts';
+import { expectStatus, makeAccount, makeOperator, makeSite } from '../support/world.ts';
 
-let server: TestServer;
-let account: TestAccount;
-
-before(async () => {
-  server = await startTestServer();
-  account = await makeAccount(server);
-});
-after(async () => server[Symbol.asyncDispose]());
+const { server, account } = await openWorld();
 
 test('a site is created with its defaults, and its creator is its super_manager at once', async () => {
   const created = await call(server, 'POST /sites', { token: account.admin, body: { name: 'Shop' } });

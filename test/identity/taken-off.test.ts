@@ -1,22 +1,19 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { end, engage, say, said, type Engaged } from '../support/chat.ts';
 import { isMessage, openFeed } from '../support/feed.ts';
 import { fileForm } from '../support/files.ts';
 import { readConfig } from '../../packages/server/src/config.ts';
 import { inTransaction, type Sql } from '../../packages/server/src/platform/database.ts';
-import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { acceptOffer, askIn, expectStatus, makePresent, makeSite, makeTeam, offersOf } from '../support/world.ts';
 
 /** What an operator can still do in the engagements they had, once they have no role on the site of those engagements. */
 
-let server: TestServer;
-before(async () => {
-  const { webhookAllowCidrs } = readConfig({ USHER_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' });
-  server = await startTestServer({ scanner: { kind: 'none' }, webhookAllowCidrs });
-});
-after(async () => server[Symbol.asyncDispose]());
+const { webhookAllowCidrs } = readConfig({ USHER_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' });
+const server = await forThisFile(startTestServer({ scanner: { kind: 'none' }, webhookAllowCidrs }));
 
 async function assign({ own }: Engaged, { id }: { readonly id: string }, siteIds: readonly string[]): Promise<void> {
   const assignments = siteIds.map((site_id) => ({ site_id, role: 'operator' }));

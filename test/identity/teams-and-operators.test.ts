@@ -2,28 +2,13 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { after, before, test } from 'node:test';
-import { call, startTestServer, type Json, type TestServer } from '../support/server.ts';
-import {
-  expectStatus,
-  makeAccount,
-  makeOperator,
-  makeSite,
-  makeTeam,
-  makeVisitor,
-  type TestAccount,
-} from '../support/world.ts';
+import { test } from 'node:test';
+import { openWorld } from '../support/fixture.ts';
+import { call, type Json } from '../support/server.ts';
+import { expectStatus, makeAccount, makeOperator, makeSite, makeTeam, makeVisitor } from '../support/world.ts';
 
-let server: TestServer;
-let account: TestAccount;
-let token: string;
-
-before(async () => {
-  server = await startTestServer();
-  account = await makeAccount(server);
-  token = account.admin;
-});
-after(async () => server[Symbol.asyncDispose]());
+const { server, account } = await openWorld();
+const token = account.admin;
 
 test('a team is created, read, changed, unset and deleted', async () => {
   const body = { site_id: account.siteId, name: 'Sales', description: 'Sells' };

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { rotateSigningKey } from '../../packages/server/src/identity/signing-keys.ts';
-import { call, startTestServer, until, type TestServer } from '../support/server.ts';
+import { openWorld } from '../support/fixture.ts';
+import { call, startTestServer, until } from '../support/server.ts';
 import {
   expectStatus,
   makeAccount,
@@ -9,18 +10,11 @@ import {
   makeOperator,
   makeVisitor,
   signIn,
-  type TestAccount,
 } from '../support/world.ts';
 
 const session = 'GET /operator_authentication/sessions/current';
-let server: TestServer;
-let account: TestAccount;
 
-before(async () => {
-  server = await startTestServer();
-  account = await makeAccount(server);
-});
-after(async () => server[Symbol.asyncDispose]());
+const { server, account } = await openWorld();
 
 test('D9.2 a key gives a token that says who and where, for an hour', async () => {
   const answer = await call(server, 'POST /operator_authentication/tokens', {

@@ -1,37 +1,27 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { dropUnusedVisitors } from '../../packages/server/src/identity/visitors/sweep.ts';
 import { openFeed } from '../support/feed.ts';
-import { call, startTestServer, until, type TestServer } from '../support/server.ts';
+import { openWorld } from '../support/fixture.ts';
+import { call, startTestServer, until } from '../support/server.ts';
 import {
   acceptOffer,
   askIn,
   expectStatus,
-  makeAccount,
   makeApplicationToken,
   makePresent,
   makeQueue,
   makeVisitor,
   offersOf,
-  type TestAccount,
   type TestVisitor,
 } from '../support/world.ts';
 
-let server: TestServer;
-let account: TestAccount;
-let page: string;
-let bridge: string;
-
-before(async () => {
-  server = await startTestServer();
-  account = await makeAccount(server);
-  page = (await makeApplicationToken(server, account, 'publishable')).header;
-  bridge = (await makeApplicationToken(server, account, 'secret')).header;
-  const wide = { new_visitors_per_minute: 10_000, open_tickets_per_address: 10_000, open_feeds_per_address: 100 };
-  const body = { visitor_limits: wide };
-  expectStatus(await call(server, `PATCH /sites/${account.siteId}`, { token: account.admin, body }), 200);
-});
-after(async () => server[Symbol.asyncDispose]());
+const { server, account } = await openWorld();
+const page = (await makeApplicationToken(server, account, 'publishable')).header;
+const bridge = (await makeApplicationToken(server, account, 'secret')).header;
+const wide = { new_visitors_per_minute: 10_000, open_tickets_per_address: 10_000, open_feeds_per_address: 100 };
+const body = { visitor_limits: wide };
+expectStatus(await call(server, `PATCH /sites/${account.siteId}`, { token: account.admin, body }), 200);
 
 async function made(token = page): Promise<TestVisitor> {
   const { id, access_token } = expectStatus(await call(server, 'POST /visitors', { token, body: {} }), 200).body;

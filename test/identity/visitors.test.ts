@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { call, startTestServer, type TestServer } from '../support/server.ts';
+import { test } from 'node:test';
+import { openWorld } from '../support/fixture.ts';
+import { call } from '../support/server.ts';
 import {
   expectStatus,
   makeAccount,
@@ -9,19 +10,10 @@ import {
   makeSite,
   makeTeam,
   makeVisitor,
-  type TestAccount,
 } from '../support/world.ts';
 
-let server: TestServer;
-let account: TestAccount;
-let operator: string;
-
-before(async () => {
-  server = await startTestServer();
-  account = await makeAccount(server);
-  operator = (await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }])).token;
-});
-after(async () => server[Symbol.asyncDispose]());
+const { server, account } = await openWorld();
+const operator = (await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }])).token;
 
 test('a visitor is created by an application token, on that token’s site', async () => {
   const { header } = await makeApplicationToken(server, account, 'publishable');

@@ -1,19 +1,13 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { errors } from '../../packages/server/src/platform/errors.ts';
-import { call, startTestServer, type Answer, type TestServer } from '../support/server.ts';
-import { makeAccount, makeTeam, type TestAccount } from '../support/world.ts';
+import { openWorld } from '../support/fixture.ts';
+import { call, startTestServer, type Answer } from '../support/server.ts';
+import { makeAccount, makeTeam } from '../support/world.ts';
 
-let server: TestServer;
-let account: TestAccount;
-
-before(async () => {
-  server = await startTestServer();
-  account = await makeAccount(server);
-});
-after(async () => server[Symbol.asyncDispose]());
+const { server, account } = await openWorld();
 
 /** D7.3: the members of every error. */
 function assertProblem(answer: Answer, code: keyof typeof errors): void {

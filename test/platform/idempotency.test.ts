@@ -1,18 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { rotateSigningKey } from '../../packages/server/src/identity/signing-keys.ts';
+import { openWorld } from '../support/fixture.ts';
 import { call, startTestServer, type Answer, type TestServer } from '../support/server.ts';
-import { expectStatus, makeAccount, makeApplicationToken, type TestAccount } from '../support/world.ts';
+import { expectStatus, makeAccount, makeApplicationToken } from '../support/world.ts';
 
-let server: TestServer;
-let account: TestAccount;
-
-before(async () => {
-  server = await startTestServer();
-  account = await makeAccount(server);
-});
-after(async () => server[Symbol.asyncDispose]());
+const { server, account } = await openWorld();
 
 async function createTeam(key: string, name = 'Once', on: TestServer = server, who = account): Promise<Answer> {
   return call(on, 'POST /teams', {

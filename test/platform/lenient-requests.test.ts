@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { preferredHandling } from '../../packages/server/src/platform/judge-request.ts';
 import { engage } from '../support/chat.ts';
-import { call, startTestServer, type Answer, type Json, type TestServer } from '../support/server.ts';
+import { openWorld } from '../support/fixture.ts';
+import { call, type Answer, type Json } from '../support/server.ts';
 import {
   expectStatus,
   makeAccount,
@@ -18,19 +19,11 @@ import {
 } from '../support/world.ts';
 
 /** Which requests may say what is not known: RFC 7240 `Prefer`, and the setting `lenient_requests` of the site concerned. */
-let server: TestServer;
-let account: TestAccount;
+const { server, account } = await openWorld();
 /** The site that has the setting; the account's first site has not. */
-let easy: TestAccount['siteId'];
-
-before(async () => {
-  server = await startTestServer();
-  account = await makeAccount(server);
-  easy = await makeSite(server, account);
-  const body = { lenient_requests: true };
-  expectStatus(await call(server, `PATCH /sites/${easy}`, { token: account.admin, body }), 200);
-});
-after(async () => server[Symbol.asyncDispose]());
+const easy = await makeSite(server, account);
+const body = { lenient_requests: true };
+expectStatus(await call(server, `PATCH /sites/${easy}`, { token: account.admin, body }), 200);
 
 async function ask(request: string, body?: Json, more: Json = {}): Promise<Answer> {
   return call(server, request, { token: account.admin, body, ...more });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import {
   fileForm,
   listed,
@@ -14,31 +14,26 @@ import {
   type SlowUpload,
   type Talk,
 } from '../support/files.ts';
-import { call, startTestServer, until, type TestServer } from '../support/server.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, until } from '../support/server.ts';
 import { expectStatus } from '../support/world.ts';
 
-/** Those who send or take files slowly hold what is theirs for half a minute, and nothing of anybody else's. */
-let server: TestServer;
-/** These begin before all tests and are looked at in the last one, as half a minute must pass. */
-let silent: { readonly upload: SlowUpload; readonly talk: Talk };
-let trickling: SlowUpload;
-let steady: SlowUpload;
-let unread: { readonly path: string; readonly talk: Talk; readonly responses: IncomingMessage[] };
 const pacers: NodeJS.Timeout[] = [];
 
-before(async () => {
-  server = await startTestServer();
-  const talk = await startTalk(server);
-  silent = { talk, upload: slowUpload(server, talk) };
-  await silent.upload.write('something, and then nothing');
-  trickling = paced(slowUpload(server, await startTalk(server)), 'x');
-  steady = paced(slowUpload(server, await startTalk(server)), 'x'.repeat(8 * 1024));
-  unread = await beginDownloads(10);
-});
-after(async () => {
-  for (const pacer of pacers) clearInterval(pacer);
-  for (const response of unread.responses) response.destroy();
-  await server[Symbol.asyncDispose]();
+/** Those who send or take files slowly hold what is theirs for half a minute, and nothing of anybody else's. */
+const server = await forThisFile(startTestServer());
+/** These begin before all tests and are looked at in the last one, as half a minute must pass. */
+const talk = await startTalk(server);
+const silent = { talk, upload: slowUpload(server, talk) };
+await silent.upload.write('something, and then nothing');
+const trickling = paced(slowUpload(server, await startTalk(server)), 'x');
+const steady = paced(slowUpload(server, await startTalk(server)), 'x'.repeat(8 * 1024));
+const unread = await beginDownloads(10);
+await forThisFile({
+  close() {
+    for (const pacer of pacers) clearInterval(pacer);
+    for (const response of unread.responses) response.destroy();
+  },
 });
 
 /** Sends the piece every second. */
@@ -47,8 +42,14 @@ function paced(upload: SlowUpload, piece: string): SlowUpload {
   return upload;
 }
 
+interface Unread {
+  readonly path: string;
+  readonly talk: Talk;
+  readonly responses: readonly IncomingMessage[];
+}
+
 /** Downloads of a file that is larger than what the network holds between the two, none of which is read. */
-async function beginDownloads(count: number): Promise<typeof unread> {
+async function beginDownloads(count: number): Promise<Unread> {
   const talk = await startTalk(server);
   await setSite(server, talk.account, { allowed_file_content_types: ['application/octet-stream'] });
   const path = `${talk.path}/${await sent(server, talk, fileForm(new Uint8Array(24 * 1024 * 1024), 'zeros'))}`;

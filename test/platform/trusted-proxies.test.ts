@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { readConfig, type Config } from '../../packages/server/src/config.ts';
 import { startAppendingProxy, type AppendingProxy } from '../support/appending-proxy.ts';
+import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, type TestServer } from '../support/server.ts';
 import { expectStatus, makeAccount, makeTeam } from '../support/world.ts';
 
 /** Two attempts to sign in a minute and address, behind proxies that append to `X-Forwarded-For`. */
-let first: TestServer;
-before(async () => {
-  first = await startTestServer();
-});
-after(async () => first[Symbol.asyncDispose]());
+const first = await forThisFile(startTestServer());
 
 interface Behind {
   readonly server: TestServer;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
-import { call, startTestServer, type Json, type TestServer } from '../support/server.ts';
+import { test } from 'node:test';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, type Json } from '../support/server.ts';
 import {
   enqueue,
   expectStatus,
@@ -15,12 +16,7 @@ import {
   type TestAccount,
 } from '../support/world.ts';
 
-let server: TestServer;
-
-before(async () => {
-  server = await startTestServer();
-});
-after(async () => server[Symbol.asyncDispose]());
+const server = await forThisFile(startTestServer());
 
 async function ask({ siteId }: TestAccount, token: string, queues: readonly string[] = []): Promise<Json> {
   const query = queues.map((id) => `queue_ids[]=${id}`).join('&');

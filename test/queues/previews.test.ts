@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { call, startTestServer, type Answer, type Json, type TestServer } from '../support/server.ts';
+import { test } from 'node:test';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, type Answer, type Json } from '../support/server.ts';
 import {
   enqueue,
   expectStatus,
@@ -16,13 +17,9 @@ import {
   type TestAccount,
 } from '../support/world.ts';
 
-let server: TestServer;
 let account: TestAccount;
 
-before(async () => {
-  server = await startTestServer();
-});
-after(async () => server[Symbol.asyncDispose]());
+const server = await forThisFile(startTestServer());
 
 const ask = async (path: string, body: Json, token = account.admin): Promise<Answer> =>
   call(server, `POST ${path}`, { token, body });

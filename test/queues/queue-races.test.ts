@@ -1,31 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
+import { forThisFile, openWorld } from '../support/fixture.ts';
 import { call, startTestServer, type Answer, type TestServer } from '../support/server.ts';
-import {
-  askIn,
-  expectStatus,
-  makeAccount,
-  makePolicy,
-  makeQueue,
-  makeTeam,
-  makeVisitor,
-  queueFields,
-  type TestAccount,
-} from '../support/world.ts';
+import { askIn, expectStatus, makePolicy, makeQueue, makeTeam, makeVisitor, queueFields } from '../support/world.ts';
 
 /** Two processes on one database, and pairs of requests that must not both succeed. */
 const rounds = 15;
-let servers: readonly [TestServer, TestServer];
-let account: TestAccount;
 
-before(async () => {
-  const first = await startTestServer();
-  servers = [first, await startTestServer({}, first.database.address)];
-  account = await makeAccount(first);
-});
-after(async () => {
-  for (const server of servers) await server[Symbol.asyncDispose]();
-});
+const { server: first, account } = await openWorld();
+const second = await forThisFile(startTestServer({}, first.database.address));
+const servers = [first, second] as const;
 
 async function put(server: TestServer, queue: string, fields: object): Promise<Answer> {
   return call(server, `PUT /queues/${queue}`, { token: account.admin, body: { ...queueFields, ...fields } });

@@ -1,29 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { call, startTestServer, type Json, type TestServer } from '../support/server.ts';
-import {
-  expectStatus,
-  makeAccount,
-  makePolicy,
-  makeQueue,
-  policyFields,
-  queueFields,
-  type TestAccount,
-} from '../support/world.ts';
+import { test } from 'node:test';
+import { openWorld } from '../support/fixture.ts';
+import { call, type Json } from '../support/server.ts';
+import { expectStatus, makePolicy, makeQueue, policyFields, queueFields } from '../support/world.ts';
 
 /** Each rule of the interface document beside requests that break it, and the pointer that must come back. */
-let server: TestServer;
-let account: TestAccount;
-let queue: string;
-let policy: string;
-
-before(async () => {
-  server = await startTestServer();
-  account = await makeAccount(server);
-  queue = await makeQueue(server, account);
-  policy = await makePolicy(server, account);
-});
-after(async () => server[Symbol.asyncDispose]());
+const { server, account } = await openWorld();
+const queue = await makeQueue(server, account);
+const policy = await makePolicy(server, account);
 
 type Break = readonly [rule: string, pointer: string, fields: Json];
 const card = (value: unknown): { welcome_message: string } => ({ welcome_message: JSON.stringify(value) });

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { AccountId } from '../../packages/server/src/platform/ids.ts';
 import { SiteQueues } from '../../packages/server/src/queues/site-queues.ts';
-import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, until, type Json } from '../support/server.ts';
 import {
   acceptOffer,
   enqueue,
@@ -17,12 +18,7 @@ import {
   type TestAccount,
 } from '../support/world.ts';
 
-let server: TestServer;
-
-before(async () => {
-  server = await startTestServer();
-});
-after(async () => server[Symbol.asyncDispose]());
+const server = await forThisFile(startTestServer());
 
 async function read(id: string, who: TestAccount): Promise<Json> {
   return expectStatus(await call(server, `GET /queues/${id}`, { token: who.admin }), 200).body;

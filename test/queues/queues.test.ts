@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
-import { call, startTestServer, type Json, type TestServer } from '../support/server.ts';
+import { test } from 'node:test';
+import { openWorld } from '../support/fixture.ts';
+import { call, type Json } from '../support/server.ts';
 import {
   enqueue,
   expectStatus,
@@ -18,16 +19,8 @@ import {
   type TestAccount,
 } from '../support/world.ts';
 
-let server: TestServer;
-let account: TestAccount;
-let token: string;
-
-before(async () => {
-  server = await startTestServer();
-  account = await makeAccount(server);
-  token = account.admin;
-});
-after(async () => server[Symbol.asyncDispose]());
+const { server, account } = await openWorld();
+const token = account.admin;
 
 async function read(id: string, who = account): Promise<Json> {
   return expectStatus(await call(server, `GET /queues/${id}`, { token: who.admin }), 200).body;

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { openFeed } from '../support/feed.ts';
-import { call, startTestServer, type Json, type TestServer } from '../support/server.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, type Json } from '../support/server.ts';
 import {
   acceptOffer,
   enqueue,
@@ -16,11 +17,7 @@ import {
 } from '../support/world.ts';
 
 /** What a board of all queues is read by: everybody who waits, visitors by id, stats by interval. */
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(async () => server[Symbol.asyncDispose]());
+const server = await forThisFile(startTestServer());
 
 const read = async (token: string, path: string): Promise<Json> =>
   expectStatus(await call(server, `GET ${path}`, { token }), 200).body;

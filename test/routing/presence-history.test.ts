@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { readConfig } from '../../packages/server/src/config.ts';
 import { startHousekeeping } from '../../packages/server/src/housekeeping.ts';
 import type { AccountId } from '../../packages/server/src/platform/ids.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import { moveTimes } from '../../packages/server/src/routing/move-times.ts';
+import { forThisFile } from '../support/fixture.ts';
 import { keptOf, nextInstant, shortOf } from '../support/presence.ts';
-import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
+import { call, startTestServer, until, type Json } from '../support/server.ts';
 import {
   expectStatus,
   makeAccount,
@@ -18,11 +19,7 @@ import {
   type TestOperator,
 } from '../support/world.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(async () => server[Symbol.asyncDispose]());
+const server = await forThisFile(startTestServer());
 
 interface Yesterday {
   readonly own: TestAccount;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
+import { forThisFile } from '../support/fixture.ts';
 import { inShort, keptOf, nextInstant, shortOf, type Kept } from '../support/presence.ts';
-import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
+import { call, startTestServer, until, type Json } from '../support/server.ts';
 import {
   acceptOffer,
   enqueue,
@@ -19,11 +20,7 @@ import {
   type TestOperator,
 } from '../support/world.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(async () => server[Symbol.asyncDispose]());
+const server = await forThisFile(startTestServer());
 
 /** Each interval begins where the one before it ended, and none is negative. */
 function assertSeamless(kept: readonly Kept[]): void {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { startCluster } from '../support/cluster.ts';
 import { openFeed } from '../support/feed.ts';
+import { forThisFile } from '../support/fixture.ts';
 import { keptOf, nextInstant, shortOf } from '../support/presence.ts';
-import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
+import { call, startTestServer, until, type Json } from '../support/server.ts';
 import {
   enqueue,
   expectStatus,
@@ -16,11 +17,7 @@ import {
   type TestAccount,
 } from '../support/world.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(async () => server[Symbol.asyncDispose]());
+const server = await forThisFile(startTestServer());
 
 /** Seconds of the last and the next hour by type, as the statistic has them. */
 async function timeOf(own: TestAccount, operatorId: string): Promise<Record<string, number>> {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
+import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until, type Answer, type Json, type TestServer } from '../support/server.ts';
 import {
   acceptOffer,
@@ -22,13 +23,9 @@ import {
 
 /** What a second reader found at the seams of routing: who may, what is no instant, what a key makes, two processes. */
 
-let server: TestServer;
 let account: TestAccount;
 let queue: string;
-before(async () => {
-  server = await startTestServer();
-});
-after(async () => server[Symbol.asyncDispose]());
+const server = await forThisFile(startTestServer());
 
 /** An account of its own with a queue that anyone may wait in. */
 async function anew(): Promise<void> {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Sql } from '../../packages/server/src/platform/database.ts';
 import type { AccountId } from '../../packages/server/src/platform/ids.ts';
 import type { StatisticsQuery } from '../../packages/server/src/routing/statistics/query.ts';
@@ -8,9 +8,10 @@ import {
   onlineDurations,
   queueWaits,
 } from '../../packages/server/src/routing/statistics/store.ts';
+import { openWorld } from '../support/fixture.ts';
 import { rowsRead } from '../support/rows-read.ts';
-import { call, startTestServer, type TestServer } from '../support/server.ts';
-import { expectStatus, makeAccount, makeQueue, type TestAccount } from '../support/world.ts';
+import { call } from '../support/server.ts';
+import { expectStatus, makeQueue } from '../support/world.ts';
 
 /** `npm run prove` takes the long form. */
 const isLong = process.env['PROVE'] !== undefined;
@@ -20,23 +21,16 @@ const operators = 100;
 const from = '2025-01-01T00:00:00Z';
 const to = '2026-01-01T00:00:00Z';
 
-let server: TestServer;
-let own: TestAccount;
-let accountId: AccountId;
-before(async () => {
-  server = await startTestServer();
-  own = await makeAccount(server);
-  const queue = await makeQueue(server, own);
-  const { sql } = server.database;
-  const [row] = await sql<{ id: AccountId }[]>`SELECT account_id AS id FROM operators WHERE id = ${own.adminId}`;
-  assert.ok(row !== undefined);
-  accountId = row.id;
-  // A statement may take longer than one of a request.
-  const patient = server.database.connect({ max: 1, connection: { statement_timeout: 0 } });
-  await patient.begin(async (writing) => write(writing, queue));
-  await patient.end();
-});
-after(async () => server[Symbol.asyncDispose]());
+const { server, account: own } = await openWorld();
+const queue = await makeQueue(server, own);
+const { sql } = server.database;
+const [row] = await sql<{ id: AccountId }[]>`SELECT account_id AS id FROM operators WHERE id = ${own.adminId}`;
+assert.ok(row !== undefined);
+const accountId = row.id;
+// A statement may take longer than one of a request.
+const patient = server.database.connect({ max: 1, connection: { statement_timeout: 0 } });
+await patient.begin(async (writing) => write(writing, queue));
+await patient.end();
 
 async function write(sql: Sql, queue: string): Promise<void> {
   const step = `${(365 * 86_400) / count} seconds`;

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { call, startTestServer, until, type Answer, type TestServer } from '../support/server.ts';
+import { test } from 'node:test';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, until, type Answer } from '../support/server.ts';
 import { expectStatus, makeAccount, type TestAccount } from '../support/world.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(async () => server[Symbol.asyncDispose]());
+const server = await forThisFile(startTestServer());
 
 const range = { start_date: '2026-01-01', end_date: '2026-02-01' };
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { call, startTestServer, type Json, type TestServer } from '../support/server.ts';
+import { test } from 'node:test';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, type Json } from '../support/server.ts';
 import { Dice, writeHistory, type Fact, type History } from '../support/statistics-history.ts';
 import { durations, onlineTime, type Asked } from '../support/statistics-reference.ts';
 import { expectStatus, makeAccount, makeOperator } from '../support/world.ts';
@@ -10,11 +11,7 @@ const isLong = process.env['PROVE'] !== undefined;
 const histories = isLong ? 10 : 1;
 const questions = isLong ? 200 : 60;
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(async () => server[Symbol.asyncDispose]());
+const server = await forThisFile(startTestServer());
 
 const dimensions = 'site_id queue_id operator_id team_id type end_reason media highest_operator_media outcome destination_queue_id user_type'.split(' '); // prettier-ignore
 const zones = ['UTC', 'Europe/Tallinn', 'Asia/Kathmandu', 'America/St_Johns', 'Africa/Cairo', 'Antarctica/Troll'];

@@ -1,19 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import pino from 'pino';
 import type { AccountId, OperatorId } from '../../packages/server/src/platform/ids.ts';
 import { connect } from '../../packages/server/src/platform/database.ts';
 import { Turns } from '../../packages/server/src/routing/turns.ts';
-import { startTestServer, until, type TestServer } from '../support/server.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { startTestServer, until } from '../support/server.ts';
 import { enqueue, makeAccount, makePresent, makeQueue, type TestAccount } from '../support/world.ts';
 
-let server: TestServer;
-let accounts: TestAccount[];
-before(async () => {
-  server = await startTestServer();
-  accounts = [await makeAccount(server), await makeAccount(server), await makeAccount(server)];
-});
-after(async () => server[Symbol.asyncDispose]());
+const server = await forThisFile(startTestServer());
+const accounts = [await makeAccount(server), await makeAccount(server), await makeAccount(server)];
 
 type Limits = NonNullable<ConstructorParameters<typeof Turns>[0]['limits']>;
 

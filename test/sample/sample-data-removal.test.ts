@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { SiteId } from '../../packages/server/src/platform/ids.ts';
+import { forThisFile } from '../support/fixture.ts';
 import { count, pace, patienceMs, removed, sample, started } from '../support/sample-data.ts';
-import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
+import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { makeWebhook } from '../support/webhooks.ts';
 import {
   acceptOffer,
@@ -20,11 +21,7 @@ import {
   type TestAccount,
 } from '../support/world.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer({}, undefined, pace);
-});
-after(async () => server[Symbol.asyncDispose]());
+const server = await forThisFile(startTestServer({}, undefined, pace));
 
 /** Everything that exists: each row of each table, as text, by the table. */
 async function everything(): Promise<Map<string, string[]>> {

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { startCluster } from '../support/cluster.ts';
+import { forThisFile } from '../support/fixture.ts';
 import type { UsherProcess } from '../support/process.ts';
 import { fileForm } from '../support/files.ts';
 import { count, pace, patienceMs, removed, sample, started } from '../support/sample-data.ts';
-import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
+import { call, startTestServer, until, type Json } from '../support/server.ts';
 import {
   acceptOffer,
   eventsOf,
@@ -17,11 +18,7 @@ import {
   type TestAccount,
 } from '../support/world.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer({}, undefined, pace);
-});
-after(async () => server[Symbol.asyncDispose]());
+const server = await forThisFile(startTestServer({}, undefined, pace));
 
 async function change(who: TestAccount, action: 'start' | 'stop'): Promise<Json> {
   const body = { action };

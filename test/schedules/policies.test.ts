@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { call, startTestServer, type Json, type TestServer } from '../support/server.ts';
-import { expectStatus, makeAccount, makePolicy, policyFields, type TestAccount } from '../support/world.ts';
+import { test } from 'node:test';
+import { openWorld } from '../support/fixture.ts';
+import { call, type Json } from '../support/server.ts';
+import { expectStatus, makeAccount, makePolicy, policyFields } from '../support/world.ts';
 
-let server: TestServer;
-let account: TestAccount;
 const collection = '/queues/scheduling_policies';
 
-before(async () => {
-  server = await startTestServer();
-  account = await makeAccount(server);
-});
-after(async () => server[Symbol.asyncDispose]());
+const { server, account } = await openWorld();
 
 test('a policy is created, read, listed, changed with If-Match and deleted', async () => {
   const own = await makeAccount(server);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { readConfig } from '../../packages/server/src/config.ts';
 import { startHousekeeping } from '../../packages/server/src/housekeeping.ts';
 import type { DeclaredAccess } from '../../packages/server/src/identity/declared-access.ts';
@@ -8,6 +8,7 @@ import { createLog } from '../../packages/server/src/platform/log.ts';
 import { openCast, type Cast } from '../support/cast.ts';
 import { expected, type CallerKind } from '../support/expected-access.ts';
 import { openFeed } from '../support/feed.ts';
+import { forThisFile } from '../support/fixture.ts';
 import { oldestMajor } from '../support/oldest-postgres.ts';
 import { queryVariants, type QueryIds, type QueryParameter } from '../support/query-variants.ts';
 import { makeTargets } from '../support/route-targets.ts';
@@ -19,12 +20,7 @@ import { makeQueue, makeTeam } from '../support/world.ts';
  * The SQL of every route: each route is asked by each kind of caller that it admits, and each list with each parameter of its
  * query. All of it must succeed on the PostgreSQL of the test run: oldest-postgres.test.ts runs this file on the oldest one.
  */
-let cast: Cast;
-
-before(async () => {
-  cast = await openCast();
-});
-after(async () => cast[Symbol.asyncDispose]());
+const cast = await forThisFile(openCast());
 
 /**
  * The SQL of a route may depend on what kind of caller asks; operators of every role are one kind, and application tokens

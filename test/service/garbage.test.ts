@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import fc from 'fast-check';
+import { openWorld } from '../support/fixture.ts';
 import { nearMisses } from '../support/near-misses.ts';
-import { call, startTestServer, type Json, type TestServer } from '../support/server.ts';
+import { call, type Json } from '../support/server.ts';
 import { makeWebhook } from '../support/webhooks.ts';
-import { makeAccount, makePolicy, makeQueue, makeTeam, makeVisitor, type TestAccount } from '../support/world.ts';
+import { makePolicy, makeQueue, makeTeam, makeVisitor } from '../support/world.ts';
 
 /**
  * Generated garbage at every operation of the OpenAPI document: near misses of what its schema wants, and anything at
@@ -14,30 +15,20 @@ const isLong = process.env['PROVE'] !== undefined;
 /** In the long form more than 200,000 requests in all. */
 const runsPerOperation = isLong ? 1_600 : 40;
 
-let server: TestServer;
-let account: TestAccount;
-let ids: Record<string, string>;
-let paths: Record<string, Record<string, Json>>;
-let schemas: Record<string, Json>;
-
-before(async () => {
-  server = await startTestServer();
-  account = await makeAccount(server);
-  const visitor = await makeVisitor(server, account);
-  ids = {
-    site_id: account.siteId,
-    team_id: await makeTeam(server, account, account.siteId),
-    operator_id: account.adminId,
-    visitor_id: visitor.id,
-    queue_id: await makeQueue(server, account),
-    scheduling_policy_id: await makePolicy(server, account),
-    webhook_id: (await makeWebhook(server, account)).id,
-  };
-  const { body } = await call(server, 'GET /openapi.json');
-  paths = body.paths;
-  schemas = body.components.schemas;
-});
-after(async () => server[Symbol.asyncDispose]());
+const { server, account } = await openWorld();
+const visitor = await makeVisitor(server, account);
+const ids: Readonly<Record<string, string>> = {
+  site_id: account.siteId,
+  team_id: await makeTeam(server, account, account.siteId),
+  operator_id: account.adminId,
+  visitor_id: visitor.id,
+  queue_id: await makeQueue(server, account),
+  scheduling_policy_id: await makePolicy(server, account),
+  webhook_id: (await makeWebhook(server, account)).id,
+};
+const { body } = await call(server, 'GET /openapi.json');
+const paths: Record<string, Record<string, Json>> = body.paths;
+const schemas: Record<string, Json> = body.components.schemas;
 
 const nastyText = fc.oneof(
   fc.constantFrom(

@@ -3,9 +3,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
+import { forThisFile } from '../support/fixture.ts';
 import { temporaryDirectory } from '../support/process.ts';
-import { startTestPostgres, type TestPostgres } from '../support/test-postgres.ts';
+import { startTestPostgres } from '../support/test-postgres.ts';
 
 /**
  * Test files once more, on the oldest PostgreSQL that Usher supports. The short form is the SQL of every route, and a test of
@@ -35,13 +36,9 @@ const behindRoutes: Readonly<Record<string, readonly string[]>> = {
   'test/engagements/visitor-authentication.test.ts': ['a good token: the visitor is known from now on'],
 };
 
-let postgres: TestPostgres;
 const directory = temporaryDirectory();
-before(async () => {
-  postgres = await startTestPostgres(directory.path, 'oldest');
-});
+const postgres = await forThisFile(startTestPostgres(directory.path, 'oldest'));
 after(async () => {
-  await postgres.stop();
   directory.remove();
 });
 

@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, test } from 'node:test';
-import { call, startTestServer, until, type TestServer } from '../support/server.ts';
+import { test } from 'node:test';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, until } from '../support/server.ts';
 import { expectStatus, makeAccount, makeVisitor } from '../support/world.ts';
 
-let server: TestServer;
-
-before(async () => {
-  server = await startTestServer();
-});
-after(async () => server[Symbol.asyncDispose]());
+const server = await forThisFile(startTestServer());
 
 test('openapi.json is what the routes are; run `npm run openapi` after changing them', async () => {
   const { body } = expectStatus(await call(server, 'GET /openapi.json'), 200);

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { FileDisk } from '../../packages/server/src/engagements/files/disk.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import { removeRemains } from '../../packages/server/src/site-deletion/remove-remains.ts';
 import { fileForm, onDisk, sent, startTalk, type Talk } from '../support/files.ts';
+import { forThisFile } from '../support/fixture.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { call, startTestServer, until, type TestServer } from '../support/server.ts';
+import { call, startTestServer, until } from '../support/server.ts';
 import { makeWebhook } from '../support/webhooks.ts';
 import {
   enqueue,
@@ -21,11 +22,7 @@ import {
   type TestAccount,
 } from '../support/world.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(async () => server[Symbol.asyncDispose]());
+const server = await forThisFile(startTestServer());
 
 async function remove({ admin }: TestAccount, id: string, confirm?: string) {
   const query = confirm === undefined ? '' : `?${new URLSearchParams({ confirm }).toString()}`;

@@ -2,18 +2,15 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { constants } from 'node:http2';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { after, afterEach, before, test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import { appleSettings, type Push } from '../support/apple.ts';
 import { ApnsStage, delivery, sendMany, tally } from '../support/apns.ts';
 import { forAnotherName, selfSigned } from '../support/certificate.ts';
+import { forThisFile } from '../support/fixture.ts';
 import { until } from '../support/server.ts';
 
-let stage: ApnsStage;
-before(async () => {
-  stage = await ApnsStage.open();
-});
+const stage = await forThisFile(ApnsStage.open());
 afterEach(async () => stage.end());
-after(async () => stage.close());
 
 test('who answers slowly is waited for, who does not answer is given up', async () => {
   const { apple, sender } = await stage.scene({ answerMs: 1_000 });

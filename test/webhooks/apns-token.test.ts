@@ -4,7 +4,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, afterEach, before, test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import { decodeJwt } from 'jose';
 import { readConfig, SettingError } from '../../packages/server/src/config.ts';
 import { Sealer } from '../../packages/server/src/identity/sealer.ts';
@@ -13,14 +13,11 @@ import { ApnsSender } from '../../packages/server/src/webhooks/apns/sender.ts';
 import { appleCa, appleSettings, type FakeApple, type Push } from '../support/apple.ts';
 import { ApnsStage, delivery, type Settings } from '../support/apns.ts';
 import { selfSigned } from '../support/certificate.ts';
+import { forThisFile } from '../support/fixture.ts';
 import { launch, temporaryDirectory } from '../support/process.ts';
 
-let stage: ApnsStage;
-before(async () => {
-  stage = await ApnsStage.open();
-});
+const stage = await forThisFile(ApnsStage.open());
 afterEach(async () => stage.end());
-after(async () => stage.close());
 
 /** As a process of its own would have it: a pool, a sealer and a sender. */
 function processOf(settings: Settings): ApnsSender {

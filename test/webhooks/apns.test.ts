@@ -1,20 +1,17 @@
 import assert from 'node:assert/strict';
 
-import { after, afterEach, before, test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import { jwtVerify } from 'jose';
 import { Sealer } from '../../packages/server/src/identity/sealer.ts';
 import { answers } from '../../packages/server/src/webhooks/apns/answers.ts';
 import { ApnsSender } from '../../packages/server/src/webhooks/apns/sender.ts';
 import type { Push } from '../support/apple.ts';
 import { ApnsStage, delivery, registeredAt, sendMany, tally } from '../support/apns.ts';
+import { forThisFile } from '../support/fixture.ts';
 import { until } from '../support/server.ts';
 
-let stage: ApnsStage;
-before(async () => {
-  stage = await ApnsStage.open();
-});
+const stage = await forThisFile(ApnsStage.open());
 afterEach(async () => stage.end());
-after(async () => stage.close());
 
 test('a notification says what Apple wants to know, signed with our key', async () => {
   const { apple, sender, publicKey } = await stage.scene();

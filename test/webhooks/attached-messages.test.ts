@@ -1,22 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { acknowledge, engage, said, type Engaged } from '../support/chat.ts';
-import { startReceiver, type Receiver } from '../support/receiver.ts';
-import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { makeWebhook } from '../support/webhooks.ts';
 import { acceptOffer, askIn, expectStatus, makeAccount, makePresent, makeQueue } from '../support/world.ts';
 
 /** Whose messages an attached webhook hears (2.11), and what a registration's Content-Type becomes (1.7). */
-let server: TestServer;
-let receiver: Receiver;
-before(async () => {
-  server = await startTestServer();
-  receiver = await startReceiver();
-});
-after(async () => {
-  await server[Symbol.asyncDispose]();
-  await receiver.close();
-});
+const server = await forThisFile(startTestServer());
+const receiver = await forThisFile(startReceiver());
 
 const events = ['engagement.chat.message', 'engagement.chat.message_status', 'engagement.end'];
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { say, type Engaged } from '../support/chat.ts';
+import { forThisFile } from '../support/fixture.ts';
 import {
   assignRoles,
   engageOn,
@@ -10,7 +11,7 @@ import {
   registerWebhook,
   type RegistrarScene,
 } from '../support/registrars.ts';
-import { call, startTestServer, until, type Answer, type Json, type TestServer } from '../support/server.ts';
+import { call, startTestServer, until, type Answer, type Json } from '../support/server.ts';
 import { apnsFields, leaseElsewhere, rowOf } from '../support/webhooks.ts';
 import { expectStatus, makeOperator, makeSite, signIn, type TestAccount, type TestOperator } from '../support/world.ts';
 
@@ -19,18 +20,10 @@ const isLong = process.env['PROVE'] !== undefined;
 const rounds = isLong ? 40 : 4;
 const writers = isLong ? 12 : 6;
 
-let server: TestServer;
-let beside: TestServer;
-before(async () => {
-  server = await startTestServer();
-  beside = await startTestServer({}, server.database.address);
-  // What is to be delivered stays where it can be counted.
-  await leaseElsewhere(server);
-});
-after(async () => {
-  await beside[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-});
+const server = await forThisFile(startTestServer());
+const beside = await forThisFile(startTestServer({}, server.database.address));
+// What is to be delivered stays where it can be counted.
+await leaseElsewhere(server);
 
 async function ask(who: { readonly token: string }, request: string, body?: Json): Promise<Answer> {
   return call(server, request, { token: who.token, body });

@@ -1,27 +1,21 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { listDeliveries } from '../../packages/server/src/webhooks/deliveries/store.ts';
 import type { WebhookId } from '../../packages/server/src/events/attach-webhooks.ts';
 import type { DestinationId } from '../../packages/server/src/events/destination.ts';
-import { connect, type Sql } from '../../packages/server/src/platform/database.ts';
+import { connect } from '../../packages/server/src/platform/database.ts';
 import { fill, finish, makeWebhook, noteAttempt, waitingOf, type TestWebhook } from '../support/deliveries.ts';
+import { openWorld } from '../support/fixture.ts';
 import { rowsRead } from '../support/rows-read.ts';
-import { call, startTestServer, type Answer, type Json, type TestServer } from '../support/server.ts';
+import { call, type Answer, type Json } from '../support/server.ts';
 import { leaseElsewhere } from '../support/webhooks.ts';
-import { expectStatus, makeAccount, makeOperator, makeSite, type TestAccount } from '../support/world.ts';
+import { expectStatus, makeAccount, makeOperator, makeSite } from '../support/world.ts';
 
-let server: TestServer;
-let sql: Sql;
-let own: TestAccount;
-before(async () => {
-  server = await startTestServer();
-  ({ sql } = server.database);
-  // What waits stays as it was put.
-  await leaseElsewhere(server);
-  own = await makeAccount(server);
-});
-after(async () => server[Symbol.asyncDispose]());
+const { server, account: own } = await openWorld();
+const { sql } = server.database;
+// What waits stays as it was put.
+await leaseElsewhere(server);
 
 const hourMs = 3_600_000;
 

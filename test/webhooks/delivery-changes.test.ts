@@ -1,19 +1,16 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, afterEach, before, test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import type { ServerResponse } from 'node:http';
 import { engage, said, type Engaged } from '../support/chat.ts';
+import { forThisFile } from '../support/fixture.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
-import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
+import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { makeWebhook } from '../support/webhooks.ts';
 import { expectStatus } from '../support/world.ts';
 
-let server: TestServer;
 let receivers: Receiver[] = [];
-before(async () => {
-  server = await startTestServer();
-});
-after(async () => server[Symbol.asyncDispose]());
+const server = await forThisFile(startTestServer());
 afterEach(async () => {
   for (const receiver of receivers) await receiver.close();
   receivers = [];

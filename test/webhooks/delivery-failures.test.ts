@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import type { ServerResponse } from 'node:http';
 import { engage, end, said, type Engaged } from '../support/chat.ts';
+import { forThisFile } from '../support/fixture.ts';
 import { startReceiver, type Answering, type Receiver } from '../support/receiver.ts';
 import { selfSigned } from '../support/certificate.ts';
-import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
+import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { makeWebhook } from '../support/webhooks.ts';
 
-let server: TestServer;
 let receivers: Receiver[] = [];
-before(async () => {
-  server = await startTestServer();
-});
-after(async () => server[Symbol.asyncDispose]());
+const server = await forThisFile(startTestServer());
 afterEach(async () => {
   for (const receiver of receivers) await receiver.close();
   receivers = [];

@@ -1,19 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { eventTypes } from '../../packages/server/src/events/catalogue.ts';
 import { acknowledge, end, engage, said, type Engaged, type Who } from '../support/chat.ts';
+import { forThisFile } from '../support/fixture.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
-import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
+import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { makeWebhook } from '../support/webhooks.ts';
 import { acceptOffer, askIn, expectStatus, makeAccount, makePresent, makeQueue, makeSite } from '../support/world.ts';
 
-let server: TestServer;
 let receivers: Receiver[] = [];
-before(async () => {
-  server = await startTestServer();
-});
-after(async () => server[Symbol.asyncDispose]());
+const server = await forThisFile(startTestServer());
 afterEach(async () => {
   for (const receiver of receivers) await receiver.close();
   receivers = [];

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { said } from '../support/chat.ts';
-import { startReceiver, type Receiver } from '../support/receiver.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { startReceiver } from '../support/receiver.ts';
 import {
   assignRoles,
   engageOn,
@@ -10,20 +11,12 @@ import {
   registerWebhook,
   type RegistrarScene,
 } from '../support/registrars.ts';
-import { call, startTestServer, until, type Answer, type Json, type TestServer } from '../support/server.ts';
+import { call, startTestServer, until, type Answer, type Json } from '../support/server.ts';
 import { expectStatus, signIn, type TestAccount } from '../support/world.ts';
 
 /** What is still sent of a site after the registrar of the webhook has lost it. */
-let server: TestServer;
-let receiver: Receiver;
-before(async () => {
-  server = await startTestServer();
-  receiver = await startReceiver();
-});
-after(async () => {
-  await server[Symbol.asyncDispose]();
-  await receiver.close();
-});
+const server = await forThisFile(startTestServer());
+const receiver = await forThisFile(startReceiver());
 
 interface Caller {
   readonly token: string;

@@ -1,19 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { said } from '../support/chat.ts';
+import { forThisFile } from '../support/fixture.ts';
 import { assignRoles, engageOn, makeRegistrarScene, payload, registerWebhook } from '../support/registrars.ts';
-import { call, startTestServer, type Answer, type Json, type TestServer } from '../support/server.ts';
+import { call, startTestServer, type Answer, type Json } from '../support/server.ts';
 import { leaseElsewhere } from '../support/webhooks.ts';
 import { expectStatus, makeOperator, signIn, type TestAccount } from '../support/world.ts';
 
 /** What somebody who has lost a site can still read, or have sent, of what a webhook was told of it. */
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-  // What is to be delivered stays where it can be counted.
-  await leaseElsewhere(server);
-});
-after(async () => server[Symbol.asyncDispose]());
+const server = await forThisFile(startTestServer());
+// What is to be delivered stays where it can be counted.
+await leaseElsewhere(server);
 
 async function ask(who: { readonly token: string }, request: string, body?: Json): Promise<Answer> {
   return call(server, request, { token: who.token, body });

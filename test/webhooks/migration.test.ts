@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
+import { forThisFile } from '../support/fixture.ts';
 import { assignRoles, makeRegistrarScene, payload, registerWebhook } from '../support/registrars.ts';
-import { call, startTestServer, type TestServer } from '../support/server.ts';
+import { call, startTestServer } from '../support/server.ts';
 import { rowOf } from '../support/webhooks.ts';
 import { expectStatus, makeOperator } from '../support/world.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(async () => server[Symbol.asyncDispose]());
+const server = await forThisFile(startTestServer());
 
 /** The statement of the migration that looks for registrars: the tables have their new form in a test already. */
 const [fill = ''] =

@@ -1,24 +1,17 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
-import type { Sql } from '../../packages/server/src/platform/database.ts';
+import { test } from 'node:test';
 import { startCluster } from '../support/cluster.ts';
 import { fill, makeWebhook, waitingOf, type TestWebhook } from '../support/deliveries.ts';
-import { call, startTestServer, until, type Answer, type Json, type TestServer } from '../support/server.ts';
+import { openWorld } from '../support/fixture.ts';
+import { call, until, type Answer, type Json } from '../support/server.ts';
 import { leaseElsewhere } from '../support/webhooks.ts';
-import { expectStatus, makeAccount, type Reached, type TestAccount } from '../support/world.ts';
+import { expectStatus, makeAccount, type Reached } from '../support/world.ts';
 
-let server: TestServer;
-let sql: Sql;
-let own: TestAccount;
-before(async () => {
-  server = await startTestServer();
-  ({ sql } = server.database);
-  // What waits stays as it was put.
-  await leaseElsewhere(server);
-  own = await makeAccount(server);
-});
-after(async () => server[Symbol.asyncDispose]());
+const { server, account: own } = await openWorld();
+const { sql } = server.database;
+// What waits stays as it was put.
+await leaseElsewhere(server);
 
 const minuteMs = 60_000;
 /** In a transaction before any that is under way, so that the recovery begins at once. */

@@ -1,23 +1,16 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
-import type { Sql } from '../../packages/server/src/platform/database.ts';
+import { test } from 'node:test';
 import { fill, finish, makeWebhook, waitingOf, type TestWebhook } from '../support/deliveries.ts';
-import { call, startTestServer, type Answer, type Json, type TestServer } from '../support/server.ts';
+import { openWorld } from '../support/fixture.ts';
+import { call, type Answer, type Json } from '../support/server.ts';
 import { leaseElsewhere } from '../support/webhooks.ts';
-import { expectStatus, makeAccount, type TestAccount } from '../support/world.ts';
+import { expectStatus } from '../support/world.ts';
 
-let server: TestServer;
-let sql: Sql;
-let own: TestAccount;
-before(async () => {
-  server = await startTestServer();
-  ({ sql } = server.database);
-  // What waits stays as it was put.
-  await leaseElsewhere(server);
-  own = await makeAccount(server);
-});
-after(async () => server[Symbol.asyncDispose]());
+const { server, account: own } = await openWorld();
+const { sql } = server.database;
+// What waits stays as it was put.
+await leaseElsewhere(server);
 
 async function ask(path: string): Promise<Answer> {
   return call(server, `GET ${path}`, { token: own.admin });

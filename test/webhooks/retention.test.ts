@@ -1,30 +1,23 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { destinationFor } from '../../packages/server/src/events/destination.ts';
 import { WebhookAttacher } from '../../packages/server/src/events/attach-webhooks.ts';
 import { UnresolvedNames } from '../../packages/server/src/events/unresolved-names.ts';
 import { deliveryLog, makeDays } from '../../packages/server/src/events/store.ts';
 import { Sealer } from '../../packages/server/src/identity/sealer.ts';
 import { AddressGuard } from '../../packages/server/src/platform/address-guard.ts';
-import type { Sql } from '../../packages/server/src/platform/database.ts';
 import type { AccountId } from '../../packages/server/src/platform/ids.ts';
 import { NameResolver } from '../../packages/server/src/platform/names/name-resolver.ts';
 import { dropOldWebhooks } from '../../packages/server/src/webhooks/retention.ts';
 import { engage, end } from '../support/chat.ts';
 import { fill, makeWebhook, waitingOf, type TestWebhook } from '../support/deliveries.ts';
-import { call, startTestServer, until, type TestServer } from '../support/server.ts';
+import { openWorld } from '../support/fixture.ts';
+import { call, until } from '../support/server.ts';
 import { expectStatus, makeAccount, makeQueue, askIn, type TestAccount } from '../support/world.ts';
 
-let server: TestServer;
-let sql: Sql;
-let own: TestAccount;
-before(async () => {
-  server = await startTestServer();
-  ({ sql } = server.database);
-  own = await makeAccount(server);
-});
-after(async () => server[Symbol.asyncDispose]());
+const { server, account: own } = await openWorld();
+const { sql } = server.database;
 
 const retentionDays = 5;
 const dayMs = 86_400_000;

@@ -1,24 +1,17 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { eventTypes } from '../../packages/server/src/events/catalogue.ts';
-import { call, startTestServer, type Json, type TestServer } from '../support/server.ts';
+import { openWorld } from '../support/fixture.ts';
+import { call, startTestServer, type Json } from '../support/server.ts';
 import { apnsFields as apns, webhookFields } from '../support/webhooks.ts';
-import { expectStatus, makeAccount, type TestAccount } from '../support/world.ts';
+import { expectStatus } from '../support/world.ts';
 
 /** What D8.4 and D8.9 refuse at registration, by POST and by PUT alike. Nothing but public addresses may be called here. */
-let server: TestServer;
-let own: TestAccount;
-let put: string;
-before(async () => {
-  server = await startTestServer({ webhookAllowCidrs: [] });
-  own = await makeAccount(server);
-  const made = await call(server, 'POST /webhooks', { token: own.admin, body: http });
-  put = `PUT /webhooks/${expectStatus(made, 201).body.id}`;
-});
-after(async () => server[Symbol.asyncDispose]());
-
+const { server, account: own } = await openWorld({ webhookAllowCidrs: [] });
 /** An address of the public Internet, which is not called. */
 const http = { ...webhookFields, url: 'https://93.184.215.14/hook' };
+const made = await call(server, 'POST /webhooks', { token: own.admin, body: http });
+const put = `PUT /webhooks/${expectStatus(made, 201).body.id}`;
 
 async function violations(request: string, body: unknown): Promise<string[]> {
   const { error, details } = expectStatus(await call(server, request, { token: own.admin, body }), 422).body;

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { eventTypes, makeEvent, type EventType } from '../../packages/server/src/events/catalogue.ts';
 import { newSecret } from '../../packages/server/src/events/webhook-secret.ts';
-import { call, startTestServer, type Answer, type Json, type TestServer } from '../support/server.ts';
+import { openWorld } from '../support/fixture.ts';
+import { call, type Answer, type Json } from '../support/server.ts';
 import {
   apnsFields,
   leaseElsewhere,
@@ -14,16 +15,10 @@ import {
   waitingFor,
   webhookFields,
 } from '../support/webhooks.ts';
-import { expectStatus, makeAccount, makeOperator, type TestAccount } from '../support/world.ts';
+import { expectStatus, makeAccount, makeOperator } from '../support/world.ts';
 
-let server: TestServer;
-let own: TestAccount;
-before(async () => {
-  server = await startTestServer();
-  await leaseElsewhere(server);
-  own = await makeAccount(server);
-});
-after(async () => server[Symbol.asyncDispose]());
+const { server, account: own } = await openWorld();
+await leaseElsewhere(server);
 
 async function ask(request: string, body?: unknown, who: { admin: string } = own): Promise<Answer> {
   return call(server, request, { token: who.admin, body });

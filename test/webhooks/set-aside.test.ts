@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { WebhookId } from '../../packages/server/src/events/attach-webhooks.ts';
 import { disableWebhook } from '../../packages/server/src/webhooks/set-aside.ts';
-import { call, startTestServer, type Answer, type Json, type TestServer } from '../support/server.ts';
+import { openWorld } from '../support/fixture.ts';
+import { call, type Answer, type Json } from '../support/server.ts';
 import {
   leaseElsewhere,
   makeWaiting,
@@ -13,16 +14,10 @@ import {
   waitingFor,
   webhookFields,
 } from '../support/webhooks.ts';
-import { expectStatus, makeAccount, type TestAccount } from '../support/world.ts';
+import { expectStatus, makeAccount } from '../support/world.ts';
 
-let server: TestServer;
-let own: TestAccount;
-before(async () => {
-  server = await startTestServer();
-  await leaseElsewhere(server);
-  own = await makeAccount(server);
-});
-after(async () => server[Symbol.asyncDispose]());
+const { server, account: own } = await openWorld();
+await leaseElsewhere(server);
 
 async function ask(request: string, body?: unknown, who: { admin: string } = own): Promise<Answer> {
   return call(server, request, { token: who.admin, body });

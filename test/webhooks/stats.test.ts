@@ -1,26 +1,19 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { WebhookId } from '../../packages/server/src/events/attach-webhooks.ts';
-import type { Sql } from '../../packages/server/src/platform/database.ts';
 import { inTransaction } from '../../packages/server/src/platform/database.ts';
 import { readByIndex } from '../../packages/server/src/platform/read-by-index.ts';
 import { countAttempts } from '../../packages/server/src/webhooks/stats/store.ts';
 import { fill, finish, makeWebhook, noteAttempt } from '../support/deliveries.ts';
-import { call, startTestServer, type Answer, type Json, type TestServer } from '../support/server.ts';
+import { openWorld } from '../support/fixture.ts';
+import { call, type Answer, type Json } from '../support/server.ts';
 import { leaseElsewhere } from '../support/webhooks.ts';
-import { expectStatus, makeAccount, makeOperator, makeSite, type TestAccount } from '../support/world.ts';
+import { expectStatus, makeAccount, makeOperator, makeSite } from '../support/world.ts';
 
-let server: TestServer;
-let sql: Sql;
-let own: TestAccount;
-before(async () => {
-  server = await startTestServer();
-  ({ sql } = server.database);
-  await leaseElsewhere(server);
-  own = await makeAccount(server);
-});
-after(async () => server[Symbol.asyncDispose]());
+const { server, account: own } = await openWorld();
+const { sql } = server.database;
+await leaseElsewhere(server);
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { engage, said, type Engaged } from '../support/chat.ts';
+import { forThisFile } from '../support/fixture.ts';
 import { startReceiver, type Answering, type Receiver } from '../support/receiver.ts';
-import { startTestServer, until, type TestServer } from '../support/server.ts';
+import { startTestServer, until } from '../support/server.ts';
 import { makeWebhook, rowOf } from '../support/webhooks.ts';
 
 /**
@@ -11,13 +12,9 @@ import { makeWebhook, rowOf } from '../support/webhooks.ts';
  */
 const isLong = process.env['PROVE'] !== undefined;
 
-let server: TestServer;
 const receivers: Receiver[] = [];
-before(async () => {
-  server = await startTestServer();
-});
+const server = await forThisFile(startTestServer());
 after(async () => {
-  await server[Symbol.asyncDispose]();
   for (const receiver of receivers) await receiver.close();
 });
 

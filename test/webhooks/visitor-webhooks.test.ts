@@ -1,28 +1,21 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { readConfig } from '../../packages/server/src/config.ts';
 import { engage, said } from '../support/chat.ts';
-import { startDns, type TestDns } from '../support/dns.ts';
-import { startReceiver, type Receiver } from '../support/receiver.ts';
-import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
+import { startDns } from '../support/dns.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { makeWebhook } from '../support/webhooks.ts';
 import { askIn, expectStatus, makeAccount, makePresent, makeQueue, type TestAccount } from '../support/world.ts';
 
+const dns = await forThisFile(startDns(() => ({ v4: ['127.0.0.1'] })));
+const { webhookAllowCidrs, attachedWebhookAllowCidrs } = readConfig({});
 /** As `npm start` has it, with the embedded database and no setting: every name is this machine. */
-let server: TestServer;
-let dns: TestDns;
-let receiver: Receiver;
-before(async () => {
-  dns = await startDns(() => ({ v4: ['127.0.0.1'] }));
-  const { webhookAllowCidrs, attachedWebhookAllowCidrs } = readConfig({});
-  server = await startTestServer({ webhookAllowCidrs, attachedWebhookAllowCidrs, dnsServers: [dns.address] });
-  receiver = await startReceiver();
-});
-after(async () => {
-  await server[Symbol.asyncDispose]();
-  await receiver.close();
-  await dns[Symbol.asyncDispose]();
-});
+const server = await forThisFile(
+  startTestServer({ webhookAllowCidrs, attachedWebhookAllowCidrs, dnsServers: [dns.address] }),
+);
+const receiver = await forThisFile(startReceiver());
 
 const messages = ['engagement.chat.message'];
 

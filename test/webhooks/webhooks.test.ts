@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { newSecret, secretBytes } from '../../packages/server/src/events/webhook-secret.ts';
 import { startCluster } from '../support/cluster.ts';
-import { call, startTestServer, type Answer, type Json, type TestServer } from '../support/server.ts';
+import { openWorld } from '../support/fixture.ts';
+import { call, type Answer, type Json } from '../support/server.ts';
 import {
   apnsFields,
   leaseElsewhere,
@@ -13,24 +14,10 @@ import {
   rowOf,
   webhookFields,
 } from '../support/webhooks.ts';
-import {
-  askIn,
-  expectStatus,
-  makeAccount,
-  makeOperator,
-  makeQueue,
-  makeSite,
-  type TestAccount,
-} from '../support/world.ts';
+import { askIn, expectStatus, makeAccount, makeOperator, makeQueue, makeSite } from '../support/world.ts';
 
-let server: TestServer;
-let own: TestAccount;
-before(async () => {
-  server = await startTestServer();
-  await leaseElsewhere(server);
-  own = await makeAccount(server);
-});
-after(async () => server[Symbol.asyncDispose]());
+const { server, account: own } = await openWorld();
+await leaseElsewhere(server);
 
 async function ask(request: string, body?: unknown, who: { admin: string } = own): Promise<Answer> {
   return call(server, request, { token: who.admin, body });

@@ -1,26 +1,18 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openBrowser, type TestBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser.ts';
 import { barriersOf } from '../support/console.ts';
-import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { askToTalk, openShop, say, takeVisitor, visit, write } from '../support/widget.ts';
 import { expectStatus, makeApplicationToken, present } from '../support/world.ts';
 
-let server: TestServer;
-let browser: TestBrowser;
-
-before(async () => {
-  server = await startTestServer();
-  browser = await openBrowser();
-});
+const server = await forThisFile(startTestServer());
+const browser = await forThisFile(openBrowser());
 // A page that nobody looks at any more takes its share of the machine, one with a call above all.
 afterEach(async () => {
   for (const context of browser.browser.contexts()) await context.close();
-});
-after(async () => {
-  await browser[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
 });
 
 for (const colorScheme of ['light', 'dark'] as const)

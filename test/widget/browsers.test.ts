@@ -1,21 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openBrowser, type TestBrowser } from '../support/browser.ts';
-import { call, startTestServer, until, type TestServer } from '../support/server.ts';
+import { openBrowser } from '../support/browser.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, until } from '../support/server.ts';
 import { askToTalk, openShop, say, takeVisitor, visit, write } from '../support/widget.ts';
 import { expectStatus } from '../support/world.ts';
 
-let server: TestServer;
-let browser: TestBrowser;
-before(async () => {
-  server = await startTestServer();
-  browser = await openBrowser();
-});
-after(async () => {
-  await browser[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-});
+const server = await forThisFile(startTestServer());
+const browser = await forThisFile(openBrowser());
 
 /** A phone, and a desktop at 400 % zoom: the panel takes the whole screen. */
 const small = { viewport: { width: 320, height: 400 } };

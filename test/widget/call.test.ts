@@ -1,27 +1,19 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { comesTrue, openBrowser, proof, type TestBrowser } from '../support/browser.ts';
+import { comesTrue, openBrowser, proof } from '../support/browser.ts';
 import { Caller } from '../support/caller.ts';
 import { barriersOf } from '../support/console.ts';
-import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { askToTalk, openShop, takeVisitor, visit, type Shop } from '../support/widget.ts';
 import { expectStatus } from '../support/world.ts';
 
-let server: TestServer;
-let browser: TestBrowser;
-
-before(async () => {
-  server = await startTestServer();
-  browser = await openBrowser();
-});
+const server = await forThisFile(startTestServer());
+const browser = await forThisFile(openBrowser());
 // A page that nobody looks at any more takes its share of the machine, one with a call above all.
 afterEach(async () => {
   for (const context of browser.browser.contexts()) await context.close();
-});
-after(async () => {
-  await browser[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
 });
 
 /** The operator's side of the call, in a browser of its own. */

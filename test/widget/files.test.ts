@@ -2,24 +2,18 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openBrowser, type TestBrowser } from '../support/browser.ts';
-import { call, startTestServer, type Json, type TestServer } from '../support/server.ts';
+import { openBrowser } from '../support/browser.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, type Json } from '../support/server.ts';
 import { askToTalk, openShop, takeVisitor, visit } from '../support/widget.ts';
 import { expectStatus } from '../support/world.ts';
 
-let server: TestServer;
-let browser: TestBrowser;
-let folder: string;
-before(async () => {
-  server = await startTestServer();
-  browser = await openBrowser();
-  folder = mkdtempSync(join(tmpdir(), 'usher-files-'));
-});
+const server = await forThisFile(startTestServer());
+const browser = await forThisFile(openBrowser());
+const folder = mkdtempSync(join(tmpdir(), 'usher-files-'));
 after(async () => {
-  await browser[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true });
 });
 

@@ -1,26 +1,18 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
-import { proof, openBrowser, type TestBrowser } from '../support/browser.ts';
+import { afterEach, test } from 'node:test';
+import { proof, openBrowser } from '../support/browser.ts';
+import { forThisFile } from '../support/fixture.ts';
 import { setPicture } from '../support/pictures.ts';
 import { startProxy } from '../support/proxy.ts';
-import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
+import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { askToTalk, openShop, say, takeVisitor, visit, write, type Shop } from '../support/widget.ts';
 import { expectStatus, makePresent, makeQueue, present } from '../support/world.ts';
 
-let server: TestServer;
-let browser: TestBrowser;
-
-before(async () => {
-  server = await startTestServer({ scanner: { kind: 'manual' } });
-  browser = await openBrowser();
-});
+const server = await forThisFile(startTestServer({ scanner: { kind: 'manual' } }));
+const browser = await forThisFile(openBrowser());
 // A page that nobody looks at any more takes its share of the machine, one with a call above all.
 afterEach(async () => {
   for (const context of browser.browser.contexts()) await context.close();
-});
-after(async () => {
-  await browser[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
 });
 
 async function transcript({ operator }: Shop, engagement: string): Promise<Json[]> {

@@ -1,23 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { comesTrue, openBrowser, type TestBrowser } from '../support/browser.ts';
+import { comesTrue, openBrowser } from '../support/browser.ts';
 import { composer, offers, said, sitDown } from '../support/desk.ts';
+import { forThisFile } from '../support/fixture.ts';
 import { startProxy } from '../support/proxy.ts';
-import { startTestServer, until, type Json, type TestServer } from '../support/server.ts';
+import { startTestServer, until, type Json } from '../support/server.ts';
 import { makeApplicationToken } from '../support/world.ts';
 
-let server: TestServer;
-let browser: TestBrowser;
-
-before(async () => {
-  server = await startTestServer();
-  browser = await openBrowser();
-});
-after(async () => {
-  await browser[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-});
+const server = await forThisFile(startTestServer());
+const browser = await forThisFile(openBrowser());
 
 const callMs = 40_000;
 
