@@ -1,6 +1,6 @@
 import type { Config } from './config.ts';
 import { databaseErrorCode, openDatabase, type Database } from './platform/database.ts';
-import { DiskRoom, refuseFullDisk, type Room } from './platform/disk-room.ts';
+import { DiskRoom, refuseFullDisk, type DiskSpace } from './platform/disk-room.ts';
 import { keepEmbeddedPostgres } from './platform/embedded-keeper.ts';
 import { makeDataDirectory, runningEmbeddedPostgres } from './platform/embedded-postgres.ts';
 import { StartError } from './platform/errors.ts';
@@ -14,7 +14,7 @@ export interface Storage {
   /** What to tell the user about where it is. */
   readonly place: string;
   /** Whether the embedded database has room on its disk; `null`: somebody else sees to that. */
-  readonly room: Room | null;
+  readonly diskSpace: DiskSpace | null;
   /** Resolves if the embedded server ends by itself and cannot be started again. */
   readonly died: Promise<string>;
   close(): Promise<void>;
@@ -33,7 +33,7 @@ export async function joinStorage(config: Config): Promise<Storage> {
   if (running === null) return openStorage(config, createLog('silent'));
   const database = openDatabase(running, config.databasePoolSize);
   const close = async (): Promise<void> => database.close(1_000);
-  return { database, place: embeddedPlace(config), room: null, died: never, close };
+  return { database, place: embeddedPlace(config), diskSpace: null, died: never, close };
 }
 
 function embeddedPlace({ dataDir }: Config): string {
@@ -56,7 +56,7 @@ async function openEmbedded(config: Config, log: Log): Promise<Storage> {
     await writes.set();
     const database = openDatabase(embedded.address, config.databasePoolSize);
     closers.push(async () => database.close(1_000));
-    return { database, place: embeddedPlace(config), room, died: embedded.gaveUp, close };
+    return { database, place: embeddedPlace(config), diskSpace: room, died: embedded.gaveUp, close };
   } catch (error) {
     await close();
     throw error;
@@ -82,7 +82,7 @@ async function openUrl(config: Config, url: string): Promise<Storage> {
   return {
     database,
     place: `PostgreSQL at ${place}`,
-    room: null,
+    diskSpace: null,
     died: never,
     close: async () => database.close(1_000),
   };

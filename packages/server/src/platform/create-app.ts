@@ -7,7 +7,7 @@ import fastify, { LogController, type FastifyBaseLogger, type FastifyReply, type
 import type { Config } from '../config.ts';
 import { acceptActionsInQuery, aliases, describeAliases, rewriteAlias } from './aliases.ts';
 import type { Sql } from './database.ts';
-import type { Room } from './disk-room.ts';
+import type { DiskSpace } from './disk-room.ts';
 import { Refusal } from './errors.ts';
 import type { App, TypeBoxProvider } from './http.ts';
 import type { Log } from './log.ts';
@@ -31,13 +31,13 @@ const maxHeaderBytes = 16_384;
 interface HttpOptions {
   readonly log: Log;
   readonly sql: Sql;
-  readonly room?: Room | null;
+  readonly diskSpace?: DiskSpace | null;
   readonly trustProxy: Config['trustProxy'];
 }
 
 /** The Fastify app with everything every route shares; the rooms add their routes. */
-export function createApp({ log, sql, room = null, trustProxy }: HttpOptions): App {
-  const answerError = errorAnswerer(room);
+export function createApp({ log, sql, diskSpace = null, trustProxy }: HttpOptions): App {
+  const answerError = errorAnswerer(diskSpace);
   const app: App = fastify({
     // Requests are logged by request-log.ts; what remains for Fastify are its warnings.
     loggerInstance: quieter(log),
@@ -171,10 +171,12 @@ function parseJson(bytes: Buffer): unknown {
 }
 
 /** While the disk is full, that is why the database takes no changes, or has ended. */
-function errorAnswerer(room: Room | null): (error: unknown, request: FastifyRequest, reply: FastifyReply) => void {
+function errorAnswerer(
+  diskSpace: DiskSpace | null,
+): (error: unknown, request: FastifyRequest, reply: FastifyReply) => void {
   return (error, request, reply) => {
     const found = refusalOf(error);
-    const refusal = found.code === 'database_unavailable' && room?.isFull === true ? diskFull() : found;
+    const refusal = found.code === 'database_unavailable' && diskSpace?.isFull === true ? diskFull() : found;
     if (refusal.code === 'internal_error') request.log.error({ err: error, request_id: request.id }, 'internal error');
     if (found.code === 'database_unavailable')
       request.log.warn({ err: error, request_id: request.id }, 'database unavailable');
