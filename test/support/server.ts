@@ -12,6 +12,7 @@ import type { DiskSpace } from '../../packages/server/src/platform/disk-room.ts'
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import type { Pace } from '../../packages/server/src/sample/simulations.ts';
 import type { App } from '../../packages/server/src/platform/http.ts';
+import { requestConnections } from '../../packages/server/src/platform/pools.ts';
 import type { Sweeps } from '../../packages/server/src/platform/room.ts';
 import { cloneDatabase } from './database.ts';
 
@@ -51,7 +52,7 @@ export async function startTestServer(
     },
   });
   const log = createLog('info', sink);
-  const database = openDatabase(address ?? (await cloneDatabase()), config.databasePoolSize);
+  const database = openDatabase(address ?? (await cloneDatabase()), requestConnections(config));
   const feed = await openChangeFeed(database.address);
   const session = await DatabaseSession.open(database.address);
   const clock = await ClockWatch.start(session.sql, log);

@@ -5,6 +5,7 @@ import { keepEmbeddedPostgres } from './platform/embedded-keeper.ts';
 import { makeDataDirectory, runningEmbeddedPostgres } from './platform/embedded-postgres.ts';
 import { StartError } from './platform/errors.ts';
 import { createLog, type Log } from './platform/log.ts';
+import { requestConnections } from './platform/pools.ts';
 import { refuseSharedSessions } from './platform/session-check.ts';
 import { WriteSwitch } from './platform/write-switch.ts';
 
@@ -31,7 +32,7 @@ export async function openStorage(config: Config, log: Log): Promise<Storage> {
 export async function joinStorage(config: Config): Promise<Storage> {
   const running = config.databaseUrl === null ? runningEmbeddedPostgres(config.dataDir) : null;
   if (running === null) return openStorage(config, createLog('silent'));
-  const database = openDatabase(running, config.databasePoolSize);
+  const database = openDatabase(running, requestConnections(config));
   const close = async (): Promise<void> => database.close(1_000);
   return { database, place: embeddedPlace(config), diskSpace: null, died: never, close };
 }
@@ -54,7 +55,7 @@ async function openEmbedded(config: Config, log: Log): Promise<Storage> {
     const writes = new WriteSwitch(embedded.address, room, log);
     closers.push(async () => writes.stop());
     await writes.set();
-    const database = openDatabase(embedded.address, config.databasePoolSize);
+    const database = openDatabase(embedded.address, requestConnections(config));
     closers.push(async () => database.close(1_000));
     return { database, place: embeddedPlace(config), diskSpace: room, died: embedded.gaveUp, close };
   } catch (error) {
@@ -66,7 +67,7 @@ async function openEmbedded(config: Config, log: Log): Promise<Storage> {
 async function openUrl(config: Config, url: string): Promise<Storage> {
   const { hostname, port, pathname, searchParams } = new URL(url);
   const place = `${searchParams.get('host') ?? hostname}:${port || '5432'}${pathname}`;
-  const database = openDatabase({ kind: 'url', url }, config.databasePoolSize);
+  const database = openDatabase({ kind: 'url', url }, requestConnections(config));
   try {
     await database.sql`SELECT 1`;
   } catch (cause) {

@@ -1,4 +1,5 @@
 import type { Options } from 'postgres';
+import type { Config } from '../config.ts';
 
 export type ClientOptions = Options<Record<never, never>>;
 
@@ -26,7 +27,10 @@ const byKeys = {
   plan_cache_mode: 'force_generic_plan',
 };
 
-/** The pools beside the one for requests: how many connections each has, and how they are set. */
+/**
+ * The pools beside the one for requests: how many connections each has, and how they are set. Together these are the 23 that
+ * `USHER_DATABASE_POOL` reserves for background work.
+ */
 export const pools = {
   /** Asks whether the database answers. The connection must not give up before the pulse does. */
   pulse: { max: 1, idle_timeout: 0, connect_timeout: 10, fetch_types: false },
@@ -55,7 +59,17 @@ export const pools = {
   writeSwitch: { max: 1, idle_timeout: 30, fetch_types: false, connection: { statement_timeout: 60_000 } },
 } satisfies Record<string, PoolOptions>;
 
-/** Connections that a process needs only before it takes requests. */
+const backgroundConnections = Object.values(pools).reduce((sum, { max }) => sum + max, 0);
+
+/** What the pools above leave for requests of all connections that the process may open. */
+export function requestConnections({ databaseConnections }: Pick<Config, 'databaseConnections'>): number {
+  return databaseConnections - backgroundConnections;
+}
+
+/**
+ * Connections that a process needs only while it starts. They come on top of the others, but nobody can ask for statistics
+ * by then: the process has no more connections than it may open.
+ */
 export const startPools = {
   /** A migration of a large table, or of another process, may take any time. One that the database has forgotten ends all the same. */
   migrations: { max: 1, connection: { statement_timeout: 0 } },

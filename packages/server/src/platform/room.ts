@@ -70,7 +70,7 @@ export interface Platform extends ProcessParts {
 
 export function openPlatform(parts: ProcessParts, eventWebhooks: () => ApiDocument['webhooks']): Room & Platform {
   const { config, database, diskSpace } = parts;
-  const metrics = createMetrics(database.sql, config.databasePoolSize);
+  const metrics = createMetrics(database.sql, config.databaseConnections);
   const lookups = database.connect(pools.lookups);
   const names = new NameResolver({ servers: config.dnsServers });
   watchNames(metrics.registry, names);

@@ -13,7 +13,7 @@ const notificationMs = 2_000;
 const needs =
   'Usher needs connections that keep their session: it listens for notifications, prepares statements and makes settings. ' +
   'If a pooler stands before PostgreSQL, let it keep sessions (PgBouncer: pool_mode = session) with room for ' +
-  'USHER_DATABASE_POOL + 22 connections of each process; or let DATABASE_URL lead to PostgreSQL itself.';
+  'USHER_DATABASE_POOL connections of each process; or let DATABASE_URL lead to PostgreSQL itself.';
 
 /**
  * Refuses a database that is reached through a pooler which lends a connection for a statement or a transaction. Usher
