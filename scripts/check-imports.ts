@@ -16,7 +16,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(chain.map((room) => [room, before(room)])),
   webhooks: before('schedules'),
   'site-deletion': before('feed'),
-  sample: [...chain, 'webhooks'],
+  sample: [...chain, 'webhooks', 'site-deletion'],
 };
 
 const source = resolve('packages/server/src');

@@ -8,6 +8,7 @@ import type { Routing } from '../routing/room.ts';
 import { callRoutes } from './calls/routes.ts';
 import { FileDisk } from './files/disk.ts';
 import { startFileService } from './files/file-service.ts';
+import type { FileStore } from './files/file-store.ts';
 import { fileRoutes } from './files/routes.ts';
 import { sweepFiles } from './files/sweep.ts';
 import { iceServerRoutes } from './ice-servers/routes.ts';
@@ -19,6 +20,7 @@ import { engagementRoutes } from './routes.ts';
 import { signalRoutes } from './signals/routes.ts';
 import { sipDomainRoutes } from './sip-domains/routes.ts';
 import { carrierRoutes } from './sms/carrier-routes.ts';
+import { twilioCarrier } from './sms/carriers/twilio.ts';
 import { smsRoutes } from './sms/routes.ts';
 import { startSms, type SmsService } from './sms/service.ts';
 import { transferRoutes } from './transfers/routes.ts';
@@ -30,7 +32,7 @@ import { dropOldAuthentications } from './visitor-authentication/requests/store.
 import { visitorEventRoutes } from './visitor-events.ts';
 
 export interface Engagements {
-  readonly disk: FileDisk;
+  readonly disk: FileStore;
 }
 
 /** The reference lists some routes after those of the feed, and some after those of the event log. */
@@ -102,14 +104,13 @@ function openSms(platform: Platform, { events, routing }: Needs): SmsService | n
   if (config.twilio === null) return null;
   const sql = database.connect(pools.sms);
   const sms = startSms({
-    settings: config.twilio,
+    carrier: twilioCarrier(config.twilio, lookup),
     sql,
     turns: routing.turns,
     feed,
     log,
     registry: metrics.registry,
     tell: (accountId) => events.hints.tell(accountId),
-    lookup,
   });
   return {
     ...sms,

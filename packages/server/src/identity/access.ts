@@ -1,10 +1,11 @@
+import { atLeast, type Role } from '@usher/contract/roles';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { notFound, Refusal, invalid } from '../platform/errors.ts';
 import type { App } from '../platform/http.ts';
 import type { AccountId, SiteId } from '../platform/ids.ts';
 import { addressKey, type AddressRate, type RateLimit } from '../platform/rate-limit.ts';
 import type { Authenticator } from './authenticate.ts';
-import { atLeast, hasRoleAnywhere, isFromPage, nobody, type Caller, type OperatorCaller, type Role } from './caller.ts';
+import { hasRoleAnywhere, isFromPage, nobody, type Caller, type OperatorCaller } from './caller.ts';
 import {
   describeAccess,
   type Access,

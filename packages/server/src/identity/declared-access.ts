@@ -1,4 +1,4 @@
-import type { Role } from './caller.ts';
+import type { Role } from '@usher/contract/roles';
 
 /**
  * Who may use a route, declared beside its schema. A route that declares nothing is refused when it is registered.

@@ -1,3 +1,4 @@
+import { requestStates } from '@usher/contract/states';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { WebhookAttacher } from '../../events/attach-webhooks.ts';
@@ -19,7 +20,6 @@ import {
   requestEnded,
   requestInput,
   requestOutput,
-  requestStates,
   showRequest,
   type AnswerInput,
   type RequestRow,

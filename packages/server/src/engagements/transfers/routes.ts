@@ -1,3 +1,4 @@
+import { requestStates } from '@usher/contract/states';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { WebhookAttacher } from '../../events/attach-webhooks.ts';
@@ -14,7 +15,7 @@ import { showNewTicket, showTicket, ticketEnded, type TicketRow } from '../../ro
 import type { Turns } from '../../routing/turns.ts';
 import type { EngagementRow } from '../engagement.ts';
 import { permitParticipant, refuseStranger } from '../permission.ts';
-import { answerInput, answerOf, requestEnded, requestStates, type RequestRow } from '../requests/request.ts';
+import { answerInput, answerOf, requestEnded, type RequestRow } from '../requests/request.ts';
 import { findRequest, listRequests } from '../requests/store.ts';
 import { whoseOf } from '../requests/whose.ts';
 import { isSide, partyOf } from '../party.ts';

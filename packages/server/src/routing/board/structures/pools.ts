@@ -1,5 +1,5 @@
+import { perMedium, type Medium } from '@usher/contract/media';
 import type { SiteId, TeamId } from '../../../platform/ids.ts';
-import { media, type Medium } from '../../../platform/schema.ts';
 import { compareOperators, FreeOperatorSets } from './free-operators.ts';
 import { mediaSets, takes, type MediaSet } from './media.ts';
 import { OrderedSet } from './ordered-set.ts';
@@ -20,7 +20,7 @@ export function newPool(siteId: SiteId, teams: readonly TeamId[], narrowedTo: re
     places: 0,
     staff: Array.from({ length: mediaSets }, () => 0),
     free: new FreeOperatorSets(compareOperators),
-    waiting: { text: line(), phone: line(), audio: line(), video: line() },
+    waiting: perMedium(line),
   };
 }
 
@@ -55,5 +55,3 @@ export function countStaff(pool: Pool, operator: Operator, by: 1 | -1): void {
 export function isIdlePool(pool: Pool): boolean {
   return pool.queues.size === 0 && pool.places === 0;
 }
-
-export const everyMedium: readonly Medium[] = media;
