@@ -46,10 +46,8 @@ const withStatements: Readonly<Record<string, readonly string[]>> = {
   'parts of statements that several stores share': [
     'engagements/sms/sms-of-message.ts',
     'engagements/taking-part.ts',
-    'events/told.ts',
-    'events/write-event.ts',
+    'events/append.ts',
     'routing/statistics/facts.ts',
-    'routing/told-upgrades.ts',
     'site-deletion/belongings.ts',
   ],
   'a lock, a key or a link: one small thing with the statement or two that it is about': [

@@ -1,6 +1,6 @@
 import { installEdge } from './edge.ts';
 import { openEngagements } from './engagements/room.ts';
-import { eventWebhooks } from './events/catalogue.ts';
+import { eventWebhooks } from './events/make-event.ts';
 import { openEvents } from './events/room.ts';
 import { openFeed } from './feed/room.ts';
 import { openIdentity } from './identity/room.ts';

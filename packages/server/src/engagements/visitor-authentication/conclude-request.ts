@@ -1,6 +1,6 @@
 import type { AuthenticationFailure } from '../../events/authentication-failures.ts';
 import type { EventSecret } from '../../events/event-secrets.ts';
-import { writeEvent } from '../../events/write-event.ts';
+import { appendEvent } from '../../events/append.ts';
 import { lockAccount } from '../../identity/lock-account.ts';
 import type { Seal } from '../../identity/sealer.ts';
 import { lockVisitor, updateVisitor } from '../../identity/visitors/store.ts';
@@ -54,7 +54,7 @@ export async function concludeSuccess(
     if (!(await finishRequest(sql, request.id, null))) throw new AlreadyDecided();
     const changes = changesOf(visitor, identity);
     if (Object.keys(changes).length > 0) await updateVisitor(sql, visitorId, changes);
-    await writeEvent(sql, {
+    await appendEvent(sql, {
       accountId,
       type: 'visitor.authentication.success',
       about: { siteId, visitorId },
@@ -83,7 +83,7 @@ export async function concludeFailure(
 async function fail(sql: Sql, request: TakenRequest, reason: AuthenticationFailure): Promise<boolean> {
   const { id, accountId, siteId, visitorId } = request;
   if (!(await finishRequest(sql, id, reason))) return false;
-  await writeEvent(sql, {
+  await appendEvent(sql, {
     accountId,
     type: 'visitor.authentication.failure',
     about: { siteId, visitorId },
