@@ -9,17 +9,19 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   config: [],
   platform: ['config'],
   identity: ['platform', 'config'],
-  events: ['identity', 'platform', 'config'],
+  'webhooks/channels': ['identity', 'platform', 'config'],
+  events: ['webhooks/channels', 'identity', 'platform', 'config'],
   schedules: ['events', 'identity', 'platform', 'config'],
   queues: ['schedules', 'events', 'identity', 'platform', 'config'],
   routing: ['queues', 'schedules', 'events', 'identity', 'platform', 'config'],
   engagements: ['routing', 'queues', 'schedules', 'events', 'identity', 'platform', 'config'],
   feed: ['engagements', 'routing', 'queues', 'schedules', 'events', 'identity', 'platform', 'config'],
-  webhooks: ['events', 'identity', 'platform', 'config'],
+  webhooks: ['webhooks/channels', 'events', 'identity', 'platform', 'config'],
   'site-deletion': ['engagements', 'routing', 'queues', 'schedules', 'events', 'identity', 'platform', 'config'],
   sample: [
     'feed',
     'webhooks',
+    'webhooks/channels',
     'engagements',
     'routing',
     'queues',
@@ -43,7 +45,9 @@ function importsOf(file: string): string[] {
   return [...found].map(([, path = '']) => relative(source, resolve(dirname(join(source, file)), path)));
 }
 
+/** The channels are a room below the events, which ask them what a webhook that a ticket brings along may say. */
 function roomOf(file: string): string {
+  if (file.startsWith(join('webhooks', 'channels') + sep)) return 'webhooks/channels';
   return file === 'config.ts' ? 'config' : (file.split(sep)[0] ?? file);
 }
 

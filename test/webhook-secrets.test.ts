@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { eventTypes, makeEvent, type EventType } from '../packages/server/src/events/catalogue.ts';
-import { newSecret } from '../packages/server/src/events/webhook-secret.ts';
+import { newSecret } from '../packages/server/src/webhooks/channels/webhook-secret.ts';
 import { call, startTestServer, type Answer, type Json, type TestServer } from './support/server.ts';
 import {
   apnsFields,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { newSecret, secretBytes } from '../packages/server/src/events/webhook-secret.ts';
+import { newSecret, secretBytes } from '../packages/server/src/webhooks/channels/webhook-secret.ts';
 import { startCluster } from './support/cluster.ts';
 import { call, startTestServer, type Answer, type Json, type TestServer } from './support/server.ts';
 import { apnsFields, leaseElsewhere, makeWebhook, opened, originOf, rowOf, webhookFields } from './support/webhooks.ts';

@@ -85,7 +85,8 @@ import { SiteQueues } from './queues/site-queues.ts';
 import { sampleDataRoutes } from './sample/routes.ts';
 import { Simulations, type Pace } from './sample/simulations.ts';
 import { siteDeletionRoutes } from './site-deletion/routes.ts';
-import { ApnsSender } from './webhooks/apns/sender.ts';
+import { channels } from './webhooks/channels/channels.ts';
+import { OpenChannels } from './webhooks/channels/open-channels.ts';
 import { Courier } from './webhooks/dispatcher/courier.ts';
 import { Dispatcher } from './webhooks/dispatcher/dispatcher.ts';
 import { countDeliveries, watchDispatcher } from './webhooks/dispatcher/metrics.ts';
@@ -102,7 +103,6 @@ import { installSettling } from './platform/settling.ts';
 import { limitCallers } from './limit-callers.ts';
 import { openOutgoing, type Outgoing } from './outgoing.ts';
 import { eventTypeRoutes } from './webhooks/event-types.ts';
-import { WebhookConnectors } from './webhooks/dispatcher/webhook-connectors.ts';
 import { webhookRoutes } from './webhooks/registrations/routes.ts';
 
 interface AppParts {
@@ -362,20 +362,20 @@ interface DispatcherSetting extends AppParts {
 function startDispatcher({ app, config, database, outgoing, sealer, ...parts }: DispatcherSetting): void {
   const { names, lookup, guard, attached } = outgoing;
   const sql = database.connect(dispatcherOptions);
-  const apns = new ApnsSender({ settings: config.apns, sql, sealer, lookup });
-  const connectors = new WebhookConnectors({ registered: guard, attached: attached.guard });
+  const guards = { registered: guard, attached: attached.guard };
+  const open = new OpenChannels(channels, { settings: config, sql, sealer, guards, lookup });
   const { feed, metrics } = parts;
   const dispatcher = new Dispatcher({
     sql,
     ...parts,
-    book: new WebhookBook(sql, sealer, feed),
-    courier: new Courier({ sql, sealer, connectors, names, apns }),
+    book: new WebhookBook({ sql, sealer, feed, channels: open }),
+    courier: new Courier({ sql, sealer, names, channels: open }),
     watch: countDeliveries(metrics.registry),
   });
   watchDispatcher(metrics.registry, dispatcher);
   app.addHook('onClose', async () => {
     await dispatcher.stop();
-    apns.close();
+    open.close();
     await sql.end({ timeout: 1 });
   });
 }

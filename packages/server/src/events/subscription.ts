@@ -2,21 +2,24 @@ import Type from 'typebox';
 import { messageAudiences, type MessageAudience } from '../identity/sites/site.ts';
 import type { Violation } from '../platform/errors.ts';
 import { checked, list, oneOf } from '../platform/schema.ts';
-import { isApns, parseApnsUrl } from './apns-url.ts';
+import type { Channel } from '../webhooks/channels/channel.ts';
+import { channelFields, channelOf, channels, findChannel } from '../webhooks/channels/channels.ts';
+import type { WebhookMethod } from '../webhooks/channels/http.ts';
 import { eventTypes, type EventType } from './catalogue.ts';
-import { headerViolations, headerLimits } from './webhook-headers.ts';
-import { secretBytes, webhookSecret } from './webhook-secret.ts';
+import { secretBytes, webhookSecret } from '../webhooks/channels/webhook-secret.ts';
 
 /** Where to tell of which events (D8.1, D8.2, D8.4): what every webhook has, and one that a ticket or request brings along. */
 
 const longestUrl = 2_048;
 const mostAttached = 10;
 
-const methods = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
-export type WebhookMethod = (typeof methods)[number];
-
-interface Subscribed {
+/** A subscription that has been found good, with everything left out filled in. */
+export interface WebhookSubscription {
+  readonly kind: string;
   readonly url: string;
+  /** With the channels that have it, as are headers. */
+  readonly method?: WebhookMethod;
+  readonly headers?: Readonly<Record<string, string>>;
   /** Without duplicates. */
   readonly events: readonly EventType[];
   readonly messages: MessageAudience;
@@ -24,32 +27,15 @@ interface Subscribed {
   readonly secret: string | null;
 }
 
-/** A subscription that has been found good, with everything left out filled in. */
-export type WebhookSubscription =
-  | (Subscribed & {
-      readonly kind: 'http';
-      readonly method: WebhookMethod;
-      readonly headers: Readonly<Record<string, string>>;
-    })
-  | (Subscribed & { readonly kind: 'apns' });
+/** Fields that a webhook has only with some channels. */
+const someChannelsFields = [...Object.keys(channelFields), 'secret'];
+
+const attachable = channels.filter(({ isAttachable }) => isAttachable);
 
 /** What attached and registered webhooks have alike; `webhookViolations` says what they cannot. */
 export const webhookFields = {
-  url: Type.String({
-    maxLength: longestUrl,
-    description: 'An http or https URL without user-info, or apns://<device_token>@<topic>?env=sandbox|production',
-  }),
-  method: Type.Unsafe<WebhookMethod>({
-    ...oneOf(methods),
-    uppercase: true,
-    description: 'In any case. Required with http and https, not with apns',
-  }),
-  headers: Type.Unsafe<Record<string, string>>({
-    type: 'object',
-    additionalProperties: { type: 'string' },
-    maxProperties: headerLimits.count,
-    description: `With http and https only; ${headerLimits.bytes} bytes in all. A Content-Type must be a JSON type, and is sent instead of application/json`,
-  }),
+  url: Type.String({ maxLength: longestUrl, description: attachable.map(({ urlForm }) => urlForm).join(', or ') }),
+  ...channelFields,
   events: list(oneOf(eventTypes), { minItems: 1 }),
 };
 
@@ -71,7 +57,7 @@ const fields = {
 
 const webhookInput = checked(
   Type.Object(fields, { title: 'AttachedWebhook', additionalProperties: false }),
-  webhookViolations,
+  violationsAmong(attachable),
 );
 export type WebhookInput = Type.Static<typeof webhookInput>;
 
@@ -82,70 +68,67 @@ export function subscriptionOf(
   { url, method, headers = {}, events, messages: given, secret }: WebhookInput,
   usualMessages: MessageAudience,
 ): WebhookSubscription {
-  const messages = given ?? usualMessages;
-  const subscribed = { url, events: [...new Set(events)], messages, secret: secret ?? null };
-  if (isApns(url)) return { kind: 'apns', ...subscribed };
-  if (method === undefined) throw new Error('a webhook without a method has passed validation');
-  return { kind: 'http', ...subscribed, method, headers };
+  return {
+    kind: channelOf(url).kind,
+    url,
+    ...(method === undefined ? {} : { method, headers }),
+    events: [...new Set(events)],
+    messages: given ?? usualMessages,
+    secret: secret ?? null,
+  };
 }
 
-/** What the schema cannot say. Fields of the wrong type are the schema's to report; null, where it may stand, is none. */
-export function webhookViolations(value: unknown): Violation[] {
-  if (typeof value !== 'object' || value === null) return [];
-  const given = value as Partial<Record<keyof typeof fields, unknown>>;
-  const isGiven = (name: keyof typeof fields): boolean => given[name] !== undefined && given[name] !== null;
-  const headers = headerViolations(given.headers).map(({ attribute, detail }) => ({
-    attribute: `/headers${attribute}`,
-    detail,
-  }));
-  const secret = secretViolations(given.secret);
-  if (typeof given.url !== 'string') return [...headers, ...secret];
-  const url = urlFaults(given.url).map((detail) => ({ attribute: '/url', detail }));
-  switch (schemeOf(given.url)) {
-    case 'http':
-    case 'https':
-      return [...url, ...headers, ...secret, ...(isGiven('method') ? [] : [required('/method')])];
-    case 'apns':
-      return [...url, ...onlyHttp.flatMap((name) => (isGiven(name) ? [foreign(name)] : []))];
-    default:
-      return [...url, ...headers, ...secret];
-  }
+/** What the schema cannot say of a registered webhook, and of the new secret of one. */
+export const webhookViolations = violationsAmong(channels);
+
+/**
+ * What the schema cannot say of a webhook that is sent by one of these channels. Fields of the wrong type are the schema's to
+ * report; null, where it may stand, is none.
+ */
+function violationsAmong(allowed: readonly Channel[]): (value: unknown) => Violation[] {
+  return (value) => {
+    if (typeof value !== 'object' || value === null) return [];
+    const given: Readonly<Record<string, unknown>> = { ...value };
+    const { url, secret } = given;
+    const channel = typeof url === 'string' ? findChannel(url, allowed) : null;
+    return [
+      ...(typeof url === 'string' ? urlViolations(url, channel, allowed) : []),
+      ...(channel === null
+        ? [...allowed.flatMap((each) => each.violations(given)), ...secretViolations(secret)]
+        : channelViolations(channel, given)),
+    ];
+  };
 }
 
-/** A push notification has neither, and Apple is who signs for it. */
-const onlyHttp = ['method', 'headers', 'secret'] as const;
+function urlViolations(url: string, channel: Channel | null, allowed: readonly Channel[]): Violation[] {
+  return urlFaults(url, channel, allowed).map((detail) => ({ attribute: '/url', detail }));
+}
+
+function urlFaults(url: string, channel: Channel | null, allowed: readonly Channel[]): readonly string[] {
+  // The URL parser would drop or turn these in silence, and another receiver of the text might not.
+  if (/[\s\p{Cc}\\]/u.test(url)) return ['must not contain spaces, control characters or backslashes'];
+  if (channel !== null) return channel.urlFaults(url);
+  const schemes = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(allowed.flatMap((each) => each.schemes));
+  return [`must be an ${schemes} URL, protocol included`];
+}
+
+function channelViolations(channel: Channel, given: Readonly<Record<string, unknown>>): Violation[] {
+  const isGiven = (name: string): boolean => given[name] !== undefined && given[name] !== null;
+  const taken = [...Object.keys(channel.fields), ...(channel.unsigned === null ? ['secret'] : [])];
+  const foreign = someChannelsFields.filter((name) => !taken.includes(name) && isGiven(name));
+  return [
+    ...channel.violations(given),
+    ...(channel.unsigned === null ? secretViolations(given['secret']) : []),
+    ...channel.requiredFields.flatMap((name) => (isGiven(name) ? [] : [fault(name, 'is required with', channel)])),
+    ...foreign.map((name) => fault(name, 'is not allowed with', channel)),
+  ];
+}
+
+function fault(name: string, what: string, { urlName }: Channel): Violation {
+  return { attribute: `/${name}`, detail: `${what} ${urlName}` };
+}
 
 function secretViolations(secret: unknown): Violation[] {
   if (typeof secret !== 'string' || secretBytes(secret) !== null) return [];
   return [{ attribute: '/secret', detail: 'must be whsec_ and base64 of 24 to 64 bytes' }];
-}
-
-function required(attribute: string): Violation {
-  return { attribute, detail: 'is required with an http or https URL' };
-}
-
-function foreign(name: string): Violation {
-  return { attribute: `/${name}`, detail: 'is not allowed with an apns URL' };
-}
-
-function schemeOf(url: string): string {
-  return /^([a-z]+):\/\//i.exec(url)?.[1]?.toLowerCase() ?? '';
-}
-
-function urlFaults(url: string): readonly string[] {
-  // The URL parser would drop or turn these in silence, and another receiver of the text might not.
-  if (/[\s\p{Cc}\\]/u.test(url)) return ['must not contain spaces, control characters or backslashes'];
-  switch (schemeOf(url)) {
-    case 'http':
-    case 'https':
-      if (!URL.canParse(url)) return ['must be a URL with a host'];
-      // Of slashes before the host there may be any number.
-      return /^[^:]*:\/+[^/?#]*@/.test(url) ? ['must not contain a user name or password'] : [];
-    case 'apns': {
-      const target = parseApnsUrl(url);
-      return 'faults' in target ? target.faults : [];
-    }
-    default:
-      return ['must be an http, https or apns URL, protocol included'];
-  }
 }

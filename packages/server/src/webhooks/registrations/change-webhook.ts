@@ -1,8 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import { isApns } from '../../events/apns-url.ts';
 import { addressComplaint, type WebhookId } from '../../events/attach-webhooks.ts';
 import { destinationFor } from '../../events/destination.ts';
-import { newSecret, purposeOfSecret } from '../../events/webhook-secret.ts';
 import { accountOf, operatorOf } from '../../identity/access.ts';
 import { recordChange } from '../../identity/audit/audit.ts';
 import { lockAccount } from '../../identity/lock-account.ts';
@@ -12,13 +10,15 @@ import { inTransaction } from '../../platform/database.ts';
 import { invalid, Refusal } from '../../platform/errors.ts';
 import { ifMatch, preconditionFailed } from '../../platform/etag.ts';
 import { newId } from '../../platform/ids.ts';
+import { channelOf } from '../channels/channels.ts';
+import { newSecret, purposeOfSecret } from '../channels/webhook-secret.ts';
 import { moveWaiting, setAside } from '../set-aside.ts';
 import { auditedWebhook, concerning } from './audit.ts';
 import { lockedWebhook, namedSites, permittedWebhook, reachOf, refuseBeyondReach } from './reach.ts';
 import { countRegistered, insertWebhook, markDeleted, takeOver, updateWebhook } from './store.ts';
 import { completeWebhook, type WebhookGiven, type WebhookRow } from './webhook.ts';
 
-/** By the document, HTTP and APN together. */
+/** By the document, of all channels together. */
 const mostRegistered = 10;
 
 /** It does not count among the ten, so it cannot become one of them. */
@@ -26,7 +26,7 @@ const sampleStays = 'cannot be changed: it belongs to the sample data. Register 
 
 interface CreatedWebhook {
   readonly row: WebhookRow;
-  /** `null` with apns. */
+  /** `null`: its channel does not sign. */
   readonly secret: string | null;
 }
 
@@ -38,7 +38,7 @@ export async function createWebhook(
   const accountId = accountOf(request);
   const id = newId<WebhookId>();
   const webhook = completeWebhook({ ...given, site_ids: namedSites(request, given.site_ids ?? null) }, null);
-  const secret = isApns(webhook.url) ? null : (given.secret ?? newSecret());
+  const secret = channelOf(webhook.url).unsigned === null ? (given.secret ?? newSecret()) : null;
   const seal = await sealer.seal();
   const sealed = secret === null ? null : seal(secret, purposeOfSecret(id));
   const row = await inTransaction(request.sql, async (sql) => {

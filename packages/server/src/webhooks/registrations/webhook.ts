@@ -1,10 +1,8 @@
 import Type from 'typebox';
-import { isApns } from '../../events/apns-url.ts';
 import type { WebhookId } from '../../events/attach-webhooks.ts';
 import type { EventType } from '../../events/catalogue.ts';
 import type { DestinationId } from '../../events/destination.ts';
-import { webhookFields, webhookViolations, type WebhookMethod } from '../../events/subscription.ts';
-import { webhookSecret } from '../../events/webhook-secret.ts';
+import { webhookFields, webhookViolations } from '../../events/subscription.ts';
 import type { AccountId, OperatorId, SiteId } from '../../platform/ids.ts';
 import {
   body,
@@ -18,6 +16,9 @@ import {
   timestamp,
   uuid,
 } from '../../platform/schema.ts';
+import { channelOf } from '../channels/channels.ts';
+import type { WebhookMethod } from '../channels/http.ts';
+import { webhookSecret } from '../channels/webhook-secret.ts';
 
 const orderings = ['engagement', 'none'] as const;
 const reasons = ['asked', 'gone', 'failing', 'token_ended'] as const;
@@ -123,7 +124,7 @@ function nullableTimestamp(meaning: string) {
 /** What is written of a webhook by whoever registers it, its secret aside. */
 export interface StoredWebhook {
   readonly url: string;
-  /** Neither with apns. */
+  /** `null` with channels that do not have them. */
   readonly method: WebhookMethod | null;
   readonly headers: Record<string, string> | null;
   readonly events: EventType[];
@@ -173,9 +174,8 @@ export function completeWebhook(given: WebhookGiven, current: StoredWebhook | nu
   const sites = keep('site_ids');
   return {
     url: given.url,
-    ...(isApns(given.url)
-      ? { method: null, headers: null }
-      : { method: given.method ?? null, headers: keep('headers') ?? {} }),
+    method: given.method ?? null,
+    headers: 'headers' in channelOf(given.url).fields ? (keep('headers') ?? {}) : null,
     events: [...new Set(given.events)],
     site_ids: sites === null ? null : [...new Set(sites)],
     description: keep('description'),

@@ -17,7 +17,7 @@ export interface Attempt {
   /** What went wrong, in words for whoever registered the webhook. */
   readonly error: string | null;
   readonly durationMs: number;
-  /** Somebody took the request and did not answer in time. Only requests over HTTP say so. */
+  /** Somebody took what was sent and did not answer in time. */
   readonly timedOut?: boolean;
   /** How long the receiver asks to be left alone. */
   readonly retryAfterMs: number | null;

@@ -1,4 +1,4 @@
-import type { Violation } from '../platform/errors.ts';
+import type { Violation } from '../../../platform/errors.ts';
 
 /** Headers an integrator may add to the requests of a webhook (D8.4). Bytes are those of names and values together. */
 export const headerLimits = { count: 50, bytes: 8_192 } as const;
