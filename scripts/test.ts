@@ -59,7 +59,7 @@ const hasTools = await run(node, ['scripts/install-test-tools.ts']);
 /** A file that takes longer hangs. The longest, bench/entries.test.ts, takes a third of this beside four others. */
 const longestFileMs = 600_000;
 const long =
-  /\/(entries|oldest-postgres|access|garbage|start|sample-data|delivery-ledger|[\w-]+-faults|theory|widget-leaving|firefox|webkit)\.test\.ts$/;
+  /\/(entries|oldest-postgres|access|garbage|start|sample-data|delivery-ledger|[\w-]+-faults|theory|leaving|firefox|webkit)\.test\.ts$/;
 const everything = ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'bench/*.test.ts'];
 const checks = files.length === 0 ? lanes.map(checkInTurn) : [];
 const testsPassed = await runTests(files.length === 0 ? everything : files);

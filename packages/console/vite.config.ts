@@ -13,7 +13,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     target: 'es2023',
     reportCompressedSize: false,
-    // test/console-size.test.ts holds the first page to its limit, compressed.
+    // test/console/size.test.ts holds the first page to its limit, compressed.
     chunkSizeWarningLimit: 1_000,
   },
 });

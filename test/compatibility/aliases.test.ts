@@ -1,21 +1,18 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { aliases } from '../../packages/server/src/platform/aliases.ts';
 import { newNumber } from '../support/carrier.ts';
-import { openCast, type Cast } from '../support/cast.ts';
+import { openCast } from '../support/cast.ts';
 import { expected, type CallerKind } from '../support/expected-access.ts';
+import { forThisFile } from '../support/fixture.ts';
 import { makeTargets } from '../support/route-targets.ts';
 import { call, startTestServer, type Json } from '../support/server.ts';
 import { hasSucceeded, validRequest } from '../support/valid-requests.ts';
 import { expectStatus, makeAccount, makeOperator } from '../support/world.ts';
 
 /** Other forms of a request have everything of the operation that they stand for. */
-let cast: Cast;
-before(async () => {
-  cast = await openCast();
-});
-after(async () => cast[Symbol.asyncDispose]());
+const cast = await forThisFile(openCast());
 
 function smsFields(site_id: string): Json {
   return { site_id, from_number: newNumber(), to_number: newNumber(), message: 'Hi' };

@@ -1,35 +1,25 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { eventTypes } from '../../packages/server/src/events/catalogue.ts';
-import { acknowledge, engage, ofType, said, say, transcript, type Engaged } from '../support/chat.ts';
-import { openFeed, type OpenFeed } from '../support/feed.ts';
+import { acknowledge, engage, ofType, said, say, transcript } from '../support/chat.ts';
+import { openFeed } from '../support/feed.ts';
 import { fileForm } from '../support/files.ts';
-import { startReceiver, type Receiver } from '../support/receiver.ts';
-import { call, startTestServer, until, type Answer, type Json, type TestServer } from '../support/server.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { call, startTestServer, until, type Answer, type Json } from '../support/server.ts';
 import { makeWebhook } from '../support/webhooks.ts';
 import { eventsOf, expectStatus, makePresent, makeQueue } from '../support/world.ts';
 
 /**
  * Lines of issue 16 about messages, transcripts, engagements and files, each beside a request that shows it. Line 1.5 is in
- * test/push.test.ts, which has an Apple of its own.
+ * test/webhooks/push.test.ts, which has an Apple of its own.
  */
-let server: TestServer;
-let chat: Engaged;
-let receiver: Receiver;
-let feed: OpenFeed;
-before(async () => {
-  server = await startTestServer();
-  receiver = await startReceiver();
-  chat = await engage(server);
-  await makeWebhook(server, chat.own, { url: receiver.url, events: [...eventTypes] });
-  feed = await openFeed(server, { token: chat.operator.token });
-});
-after(async () => {
-  await feed.close();
-  await server[Symbol.asyncDispose]();
-  await receiver.close();
-});
+const server = await forThisFile(startTestServer());
+const receiver = await forThisFile(startReceiver());
+const chat = await engage(server);
+await makeWebhook(server, chat.own, { url: receiver.url, events: [...eventTypes] });
+const feed = await forThisFile(openFeed(server, { token: chat.operator.token }));
 
 interface Entry {
   readonly line: string;

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { newNumber } from '../support/carrier.ts';
-import { openCast, type Cast } from '../support/cast.ts';
+import { openCast } from '../support/cast.ts';
 import { startTalk } from '../support/files.ts';
+import { forThisFile } from '../support/fixture.ts';
 import { call, type Json } from '../support/server.ts';
 import {
   expectStatus,
@@ -30,37 +31,32 @@ interface World {
   readonly engagement: { readonly id: string; readonly token: string };
 }
 
-let cast: Cast;
-let world: World;
-before(async () => {
-  cast = await openCast();
-  const { server } = cast;
-  const own = await makeAccount(server);
-  const ann = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
-  const renamed = { name: 'Ann 100% Łódź', email: 'Ann_Smith@shop.example' };
-  expectStatus(await call(server, `PATCH /operators/${ann.id}`, { token: own.admin, body: renamed }), 200);
-  await present(server, ann);
-  const two = await makeAccount(server);
-  const second = await makeSite(server, two);
-  const addresses = { addresses: ['https://Shop.example.com:8443/start', 'www.example.org/shop'] };
-  const origins = { allowed_origins: ['https://app.example.net'] };
-  expectStatus(await call(server, `PATCH /sites/${two.siteId}`, { token: two.admin, body: addresses }), 200);
-  expectStatus(await call(server, `PATCH /sites/${second}`, { token: two.admin, body: origins }), 200);
-  const credentials = { api_key_id: two.key.id, api_key_secret: two.key.secret, site_ids: [second] };
-  const limited = expectStatus(await call(server, 'POST /sites/tokens', { body: credentials }), 200).body.access_token;
-  const talk = await startTalk(server);
-  world = {
-    own,
-    ann,
-    two,
-    second,
-    limited,
-    visitor: await makeVisitor(server, own),
-    longLived: await makeAccessToken(server, own, ann.id),
-    engagement: { id: talk.engagement, token: talk.operator.token },
-  };
-});
-after(async () => cast[Symbol.asyncDispose]());
+const cast = await forThisFile(openCast());
+const { server } = cast;
+const own = await makeAccount(server);
+const ann = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
+const renamed = { name: 'Ann 100% Łódź', email: 'Ann_Smith@shop.example' };
+expectStatus(await call(server, `PATCH /operators/${ann.id}`, { token: own.admin, body: renamed }), 200);
+await present(server, ann);
+const two = await makeAccount(server);
+const second = await makeSite(server, two);
+const addresses = { addresses: ['https://Shop.example.com:8443/start', 'www.example.org/shop'] };
+const origins = { allowed_origins: ['https://app.example.net'] };
+expectStatus(await call(server, `PATCH /sites/${two.siteId}`, { token: two.admin, body: addresses }), 200);
+expectStatus(await call(server, `PATCH /sites/${second}`, { token: two.admin, body: origins }), 200);
+const credentials = { api_key_id: two.key.id, api_key_secret: two.key.secret, site_ids: [second] };
+const limited = expectStatus(await call(server, 'POST /sites/tokens', { body: credentials }), 200).body.access_token;
+const talk = await startTalk(server);
+const world = {
+  own,
+  ann,
+  two,
+  second,
+  limited,
+  visitor: await makeVisitor(server, own),
+  longLived: await makeAccessToken(server, own, ann.id),
+  engagement: { id: talk.engagement, token: talk.operator.token },
+};
 
 interface Asked {
   readonly token?: string;

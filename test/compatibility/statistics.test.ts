@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { call, startTestServer, until, type Answer, type Json, type TestServer } from '../support/server.ts';
+import { test } from 'node:test';
+import { openWorld } from '../support/fixture.ts';
+import { call, until, type Answer, type Json } from '../support/server.ts';
 import {
   acceptOffer,
   enqueue,
   expectStatus,
-  makeAccount,
   makeOperator,
   makePresent,
   makeQueue,
@@ -28,48 +28,41 @@ interface World {
   readonly manager: TestOperator;
 }
 
-let server: TestServer;
-let world: World;
-
-before(async () => {
-  server = await startTestServer();
-  const own = await makeAccount(server);
-  const otherSite = await makeSite(server, own);
-  const team = await makeTeam(server, own, own.siteId);
-  const queue = await makeQueue(server, own, { when_unstaffed: 'accept' });
-  const roles = [{ site_id: own.siteId, role: 'operator', team_ids: [team] }];
-  const operator = await makeOperator(server, own, roles);
-  const manager = await makeOperator(server, own, [
-    { site_id: own.siteId, role: 'manager' },
-    { site_id: otherSite, role: 'operator' },
-  ]);
-  world = { own, otherSite, team, queue, operator, manager };
-  // One who is engaged from the queue and one who gives up.
-  await present(server, operator);
-  await enqueue(server, own, queue);
-  await until(async () => (await offersOf(server, operator)).length > 0);
-  const engagement = await acceptOffer(server, operator);
-  const waiting = await enqueue(server, own, queue);
-  const cancel = { token: waiting.visitor.token, body: { action: 'cancel' } };
-  expectStatus(await call(server, `PATCH /queue_tickets/${waiting.id}`, cancel), 200);
-  const end = { token: operator.token, body: { action: 'end' } };
-  expectStatus(await call(server, `PATCH /engagements/${engagement}`, end), 200);
-  await present(server, operator, { available: false, reason: 'Lunch' });
-  // An hour ago, so that there is time to count: what has happened here so far may be shorter than a second.
-  await server.database.sql`
-    INSERT INTO presence_intervals (account_id, operator_id, engaged, available, media, reason, site_ids, team_ids, started_at, ended_at)
-    SELECT account_id, id, kept.engaged, kept.available, '{text,video}', kept.reason, ${[own.siteId]}::uuid[], ${[team]}::uuid[],
-           now() - interval '2 hours' + kept.minute * interval '1 minute', now() - interval '2 hours' + (kept.minute + 10) * interval '1 minute'
-      FROM operators,
-           (VALUES (0, true, false, NULL), (10, false, true, NULL), (20, false, false, 'Lunch'), (30, false, false, 'engaged'),
-                   (40, false, false, 'chat'), (50, false, false, '')) AS kept (minute, engaged, available, reason)
-     WHERE id = ${operator.id}`;
-  await server.database.sql`
-    INSERT INTO presence_intervals (account_id, operator_id, engaged, available, media, site_ids, team_ids, started_at, ended_at)
-    SELECT account_id, id, false, true, '{text}', ${[own.siteId]}::uuid[], '{NULL}', '2020-01-31T04:00:00Z', '2020-02-01T00:00:00Z'
-      FROM operators WHERE id = ${operator.id}`;
-});
-after(async () => server[Symbol.asyncDispose]());
+const { server, account: own } = await openWorld();
+const otherSite = await makeSite(server, own);
+const team = await makeTeam(server, own, own.siteId);
+const queue = await makeQueue(server, own, { when_unstaffed: 'accept' });
+const roles = [{ site_id: own.siteId, role: 'operator', team_ids: [team] }];
+const operator = await makeOperator(server, own, roles);
+const manager = await makeOperator(server, own, [
+  { site_id: own.siteId, role: 'manager' },
+  { site_id: otherSite, role: 'operator' },
+]);
+const world = { own, otherSite, team, queue, operator, manager };
+// One who is engaged from the queue and one who gives up.
+await present(server, operator);
+await enqueue(server, own, queue);
+await until(async () => (await offersOf(server, operator)).length > 0);
+const engagement = await acceptOffer(server, operator);
+const waiting = await enqueue(server, own, queue);
+const cancel = { token: waiting.visitor.token, body: { action: 'cancel' } };
+expectStatus(await call(server, `PATCH /queue_tickets/${waiting.id}`, cancel), 200);
+const end = { token: operator.token, body: { action: 'end' } };
+expectStatus(await call(server, `PATCH /engagements/${engagement}`, end), 200);
+await present(server, operator, { available: false, reason: 'Lunch' });
+// An hour ago, so that there is time to count: what has happened here so far may be shorter than a second.
+await server.database.sql`
+  INSERT INTO presence_intervals (account_id, operator_id, engaged, available, media, reason, site_ids, team_ids, started_at, ended_at)
+  SELECT account_id, id, kept.engaged, kept.available, '{text,video}', kept.reason, ${[own.siteId]}::uuid[], ${[team]}::uuid[],
+         now() - interval '2 hours' + kept.minute * interval '1 minute', now() - interval '2 hours' + (kept.minute + 10) * interval '1 minute'
+    FROM operators,
+         (VALUES (0, true, false, NULL), (10, false, true, NULL), (20, false, false, 'Lunch'), (30, false, false, 'engaged'),
+                 (40, false, false, 'chat'), (50, false, false, '')) AS kept (minute, engaged, available, reason)
+   WHERE id = ${operator.id}`;
+await server.database.sql`
+  INSERT INTO presence_intervals (account_id, operator_id, engaged, available, media, site_ids, team_ids, started_at, ended_at)
+  SELECT account_id, id, false, true, '{text}', ${[own.siteId]}::uuid[], '{NULL}', '2020-01-31T04:00:00Z', '2020-02-01T00:00:00Z'
+    FROM operators WHERE id = ${operator.id}`;
 
 const today = (): string => {
   const day = 86_400_000;

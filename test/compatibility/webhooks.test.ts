@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { parseApnsUrl } from '../../packages/server/src/webhooks/channels/apns/url.ts';
 import { ApnsStage, delivery } from '../support/apns.ts';
-import { engage, say, type Engaged } from '../support/chat.ts';
-import { call, startTestServer, type Answer, type Json, type TestServer } from '../support/server.ts';
+import { engage, say } from '../support/chat.ts';
+import { openWorld } from '../support/fixture.ts';
+import { call, type Answer, type Json } from '../support/server.ts';
 import { apnsFields, webhookFields } from '../support/webhooks.ts';
 import {
   expectStatus,
@@ -15,39 +16,25 @@ import {
   makeSite,
   policyFields,
   queueFields,
-  type TestAccount,
-  type TestOperator,
 } from '../support/world.ts';
 
 /**
  * Each line of "The interface to the letter, and the clients that already exist" that is about webhooks and about what a request
  * may say, beside the request that shows it. What needs more than one request to show is behind the table.
  */
-let server: TestServer;
-let account: TestAccount;
-let second: string;
+const { server, account } = await openWorld();
+const second = await makeSite(server, account);
 /** Of which there is as much as of the others, and which no list asks for. */
-let third: string;
+const third = await makeSite(server, account);
 /** super_manager of the first site alone. */
-let partial: TestOperator;
-let queue: string;
-let chat: Engaged;
-
-before(async () => {
-  server = await startTestServer();
-  account = await makeAccount(server);
-  second = await makeSite(server, account);
-  third = await makeSite(server, account);
-  partial = await makeOperator(server, account, [{ site_id: account.siteId, role: 'super_manager' }]);
-  queue = await makeQueue(server, account);
-  for (const siteId of [account.siteId, second, third]) {
-    const there = { ...account, siteId: siteId as TestAccount['siteId'] };
-    await makeQueue(server, there);
-    await makePolicy(server, there);
-  }
-  chat = await engage(server);
-});
-after(async () => server[Symbol.asyncDispose]());
+const partial = await makeOperator(server, account, [{ site_id: account.siteId, role: 'super_manager' }]);
+const queue = await makeQueue(server, account);
+for (const siteId of [account.siteId, second, third]) {
+  const there = { ...account, siteId };
+  await makeQueue(server, there);
+  await makePolicy(server, there);
+}
+const chat = await engage(server);
 
 interface Asked {
   readonly request: string;

@@ -4,7 +4,7 @@ import { inWords } from '../src/problem.ts';
 import type { Media, Side } from '../src/media.ts';
 import type { Signal } from '../src/signal.ts';
 
-/** A page with nothing on it but a call: what the desk and the widget do with one, for test/call.test.ts to drive. */
+/** A page with nothing on it but a call: what the desk and the widget do with one, for test/call/call.test.ts to drive. */
 
 interface Joining {
   readonly token: string;

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { SiteId } from '../platform/ids.ts';
-import type { Party } from '../routing/board/answering.ts';
+import type { Party } from '../routing/board/rules/answering.ts';
 
 /** The side the caller is, for routes of operators and visitors. */
 export function partyOf({ caller }: FastifyRequest): Party {

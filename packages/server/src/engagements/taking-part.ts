@@ -1,6 +1,6 @@
 import type { Piece, Sql } from '../platform/database.ts';
 import type { AccountId, EngagementId } from '../platform/ids.ts';
-import type { Party } from '../routing/board/answering.ts';
+import type { Party } from '../routing/board/rules/answering.ts';
 
 /** What statements inside an engagement have in common. They call the engagement `e`. */
 

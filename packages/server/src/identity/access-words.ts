@@ -4,7 +4,7 @@ import type { Role } from './caller.ts';
 /**
  * What is asked of an operator where the role on one site is not the whole rule. A route declares its rule, the code that
  * decides about the resource reads it from there (`permitAs`), the reference says it in words, and the access matrix
- * (`test/access.test.ts`, `test/bystanders.test.ts`) asks every route whether it keeps to it.
+ * (`test/identity/access.test.ts`, `test/identity/bystanders.test.ts`) asks every route whether it keeps to it.
  */
 export const operatorRules = {
   /** The operator who takes part in the engagement, or in the request, now. To others on the site it is forbidden. */

@@ -2,7 +2,7 @@ import { registerHooks } from 'node:module';
 
 /**
  * postgres.js 3.4.9, mended as it is loaded where it loses a connection (docs/decisions/0012). Each mend says what went
- * wrong without it and has a test in test/driver.test.ts. Once a release has changed one of these places, we refuse to
+ * wrong without it and has a test in test/platform/driver.test.ts. Once a release has changed one of these places, we refuse to
  * start: see which mends are still needed, and delete the others.
  */
 interface Mend {

@@ -14,7 +14,7 @@ import { mediaOf, type QueueRow } from '../queues/queue.ts';
 import { compiledHours } from '../queues/site-queues.ts';
 import { policiesById, queueColumns } from '../queues/store.ts';
 import { newBoard, type Board } from './board/board.ts';
-import { mediaSet } from './board/media.ts';
+import { mediaSet } from './board/structures/media.ts';
 import {
   putEngagement,
   putQueueMemory,
@@ -25,9 +25,9 @@ import {
   type StoredEngagement,
   type StoredRequest,
   type StoredTicket,
-} from './board/rows.ts';
-import { dropOperator, dropQueue, putOperator, putQueue } from './board/staffing.ts';
-import type { QueueMemory, Standing } from './board/state.ts';
+} from './board/views/rows.ts';
+import { dropOperator, dropQueue, putOperator, putQueue } from './board/rules/staffing.ts';
+import type { QueueMemory, Standing } from './board/structures/state.ts';
 
 /** What moved, by kind: the ids of rows. */
 export interface Things {

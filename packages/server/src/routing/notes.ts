@@ -2,7 +2,7 @@ import Type from 'typebox';
 import type { WebhookId } from '../events/attach-webhooks.ts';
 import { attachedWebhooks } from '../events/subscription.ts';
 import { body, description, nullable } from '../platform/schema.ts';
-import type { RequestNotes } from './board/state.ts';
+import type { RequestNotes } from './board/structures/state.ts';
 
 export const source = Type.String({
   maxLength: 255,

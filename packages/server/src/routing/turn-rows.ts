@@ -1,7 +1,7 @@
 import { makeEvent } from '../events/catalogue.ts';
-import type { Changes, Happening } from './board/changes.ts';
-import { mediaList } from './board/media.ts';
-import type { Call, Engagement, Operator, Queue, Request, Ticket } from './board/state.ts';
+import type { Changes, Happening } from './board/structures/changes.ts';
+import { mediaList } from './board/structures/media.ts';
+import type { Call, Engagement, Operator, Queue, Request, Ticket } from './board/structures/state.ts';
 import type { Things } from './load-board.ts';
 
 /** What a turn has changed as rows: JSON, one text a table, and ids where they are enough. */

@@ -1,7 +1,7 @@
 import { piece, type Sql } from '../platform/database.ts';
 import type { AccountId, EngagementId, OperatorId, SiteId, TeamId, VisitorId } from '../platform/ids.ts';
-import type { VisitorFacts } from './board/enqueue.ts';
-import type { MediaUpgrade } from './board/upgrading.ts';
+import type { VisitorFacts } from './board/rules/enqueue.ts';
+import type { MediaUpgrade } from './board/rules/upgrading.ts';
 import type { BoardMove } from './board-moves.ts';
 
 export interface LockedAccount {

@@ -1,7 +1,7 @@
 import type { Sql } from '../platform/database.ts';
 import { deliveriesOf, deliveriesToRegistered, toldColumns } from '../events/told.ts';
 import type { AccountId } from '../platform/ids.ts';
-import type { Changes } from './board/changes.ts';
+import type { Changes } from './board/structures/changes.ts';
 import { toldUpgrades } from './told-upgrades.ts';
 import { instant, rowsOf, type TurnRows } from './turn-rows.ts';
 

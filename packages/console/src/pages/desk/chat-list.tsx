@@ -4,9 +4,9 @@ import { Link } from 'wouter';
 import { mediumWords } from '../../components/medium.ts';
 import { Since, useNow } from '../../components/since.tsx';
 import { useVisitorName } from '../../data/use-visitor.ts';
-import type { Conversation } from './conversation.ts';
+import type { Conversation } from './conversation/conversation.ts';
 import classes from './desk.module.css';
-import { isTyping, lastSaid, unreadOf, waitsSince } from './reading.ts';
+import { isTyping, lastSaid, unreadOf, waitsSince } from './conversation/reading.ts';
 
 interface Props {
   readonly chats: readonly Conversation[];

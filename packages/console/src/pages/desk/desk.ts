@@ -11,13 +11,13 @@ import {
   type Conversations,
   type Outgoing,
   type SentAttachment,
-} from './conversation.ts';
-import { Calls } from './calls.ts';
-import { changeOf, itemTypes } from './items.ts';
-import { Keeper } from './kept.ts';
+} from './conversation/conversation.ts';
+import { Calls } from './calls/calls.ts';
+import { changeOf, itemTypes } from './conversation/items.ts';
+import { Keeper } from './conversation/kept.ts';
 import { newId } from '@usher/client/new-id';
-import { Typing } from './typing.ts';
-import { Uploads } from './uploads.ts';
+import { Typing } from './composer/typing.ts';
+import { Uploads } from './composer/uploads.ts';
 
 interface DeskParts {
   readonly api: Api;

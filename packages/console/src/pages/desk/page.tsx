@@ -8,15 +8,15 @@ import { useMe } from '../../data/use-me.ts';
 import { useSound } from '../../live/sound.ts';
 import { useWaiting } from '../../shell/tab-title.ts';
 import { ChatList } from './chat-list.tsx';
-import { Chat } from './chat.tsx';
+import { Chat } from './conversation/chat.tsx';
 import classes from './desk.module.css';
-import { FileTarget } from './file-target.tsx';
+import { FileTarget } from './composer/file-target.tsx';
 import { PresenceMenu } from './presence-menu.tsx';
-import { inOrder, unreadOf } from './reading.ts';
+import { inOrder, unreadOf } from './conversation/reading.ts';
 import { Shortcuts, useDeskKeys } from './shortcuts.tsx';
 import { useNews } from './use-news.ts';
 import { useConversations, useDesk } from './use-desk.ts';
-import { VisitorPanel } from './visitor-panel.tsx';
+import { VisitorPanel } from './visitor/visitor-panel.tsx';
 
 export function DeskPage(): ReactElement {
   const desk = useDesk();

@@ -1,7 +1,7 @@
 import { Kbd, Modal, Table } from '@mantine/core';
 import { useEffect, useEffectEvent, type ReactElement } from 'react';
-import type { Conversation } from './conversation.ts';
-import { beside } from './reading.ts';
+import type { Conversation } from './conversation/conversation.ts';
+import { beside } from './conversation/reading.ts';
 
 const shortcuts = [
   ['Alt A', 'Accept the offer'],

@@ -3,7 +3,7 @@ import { useMe } from '../../data/use-me.ts';
 import type { Live } from '../../live/live.ts';
 import { useLiveFeed } from '../../live/use-live.ts';
 import { useSession } from '../../session/use-session.ts';
-import type { Conversations } from './conversation.ts';
+import type { Conversations } from './conversation/conversation.ts';
 import { Desk } from './desk.ts';
 
 /** One for each feed, from when the desk is first opened: it goes on behind other pages. */

@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent, useState } from 'react';
 import { play, useSound } from '../../live/sound.ts';
-import type { Conversations, Message } from './conversation.ts';
+import type { Conversations, Message } from './conversation/conversation.ts';
 
 /** The last thing a visitor has said since all was read, to be read out; and a sound where nobody is looking. */
 export function useNews({ isRead, byId }: Conversations, openId: string | null): string {

@@ -1,9 +1,9 @@
 import type { ReactElement } from 'react';
 import { Redirect, Route, Switch } from 'wouter';
-import { CataloguePage } from './catalogue.tsx';
-import { NewWebhook } from './new-webhook.tsx';
-import { WebhookList } from './webhook-list.tsx';
-import { WebhookPage } from './webhook-page.tsx';
+import { CataloguePage } from './catalogue/catalogue.tsx';
+import { NewWebhook } from './registrations/new-webhook.tsx';
+import { WebhookList } from './registrations/webhook-list.tsx';
+import { WebhookPage } from './registrations/webhook-page.tsx';
 
 /** Who is told of what happens, and what became of telling them. */
 export function WebhooksPage(): ReactElement {

@@ -7,7 +7,7 @@ import { notFound, Refusal } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
 import { newId, type EngagementId } from '../../platform/ids.ts';
 import { uuid } from '../../platform/schema.ts';
-import { inWords } from '../../routing/board/upgrading.ts';
+import { inWords } from '../../routing/board/rules/upgrading.ts';
 import type { Turns } from '../../routing/turns.ts';
 import { sendSystemMessage } from '../messages/system-message.ts';
 import { partyOf } from '../party.ts';

@@ -1,7 +1,7 @@
 import { deliveriesOf, toldColumns } from '../../events/told.ts';
 import { newId, type AccountId, type EngagementId } from '../../platform/ids.ts';
 import { piece, type Piece, type Sql } from '../../platform/database.ts';
-import type { Party } from '../../routing/board/answering.ts';
+import type { Party } from '../../routing/board/rules/answering.ts';
 import { smsOfMessage } from '../sms/sms-of-message.ts';
 import { instant, takesPartUntilCommit } from '../taking-part.ts';
 import { arrangeAttachment, type MessageRow } from './message.ts';

@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import type { AccountId } from '../../platform/ids.ts';
 import { body, media, nullable, oneOf, output, timestamp, uuid } from '../../platform/schema.ts';
-import type { FailReason } from '../../routing/board/state.ts';
-import type { RequestView } from '../../routing/board/views.ts';
+import type { FailReason } from '../../routing/board/structures/state.ts';
+import type { RequestView } from '../../routing/board/views/views.ts';
 import { mediaOptions, message, noteFields, source } from '../../routing/notes.ts';
 
 export const requestInput = body({

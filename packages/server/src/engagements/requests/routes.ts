@@ -9,7 +9,7 @@ import type { App } from '../../platform/http.ts';
 import { newId, type OperatorId, type RequestId, type VisitorId } from '../../platform/ids.ts';
 import { cursorQuery, cutAtCursor, nextPage, readCursor } from '../../platform/paging.ts';
 import { list, oneOf, uuid } from '../../platform/schema.ts';
-import type { RequestView } from '../../routing/board/views.ts';
+import type { RequestView } from '../../routing/board/views/views.ts';
 import { notesOf } from '../../routing/notes.ts';
 import type { Turns } from '../../routing/turns.ts';
 import { isSide, partyOf } from '../party.ts';

@@ -1,7 +1,7 @@
 import type { Sql } from '../../platform/database.ts';
 import type { AccountId, OperatorId, SiteId, VisitorId } from '../../platform/ids.ts';
 import type { Cursor } from '../../platform/paging.ts';
-import type { Request } from '../../routing/board/state.ts';
+import type { Request } from '../../routing/board/structures/state.ts';
 import type { RequestRow } from './request.ts';
 
 const columns = (sql: Sql) => sql`

@@ -1,4 +1,4 @@
-import type { Party } from '../../routing/board/answering.ts';
+import type { Party } from '../../routing/board/rules/answering.ts';
 import type { AccountId } from '../../platform/ids.ts';
 
 /** A notification has fewer than 8,000 bytes. What is said of a piece takes some 250 of them. */

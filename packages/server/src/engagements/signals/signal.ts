@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { EngagementId } from '../../platform/ids.ts';
 import { body, nullable, oneOf, uuid } from '../../platform/schema.ts';
-import type { Party } from '../../routing/board/answering.ts';
+import type { Party } from '../../routing/board/rules/answering.ts';
 
 /**
  * What the two sides of an engagement say to each other to set up a call. Usher passes it on and understands none of it:

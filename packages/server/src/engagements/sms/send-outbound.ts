@@ -9,7 +9,7 @@ import {
   type SiteId,
   type VisitorId,
 } from '../../platform/ids.ts';
-import type { RequestView } from '../../routing/board/views.ts';
+import type { RequestView } from '../../routing/board/views/views.ts';
 import { notesOf } from '../../routing/notes.ts';
 import type { Turns } from '../../routing/turns.ts';
 import { findRequest } from '../requests/store.ts';

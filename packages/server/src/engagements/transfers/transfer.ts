@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { body, media, nullable, oneOf, output, timestamp, uuid } from '../../platform/schema.ts';
-import type { RequestView } from '../../routing/board/views.ts';
+import type { RequestView } from '../../routing/board/views/views.ts';
 import { message, noteFields } from '../../routing/notes.ts';
 import type { TicketOutput } from '../../routing/tickets/ticket.ts';
 import { requestFields, showFields } from '../requests/request.ts';

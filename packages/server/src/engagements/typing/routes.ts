@@ -9,7 +9,7 @@ import { inTransaction, type Sql } from '../../platform/database.ts';
 import type { App } from '../../platform/http.ts';
 import { newId, type AccountId, type EngagementId } from '../../platform/ids.ts';
 import { body, uuid } from '../../platform/schema.ts';
-import type { Party } from '../../routing/board/answering.ts';
+import type { Party } from '../../routing/board/rules/answering.ts';
 import { partyOf } from '../party.ts';
 import { permitParticipant } from '../permission.ts';
 import { refuseOutside } from '../routes.ts';

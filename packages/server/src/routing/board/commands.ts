@@ -8,7 +8,7 @@ import {
   type Answer,
   type CancelTicket,
   type EndEngagement,
-} from './answering.ts';
+} from './rules/answering.ts';
 import {
   requestDirectly,
   transferToOperator,
@@ -16,9 +16,9 @@ import {
   type DirectRequest,
   type TransferToOperator,
   type TransferToQueue,
-} from './asking.ts';
+} from './rules/asking.ts';
 import type { Board } from './board.ts';
-import { enqueue, type Enqueue } from './enqueue.ts';
+import { enqueue, type Enqueue } from './rules/enqueue.ts';
 import {
   renewPresence,
   setPresence,
@@ -26,9 +26,9 @@ import {
   type Presence,
   type Renewal,
   type VisitorPresence,
-} from './presence.ts';
-import { advance, settle } from './time.ts';
-import { acceptUpgrade, endCall, type AcceptUpgrade, type EndCall } from './upgrading.ts';
+} from './rules/presence.ts';
+import { advance, settle } from './rules/time.ts';
+import { acceptUpgrade, endCall, type AcceptUpgrade, type EndCall } from './rules/upgrading.ts';
 import {
   viewEngagement,
   viewRequest,
@@ -36,7 +36,7 @@ import {
   type EngagementView,
   type RequestView,
   type TicketView,
-} from './views.ts';
+} from './views/views.ts';
 
 /** Everything that can be asked of a board, and what it answers. */
 export interface Commands {

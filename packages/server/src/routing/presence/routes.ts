@@ -10,7 +10,7 @@ import { visitorOutput, visitorPresence } from '../../identity/visitors/visitor.
 import { notFound } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
 import { media, uuid } from '../../platform/schema.ts';
-import { mediaSet } from '../board/media.ts';
+import { mediaSet } from '../board/structures/media.ts';
 import type { Turns } from '../turns.ts';
 
 /** Of others: what one says of oneself is one's own work. */

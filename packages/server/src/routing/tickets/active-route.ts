@@ -5,7 +5,7 @@ import type { App } from '../../platform/http.ts';
 import type { SiteId } from '../../platform/ids.ts';
 import { cursorQuery, nextPage, pageAfter, readPlace } from '../../platform/paging.ts';
 import { list, uuid } from '../../platform/schema.ts';
-import type { Ticket } from '../board/state.ts';
+import type { Ticket } from '../board/structures/state.ts';
 import type { Turns } from '../turns.ts';
 import { activeTickets } from './store.ts';
 import { showTicket, ticketOutput, type TicketOutput } from './ticket.ts';

@@ -1,7 +1,7 @@
 import type { Sql } from '../../platform/database.ts';
 import type { AccountId, QueueId, SiteId, TicketId } from '../../platform/ids.ts';
 import type { Place } from '../../platform/paging.ts';
-import type { Ticket } from '../board/state.ts';
+import type { Ticket } from '../board/structures/state.ts';
 import type { TicketRow } from './ticket.ts';
 
 const columns = (sql: Sql) => sql`

@@ -13,8 +13,8 @@ import {
   uuid,
   type Medium,
 } from '../../platform/schema.ts';
-import type { TicketState } from '../board/state.ts';
-import type { TicketView } from '../board/views.ts';
+import type { TicketState } from '../board/structures/state.ts';
+import type { TicketView } from '../board/views/views.ts';
 import { noteFields } from '../notes.ts';
 
 export const ticketInput = checked(

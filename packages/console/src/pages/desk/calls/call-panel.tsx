@@ -1,0 +1,175 @@
+import { Button, Group, Text } from '@mantine/core';
+import type { CallView } from '@usher/call/call-view';
+import { joinInWords, type Media } from '@usher/call/media';
+import { notifications } from '@mantine/notifications';
+import { inWords as problemInWords } from '@usher/call/problem';
+import { useEffect, useRef, useSyncExternalStore, type ReactElement } from 'react';
+import { inWords } from '../../../components/in-words.ts';
+import { inClock } from '../../../components/duration.ts';
+import { useNow } from '../../../components/since.tsx';
+import classes from './call-panel.module.css';
+import { CallDevices } from './call-devices.tsx';
+import type { DeskCall } from './calls.ts';
+import type { Conversation } from '../conversation/conversation.ts';
+import { callMedia } from '../conversation/reading.ts';
+import { useDesk } from '../use-desk.ts';
+import { useFocusHeir } from '../use-focus-heir.ts';
+
+/** The call of a conversation, where there is one. */
+export function CallPanel({ chat }: { readonly chat: Conversation }): ReactElement | null {
+  const { calls } = useDesk();
+  const known = useSyncExternalStore(calls.subscribe, calls.state).get(chat.id);
+  return known === undefined || !chat.isOpen ? null : <Panel chat={chat} known={known} />;
+}
+
+function Panel({ chat, known }: { readonly chat: Conversation; readonly known: DeskCall }): ReactElement {
+  const { call } = known;
+  const view = useSyncExternalStore(call.subscribe, () => call.view);
+  const media = callMedia(chat);
+  const isAway = ['idle', 'ended'].includes(view.state.name);
+  const isSent = view.media.video !== null;
+  return (
+    <section className={classes['panel']} aria-label="Call">
+      {isAway || !isSent ? null : <Pictures view={view} />}
+      <Group gap="xs" justify="space-between">
+        <Text size="sm" fw={600} component="output">
+          <StateInWords known={known} view={view} />
+          {view.state.name === 'connected' && !view.other.microphone ? ' · The visitor is muted' : ''}
+          {view.state.name === 'connected' && isSent && !view.camera ? ' · Your camera is off' : ''}
+        </Text>
+        {!isAway ? (
+          <Controls known={known} view={view} />
+        ) : media === null ? null : (
+          <Joinable chat={chat} isNew={view.state.name === 'idle' || known.isWanted} media={media} />
+        )}
+      </Group>
+      {view.problems.map((problem) => (
+        <Text key={problem.device} size="sm" c="var(--mantine-color-error)" role="alert">
+          {problemInWords(problem)}
+        </Text>
+      ))}
+    </section>
+  );
+}
+
+interface JoinableProps {
+  readonly chat: Conversation;
+  /** Nobody has hung up yet. */
+  readonly isNew: boolean;
+  readonly media: Media;
+}
+
+function Joinable({ chat, isNew, media }: JoinableProps): ReactElement {
+  const { calls } = useDesk();
+  const controls = useFocusHeir();
+  const decline = (): void => {
+    calls
+      .decline(chat.id)
+      .catch((error: unknown) =>
+        notifications.show({ color: 'red', title: 'Could not end the call', message: inWords(error) }),
+      );
+  };
+  return (
+    <Group ref={controls} gap={6}>
+      <Button size="compact-sm" onClick={() => calls.join(chat.id, media)}>
+        {isNew ? joinInWords('operator', media) : 'Call again'}
+      </Button>
+      <Button size="compact-sm" variant="default" onClick={decline}>
+        Back to chat
+      </Button>
+    </Group>
+  );
+}
+
+function Controls({ known, view }: { readonly known: DeskCall; readonly view: CallView }): ReactElement {
+  const { call, speaker } = known;
+  const controls = useFocusHeir();
+  const isSent = view.media.video !== null;
+  return (
+    <Group ref={controls} gap={6}>
+      <Button
+        size="compact-sm"
+        variant="default"
+        aria-pressed={!view.microphone}
+        onClick={() => void call.setMicrophone(!view.microphone)}
+      >
+        {view.microphone ? 'Mute' : 'Unmute'}
+      </Button>
+      {!isSent ? null : (
+        <Button
+          size="compact-sm"
+          variant="default"
+          aria-pressed={!view.camera}
+          onClick={() => void call.setCamera(!view.camera)}
+        >
+          {view.camera ? 'Camera off' : 'Camera on'}
+        </Button>
+      )}
+      <CallDevices call={call} speaker={speaker} hasVideo={isSent} />
+      <Button size="compact-sm" color="red" onClick={() => call.hangUp()}>
+        Hang up
+      </Button>
+    </Group>
+  );
+}
+
+const endWords = {
+  hung_up: 'You hung up.',
+  other_hung_up: 'The visitor hung up.',
+  unanswered: 'The visitor did not answer.',
+  lost: 'The connection was lost.',
+  closed: 'The call has ended.',
+} as const;
+
+function StateInWords({ known, view }: { readonly known: DeskCall; readonly view: CallView }): ReactElement {
+  const { state, media, other } = view;
+  const now = useNow();
+  if (known.isElsewhere) return <>The call is in another window.</>;
+  if (known.isWanted) return <>The visitor is calling.</>;
+  if (other.isGone && state.name !== 'ended') return <>The visitor left the call. Waiting for them to come back…</>;
+  switch (state.name) {
+    case 'idle':
+      return <>{media.video !== null ? 'Video call in progress' : 'Call in progress'}</>;
+    case 'preparing':
+      return <>Asking for the microphone…</>;
+    case 'connecting':
+      return <>Calling the visitor…</>;
+    case 'connected':
+      return (
+        <>
+          In a call · <span className="tabular">{inClock((now - state.since) / 1_000)}</span>
+        </>
+      );
+    case 'reconnecting':
+      return <>The call is interrupted. Reconnecting…</>;
+    case 'ended':
+      return <>{endWords[state.reason]}</>;
+  }
+}
+
+/** The other side large, oneself small. The sound comes from elsewhere, so that it goes on without the panel. */
+function Pictures({ view }: { readonly view: CallView }): ReactElement {
+  const isSeen = view.media.video === 'two_way';
+  return (
+    <div className={classes['pictures']}>
+      {isSeen ? <Picture stream={view.remote} label="The visitor" className={classes['remote'] ?? ''} /> : null}
+      {view.camera ? (
+        <Picture stream={view.local} label="You" className={(isSeen ? classes['local'] : classes['remote']) ?? ''} />
+      ) : null}
+    </div>
+  );
+}
+
+interface PictureProps {
+  readonly stream: MediaStream;
+  readonly label: string;
+  readonly className: string;
+}
+
+function Picture({ stream, label, className }: PictureProps): ReactElement {
+  const video = useRef<HTMLVideoElement>(null);
+  useEffect(() => {
+    if (video.current !== null) video.current.srcObject = stream;
+  }, [stream]);
+  return <video ref={video} className={className} aria-label={label} autoPlay playsInline muted />;
+}

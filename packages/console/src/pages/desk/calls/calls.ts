@@ -1,0 +1,208 @@
+import { AcceptingClick } from '@usher/call/accepting-click';
+import { Call } from '@usher/call/call';
+import { sentBy, type Kind, type Media } from '@usher/call/media';
+import { reportCall } from '@usher/call/report-call';
+import type { Signal } from '@usher/call/signal';
+import type { Api } from '@usher/client/api';
+import { whilePageIsHeld } from '../../../components/leaving.ts';
+import type { Live } from '../../../live/live.ts';
+import type { Conversations } from '../conversation/conversation.ts';
+import { callMedia, openCallId } from '../conversation/reading.ts';
+
+/** A call of a conversation: to be joined, under way, or over. */
+export interface DeskCall {
+  /** Idle until the operator joins. */
+  readonly call: Call;
+  /** Plays the other side, whichever page is open. */
+  readonly speaker: HTMLAudioElement;
+  /** Another page of this browser has the call. */
+  readonly isElsewhere: boolean;
+  /** The visitor is in the call, and nobody is here. */
+  readonly isWanted: boolean;
+}
+
+type ById = ReadonlyMap<string, DeskCall>;
+
+/**
+ * Calls go on behind whatever is open. When a conversation becomes one by audio or video, or is taken over as one, there is a call
+ * to be joined; it begins by the operator's own click, on the button to join or to accept what the visitor asks for. It is carried
+ * over into another medium. When somebody hangs up, the conversation goes on as a chat. Of several pages, one has the call.
+ */
+export class Calls {
+  readonly #api: Api;
+  readonly #listeners = new Set<() => void>();
+  /** Engagements whose call was joined here, until it is over. */
+  readonly #joined = new Set<string>();
+  /** Of those who have accepted a call here, by engagement. */
+  readonly #clicks = new Map<string, AcceptingClick>();
+  #state: ById = new Map();
+  #chats: Conversations['byId'] = new Map();
+
+  constructor(api: Api, live: Live) {
+    this.#api = api;
+    live.on(['engagement.signal'], ({ data }) => this.#receive(data as Signal & { engagement_id: string }));
+    live.on(['feed.open'], () => {
+      for (const { call } of this.#state.values()) call.resync();
+    });
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  readonly state = (): ById => this.#state;
+
+  /** Makes calls what the conversations say. No device starts by it, unless the operator has just accepted the call. */
+  follow({ byId }: Conversations): void {
+    this.#chats = byId;
+    for (const [id, chat] of byId) {
+      const media = chat.isOpen ? callMedia(chat) : null;
+      const known = this.#state.get(id);
+      // What was agreed on is known once it has been read.
+      if (known === undefined && media !== null && chat.isRead) this.#prepare(id, media);
+      else if (known !== undefined) this.#adapt(id, known.call, media);
+      this.#useClick(id);
+    }
+  }
+
+  #adapt(id: string, call: Call, media: Media | null): void {
+    const { name } = call.view.state;
+    if (media === null) {
+      call.close();
+      this.#remove(id);
+    } else if (name === 'ended') return;
+    else if (JSON.stringify(media) !== JSON.stringify(call.view.media)) call.change(media);
+  }
+
+  /** The operator has accepted a call with these media by a click, just now. */
+  accept(id: string, media: Media): void {
+    const click = new AcceptingClick();
+    this.#clicks.set(id, click);
+    click.note(sentBy('operator', media));
+    this.#useClick(id);
+  }
+
+  #useClick(id: string): void {
+    const [click, known] = [this.#clicks.get(id), this.#state.get(id)];
+    if (click === undefined || known === undefined) return;
+    const { state, media } = known.call.view;
+    if (state.name !== 'idle') void known.call.startDevices(click.take(known.call.awaitsClick));
+    else if (click.takeJoining()) this.join(id, media, click.take(sentBy('operator', media)));
+  }
+
+  closeAll(): void {
+    for (const { call, speaker } of this.#state.values()) {
+      call.close();
+      speaker.srcObject = null;
+    }
+  }
+
+  /** To be called by a click, for these devices; for all that are sent, unless it is said. */
+  join(id: string, media: Media, kinds?: readonly Kind[]): void {
+    if (this.#joined.has(id)) return;
+    this.#joined.add(id);
+    const known = this.#state.get(id);
+    const isNew = known === undefined || known.call.view.state.name === 'ended';
+    const { call, speaker } = isNew ? this.#prepare(id, media) : known;
+    const joined: DeskCall = { call, speaker, isElsewhere: false, isWanted: false };
+    this.#put(id, joined);
+    void alone(`usher-call ${id}`, async () => whilePageIsHeld(async () => this.#run(call, kinds))).then((isAlone) => {
+      this.#joined.delete(id);
+      this.#clicks.delete(id);
+      if (!isAlone) this.#put(id, { ...joined, isElsewhere: true });
+    });
+  }
+
+  /** Ends the call without joining it: the conversation goes on as a chat. */
+  async decline(id: string): Promise<void> {
+    const callId = this.#callId(id);
+    if (callId !== null) await this.#report(id, callId, 'end');
+  }
+
+  #callId(id: string): string | null {
+    const chat = this.#chats.get(id);
+    return chat === undefined ? null : openCallId(chat);
+  }
+
+  async #report(id: string, callId: string, action: 'connect' | 'end'): Promise<void> {
+    const path = { engagement_id: id, call_id: callId };
+    await this.#api.call('PATCH /engagements/{engagement_id}/calls/{call_id}', { path, body: { action } });
+  }
+
+  #prepare(id: string, media: Media): DeskCall {
+    const path = { engagement_id: id };
+    const call = new Call({
+      side: 'operator',
+      media,
+      send: async ({ call_id, kind, data }, keepalive) =>
+        this.#api.call('POST /engagements/{engagement_id}/signals', {
+          path,
+          body: { call_id, kind, data },
+          ...(keepalive === true ? { keepalive } : {}),
+        }),
+      iceServers: async () =>
+        (await this.#api.call('GET /ice_servers', {})).ice_servers.map(({ urls, ...rest }) => ({
+          urls: [...urls],
+          ...rest,
+        })),
+    });
+    reportCall(call, {
+      callId: () => this.#callId(id),
+      send: async (callId, action) => this.#report(id, callId, action),
+    });
+    const speaker = new Audio();
+    speaker.autoplay = true;
+    speaker.srcObject = call.view.remote;
+    const prepared: DeskCall = { call, speaker, isElsewhere: false, isWanted: false };
+    this.#put(id, prepared);
+    return prepared;
+  }
+
+  /** Resolves when it is over: so long no other page may have it. */
+  async #run(call: Call, kinds?: readonly Kind[]): Promise<void> {
+    await call.start(kinds);
+    await new Promise<void>((resolve) => {
+      const look = (): void => {
+        if (call.view.state.name === 'ended') resolve();
+      };
+      call.subscribe(look);
+      look();
+    });
+  }
+
+  #receive({ engagement_id: id, ...signal }: Signal & { engagement_id: string }): void {
+    const known = this.#state.get(id);
+    if (known === undefined) return;
+    known.call.receive(signal);
+    const isAway = ['idle', 'ended'].includes(known.call.view.state.name);
+    if (isAway && signal.kind === 'ready' && !known.isWanted) this.#put(id, { ...known, isWanted: true });
+    if (isAway && signal.kind === 'hangup' && known.isWanted) this.#put(id, { ...known, isWanted: false });
+  }
+
+  #put(id: string, call: DeskCall): void {
+    this.#show(new Map(this.#state).set(id, call));
+  }
+
+  #remove(id: string): void {
+    this.#show(new Map([...this.#state].filter(([each]) => each !== id)));
+  }
+
+  #show(state: ById): void {
+    this.#state = state;
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+/** Runs it unless another page does already, by the browser's locks; pages without them are taken to be alone. */
+async function alone(name: string, run: () => Promise<void>): Promise<boolean> {
+  const locks = navigator.locks as LockManager | undefined;
+  if (locks === undefined) {
+    await run();
+    return true;
+  }
+  return locks.request(name, { ifAvailable: true }, async (lock) => {
+    if (lock !== null) await run();
+    return lock !== null;
+  });
+}

@@ -1,0 +1,49 @@
+import { Button, Group, Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import type { ReactElement } from 'react';
+import { inWords } from '../../../components/in-words.ts';
+import { useChange } from '../../../data/use-api.ts';
+import type { Conversation } from '../conversation/conversation.ts';
+import classes from '../desk.module.css';
+import { upgradeInWords } from '../in-words.ts';
+import { pendingUpgrade } from '../conversation/reading.ts';
+import { useDesk } from '../use-desk.ts';
+
+/** One side has asked for a call, and the other has not answered. */
+export function UpgradeBar({ chat }: { readonly chat: Conversation }): ReactElement | null {
+  const desk = useDesk();
+  const change = useChange('PATCH /engagements/{engagement_id}/media_upgrade_requests/{upgrade_id}', {
+    onDone: ({ data }) => {
+      desk.apply({ type: 'upgrade', upgrade: data });
+      if (data.state === 'accepted') desk.calls.accept(data.engagement_id, data);
+    },
+  });
+  const upgrade = pendingUpgrade(chat);
+  if (upgrade === null) return null;
+  const answer = (action: 'accept' | 'decline' | 'cancel'): void =>
+    change.mutate(
+      { path: { engagement_id: chat.id, upgrade_id: upgrade.id }, body: { action } },
+      { onError: (error) => notifications.show({ color: 'red', title: 'Not done', message: inWords(error) }) },
+    );
+  return (
+    <Group className={classes['bar'] ?? ''} justify="space-between" gap="xs" component="output">
+      <Text size="sm">
+        {upgrade.target === 'operator' ? 'The visitor asks for' : 'You have asked for'} {upgradeInWords(upgrade)}.
+      </Text>
+      {upgrade.target === 'operator' ? (
+        <Group gap={6}>
+          <Button size="compact-sm" onClick={() => answer('accept')} loading={change.isPending}>
+            Accept
+          </Button>
+          <Button size="compact-sm" variant="default" onClick={() => answer('decline')}>
+            Decline
+          </Button>
+        </Group>
+      ) : (
+        <Button size="compact-sm" variant="default" onClick={() => answer('cancel')} loading={change.isPending}>
+          Call off
+        </Button>
+      )}
+    </Group>
+  );
+}

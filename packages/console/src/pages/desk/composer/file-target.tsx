@@ -1,0 +1,92 @@
+import { notifications } from '@mantine/notifications';
+import { hasFiles, pastedFiles } from '@usher/client/transferred-files';
+import { useEffect, useState, type ClipboardEvent, type DragEvent, type ReactElement, type ReactNode } from 'react';
+import { useMe } from '../../../data/use-me.ts';
+import type { Conversation } from '../conversation/conversation.ts';
+import classes from '../desk.module.css';
+import { useDesk } from '../use-desk.ts';
+
+interface Props {
+  readonly chat: Conversation;
+  readonly children: ReactNode;
+}
+
+/** The conversation as a place to drop files on and to paste them into: they are staged as if they had been picked. */
+export function FileTarget({ chat, children }: Props): ReactElement {
+  const add = useAddFiles(chat);
+  const [isOver, setOver] = useState(false);
+  useNoStrayDrops();
+  const onDrag = (event: DragEvent): void => {
+    if (!chat.isOpen || !isInside(event) || !hasFiles(event.dataTransfer)) return;
+    event.preventDefault();
+    setOver(true);
+  };
+  const onDragLeave = ({ currentTarget, relatedTarget }: DragEvent): void => {
+    // Also told when the pointer goes from one element of the conversation to another.
+    if (!(relatedTarget instanceof Node && currentTarget.contains(relatedTarget))) setOver(false);
+  };
+  const onDrop = (event: DragEvent): void => {
+    setOver(false);
+    if (!chat.isOpen || !isInside(event) || !hasFiles(event.dataTransfer)) return;
+    event.preventDefault();
+    add([...event.dataTransfer.files]);
+  };
+  const onPaste = (event: ClipboardEvent): void => {
+    const files = pastedFiles(event.clipboardData);
+    if (!chat.isOpen || !isInside(event) || files.length === 0) return;
+    event.preventDefault();
+    add(files);
+  };
+  return (
+    <div
+      className={classes['target']}
+      role="presentation"
+      onDragEnter={onDrag}
+      onDragOver={onDrag}
+      onDragLeave={onDragLeave}
+      onDrop={onDrop}
+      onPaste={onPaste}
+    >
+      {children}
+      {isOver ? (
+        <div className={classes['drop']} aria-hidden>
+          Drop files to attach
+        </div>
+      ) : null}
+    </div>
+  );
+}
+
+/** React also hands on events of dialogs that the conversation has opened, which lie elsewhere on the page. */
+function isInside({ currentTarget, target }: ClipboardEvent | DragEvent): boolean {
+  return target instanceof Node && currentTarget.contains(target);
+}
+
+function useAddFiles({ id, engagement }: Conversation): (files: readonly globalThis.File[]) => void {
+  const desk = useDesk();
+  const { sites } = useMe();
+  const site = sites.find((each) => each.id === engagement.site_id);
+  return (files) => {
+    if (site?.allowed_file_senders.operator === false)
+      notifications.show({ color: 'red', title: 'Not attached', message: 'This site takes no files from operators.' });
+    else desk.uploads.add(id, files);
+  };
+}
+
+/** A file that is dropped beside the conversation would be opened by the browser in the place of the console. */
+function useNoStrayDrops(): void {
+  useEffect(() => {
+    const refuse = (event: globalThis.DragEvent): void => {
+      const { dataTransfer: dragged, defaultPrevented } = event;
+      if (defaultPrevented || dragged === null || !hasFiles(dragged)) return;
+      event.preventDefault();
+      dragged.dropEffect = 'none';
+    };
+    addEventListener('dragover', refuse);
+    addEventListener('drop', refuse);
+    return () => {
+      removeEventListener('dragover', refuse);
+      removeEventListener('drop', refuse);
+    };
+  }, []);
+}

@@ -1,0 +1,72 @@
+import { Badge, CloseButton, Group, Progress, Stack, Text } from '@mantine/core';
+import type { File } from '@usher/client/api-types';
+import { useSyncExternalStore, type ReactElement, type ReactNode } from 'react';
+import type { Conversation } from '../conversation/conversation.ts';
+import classes from '../desk.module.css';
+import { useDesk } from '../use-desk.ts';
+
+interface Props {
+  readonly chat: Conversation;
+  /** Taken by the server and not sent yet. */
+  readonly files: readonly File[];
+  readonly dismiss: (fileId: string) => void;
+}
+
+const scans = {
+  pending: { color: 'gray', words: 'Being scanned' },
+  clean: { color: 'green', words: 'Clean' },
+  unscanned: { color: 'yellow', words: 'Not scanned' },
+  infected: { color: 'red', words: 'Infected: it is not sent' },
+} as const;
+
+/** A server without a scanner lets every file in: nobody has found it clean. */
+function scanOf({ state, scanned_at: at }: File): keyof typeof scans {
+  return state === 'clean' && at === null ? 'unscanned' : state;
+}
+
+/** Files that are to go with the next message. */
+export function StagedFiles({ chat, files, dismiss }: Props): ReactElement | null {
+  const { uploads } = useDesk();
+  const coming = useSyncExternalStore(uploads.subscribe, uploads.state).get(chat.id) ?? [];
+  if (coming.length + files.length === 0) return null;
+  return (
+    <Stack gap={4} mb="xs" component="ul" className={classes['plain'] ?? ''} aria-label="Files to send">
+      {coming.map(({ key, name, share, problem }) => (
+        <Staged key={key} name={name} remove={() => uploads.remove(chat.id, key)}>
+          {problem === null ? (
+            <Progress value={share * 100} w={90} aria-label={`${name} on its way`} />
+          ) : (
+            <Text size="xs" c="var(--mantine-color-error)" role="alert">
+              {problem}
+            </Text>
+          )}
+        </Staged>
+      ))}
+      {files.map((file) => (
+        <Staged key={file.id} name={file.name} remove={() => dismiss(file.id)}>
+          <Badge size="sm" variant="light" color={scans[scanOf(file)].color} flex="none">
+            {scans[scanOf(file)].words}
+          </Badge>
+        </Staged>
+      ))}
+    </Stack>
+  );
+}
+
+interface StagedProps {
+  readonly name: string;
+  readonly remove: () => void;
+  readonly children: ReactNode;
+}
+
+function Staged({ name, remove, children }: StagedProps): ReactElement {
+  return (
+    <Group gap="xs" wrap="nowrap" component="li">
+      <Text size="sm" truncate title={name}>
+        <bdi>{name}</bdi>
+      </Text>
+      {children}
+      <CloseButton size="sm" aria-label={`Remove ${name}`} onClick={remove} />
+    </Group>
+  );
+}

@@ -1,0 +1,72 @@
+import type { Api } from '@usher/client/api';
+import { Turns } from '@usher/client/turns';
+import { inWords } from '../../../components/in-words.ts';
+import { newId } from '@usher/client/new-id';
+
+/** A file on its way to the server. */
+export interface Upload {
+  readonly key: string;
+  readonly name: string;
+  /** From 0 to 1. */
+  readonly share: number;
+  readonly problem: string | null;
+}
+
+type ByEngagement = ReadonlyMap<string, readonly Upload[]>;
+
+/** The server takes 10 at once for each engagement. */
+const mostAtOnce = 5;
+
+/** Files on their way, of all conversations: they go on when another one is opened. */
+export class Uploads {
+  readonly #api: Api;
+  readonly #onTaken: (engagementId: string) => Promise<void>;
+  readonly #listeners = new Set<() => void>();
+  readonly #turns = new Turns(mostAtOnce);
+  #state: ByEngagement = new Map();
+
+  constructor(api: Api, onTaken: (engagementId: string) => Promise<void>) {
+    this.#api = api;
+    this.#onTaken = onTaken;
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  readonly state = (): ByEngagement => this.#state;
+
+  add(engagementId: string, files: Iterable<globalThis.File>): void {
+    for (const file of files) void this.#upload(engagementId, file);
+  }
+
+  remove(engagementId: string, key: string): void {
+    this.#change(engagementId, (uploads) => uploads.filter((each) => each.key !== key));
+  }
+
+  async #upload(engagementId: string, file: globalThis.File): Promise<void> {
+    const upload: Upload = { key: newId(), name: file.name, share: 0, problem: null };
+    const become = (change: Partial<Upload>): void =>
+      this.#change(engagementId, (uploads) =>
+        uploads.map((each) => (each.key === upload.key ? { ...each, ...change } : each)),
+      );
+    this.#change(engagementId, (uploads) => [...uploads, upload]);
+    const form = new FormData();
+    form.append('content', file, file.name);
+    try {
+      await this.#turns.run(async () =>
+        this.#api.upload(`/engagements/${engagementId}/files`, form, (share) => become({ share })),
+      );
+      await this.#onTaken(engagementId);
+      this.remove(engagementId, upload.key);
+    } catch (error) {
+      become({ problem: inWords(error) });
+    }
+  }
+
+  #change(engagementId: string, change: (uploads: readonly Upload[]) => readonly Upload[]): void {
+    this.#state = new Map(this.#state).set(engagementId, change(this.#state.get(engagementId) ?? []));
+    for (const listener of this.#listeners) listener();
+  }
+}

@@ -1,0 +1,127 @@
+import { ActionIcon, Box, Button, Drawer, Group, Menu, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { notifications } from '@mantine/notifications';
+import { ArrowLeftIcon, ChevronDownIcon, InfoCircledIcon } from '@radix-ui/react-icons';
+import type { ReactElement } from 'react';
+import { Link, useLocation } from 'wouter';
+import { inWords } from '../../../components/in-words.ts';
+import { mediumWords } from '../../../components/medium.ts';
+import { Since } from '../../../components/since.tsx';
+import { useChange } from '../../../data/use-api.ts';
+import type { Conversation } from './conversation.ts';
+import classes from '../desk.module.css';
+import { EndDialog } from './end-dialog.tsx';
+import { endWords } from '../in-words.ts';
+import { useAltKey } from '../shortcuts.tsx';
+import { TransferDialog } from '../transfers/transfer-dialog.tsx';
+import { useDesk } from '../use-desk.ts';
+import { VisitorPanel } from '../visitor/visitor-panel.tsx';
+
+interface Props {
+  readonly chat: Conversation;
+  readonly name: string;
+}
+
+/** Who it is, for how long, and what can be done. */
+export function ChatHead({ chat, name }: Props): ReactElement {
+  const [detailsShown, details] = useDisclosure();
+  return (
+    <div className={classes['head'] ?? ''}>
+      <Group gap="xs" wrap="nowrap" miw={0} className={classes['who'] ?? ''}>
+        <ActionIcon component={Link} href="/desk" variant="subtle" hiddenFrom="sm" aria-label="Back to the list">
+          <ArrowLeftIcon aria-hidden />
+        </ActionIcon>
+        <Box miw={0}>
+          <Text fw={650} truncate title={name} component="h2" size="md">
+            <bdi>{name}</bdi>
+          </Text>
+          <Standing chat={chat} />
+        </Box>
+      </Group>
+      <Group gap={6} wrap="nowrap" flex="none">
+        {chat.isOpen ? <OpenActions chat={chat} /> : <OverActions chat={chat} />}
+        <ActionIcon variant="default" size={30} hiddenFrom="lg" aria-label="Visitor" onClick={details.open}>
+          <InfoCircledIcon aria-hidden />
+        </ActionIcon>
+      </Group>
+      <Drawer opened={detailsShown} onClose={details.close} position="right" title="Visitor" size={340}>
+        <VisitorPanel chat={chat} />
+      </Drawer>
+    </div>
+  );
+}
+
+function Standing({ chat: { engagement, isOpen } }: { readonly chat: Conversation }): ReactElement {
+  const { media, started_at: at, state, end_reason: reason } = engagement;
+  return (
+    <Text size="xs" c="dimmed" truncate>
+      {isOpen ? (
+        <>
+          {mediumWords[media]} · <Since at={at} />
+        </>
+      ) : state === 'ended' && reason !== null ? (
+        endWords[reason]
+      ) : (
+        'Handed on to a colleague.'
+      )}
+    </Text>
+  );
+}
+
+const asks = [
+  { label: 'Audio call', body: { audio: 'two_way', video: null } },
+  { label: 'Video call', body: { audio: 'two_way', video: 'two_way' } },
+  { label: 'Show yourself only', body: { audio: 'two_way', video: 'one_way' } },
+] as const;
+
+function OpenActions({ chat }: { readonly chat: Conversation }): ReactElement {
+  const [endShown, ending] = useDisclosure();
+  const [transferShown, transfer] = useDisclosure();
+  const ask = useChange('POST /engagements/{engagement_id}/media_upgrade_requests');
+  const onError = (error: Error): void => {
+    notifications.show({ color: 'red', title: 'Not asked', message: inWords(error) });
+  };
+  useAltKey('KeyX', ending.open);
+  return (
+    <>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <Button variant="default" size="xs" rightSection={<ChevronDownIcon aria-hidden />}>
+            Call
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Label>Ask the visitor for</Menu.Label>
+          {asks.map(({ label, body }) => (
+            <Menu.Item key={label} onClick={() => ask.mutate({ path: { engagement_id: chat.id }, body }, { onError })}>
+              {label}
+            </Menu.Item>
+          ))}
+        </Menu.Dropdown>
+      </Menu>
+      <Button variant="default" size="xs" onClick={transfer.open} disabled={chat.transfer !== null}>
+        Hand on
+      </Button>
+      <Button variant="light" color="red" size="xs" onClick={ending.open}>
+        End
+      </Button>
+      <EndDialog chat={chat} isShown={endShown} close={ending.close} />
+      {transferShown ? <TransferDialog chat={chat} close={transfer.close} /> : null}
+    </>
+  );
+}
+
+function OverActions({ chat }: { readonly chat: Conversation }): ReactElement {
+  const desk = useDesk();
+  const [, go] = useLocation();
+  const dismiss = (): void => {
+    desk.dismiss(chat.id);
+    go('/desk');
+  };
+  useAltKey('KeyX', dismiss);
+  return (
+    <Button variant="default" size="xs" onClick={dismiss}>
+      Put away
+    </Button>
+  );
+}

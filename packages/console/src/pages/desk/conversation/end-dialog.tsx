@@ -1,0 +1,37 @@
+import { Button, Group, Modal, Text } from '@mantine/core';
+import type { ReactElement } from 'react';
+import { ProblemNote } from '../../../components/problem.tsx';
+import { useChange } from '../../../data/use-api.ts';
+import type { Conversation } from './conversation.ts';
+
+interface Props {
+  readonly chat: Conversation;
+  readonly isShown: boolean;
+  readonly close: () => void;
+}
+
+/** Ending cannot be taken back, so it is asked once more; Enter is enough. */
+export function EndDialog({ chat, isShown, close }: Props): ReactElement {
+  const end = useChange('PATCH /engagements/{engagement_id}', { onDone: close });
+  return (
+    <Modal opened={isShown} onClose={close} title="End the conversation?" size="sm">
+      <Text size="sm" mb="md">
+        The visitor is told. You can still read what was said.
+      </Text>
+      <ProblemNote error={end.error} />
+      <Group justify="flex-end" mt="md">
+        <Button variant="default" onClick={close}>
+          Keep talking
+        </Button>
+        <Button
+          color="red"
+          data-autofocus
+          loading={end.isPending}
+          onClick={() => end.mutate({ path: { engagement_id: chat.id }, body: { action: 'end' } })}
+        >
+          End it
+        </Button>
+      </Group>
+    </Modal>
+  );
+}

@@ -1,0 +1,106 @@
+import { Button, Divider, Loader, Text } from '@mantine/core';
+import { Fragment, useEffect, useLayoutEffect, useRef, useState, type ReactElement } from 'react';
+import { useNow } from '../../../components/since.tsx';
+import type { Conversation } from './conversation.ts';
+import classes from '../desk.module.css';
+import { dayInWords } from '../in-words.ts';
+import { MessageView } from './message.tsx';
+import { OutgoingView } from './outgoing.tsx';
+import { isTyping } from './reading.ts';
+import { threadOf } from './thread.ts';
+import { ThreadNote } from './thread-note.tsx';
+import { useDesk } from '../use-desk.ts';
+
+interface Props {
+  readonly chat: Conversation;
+  readonly name: string;
+  /** Puts a text into the composer. */
+  readonly use: (text: string) => void;
+}
+
+/** So many are shown at first, and more at a time when asked for. */
+const shownAtFirst = 200;
+/** So near to the end one is at the end. */
+const nearPx = 80;
+
+/** What was said, the newest at the bottom; it stays there unless somebody has scrolled away. */
+export function Messages({ chat, name, use }: Props): ReactElement {
+  const [shown, show] = useState(shownAtFirst);
+  const thread = threadOf(chat);
+  const entries = thread.slice(-shown);
+  const box = useStayAtEnd();
+  const now = useNow();
+  const typing = isTyping(chat, now);
+  const days = entries.map(({ at }) => dayInWords(new Date(at), new Date(now)));
+  useSeeing(chat);
+  return (
+    <section
+      ref={box}
+      className={classes['messages']}
+      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls: whoever has no mouse must get to it.
+      tabIndex={0}
+      aria-label="Messages"
+    >
+      {chat.isRead ? null : <Loader aria-label="Loading" size="sm" mx="auto" />}
+      {thread.length <= shown ? null : (
+        <Button variant="subtle" size="compact-sm" onClick={() => show(shown + shownAtFirst)} flex="none">
+          Show earlier messages
+        </Button>
+      )}
+      {entries.map((entry, index) => (
+        <Fragment key={entry.id}>
+          {days[index] === days[index - 1] ? null : <Divider label={days[index]} labelPosition="center" my={4} />}
+          {entry.kind === 'message' ? (
+            <MessageView chat={chat} message={entry.message} name={name} use={use} />
+          ) : (
+            <ThreadNote entry={entry} />
+          )}
+        </Fragment>
+      ))}
+      {chat.outgoing.map((outgoing) => (
+        <OutgoingView key={outgoing.id} chat={chat} outgoing={outgoing} />
+      ))}
+      {chat.isRead && thread.length + chat.outgoing.length === 0 ? (
+        <Text c="dimmed" size="sm" ta="center" my="auto">
+          Nothing has been said yet.
+        </Text>
+      ) : null}
+      {typing ? (
+        <Text size="sm" c="dimmed" component="output">
+          <bdi>{name}</bdi> is typing…
+        </Text>
+      ) : null}
+    </section>
+  );
+}
+
+function useStayAtEnd() {
+  const box = useRef<HTMLElement>(null);
+  const isAtEnd = useRef(true);
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return undefined;
+    const look = (): void => {
+      isAtEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < nearPx;
+    };
+    element.addEventListener('scroll', look);
+    return () => element.removeEventListener('scroll', look);
+  }, []);
+  useLayoutEffect(() => {
+    if (isAtEnd.current && box.current !== null) box.current.scrollTop = box.current.scrollHeight;
+  });
+  return box;
+}
+
+/** What is on the page of a window that is looked at has arrived. */
+function useSeeing({ id }: Conversation): void {
+  const desk = useDesk();
+  useEffect(() => {
+    const see = (): void => {
+      if (document.visibilityState === 'visible') desk.see(id);
+    };
+    see();
+    document.addEventListener('visibilitychange', see);
+    return () => document.removeEventListener('visibilitychange', see);
+  });
+}

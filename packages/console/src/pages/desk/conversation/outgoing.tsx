@@ -1,0 +1,52 @@
+import { Button, Group, Text } from '@mantine/core';
+import type { ReactElement } from 'react';
+import { LinkedText } from '../../../components/linked-text.tsx';
+import type { Conversation, Outgoing } from './conversation.ts';
+import classes from '../desk.module.css';
+import { useDesk } from '../use-desk.ts';
+
+interface Props {
+  readonly chat: Conversation;
+  readonly outgoing: Outgoing;
+}
+
+/** A message of ours that has not arrived. */
+export function OutgoingView({ chat, outgoing }: Props): ReactElement {
+  const desk = useDesk();
+  const { content, attachment, state, problem } = outgoing;
+  return (
+    <article className={`${classes['bubble']} ${classes['ours']}`} aria-label="Not sent yet">
+      {content === '' ? null : (
+        <Text size="sm" className="user-text">
+          <LinkedText text={content} />
+        </Text>
+      )}
+      {attachment?.type === 'single_choice'
+        ? attachment.options.map(({ text, value }) => (
+            <Text key={value} size="sm" className={`user-text ${classes['option']}`} mt={4}>
+              {text}
+            </Text>
+          ))
+        : null}
+      {attachment?.type === 'files' ? <Text size="sm">{attachment.files.length} file(s)</Text> : null}
+      {problem === null ? (
+        <Text size="xs" c="dimmed" ta="end" mt={2}>
+          {state === 'sent' ? '✓ Sent' : 'Sending…'}
+        </Text>
+      ) : (
+        <Group gap={6} mt={4} justify="flex-end">
+          <Text size="xs" c="var(--mantine-color-error)" role="alert">
+            {state === 'refused' ? 'Not sent: ' : 'Not sent yet: '}
+            {problem}
+          </Text>
+          <Button size="compact-xs" onClick={() => desk.sendAgain(chat.id, outgoing)}>
+            Try again
+          </Button>
+          <Button size="compact-xs" variant="default" onClick={() => desk.discard(chat.id, outgoing.id)}>
+            Discard
+          </Button>
+        </Group>
+      )}
+    </article>
+  );
+}

@@ -1,0 +1,37 @@
+import { Text } from '@mantine/core';
+import type { ReactElement } from 'react';
+import classes from '../desk.module.css';
+import type { ThreadEntry } from './thread.ts';
+import { useDesk } from '../use-desk.ts';
+
+/** Something that happened, between the messages. */
+export function ThreadNote({ entry }: { readonly entry: Exclude<ThreadEntry, { kind: 'message' }> }): ReactElement {
+  return (
+    <Text
+      size={entry.kind === 'call' ? 'xs' : 'sm'}
+      c="dimmed"
+      className={classes['note'] ?? ''}
+      title={new Date(entry.at).toLocaleString()}
+    >
+      {entry.kind === 'call' ? entry.text : <TransferWords entry={entry} />}
+    </Text>
+  );
+}
+
+function TransferWords({ entry }: { readonly entry: Extract<ThreadEntry, { kind: 'transfer' }> }): ReactElement {
+  const { operatorId } = useDesk();
+  const { from_operator_id: from, from_operator_name: name, message } = entry.transfer;
+  return (
+    <>
+      Transferred by {from === operatorId ? 'you' : <bdi>{name ?? 'a former colleague'}</bdi>}
+      {message === null || message === '' ? null : (
+        <>
+          :{' '}
+          <Text span inherit c="var(--mantine-color-text)" className="user-text">
+            {message}
+          </Text>
+        </>
+      )}
+    </>
+  );
+}

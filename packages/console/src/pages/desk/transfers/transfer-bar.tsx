@@ -1,0 +1,47 @@
+import { Button, Group, Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import type { ReactElement } from 'react';
+import { inWords } from '../../../components/in-words.ts';
+import { useQueueName } from '../../../data/use-queue-name.ts';
+import { useSession } from '../../../session/use-session.ts';
+import { useColleagues } from './use-colleagues.ts';
+import type { Conversation, Transfer } from '../conversation/conversation.ts';
+import classes from '../desk.module.css';
+import { useDesk } from '../use-desk.ts';
+
+/** A transfer that is under way, and how to call it off. */
+export function TransferBar({ chat }: { readonly chat: Conversation }): ReactElement | null {
+  return chat.transfer === null ? null : <UnderWay chat={chat} transfer={chat.transfer} />;
+}
+
+function UnderWay({ chat, transfer }: { readonly chat: Conversation; readonly transfer: Transfer }): ReactElement {
+  const { api } = useSession();
+  const desk = useDesk();
+  const { site_id: siteId } = chat.engagement;
+  const colleagues = useColleagues([siteId], transfer.kind === 'request');
+  const queue = useQueueName(siteId, transfer.kind === 'ticket' ? transfer.to : null);
+  const name = transfer.kind === 'request' ? colleagues.find(({ id }) => id === transfer.to)?.name : queue;
+  const cancel = async (): Promise<void> => {
+    const body = { action: 'cancel' } as const;
+    try {
+      if (transfer.kind === 'request')
+        await api.call('PATCH /transfer_requests/{request_id}', { path: { request_id: transfer.id }, body });
+      else await api.call('PATCH /transfer_tickets/{ticket_id}', { path: { ticket_id: transfer.id }, body });
+      desk.apply({ type: 'transfer', id: chat.id, transfer: null });
+    } catch (error) {
+      notifications.show({ color: 'red', title: 'Not called off', message: inWords(error) });
+    }
+  };
+  return (
+    <Group className={classes['bar'] ?? ''} justify="space-between" gap="xs" component="output">
+      <Text size="sm">
+        {transfer.kind === 'request' ? 'Handing on to ' : 'Waits in '}
+        <bdi>{name ?? (transfer.kind === 'request' ? 'a colleague' : 'a queue')}</bdi>. Until somebody accepts, the
+        visitor is yours.
+      </Text>
+      <Button size="compact-sm" variant="default" onClick={() => void cancel()}>
+        Call off
+      </Button>
+    </Group>
+  );
+}

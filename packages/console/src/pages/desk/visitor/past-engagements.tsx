@@ -1,0 +1,79 @@
+import { Loader, Modal, Stack, Text, UnstyledButton } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import type { Engagement } from '@usher/client/api-types';
+import { useState, type ReactElement } from 'react';
+import { mediumWords } from '../../../components/medium.ts';
+import { ProblemNote } from '../../../components/problem.tsx';
+import { keyOf, useRead } from '../../../data/use-api.ts';
+import { useMe } from '../../../data/use-me.ts';
+import { useVisitorName } from '../../../data/use-visitor.ts';
+import { useLive } from '../../../live/use-live.ts';
+import type { Conversation } from '../conversation/conversation.ts';
+import { MessageView } from '../conversation/message.tsx';
+
+/** So many are listed, newest first. */
+const mostShown = 20;
+
+const read = 'GET /engagements';
+
+/** What the visitor was engaged in before this conversation, each with what was said. */
+export function PastEngagements({ chat }: { readonly chat: Conversation }): ReactElement {
+  const { sites } = useMe();
+  const [open, setOpen] = useState<Engagement | null>(null);
+  const query = { site_ids: sites.map(({ id }) => id), visitor_ids: [chat.engagement.visitor_id], per_page: mostShown };
+  // The feed tells of this operator's conversations alone; those that colleagues had meanwhile are found when one is opened.
+  const { data, error, isPending } = useRead(read, { query }, { refetchOnMount: 'always' });
+  const client = useQueryClient();
+  useLive(['engagement.state'], ({ data: engagement }) => {
+    if ((engagement as Engagement).visitor_id === chat.engagement.visitor_id)
+      void client.invalidateQueries({ queryKey: keyOf(read, { query }) });
+  });
+  const past = (data?.data.engagements ?? []).filter(
+    ({ id, started_at: at }) => id !== chat.id && at <= chat.engagement.started_at,
+  );
+  if (isPending) return <Loader size="sm" aria-label="Loading" />;
+  if (error !== null) return <ProblemNote error={error} />;
+  if (past.length === 0)
+    return (
+      <Text size="sm" c="dimmed">
+        First conversation
+      </Text>
+    );
+  return (
+    <Stack gap={2}>
+      {past.map((engagement) => (
+        <UnstyledButton key={engagement.id} onClick={() => setOpen(engagement)} py={4} fz="sm">
+          {new Date(engagement.started_at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}
+          <Text span size="xs" c="dimmed" ml={6}>
+            {mediumWords[engagement.media]}
+          </Text>
+        </UnstyledButton>
+      ))}
+      {open === null ? null : <Past engagement={open} close={() => setOpen(null)} />}
+    </Stack>
+  );
+}
+
+function Past({ engagement, close }: { readonly engagement: Engagement; readonly close: () => void }): ReactElement {
+  const path = { engagement_id: engagement.id };
+  const { data, error, isPending } = useRead('GET /engagements/{engagement_id}/chat_transcript', { path });
+  const name = useVisitorName(engagement.site_id, engagement.visitor_id);
+  const messages = data?.data ?? [];
+  return (
+    <Modal opened onClose={close} title={new Date(engagement.started_at).toLocaleString()} size="lg">
+      <ProblemNote error={error} />
+      {isPending ? <Loader aria-label="Loading" /> : null}
+      {data !== undefined && messages.length === 0 ? <Text c="dimmed">No messages</Text> : null}
+      <Stack gap={6}>
+        {messages.map((message) => (
+          <MessageView
+            key={message.id}
+            chat={{ id: engagement.id, engagement, messages }}
+            message={message}
+            name={name}
+          />
+        ))}
+      </Stack>
+    </Modal>
+  );
+}

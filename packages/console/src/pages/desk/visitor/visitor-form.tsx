@@ -1,0 +1,147 @@
+import { ActionIcon, Button, Group, Stack, Text, Textarea, TextInput } from '@mantine/core';
+import { Cross2Icon } from '@radix-ui/react-icons';
+import type { Visitor } from '@usher/client/api-types';
+import { ProblemError } from '@usher/client/problem';
+import { useState, type ReactElement } from 'react';
+import { ProblemNote } from '../../../components/problem.tsx';
+import { useChange } from '../../../data/use-api.ts';
+import { changesOf, fieldsOf, type VisitorFields } from './visitor-changes.ts';
+
+const lines = [
+  ['name', 'Name'],
+  ['email', 'E-mail'],
+  ['phone', 'Phone'],
+] as const;
+
+interface Edit {
+  /** As it was when the first key was pressed: what others change meanwhile is not put back. */
+  readonly base: VisitorFields;
+  readonly typed: VisitorFields;
+}
+
+/** What was typed, by visitor: it is there again after looking at another conversation. */
+const edits = new Map<string, Edit>();
+
+/** Typed text is not lost when the visitor is read anew: the form shows what was typed until it is saved. */
+export function VisitorForm({ visitor }: { readonly visitor: Visitor }): ReactElement {
+  const [edit, setEdit] = useState<Edit | null>(edits.get(visitor.id) ?? null);
+  const change = (next: Edit | null): void => {
+    if (next === null) edits.delete(visitor.id);
+    else edits.set(visitor.id, next);
+    setEdit(next);
+  };
+  const read = fieldsOf(visitor);
+  const fields = edit?.typed ?? read;
+  const setTyped = (typed: VisitorFields | null): void =>
+    change(typed === null ? null : { base: edit?.base ?? read, typed });
+  const changes = changesOf(edit?.base ?? read, fields);
+  const save = useChange('PATCH /sites/{site_id}/visitors/{visitor_id}', {
+    refresh: ['GET /sites/{site_id}/visitors/{visitor_id}'],
+    // What was typed while it was being saved stays.
+    onDone: () => change(edits.get(visitor.id) === edit ? null : (edits.get(visitor.id) ?? null)),
+  });
+  const problemOf = (field: string): string | undefined =>
+    save.error instanceof ProblemError ? save.error.field(field) : undefined;
+  const isTold = save.error instanceof ProblemError && lines.some(([field]) => problemOf(field) !== undefined);
+  const submit = (event: Pick<Event, 'preventDefault'>): void => {
+    event.preventDefault();
+    if (changes !== null) save.mutate({ path: { site_id: visitor.site_id, visitor_id: visitor.id }, body: changes });
+  };
+  return (
+    <form onSubmit={submit} aria-label="Visitor details">
+      <Stack gap="xs">
+        {lines.map(([field, label]) => (
+          <TextInput
+            key={field}
+            label={label}
+            size="xs"
+            value={fields[field]}
+            error={problemOf(field)}
+            onChange={({ currentTarget }) => setTyped({ ...fields, [field]: currentTarget.value })}
+          />
+        ))}
+        <Textarea
+          label="Note"
+          description="For operators only"
+          size="xs"
+          autosize
+          minRows={2}
+          maxRows={8}
+          maxLength={16_384}
+          value={fields.note}
+          onChange={({ currentTarget }) => setTyped({ ...fields, note: currentTarget.value })}
+        />
+        <Attributes fields={fields} change={setTyped} />
+        {isTold ? null : <ProblemNote error={save.error} />}
+        {changes === null ? null : (
+          <Group gap="xs">
+            <Button type="submit" size="xs" loading={save.isPending}>
+              Save
+            </Button>
+            <Button size="xs" variant="default" onClick={() => setTyped(null)}>
+              Undo
+            </Button>
+          </Group>
+        )}
+      </Stack>
+    </form>
+  );
+}
+
+interface AttributesProps {
+  readonly fields: VisitorFields;
+  readonly change: (fields: VisitorFields) => void;
+}
+
+function Attributes({ fields, change }: AttributesProps): ReactElement {
+  const { attributes } = fields;
+  const put = (index: number, part: Partial<{ name: string; value: string }>): void => {
+    const before = attributes[index] ?? { name: '', value: '' };
+    change({ ...fields, attributes: attributes.with(index, { ...before, ...part }) });
+  };
+  return (
+    <Stack gap={6} component="section" aria-label="Attributes">
+      <Text size="xs" fw={500}>
+        Attributes
+      </Text>
+      {attributes.map(({ name, value }, index) => (
+        // oxlint-disable-next-line react/no-array-index-key -- its place is all that is sure of it while it is typed.
+        <Group key={index} gap={4} wrap="nowrap">
+          <TextInput
+            size="xs"
+            aria-label="Attribute"
+            placeholder="Attribute"
+            maxLength={255}
+            value={name}
+            onChange={({ currentTarget }) => put(index, { name: currentTarget.value })}
+          />
+          <TextInput
+            size="xs"
+            aria-label={`Value of ${name}`}
+            placeholder="Value"
+            maxLength={4_096}
+            value={value}
+            onChange={({ currentTarget }) => put(index, { value: currentTarget.value })}
+          />
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            size="sm"
+            aria-label={`Remove ${name}`}
+            onClick={() => change({ ...fields, attributes: attributes.toSpliced(index, 1) })}
+          >
+            <Cross2Icon aria-hidden />
+          </ActionIcon>
+        </Group>
+      ))}
+      <Button
+        variant="subtle"
+        size="compact-xs"
+        w="fit-content"
+        onClick={() => change({ ...fields, attributes: [...attributes, { name: '', value: '' }] })}
+      >
+        Add an attribute
+      </Button>
+    </Stack>
+  );
+}

@@ -1,0 +1,38 @@
+import { Loader, Stack, Text, Title } from '@mantine/core';
+import { ProblemError } from '@usher/client/problem';
+import type { ReactElement } from 'react';
+import { ProblemNote } from '../../../components/problem.tsx';
+import { useRead } from '../../../data/use-api.ts';
+import type { Conversation } from '../conversation/conversation.ts';
+import { PastEngagements } from './past-engagements.tsx';
+import { VisitorForm } from './visitor-form.tsx';
+
+/** What is known of the visitor, and what was before. */
+export function VisitorPanel({ chat }: { readonly chat: Conversation }): ReactElement {
+  const { site_id, visitor_id } = chat.engagement;
+  const visitor = useRead('GET /sites/{site_id}/visitors/{visitor_id}', { path: { site_id, visitor_id } });
+  const isElsewhere = visitor.error instanceof ProblemError && visitor.error.status === 404;
+  return (
+    <Stack gap="lg">
+      {visitor.data === undefined ? (
+        visitor.isPending ? (
+          <Loader size="sm" aria-label="Loading" />
+        ) : isElsewhere ? (
+          <Text size="sm" c="dimmed">
+            The visitor is on another site: what is known of it is shown there.
+          </Text>
+        ) : (
+          <ProblemNote error={visitor.error} />
+        )
+      ) : (
+        <VisitorForm visitor={visitor.data.data} />
+      )}
+      <section aria-label="Previous conversations">
+        <Title order={3} size="h6" mb={6}>
+          Previous conversations
+        </Title>
+        <PastEngagements key={chat.id} chat={chat} />
+      </section>
+    </Stack>
+  );
+}

@@ -1,0 +1,26 @@
+import type { EventType } from '@usher/client/api-types';
+import type { UseQueryResult } from '@tanstack/react-query';
+import { useRead } from '../../../data/use-api.ts';
+
+interface EventTypes {
+  readonly read: UseQueryResult;
+  readonly all: readonly EventType[];
+  /** Those whose name or description has every word. */
+  readonly matching: (search: string) => readonly EventType[];
+}
+
+export function useEventTypes(): EventTypes {
+  const read = useRead('GET /event_types', {});
+  const all = read.data?.data.event_types ?? [];
+  return {
+    read,
+    all,
+    matching: (search) => {
+      const words = search.toLowerCase().split(/\s+/);
+      return all.filter(({ event_type: name, description }) => {
+        const text = `${name} ${description}`.toLowerCase();
+        return words.every((word) => text.includes(word));
+      });
+    },
+  };
+}

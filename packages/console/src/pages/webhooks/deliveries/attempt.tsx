@@ -1,0 +1,114 @@
+import { Accordion, Group, Stack, Table, Text, Title } from '@mantine/core';
+import type { DeliveryAttempt, DeliveryDetails, Webhook } from '@usher/client/api-types';
+import type { ReactElement } from 'react';
+import { At } from '../../../components/at.tsx';
+import { LongText } from '../long-text.tsx';
+import { requestOf } from './request-of.ts';
+import { StateBadge } from '../stats/standing.tsx';
+import { inDuration } from '../words.ts';
+
+/** An attempt in a line: when, what was answered, how long it took. */
+export function AttemptLine({ attempt }: { readonly attempt: DeliveryAttempt }): ReactElement {
+  const { at, state, status, duration_ms: tookMs, error } = attempt;
+  return (
+    <Group gap="xs" wrap="wrap">
+      <At format="recent" at={at} />
+      <StateBadge state={state} />
+      <Text size="sm" span className="tabular">
+        {tookMs === null
+          ? 'nothing was sent'
+          : `${status === null ? 'no answer' : `answered ${status}`} in ${inDuration(tookMs)}`}
+      </Text>
+      {error === null || status !== null ? null : (
+        <Text size="sm" span className="user-text">
+          {error}
+        </Text>
+      )}
+    </Group>
+  );
+}
+
+interface Props {
+  readonly webhook: Webhook;
+  readonly delivery: DeliveryDetails;
+}
+
+/** Every attempt with what was sent and what was answered; the last one open. */
+export function Attempts({ webhook, delivery }: Props): ReactElement {
+  const { attempts } = delivery;
+  if (attempts.length === 0) return <Text size="sm">No attempts yet</Text>;
+  return (
+    <Accordion defaultValue={String(attempts.length)} chevronPosition="left" variant="separated" order={4}>
+      {attempts.map((attempt, index) => (
+        <Accordion.Item key={`${attempt.at} ${attempt.state}`} value={String(index + 1)}>
+          <Accordion.Control>
+            <AttemptLine attempt={attempt} />
+          </Accordion.Control>
+          <Accordion.Panel>
+            <Exchange webhook={webhook} delivery={delivery} attempt={attempt} />
+          </Accordion.Panel>
+        </Accordion.Item>
+      ))}
+    </Accordion>
+  );
+}
+
+function Exchange({ webhook, delivery, attempt }: Props & { readonly attempt: DeliveryAttempt }): ReactElement {
+  const request = requestOf(webhook, delivery.event_id, attempt);
+  const { payload } = delivery.event;
+  return (
+    <Stack gap="sm">
+      {request === null ? null : (
+        <section>
+          <Title order={5} size="sm" mb={4}>
+            Request
+          </Title>
+          <Text size="sm" ff="monospace" className="user-text">
+            {request.line}
+          </Text>
+          <Pairs pairs={request.headers} label="Headers of the request" />
+          {payload === null ? (
+            <Text size="sm">Its event is no longer in the log.</Text>
+          ) : (
+            <LongText label="Body of the request" text={JSON.stringify(payload)} />
+          )}
+        </section>
+      )}
+      <section>
+        <Title order={5} size="sm" mb={4}>
+          Answer
+        </Title>
+        <Text size="sm" className="user-text">
+          {attempt.status === null ? 'There was none' : `Status ${attempt.status}`}
+          {attempt.error === null ? '' : `: ${attempt.error}`}
+        </Text>
+        {attempt.answer === null || attempt.answer === '' ? null : (
+          <LongText label="Body of the answer" text={attempt.answer} />
+        )}
+      </section>
+    </Stack>
+  );
+}
+
+function Pairs({
+  pairs,
+  label,
+}: {
+  readonly pairs: readonly (readonly [string, string])[];
+  readonly label: string;
+}): ReactElement {
+  return (
+    <Table verticalSpacing={2} fz="xs" ff="monospace" withRowBorders={false} my={4} aria-label={label} layout="fixed">
+      <Table.Tbody>
+        {pairs.map(([name, value]) => (
+          <Table.Tr key={name}>
+            <Table.Th w="38%" fw={500} className="user-text">
+              {name}
+            </Table.Th>
+            <Table.Td className="user-text">{value}</Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}

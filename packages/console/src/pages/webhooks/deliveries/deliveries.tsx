@@ -1,0 +1,103 @@
+import { Alert, Button, Group, Loader, Stack, Text } from '@mantine/core';
+import type { Webhook } from '@usher/client/api-types';
+import { useState, type ReactElement } from 'react';
+import { useSearchParams } from 'wouter';
+import { ProblemNote } from '../../../components/problem.tsx';
+import { NoMatch } from '../../../components/states.tsx';
+import { DeliveryTable } from './delivery-table.tsx';
+import { filtersIn, inAddress, noFilters, type Filters } from './filter.ts';
+import { DeliveryFilters } from './filters.tsx';
+import { mostReplayed } from './replay-all.ts';
+import { ReplayMany } from './replay-many.tsx';
+import { useDeliveries } from './use-deliveries.ts';
+
+/** What became of every event that the webhook was to be told of. Newest first, and live. */
+export function Deliveries({ webhook }: { readonly webhook: Webhook }): ReactElement {
+  const [search, setSearch] = useSearchParams();
+  const filters = filtersIn(search);
+  // The cursors of the pages up to this one; none: the newest.
+  const [trail, setTrail] = useState<readonly string[]>([]);
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const read = useDeliveries(webhook.id, filters, trail.at(-1) ?? null);
+  const show = (next: Filters): void => {
+    setTrail([]);
+    setChosen(new Set());
+    setSearch(inAddress(next), { replace: true });
+  };
+  const page = read.data;
+  return (
+    <>
+      <DeliveryFilters
+        value={filters}
+        onChange={(part) => show({ ...filters, ...part })}
+        onClear={() => show(noFilters)}
+      />
+      <ProblemNote error={read.error} />
+      <ReplayMany webhook={webhook} chosen={chosen} onClear={() => setChosen(new Set())} />
+      {page === undefined ? (
+        read.isError ? null : (
+          <Loader size="sm" aria-label="Loading" />
+        )
+      ) : page.rows.length === 0 ? (
+        <Nothing
+          cutShort={page.cutShort}
+          isFiltered={Object.keys(inAddress(filters)).length > 0 || trail.length > 0}
+          clear={() => show(noFilters)}
+        />
+      ) : (
+        <DeliveryTable
+          webhookId={webhook.id}
+          rows={page.rows}
+          chosen={chosen}
+          onChoose={(ids) => setChosen(new Set([...ids].slice(0, mostReplayed)))}
+        />
+      )}
+      {page?.cutShort === true && page.rows.length > 0 ? (
+        <Alert color="blue" mt="sm">
+          These are what was found in the newest part of the log. There may be more further back.
+        </Alert>
+      ) : null}
+      <Group mt="sm" gap="xs">
+        <Button variant="default" size="xs" disabled={trail.length === 0} onClick={() => setTrail(trail.slice(0, -1))}>
+          Newer
+        </Button>
+        <Button
+          variant="default"
+          size="xs"
+          disabled={(page?.next ?? null) === null || read.isPlaceholderData}
+          onClick={() => setTrail([...trail, page?.next ?? ''])}
+        >
+          {page?.cutShort === true ? 'Look further back' : 'Older'}
+        </Button>
+        {trail.length === 0 ? null : (
+          <Button variant="subtle" size="xs" onClick={() => setTrail([])}>
+            Newest
+          </Button>
+        )}
+      </Group>
+    </>
+  );
+}
+
+interface NothingProps {
+  readonly cutShort: boolean;
+  readonly isFiltered: boolean;
+  readonly clear: () => void;
+}
+
+function Nothing({ cutShort, isFiltered, clear }: NothingProps): ReactElement {
+  if (!isFiltered && !cutShort)
+    return (
+      <Stack gap={4} py="md">
+        <Text fw={600}>No deliveries yet</Text>
+        <Text size="sm">Events this webhook is subscribed to appear here. Send a test event to see one now.</Text>
+      </Stack>
+    );
+  return (
+    <NoMatch clear={clear}>
+      {cutShort
+        ? 'No matching deliveries in the newest part of the log. Look further back, or narrow the time.'
+        : 'No matching deliveries'}
+    </NoMatch>
+  );
+}

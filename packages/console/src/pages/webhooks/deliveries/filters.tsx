@@ -1,0 +1,98 @@
+import { Button, Group, Select, Text, TextInput } from '@mantine/core';
+import { MagnifyingGlassIcon } from '@radix-ui/react-icons';
+import { useState, type ReactElement } from 'react';
+import { isUuid, type Filters } from './filter.ts';
+import { stateNames, states } from '../words.ts';
+import { useEventTypes } from '../catalogue/use-event-types.ts';
+
+interface Props {
+  readonly value: Filters;
+  readonly onChange: (part: Partial<Filters>) => void;
+  readonly onClear: () => void;
+}
+
+/** Which deliveries are shown. */
+export function DeliveryFilters({ value, onChange, onClear }: Props): ReactElement {
+  const { all } = useEventTypes();
+  const isFiltered = Object.values(value).some((part) => part !== '');
+  return (
+    <Group gap="xs" align="flex-start" mb="sm" component="search" aria-label="Deliveries">
+      <Select
+        aria-label="State"
+        size="sm"
+        w={140}
+        data={[
+          { value: '', label: 'Any state' },
+          ...stateNames.map((name) => ({ value: name, label: states[name].label })),
+        ]}
+        value={value.state}
+        onChange={(state) => onChange({ state: state ?? '' })}
+        allowDeselect={false}
+      />
+      <Select
+        aria-label="Event type"
+        w={{ base: 200, sm: 260 }}
+        data={[
+          { value: '', label: 'Any event type' },
+          ...all.map(({ event_type }) => ({ value: event_type, label: event_type })),
+        ]}
+        value={value.type}
+        onChange={(type) => onChange({ type: type ?? '' })}
+        allowDeselect={false}
+        searchable
+      />
+      <TextInput
+        aria-label="Since"
+        leftSection={<Text size="xs">since</Text>}
+        leftSectionWidth={46}
+        title="Events that occurred since"
+        type="datetime-local"
+        value={value.since}
+        onChange={(event) => onChange({ since: event.currentTarget.value })}
+      />
+      <TextInput
+        aria-label="Until"
+        leftSection={<Text size="xs">until</Text>}
+        leftSectionWidth={46}
+        title="Events that occurred before"
+        type="datetime-local"
+        value={value.until}
+        onChange={(event) => onChange({ until: event.currentTarget.value })}
+      />
+      <IdSearch key={value.id} value={value.id} onChange={(id) => onChange({ id })} />
+      {isFiltered ? (
+        <Button variant="subtle" onClick={onClear}>
+          Clear filters
+        </Button>
+      ) : null}
+    </Group>
+  );
+}
+
+/** Asks once it is a whole id: there is no part of one to be found. */
+function IdSearch({
+  value,
+  onChange,
+}: {
+  readonly value: string;
+  readonly onChange: (id: string) => void;
+}): ReactElement {
+  const [text, setText] = useState(value);
+  const trimmed = text.trim();
+  const isWhole = trimmed === '' || isUuid(trimmed);
+  return (
+    <TextInput
+      aria-label="Search by id"
+      placeholder="Id of delivery, event or engagement"
+      leftSection={<MagnifyingGlassIcon aria-hidden />}
+      w={290}
+      value={text}
+      error={isWhole ? null : 'a whole id is needed: 8-4-4-4-12 digits'}
+      onChange={(event) => {
+        const next = event.currentTarget.value;
+        setText(next);
+        if (next.trim() === '' || isUuid(next.trim())) onChange(next.trim());
+      }}
+    />
+  );
+}

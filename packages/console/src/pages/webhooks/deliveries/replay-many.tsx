@@ -1,0 +1,106 @@
+import { Alert, Button, Group, List, Progress, Stack, Text } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import type { Webhook } from '@usher/client/api-types';
+import { useState, type ReactElement } from 'react';
+import { inWords } from '../../../components/in-words.ts';
+import { useSession } from '../../../session/use-session.ts';
+import { mostReplayed, replayAll, type ReplayProgress } from './replay-all.ts';
+import { inPlural } from '../words.ts';
+
+/** Refusals that are told one by one. */
+const mostTold = 5;
+
+interface Props {
+  readonly webhook: Webhook;
+  readonly chosen: ReadonlySet<string>;
+  readonly onClear: () => void;
+}
+
+/** Replays what was chosen, and says how far it is and what was refused. */
+export function ReplayMany({ webhook, chosen, onClear }: Props): ReactElement | null {
+  const { api } = useSession();
+  const client = useQueryClient();
+  const [progress, setProgress] = useState<ReplayProgress | null>(null);
+  const running = progress !== null && progress.done < progress.total;
+  const replay = async (ids: readonly string[]): Promise<void> => {
+    await replayAll(
+      ids,
+      async (id) => api.call('POST /deliveries/{delivery_id}/replay', { path: { delivery_id: id }, body: {} }),
+      setProgress,
+    );
+    onClear();
+    await client.invalidateQueries({ queryKey: ['GET /webhooks/{webhook_id}/deliveries'] });
+  };
+  if (chosen.size === 0 && progress === null) return null;
+  return (
+    <Stack gap="xs" mb="sm">
+      {chosen.size === 0 || running ? null : (
+        <Group gap="xs">
+          <Text size="sm">
+            {inPlural(chosen.size, 'delivery', 'deliveries')} chosen
+            {chosen.size >= mostReplayed ? ', as many as can be at a time' : ''}
+          </Text>
+          <Button size="xs" disabled={!webhook.enabled} onClick={() => void replay([...chosen])}>
+            Replay {chosen.size === 1 ? 'it' : 'them'}
+          </Button>
+          <Button size="xs" variant="default" onClick={onClear}>
+            Choose none
+          </Button>
+        </Group>
+      )}
+      {progress === null ? null : (
+        <Outcome
+          progress={progress}
+          running={running}
+          onAgain={() => void replay(progress.failures.map(({ id }) => id))}
+          onClose={() => setProgress(null)}
+        />
+      )}
+    </Stack>
+  );
+}
+
+interface OutcomeProps {
+  readonly progress: ReplayProgress;
+  readonly running: boolean;
+  readonly onAgain: () => void;
+  readonly onClose: () => void;
+}
+
+function Outcome({ progress, running, onAgain, onClose }: OutcomeProps): ReactElement {
+  const { total, done, failures } = progress;
+  const told = [...Map.groupBy(failures, ({ error }) => inWords(error))].slice(0, mostTold);
+  const good = done - failures.length;
+  return (
+    <Alert
+      color={failures.length > 0 ? 'orange' : 'blue'}
+      withCloseButton={!running}
+      closeButtonLabel="Close"
+      onClose={onClose}
+    >
+      <Text size="sm" component="output" display="block">
+        {running ? `Replaying: ${done} of ${total}.` : `${inPlural(good, 'delivery is', 'deliveries are')} sent again.`}
+      </Text>
+      {running ? <Progress value={(100 * done) / total} mt={6} aria-label="Replayed" /> : null}
+      {failures.length === 0 ? null : (
+        <>
+          <Text size="sm" mt={6}>
+            {inPlural(failures.length, 'was', 'were')} refused:
+          </Text>
+          <List size="sm">
+            {told.map(([reason, those]) => (
+              <List.Item key={reason} className="user-text">
+                {reason} ({those.length})
+              </List.Item>
+            ))}
+          </List>
+          {running ? null : (
+            <Button size="compact-sm" variant="default" mt={6} onClick={onAgain}>
+              Try these again
+            </Button>
+          )}
+        </>
+      )}
+    </Alert>
+  );
+}

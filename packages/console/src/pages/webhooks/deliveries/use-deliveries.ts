@@ -1,0 +1,40 @@
+import type { Delivery } from '@usher/client/api-types';
+import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
+import { useSession } from '../../../session/use-session.ts';
+import { queryOf, type Filters } from './filter.ts';
+import { cursorOf, readPage, type ReadPage } from './read-page.ts';
+
+const pageSize = 30;
+/** Deliveries come and go by themselves: the page that is looked at is read again so often. */
+const everyMs = 2_000;
+/** Of one that had to be looked for far, less often. */
+const afterFarMs = 15_000;
+
+/** A page of a webhook's deliveries, from a cursor on, as it changes. */
+export function useDeliveries(
+  webhookId: string,
+  filters: Filters,
+  cursor: string | null,
+): UseQueryResult<ReadPage<Delivery>> {
+  const { api } = useSession();
+  const operation = 'GET /webhooks/{webhook_id}/deliveries';
+  return useQuery({
+    queryKey: [operation, webhookId, filters, cursor],
+    queryFn: async ({ signal }) =>
+      readPage(
+        async (from, room) => {
+          const query = { ...queryOf(filters), per_page: room, ...(from === null ? {} : { cursor: from }) };
+          const { deliveries, next_page: next } = await api.call(operation, {
+            path: { webhook_id: webhookId },
+            query,
+            signal,
+          });
+          return { rows: deliveries, next: cursorOf(next) };
+        },
+        cursor,
+        pageSize,
+      ),
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state: { data } }) => (data?.cutShort === true ? afterFarMs : everyMs),
+  });
+}

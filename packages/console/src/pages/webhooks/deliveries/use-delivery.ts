@@ -1,0 +1,21 @@
+import type { Answered } from '@usher/client/api';
+import { useQuery, type UseQueryResult } from '@tanstack/react-query';
+import { keyOf } from '../../../data/use-api.ts';
+import { useSession } from '../../../session/use-session.ts';
+import { isSettled } from '../words.ts';
+
+/** One that is under way is looked at so often; one that is not may still be replayed by somebody else. */
+const movingMs = 1_000;
+const settledMs = 5_000;
+
+/** A delivery, as it goes on. */
+export function useDelivery(id: string): UseQueryResult<Answered<'GET /deliveries/{delivery_id}'>> {
+  const { api } = useSession();
+  const request = { path: { delivery_id: id } };
+  return useQuery({
+    queryKey: keyOf('GET /deliveries/{delivery_id}', request),
+    queryFn: async ({ signal }) => api.ask('GET /deliveries/{delivery_id}', { ...request, signal }),
+    refetchInterval: ({ state: { data } }) =>
+      data === undefined || !isSettled(data.data.state) ? movingMs : settledMs,
+  });
+}

@@ -1,0 +1,70 @@
+import { ActionIcon, Button, Fieldset, Group, Input, Stack, TextInput } from '@mantine/core';
+import { PlusIcon, TrashIcon } from '@radix-ui/react-icons';
+import type { ReactElement } from 'react';
+import type { Faults } from '../../../components/faults.ts';
+import { headerPointer } from './fields.ts';
+import { Legend } from './legend.tsx';
+import { headerLimits, type Header } from './rules.ts';
+
+interface Props {
+  readonly value: readonly Header[];
+  readonly onChange: (value: readonly Header[]) => void;
+  readonly faults: Faults;
+}
+
+/** Headers that go along with every request. */
+export function HeaderFields({ value, onChange, faults }: Props): ReactElement {
+  const set = (at: number, part: Partial<Header>): void =>
+    onChange(value.map((header, index) => (index === at ? { ...header, ...part } : header)));
+  const ownFaults = value.map(({ name }) => faults(headerPointer(name)));
+  // Of all together, as far as no single one shows it already.
+  const together = ownFaults.some((fault) => fault !== undefined) ? undefined : faults('/headers');
+  return (
+    <Fieldset variant="unstyled" legend={<Legend>Headers</Legend>}>
+      <Input.Description>Sent with every request: a token of yours, say.</Input.Description>
+      <Stack gap="xs" mt={6}>
+        {value.map(({ name, value: text }, index) => (
+          // Rows are told apart by their place alone.
+          // oxlint-disable-next-line react/no-array-index-key
+          <Group key={index} gap="xs" align="flex-start" wrap="nowrap">
+            <TextInput
+              aria-label={`Name of header ${index + 1}`}
+              placeholder="Name"
+              value={name}
+              error={ownFaults[index]}
+              onChange={(event) => set(index, { name: event.currentTarget.value })}
+              flex={2}
+            />
+            <TextInput
+              aria-label={`Value of header ${index + 1}`}
+              placeholder="Value"
+              autoComplete="off"
+              value={text}
+              onChange={(event) => set(index, { value: event.currentTarget.value })}
+              flex={3}
+            />
+            <ActionIcon
+              variant="default"
+              size={36}
+              aria-label={`Remove header ${index + 1}`}
+              onClick={() => onChange(value.filter((_, other) => other !== index))}
+            >
+              <TrashIcon aria-hidden />
+            </ActionIcon>
+          </Group>
+        ))}
+        <Button
+          size="xs"
+          variant="default"
+          w="fit-content"
+          leftSection={<PlusIcon aria-hidden />}
+          disabled={value.length >= headerLimits.count}
+          onClick={() => onChange([...value, { name: '', value: '' }])}
+        >
+          Add a header
+        </Button>
+      </Stack>
+      {together === undefined ? null : <Input.Error mt={6}>{together}</Input.Error>}
+    </Fieldset>
+  );
+}

@@ -1,0 +1,122 @@
+import { Anchor, Button, Checkbox, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import type { NewWebhook as MadeWebhook } from '@usher/client/api-types';
+import { useRef, useState, type SubmitEvent, type ReactElement } from 'react';
+import { Link, useLocation } from 'wouter';
+import { faultsOf, isAtFields } from '../../../components/faults.ts';
+import { PageTitle } from '../../../components/page-title.tsx';
+import { ProblemNote } from '../../../components/problem.tsx';
+import { useEditing } from '../../../components/use-editing.ts';
+import { useSession } from '../../../session/use-session.ts';
+import { bodyOf, emptyFields, fieldsOf, isTyped, violationsOf } from './fields.ts';
+import { secretFault } from './rules.ts';
+import { SecretShown } from './secret-shown.tsx';
+import { WebhookForm } from './webhook-form.tsx';
+
+export function NewWebhook(): ReactElement {
+  const { api } = useSession();
+  const client = useQueryClient();
+  const [, go] = useLocation();
+  const [made, setMade] = useState<MadeWebhook | null>(null);
+  const answered = useRef<MadeWebhook | null>(null);
+  const [tried, setTried] = useState(false);
+  const [ownSecret, setOwnSecret] = useState<string | null>(null);
+  const editing = useEditing({
+    current: { fields: emptyFields, etag: null },
+    save: async (fields) => {
+      const secret = fields.kind === 'http' && ownSecret !== null ? { secret: ownSecret } : {};
+      const { data } = await api.ask('POST /webhooks', { body: { ...bodyOf(fields), ...secret } });
+      answered.current = data;
+      return { fields: fieldsOf(data), etag: null };
+    },
+    readAgain: async () => ({ fields: emptyFields, etag: null }),
+    onSaved: () => {
+      void client.invalidateQueries({ queryKey: ['GET /webhooks'] });
+      const { current } = answered;
+      if (current?.secret === null) go(`/webhooks/${current.id}`);
+      else setMade(current);
+    },
+  });
+  const { draft } = editing;
+  const wrongSecret = draft.kind === 'http' && ownSecret !== null ? secretFault(ownSecret) : null;
+  const local = violationsOf(draft);
+  const shown = local.filter(({ attribute }) => tried || isTyped(draft, attribute));
+  const faults = faultsOf(shown, editing.error);
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault();
+    setTried(true);
+    if (local.length === 0 && wrongSecret === null) editing.submit();
+  };
+  const leave = (): void => go(`/webhooks/${made?.id ?? ''}`);
+  return (
+    <>
+      <PageTitle title="New webhook" />
+      <form onSubmit={submit} noValidate aria-label="New webhook">
+        <Stack maw={720} gap="md">
+          <WebhookForm fields={draft} set={editing.set} faults={faults} />
+          {draft.kind === 'http' ? (
+            <OwnSecret
+              value={ownSecret}
+              onChange={setOwnSecret}
+              error={(ownSecret === '' && !tried ? null : wrongSecret) ?? faultsOf(editing.error)('/secret')}
+            />
+          ) : null}
+          {isAtFields(editing.error) ? null : <ProblemNote error={editing.error} />}
+          <Group gap="xs">
+            <Button type="submit" loading={editing.saving}>
+              Register
+            </Button>
+            <Anchor component={Link} href="/webhooks" size="sm">
+              Cancel
+            </Anchor>
+          </Group>
+        </Stack>
+      </form>
+      <Modal
+        opened={made !== null}
+        onClose={leave}
+        title="The webhook is registered"
+        closeButtonProps={{ 'aria-label': 'Close' }}
+        closeOnClickOutside={false}
+        size="lg"
+      >
+        <Stack>
+          <SecretShown secret={made?.secret ?? ''} />
+          <Button onClick={leave} w="fit-content">
+            I have kept it
+          </Button>
+        </Stack>
+      </Modal>
+    </>
+  );
+}
+
+interface OwnSecretProps {
+  readonly value: string | null;
+  readonly onChange: (value: string | null) => void;
+  readonly error: string | null | undefined;
+}
+
+function OwnSecret({ value, onChange, error }: OwnSecretProps): ReactElement {
+  return (
+    <Stack gap="xs">
+      <Checkbox
+        label="Use a secret of mine"
+        description="One is made otherwise, and shown once."
+        checked={value !== null}
+        onChange={(event) => onChange(event.currentTarget.checked ? '' : null)}
+      />
+      {value === null ? null : (
+        <TextInput
+          label="Secret"
+          placeholder="whsec_…"
+          autoComplete="off"
+          spellCheck={false}
+          value={value}
+          error={error}
+          onChange={(event) => onChange(event.currentTarget.value)}
+        />
+      )}
+    </Stack>
+  );
+}

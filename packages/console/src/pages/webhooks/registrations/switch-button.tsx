@@ -1,0 +1,35 @@
+import { Button } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import type { Webhook } from '@usher/client/api-types';
+import type { ReactElement } from 'react';
+import { inWords } from '../../../components/in-words.ts';
+import { useChange } from '../../../data/use-api.ts';
+import { bodyOf, fieldsOf } from './fields.ts';
+
+/** Switches a webhook on or off, and changes nothing else: not if somebody else has meanwhile. */
+export function SwitchButton({
+  webhook,
+  etag,
+}: {
+  readonly webhook: Webhook;
+  readonly etag: string | null;
+}): ReactElement {
+  const change = useChange('PUT /webhooks/{webhook_id}', {
+    refresh: ['GET /webhooks/{webhook_id}', 'GET /webhooks', 'GET /webhooks/{webhook_id}/deliveries'],
+  });
+  const { id, enabled } = webhook;
+  return (
+    <Button
+      variant="default"
+      loading={change.isPending}
+      onClick={() =>
+        change.mutate(
+          { path: { webhook_id: id }, body: bodyOf({ ...fieldsOf(webhook), enabled: !enabled }), ifMatch: etag },
+          { onError: (error) => notifications.show({ color: 'red', message: inWords(error) }) },
+        )
+      }
+    >
+      {enabled ? 'Switch off' : 'Switch on'}
+    </Button>
+  );
+}

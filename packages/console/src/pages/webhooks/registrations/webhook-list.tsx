@@ -1,0 +1,141 @@
+import { Anchor, Badge, Button, Group, Loader, Stack, Table, Text } from '@mantine/core';
+import { PlusIcon } from '@radix-ui/react-icons';
+import type { Webhook } from '@usher/client/api-types';
+import type { ReactElement } from 'react';
+import { Link } from 'wouter';
+import { PageTitle } from '../../../components/page-title.tsx';
+import { ProblemNote } from '../../../components/problem.tsx';
+import { NoneOnSite } from '../../../components/states.tsx';
+import { useRead } from '../../../data/use-api.ts';
+import { useMe } from '../../../data/use-me.ts';
+import { isPush } from './fields.ts';
+import { LastDay } from '../stats/last-day.tsx';
+import { Standing } from '../stats/standing.tsx';
+import { inPlural, nameOf } from '../words.ts';
+
+/** An account has ten at most, and one of the sample data. */
+const perPage = 100;
+/** Whether one fails, or has been switched off by itself, no event tells. */
+const everyMs = 5_000;
+
+export function WebhookList(): ReactElement {
+  const { siteId } = useMe();
+  const read = useRead('GET /webhooks', { query: { per_page: perPage } }, { refetchInterval: everyMs });
+  const all = read.data?.data.webhooks;
+  const webhooks = all?.filter(
+    ({ covered_site_ids: sites }) => siteId === null || sites.length === 0 || sites.includes(siteId),
+  );
+  return (
+    <>
+      <PageTitle title="Webhooks">
+        <Button component={Link} href="/webhooks/catalogue" variant="default">
+          Event catalogue
+        </Button>
+        <Button component={Link} href="/webhooks/new" leftSection={<PlusIcon aria-hidden />}>
+          New webhook
+        </Button>
+      </PageTitle>
+      <ProblemNote error={read.error} />
+      {webhooks === undefined ? (
+        read.isError ? null : (
+          <Loader size="sm" aria-label="Loading" />
+        )
+      ) : webhooks.length === 0 && all !== undefined && all.length > 0 ? (
+        <NoneOnSite what="webhooks" />
+      ) : webhooks.length === 0 ? (
+        <Nothing />
+      ) : (
+        <Webhooks webhooks={webhooks} />
+      )}
+    </>
+  );
+}
+
+function Nothing(): ReactElement {
+  return (
+    <Stack gap="xs" maw={560}>
+      <Text fw={600}>No webhooks yet</Text>
+      <Text>
+        A webhook is a URL that Usher calls when something happens: a conversation starts, a message is sent. Add one,
+        send it a test event, and follow every delivery here.
+      </Text>
+      <Button component={Link} href="/webhooks/new" w="fit-content">
+        Add webhook
+      </Button>
+    </Stack>
+  );
+}
+
+function Webhooks({ webhooks }: { readonly webhooks: readonly Webhook[] }): ReactElement {
+  return (
+    <Table verticalSpacing="sm" highlightOnHover layout="fixed" aria-label="Webhooks">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Destination</Table.Th>
+          <Table.Th visibleFrom="sm" w={150}>
+            Events
+          </Table.Th>
+          <Table.Th visibleFrom="sm" w={180}>
+            Status
+          </Table.Th>
+          <Table.Th visibleFrom="md" w={270}>
+            Last 24 hours
+          </Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {webhooks.map((webhook) => (
+          <Table.Tr key={webhook.id}>
+            <Table.Td>
+              <Destination webhook={webhook} />
+            </Table.Td>
+            <Table.Td visibleFrom="sm">
+              <Text size="sm">{inPlural(webhook.events.length, 'event type')}</Text>
+              <Sites ids={webhook.covered_site_ids} />
+            </Table.Td>
+            <Table.Td visibleFrom="sm">
+              <Standing webhook={webhook} />
+            </Table.Td>
+            <Table.Td visibleFrom="md">
+              <LastDay id={webhook.id} />
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+function Destination({ webhook }: { readonly webhook: Webhook }): ReactElement {
+  const { id, url, method } = webhook;
+  return (
+    <Stack gap={4}>
+      <Anchor component={Link} href={`/webhooks/${id}`} fw={600} className="user-text" lineClamp={2} title={url}>
+        {nameOf(webhook)}
+      </Anchor>
+      <Group gap={6} wrap="nowrap">
+        <Badge variant="default" size="sm" tt="none" flex="none">
+          {isPush(webhook) ? 'Apple push' : method}
+        </Badge>
+        <Text size="sm" c="dimmed" className="user-text" lineClamp={1} title={url}>
+          {url}
+        </Text>
+      </Group>
+      <Group gap={6} hiddenFrom="sm">
+        <Standing webhook={webhook} />
+      </Group>
+    </Stack>
+  );
+}
+
+/** The sites it hears of now. A registrar who has lost the role everywhere has a webhook that hears of none. */
+function Sites({ ids }: { readonly ids: readonly string[] }): ReactElement {
+  const { sites } = useMe();
+  const names = ids.map((id) => sites.find((site) => site.id === id)?.name ?? 'another site').join(', ');
+  const isAll = sites.length > 1 && sites.every(({ id }) => ids.includes(id));
+  return (
+    <Text size="sm" c="dimmed" className="user-text" lineClamp={2} title={names}>
+      {isAll ? 'all sites' : ids.length === 0 ? 'no sites' : names}
+    </Text>
+  );
+}

@@ -1,0 +1,125 @@
+import { Anchor, Badge, Button, Group, Loader, Tabs, Text } from '@mantine/core';
+import { PaperPlaneIcon } from '@radix-ui/react-icons';
+import { useDisclosure } from '@mantine/hooks';
+import type { Webhook } from '@usher/client/api-types';
+import type { ReactElement } from 'react';
+import { Link, useLocation } from 'wouter';
+import { PageTitle } from '../../../components/page-title.tsx';
+import { ProblemNote } from '../../../components/problem.tsx';
+import { useRead } from '../../../data/use-api.ts';
+import { Deliveries } from '../deliveries/deliveries.tsx';
+import { DeliveryDrawer } from '../deliveries/delivery-drawer.tsx';
+import { isPush } from './fields.ts';
+import { Outcomes } from '../stats/outcomes.tsx';
+import { Recover } from '../deliveries/recover.tsx';
+import { Settings } from './settings.tsx';
+import { Standing } from '../stats/standing.tsx';
+import { SwitchButton } from './switch-button.tsx';
+import { TestEvent } from '../deliveries/test-event.tsx';
+import { nameOf } from '../words.ts';
+
+const tabs = {
+  deliveries: 'Deliveries',
+  outcomes: 'Delivery stats',
+  recover: 'Recover',
+  settings: 'Settings',
+} as const;
+const everyMs = 5_000;
+
+interface Props {
+  readonly id: string;
+  readonly tab: string;
+  readonly deliveryId: string | null;
+}
+
+/** One webhook: what became of its deliveries, how it fares, and how it is set. */
+export function WebhookPage({ id, tab, deliveryId }: Props): ReactElement {
+  const read = useRead('GET /webhooks/{webhook_id}', { path: { webhook_id: id } }, { refetchInterval: everyMs });
+  const [, go] = useLocation();
+  if (read.data === undefined)
+    return (
+      <>
+        <PageTitle title="Webhook" />
+        {read.isError ? (
+          <ProblemNote error={read.error} title="This webhook cannot be shown" />
+        ) : (
+          <Loader size="sm" aria-label="Loading" />
+        )}
+        <Anchor component={Link} href="/webhooks" mt="md" display="block" w="fit-content">
+          All webhooks
+        </Anchor>
+      </>
+    );
+  const { data: webhook, etag } = read.data;
+  return (
+    <>
+      <Anchor component={Link} href="/webhooks" size="sm">
+        All webhooks
+      </Anchor>
+      <Head webhook={webhook} etag={etag} isCovered={deliveryId !== null} />
+      <Tabs
+        value={tab in tabs ? tab : 'deliveries'}
+        onChange={(next) => go(`/webhooks/${id}/${next ?? 'deliveries'}`)}
+        keepMounted={false}
+      >
+        <Tabs.List mb="md">
+          {Object.entries(tabs).map(([value, label]) => (
+            <Tabs.Tab key={value} value={value}>
+              {label}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value="deliveries">
+          <Deliveries webhook={webhook} />
+          <DeliveryDrawer webhook={webhook} id={deliveryId} />
+        </Tabs.Panel>
+        <Tabs.Panel value="outcomes">
+          <Outcomes id={id} />
+        </Tabs.Panel>
+        <Tabs.Panel value="recover">
+          <Recover webhook={webhook} />
+        </Tabs.Panel>
+        <Tabs.Panel value="settings">
+          <Settings webhook={webhook} etag={etag} readAgain={async () => (await read.refetch()).data} />
+        </Tabs.Panel>
+      </Tabs>
+    </>
+  );
+}
+
+interface HeadProps {
+  readonly webhook: Webhook;
+  readonly etag: string | null;
+  /** The drawer of a delivery is open. */
+  readonly isCovered: boolean;
+}
+
+function Head({ webhook, etag, isCovered }: HeadProps): ReactElement {
+  const [testing, { open, close }] = useDisclosure();
+  const { url, method } = webhook;
+  return (
+    <>
+      <PageTitle title={nameOf(webhook)}>
+        <SwitchButton webhook={webhook} etag={etag} />
+        <Button
+          onClick={open}
+          disabled={!webhook.enabled}
+          leftSection={<PaperPlaneIcon aria-hidden />}
+          title={webhook.enabled ? undefined : 'Nothing is sent while the webhook is off'}
+        >
+          Send a test event
+        </Button>
+      </PageTitle>
+      <Group gap="xs" mb="md" mt={-8}>
+        <Badge variant="default" tt="none">
+          {isPush(webhook) ? 'Apple push' : method}
+        </Badge>
+        <Text size="sm" className="user-text" lineClamp={2} title={url}>
+          {url}
+        </Text>
+        <Standing webhook={webhook} />
+      </Group>
+      {testing ? <TestEvent webhook={webhook} isCovered={isCovered} onClose={close} /> : null}
+    </>
+  );
+}

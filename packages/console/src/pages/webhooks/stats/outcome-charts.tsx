@@ -1,0 +1,86 @@
+import '@mantine/charts/styles.css';
+import { BarChart, LineChart } from '@mantine/charts';
+import { Title } from '@mantine/core';
+import type { WebhookStatsStep } from '@usher/client/api-types';
+import type { ReactElement } from 'react';
+import { axisOf, timeTicks, valueTicks } from '../../../components/ticks.ts';
+import { formatTime } from '../../../components/time.ts';
+import classes from './outcome-charts.module.css';
+import { spans, sumOf, type SpanName } from './spans.ts';
+import { inDuration } from '../words.ts';
+
+interface Props {
+  readonly steps: readonly WebhookStatsStep[];
+  readonly span: SpanName;
+}
+
+/** For those who see them; the same is there as a table. */
+export function OutcomeCharts({ steps, span }: Props): ReactElement {
+  const data = steps.map((step) => ({ ...step }));
+  const { delivered, failed, given_up: givenUp } = sumOf(steps);
+  const { everyMin, tick } = spans[span];
+  const ticks = timeTicks(
+    steps.map(({ at }) => at),
+    everyMin,
+  );
+  const largest = (of: (step: WebhookStatsStep) => number): number => Math.max(0, ...steps.map(of));
+  const attempts = valueTicks(largest((step) => step.delivered + step.failed + step.given_up));
+  const durations = valueTicks(largest((step) => Math.max(step.median_ms ?? 0, step.p95_ms ?? 0)));
+  const common = {
+    data,
+    dataKey: 'at',
+    h: 220,
+    withLegend: true,
+    tickLine: 'none',
+    xAxisProps: {
+      ticks,
+      interval: 'equidistantPreserveStart',
+      tickFormatter: (at: string) => formatTime(at, tick),
+    },
+    // While it points at nothing a tooltip has no label.
+    tooltipProps: {
+      labelFormatter: (at: unknown) => (typeof at === 'string' && at !== '' ? formatTime(at, 'recent') : ''),
+    },
+  } as const;
+  return (
+    <>
+      <figure
+        className={classes['figure']}
+        aria-label={`Attempts: ${delivered} delivered, ${failed} failed attempts, ${givenUp} failed`}
+      >
+        <Title order={2} size="h5" mb="xs">
+          Attempts
+        </Title>
+        <BarChart
+          {...common}
+          type="stacked"
+          yAxisProps={axisOf(attempts)}
+          barChartProps={{ accessibilityLayer: false }}
+          series={[
+            { name: 'delivered', label: 'Delivered', color: 'teal.6' },
+            { name: 'failed', label: 'Failed attempts', color: 'yellow.6' },
+            { name: 'given_up', label: 'Failed', color: 'red.7' },
+          ]}
+        />
+      </figure>
+      <figure className={classes['figure']} aria-label="How long attempts took: median and p95">
+        <Title order={2} size="h5" mb="xs">
+          How long attempts took
+        </Title>
+        <LineChart
+          {...common}
+          curveType="linear"
+          connectNulls={false}
+          lineChartProps={{ accessibilityLayer: false }}
+          valueFormatter={inDuration}
+          yAxisProps={{ ...axisOf(durations), width: 64 }}
+          dotProps={{ r: 2 }}
+          series={[
+            { name: 'median_ms', label: 'Median', color: 'blue.6' },
+            { name: 'p95_ms', label: 'p95', color: 'grape.6' },
+          ]}
+        />
+      </figure>
+    </>
+  );
+}

@@ -1,0 +1,44 @@
+import { Table, Text } from '@mantine/core';
+import type { WebhookStatsStep } from '@usher/client/api-types';
+import type { ReactElement } from 'react';
+import { At } from '../../../components/at.tsx';
+import { inDuration } from '../words.ts';
+
+/** The charts' numbers, newest first; steps in which nothing was sent are left out. */
+export function OutcomeTable({ steps }: { readonly steps: readonly WebhookStatsStep[] }): ReactElement {
+  const rows = steps.filter(({ median_ms }) => median_ms !== null).toReversed();
+  if (rows.length === 0) return <Text size="sm">Nothing was sent in this time.</Text>;
+  const ms = (value: number | null): string => (value === null ? '' : inDuration(value));
+  return (
+    <Table aria-label="Outcomes" verticalSpacing={4} ta="right" className="tabular">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>From</Table.Th>
+          <Table.Th ta="right">Delivered</Table.Th>
+          <Table.Th ta="right">Failed attempts</Table.Th>
+          <Table.Th ta="right">Failed</Table.Th>
+          <Table.Th ta="right" visibleFrom="xs">
+            Median
+          </Table.Th>
+          <Table.Th ta="right" visibleFrom="xs">
+            p95
+          </Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {rows.map((step) => (
+          <Table.Tr key={step.at}>
+            <Table.Td ta="left">
+              <At format="recent" at={step.at} />
+            </Table.Td>
+            <Table.Td>{step.delivered.toLocaleString()}</Table.Td>
+            <Table.Td>{step.failed.toLocaleString()}</Table.Td>
+            <Table.Td>{step.given_up.toLocaleString()}</Table.Td>
+            <Table.Td visibleFrom="xs">{ms(step.median_ms)}</Table.Td>
+            <Table.Td visibleFrom="xs">{ms(step.p95_ms)}</Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}

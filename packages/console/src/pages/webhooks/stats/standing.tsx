@@ -1,0 +1,82 @@
+import { Badge, Group, Text, Tooltip } from '@mantine/core';
+import type { Webhook } from '@usher/client/api-types';
+import type { ReactElement, ReactNode } from 'react';
+import { At } from '../../../components/at.tsx';
+import { useNow } from '../../../components/since.tsx';
+import { healthOf } from './health.ts';
+import { useStats } from './use-stats.ts';
+import { inPlural, states, whyDisabled, type DeliveryState } from '../words.ts';
+
+const daySec = 86_400;
+
+/** Whether a webhook is on and its deliveries arrive; where not, why and since when. */
+export function Standing({ webhook }: { readonly webhook: Webhook }): ReactElement {
+  // The same read as the summary of the last day, so that both agree.
+  const waiting = useStats(webhook.id, daySec * 1_000, daySec).data?.data.waiting;
+  const health = healthOf(webhook, waiting, useNow());
+  const { disabled_at: disabledAt, failing_since: failingSince } = webhook;
+  switch (health) {
+    case 'off':
+      return (
+        <Status label="Off" color="gray">
+          {whyDisabled(webhook)}
+          {disabledAt === null ? null : (
+            <>
+              {' '}
+              since <At format="recent" at={disabledAt} />
+            </>
+          )}
+        </Status>
+      );
+    case 'failing':
+      return (
+        <Status label="Failing" color="red">
+          {failingSince === null ? null : (
+            <>
+              since <At format="recent" at={failingSince} />
+            </>
+          )}
+        </Status>
+      );
+    case 'retrying':
+      return (
+        <Status label="Retrying" color="yellow">
+          {inPlural(Math.max(1, waiting?.retrying ?? 0), 'delivery', 'deliveries')}
+        </Status>
+      );
+    case 'on':
+      return <Status label="On" color="green" />;
+  }
+}
+
+interface StatusProps {
+  readonly label: string;
+  readonly color: string;
+  readonly children?: ReactNode;
+}
+
+function Status({ label, color, children }: StatusProps): ReactElement {
+  return (
+    <Group gap={6} role="group" aria-label="Status">
+      <Badge color={color} variant="light">
+        {label}
+      </Badge>
+      {children === undefined ? null : (
+        <Text size="sm" span>
+          {children}
+        </Text>
+      )}
+    </Group>
+  );
+}
+
+export function StateBadge({ state }: { readonly state: DeliveryState }): ReactElement {
+  const { label, color, meaning } = states[state];
+  return (
+    <Tooltip label={meaning} multiline maw={260} events={{ hover: true, focus: true, touch: true }}>
+      <Badge color={color} variant="light" tt="none">
+        {label}
+      </Badge>
+    </Tooltip>
+  );
+}

@@ -1,0 +1,41 @@
+import { Refusal } from '../../../platform/errors.ts';
+import type { SiteId } from '../../../platform/ids.ts';
+import { siteOf, type Board } from '../board.ts';
+
+/**
+ * How much each address has open on each site: tickets that wait or are offered, and requests of visitors to operators that
+ * are pending. Only what callers with a publishable token asked for carries an address. The counts follow from what is on the
+ * board, so they are exact in every process.
+ */
+
+interface FromAddress {
+  readonly siteId: SiteId;
+  readonly address: string | null;
+}
+
+/** Seconds after which the caller may try again: somebody of the address may have been served by then. */
+const retryAfterSec = 30;
+
+export function countOpen(board: Board, { siteId, address }: FromAddress, by: 1 | -1): void {
+  if (address === null) return;
+  const key = keyOf(siteId, address);
+  const count = (board.openByAddress.get(key) ?? 0) + by;
+  if (count > 0) board.openByAddress.set(key, count);
+  else board.openByAddress.delete(key);
+}
+
+/** Throws 429 if the address has as much open on the site as it may. */
+export function refuseFullAddress(board: Board, { siteId, address }: FromAddress): void {
+  if (address === null) return;
+  const { openPerAddress } = siteOf(board, siteId);
+  if ((board.openByAddress.get(keyOf(siteId, address)) ?? 0) < openPerAddress) return;
+  throw new Refusal(
+    'address_limit',
+    `Visitors of this address have ${openPerAddress} tickets and requests open on the site, as many as they may. Try again when one of them was answered or canceled. The limit is visitor_limits.open_tickets_per_address of the site; visitors created with a secret application token do not count.`,
+    { headers: { 'retry-after': String(retryAfterSec) } },
+  );
+}
+
+function keyOf(siteId: SiteId, address: string): string {
+  return `${siteId} ${address}`;
+}

@@ -1,0 +1,254 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { QueueId, SiteId, TeamId } from '../../../platform/ids.ts';
+import { mediaSet } from '../structures/media.ts';
+import { Desk, hoursOf } from '../testing/testing.ts';
+
+/** Who is let in: D1.2–D1.6 as they concern those who come, D2, and D3.1–D3.4. */
+
+const fixed = (capacity: number) => ({ capacityPolicy: { type: 'fixed' as const, capacity } });
+const variable = (multiplier: number) => ({ capacityPolicy: { type: 'variable' as const, multiplier } });
+const to = (queue: string) => ({ fallbackId: queue as QueueId });
+const teams = (...names: string[]) => ({ teams: names as TeamId[] });
+const lateHours = hoursOf(['09:00', '17:00']);
+
+test('D1.2 closed comes before unstaffed, unstaffed before full', () => {
+  const desk = new Desk();
+  desk.queue('queue', { ...fixed(0), hours: lateHours });
+  assert.equal(desk.refusal(() => desk.enqueue('vic')).code, 'queue_closed');
+  desk.wait(300);
+  assert.equal(desk.refusal(() => desk.enqueue('vic')).code, 'queue_unstaffed');
+  desk.operator('ann');
+  assert.equal(desk.refusal(() => desk.enqueue('vic')).code, 'queue_full');
+  desk.queue('queue', fixed(1));
+  assert.equal(desk.enqueue('vic').state, 'offered');
+});
+
+test('D1.3 an unstaffed queue that accepts lets in until it is full; with a variable policy it is full', () => {
+  const desk = new Desk();
+  desk.queue('queue', { ...fixed(1), whenUnstaffed: 'accept' });
+  desk.enqueue('vic');
+  assert.equal(desk.refusal(() => desk.enqueue('wes')).code, 'queue_full');
+  desk.queue('other', { ...variable(5), whenUnstaffed: 'accept' });
+  assert.equal(desk.refusal(() => desk.enqueue('wes', { queues: ['other'] })).code, 'queue_full');
+});
+
+test('D1.4 whoever is not let in by a queue is let in by the first of its fallbacks that does, across sites', () => {
+  const desk = new Desk();
+  desk.site('elsewhere');
+  desk.operator('ann', { sites: new Map([['elsewhere' as SiteId, new Set()]]) });
+  desk.queue('last', { siteId: 'elsewhere' as SiteId });
+  desk.queue('middle', { ...to('last'), ...fixed(0) });
+  desk.queue('first', { ...to('middle'), hours: lateHours });
+  const ticket = desk.enqueue('vic', { queues: ['first'] });
+  assert.deepEqual([ticket.queueIds, ticket.siteId, desk.offeredFrom('vic')], [['last'], 'site', 'last']);
+});
+
+test('D1.4 a circle of fallbacks hangs nobody', () => {
+  const desk = new Desk();
+  desk.queue('one', to('two'));
+  desk.queue('two', to('one'));
+  assert.equal(desk.refusal(() => desk.enqueue('vic', { queues: ['one'] })).code, 'queue_unstaffed');
+});
+
+test('D1.5 a queue without a scheduling policy is always open', () => {
+  const desk = new Desk();
+  desk.operator('ann');
+  desk.queue('queue');
+  desk.wait(86_400 * 3);
+  assert.equal(desk.enqueue('vic').state, 'offered');
+});
+
+test('D1.6 a medium that nobody there takes is not let in; where nobody is there and the queue accepts, each of its own is', () => {
+  const desk = new Desk();
+  desk.queue('queue', { media: mediaSet(['text', 'video']), whenUnstaffed: 'accept' });
+  assert.equal(desk.enqueue('vic', { medium: 'video' }).state, 'waiting');
+  desk.operator('ann', { media: mediaSet(['text', 'audio']), maxEngagements: 3 });
+  assert.equal(desk.refusal(() => desk.enqueue('wes', { medium: 'video' })).code, 'queue_unstaffed');
+  assert.equal(desk.refusal(() => desk.enqueue('wes', { medium: 'audio' })).code, 'no_matching_queue');
+  assert.equal(desk.enqueue('wes', { medium: 'text' }).state, 'offered');
+});
+
+test('D2.1 who staffs a queue: enabled, on its site, in one of its teams, available, with one of its media', () => {
+  const desk = new Desk();
+  desk.site('elsewhere');
+  desk.queue('queue', { ...teams('sales'), media: mediaSet(['text']) });
+  const rightTeam = desk.inTeams('sales', 'more');
+  const wrong = [
+    { ...rightTeam, enabled: false },
+    { sites: new Map([['elsewhere' as SiteId, new Set(['sales' as TeamId])]]) },
+    desk.inTeams('support'),
+    { ...rightTeam, available: false },
+    { ...rightTeam, media: mediaSet(['audio', 'video', 'phone']) },
+    { ...rightTeam, leaseUntil: desk.now },
+  ];
+  for (const settings of wrong) {
+    desk.operator('ann', settings);
+    assert.equal(desk.refusal(() => desk.enqueue('vic', { teams: ['sales'] })).code, 'queue_unstaffed');
+  }
+  desk.operator('ann', rightTeam);
+  desk.engage('vic', 'ann', { teams: ['sales'] });
+  assert.equal(desk.enqueue('wes', { teams: ['sales'] }).state, 'waiting', 'engaged or not, it staffs the queue');
+});
+
+test('D2.2 those under offer are in the queue, those engaged are not; who is in three queues counts in each', () => {
+  const desk = new Desk();
+  desk.operator('ann');
+  const queues = ['one', 'two', 'three'].map((name) => desk.queue(name));
+  const count = () => queues.map(({ visitors }) => visitors);
+  desk.enqueue('vic');
+  desk.enqueue('wes');
+  assert.deepEqual([desk.offered('vic'), count()], ['ann', [2, 2, 2]]);
+  desk.answer('ann', 'accept');
+  assert.deepEqual(count(), [1, 1, 1]);
+  assert.deepEqual(desk.visits.map(({ queueId, outcome }) => [queueId, outcome]), [
+    ['one', 'engaged'],
+    ['two', 'engaged_elsewhere'],
+    ['three', 'engaged_elsewhere'],
+  ]); // prettier-ignore
+});
+
+test('D2.3 never one over, never one refused while there is room: 1,000 come, 10 are let in', () => {
+  const desk = new Desk();
+  desk.operator('ann');
+  desk.engage('una', 'ann', { queues: [desk.queue('queue', fixed(10)).settings.id] });
+  const came = Array.from({ length: 1_000 }, (_, number) => {
+    try {
+      return desk.enqueue(`visitor ${number}`).state;
+    } catch {
+      return 'refused';
+    }
+  });
+  assert.deepEqual(
+    [came.filter((state) => state === 'waiting').length, came.slice(10).includes('waiting')],
+    [10, false],
+  );
+  desk.cancel('visitor 3');
+  assert.equal(desk.enqueue('zoe').position, 10);
+});
+
+test('D2.4 lower capacity and lost staff evict nobody, they only stop admission', () => {
+  const desk = new Desk();
+  desk.operator('ann');
+  desk.operator('ben');
+  const queue = desk.queue('queue', { ...variable(2), whenUnstaffed: 'accept' });
+  for (const visitor of ['una', 'vic', 'wes', 'xan']) desk.enqueue(visitor);
+  assert.equal(desk.refusal(() => desk.enqueue('yve')).code, 'queue_full');
+  desk.present('ben', false);
+  desk.present('ann', false);
+  assert.equal(queue.visitors, 4);
+  desk.queue('queue', { ...fixed(0), whenUnstaffed: 'accept' });
+  assert.equal(queue.visitors, 4);
+  assert.equal(desk.refusal(() => desk.enqueue('yve')).code, 'queue_full');
+});
+
+test('D2.5 a variable capacity is rounded down', () => {
+  const desk = new Desk();
+  desk.operator('ann');
+  desk.operator('ben');
+  desk.queue('queue', variable(0.9));
+  desk.enqueue('vic');
+  assert.equal(desk.refusal(() => desk.enqueue('wes')).code, 'queue_full');
+});
+
+test('D3.1 a ticket that names no queue is for every queue of the site; teams narrow it to their operators', () => {
+  const desk = new Desk();
+  desk.site('elsewhere');
+  desk.queue('one');
+  desk.queue('two');
+  desk.queue('three', { siteId: 'elsewhere' as SiteId });
+  desk.operator('ann', desk.inTeams('sales'));
+  desk.operator('ben', desk.inTeams('support'));
+  assert.deepEqual(desk.enqueue('vic', { narrowedTo: ['support'] }).queueIds, ['one', 'two']);
+  assert.equal(desk.offered('vic'), 'ben');
+  assert.equal(desk.enqueue('wes', { narrowedTo: ['support'] }).state, 'waiting', 'ann is free, but not of the team');
+  assert.equal(desk.refusal(() => desk.enqueue('xan', { narrowedTo: ['repairs'] })).code, 'queue_unstaffed');
+});
+
+test('D3.1 queues that are not of the site are named, each with its place', () => {
+  const desk = new Desk();
+  desk.site('elsewhere');
+  desk.queue('one');
+  desk.queue('two', { siteId: 'elsewhere' as SiteId });
+  const { code, details } = desk.refusal(() => desk.enqueue('vic', { queues: ['one', 'two', 'three'] }));
+  assert.deepEqual(
+    [code, details],
+    ['invalid_request', ['/queue_ids/1 is not a queue of the site', '/queue_ids/2 is not a queue of the site']],
+  );
+});
+
+test('D3.2 the ticket sits in what its candidates lead to, each queue once', () => {
+  const desk = new Desk();
+  desk.operator('ann');
+  desk.queue('common');
+  desk.queue('one', { ...to('common'), ...fixed(0) });
+  desk.queue('two', { ...to('common'), hours: lateHours });
+  desk.queue('three', teams('sales'));
+  const ticket = desk.enqueue('vic', { queues: ['one', 'two', 'common', 'three', 'one'] });
+  assert.deepEqual(ticket.queueIds, ['common']);
+});
+
+test('D3.2 a queue with teams takes visitors of these teams, one without takes every visitor', () => {
+  const desk = new Desk();
+  desk.operator('ann', desk.inTeams('sales'));
+  desk.queue('sales', teams('sales', 'more'));
+  assert.equal(desk.refusal(() => desk.enqueue('vic', { teams: ['support'] })).code, 'no_matching_queue');
+  assert.deepEqual(desk.enqueue('vic', { teams: ['support', 'more'] }).queueIds, ['sales']);
+  desk.queue('all');
+  assert.deepEqual(desk.enqueue('wes', { teams: ['support'] }).queueIds, ['all']);
+});
+
+test('D3.3 the most hopeful reason is told, and each candidate with its own', () => {
+  const desk = new Desk();
+  desk.operator('ann');
+  desk.queue('mute', { media: mediaSet(['phone']) });
+  desk.queue('shut', { hours: lateHours });
+  desk.queue('empty', teams('sales'));
+  desk.queue('crowded', fixed(0));
+  const ask = (...queues: string[]) => desk.refusal(() => desk.enqueue('vic', { queues, teams: ['sales'] }));
+  assert.deepEqual(ask('mute', 'shut', 'empty', 'crowded'), {
+    code: 'queue_full',
+    details: [
+      '/queue_ids/0 no_matching_queue: queue mute does not take visitors like this one (media, teams)',
+      '/queue_ids/1 queue_closed: queue shut is closed',
+      '/queue_ids/2 queue_unstaffed: queue empty has nobody there who could take this visitor',
+      '/queue_ids/3 queue_full: queue crowded is full',
+    ],
+  });
+  assert.equal(ask('empty', 'shut', 'mute').code, 'queue_unstaffed');
+  assert.equal(ask('shut', 'mute').code, 'queue_closed');
+  assert.equal(ask('mute').code, 'no_matching_queue');
+});
+
+test('D3.3 a site without queues has none that would take the visitor', () => {
+  const desk = new Desk();
+  assert.equal(desk.refusal(() => desk.enqueue('vic')).code, 'no_matching_queue');
+});
+
+test('D3.4 the same wish again is the same ticket, another a conflict; on another site it may have another', () => {
+  const desk = new Desk();
+  desk.site('elsewhere');
+  desk.queue('one', { whenUnstaffed: 'accept' });
+  desk.queue('two', { whenUnstaffed: 'accept' });
+  desk.queue('three', { whenUnstaffed: 'accept', siteId: 'elsewhere' as SiteId });
+  const first = desk.enqueue('vic', { queues: ['one', 'two'] });
+  assert.equal(desk.enqueue('vic', { queues: ['two', 'one', 'two'] }).id, first.id);
+  assert.equal(desk.refusal(() => desk.enqueue('vic')).code, 'ticket_conflict');
+  assert.equal(
+    desk.refusal(() => desk.enqueue('vic', { queues: ['one', 'two'], medium: 'audio' })).code,
+    'ticket_conflict',
+  );
+  assert.notEqual(desk.enqueue('vic', { site: 'elsewhere' }).id, first.id);
+});
+
+test('D3.4 an engaged visitor is refused on that site, and on no other', () => {
+  const desk = new Desk();
+  desk.site('elsewhere');
+  desk.operator('ann');
+  desk.queue('one');
+  desk.queue('two', { whenUnstaffed: 'accept', siteId: 'elsewhere' as SiteId });
+  desk.engage('vic', 'ann');
+  assert.equal(desk.refusal(() => desk.enqueue('vic')).code, 'already_engaged');
+  assert.equal(desk.refusal(() => desk.request('visitor', 'vic', 'ann')).code, 'already_engaged');
+  assert.equal(desk.enqueue('vic', { site: 'elsewhere' }).state, 'waiting');
+});

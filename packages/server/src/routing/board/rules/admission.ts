@@ -1,0 +1,98 @@
+import type { ErrorCode } from '../../../platform/errors.ts';
+import { Refusal } from '../../../platform/errors.ts';
+import type { TeamId } from '../../../platform/ids.ts';
+import type { Medium } from '../../../platform/schema.ts';
+import { effectiveCapacity } from '../../../queues/status.ts';
+import type { Board } from '../board.ts';
+import { takes } from '../structures/media.ts';
+import { servantsOf } from '../structures/pooling.ts';
+import { staffFor, staffOf, type Pool } from '../structures/pools.ts';
+import type { Queue, Standing } from '../structures/state.ts';
+
+/** Whom a queue is to take. */
+export interface Applicant {
+  readonly medium: Medium;
+  readonly visitorTeams: readonly TeamId[];
+  readonly narrowedTo: readonly TeamId[];
+}
+
+/** Why a queue does not take somebody, least hopeful first: with several candidates the most hopeful is told (D3.3). */
+const obstacles = ['no_matching_queue', 'queue_closed', 'queue_unstaffed', 'queue_full'] as const;
+type Obstacle = (typeof obstacles)[number] & ErrorCode;
+
+const inWords: Readonly<Record<Obstacle, string>> = {
+  no_matching_queue: 'does not take visitors like this one (media, teams)',
+  queue_closed: 'is closed',
+  queue_unstaffed: 'has nobody there who could take this visitor',
+  queue_full: 'is full',
+};
+
+/** D1.2, as far as it concerns those who wait already: being full does not. */
+export function standingOf(queue: Queue): Standing {
+  if (!queue.open) return 'closed';
+  if (queue.settings.whenUnstaffed === 'reject' && staffOf(queue.pool, queue.settings.media) === 0) return 'unstaffed';
+  return 'opened';
+}
+
+/** D1.2, D1.6 and D3.2: why the queue would not let the visitor in now; `null`: it would. */
+function obstacleOf(board: Board, queue: Queue, applicant: Applicant): Obstacle | null {
+  const { media, teams, capacityPolicy, whenUnstaffed } = queue.settings;
+  const isOneOfTheirs = teams.length === 0 || teams.some((team) => applicant.visitorTeams.includes(team));
+  if (!takes(media, applicant.medium) || !isOneOfTheirs) return 'no_matching_queue';
+  const standing = standingOf(queue);
+  if (standing !== 'opened') return standing === 'closed' ? 'queue_closed' : 'queue_unstaffed';
+  const staff = staffOf(queue.pool, media);
+  if (queue.visitors >= effectiveCapacity(capacityPolicy, staff)) return 'queue_full';
+  const servants = servantsOf(board, queue, applicant.narrowedTo);
+  return isServed(servants, media, applicant.medium, whenUnstaffed) ? null : 'queue_unstaffed';
+}
+
+/** Somebody there takes the medium; or nobody is there at all, and the queue accepts that. */
+function isServed(pool: Pool, media: number, medium: Medium, whenUnstaffed: 'accept' | 'reject'): boolean {
+  return staffOf(pool, media) === 0 ? whenUnstaffed === 'accept' : staffFor(pool, medium) > 0;
+}
+
+/** The fallbacks of a queue, in order; stored circles do not hang us. */
+export function fallbacksOf(board: Board, queue: Queue): Queue[] {
+  if (queue.settings.fallbackId === null) return [];
+  const chain = new Set<Queue>([queue]);
+  let link = next(board, queue);
+  while (link !== undefined && !chain.has(link)) {
+    chain.add(link);
+    link = next(board, link);
+  }
+  return [...chain].slice(1);
+}
+
+function next(board: Board, { settings: { fallbackId } }: Queue): Queue | undefined {
+  return fallbackId === null ? undefined : board.queues.get(fallbackId);
+}
+
+export function admits(board: Board, queue: Queue, applicant: Applicant): boolean {
+  return obstacleOf(board, queue, applicant) === null;
+}
+
+/** D3.2: each candidate along its chain to the first queue that takes the visitor; refuses where none does (D3.3). */
+export function resolve(
+  board: Board,
+  candidates: readonly Queue[],
+  applicant: Applicant,
+  attributeOf: (index: number) => string,
+): Queue[] {
+  const found: Queue[] = [];
+  for (const candidate of candidates) {
+    const taker = admits(board, candidate, applicant)
+      ? candidate
+      : fallbacksOf(board, candidate).find((queue) => admits(board, queue, applicant));
+    if (taker !== undefined && !found.includes(taker)) found.push(taker);
+  }
+  if (found.length > 0) return found;
+  const reasons = candidates.map((queue) => ({ queue, obstacle: obstacleOf(board, queue, applicant) ?? 'queue_full' }));
+  const worst = reasons.reduce((most, { obstacle }) => Math.max(most, obstacles.indexOf(obstacle)), 0);
+  throw new Refusal(obstacles[worst] ?? 'no_matching_queue', 'No queue takes the visitor now. See the details.', {
+    details: reasons.map(({ queue, obstacle }, index) => ({
+      attribute: attributeOf(index),
+      detail: `${obstacle}: queue ${queue.settings.id} ${inWords[obstacle]}`,
+    })),
+  });
+}

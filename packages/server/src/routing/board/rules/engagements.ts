@@ -1,0 +1,299 @@
+import { isObject, parseCard } from '../../../queues/welcome-message.ts';
+import type { EngagementId, SiteId, SubEngagementId, TeamId } from '../../../platform/ids.ts';
+import { byAge, including, releaseVisitor, without, type Board } from '../board.ts';
+import { beginCall, finishCall } from './calls.ts';
+import type { About, Happening } from '../structures/changes.ts';
+import { failRequest, occupy, unstandRequest } from './requests.ts';
+import { sourceOf } from './source.ts';
+import { noteState, withOperator } from './staffing.ts';
+import {
+  isLasting,
+  type EndReason,
+  type Engagement,
+  type FailReason,
+  type Operator,
+  type Queue,
+  type Request,
+} from '../structures/state.ts';
+import { endTicket } from './tickets.ts';
+
+/** The request was accepted: what it asked for begins. */
+export function begin(board: Board, request: Request): Engagement {
+  return request.kind === 'transfer' ? completeTransfer(board, request) : startEngagement(board, request);
+}
+
+function startEngagement(board: Board, request: Request): Engagement {
+  const { visitor, operator, siteId, medium, ticket, queue } = request;
+  const engagement: Engagement = {
+    id: board.newId() as EngagementId,
+    endedAt: null,
+    endReason: null,
+    requestId: request.id,
+    ticketId: ticket?.id ?? null,
+    queueId: queue?.settings.id ?? null,
+    visitor,
+    startedAt: board.now,
+    askedOn: ticket?.siteId ?? siteId,
+    siteId,
+    operator,
+    medium,
+    subEngagementId: board.newId() as SubEngagementId,
+    subStartedAt: board.now,
+    highestMedium: medium,
+    operatorTeams: teamsOn(operator, siteId),
+    byPhone: isLasting(request),
+    heardBy: request.notes.webhooks,
+    transfer: null,
+    call: null,
+    notedIn: null,
+    madeIn: board.changes,
+  };
+  accept(board, request);
+  standEngagement(board, engagement, engagement.byPhone ? 'free' : 'occupied');
+  if (operator.engagements.length === 1) noteState(board, operator);
+  request.engagement = engagement;
+  board.changes.engagements.add(engagement);
+  beginCall(board, engagement);
+  if (ticket !== null && queue !== null) leaveForEngagement(board, request, queue);
+  dropOtherWishes(board, engagement);
+  tell(board, engagement, 'engagement.start', {
+    engagement: {
+      ...shape(engagement),
+      current_sub_engagement: sub(engagement),
+      source: sourceOf(request),
+      legs: [{ ...sub(engagement), media: medium, started_at: new Date(board.now).toISOString(), ended_at: null }],
+      audio_recording_urls: [],
+    },
+  });
+  if (queue !== null) welcome(board, engagement, queue);
+  return engagement;
+}
+
+function accept(board: Board, request: Request): void {
+  request.state = 'accepted';
+  request.endedAt = board.now;
+  unstandRequest(board, request, 'occupied');
+  withOperator(board, request.operator, () => {
+    request.operator.lastEngagedAt = board.now;
+  });
+  board.changes.requests.add(request);
+}
+
+function teamsOn({ settings }: Operator, siteId: SiteId): readonly TeamId[] {
+  return [...(settings.sites.get(siteId) ?? [])];
+}
+
+/** On the board; `free`: it occupies its operator from now on. */
+export function standEngagement(board: Board, engagement: Engagement, was: 'free' | 'occupied'): void {
+  board.engagements.set(engagement.id, engagement);
+  engagement.visitor.engagements = including(engagement.visitor.engagements, engagement);
+  engagement.operator.engagements = including(engagement.operator.engagements, engagement);
+  if (was === 'free') occupy(board, engagement.operator, engagement.medium, 1);
+}
+
+export function unstandEngagement(board: Board, engagement: Engagement): void {
+  board.engagements.delete(engagement.id);
+  engagement.visitor.engagements = without(engagement.visitor.engagements, engagement);
+  engagement.operator.engagements = without(engagement.operator.engagements, engagement);
+  occupy(board, engagement.operator, engagement.medium, -1);
+}
+
+/** So many waits are remembered (D1.7). */
+const mostWaits = 100;
+/** How much the newest interval counts in the pace. */
+const newestShare = 0.1;
+
+function leaveForEngagement(board: Board, { ticket, engagement }: Request, queue: Queue): void {
+  if (ticket === null || engagement === null) return;
+  ticket.request = null;
+  ticket.matchedBy = queue.settings.id;
+  ticket.engagementId = engagement.id;
+  endTicket(board, ticket, 'engaged');
+  const { memory } = queue;
+  if (memory.waits.push(board.now - ticket.enqueuedAt) > mostWaits) memory.waits.shift();
+  if (memory.leftOthersAt !== null) {
+    const interval = board.now - memory.leftOthersAt;
+    memory.paceMs = memory.paceMs === null ? interval : memory.paceMs + newestShare * (interval - memory.paceMs);
+  }
+  memory.leftOthersAt = queue.visitors > 0 ? board.now : null;
+}
+
+/** Whether it keeps the visitor from asking for more on the site: it is there, or was asked for there. */
+export function isOn({ siteId, askedOn }: Engagement, site: SiteId): boolean {
+  return siteId === site || askedOn === site;
+}
+
+/** An engaged visitor waits for nobody else on that site: neither in its queues nor for an answer. */
+function dropOtherWishes(board: Board, engagement: Engagement): void {
+  const { id, visitor } = engagement;
+  if (visitor.tickets.length + visitor.requests.length === 0) return;
+  for (const ticket of byAge(visitor.tickets, ({ seq }) => seq)) {
+    if (ticket.kind !== 'visitor' || !isOn(engagement, ticket.siteId)) continue;
+    if (ticket.request !== null) failRequest(board, ticket.request, 'visitor_cancel');
+    ticket.engagementId = id;
+    letHear(engagement, ticket.notes.webhooks);
+    endTicket(board, ticket, 'engaged');
+  }
+  for (const request of byAge(visitor.requests, ({ createdAt }) => createdAt))
+    if (request.kind === 'direct' && isOn(engagement, request.siteId)) failRequest(board, request, 'visitor_cancel');
+}
+
+function letHear(engagement: Engagement, webhooks: readonly string[]): void {
+  if (webhooks.length > 0) engagement.heardBy = [...new Set([...engagement.heardBy, ...webhooks])];
+}
+
+/** D5.6. */
+function welcome(board: Board, engagement: Engagement, { settings: { welcomeMessage } }: Queue): void {
+  if (welcomeMessage === null) return;
+  const card = parseCard(welcomeMessage);
+  const content = card === null ? welcomeMessage : String(card['content']);
+  const attachment = card !== null && isObject(card['attachment']) ? cardAttachment(card['attachment']) : null;
+  // A card may say nothing, too.
+  if (content === '' && attachment === null) return;
+  const id = board.newId();
+  board.changes.messages.push({
+    id,
+    engagementId: engagement.id,
+    subEngagementId: engagement.subEngagementId,
+    sender: { type: 'operator', id: engagement.operator.settings.id },
+    content,
+    attachment,
+    at: board.now,
+  });
+  tell(board, engagement, 'engagement.chat.message', {
+    message: {
+      timestamp: new Date(board.now).toISOString(),
+      id,
+      engagement_id: engagement.id,
+      sub_engagement_id: engagement.subEngagementId,
+      content,
+      status: 'sent',
+      sender: { type: 'operator' },
+      target: 'visitor',
+      type: 'chat',
+      attachment,
+    },
+    undelivered_messages: false,
+  });
+}
+
+type Card = Extract<Happening, { type: 'engagement.chat.message' }>['fields']['message']['attachment'];
+
+/** The card was validated when the queue was written; what else was in it is not sent. */
+function cardAttachment({ image_url: image, options }: Record<string, unknown>): Card {
+  const given = options as readonly { text: string; value: string }[];
+  return {
+    type: 'single_choice',
+    ...(typeof image === 'string' ? { image_url: image } : {}),
+    options: given.map(({ text, value }) => ({ text, value })),
+  };
+}
+
+/** D5.4: the visitor and the engagement stay, the operator changes. */
+function completeTransfer(board: Board, request: Request): Engagement {
+  const { engagement, ticket, operator, siteId, medium } = request;
+  if (engagement === null) throw new Error('a transfer has no engagement');
+  const previous = sub(engagement);
+  accept(board, request);
+  finishCall(board, engagement, null);
+  closeSub(board, engagement);
+  unstandEngagement(board, engagement);
+  if (engagement.operator.engagements.length === 0) noteState(board, engagement.operator);
+  engagement.operator = operator;
+  engagement.siteId = siteId;
+  engagement.medium = medium;
+  engagement.highestMedium = medium;
+  engagement.operatorTeams = teamsOn(operator, siteId);
+  engagement.subEngagementId = board.newId() as SubEngagementId;
+  engagement.subStartedAt = board.now;
+  engagement.transfer = null;
+  letHear(engagement, request.notes.webhooks);
+  standEngagement(board, engagement, 'occupied');
+  if (operator.engagements.length === 1) noteState(board, operator);
+  board.changes.engagements.add(engagement);
+  beginCall(board, engagement);
+  if (ticket !== null && request.queue !== null) leaveForEngagement(board, request, request.queue);
+  const { id, engagement_request_id, visitor_id } = shape(engagement);
+  tell(board, engagement, 'engagement.transfer', {
+    engagement: {
+      id,
+      engagement_request_id,
+      transfer_request_id: request.id,
+      visitor_id,
+      previous_sub_engagement: previous,
+      current_sub_engagement: sub(engagement),
+    },
+  });
+  return engagement;
+}
+
+/** How a transfer fails that was under way when its engagement ended. */
+const failsAs: Readonly<Record<EndReason, FailReason>> = {
+  visitor_hung_up: 'visitor_cancel',
+  operator_hung_up: 'operator_cancel',
+  visitor_left: 'visitor_left',
+  operator_left: 'operator_left',
+  error: 'error',
+};
+
+export function endEngagement(board: Board, engagement: Engagement, reason: EndReason): void {
+  const { transfer } = engagement;
+  if (transfer !== null) dropTransfer(board, transfer, failsAs[reason]);
+  finishCall(board, engagement, null);
+  engagement.endedAt = board.now;
+  engagement.endReason = reason;
+  unstandEngagement(board, engagement);
+  if (engagement.operator.engagements.length === 0) noteState(board, engagement.operator);
+  board.changes.engagements.add(engagement);
+  tell(board, engagement, 'engagement.end', {
+    engagement: { ...shape(engagement), current_sub_engagement: sub(engagement), end_reason: reason },
+  });
+  releaseVisitor(board, engagement.visitor);
+}
+
+/** Whoever was asked to take over no longer is. */
+export function dropTransfer(board: Board, transfer: NonNullable<Engagement['transfer']>, reason: FailReason): void {
+  if ('seq' in transfer) {
+    if (transfer.request !== null) failRequest(board, transfer.request, reason);
+    endTicket(board, transfer, 'canceled');
+  } else failRequest(board, transfer, reason);
+}
+
+/** The operator is about to be another. */
+function closeSub(board: Board, engagement: Engagement): void {
+  const { id: engagementId, subEngagementId: id, operator, siteId, medium, subStartedAt: startedAt } = engagement;
+  const { highestMedium, operatorTeams } = engagement;
+  const ended = { id, engagementId, operatorId: operator.settings.id, siteId, medium, startedAt };
+  board.changes.subEngagements.push({ ...ended, highestMedium, operatorTeams });
+}
+
+function shape({ id, requestId, visitor }: Engagement) {
+  return { id, engagement_request_id: requestId, visitor_id: visitor.id };
+}
+
+function sub({ subEngagementId, operator, siteId }: Engagement) {
+  return { id: subEngagementId, operator_id: operator.settings.id, site_id: siteId };
+}
+
+function aboutOf({ id, requestId, ticketId, visitor, operator, siteId, heardBy }: Engagement): About {
+  return {
+    siteId,
+    ticketId,
+    requestId,
+    engagementId: id,
+    visitorId: visitor.id,
+    operatorId: operator.settings.id,
+    heardBy,
+  };
+}
+
+/** An event about the engagement. */
+export function tell<Type extends Happening['type']>(
+  board: Board,
+  engagement: Engagement,
+  type: Type,
+  fields: Extract<Happening, { type: Type }>['fields'],
+): void {
+  const happening = { type, id: board.newId(), at: board.now, about: aboutOf(engagement), fields };
+  board.changes.events.push(happening as unknown as Happening);
+}

@@ -1,0 +1,116 @@
+import { invalid, Refusal, type Violation } from '../../../platform/errors.ts';
+import type { OperatorId, QueueId, SiteId, TeamId, TicketId, VisitorId } from '../../../platform/ids.ts';
+import type { Medium } from '../../../platform/schema.ts';
+import { refuseFullAddress } from './addresses.ts';
+import { resolve } from './admission.ts';
+import { siteOf, visitorOf, type Board } from '../board.ts';
+import { isOn } from './engagements.ts';
+import { addPlace } from '../structures/lines.ts';
+import { lookAtLease, signOfLife } from './presence.ts';
+import type { Queue, RequestNotes, Ticket, Visitor } from '../structures/state.ts';
+import { newTicket, standTicket } from './tickets.ts';
+
+/** What the database knows of a visitor when it asks for something. */
+export interface VisitorFacts {
+  /** The site it is on now. */
+  readonly siteId: SiteId;
+  readonly teams: readonly TeamId[];
+  readonly leaseUntil: number | null;
+  /** Who last engaged the visitor. */
+  readonly lastOperatorId: OperatorId | null;
+}
+
+export interface Enqueue {
+  readonly id: TicketId;
+  readonly siteId: SiteId;
+  readonly visitorId: VisitorId;
+  readonly medium: Medium;
+  /** `null`: every queue of the site. */
+  readonly queueIds: readonly QueueId[] | null;
+  readonly narrowedTo: readonly TeamId[];
+  readonly facts: VisitorFacts;
+  readonly notes: RequestNotes;
+  /** The address of a visitor who is counted by it, hashed. */
+  readonly address: string | null;
+}
+
+/** D3. Answers the visitor's ticket, which may be the one it has already (D3.4). */
+export function enqueue(board: Board, command: Enqueue): { ticket: Ticket; created: boolean } {
+  const criteria = criteriaOf(command);
+  const known = board.visitors.get(command.visitorId);
+  const active = known === undefined ? undefined : activeTicket(known, command.siteId);
+  if (active !== undefined) {
+    if (active.criteria === criteria) return { ticket: active, created: false };
+    throw new Refusal(
+      'ticket_conflict',
+      `The visitor has the active ticket ${active.id} with other criteria. Cancel it first.`,
+    );
+  }
+  if (known !== undefined) refuseEngaged(known, command.siteId);
+  const candidates = candidatesOf(board, command);
+  refuseFullAddress(board, command);
+  const applicant = { medium: command.medium, visitorTeams: command.facts.teams, narrowedTo: command.narrowedTo };
+  const queues = resolve(board, candidates, applicant, (index) =>
+    command.queueIds === null ? '' : `/queue_ids/${index}`,
+  );
+  const visitor = visitorOf(board, command.visitorId, command.facts.leaseUntil);
+  const ticket = newTicket({
+    id: command.id,
+    seq: (board.seq += 1),
+    kind: 'visitor',
+    siteId: command.siteId,
+    visitor,
+    medium: command.medium,
+    enqueuedAt: board.now,
+    criteria,
+    visitorTeams: command.facts.teams,
+    narrowedTo: command.narrowedTo,
+    engagement: null,
+    neverTo: null,
+    preferred: command.facts.lastOperatorId,
+    notes: command.notes,
+    address: command.address,
+    madeIn: board.changes,
+  });
+  place(board, ticket, queues);
+  if (siteOf(board, ticket.siteId).ticketNeedsPresence) signOfLife(board, visitor);
+  return { ticket, created: true };
+}
+
+/** Into the queues that take it; from now on it waits. */
+export function place(board: Board, ticket: Ticket, queues: readonly Queue[]): void {
+  for (const queue of queues) addPlace(board, ticket, queue);
+  standTicket(board, ticket);
+  lookAtLease(board, ticket.visitor);
+}
+
+function criteriaOf({ medium, queueIds, narrowedTo }: Enqueue): string {
+  return `${medium} ${queueIds === null ? '*' : sorted(queueIds)} ${sorted(narrowedTo)}`;
+}
+
+function sorted(ids: readonly string[]): string {
+  return ids.length < 2 ? (ids[0] ?? '') : [...new Set(ids)].toSorted().join();
+}
+
+function activeTicket(visitor: Visitor, siteId: SiteId): Ticket | undefined {
+  return visitor.tickets.find((ticket) => ticket.kind === 'visitor' && ticket.siteId === siteId);
+}
+
+export function refuseEngaged(visitor: Visitor, siteId: SiteId): void {
+  const engagement = visitor.engagements.find((each) => isOn(each, siteId));
+  if (engagement === undefined) return;
+  throw new Refusal('already_engaged', `The visitor is in the engagement ${engagement.id} on this site. End it first.`);
+}
+
+function candidatesOf(board: Board, { siteId, queueIds }: Enqueue): Queue[] {
+  if (queueIds === null) return [...board.queues.values()].filter((queue) => queue.settings.siteId === siteId);
+  const candidates: Queue[] = [];
+  const violations: Violation[] = [];
+  for (const [index, id] of queueIds.entries()) {
+    const queue = board.queues.get(id);
+    if (queue?.settings.siteId === siteId) candidates.push(queue);
+    else violations.push({ attribute: `/queue_ids/${index}`, detail: 'is not a queue of the site' });
+  }
+  if (violations.length > 0) throw invalid(violations);
+  return candidates;
+}

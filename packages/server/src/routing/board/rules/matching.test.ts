@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { OperatorId, SiteId, TeamId } from '../../../platform/ids.ts';
+import { nextDue } from '../board.ts';
+import { mediaSet } from '../structures/media.ts';
+import { Desk } from '../testing/testing.ts';
+
+/** Who is offered whom: D4. */
+
+const ranked = (ranks: Record<string, number>) => ({
+  rankingEnabled: true,
+  ranks: new Map(Object.entries(ranks) as [OperatorId, number][]),
+});
+const kept = (sec: number) => ({ affinityMs: sec * 1000 });
+
+test('D4.1 a freed operator gets the longest waiting of all the queues it staffs', () => {
+  const desk = new Desk();
+  desk.operator('ann', desk.inTeams('sales'));
+  desk.queue('one');
+  desk.queue('two');
+  desk.queue('three', { teams: ['support' as TeamId], whenUnstaffed: 'accept' });
+  desk.engage('una', 'ann', { queues: ['one'] });
+  desk.enqueue('vic', { queues: ['three'], teams: ['support'] });
+  desk.enqueue('wes', { queues: ['two'] });
+  desk.enqueue('xan', { queues: ['one'] });
+  desk.end(desk.engagement('una'), 'visitor');
+  assert.deepEqual([desk.offered('vic'), desk.offered('wes'), desk.offered('xan')], [null, 'ann', null]);
+});
+
+test('D4.1 the place is kept through declines and time-outs', () => {
+  const desk = new Desk({ missedMakesUnavailable: false });
+  desk.operator('ann');
+  desk.queue('queue');
+  desk.enqueue('vic');
+  desk.enqueue('wes');
+  desk.answer('ann', 'decline');
+  assert.equal(desk.offered('vic'), 'ann', 'it is asked again, as nobody else can take it, before wes who came later');
+  desk.wait(30);
+  assert.equal(desk.offered('vic'), 'ann');
+});
+
+test('D4.2 by rank, then by load, then by who has longest had no new engagement, then by id', () => {
+  const desk = new Desk();
+  const most = { maxEngagements: 3 };
+  for (const name of ['dan', 'cat', 'ben', 'ann']) desk.operator(name, most);
+  desk.queue('queue', ranked({ dan: 2 }));
+  desk.queue('plain', { ...ranked({ cat: 1 }), rankingEnabled: false });
+  desk.engage('una', 'dan', { queues: ['queue'] });
+  desk.wait(1);
+  desk.engage('vic', 'ann', { queues: ['plain'] });
+  desk.end(desk.engagement('vic'), 'operator');
+  desk.engage('wes', 'ben', { queues: ['plain'] });
+  desk.wait(1);
+  desk.engage('xan', 'cat', { queues: ['plain'] });
+  desk.wait(1);
+  desk.engage('yve', 'ann', { queues: ['plain'] });
+  desk.engage('zoe', 'dan', { queues: ['plain'] });
+  desk.engage('zac', 'dan', { queues: ['queue'] });
+});
+
+test('D4.2 a rank of one queue counts only where that queue makes the match', () => {
+  const desk = new Desk();
+  desk.operator('ann');
+  desk.operator('ben');
+  desk.queue('plain');
+  desk.queue('ranking', ranked({ ben: 3 }));
+  desk.enqueue('vic');
+  assert.deepEqual([desk.offered('vic'), desk.offeredFrom('vic')], ['ben', 'ranking']);
+  desk.enqueue('wes');
+  assert.deepEqual(
+    [desk.offered('wes'), desk.offeredFrom('wes')],
+    ['ann', 'plain'],
+    'unranked: the first of its places',
+  );
+});
+
+test('D4.2 ranks and teams together: the best ranked who is in the teams that the ticket names', () => {
+  const desk = new Desk();
+  desk.operator('ann', desk.inTeams('support'));
+  desk.operator('ben', desk.inTeams('sales'));
+  desk.operator('cat', desk.inTeams('sales'));
+  desk.queue('queue', ranked({ ann: 1, cat: 2 }));
+  desk.enqueue('vic', { narrowedTo: ['sales'] });
+  assert.equal(desk.offered('vic'), 'cat');
+});
+
+test('D4.3 until the window is over only the last operator is offered it, online or not; then anybody', () => {
+  const desk = new Desk();
+  desk.operator('ann');
+  desk.operator('ben', { available: false });
+  desk.queue('queue', kept(60));
+  desk.enqueue('vic', { last: 'ben' });
+  assert.equal(desk.offered('vic'), null);
+  assert.equal(nextDue(desk.board), desk.now + 60_000);
+  desk.wait(59);
+  assert.equal(desk.offered('vic'), null);
+  desk.wait(1);
+  assert.equal(desk.offered('vic'), 'ann');
+});
+
+test('D4.3 the last operator gets it when it comes, before who has longer been free', () => {
+  const desk = new Desk();
+  desk.operator('ann');
+  desk.operator('ben', { available: false });
+  desk.queue('queue', kept(60));
+  desk.enqueue('vic', { last: 'ben' });
+  desk.present('ben', true);
+  assert.equal(desk.offered('vic'), 'ben');
+});
+
+test('D4.3 other queues of the ticket are not kept', () => {
+  const desk = new Desk();
+  desk.operator('ann');
+  desk.operator('ben', { available: false });
+  desk.queue('kept', kept(60));
+  desk.queue('plain');
+  desk.enqueue('vic', { last: 'ben' });
+  assert.deepEqual([desk.offered('vic'), desk.offeredFrom('vic')], ['ann', 'plain']);
+});
+
+test('D4.3 nothing is kept for one who can no longer staff the queue, and no longer once it cannot', () => {
+  const desk = new Desk();
+  const keptFor = (visitor: string, last: string) => {
+    desk.operator('ann');
+    desk.queue('queue', { ...kept(60), teams: ['sales' as TeamId], whenUnstaffed: 'accept' });
+    desk.operator('ann', desk.inTeams('sales'));
+    desk.enqueue(visitor, { last, teams: ['sales'] });
+    const found = desk.offered(visitor);
+    if (found !== null) desk.answer(found, 'decline');
+    desk.cancel(visitor);
+    return found;
+  };
+  assert.equal(keptFor('una', 'nobody'), 'ann');
+  desk.operator('ben', { ...desk.inTeams('sales'), enabled: false });
+  assert.equal(keptFor('vic', 'ben'), 'ann');
+  desk.operator('ben', desk.inTeams('support'));
+  assert.equal(keptFor('wes', 'ben'), 'ann');
+  desk.operator('ben', { ...desk.inTeams('sales'), available: false });
+  assert.equal(keptFor('xan', 'ben'), null);
+});
+
+test('D4.3 two tickets kept for one who is disabled are both let go at once', () => {
+  const desk = new Desk();
+  desk.operator('ann', { maxEngagements: 2 });
+  desk.operator('ben', { available: false });
+  desk.queue('queue', kept(60));
+  desk.enqueue('vic', { last: 'ben' });
+  desk.enqueue('wes', { last: 'ben' });
+  desk.operator('ben', { enabled: false });
+  assert.deepEqual([desk.offered('vic'), desk.offered('wes')], ['ann', 'ann']);
+});
+
+test('D4.3 the last operator declines: it is kept no longer', () => {
+  const desk = new Desk();
+  desk.operator('ann');
+  desk.operator('ben');
+  desk.queue('queue', kept(60));
+  desk.enqueue('vic', { last: 'ben' });
+  desk.answer('ben', 'decline');
+  assert.equal(desk.offered('vic'), 'ann');
+});
+
+test('D4.4 so many texts beside each other; phone, audio and video alone', () => {
+  const desk = new Desk();
+  desk.operator('ann', { maxEngagements: 2 });
+  desk.queue('queue');
+  desk.engage('una', 'ann');
+  desk.enqueue('vic', { medium: 'audio' });
+  assert.equal(desk.offered('vic'), null, 'a text is active');
+  desk.enqueue('wes');
+  assert.equal(desk.offered('wes'), 'ann', 'a text beside it has room');
+  desk.enqueue('xan');
+  assert.equal(desk.offered('xan'), null, 'two are as many as it takes');
+  desk.cancel('xan');
+  desk.cancel('wes');
+  desk.end(desk.engagement('una'), 'operator');
+  assert.equal(desk.offered('vic'), 'ann');
+  desk.answer('ann', 'accept');
+  desk.enqueue('yve');
+  assert.equal(desk.offered('yve'), null, 'audio blocks everything else');
+});
+
+test('D4.4 an operator of two sites is not overbooked', () => {
+  const desk = new Desk();
+  desk.site('elsewhere');
+  const [here, there] = ['site', 'elsewhere'] as SiteId[];
+  assert(here !== undefined && there !== undefined);
+  desk.operator('ann', { sites: new Map([here, there].map((site) => [site, new Set()])) });
+  desk.queue('one');
+  desk.queue('two', { siteId: there });
+  desk.enqueue('vic');
+  desk.enqueue('wes', { site: 'elsewhere' });
+  assert.deepEqual([desk.offered('vic'), desk.offered('wes')], ['ann', null]);
+});
+
+test('D4.5 an offer waits for the site’s time; declined, it goes to another for 60 s, unless nobody else can take it', () => {
+  const desk = new Desk({ reactiveMs: 20_000, missedMakesUnavailable: false });
+  desk.operator('ann');
+  desk.operator('ben');
+  desk.queue('queue');
+  desk.enqueue('vic');
+  assert.equal(desk.offered('vic'), 'ann');
+  desk.wait(19);
+  assert.equal(desk.offered('vic'), 'ann');
+  desk.wait(1);
+  assert.equal(desk.offered('vic'), 'ben');
+  desk.answer('ben', 'accept');
+  desk.enqueue('wes');
+  desk.answer('ann', 'decline');
+  assert.equal(desk.offered('wes'), null, 'ben is engaged, but can take it later');
+  desk.wait(59);
+  assert.equal(desk.offered('wes'), null);
+  desk.wait(1);
+  assert.equal(desk.offered('wes'), 'ann');
+  desk.answer('ann', 'decline');
+  assert.equal(desk.offered('wes'), null);
+  desk.present('ben', false);
+  assert.equal(desk.offered('wes'), 'ann', 'nobody else is left');
+});
+
+test('D4.5 who missed an offer becomes unavailable where the site wants it so, and its other offers come to nothing', () => {
+  const desk = new Desk();
+  desk.operator('ann', { maxEngagements: 2 });
+  desk.queue('queue', { whenUnstaffed: 'accept' });
+  desk.enqueue('vic');
+  desk.wait(10);
+  desk.enqueue('wes');
+  desk.wait(20);
+  assert.equal(desk.board.operators.get('ann' as OperatorId)?.settings.available, false);
+  const reasons = desk.events.map(
+    ({ fields }) => 'engagement_request' in fields && fields.engagement_request.fail_reason,
+  );
+  assert.deepEqual(reasons, ['timed_out', 'operator_left']);
+  assert.deepEqual([desk.ticket('vic').position, desk.ticket('wes').position], [1, 2]);
+  desk.present('ann', true);
+  assert.deepEqual([desk.offered('vic'), desk.offered('wes')], ['ann', 'ann']);
+});
+
+test('D4.5 an operator’s own invitation waits for the proactive time, and missing it costs nobody anything', () => {
+  const desk = new Desk();
+  desk.operator('ann');
+  desk.request('operator', 'vic', 'ann');
+  desk.wait(14);
+  assert.equal(desk.events.length, 0);
+  desk.wait(1);
+  assert.equal(desk.events.length, 1);
+  assert.equal(desk.board.operators.get('ann' as OperatorId)?.settings.available, true);
+});
+
+test('D4.6 whatever makes the two fit makes the offer, in that very turn', () => {
+  const waiting = (): Desk => {
+    const desk = new Desk();
+    desk.queue('queue', { whenUnstaffed: 'accept', teams: ['sales' as TeamId] });
+    desk.operator('ann', { ...desk.inTeams('support'), available: false });
+    desk.enqueue('vic', { medium: 'audio', teams: ['sales'] });
+    return desk;
+  };
+  const causes: readonly ((desk: Desk) => void)[] = [
+    (desk) => desk.operator('ann', desk.inTeams('sales')),
+    (desk) => desk.operator('ben', desk.inTeams('sales')),
+    (desk) => {
+      desk.queue('queue', { whenUnstaffed: 'accept' });
+      desk.present('ann', true);
+    },
+    (desk) => {
+      desk.present('ann', true);
+      desk.queue('queue', { whenUnstaffed: 'accept', teams: ['support' as TeamId] });
+    },
+    (desk) => {
+      desk.operator('ann', { ...desk.inTeams('sales'), media: mediaSet(['text']) });
+      assert.equal(desk.offered('vic'), null);
+      const said = { available: true, media: mediaSet(['audio']), leaseMs: null, reason: null };
+      desk.ask({ name: 'setPresence', operatorId: 'ann' as OperatorId, ...said });
+    },
+  ];
+  for (const cause of causes) {
+    const desk = waiting();
+    cause(desk);
+    assert.equal(desk.ticket('vic').state, 'offered', String(cause));
+  }
+});

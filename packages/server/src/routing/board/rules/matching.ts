@@ -1,0 +1,168 @@
+import type { Board } from '../board.ts';
+import { canTake, compareOperators } from '../structures/free-operators.ts';
+import { takes } from '../structures/media.ts';
+import { OrderedSet } from '../structures/ordered-set.ts';
+import { belongs, everyMedium, staffFor, type Pool } from '../structures/pools.ts';
+import { makeOffer } from './requests.ts';
+import type { Operator, Place, Ticket } from '../structures/state.ts';
+
+/**
+ * D4. As long as any ticket waits that somebody could be offered, the longest waiting of them is offered to the best
+ * operator for it. Called when only what is dirty can have made that true, so only that is looked at.
+ */
+export function match(board: Board): void {
+  const { tickets, operators } = board.dirty;
+  if (tickets.size + operators.size === 1) matchOne(board);
+  else matchAll(board);
+  tickets.clear();
+  operators.clear();
+}
+
+/** As it mostly is: one ticket has come, or one operator has become free. */
+function matchOne(board: Board): void {
+  const ticket = board.dirty.tickets.first();
+  if (ticket !== undefined) return offerToBest(board, ticket);
+  const operator = board.dirty.operators.first();
+  if (operator === undefined) return undefined;
+  for (let oldest = oldestFor(board, operator); oldest !== undefined; oldest = oldestFor(board, operator))
+    offerToBest(board, oldest);
+  return undefined;
+}
+
+function matchAll(board: Board): void {
+  const tickets = [...board.dirty.tickets].toSorted((a, b) => a.seq - b.seq);
+  const claims = new OrderedSet<Claim>(compareClaims);
+  for (const operator of board.dirty.operators) claim(board, claims, operator);
+  let index = 0;
+  for (;;) {
+    const ticket = tickets[index];
+    const first = claims.first();
+    if (ticket !== undefined && (first === undefined || ticket.seq <= first.ticket.seq)) {
+      index += 1;
+      offerToBest(board, ticket);
+    } else if (first === undefined) {
+      break;
+    } else {
+      claims.delete(first);
+      // Others may have got that ticket meanwhile; a claim can only have become a later one.
+      if (oldestFor(board, first.operator) === first.ticket) offerToBest(board, first.ticket);
+      claim(board, claims, first.operator);
+    }
+  }
+}
+
+/** The ticket an operator would get. */
+interface Claim {
+  readonly ticket: Ticket;
+  readonly operator: Operator;
+}
+
+function compareClaims(a: Claim, b: Claim): number {
+  if (a.ticket !== b.ticket) return a.ticket.seq - b.ticket.seq;
+  if (a.operator === b.operator) return 0;
+  return a.operator.settings.id < b.operator.settings.id ? -1 : 1;
+}
+
+function claim(board: Board, claims: OrderedSet<Claim>, operator: Operator): void {
+  const ticket = oldestFor(board, operator);
+  if (ticket !== undefined) claims.add({ ticket, operator });
+}
+
+function offerToBest(board: Board, ticket: Ticket): void {
+  if (ticket.state !== 'waiting') return;
+  const choice = bestFor(board, ticket);
+  if (choice !== null) makeOffer(board, ticket, choice.place, choice.operator);
+}
+
+/** D4.1: the longest waiting ticket that the operator could be offered now. */
+function oldestFor(board: Board, operator: Operator): Ticket | undefined {
+  if (!operator.free) return undefined;
+  let oldest: Ticket | undefined;
+  if (operator.held.size > 0)
+    oldest = operator.held.firstWhere(
+      (ticket) => canTake(operator, ticket.medium) && !isSpared(board, ticket, operator),
+    );
+  for (const medium of everyMedium) {
+    if (!canTake(operator, medium)) continue;
+    for (const { waiting } of operator.pools) {
+      const head = headFor(board, waiting[medium], operator);
+      if (head !== undefined && (oldest === undefined || head.seq < oldest.seq)) oldest = head;
+    }
+  }
+  return oldest;
+}
+
+function headFor(board: Board, line: OrderedSet<Ticket>, operator: Operator): Ticket | undefined {
+  const first = line.first();
+  if (first === undefined || !isSpared(board, first, operator)) return first;
+  return line.firstWhere((ticket) => !isSpared(board, ticket, operator));
+}
+
+interface Choice {
+  readonly operator: Operator;
+  readonly place: Place;
+  readonly rank: number;
+}
+
+/** D4.2: the best of all who could be offered the ticket now, and the queue they would serve it from. */
+function bestFor(board: Board, ticket: Ticket): Choice | null {
+  let best: Choice | null = null;
+  for (const place of ticket.places) {
+    const operator = place.held ? keptFor(board, ticket, place) : freeFor(board, ticket, place);
+    if (operator === null) continue;
+    const choice = { operator, place, rank: rankIn(place, operator) };
+    if (best === null || compareChoices(choice, best) < 0) best = choice;
+  }
+  return best;
+}
+
+function compareChoices(a: Choice, b: Choice): number {
+  return a.rank - b.rank || (a.operator === b.operator ? 0 : compareOperators(a.operator, b.operator));
+}
+
+function rankIn({ queue: { settings } }: Place, operator: Operator): number {
+  return settings.rankingEnabled ? (settings.ranks.get(operator.settings.id) ?? 10) : 10;
+}
+
+/** D4.3: nobody but the operator it is kept for. */
+function keptFor(board: Board, ticket: Ticket, { pool }: Place): Operator | null {
+  const operator = ticket.heldBy;
+  if (operator === null || !operator.free || !belongs(pool, operator.settings)) return null;
+  return canTake(operator, ticket.medium) && !isSpared(board, ticket, operator) ? operator : null;
+}
+
+function freeFor(board: Board, ticket: Ticket, { queue, pool }: Place): Operator | null {
+  const spares = ticket.neverTo !== null || ticket.refusals !== null;
+  const spared = spares ? (operator: Operator) => isSpared(board, ticket, operator) : null;
+  if (queue.settings.rankingEnabled) {
+    const isOut = (operator: Operator): boolean => !operator.pools.includes(pool) || spared?.(operator) === true;
+    const ranked = queue.ranked.best(ticket.medium, ticket.narrowedTo.length > 0 ? isOut : spared);
+    if (ranked !== null) return ranked;
+  }
+  return pool.free.best(ticket.medium, spared);
+}
+
+/** D4.5: who has just refused it is not asked again, unless nobody else can take it. */
+function isSpared(board: Board, ticket: Ticket, operator: Operator): boolean {
+  const { id } = operator.settings;
+  if (ticket.neverTo === id) return true;
+  return ticket.refusals !== null && ticket.refusals.has(id) && othersCanTake(board, ticket);
+}
+
+/** Whether anybody is there, busy or not, who has not refused it. */
+function othersCanTake(board: Board, ticket: Ticket): boolean {
+  return ticket.places.some((place) => {
+    if (place.held) return ticket.heldBy !== null && isThere(ticket.heldBy, ticket, place.pool);
+    const refused = [...(ticket.refusals?.keys() ?? [])].filter((id) => {
+      const operator = board.operators.get(id);
+      return id !== ticket.neverTo && operator !== undefined && isThere(operator, ticket, place.pool);
+    });
+    const never = ticket.neverTo === null ? undefined : board.operators.get(ticket.neverTo);
+    const apart = refused.length + Number(never !== undefined && isThere(never, ticket, place.pool));
+    return staffFor(place.pool, ticket.medium) > apart;
+  });
+}
+
+function isThere(operator: Operator, { medium }: Ticket, pool: Pool): boolean {
+  return operator.present && takes(operator.settings.media, medium) && belongs(pool, operator.settings);
+}

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { OperatorId, VisitorId } from '../../../platform/ids.ts';
+import { takeChanges } from '../board.ts';
+import type { Changes } from '../structures/changes.ts';
+import { apply } from '../commands.ts';
+import { Desk } from '../testing/testing.ts';
+
+/** D5.5: whoever reads the feed and holds presence is still there. */
+
+const leaseMs = 30_000;
+
+/** Answers what is to be written. */
+function renew(desk: Desk, operators: readonly string[], visitors: readonly string[] = []): Changes {
+  const operatorIds = operators as OperatorId[];
+  const visitorIds = visitors as VisitorId[];
+  apply(desk.board, { name: 'renewPresence', operatorIds, visitorIds, leaseMs }, desk.now);
+  return takeChanges(desk.board);
+}
+
+function leaseOf(desk: Desk, operator: string): number | null | undefined {
+  const until = desk.board.operators.get(operator as OperatorId)?.settings.leaseUntil;
+  return typeof until === 'number' ? until - desk.board.now : until;
+}
+
+function say(desk: Desk, operator: string, available: boolean, ms: number | null): void {
+  const said = { operatorId: operator as OperatorId, available, media: null, leaseMs: ms, reason: null };
+  desk.ask({ name: 'setPresence', ...said });
+}
+
+test('a lease goes on, and the operator keeps its offers and engagements', () => {
+  const desk = new Desk();
+  desk.operator('ann');
+  desk.queue('queue');
+  say(desk, 'ann', true, 10_000);
+  desk.engage('vic', 'ann');
+  for (let time = 0; time < 20; time += 1) {
+    desk.wait(5);
+    renew(desk, ['ann']);
+  }
+  assert.equal(leaseOf(desk, 'ann'), leaseMs);
+  assert.equal(desk.board.operators.get('ann' as OperatorId)?.present, true);
+  assert.equal(desk.engagement('vic').endedAt, null);
+  desk.wait(60);
+  assert.equal(desk.board.engagements.size, 0, 'without it the engagement ends');
+});
+
+test('nobody becomes available by it: not who said otherwise, nor whose time had run out', () => {
+  const desk = new Desk();
+  for (const name of ['away', 'late', 'always']) desk.operator(name);
+  say(desk, 'away', false, 10_000);
+  say(desk, 'late', true, 10_000);
+  say(desk, 'always', true, null);
+  desk.wait(10);
+  renew(desk, ['away', 'late', 'always', 'nobody']);
+  assert.deepEqual(
+    ['late', 'always'].map((name) => leaseOf(desk, name)),
+    [0, null],
+  );
+  for (const name of ['away', 'late']) assert.equal(desk.board.operators.get(name as OperatorId)?.present, false);
+});
+
+test('the lease of an operator who is away goes on, and begins again after it has run out', () => {
+  const desk = new Desk();
+  desk.operator('ann');
+  say(desk, 'ann', false, 10_000);
+  desk.wait(5);
+  const renewed = renew(desk, ['ann']);
+  assert.equal(leaseOf(desk, 'ann'), leaseMs);
+  assert.deepEqual([renewed.renewals.size, renewed.states.size], [1, 0], 'the interval goes on');
+  desk.wait(leaseMs / 1_000 + 20);
+  const back = renew(desk, ['ann']);
+  assert.equal(leaseOf(desk, 'ann'), leaseMs);
+  assert.deepEqual([...back.states.values()], [desk.board.now - 20_000], 'the interval ended with the old lease');
+  assert.deepEqual([back.presences.size, back.lapsed.size], [0, 0], 'and nobody hears of it');
+});
+
+test('an operator who missed an offer keeps the lease, and it is renewed', () => {
+  const desk = new Desk();
+  desk.operator('ann');
+  desk.queue('queue');
+  say(desk, 'ann', true, leaseMs);
+  desk.enqueue('vic');
+  for (let time = 0; time < 20; time += 1) {
+    desk.wait(5);
+    renew(desk, ['ann']);
+  }
+  assert.equal(desk.board.operators.get('ann' as OperatorId)?.settings.available, false);
+  assert.equal(leaseOf(desk, 'ann'), leaseMs);
+});
+
+test('a longer lease stays as it is, and what does not change is not written', () => {
+  const desk = new Desk();
+  desk.operator('ann');
+  say(desk, 'ann', true, 600_000);
+  const { renewals, presences } = renew(desk, ['ann']);
+  assert.equal(leaseOf(desk, 'ann'), 600_000);
+  assert.deepEqual([renewals.size, presences.size], [0, 0]);
+});
+
+test('a renewal is no news of who is there, a lease that ends is', () => {
+  const desk = new Desk();
+  desk.operator('ann');
+  say(desk, 'ann', true, 10_000);
+  const renewed = renew(desk, ['ann']);
+  assert.deepEqual([renewed.renewals.size, renewed.presences.size, renewed.lapsed.size], [1, 0, 0]);
+  apply(desk.board, { name: 'tick' }, desk.now + leaseMs);
+  const ended = takeChanges(desk.board);
+  assert.deepEqual([ended.renewals.size, ended.presences.size, ended.lapsed.size], [0, 0, 1]);
+});
+
+test('a waiting visitor who never said how long is held from now on; one with nothing here is not written', () => {
+  const desk = new Desk();
+  desk.queue('queue', { whenUnstaffed: 'accept' });
+  desk.enqueue('vic');
+  assert.deepEqual([...renew(desk, [], ['vic', 'wes']).visitorLeases.keys()], ['vic']);
+  desk.wait(29);
+  renew(desk, [], ['vic']);
+  desk.wait(29);
+  assert.equal(desk.board.tickets.size, 1);
+  desk.wait(1);
+  assert.equal(desk.board.tickets.size, 0);
+});

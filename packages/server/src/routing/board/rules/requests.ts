@@ -1,0 +1,159 @@
+import type { RequestId, SiteId } from '../../../platform/ids.ts';
+import type { Medium } from '../../../platform/schema.ts';
+import { countOpen } from './addresses.ts';
+import { including, releaseVisitor, siteOf, without, type Board } from '../board.ts';
+import { newDeadline } from '../structures/deadlines.ts';
+import { unstand } from '../structures/lines.ts';
+import { withOperator } from './staffing.ts';
+import {
+  isLasting,
+  type Engagement,
+  type FailReason,
+  type Operator,
+  type Place,
+  type Queue,
+  type Request,
+  type RequestNotes,
+  type Ticket,
+  type Visitor,
+} from '../structures/state.ts';
+
+interface NewRequest {
+  readonly id: RequestId;
+  readonly kind: Request['kind'];
+  readonly origin: Request['origin'];
+  readonly siteId: SiteId;
+  readonly visitor: Visitor;
+  readonly operator: Operator;
+  readonly medium: Medium;
+  readonly queue?: Queue;
+  readonly ticket?: Ticket;
+  readonly engagement?: Engagement | null;
+  readonly timeoutMs: number;
+  readonly notes: RequestNotes;
+  readonly address?: string | null;
+}
+
+/** From now on it occupies the operator, as the engagement it may become will; one that lasts does not yet. */
+export function openRequest(board: Board, wanted: NewRequest): Request {
+  const request: Request = {
+    id: wanted.id,
+    kind: wanted.kind,
+    origin: wanted.origin,
+    siteId: wanted.siteId,
+    visitor: wanted.visitor,
+    operator: wanted.operator,
+    medium: wanted.medium,
+    queue: wanted.queue ?? null,
+    ticket: wanted.ticket ?? null,
+    engagement: wanted.engagement ?? null,
+    timeoutMs: wanted.timeoutMs,
+    notes: wanted.notes,
+    address: wanted.address ?? null,
+    state: 'pending',
+    failReason: null,
+    failMessage: null,
+    endedAt: null,
+    createdAt: board.now,
+    deadline: newDeadline('offer', wanted.id),
+    notedIn: null,
+    madeIn: board.changes,
+  };
+  standRequest(board, request);
+  board.changes.requests.add(request);
+  return request;
+}
+
+/** On the board: its clock runs and its operator is occupied, unless it lasts. */
+export function standRequest(board: Board, request: Request): void {
+  board.requests.set(request.id, request);
+  request.visitor.requests = including(request.visitor.requests, request);
+  countOpen(board, request, 1);
+  request.operator.requests = including(request.operator.requests, request);
+  board.deadlines.set(request.deadline, request.createdAt + request.timeoutMs);
+  if (!isLasting(request)) occupy(board, request.operator, request.medium, 1);
+}
+
+/** Off the board; `occupied` keeps the operator's place for the engagement it becomes. */
+export function unstandRequest(board: Board, request: Request, then: 'free' | 'occupied'): void {
+  board.requests.delete(request.id);
+  request.visitor.requests = without(request.visitor.requests, request);
+  countOpen(board, request, -1);
+  request.operator.requests = without(request.operator.requests, request);
+  board.deadlines.clear(request.deadline);
+  if (then === 'free' && !isLasting(request)) occupy(board, request.operator, request.medium, -1);
+}
+
+export function occupy(board: Board, operator: Operator, medium: Medium, by: 1 | -1): void {
+  withOperator(board, operator, () => {
+    if (medium === 'text') operator.texts += by;
+    else operator.exclusives += by;
+  });
+}
+
+/** D4.5: an offer is a request that names the operator a queue has found. */
+export function makeOffer(board: Board, ticket: Ticket, { queue }: Place, operator: Operator): void {
+  unstand(board, ticket);
+  const { siteId } = queue.settings;
+  const request = openRequest(board, {
+    id: board.newId() as RequestId,
+    kind: ticket.kind === 'transfer' ? 'transfer' : 'ticket',
+    origin: ticket.kind === 'transfer' ? 'operator' : 'visitor',
+    siteId,
+    visitor: ticket.visitor,
+    operator,
+    medium: ticket.medium,
+    queue,
+    ticket,
+    engagement: ticket.engagement,
+    timeoutMs: siteOf(board, siteId).reactiveMs,
+    notes: ticket.notes,
+  });
+  ticket.request = request;
+  ticket.state = 'offered';
+  board.changes.tickets.add(ticket);
+}
+
+/**
+ * Ends without becoming anything, and says so (D5.1). What becomes of its ticket is for the caller: it waits again, or
+ * ends too.
+ */
+export function failRequest(board: Board, request: Request, reason: FailReason, message: string | null = null): void {
+  request.state = 'failed';
+  request.failReason = reason;
+  request.failMessage = reason === 'error' ? message : null;
+  request.endedAt = board.now;
+  unstandRequest(board, request, 'free');
+  board.changes.requests.add(request);
+  const { ticket, engagement } = request;
+  if (ticket !== null) ticket.request = null;
+  if (request.kind === 'transfer') {
+    if (ticket === null && engagement !== null) engagement.transfer = null;
+  } else tellFailure(board, request, reason);
+  releaseVisitor(board, request.visitor);
+}
+
+function tellFailure(board: Board, request: Request, reason: FailReason): void {
+  const { id, siteId, visitor, operator, ticket } = request;
+  const named = { id, site_id: siteId, visitor_id: visitor.id, operator_id: operator.settings.id };
+  board.changes.events.push({
+    type: 'engagement.request.failure',
+    id: board.newId(),
+    at: board.now,
+    about: {
+      siteId,
+      ticketId: ticket?.id ?? null,
+      requestId: id,
+      engagementId: null,
+      visitorId: visitor.id,
+      operatorId: operator.settings.id,
+      heardBy: request.notes.webhooks,
+    },
+    fields: {
+      engagement_request:
+        reason === 'error'
+          ? { ...named, fail_reason: reason, fail_message: request.failMessage }
+          : { ...named, fail_reason: reason },
+    },
+  });
+}

@@ -1,0 +1,91 @@
+import type { OperatorId, QueueId, RequestId, SiteId, TicketId, VisitorId } from '../../../platform/ids.ts';
+import { siteOf, type Board } from '../board.ts';
+import type { Deadline } from '../structures/deadlines.ts';
+import { takeExpired } from '../structures/expiry.ts';
+import { dropSpentRefusals } from '../structures/lines.ts';
+import { match } from './matching.ts';
+import {
+  endAfterGrace,
+  endVisitorAfterGrace,
+  giveUp,
+  isInvited,
+  missCall,
+  settleAbsent,
+  visitorLeft,
+} from './presence.ts';
+import { settleStandings } from './reroute.ts';
+import { noteState, restand, setOpen, setPresent } from './staffing.ts';
+import type { Request, Ticket } from '../structures/state.ts';
+import { endTicket } from './tickets.ts';
+
+/**
+ * Brings the board to the instant: whatever fell due has happened, in order, and the board is settled. What happens late
+ * happens at `now`: an offer that ran out while nobody was looking is followed by one that begins now.
+ */
+export function advance(board: Board, now: number): void {
+  board.now = Math.max(board.now, now);
+  for (let due = board.deadlines.next; due !== undefined && due.at <= board.now; due = board.deadlines.next) {
+    const { at } = due;
+    board.deadlines.clear(due);
+    happen(board, due, at);
+  }
+  settle(board);
+}
+
+function happen(board: Board, { kind, id }: Deadline, at: number): void {
+  switch (kind) {
+    case 'hours':
+      return onThing(board.queues.get(id as QueueId), (queue) => setOpen(board, queue));
+    case 'operator_lease':
+      return onThing(board.operators.get(id as OperatorId), (operator) => {
+        const wasPresent = operator.present;
+        setPresent(board, operator);
+        noteState(board, operator);
+        if (wasPresent && !operator.present) board.changes.lapsed.add(operator);
+      });
+    case 'operator_grace':
+      return onThing(board.operators.get(id as OperatorId), (operator) => endAfterGrace(board, operator));
+    case 'visitor_lease':
+      return onThing(board.visitors.get(id as VisitorId), (visitor) => visitorLeft(board, visitor));
+    case 'visitor_grace':
+      return onThing(board.visitors.get(id as VisitorId), (visitor) => endVisitorAfterGrace(board, visitor));
+    case 'offer':
+      return onThing(board.requests.get(id as RequestId), (request) => timeOut(board, request));
+    case 'ticket':
+      for (const ticket of takeExpired(board, id as SiteId, at)) expire(board, ticket);
+      return undefined;
+    case 'refusal':
+      return onThing(board.tickets.get(id as TicketId), (ticket) => {
+        dropSpentRefusals(board, ticket);
+        board.dirty.tickets.add(ticket);
+      });
+    case 'affinity':
+      return onThing(board.tickets.get(id as TicketId), (ticket) => restand(board, ticket));
+  }
+}
+
+function onThing<Thing>(thing: Thing | undefined, act: (thing: Thing) => void): void {
+  if (thing !== undefined) act(thing);
+}
+
+function timeOut(board: Board, request: Request): void {
+  const { operator, siteId } = request;
+  giveUp(board, request, 'timed_out');
+  if (isInvited(request) && siteOf(board, siteId).missedMakesUnavailable) missCall(board, operator);
+}
+
+/** D3.6. One under offer is let be: if the offer comes to nothing, it ends then. */
+function expire(board: Board, ticket: Ticket): void {
+  if (ticket.state === 'waiting') endTicket(board, ticket, 'expired');
+}
+
+/** Until nothing is left that follows from what has been done. */
+export function settle(board: Board): void {
+  const { dirty } = board;
+  for (;;) {
+    if (dirty.absent.size > 0) settleAbsent(board);
+    else if (dirty.queues.size > 0) settleStandings(board, (ticket) => endTicket(board, ticket, 'unstaffed'));
+    else if (dirty.tickets.size > 0 || dirty.operators.size > 0) match(board);
+    else return;
+  }
+}

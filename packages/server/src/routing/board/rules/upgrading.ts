@@ -1,0 +1,126 @@
+import { Refusal } from '../../../platform/errors.ts';
+import type { CallId, EngagementId, SubEngagementId } from '../../../platform/ids.ts';
+import type { Medium } from '../../../platform/schema.ts';
+import { elsewhere, isParty, type Party } from './answering.ts';
+import type { Board } from '../board.ts';
+import { beginCall, finishCall } from './calls.ts';
+import { tell } from './engagements.ts';
+import { higherMedium } from '../structures/media.ts';
+import { occupy } from './requests.ts';
+import type { Engagement } from '../structures/state.ts';
+
+/** A media upgrade that was asked for, as it is stored: the board does not keep it. */
+export interface MediaUpgrade {
+  readonly id: string;
+  readonly subEngagementId: SubEngagementId;
+  readonly audio: 'two_way' | null;
+  readonly video: 'one_way' | 'two_way' | null;
+  readonly target: Party['kind'];
+  readonly pending: boolean;
+  /** Whether the operator has not acknowledged every chat message. */
+  readonly undelivered: boolean;
+}
+
+export interface AcceptUpgrade {
+  readonly engagementId: EngagementId;
+  readonly upgradeId: string;
+  readonly by: Party;
+  /** `undefined`: the engagement has no such request. */
+  readonly upgrade?: MediaUpgrade | undefined;
+}
+
+/** The engagement goes on by the new medium, and occupies its operator as that does (D4.4). */
+export function acceptUpgrade(
+  board: Board,
+  { engagementId, upgrade, by }: AcceptUpgrade,
+): Engagement | typeof elsewhere {
+  const engagement = board.engagements.get(engagementId);
+  if (engagement === undefined || !isParty(engagement, by) || upgrade === undefined) return elsewhere;
+  if (!isPending(board, upgrade, engagementId) || upgrade.subEngagementId !== engagement.subEngagementId)
+    return elsewhere;
+  if (upgrade.target !== by.kind) throw new Refusal('forbidden', 'Only the side that was asked may accept.');
+  const medium: Medium = upgrade.video === null ? 'audio' : 'video';
+  requireAlone(engagement);
+  goOnBy(board, engagement, medium);
+  engagement.highestMedium = higherMedium(engagement.highestMedium, medium);
+  beginCall(board, engagement);
+  board.changes.upgrades.push(upgrade.id);
+  announce(board, engagement, `The ${by.kind} accepted ${inWords(upgrade)}.`, upgrade.undelivered);
+  return engagement;
+}
+
+/** The stored row does not show yet what this turn has done: hanging up cancels the upgrade that is pending. */
+function isPending({ changes }: Board, { id, pending }: MediaUpgrade, engagementId: EngagementId): boolean {
+  const hasHungUp = [...changes.calls].some((call) => call.engagementId === engagementId && call.endedBy !== null);
+  return pending && !changes.upgrades.includes(id) && !hasHungUp;
+}
+
+function goOnBy(board: Board, engagement: Engagement, medium: Medium): void {
+  occupy(board, engagement.operator, engagement.medium, -1);
+  engagement.medium = medium;
+  occupy(board, engagement.operator, medium, 1);
+  board.changes.engagements.add(engagement);
+}
+
+export interface EndCall {
+  readonly engagementId: EngagementId;
+  readonly callId: CallId;
+  readonly by: Party;
+}
+
+/**
+ * One side hangs up, and the engagement goes on as text: its operator may be offered other texts (D4.4). Only the call that is
+ * named ends, so that hanging up twice, or late, does not end the next one.
+ */
+export function endCall(board: Board, { engagementId, callId, by }: EndCall): Engagement | typeof elsewhere {
+  const engagement = board.engagements.get(engagementId);
+  if (engagement === undefined || !isParty(engagement, by) || engagement.call?.id !== callId) return elsewhere;
+  finishCall(board, engagement, by.kind);
+  goOnBy(board, engagement, 'text');
+  return engagement;
+}
+
+export function inWords({ audio, video }: Pick<MediaUpgrade, 'audio' | 'video'>): string {
+  const seen = { one_way: 'one-way video', two_way: 'two-way video' };
+  return [audio === null ? [] : ['audio'], video === null ? [] : [seen[video]]].flat().join(' and ');
+}
+
+/** Whatever is not text needs an operator with nothing else (D4.4); other texts, and offers of them, must end first. */
+function requireAlone({ operator, medium }: Engagement): void {
+  if (medium !== 'text' || operator.texts + operator.exclusives === 1) return;
+  throw new Refusal(
+    'operator_unavailable',
+    `The operator ${operator.settings.id} has other engagements or offers. They must end before this one can have audio or video.`,
+  );
+}
+
+/** A message of the system to the operator. */
+function announce(board: Board, engagement: Engagement, content: string, undelivered: boolean): void {
+  const id = board.newId();
+  const { id: engagementId, subEngagementId } = engagement;
+  board.changes.messages.push({
+    id,
+    engagementId,
+    subEngagementId,
+    sender: { type: 'system', id: null },
+    content,
+    attachment: null,
+    at: board.now,
+  });
+  tell(board, engagement, 'engagement.chat.system_message', {
+    message: {
+      timestamp: new Date(board.now).toISOString(),
+      id,
+      engagement_id: engagementId,
+      sub_engagement_id: subEngagementId,
+      content,
+      status: 'sent',
+      sender: { type: 'system' },
+      target: 'operator',
+      type: 'system_message',
+      attachment: null,
+      metadata: null,
+    },
+    undelivered_messages: undelivered,
+  });
+}

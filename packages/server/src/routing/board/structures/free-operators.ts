@@ -1,0 +1,72 @@
+import type { Medium } from '../../../platform/schema.ts';
+import { takes } from './media.ts';
+import { OrderedSet } from './ordered-set.ts';
+import type { Operator } from './state.ts';
+
+/** D4.2 without ranks: fewest active engagements, then longest without a new one. */
+export function compareOperators(a: Operator, b: Operator): number {
+  return (
+    loadOf(a) - loadOf(b) || a.lastEngagedAt - b.lastEngagedAt || (a.settings.id < b.settings.id ? -1 : Number(a !== b))
+  );
+}
+
+/** Active engagements, and requests that may become one at any moment. */
+function loadOf(operator: Operator): number {
+  return operator.texts + operator.exclusives;
+}
+
+/** D4.4: text beside other texts, anything else only with nothing active. */
+export function canTake(operator: Operator, medium: Medium): boolean {
+  if (!takes(operator.settings.media, medium)) return false;
+  return hasRoomFor(operator, medium);
+}
+
+/** Anything it takes at all. */
+export function canTakeAnything({ settings, texts, exclusives }: Operator): boolean {
+  if (exclusives > 0 || settings.media === 0) return false;
+  return texts === 0 || (texts < settings.maxEngagements && takes(settings.media, 'text'));
+}
+
+export function hasRoomFor(operator: Operator, medium: Medium): boolean {
+  if (operator.exclusives > 0) return false;
+  return medium === 'text' ? operator.texts < operator.settings.maxEngagements : operator.texts === 0;
+}
+
+/**
+ * Operators who can take something now, best first. Kept apart by the media they take and by whether they are idle, so
+ * that the best for a medium is at the head of one of a few sets, however many there are.
+ */
+export class FreeOperators {
+  readonly #compare: (a: Operator, b: Operator) => number;
+  readonly #sets: (OrderedSet<Operator> | undefined)[] = [];
+
+  constructor(compare: (a: Operator, b: Operator) => number) {
+    this.#compare = compare;
+  }
+
+  add(operator: Operator): void {
+    (this.#sets[indexOf(operator)] ??= new OrderedSet(this.#compare)).add(operator);
+  }
+
+  delete(operator: Operator): void {
+    this.#sets[indexOf(operator)]?.delete(operator);
+  }
+
+  /** The best who takes the medium and is not `spared`. */
+  best(medium: Medium, spared: ((operator: Operator) => boolean) | null): Operator | null {
+    let best: Operator | null = null;
+    const step = medium === 'text' ? 1 : 2;
+    for (let index = 2; index < this.#sets.length; index += step) {
+      const operators = this.#sets[index];
+      if (operators === undefined || !takes(index >> 1, medium)) continue;
+      const head = spared === null ? operators.first() : operators.firstWhere((operator) => !spared(operator));
+      if (head !== undefined && (best === null || this.#compare(head, best) < 0)) best = head;
+    }
+    return best;
+  }
+}
+
+/** Idle ones at even places. */
+function indexOf(operator: Operator): number {
+  return 2 * operator.settings.media + Number(loadOf(operator) > 0);
+}

@@ -1,0 +1,26 @@
+import { media, type Medium } from '../../../platform/schema.ts';
+
+/** A set of media as bits: what operators take and queues admit is compared with every step. */
+export type MediaSet = number;
+
+const bits: Readonly<Record<Medium, number>> = { text: 1, phone: 2, audio: 4, video: 8 };
+
+export function mediaSet(list: readonly Medium[]): MediaSet {
+  return list.reduce((set, medium) => set | bits[medium], 0);
+}
+
+export function mediaList(set: MediaSet): Medium[] {
+  return media.filter((medium) => takes(set, medium));
+}
+
+export function takes(set: MediaSet, medium: Medium): boolean {
+  return (set & bits[medium]) !== 0;
+}
+
+/** Media are in order: text is the lowest, video the highest. */
+export function higherMedium(one: Medium, other: Medium): Medium {
+  return bits[one] > bits[other] ? one : other;
+}
+
+/** Every set of media there is, the empty one included. */
+export const mediaSets = 16;

@@ -1,0 +1,81 @@
+import type { SiteId, TeamId } from '../../../platform/ids.ts';
+import { media, type Medium } from '../../../platform/schema.ts';
+import { compareOperators, FreeOperators } from './free-operators.ts';
+import { mediaSets, takes, type MediaSet } from './media.ts';
+import { OrderedSet } from './ordered-set.ts';
+import type { Operator, OperatorSettings, Queue, Ticket } from './state.ts';
+
+/**
+ * The operators of a site who belong to one of `teams`, and to one of `narrowedTo`; an empty list asks for nothing.
+ *
+ * Queues that want the same teams share a pool, so what an operator does moves it in its few pools and not in each queue
+ * it serves, and an operator who becomes free finds the longest waiting at the head of a few lines.
+ */
+export interface Pool {
+  readonly key: string;
+  readonly siteId: SiteId;
+  readonly teams: readonly TeamId[];
+  readonly narrowedTo: readonly TeamId[];
+  /** Queues whose staff it is. */
+  readonly queues: Set<Queue>;
+  /** How many places of tickets it serves. */
+  places: number;
+  /** Present operators by the set of media they take. */
+  readonly staff: number[];
+  readonly free: FreeOperators;
+  /** Tickets that may be offered to any of its operators, longest waiting first. */
+  readonly waiting: Readonly<Record<Medium, OrderedSet<Ticket>>>;
+}
+
+export function poolKey(siteId: SiteId, teams: readonly TeamId[], narrowedTo: readonly TeamId[]): string {
+  return `${siteId} ${[...teams].toSorted().join()} ${[...narrowedTo].toSorted().join()}`;
+}
+
+export function newPool(siteId: SiteId, teams: readonly TeamId[], narrowedTo: readonly TeamId[]): Pool {
+  const line = (): OrderedSet<Ticket> => new OrderedSet<Ticket>((a, b) => a.seq - b.seq);
+  return {
+    key: poolKey(siteId, teams, narrowedTo),
+    siteId,
+    teams,
+    narrowedTo,
+    queues: new Set(),
+    places: 0,
+    staff: Array.from({ length: mediaSets }, () => 0),
+    free: new FreeOperators(compareOperators),
+    waiting: { text: line(), phone: line(), audio: line(), video: line() },
+  };
+}
+
+/** Whether the operator belongs to it, present or not. */
+export function belongs(pool: Pool, { sites }: OperatorSettings): boolean {
+  const teams = sites.get(pool.siteId);
+  if (teams === undefined) return false;
+  const isIn = (wanted: readonly TeamId[]): boolean => wanted.length === 0 || wanted.some((team) => teams.has(team));
+  return isIn(pool.teams) && isIn(pool.narrowedTo);
+}
+
+/** How many are present who take any of the media (D2.1). */
+export function staffOf(pool: Pool, wanted: MediaSet): number {
+  let count = 0;
+  for (let set = 1; set < mediaSets; set += 1) if ((set & wanted) !== 0) count += pool.staff[set] ?? 0;
+  return count;
+}
+
+/** How many are present who take that medium. */
+export function staffFor(pool: Pool, medium: Medium): number {
+  let count = 0;
+  for (let set = 1; set < mediaSets; set += 1) if (takes(set, medium)) count += pool.staff[set] ?? 0;
+  return count;
+}
+
+/** Adds `by` present operators to its staff, or takes them away. */
+export function countStaff(pool: Pool, operator: Operator, by: 1 | -1): void {
+  const set = operator.settings.media;
+  pool.staff[set] = (pool.staff[set] ?? 0) + by;
+}
+
+export function isIdlePool(pool: Pool): boolean {
+  return pool.queues.size === 0 && pool.places === 0;
+}
+
+export const everyMedium: readonly Medium[] = media;

@@ -1,0 +1,254 @@
+import type {
+  CallId,
+  EngagementId,
+  OperatorId,
+  QueueId,
+  RequestId,
+  SiteId,
+  TicketId,
+  VisitorId,
+} from '../../../platform/ids.ts';
+import { newBoard, type Board } from '../board.ts';
+import type { Changes } from '../structures/changes.ts';
+import {
+  putEngagement,
+  putQueueMemory,
+  putRequest,
+  putSite,
+  putTicket,
+  putVisitorLease,
+  type StoredEngagement,
+  type StoredRequest,
+  type StoredTicket,
+} from '../views/rows.ts';
+import { putOperator, putQueue } from '../rules/staffing.ts';
+import type {
+  Call,
+  Engagement,
+  EndReason,
+  FailReason,
+  OperatorSettings,
+  QueueMemory,
+  QueueSettings,
+  Request,
+  Site,
+  Ticket,
+} from '../structures/state.ts';
+import { noMemory } from './testing.ts';
+
+interface Ended {
+  readonly ended_at: number | null;
+}
+type TicketRow = StoredTicket & Ended & { readonly matched_by: QueueId | null };
+type RequestRow = StoredRequest & Ended & { readonly fail_reason: FailReason | null };
+type EngagementRow = StoredEngagement & { readonly end_reason: EndReason | null };
+
+/** The rows that a turn has written, or another process has to read. */
+export interface Rows {
+  readonly sites: readonly SiteId[];
+  readonly queues: readonly QueueId[];
+  /** With another memory, but configured as before. */
+  readonly queueStates: readonly QueueId[];
+  readonly operators: readonly OperatorId[];
+  readonly engagements: readonly EngagementId[];
+  readonly tickets: readonly TicketId[];
+  readonly requests: readonly RequestId[];
+  readonly visitors: readonly VisitorId[];
+}
+
+export const noRows: Rows = {
+  sites: [],
+  queues: [],
+  queueStates: [],
+  operators: [],
+  engagements: [],
+  tickets: [],
+  requests: [],
+  visitors: [],
+};
+
+/** What the database would hold: it knows nothing but what is configured and what the board has told as changes. */
+export class Ledger {
+  readonly sites = new Map<SiteId, Site>();
+  readonly queues = new Map<QueueId, QueueSettings>();
+  readonly memories = new Map<QueueId, QueueMemory>();
+  readonly operators = new Map<OperatorId, OperatorSettings>();
+  readonly engagedAt = new Map<OperatorId, number>();
+  readonly leases = new Map<VisitorId, number | null>();
+  readonly tickets = new Map<TicketId, TicketRow>();
+  readonly requests = new Map<RequestId, RequestRow>();
+  readonly engagements = new Map<EngagementId, EngagementRow>();
+  readonly calls = new Map<CallId, Call>();
+
+  /** Writes the changes, and answers which rows they were. */
+  write(changes: Changes): Rows {
+    for (const { id, settings, memory } of Array.from(changes.queues, (queue) => ({ ...queue, id: queue.settings.id })))
+      if (this.queues.get(id) === settings) this.memories.set(id, { ...memory, waits: [...memory.waits] });
+    for (const [id, { operator }] of changes.presences) {
+      const { available, media, leaseUntil } = operator.settings;
+      const known = this.operators.get(id);
+      if (known !== undefined) this.operators.set(id, { ...known, available, media, leaseUntil });
+    }
+    for (const { operatorId, startedAt } of changes.subEngagements) this.#noteStart(operatorId, startedAt);
+    for (const { operator, subStartedAt } of changes.engagements) this.#noteStart(operator.settings.id, subStartedAt);
+    for (const [id, until] of changes.visitorLeases) this.leases.set(id, until);
+    for (const ticket of changes.tickets) this.tickets.set(ticket.id, ticketRow(ticket));
+    for (const request of changes.requests) this.requests.set(request.id, requestRow(request));
+    for (const engagement of changes.engagements) this.engagements.set(engagement.id, engagementRow(engagement));
+    for (const call of changes.calls) this.calls.set(call.id, { ...call });
+    return {
+      ...noRows,
+      queueStates: Array.from(changes.queues, (queue) => queue.settings.id),
+      operators: [...changes.presences.keys()],
+      engagements: Array.from(changes.engagements, ({ id }) => id),
+      tickets: Array.from(changes.tickets, ({ id }) => id),
+      requests: Array.from(changes.requests, ({ id }) => id),
+      visitors: [...changes.visitorLeases.keys()],
+    };
+  }
+
+  #noteStart(id: OperatorId, at: number): void {
+    this.engagedAt.set(id, Math.max(this.engagedAt.get(id) ?? 0, at));
+  }
+
+  #everything(): Rows {
+    return {
+      ...noRows,
+      sites: [...this.sites.keys()],
+      queues: [...this.queues.keys()],
+      operators: [...this.operators.keys()],
+      engagements: [...this.engagements.values()].flatMap(({ id, ended_at }) => (ended_at === null ? [id] : [])),
+      tickets: [...this.tickets.keys()],
+      requests: [...this.requests.keys()],
+      visitors: [...this.leases.keys()],
+    };
+  }
+
+  /** Puts rows on a board, in the order that `rows.ts` asks for. */
+  put(board: Board, rows: Rows): void {
+    each(this.sites, rows.sites, (site) => putSite(board, site));
+    each(this.queues, rows.queues, (settings) => putQueue(board, settings, this.#memoryOf(settings.id)));
+    for (const id of rows.queueStates) putQueueMemory(board, id, this.#memoryOf(id));
+    each(this.operators, rows.operators, (settings) =>
+      putOperator(board, settings, this.engagedAt.get(settings.id) ?? 0),
+    );
+    const lease_until = (id: VisitorId): number | null => this.leases.get(id) ?? null;
+    each(this.engagements, rows.engagements, (row) =>
+      putEngagement(board, {
+        ...row,
+        lease_until: lease_until(row.visitor_id),
+        by_phone: this.requests.get(row.request_id)?.notes.platform === 'sms',
+        call: this.#callOf(row.id),
+      }),
+    );
+    each(this.tickets, rows.tickets, (row) => putTicket(board, { ...row, lease_until: lease_until(row.visitor_id) }));
+    each(this.requests, rows.requests, (row) =>
+      putRequest(board, { ...row, lease_until: lease_until(row.visitor_id) }),
+    );
+    for (const id of rows.visitors) putVisitorLease(board, id, lease_until(id));
+  }
+
+  load(newId: () => string, now: number): Board {
+    const board = newBoard(newId);
+    board.now = now;
+    this.put(board, this.#everything());
+    return board;
+  }
+
+  callsOf(id: EngagementId): readonly Call[] {
+    return [...this.calls.values()].filter(({ engagementId }) => engagementId === id);
+  }
+
+  #callOf(engagementId: EngagementId): StoredEngagement['call'] {
+    const call = this.callsOf(engagementId).find(({ endedAt }) => endedAt === null);
+    if (call === undefined) return null;
+    return { id: call.id, sub_engagement_id: call.subEngagementId, started_at: call.startedAt };
+  }
+
+  #memoryOf(id: QueueId): QueueMemory {
+    const memory = this.memories.get(id) ?? noMemory();
+    return { ...memory, waits: [...memory.waits] };
+  }
+}
+
+function each<Key, Row>(rows: ReadonlyMap<Key, Row>, keys: readonly Key[], act: (row: Row) => void): void {
+  for (const key of keys) {
+    const row = rows.get(key);
+    if (row !== undefined) act(row);
+  }
+}
+
+function ticketRow(ticket: Ticket): TicketRow {
+  return {
+    id: ticket.id,
+    seq: ticket.seq,
+    kind: ticket.kind,
+    site_id: ticket.siteId,
+    visitor_id: ticket.visitor.id,
+    lease_until: null,
+    visitor_teams: ticket.visitorTeams,
+    media: ticket.medium,
+    state: ticket.state,
+    criteria: ticket.criteria,
+    narrowed_to: ticket.narrowedTo,
+    engagement_id: ticket.engagement?.id ?? ticket.engagementId,
+    never_to: ticket.neverTo,
+    preferred_operator_id: ticket.preferred,
+    refusals: Object.fromEntries(ticket.refusals ?? []),
+    queue_ids: ticket.places.map(({ queue }) => queue.settings.id),
+    entered_at: ticket.places.map(({ enteredAt }) => enteredAt),
+    enqueued_at: ticket.enqueuedAt,
+    notes: ticket.notes,
+    address_hash: ticket.endedAt === null ? ticket.address : null,
+    ended_at: ticket.endedAt,
+    matched_by: ticket.matchedBy,
+  };
+}
+
+function requestRow(request: Request): RequestRow {
+  return {
+    id: request.id,
+    kind: request.kind,
+    origin: request.origin,
+    state: request.state,
+    site_id: request.siteId,
+    visitor_id: request.visitor.id,
+    lease_until: null,
+    operator_id: request.operator.settings.id,
+    media: request.medium,
+    queue_id: request.queue?.settings.id ?? null,
+    ticket_id: request.ticket?.id ?? null,
+    engagement_id: request.engagement?.id ?? null,
+    created_at: request.createdAt,
+    timeout_ms: request.timeoutMs,
+    notes: request.notes,
+    address_hash: request.state === 'pending' ? request.address : null,
+    ended_at: request.endedAt,
+    fail_reason: request.failReason,
+  };
+}
+
+function engagementRow(engagement: Engagement): EngagementRow {
+  return {
+    id: engagement.id,
+    request_id: engagement.requestId,
+    ticket_id: engagement.ticketId,
+    queue_id: engagement.queueId,
+    visitor_id: engagement.visitor.id,
+    lease_until: null,
+    asked_on_site_id: engagement.askedOn,
+    site_id: engagement.siteId,
+    operator_id: engagement.operator.settings.id,
+    media: engagement.medium,
+    sub_engagement_id: engagement.subEngagementId,
+    sub_started_at: engagement.subStartedAt,
+    highest_media: engagement.highestMedium,
+    operator_team_ids: engagement.operatorTeams,
+    started_at: engagement.startedAt,
+    ended_at: engagement.endedAt,
+    end_reason: engagement.endReason,
+    by_phone: false,
+    heard_by: engagement.heardBy,
+    call: null,
+  };
+}

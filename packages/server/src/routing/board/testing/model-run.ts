@@ -1,0 +1,432 @@
+import assert from 'node:assert/strict';
+import { makeEvent } from '../../../events/catalogue.ts';
+import { Refusal } from '../../../platform/errors.ts';
+import type {
+  EngagementId,
+  OperatorId,
+  QueueId,
+  RequestId,
+  SiteId,
+  TicketId,
+  VisitorId,
+} from '../../../platform/ids.ts';
+import { newBoard, nextDue as boardDue, takeChanges, type Board } from '../board.ts';
+import type { Changes } from '../structures/changes.ts';
+import { apply, type Command } from '../commands.ts';
+import {
+  names,
+  nth,
+  operatorParty,
+  visitorParty,
+  type Action,
+  type Life,
+  type OperatorWish,
+  type SiteWish,
+  type Step,
+} from './model-life.ts';
+import { assertSound, seenIn, seenOn } from './model-views.ts';
+import { moveLedger, moveWorld } from './model-step.ts';
+import { hangingUp, upgrading } from './model-upgrade.ts';
+import { act, configureOperator, configureQueue, nextDue } from './reference.ts';
+import { hookOf } from './reference-happenings.ts';
+import { loadOf, newWorld, No, nextMatch, pending, visitorsIn, type World } from './reference-world.ts';
+import { dropOperator, dropQueue } from '../rules/staffing.ts';
+import type { QueueSettings } from '../structures/state.ts';
+import { Ledger, noRows, type Rows } from './model-ledger.ts';
+import { idSource, monday, notes, siteNamed } from './testing.ts';
+
+const dayMs = 86_400_000;
+
+const notesOf = (id: string) => ({ ...notes, webhooks: [hookOf({ id })] });
+
+/** Two processes with a board each, the database between them, and the reference: one life, lived by all. */
+export class Run {
+  #now = monday;
+  readonly #ledger = new Ledger();
+  readonly #world: World = newWorld(idSource());
+  readonly #newId = idSource();
+  /** The one that is asked, and the one that only reads what the first has written. */
+  #board: Board = newBoard(this.#newId);
+  #other: Board = newBoard(this.#newId);
+  /** What the reference calls what the board has named. */
+  readonly #called = new Map<string, string>();
+  #met = { requests: 0, engagements: 0 };
+  #asked = 0;
+  /** Ids do not come back. */
+  readonly #dropped = new Set<OperatorId>();
+
+  constructor({ sites, queues, operators }: Pick<Life, 'sites' | 'queues' | 'operators'>) {
+    this.#world.now = this.#now;
+    for (const [which, wish] of sites.entries()) this.#putSite(which, wish);
+    for (const settings of queues) this.#putQueue(settings);
+    for (const wish of operators) this.#putOperator(wish);
+    this.#compare({ name: 'tick' });
+  }
+
+  step({ wait, action }: Step): void {
+    if (action.do === 'otherProcess' || action.do === 'reload') this.#changeProcess(action);
+    if (action.do === 'stepClock') this.#stepClock(action.days * dayMs);
+    const due = boardDue(this.#board);
+    if (wait !== 'due') this.#now += wait * 1000;
+    else if (due !== null) this.#now = Math.max(this.#now, due);
+    this.#compare(this.#commandOf(action));
+  }
+
+  /** One that has read every row, or all of them just now, stands where the last one left off. */
+  #changeProcess(action: Action<'otherProcess' | 'reload'>): void {
+    if (action.do === 'reload') this.#board = this.#ledger.load(this.#newId, this.#now);
+    else [this.#board, this.#other] = [this.#other, this.#board];
+    this.#compare({ name: 'tick' });
+  }
+
+  /** Everything that is stored is moved along, and read again: nobody must notice. */
+  #stepClock(byMs: number): void {
+    this.#compare({ name: 'tick' });
+    this.#now += byMs;
+    moveLedger(this.#ledger, byMs, this.#now);
+    moveWorld(this.#world, byMs, this.#now);
+    this.#world.now = this.#now;
+    this.#board = this.#ledger.load(this.#newId, this.#now);
+    this.#other = this.#ledger.load(this.#newId, this.#now);
+  }
+
+  /** What is to be asked. */
+  #commandOf(action: Action): Command {
+    switch (action.do) {
+      case 'enqueue':
+      case 'requestDirectly':
+        return this.#wish(action);
+      case 'cancelTicket':
+      case 'answer':
+      case 'transferToOperator':
+      case 'transferToQueue':
+      case 'end':
+        return this.#dealing(action);
+      case 'acceptUpgrade':
+        return upgrading(this.#board, action);
+      case 'endCall':
+        return hangingUp(this.#board, action);
+      case 'setPresence': {
+        const { available, media } = action;
+        const operatorId = this.#operatorId(action.operator);
+        return {
+          name: 'setPresence',
+          operatorId,
+          available,
+          media,
+          leaseMs: action.leaseSec === null ? null : action.leaseSec * 1000,
+          reason: null,
+        };
+      }
+      case 'setVisitorPresence': {
+        const visitorId = nth(names.visitors, action.visitor);
+        return { name: 'setVisitorPresence', visitorId, leaseMs: action.leaseSec * 1000 };
+      }
+      case 'otherProcess':
+      case 'reload':
+      case 'stepClock':
+      case 'tick':
+        return { name: 'tick' };
+      case 'putQueue':
+      case 'putOperator':
+      case 'putSite':
+      case 'dropQueue':
+      case 'dropOperator':
+        this.#compare({ name: 'tick' });
+        this.#configure(action);
+        return { name: 'tick' };
+    }
+  }
+
+  #wish(action: Action<'enqueue' | 'requestDirectly'>): Command {
+    const siteId = nth(names.sites, action.site);
+    const visitorId = nth(names.visitors, action.visitor);
+    this.#asked += 1;
+    const id = `asked-${String(this.#asked).padStart(4, '0')}`;
+    const { medium } = action;
+    if (action.do === 'requestDirectly') {
+      const operatorId = this.#operatorId(action.operator);
+      const facts = this.#factsOf(visitorId, nth(names.sites, action.on), null);
+      const { origin } = action;
+      const byPhone = action.byPhone && origin === 'operator';
+      return {
+        name: 'requestDirectly',
+        id: id as RequestId,
+        origin,
+        siteId,
+        visitorId,
+        operatorId,
+        medium: byPhone ? 'text' : medium,
+        facts,
+        notes: { ...notesOf(id), platform: byPhone ? 'sms' : 'web' },
+        address: origin === 'visitor' ? action.address : null,
+      };
+    }
+    const queueIds = action.queues?.map((which) => this.#queueId(which, siteId)) ?? null;
+    const facts = this.#factsOf(visitorId, siteId, action.last);
+    const { narrowedTo } = action;
+    return {
+      name: 'enqueue',
+      id: id as TicketId,
+      siteId,
+      visitorId,
+      medium,
+      queueIds,
+      narrowedTo,
+      facts,
+      notes: notesOf(id),
+      address: action.address,
+    };
+  }
+
+  /** Something with what there is; where there is nothing, with what there is not. */
+  #dealing(action: Action<'cancelTicket' | 'answer' | 'transferToOperator' | 'transferToQueue' | 'end'>): Command {
+    const { which, rightly } = action;
+    if (action.do === 'cancelTicket') {
+      const ticket = nth([...this.#board.tickets.values()], which);
+      const isTransfer = (ticket?.kind === 'transfer') === rightly;
+      const ticketId = ticket?.id ?? ('none' as TicketId);
+      return { name: 'cancelTicket', ticketId, kind: isTransfer ? 'transfer' : 'visitor', by: action.by };
+    }
+    if (action.do === 'answer') return this.#answering(action);
+    const engagement = nth([...this.#board.engagements.values()], which);
+    const engagementId = engagement?.id ?? ('none' as EngagementId);
+    const operatorId = engagement?.operator.settings.id ?? nth(names.operators, which);
+    const by = rightly ? operatorId : nth(names.operators, which + 1);
+    this.#asked += 1;
+    const id = `asked-${String(this.#asked).padStart(4, '0')}`;
+    if (action.do === 'end') {
+      const visitorId = rightly ? (engagement?.visitor.id ?? names.visitors[0]) : nth(names.visitors, which);
+      const party = action.by === 'operator' ? operatorParty(by) : visitorParty(visitorId);
+      return { name: 'end', engagementId, by: party, error: action.error };
+    }
+    if (action.do === 'transferToOperator') {
+      const to = this.#operatorId(action.operator);
+      const { medium } = action;
+      return {
+        name: 'transferToOperator',
+        id: id as RequestId,
+        engagementId,
+        by,
+        operatorId: to,
+        medium,
+        notes: notesOf(id),
+      };
+    }
+    const queueId = this.#queueId(action.queue, null);
+    const facts = this.#factsOf(engagement?.visitor.id ?? nth(names.visitors, which), nth(names.sites, 0), null);
+    return {
+      name: 'transferToQueue',
+      id: id as TicketId,
+      engagementId,
+      by,
+      queueId,
+      medium: action.medium,
+      facts,
+      notes: notesOf(id),
+    };
+  }
+
+  #answering({ which, action, rightly, error }: Action<'answer'>): Command {
+    const request = nth([...this.#board.requests.values()], which);
+    if (request === undefined)
+      return { name: 'answer', requestId: 'none' as RequestId, action, by: visitorParty(names.visitors[0]), error };
+    const { kind, origin, visitor, engagement } = request;
+    const operator = operatorParty(request.operator.settings.id);
+    const asker =
+      kind === 'transfer'
+        ? operatorParty(engagement?.operator.settings.id)
+        : origin === 'visitor'
+          ? visitorParty(visitor.id)
+          : operator;
+    const asked = kind !== 'transfer' && origin === 'operator' ? visitorParty(visitor.id) : operator;
+    const by = (action === 'cancel') === rightly ? asker : asked;
+    const stranger = kind === 'transfer' ? visitorParty(visitor.id) : operatorParty(nth(names.operators, which));
+    const name = (kind === 'transfer') === (rightly || which > 0) ? 'answerTransfer' : 'answer';
+    return { name, requestId: request.id, action, by: rightly || which < 3 ? by : stranger, error };
+  }
+
+  /** What the database would know of the visitor. */
+  #factsOf(visitorId: VisitorId, siteId: SiteId, last: number | null) {
+    const teams = [[], ['team-1', 'team-2'], ['team-1'], ['team-2'], ['team-1', 'team-2'], []] as never[][];
+    return {
+      siteId,
+      teams: nth(teams, names.visitors.indexOf(visitorId)),
+      leaseUntil: this.#ledger.leases.get(visitorId) ?? null,
+      lastOperatorId: last === null ? null : this.#operatorId(last),
+    };
+  }
+
+  /** One that there is; now and then perhaps one that there is not. */
+  #queueId(which: number, siteId: SiteId | null): QueueId {
+    const known = this.#world.queues.map(({ settings }) => settings);
+    const fitting = known.filter((queue) => siteId === null || queue.siteId === siteId).map(({ id }) => id);
+    return which === 5 || fitting.length === 0 ? nth(names.queues, which * this.#asked) : nth(fitting, which);
+  }
+
+  #operatorId(which: number): OperatorId {
+    const known = this.#world.operators.map(({ settings }) => settings.id);
+    return which === 5 || known.length === 0 ? nth(names.operators, which * this.#asked) : nth(known, which);
+  }
+
+  #in(sec: number | null): number | null {
+    return sec === null ? null : this.#now + sec * 1000;
+  }
+
+  #configure(action: Action<'putQueue' | 'putOperator' | 'putSite' | 'dropQueue' | 'dropOperator'>): void {
+    if (action.do === 'putQueue') this.#putQueue(action.settings);
+    else if (action.do === 'putOperator') this.#putOperator(action.wish);
+    else if (action.do === 'putSite') this.#putSite(action.which, action.settings);
+    else if (action.do === 'dropQueue') this.#dropQueue(action.which);
+    else this.#dropOperator(action.which);
+  }
+
+  #putSite(which: number, wish: SiteWish): void {
+    const site = siteNamed(nth(names.sites, which), wish);
+    this.#ledger.sites.set(site.id, site);
+    this.#world.sites.set(site.id, site);
+    this.#read({ sites: [site.id] }, [this.#board, this.#other]);
+  }
+
+  /** A queue stays on the site it was made for. */
+  #putQueue(wanted: QueueSettings): void {
+    const { siteId } = this.#ledger.queues.get(wanted.id) ?? wanted;
+    const settings = { ...wanted, siteId };
+    this.#ledger.queues.set(settings.id, settings);
+    configureQueue(this.#world, settings);
+    this.#read({ queues: [settings.id] }, [this.#board, this.#other]);
+  }
+
+  #putOperator({ onA, onB, leaseSec, ...rest }: OperatorWish): void {
+    if (this.#dropped.has(rest.id)) return;
+    const [a, b] = names.sites.map((site, which) => ({ site, teams: which === 0 ? onA : onB }));
+    const assigned = [a, b].flatMap((each) => (each?.teams ? [[each.site, new Set(each.teams)] as const] : []));
+    const settings = { ...rest, sites: new Map(assigned), leaseUntil: this.#in(leaseSec) };
+    this.#ledger.operators.set(settings.id, settings);
+    configureOperator(this.#world, settings);
+    this.#read({ operators: [settings.id] }, [this.#board, this.#other]);
+  }
+
+  /** Only one that nobody is in. */
+  #dropQueue(which: number): void {
+    const queue = nth(this.#world.queues, which);
+    if (queue === undefined || visitorsIn(this.#world, queue).length > 0) return;
+    this.#world.queues.splice(this.#world.queues.indexOf(queue), 1);
+    this.#ledger.queues.delete(queue.settings.id);
+    this.#ledger.memories.delete(queue.settings.id);
+    for (const board of [this.#board, this.#other]) {
+      const known = board.queues.get(queue.settings.id);
+      if (known !== undefined) dropQueue(board, known);
+    }
+  }
+
+  /** Only one who has nothing on the board. */
+  #dropOperator(which: number): void {
+    const operator = nth(this.#world.operators, which);
+    if (operator === undefined || loadOf(this.#world, operator).length > 0) return;
+    if (pending(this.#world).some((request) => request.operator === operator)) return;
+    this.#world.operators.splice(this.#world.operators.indexOf(operator), 1);
+    this.#ledger.operators.delete(operator.settings.id);
+    this.#dropped.add(operator.settings.id);
+    for (const board of [this.#board, this.#other]) dropOperator(board, operator.settings.id);
+  }
+
+  #read(rows: Partial<Rows>, boards: readonly Board[]): void {
+    for (const board of boards) this.#ledger.put(board, { ...noRows, ...rows });
+  }
+
+  /** Carries it out on both, and compares everything that can be seen. */
+  #compare(command: Command): void {
+    const mine = outcomeOf(() => apply(this.#board, command, this.#now));
+    const expected = outcomeOf(() => act(this.#world, this.#calledBack(command), this.#now));
+    const changes = takeChanges(this.#board);
+    this.#read(this.#ledger.write(changes), [this.#other]);
+    this.#meet(changes);
+    const seen = { outcome: mine, ...told(changes), ...seenOn(this.#board, this.#ledger, this.#now) };
+    const { events, visits } = this.#world;
+    this.#same(seen, { outcome: expected, events, visits, ...seenIn(this.#world) }, command);
+    this.#world.events = [];
+    this.#world.visits = [];
+    for (const { type, id, at, fields } of changes.events) makeEvent(type, { id, at: new Date(at) }, fields);
+    assertSound(this.#board, this.#ledger, command);
+    this.#assertAwake(command);
+  }
+
+  #same(seen: object, expected: object, command: Command): void {
+    const mine = JSON.stringify(seen, (_key, value: unknown) => this.#refName(value));
+    const theirs = JSON.stringify(expected);
+    if (mine === theirs) return;
+    const at = `after ${JSON.stringify(command)}, ${(this.#now - monday) / 1000} s after the beginning`;
+    const right = JSON.parse(theirs) as Record<string, unknown>;
+    for (const [what, value] of Object.entries(JSON.parse(mine) as Record<string, unknown>))
+      assert.deepEqual(value, right[what], `${what} differ ${at}`);
+    assert.fail(at);
+  }
+
+  #refName(value: unknown): unknown {
+    return typeof value === 'string' ? (this.#called.get(value) ?? value) : value;
+  }
+
+  /** The command with the reference's names. */
+  #calledBack(command: Command): Command {
+    const named = Object.entries(command).map(([key, value]) => [key, this.#refName(value)]);
+    return Object.fromEntries(named) as Command;
+  }
+
+  /** Learns the names of what was made, in the order it was made. */
+  #meet(changes: Changes): void {
+    const { requests, engagements } = changes;
+    for (const thing of [...requests, ...engagements]) {
+      if (thing.madeIn !== changes) continue;
+      const kind = 'timeoutMs' in thing ? 'requests' : 'engagements';
+      this.#called.set(thing.id, this.#world[kind][this.#met[kind]]?.id ?? 'unknown');
+      this.#met[kind] += 1;
+    }
+    for (const { id, subEngagementId } of engagements) {
+      const engagement = this.#world.engagements.find((each) => each.id === this.#called.get(id));
+      this.#called.set(subEngagementId, engagement?.subId ?? 'unknown');
+    }
+  }
+
+  /** Until the board's next deadline nothing happens by itself; and a tick leaves nothing overdue. */
+  #assertAwake({ name }: Command): void {
+    const due = boardDue(this.#board);
+    if (name === 'tick') assert(due === null || due > this.#now, 'a tick has left something overdue');
+    this.#world.now = Math.max(this.#now, (due ?? this.#now + dayMs) - 1);
+    if (name === 'tick') assert.equal(nextDue(this.#world), undefined, 'the board sleeps while something falls due');
+    assert.equal(nextMatch(this.#world), undefined, 'the board sleeps while somebody could be offered');
+    this.#world.now = this.#now;
+  }
+}
+
+/** What was answered: the thing's id, or the code of a refusal. Everything else about the thing is seen elsewhere. */
+function outcomeOf(ask: () => unknown): unknown {
+  try {
+    const answer = ask();
+    const thing =
+      typeof answer === 'object' && answer !== null && 'created' in answer
+        ? (answer as unknown as { ticket: unknown }).ticket
+        : answer;
+    return thing === null ? null : (thing as { readonly id: string }).id;
+  } catch (error) {
+    if (error instanceof Refusal) return { refused: error.code };
+    if (error instanceof No) return { refused: error.message };
+    throw error;
+  }
+}
+
+function told({ events, visits }: Changes) {
+  return {
+    events: events.map(({ type, about, fields }) => ({
+      type,
+      about,
+      fields: 'message' in fields ? { ...fields, message: { ...fields.message, id: 'new' } } : fields,
+    })),
+    visits: visits.map(({ queueId: queue, ticketId: ticket, enteredAt, outcome }) => ({
+      queue,
+      ticket,
+      enteredAt,
+      outcome,
+    })),
+  };
+}

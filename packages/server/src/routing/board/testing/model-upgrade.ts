@@ -1,0 +1,41 @@
+import type { EngagementId, SubEngagementId } from '../../../platform/ids.ts';
+import type { Board } from '../board.ts';
+import type { Command } from '../commands.ts';
+import { noCall } from './reference-upgrade.ts';
+import { names, nth, operatorParty, visitorParty, type Action } from './model-life.ts';
+
+/** D4.4: what was text occupies its operator otherwise from now on. */
+export function upgrading(board: Board, action: Action<'acceptUpgrade'>): Command {
+  const { which, rightly, by: side, pending, video } = action;
+  const engagement = nth([...board.engagements.values()], which);
+  const upgrade = {
+    id: 'upgrade',
+    subEngagementId: engagement?.subEngagementId ?? ('none' as SubEngagementId),
+    audio: 'two_way',
+    video: video ? 'one_way' : null,
+    target: side,
+    pending,
+    undelivered: false,
+  } as const;
+  const engagementId = engagement?.id ?? ('none' as EngagementId);
+  const by =
+    (side === 'operator') === rightly
+      ? operatorParty(engagement?.operator.settings.id ?? nth(names.operators, which))
+      : visitorParty(engagement?.visitor.id ?? nth(names.visitors, which));
+  return { name: 'acceptUpgrade', engagementId, upgradeId: upgrade.id, by, upgrade };
+}
+
+/** Hanging up; `rightly`: the call that goes on, if there is one. */
+export function hangingUp(board: Board, { which, rightly, by: side }: Action<'endCall'>): Command {
+  const engagements = [...board.engagements.values()];
+  const engagement = nth(
+    engagements.some(({ call }) => call !== null) ? engagements.filter(({ call }) => call !== null) : engagements,
+    which,
+  );
+  const by =
+    side === 'operator'
+      ? operatorParty(engagement?.operator.settings.id ?? nth(names.operators, which))
+      : visitorParty(rightly ? engagement?.visitor.id : nth(names.visitors, which));
+  const engagementId = engagement?.id ?? ('none' as EngagementId);
+  return { name: 'endCall', engagementId, callId: rightly ? (engagement?.call?.id ?? noCall) : noCall, by };
+}

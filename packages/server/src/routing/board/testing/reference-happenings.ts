@@ -1,0 +1,289 @@
+import { isOpen, nextChange } from '../../../schedules/hours.ts';
+import {
+  activeTickets,
+  chainOf,
+  finishCall,
+  followMedium,
+  isActive,
+  isIn,
+  obstacleOf,
+  pending,
+  siteOf,
+  visitorsIn,
+  type Engagement,
+  type Match,
+  type Operator,
+  type Queue,
+  type Request,
+  type Ticket,
+  type World,
+} from './reference-world.ts';
+import type { EndReason, FailReason } from '../structures/state.ts';
+
+/** What can happen in the plain world, and what is told of it. */
+
+const spareMs = 60_000;
+
+export function expiresAt(world: World, { enqueuedAt, siteId }: Ticket): number {
+  return enqueuedAt + siteOf(world, siteId).ticketTimeoutMs;
+}
+
+export function lookAtHours(world: World, queue: Queue): void {
+  const { hours } = queue.settings;
+  queue.open = hours === null || isOpen(hours, world.now);
+  queue.hoursAt = hours === null ? null : nextChange(hours, world.now);
+}
+
+export function lookAtPresence(world: World, operator: Operator): void {
+  const { enabled, available, leaseUntil } = operator.settings;
+  operator.holds = leaseUntil === null || leaseUntil > world.now;
+  operator.present = enabled && available && operator.holds;
+  if (!operator.present) world.gone.add(operator);
+}
+
+/** D3.5. */
+export function reroute(world: World, ticket: Ticket, queue: Queue): void {
+  const [, ...fallbacks] = chainOf(world, queue);
+  const target = fallbacks.find((other) => isIn(ticket, other) || obstacleOf(world, other, ticket) === 0);
+  if (target === undefined && queue.standing === 'closed') return;
+  if (target === undefined && ticket.places.length === 1) return endTicket(world, ticket, 'unstaffed');
+  leaveQueue(world, ticket, queue, target === undefined ? 'unstaffed' : 'moved');
+  ticket.places = ticket.places.filter((place) => place.queue !== queue);
+  if (target !== undefined && !isIn(ticket, target)) ticket.places.push({ queue: target, enteredAt: world.now });
+  return undefined;
+}
+
+function leaveQueue(world: World, ticket: Ticket, queue: Queue, outcome: string): void {
+  const enteredAt = ticket.places.find((place) => place.queue === queue)?.enteredAt ?? NaN;
+  world.visits.push({ queue: queue.id, ticket: ticket.id, enteredAt, outcome });
+}
+
+export function endTicket(world: World, ticket: Ticket, state: Ticket['state'], matchedBy: Queue | null = null): void {
+  for (const { queue } of ticket.places)
+    leaveQueue(world, ticket, queue, state === 'engaged' && queue !== matchedBy ? 'engaged_elsewhere' : state);
+  ticket.state = state;
+  ticket.endedAt = world.now;
+  if (ticket.engagement?.transfer === ticket) ticket.engagement.transfer = null;
+}
+
+export function offer(world: World, { ticket, queue, operator }: Match): void {
+  const { siteId } = queue.settings;
+  const isTransfer = ticket.kind === 'transfer';
+  ticket.request = ask(world, {
+    id: world.newId(),
+    kind: isTransfer ? 'transfer' : 'ticket',
+    origin: isTransfer ? 'operator' : 'visitor',
+    siteId,
+    visitorId: ticket.visitorId,
+    operator,
+    medium: ticket.medium,
+    queue,
+    ticket,
+    engagement: ticket.engagement,
+    timeoutMs: siteOf(world, siteId).reactiveMs,
+    lasting: false,
+    address: null,
+  });
+  ticket.state = 'offered';
+}
+
+export function ask(world: World, asked: Omit<Request, 'createdAt' | 'state' | 'failReason' | 'endedAt'>): Request {
+  const request: Request = { ...asked, createdAt: world.now, state: 'pending', failReason: null, endedAt: null };
+  world.requests.push(request);
+  return request;
+}
+
+/** Whatever is asked for brings a webhook of its own along; an offer passes on its ticket's. */
+export function hookOf({ id }: { readonly id: string }): string {
+  return `hook of ${id}`;
+}
+
+function hooksOf(request: Request): readonly string[] {
+  return [hookOf(request.ticket ?? request)];
+}
+
+export function fail(world: World, request: Request, reason: FailReason, message: string | null = null): void {
+  request.state = 'failed';
+  request.failReason = reason;
+  request.endedAt = world.now;
+  if (request.ticket !== null) request.ticket.request = null;
+  else if (request.engagement !== null) request.engagement.transfer = null;
+  if (request.kind === 'transfer') return;
+  const { id, siteId, visitorId, operator, ticket } = request;
+  const named = { id, site_id: siteId, visitor_id: visitorId, operator_id: operator.id, fail_reason: reason };
+  world.events.push({
+    type: 'engagement.request.failure',
+    about: {
+      siteId,
+      ticketId: ticket?.id ?? null,
+      requestId: id,
+      engagementId: null,
+      visitorId,
+      operatorId: operator.id,
+      heardBy: hooksOf(request),
+    },
+    fields: { engagement_request: reason === 'error' ? { ...named, fail_message: message } : named },
+  });
+}
+
+/** The request comes to nothing; its ticket waits again with its place. */
+export function giveUp(world: World, request: Request, reason: FailReason, message: string | null = null): void {
+  fail(world, request, reason, message);
+  const { ticket, operator } = request;
+  if (ticket === null) return;
+  if (reason === 'rejected' || reason === 'timed_out' || reason === 'error') {
+    ticket.refusals.set(operator.id, world.now + spareMs);
+    if (ticket.preferred === operator.id) ticket.preferred = null;
+  }
+  ticket.state = 'waiting';
+  if (expiresAt(world, ticket) <= world.now) return endTicket(world, ticket, 'expired');
+  for (const { queue } of ticket.places.slice())
+    if (isActive(ticket) && queue.standing !== 'opened') reroute(world, ticket, queue);
+  return undefined;
+}
+
+function accept(world: World, request: Request): void {
+  request.state = 'accepted';
+  request.endedAt = world.now;
+  request.operator.lastEngagedAt = world.now;
+}
+
+/** D5: the engagement begins; on that site the visitor wants nothing else any more. */
+export function start(world: World, request: Request): void {
+  const { visitorId, siteId, operator, medium, queue } = request;
+  accept(world, request);
+  const engagement: Engagement = {
+    id: world.newId(),
+    request,
+    visitorId,
+    startedAt: world.now,
+    subId: world.newId(),
+    subStartedAt: world.now,
+    siteId,
+    askedOn: request.ticket?.siteId ?? siteId,
+    operator,
+    medium,
+    heardBy: hooksOf(request),
+    transfer: null,
+    endedAt: null,
+    endReason: null,
+    calls: [],
+  };
+  followMedium(world, engagement);
+  world.engagements.push(engagement);
+  request.engagement = engagement;
+  engage(world, request, engagement);
+  const sites = new Set([siteId, engagement.askedOn]);
+  for (const ticket of activeTickets(world)) {
+    if (ticket.visitorId !== visitorId || !sites.has(ticket.siteId) || ticket.kind !== 'visitor') continue;
+    if (ticket.request !== null) fail(world, ticket.request, 'visitor_cancel');
+    ticket.engagementId = engagement.id;
+    engagement.heardBy = [...engagement.heardBy, hookOf(ticket)];
+    endTicket(world, ticket, 'engaged');
+  }
+  for (const other of pending(world))
+    if (other.visitorId === visitorId && sites.has(other.siteId) && other.kind === 'direct')
+      fail(world, other, 'visitor_cancel');
+  const leg = { ...sub(engagement), media: medium, started_at: new Date(world.now).toISOString(), ended_at: null };
+  tell(world, engagement, 'engagement.start', {
+    ...named(engagement),
+    current_sub_engagement: sub(engagement),
+    source: request.lasting ? 'sms' : request.ticket === null ? request.origin : 'queue',
+    legs: [leg],
+    audio_recording_urls: [],
+  });
+  const content = queue?.settings.welcomeMessage ?? null;
+  if (content !== null && content !== '') tellWelcome(world, engagement, content);
+}
+
+/** Its ticket has come to its end, and the queue that made the match remembers how long that took. */
+function engage(world: World, { ticket, queue }: Request, { id }: Engagement): void {
+  if (ticket === null || queue === null) return;
+  ticket.request = null;
+  ticket.engagementId = id;
+  endTicket(world, ticket, 'engaged', queue);
+  queue.waits = [...queue.waits, world.now - ticket.enqueuedAt].slice(-100);
+  if (queue.leftOthersAt !== null) {
+    const interval = world.now - queue.leftOthersAt;
+    queue.paceMs = queue.paceMs === null ? interval : queue.paceMs + 0.1 * (interval - queue.paceMs);
+  }
+  queue.leftOthersAt = visitorsIn(world, queue).length > 0 ? world.now : null;
+}
+
+/** D5.4. */
+export function handOver(world: World, request: Request, engagement: Engagement): void {
+  const previous = sub(engagement);
+  accept(world, request);
+  engagement.transfer = null;
+  engagement.operator = request.operator;
+  engagement.siteId = request.siteId;
+  engagement.medium = request.medium;
+  // Another operator is another call.
+  finishCall(world, engagement, null);
+  followMedium(world, engagement);
+  engagement.heardBy = [...engagement.heardBy, ...hooksOf(request)];
+  engagement.subId = world.newId();
+  engagement.subStartedAt = world.now;
+  engage(world, request, engagement);
+  const { id, engagement_request_id, visitor_id } = named(engagement);
+  tell(world, engagement, 'engagement.transfer', {
+    id,
+    engagement_request_id,
+    transfer_request_id: request.id,
+    visitor_id,
+    previous_sub_engagement: previous,
+    current_sub_engagement: sub(engagement),
+  });
+}
+
+export function endEngagement(world: World, engagement: Engagement, reason: EndReason): void {
+  const because = { visitor_hung_up: 'visitor_cancel', operator_hung_up: 'operator_cancel' } as const;
+  const failReason = reason === 'visitor_hung_up' || reason === 'operator_hung_up' ? because[reason] : reason;
+  dropTransfer(world, engagement, failReason);
+  engagement.endedAt = world.now;
+  engagement.endReason = reason;
+  followMedium(world, engagement);
+  const fields = { ...named(engagement), current_sub_engagement: sub(engagement), end_reason: reason };
+  tell(world, engagement, 'engagement.end', fields);
+}
+
+export function dropTransfer(world: World, { transfer }: Engagement, reason: FailReason): void {
+  if (transfer === null) return;
+  const request = 'places' in transfer ? transfer.request : transfer;
+  if (request !== null) fail(world, request, reason);
+  if ('places' in transfer) endTicket(world, transfer, 'canceled');
+}
+
+function named({ id, request, visitorId }: Engagement) {
+  return { id, engagement_request_id: request.id, visitor_id: visitorId };
+}
+
+function sub({ subId, operator, siteId }: Engagement) {
+  return { id: subId, operator_id: operator.id, site_id: siteId };
+}
+
+export function tell(world: World, engagement: Engagement, type: string, told: object): void {
+  const { id, request, visitorId, siteId, operator, heardBy } = engagement;
+  const whom = { engagementId: id, visitorId, operatorId: operator.id, heardBy };
+  const about = { siteId, ticketId: request.ticket?.id ?? null, requestId: request.id, ...whom };
+  world.events.push({ type, about, fields: type.startsWith('engagement.chat.') ? told : { engagement: told } });
+}
+
+/** D5.6. */
+function tellWelcome(world: World, engagement: Engagement, content: string): void {
+  tell(world, engagement, 'engagement.chat.message', {
+    message: {
+      timestamp: new Date(world.now).toISOString(),
+      id: 'new',
+      engagement_id: engagement.id,
+      sub_engagement_id: engagement.subId,
+      content,
+      status: 'sent',
+      sender: { type: 'operator' },
+      target: 'visitor',
+      type: 'chat',
+      attachment: null,
+    },
+    undelivered_messages: false,
+  });
+}

@@ -1,0 +1,367 @@
+import { media, type Medium } from '../../../platform/schema.ts';
+import type { Party } from '../rules/answering.ts';
+import type {
+  EndReason,
+  FailReason,
+  OperatorSettings,
+  QueueMemory,
+  QueueSettings,
+  Site,
+  TicketState,
+} from '../structures/state.ts';
+
+/**
+ * The rules of routing (D1–D5) once more, as plainly as they can be said: lists that are searched from end to end, and
+ * nothing of the board but the shape of its commands and settings. It is slow and obvious, and the board must do the same.
+ * Here is how things are, and what follows from it; `reference.ts` is what happens.
+ */
+export interface World {
+  now: number;
+  readonly sites: Map<string, Site>;
+  readonly queues: Queue[];
+  readonly operators: Operator[];
+  /** Until when a visitor said it would be there. */
+  readonly leases: Map<string, number | null>;
+  /** All that ever were, in the order they were made. */
+  readonly tickets: Ticket[];
+  readonly requests: Request[];
+  readonly engagements: Engagement[];
+  /** Operators found not to be available, to be looked at. */
+  readonly gone: Set<Operator>;
+  /** What has happened since this was last asked. */
+  events: { readonly type: string; readonly about: unknown; readonly fields: unknown }[];
+  visits: { readonly queue: string; readonly ticket: string; readonly enteredAt: number; readonly outcome: string }[];
+  readonly newId: () => string;
+}
+
+export interface Queue extends QueueMemory {
+  readonly id: string;
+  settings: QueueSettings;
+  /** Within its hours, as last looked at, and when to look again. */
+  open: boolean;
+  hoursAt: number | null;
+}
+
+export interface Operator {
+  readonly id: string;
+  settings: OperatorSettings;
+  present: boolean;
+  /** Its lease runs, as last looked at. */
+  holds: boolean;
+  lastEngagedAt: number;
+}
+
+export interface Ticket {
+  readonly id: string;
+  readonly kind: 'visitor' | 'transfer';
+  readonly siteId: string;
+  readonly visitorId: string;
+  readonly medium: Medium;
+  readonly enqueuedAt: number;
+  readonly criteria: string;
+  readonly visitorTeams: readonly string[];
+  readonly narrowedTo: readonly string[];
+  /** To be handed on, and by whom. */
+  readonly engagement: Engagement | null;
+  readonly neverTo: string | null;
+  readonly address: string | null;
+  preferred: string | null;
+  readonly refusals: Map<string, number>;
+  places: { readonly queue: Queue; readonly enteredAt: number }[];
+  state: TicketState;
+  endedAt: number | null;
+  request: Request | null;
+  engagementId: string | null;
+}
+
+export interface Request {
+  readonly id: string;
+  readonly kind: 'ticket' | 'direct' | 'transfer';
+  readonly origin: 'visitor' | 'operator';
+  readonly siteId: string;
+  readonly visitorId: string;
+  readonly operator: Operator;
+  readonly medium: Medium;
+  readonly queue: Queue | null;
+  readonly ticket: Ticket | null;
+  engagement: Engagement | null;
+  readonly createdAt: number;
+  readonly timeoutMs: number;
+  /** Waits for days, for a reply to what was sent to a phone. */
+  readonly lasting: boolean;
+  readonly address: string | null;
+  state: 'pending' | 'accepted' | 'failed';
+  failReason: FailReason | null;
+  endedAt: number | null;
+}
+
+export interface Engagement {
+  readonly id: string;
+  readonly request: Request;
+  readonly visitorId: string;
+  readonly startedAt: number;
+  subId: string;
+  subStartedAt: number;
+  siteId: string;
+  readonly askedOn: string;
+  operator: Operator;
+  medium: Medium;
+  heardBy: readonly string[];
+  transfer: Request | Ticket | null;
+  endedAt: number | null;
+  endReason: EndReason | null;
+  /** Oldest first; at most the last goes on. */
+  calls: readonly Call[];
+}
+
+interface Call {
+  readonly startedAt: number;
+  readonly endedAt: number | null;
+  readonly endedBy: 'visitor' | 'operator' | null;
+}
+
+/** The engagement has a medium from now on: what was a call ends, or what is one begins. A call may go on from audio to video. */
+export function followMedium(world: World, engagement: Engagement, endedBy: Call['endedBy'] = null): void {
+  const isCall = ['audio', 'video'].includes(engagement.medium) && engagement.endedAt === null;
+  const wasCall = engagement.calls.at(-1)?.endedAt === null;
+  if (isCall && !wasCall)
+    engagement.calls = [...engagement.calls, { startedAt: world.now, endedAt: null, endedBy: null }];
+  if (!isCall && wasCall) finishCall(world, engagement, endedBy);
+}
+
+export function finishCall(world: World, engagement: Engagement, endedBy: Call['endedBy']): void {
+  engagement.calls = engagement.calls.map((call) =>
+    call.endedAt === null ? { ...call, endedAt: world.now, endedBy } : call,
+  );
+}
+
+export function newWorld(newId: () => string): World {
+  return {
+    now: 0,
+    sites: new Map(),
+    queues: [],
+    operators: [],
+    leases: new Map(),
+    tickets: [],
+    requests: [],
+    engagements: [],
+    gone: new Set(),
+    events: [],
+    visits: [],
+    newId,
+  };
+}
+
+export function isActive({ state }: Ticket): boolean {
+  return state === 'waiting' || state === 'offered';
+}
+
+export function activeTickets({ tickets }: World): Ticket[] {
+  return tickets.filter(isActive);
+}
+
+/** In order: at the same instant by id. */
+export function pending({ requests }: World): Request[] {
+  return requests
+    .filter(({ state }) => state === 'pending')
+    .toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+}
+
+export function ongoing({ engagements }: World): Engagement[] {
+  return engagements.filter(({ endedAt }) => endedAt === null);
+}
+
+export function siteOf(world: World, id: string): Site {
+  const site = world.sites.get(id);
+  if (site === undefined) throw new Error(`there is no site ${id}`);
+  return site;
+}
+
+/** D2.2. */
+export function visitorsIn(world: World, queue: Queue): Ticket[] {
+  return activeTickets(world).filter((ticket) => isIn(ticket, queue));
+}
+
+export function isIn({ places }: Ticket, queue: Queue): boolean {
+  return places.some((place) => place.queue === queue);
+}
+
+export function lineOf(world: World, queue: Queue): Ticket[] {
+  return visitorsIn(world, queue).filter(({ state }) => state === 'waiting');
+}
+
+/** D3.7: the best of its queues. */
+export function positionOf(world: World, ticket: Ticket): number | null {
+  if (ticket.state !== 'waiting') return null;
+  return Math.min(...ticket.places.map(({ queue }) => lineOf(world, queue).indexOf(ticket) + 1));
+}
+
+export function estimateOf(world: World, ticket: Ticket): number | null {
+  if (ticket.state === 'offered') return 0;
+  if (ticket.state !== 'waiting') return null;
+  const known = ticket.places.flatMap(({ queue }) => {
+    const servants = present(world, queue, ticket.narrowedTo);
+    if (queue.paceMs === null || !servants.some((each) => takes(each.settings.media, ticket.medium))) return [];
+    return [(lineOf(world, queue).indexOf(ticket) + 1) * queue.paceMs];
+  });
+  return known.length === 0 ? null : Math.min(...known);
+}
+
+export function takes(set: number, medium: Medium): boolean {
+  return Math.floor(set / 2 ** media.indexOf(medium)) % 2 === 1;
+}
+
+/** Whether the operator is assigned to the queue's site and is in the right teams there. */
+function belongs(operator: Operator, { settings }: Queue, narrowedTo: readonly string[]): boolean {
+  const teams: ReadonlySet<string> | undefined = operator.settings.sites.get(settings.siteId);
+  if (teams === undefined) return false;
+  return [settings.teams, narrowedTo].every((wanted) => wanted.length === 0 || wanted.some((team) => teams.has(team)));
+}
+
+function present(world: World, queue: Queue, narrowedTo: readonly string[]): Operator[] {
+  return world.operators.filter((operator) => operator.present && belongs(operator, queue, narrowedTo));
+}
+
+/** D2.1, of those in the teams that a ticket names. */
+function staffOf(world: World, queue: Queue, narrowedTo: readonly string[]): Operator[] {
+  const { settings } = queue;
+  return present(world, queue, narrowedTo).filter((operator) =>
+    media.some((medium) => takes(operator.settings.media, medium) && takes(settings.media, medium)),
+  );
+}
+
+/** D1.2. */
+export function standingOf(world: World, queue: Queue): Queue['standing'] {
+  if (!queue.open) return 'closed';
+  const isUnstaffed = staffOf(world, queue, []).length === 0;
+  return isUnstaffed && queue.settings.whenUnstaffed === 'reject' ? 'unstaffed' : 'opened';
+}
+
+/** D2.5. */
+function capacityOf(world: World, queue: Queue): number {
+  const { capacityPolicy: policy } = queue.settings;
+  return policy.type === 'fixed' ? policy.capacity : Math.floor(policy.multiplier * staffOf(world, queue, []).length);
+}
+
+export interface Applicant {
+  readonly medium: Medium;
+  readonly visitorTeams: readonly string[];
+  readonly narrowedTo: readonly string[];
+}
+
+/** Why a queue does not let a visitor in (D1.2, D1.6, D3.2); the more hopeful, the greater (D3.3). 0: it does. */
+export const codes = ['', 'no_matching_queue', 'queue_closed', 'queue_unstaffed', 'queue_full'] as const;
+
+export function obstacleOf(world: World, queue: Queue, { medium, visitorTeams, narrowedTo }: Applicant): number {
+  const { teams, media: taken, whenUnstaffed } = queue.settings;
+  if (!takes(taken, medium)) return 1;
+  if (teams.length > 0 && !teams.some((team) => visitorTeams.includes(team))) return 1;
+  const standing = standingOf(world, queue);
+  if (standing !== 'opened') return standing === 'closed' ? 2 : 3;
+  if (visitorsIn(world, queue).length >= capacityOf(world, queue)) return 4;
+  const servants = staffOf(world, queue, narrowedTo);
+  if (servants.length === 0) return whenUnstaffed === 'accept' ? 0 : 3;
+  return servants.some((operator) => takes(operator.settings.media, medium)) ? 0 : 3;
+}
+
+/** The queue, its fallback, the fallback's fallback and so on, each once. */
+export function chainOf(world: World, queue: Queue): Queue[] {
+  const chain: Queue[] = [];
+  let link: Queue | undefined = queue;
+  while (link !== undefined && !chain.includes(link)) {
+    chain.push(link);
+    const { fallbackId }: QueueSettings = link.settings;
+    link = world.queues.find(({ id }) => id === fallbackId);
+  }
+  return chain;
+}
+
+export interface Match {
+  readonly ticket: Ticket;
+  readonly queue: Queue;
+  readonly operator: Operator;
+}
+
+/** D4: the longest waiting ticket that somebody can be offered, with the best of them. */
+export function nextMatch(world: World): Match | undefined {
+  for (const ticket of world.tickets) {
+    if (ticket.state !== 'waiting') continue;
+    const matches = ticket.places.flatMap(({ queue }) =>
+      world.operators.map((operator) => ({ ticket, queue, operator })).filter((each) => isPossible(world, each)),
+    );
+    const [best] = matches.toSorted(
+      (a, b) =>
+        rankOf(a) - rankOf(b) ||
+        loadOf(world, a.operator).length - loadOf(world, b.operator).length ||
+        a.operator.lastEngagedAt - b.operator.lastEngagedAt ||
+        (a.operator === b.operator ? 0 : a.operator.id < b.operator.id ? -1 : 1),
+    );
+    if (best !== undefined) return best;
+  }
+  return undefined;
+}
+
+function rankOf({ queue: { settings }, operator }: Match): number {
+  return settings.rankingEnabled ? (settings.ranks.get(operator.settings.id) ?? 10) : 10;
+}
+
+function isPossible(world: World, match: Match): boolean {
+  const { ticket, operator } = match;
+  if (!isThere(world, match) || !hasRoom(world, operator, ticket.medium) || operator.id === ticket.neverTo)
+    return false;
+  return !(hasRefused(world, ticket, operator) && othersAreThere(world, ticket));
+}
+
+/** Busy or not: present, of the right teams, takes the medium, and the place is not kept for somebody else (D4.3). */
+function isThere(world: World, { ticket, queue, operator }: Match): boolean {
+  if (!operator.present || !takes(operator.settings.media, ticket.medium)) return false;
+  const keeper = keeperOf(world, ticket, queue);
+  return belongs(operator, queue, ticket.narrowedTo) && (keeper === undefined || keeper === operator);
+}
+
+/** D4.3: for whom the queue keeps the ticket. */
+function keeperOf(world: World, { preferred, enqueuedAt, narrowedTo }: Ticket, queue: Queue): Operator | undefined {
+  const { affinityMs } = queue.settings;
+  if (affinityMs === null || enqueuedAt + affinityMs <= world.now) return undefined;
+  return world.operators.find(
+    (each) => each.id === preferred && each.settings.enabled && belongs(each, queue, narrowedTo),
+  );
+}
+
+/** D4.5. */
+function hasRefused(world: World, { refusals }: Ticket, { id }: Operator): boolean {
+  return (refusals.get(id) ?? 0) > world.now;
+}
+
+function othersAreThere(world: World, ticket: Ticket): boolean {
+  return world.operators.some(
+    (operator) =>
+      operator.id !== ticket.neverTo &&
+      !hasRefused(world, ticket, operator) &&
+      ticket.places.some(({ queue }) => isThere(world, { ticket, queue, operator })),
+  );
+}
+
+/** D4.4. */
+export function hasRoom(world: World, operator: Operator, medium: Medium): boolean {
+  const load = loadOf(world, operator);
+  if (load.some((each) => each !== 'text')) return false;
+  return medium === 'text' ? load.length < operator.settings.maxEngagements : load.length === 0;
+}
+
+/** The media of all that an operator is engaged in, or may be at any moment. */
+export function loadOf(world: World, operator: Operator): Medium[] {
+  return [...pending(world).filter(({ lasting }) => !lasting), ...ongoing(world)]
+    .filter((each) => each.operator === operator)
+    .map(({ medium }) => medium);
+}
+
+export function isParty(
+  { visitorId, operator }: Pick<Request, 'visitorId' | 'operator'>,
+  { kind, id }: Party,
+): boolean {
+  return kind === 'visitor' ? visitorId === id : operator.id === id;
+}
+
+/** A refusal; the message is its code. */
+export class No extends Error {}

@@ -1,0 +1,325 @@
+import type {
+  CallId,
+  EngagementId,
+  OperatorId,
+  QueueId,
+  RequestId,
+  SiteId,
+  SubEngagementId,
+  TeamId,
+  TicketId,
+  VisitorId,
+} from '../../../platform/ids.ts';
+import type { Medium } from '../../../platform/schema.ts';
+import { including, none, releaseVisitor, visitorOf, type Board } from '../board.ts';
+import { newDeadline } from '../structures/deadlines.ts';
+import { standEngagement, unstandEngagement } from '../rules/engagements.ts';
+import { resetExpiry } from '../structures/expiry.ts';
+import { unstand } from '../structures/lines.ts';
+import { servantsOf } from '../structures/pooling.ts';
+import { lookAtLease } from '../rules/presence.ts';
+import { standRequest, unstandRequest } from '../rules/requests.ts';
+import { withOperator } from '../rules/staffing.ts';
+import type {
+  Engagement,
+  Operator,
+  QueueMemory,
+  Request,
+  RequestNotes,
+  Site,
+  Ticket,
+  TicketState,
+  Visitor,
+} from '../structures/state.ts';
+import { newTicket, standTicket, unstandTicket } from '../rules/tickets.ts';
+
+/**
+ * What is stored, put on a board: all of it when the board is loaded, or what another process has changed since. Nothing
+ * here is a change to be written. Things are put in this order: sites, queues, operators, engagements, tickets, requests.
+ */
+
+export function putSite(board: Board, site: Site): void {
+  board.sites.set(site.id, site);
+  resetExpiry(board, site.id);
+}
+
+export interface StoredEngagement {
+  readonly id: EngagementId;
+  readonly request_id: RequestId;
+  readonly ticket_id: TicketId | null;
+  readonly queue_id: QueueId | null;
+  readonly visitor_id: VisitorId;
+  readonly lease_until: number | null;
+  readonly asked_on_site_id: SiteId;
+  readonly site_id: SiteId;
+  readonly operator_id: OperatorId;
+  readonly media: Medium;
+  readonly sub_engagement_id: SubEngagementId;
+  readonly sub_started_at: number;
+  readonly highest_media: Medium | null;
+  readonly operator_team_ids: readonly TeamId[] | null;
+  readonly started_at: number;
+  readonly ended_at: number | null;
+  readonly by_phone: boolean;
+  readonly heard_by: readonly string[];
+  /** The call that is going on. */
+  readonly call: {
+    readonly id: CallId;
+    readonly sub_engagement_id: SubEngagementId;
+    readonly started_at: number;
+  } | null;
+}
+
+export function putEngagement(board: Board, row: StoredEngagement): void {
+  const known = board.engagements.get(row.id);
+  if (known !== undefined) unstandEngagement(board, known);
+  noteStart(board, row);
+  if (row.ended_at !== null) {
+    if (known !== undefined) releaseVisitor(board, known.visitor);
+    return;
+  }
+  const visitor = visitorOf(board, row.visitor_id, row.lease_until);
+  const operator = operatorOn(board, row.operator_id);
+  const current = {
+    siteId: row.site_id,
+    operator,
+    medium: row.media,
+    subEngagementId: row.sub_engagement_id,
+    subStartedAt: row.sub_started_at,
+    highestMedium: row.highest_media ?? row.media,
+    operatorTeams: row.operator_team_ids,
+    heardBy: row.heard_by,
+    call: callOf(row),
+  };
+  const engagement: Engagement =
+    known === undefined ? newEngagement(row, visitor, current) : Object.assign(known, current);
+  standEngagement(board, engagement, 'free');
+  lookAtLease(board, visitor);
+}
+
+function callOf({ id: engagementId, call }: StoredEngagement): Engagement['call'] {
+  if (call === null) return null;
+  const { id, sub_engagement_id: subEngagementId, started_at: startedAt } = call;
+  return { id, engagementId, subEngagementId, startedAt, endedAt: null, endedBy: null, notedIn: null, madeIn: null };
+}
+
+/** D4.2: who began one in another process has begun one, even if it is over by now. */
+function noteStart(board: Board, { operator_id, sub_started_at }: StoredEngagement): void {
+  const operator = board.operators.get(operator_id);
+  if (operator === undefined || operator.lastEngagedAt >= sub_started_at) return;
+  withOperator(board, operator, () => {
+    operator.lastEngagedAt = sub_started_at;
+  });
+}
+
+function newEngagement(
+  row: StoredEngagement,
+  visitor: Visitor,
+  current: Pick<
+    Engagement,
+    | 'siteId'
+    | 'operator'
+    | 'medium'
+    | 'subEngagementId'
+    | 'subStartedAt'
+    | 'highestMedium'
+    | 'operatorTeams'
+    | 'heardBy'
+    | 'call'
+  >,
+): Engagement {
+  return {
+    id: row.id,
+    endedAt: null,
+    endReason: null,
+    requestId: row.request_id,
+    ticketId: row.ticket_id,
+    queueId: row.queue_id,
+    visitor,
+    startedAt: row.started_at,
+    askedOn: row.asked_on_site_id,
+    byPhone: row.by_phone,
+    transfer: null,
+    notedIn: null,
+    madeIn: null,
+    ...current,
+  };
+}
+
+function operatorOn(board: Board, id: OperatorId): Operator {
+  const operator = board.operators.get(id);
+  if (operator === undefined) throw new Error(`the board has no operator ${id}`);
+  return operator;
+}
+
+export interface StoredTicket {
+  readonly id: TicketId;
+  readonly seq: number;
+  readonly kind: Ticket['kind'];
+  readonly site_id: SiteId;
+  readonly visitor_id: VisitorId;
+  readonly lease_until: number | null;
+  readonly visitor_teams: readonly TeamId[];
+  readonly media: Medium;
+  readonly state: TicketState;
+  readonly criteria: string;
+  readonly narrowed_to: readonly TeamId[];
+  readonly engagement_id: EngagementId | null;
+  readonly never_to: OperatorId | null;
+  readonly preferred_operator_id: OperatorId | null;
+  readonly refusals: Readonly<Record<OperatorId, number>>;
+  readonly queue_ids: readonly QueueId[];
+  readonly entered_at: readonly number[];
+  readonly enqueued_at: number;
+  readonly notes: RequestNotes;
+  readonly address_hash: string | null;
+}
+
+export function putTicket(board: Board, row: StoredTicket): void {
+  const known = board.tickets.get(row.id);
+  if (known !== undefined) takeOff(board, known);
+  if (row.state !== 'waiting' && row.state !== 'offered') {
+    if (known === undefined) return;
+    if (known.engagement?.transfer === known) known.engagement.transfer = null;
+    releaseVisitor(board, known.visitor);
+    return;
+  }
+  const ticket = known ?? ticketOf(board, row);
+  ticket.state = row.state;
+  ticket.preferred = row.preferred_operator_id;
+  const refusals = Object.entries(row.refusals) as [OperatorId, number][];
+  ticket.refusals = refusals.length === 0 ? null : new Map(refusals);
+  for (const [index, id] of row.queue_ids.entries())
+    takePlace(board, ticket, id, row.entered_at[index] ?? row.enqueued_at);
+  standTicket(board, ticket);
+  if (ticket.engagement !== null) ticket.engagement.transfer = ticket;
+  board.seq = Math.max(board.seq, row.seq);
+  lookAtLease(board, ticket.visitor);
+}
+
+function ticketOf(board: Board, row: StoredTicket): Ticket {
+  return newTicket({
+    id: row.id,
+    seq: row.seq,
+    kind: row.kind,
+    siteId: row.site_id,
+    visitor: visitorOf(board, row.visitor_id, row.lease_until),
+    medium: row.media,
+    enqueuedAt: row.enqueued_at,
+    criteria: row.criteria,
+    visitorTeams: row.visitor_teams,
+    narrowedTo: row.narrowed_to,
+    engagement: row.kind === 'transfer' ? engagementOn(board, row.engagement_id) : null,
+    neverTo: row.never_to,
+    preferred: row.preferred_operator_id,
+    notes: row.notes,
+    address: row.address_hash,
+    madeIn: null,
+  });
+}
+
+function engagementOn(board: Board, id: EngagementId | null): Engagement {
+  const engagement = id === null ? undefined : board.engagements.get(id);
+  if (engagement === undefined) throw new Error(`the board has no engagement ${id ?? ''}`);
+  return engagement;
+}
+
+function takePlace(board: Board, ticket: Ticket, id: QueueId, enteredAt: number): void {
+  const queue = board.queues.get(id);
+  if (queue === undefined) throw new Error(`the board has no queue ${id}`);
+  const pool = servantsOf(board, queue, ticket.narrowedTo);
+  ticket.places = including(ticket.places, { queue, pool, enteredAt, held: false });
+  pool.places += 1;
+  queue.visitors += 1;
+}
+
+/** Out of its lines and queues, to be put anew or not at all. */
+function takeOff(board: Board, ticket: Ticket): void {
+  if (ticket.state === 'waiting') unstand(board, ticket);
+  for (const { queue, pool } of ticket.places) {
+    queue.visitors -= 1;
+    pool.places -= 1;
+  }
+  ticket.places = none;
+  ticket.state = 'offered';
+  unstandTicket(board, ticket);
+}
+
+export interface StoredRequest {
+  readonly id: RequestId;
+  readonly kind: Request['kind'];
+  readonly origin: Request['origin'];
+  readonly state: Request['state'];
+  readonly site_id: SiteId;
+  readonly visitor_id: VisitorId;
+  readonly lease_until: number | null;
+  readonly operator_id: OperatorId;
+  readonly media: Medium;
+  readonly queue_id: QueueId | null;
+  readonly ticket_id: TicketId | null;
+  readonly engagement_id: EngagementId | null;
+  readonly created_at: number;
+  readonly timeout_ms: number;
+  readonly notes: RequestNotes;
+  readonly address_hash: string | null;
+}
+
+export function putRequest(board: Board, row: StoredRequest): void {
+  const known = board.requests.get(row.id);
+  if (row.state === 'pending') {
+    if (known === undefined) addRequest(board, row);
+    return;
+  }
+  if (known === undefined) return;
+  unstandRequest(board, known, 'free');
+  if (known.ticket?.request === known) known.ticket.request = null;
+  if (known.engagement?.transfer === known) known.engagement.transfer = null;
+  releaseVisitor(board, known.visitor);
+}
+
+function addRequest(board: Board, row: StoredRequest): void {
+  const visitor = visitorOf(board, row.visitor_id, row.lease_until);
+  const ticket = row.ticket_id === null ? null : (board.tickets.get(row.ticket_id) ?? null);
+  const engagement = row.kind === 'transfer' ? engagementOn(board, row.engagement_id) : null;
+  const request: Request = {
+    id: row.id,
+    kind: row.kind,
+    origin: row.origin,
+    state: 'pending',
+    failReason: null,
+    failMessage: null,
+    endedAt: null,
+    siteId: row.site_id,
+    visitor,
+    operator: operatorOn(board, row.operator_id),
+    medium: row.media,
+    queue: row.queue_id === null ? null : (board.queues.get(row.queue_id) ?? null),
+    ticket,
+    engagement,
+    createdAt: row.created_at,
+    timeoutMs: row.timeout_ms,
+    notes: row.notes,
+    address: row.address_hash,
+    deadline: newDeadline('offer', row.id),
+    notedIn: null,
+    madeIn: null,
+  };
+  if (ticket !== null) ticket.request = request;
+  else if (engagement !== null) engagement.transfer = request;
+  standRequest(board, request);
+  lookAtLease(board, visitor);
+}
+
+/** What another process was told of a visitor's presence. */
+export function putVisitorLease(board: Board, id: VisitorId, leaseUntil: number | null): void {
+  const visitor = board.visitors.get(id);
+  if (visitor === undefined) return;
+  visitor.leaseUntil = leaseUntil;
+  lookAtLease(board, visitor);
+}
+
+/** What another process knows of a queue by now. */
+export function putQueueMemory(board: Board, id: QueueId, memory: QueueMemory): void {
+  const queue = board.queues.get(id);
+  if (queue !== undefined) Object.assign(queue.memory, memory);
+}

@@ -1,0 +1,388 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { afterEach, test } from 'node:test';
+import { newSecret } from '../../packages/server/src/webhooks/channels/webhook-secret.ts';
+import { rotateSigningKey } from '../../packages/server/src/identity/signing-keys.ts';
+import { acknowledge, end, engage, said, type Engaged } from '../support/chat.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { freePort, launch, type UsherProcess } from '../support/process.ts';
+import { startProxy } from '../support/proxy.ts';
+import { startReceiver, type Received } from '../support/verifying-receiver.ts';
+import { call, startTestServer, until, type Json } from '../support/server.ts';
+import {
+  acceptOffer,
+  enqueue,
+  expectStatus,
+  makeAccount,
+  makeOperator,
+  makePresent,
+  offersOf,
+  type TestAccount,
+} from '../support/world.ts';
+
+const server = await forThisFile(startTestServer());
+
+const running: UsherProcess[] = [];
+afterEach(async () => {
+  for (const each of running.splice(0)) await each.stop('SIGKILL');
+});
+
+async function usher(...args: string[]): Promise<UsherProcess> {
+  const process = launch({ dataDir: '/nowhere', args });
+  running.push(process);
+  return process;
+}
+
+function by({ key }: Pick<TestAccount, 'key'>, url = server.url): string[] {
+  return ['--url', url, '--key-id', key.id, '--key-secret', key.secret];
+}
+
+/** Listening, and sure to hear what happens from now on. */
+async function listening(own: TestAccount, args: string[] = [], url = server.url): Promise<UsherProcess> {
+  const process = await usher('listen', ...by(own, url), ...args);
+  await until(() => process.errors.includes('Ctrl-C ends it') || process.child.exitCode !== null, 20_000);
+  assert.equal(process.child.exitCode, null, process.errors);
+  return process;
+}
+
+const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '');
+const contents = (events: readonly Json[]): string[] =>
+  events.filter(({ event_type }) => event_type === 'engagement.chat.message').map(({ message }) => message.content);
+const bodies = (received: readonly Received[]): Json[] => received.map(({ verified }) => verified);
+
+async function sayAll(chat: Engaged, from: number, to: number): Promise<string[]> {
+  const spoken: string[] = [];
+  for (let number = from; number < to; number += 1) {
+    await said(chat, number % 2 === 0 ? chat.visitor : chat.operator, `message ${number}`);
+    spoken.push(`message ${number}`);
+  }
+  return spoken;
+}
+
+test('it prints events as they happen, one a line, and ends with Ctrl-C', async () => {
+  const chat = await engage(server);
+  const process = await listening(chat.own);
+  await said(chat, chat.visitor, 'Hello \u001B[31mthere\u009B');
+  await end(chat);
+  await until(() => process.output.includes('engagement.end'));
+  assert.equal(await process.stop('SIGINT'), 0);
+  const [message, ended, ...more] = lines(process.output);
+  const time = String.raw`\d{4}-\d\d-\d\dT[\d:.]{12}Z`;
+  assert.match(
+    message ?? '',
+    new RegExp(`^${time} +engagement\\.chat\\.message +engagement ${chat.id} +visitor: "Hello `),
+  );
+  assert.ok(!process.output.includes('\u001B') && !process.output.includes('\u009B'));
+  assert.match(
+    ended ?? '',
+    new RegExp(`^${time} +engagement\\.end +engagement ${chat.id} +operator_hung_up, operator ${chat.operator.id}$`),
+  );
+  assert.deepEqual(more, []);
+  assert.deepEqual(lines(process.errors), [`Listening to ${server.url}; Ctrl-C ends it.`]);
+});
+
+test('D8.5 it forwards as a webhook is sent, and says what was answered', async () => {
+  const chat = await engage(server);
+  const secret = newSecret();
+  await using receiver = await startReceiver(secret);
+  const process = await listening(chat.own, ['--forward-to', receiver.url, '--secret', secret, '--json']);
+  assert.doesNotMatch(process.errors, /whsec_/);
+  const beganSec = Math.floor(Date.now() / 1_000);
+  await said(chat, chat.visitor, 'Tere õhtust');
+  await until(() => process.errors.includes('-> 204'));
+  const [{ method, path, headers, body, verified }] = receiver.received as [Received];
+  assert.deepEqual([method, path, headers['content-type']], ['POST', '/hook?from=usher', 'application/json']);
+  assert.equal(headers['webhook-id'], verified.event_id);
+  const sentAt = Number(headers['webhook-timestamp']);
+  assert.ok(sentAt >= beganSec && sentAt <= Date.now() / 1_000);
+  const [stored] = await server.database.sql`SELECT payload FROM events WHERE id = ${verified.event_id}`;
+  assert.equal(body, JSON.stringify(stored?.['payload']));
+  assert.deepEqual(
+    lines(process.output).map((line) => JSON.parse(line)),
+    [stored?.['payload']],
+  );
+  assert.match(process.errors, new RegExp(`-> 204 in \\d+ ms, ${verified.event_id}\n`));
+});
+
+test('a secret that it makes is printed, and signs', async () => {
+  const chat = await engage(server);
+  await using foreign = await startReceiver(newSecret());
+  const process = await listening(chat.own, ['--forward-to', foreign.url]);
+  const [secret = ''] = /whsec_[\w+/=]+/.exec(process.errors) ?? [];
+  await said(chat, chat.visitor, 'Hello');
+  await until(() => foreign.received.length === 1);
+  assert.equal(foreign.received[0]?.verified, null);
+  await using receiver = await startReceiver(secret);
+  const again = await fetch(receiver.url, {
+    method: 'POST',
+    headers: Object.fromEntries(
+      Object.entries(foreign.received[0]?.headers ?? {}).filter(([name]) => name.startsWith('webhook-')) as [
+        string,
+        string,
+      ][],
+    ),
+    body: foreign.received[0]?.body ?? '',
+  });
+  assert.equal(again.status, 204);
+  assert.deepEqual(contents(bodies(receiver.received)), ['Hello']);
+});
+
+test('D8.3 only the types asked for, the status by the name it was asked for, and never what is no event', async () => {
+  const chat = await engage(server);
+  const secret = newSecret();
+  const asked: [string, string[]][] = [
+    ['engagement.chat.message.status,engagement.end', ['engagement.chat.message.status', 'engagement.end']],
+    ['engagement.chat.message_status', ['engagement.chat.message_status']],
+    ['engagement.chat.message.status,engagement.chat.message_status', ['engagement.chat.message_status']],
+  ];
+  const receivers = await Promise.all(asked.map(async () => startReceiver(secret)));
+  const everything = await listening(chat.own, ['--json']);
+  for (const [index, [types]] of asked.entries())
+    await listening(chat.own, ['--events', types, '--forward-to', receivers[index]?.url ?? '', '--secret', secret]);
+  const message = await said(chat, chat.visitor, 'Hello');
+  expectStatus(await acknowledge(chat, chat.operator, message), 200);
+  await end(chat);
+  await until(() => everything.output.includes('engagement.end'));
+  for (const [index, [, types]] of asked.entries()) {
+    const receiver = receivers[index];
+    assert.ok(receiver);
+    await until(() => receiver.received.length >= types.length);
+    assert.deepEqual(
+      bodies(receiver.received).map(({ event_type }) => event_type),
+      types,
+    );
+    await receiver[Symbol.asyncDispose]();
+  }
+  assert.deepEqual(
+    lines(everything.output).map((line) => JSON.parse(line).event_type),
+    ['engagement.chat.message', 'engagement.chat.message_status', 'engagement.end'],
+  );
+});
+
+test('however often the connection is cut, nothing is missing, nothing comes twice, and all in order', async () => {
+  const chat = await engage(server);
+  const secret = newSecret();
+  await using proxy = await startProxy(server);
+  await using receiver = await startReceiver(secret);
+  const process = await listening(chat.own, ['--forward-to', receiver.url, '--secret', secret, '--json'], proxy.url);
+  const expected: string[] = [];
+  for (let round = 0; round < 9; round += 1) {
+    // In the middle of an item, of another each time, or of what was missed.
+    const cut = proxy.cutAfter(500 + round * 397);
+    expected.push(...(await sayAll(chat, expected.length, expected.length + 8)));
+    await cut;
+    if (round % 3 === 0) {
+      proxy.shut(true);
+      expected.push(...(await sayAll(chat, expected.length, expected.length + 4)));
+      proxy.shut(false);
+    }
+  }
+  await until(() => receiver.received.length >= expected.length, 20_000);
+  await end(chat);
+  await until(() => bodies(receiver.received).at(-1).event_type === 'engagement.end');
+  assert.deepEqual(contents(bodies(receiver.received)), expected);
+  assert.deepEqual(contents(lines(process.output).map((line) => JSON.parse(line))), expected);
+  assert.ok(proxy.connections() > 9);
+  assert.equal(await process.stop('SIGINT'), 0);
+});
+
+test('when its token has ended it signs in again; with a key that is gone it says so and ends', async () => {
+  const chat = await engage(server);
+  await using proxy = await startProxy(server);
+  const process = await listening(chat.own, ['--json'], proxy.url);
+  await said(chat, chat.visitor, 'before');
+  await until(() => process.output.includes('before'));
+  await rotateSigningKey(server.database.sql, 'revoke');
+  // Nobody's token is good now.
+  proxy.cut();
+  await until(() => process.errors.includes('Connected again.'));
+  const renewed = await call(server, 'POST /operator_authentication/tokens', {
+    body: { api_key_id: chat.own.key.id, api_key_secret: chat.own.key.secret },
+  });
+  const { token } = expectStatus(renewed, 200).body;
+  const site = { site_id: chat.own.siteId, domain: 'cut.example.com' };
+  const domain = expectStatus(await call(server, 'POST /sip_domains', { token, body: site }), 201).body;
+  expectStatus(await call(server, `DELETE /sip_domains/${domain.id}`, { token }), 204);
+  await until(() => process.output.includes('sip_domain.delete'));
+
+  await server.database.sql`DELETE FROM api_keys WHERE id = ${chat.own.key.id}`;
+  proxy.cut();
+  assert.equal(await process.ended(), 1);
+  assert.match(
+    lines(process.errors).at(-1) ?? '',
+    /^usher: The API key \S+ is unknown, .* --key-id and --key-secret\.$/,
+  );
+});
+
+test('it goes on when the server comes back, and tells when it cannot know what it missed', async () => {
+  const chat = await engage(server);
+  await using proxy = await startProxy(server);
+  const process = await listening(chat.own, ['--json'], proxy.url);
+  await said(chat, chat.visitor, 'first');
+  await until(() => process.output.includes('first'));
+  proxy.shut(true);
+  await until(() => process.errors.includes('No server answers'));
+  await said(chat, chat.visitor, 'second');
+  proxy.shut(false);
+  await until(() => process.output.includes('second'), 15_000);
+  assert.doesNotMatch(process.errors, /may be missing/);
+
+  proxy.shut(true);
+  const later = process.errors.length;
+  await until(() => process.errors.slice(later).includes('No server answers'));
+  await enqueue(server, chat.own, chat.queue);
+  await server.database.sql`DELETE FROM board_moves`;
+  proxy.shut(false);
+  await until(() => process.errors.includes('may be missing'), 15_000);
+  assert.match(process.errors, /See them with usher events --since \d{4}-\S+Z\.\n/);
+  await said(chat, chat.visitor, 'third');
+  await until(() => process.output.includes('third'));
+  assert.equal(await process.stop('SIGTERM'), 0);
+});
+
+test('one that fails is printed and not sent again, and the next are', async () => {
+  const chat = await engage(server);
+  const secret = newSecret();
+  await using receiver = await startReceiver(secret);
+  const answers = [500, null, 302, 200, 204];
+  receiver.answer = () => answers[receiver.received.length - 1] ?? null;
+  const process = await listening(chat.own, ['--forward-to', receiver.url, '--secret', secret]);
+  const expected = await sayAll(chat, 0, 5);
+  await until(() => process.output.includes('-> 204'));
+  assert.deepEqual(contents(bodies(receiver.received)), expected);
+  const told = lines(process.output).filter((line) => line.startsWith('  -> '));
+  assert.deepEqual(
+    told.map((line) => line.replace(/(?: in \d+ ms)?, [\da-f-]{36}$/, '')),
+    ['  -> 500', '  -> not forwarded (UND_ERR_SOCKET)', '  -> 302', '  -> 200', '  -> 204'],
+  );
+});
+
+test('a receiver that does not answer holds up its engagement alone, and Ctrl-C does not wait for it', async () => {
+  const chat = await engage(server);
+  const { own } = chat;
+  const operator = await makePresent(server, own);
+  const { visitor } = await enqueue(server, own, chat.queue);
+  await until(async () => (await offersOf(server, operator)).length === 1);
+  const other = { ...chat, operator, visitor, id: await acceptOffer(server, operator) };
+  const secret = newSecret();
+  await using receiver = await startReceiver(secret);
+  receiver.answer = async ({ verified }) =>
+    verified.message.engagement_id === chat.id ? new Promise<number>(() => undefined) : 200;
+  const process = await listening(own, ['--forward-to', receiver.url, '--secret', secret]);
+  await sayAll(chat, 0, 3);
+  await sayAll(other, 3, 6);
+  await until(() => receiver.received.length === 4);
+  assert.deepEqual(contents(bodies(receiver.received)).toSorted(), [
+    'message 0',
+    'message 3',
+    'message 4',
+    'message 5',
+  ]);
+  const began = performance.now();
+  assert.equal(await process.stop('SIGINT'), 0);
+  assert.ok(performance.now() - began < 5_000);
+  assert.match(process.errors, /3 events had not been forwarded\./);
+});
+
+/** It ended by itself, with one line that says what to do and nothing else. */
+async function assertRefusal(process: UsherProcess, line: RegExp): Promise<void> {
+  assert.equal(await process.ended(), 1);
+  assert.match(process.errors.trimEnd(), line);
+  assert.equal(lines(process.errors).length, 1, process.errors);
+  assert.equal(process.output, '');
+}
+
+test('what is wrong is one line that says what to do', async (t) => {
+  const own = await makeAccount(server);
+  const foreign = createServer((_request, response) => response.writeHead(404).end('nothing')).listen(0, '127.0.0.1');
+  await once(foreign, 'listening');
+  const elsewhere = `http://127.0.0.1:${(foreign.address() as AddressInfo).port}`;
+  const nobody = `http://127.0.0.1:${await freePort()}`;
+  const wrong = { key: { id: own.key.id, secret: 'wrong' } };
+  const cases: [string[], RegExp][] = [
+    [by(wrong), /^usher: The API key \S+ is unknown, its secret is wrong, or .*\. Give another with --key-id /],
+    [by(own, nobody), /^usher: No server answers at \S+ \(ECONNREFUSED\)\. Start it, or say with --url where it is\.$/],
+    [by(own, elsewhere), /^usher: \S+ does not answer as Usher does \(status 404\)\. Say with --url where /],
+    [[], /^usher: Give an API key with --key-id and --key-secret, or set USHER_ADMIN_KEY_ID and /],
+    [['--loud'], /^usher: Unknown option '--loud'\. See usher listen --help\.$/],
+    [[...by(own), '--secret', newSecret()], /^usher: --secret signs what is forwarded: say with --forward-to where/],
+    [[...by(own), '--forward-to', nobody, '--secret', 'whsec_short'], /^usher: --secret must be whsec_ and base64 /],
+  ];
+  for (const [args, line] of cases)
+    await t.test(line.source, async () => assertRefusal(await usher('listen', ...args), line));
+  foreign.close();
+});
+
+test('both commands explain themselves', async () => {
+  for (const command of ['listen', 'events']) {
+    const process = await usher(command, '--help');
+    assert.equal(await process.ended(), 0);
+    assert.match(process.output, new RegExp(`^usher ${command} `));
+    assert.equal(process.errors, '');
+  }
+  const all = await usher('help');
+  assert.equal(await all.ended(), 0);
+  assert.match(all.output, /^ {2}listen +print .*\n {2}events +print /m);
+});
+
+test('usher events prints the log, newest last', async () => {
+  const chat = await engage(server);
+  const expected = await sayAll(chat, 0, 4);
+  await end(chat);
+  const run = async (...args: string[]): Promise<UsherProcess> => {
+    const process = await usher('events', ...by(chat.own), ...args);
+    assert.equal(await process.ended(), 0, process.errors);
+    return process;
+  };
+  const whole = lines((await run('--json')).output).map((line) => JSON.parse(line));
+  assert.deepEqual(
+    whole.map(({ type }) => type),
+    ['engagement.start', ...expected.map(() => 'engagement.chat.message'), 'engagement.end'],
+  );
+  assert.deepEqual(contents(whole.map(({ event }) => event)), expected);
+  const shown = lines((await run()).output);
+  assert.equal(shown.length, whole.length);
+  for (const [index, line] of shown.entries())
+    assert.match(line, new RegExp(`^${whole[index].occurred_at} +${whole[index].type} +engagement ${chat.id}  `));
+
+  const ids = async (...args: string[]): Promise<string[]> =>
+    lines((await run('--json', ...args)).output).map((line) => JSON.parse(line).id);
+  const all = whole.map(({ id }) => id);
+  assert.deepEqual(await ids('--limit', '2'), all.slice(-2));
+  assert.deepEqual(await ids('--type', 'engagement.start,engagement.end'), [all[0], all.at(-1)]);
+  assert.deepEqual(await ids('--engagement', chat.id, '--since', '10m'), all);
+  assert.deepEqual(await ids('--visitor', chat.visitor.id, '--since', whole[2].occurred_at), all.slice(2));
+  assert.deepEqual(await ids('--until', whole[2].occurred_at), all.slice(0, 2));
+  const none = await run('--until', '1h');
+  assert.deepEqual([none.output, none.errors], ['', 'There are no such events.\n']);
+});
+
+test('usher events: more than a page, and what is refused', async (t) => {
+  const own = await makeAccount(server);
+  await server.database.sql`
+    INSERT INTO events (account_id, id, type, site_id, occurred_at, payload)
+    SELECT o.account_id, gen_random_uuid(), 'engagement.event', ${own.siteId}, now(), json_build_object('n', n)
+      FROM operators o, generate_series(1, 2500) AS n WHERE o.id = ${own.adminId} ORDER BY n`;
+  const process = await usher('events', ...by(own), '--json', '--limit', '2200');
+  assert.equal(await process.ended(), 0, process.errors);
+  assert.deepEqual(
+    lines(process.output).map((line) => JSON.parse(line).event.n),
+    Array.from({ length: 2200 }, (_, index) => index + 301),
+  );
+
+  const manager = await makeOperator(server, own, [{ site_id: own.siteId, role: 'manager' }]);
+  const made = await call(server, `POST /operators/${manager.id}/api_keys`, { token: own.admin });
+  const { id, secret } = expectStatus(made, 201).body;
+  const cases: [string[], RegExp][] = [
+    [
+      by({ key: { id, secret } }),
+      /^usher: This needs the role super_manager on at least one site\. Use the API key of /,
+    ],
+    [[...by(own), '--limit', '0'], /^usher: --limit must be a whole number from 1 to 10000, not "0"\.$/],
+    [[...by(own), '--engagement', '7'], /^usher: --engagement must be an id such as /],
+  ];
+  for (const [args, line] of cases)
+    await t.test(line.source, async () => assertRefusal(await usher('events', ...args), line));
+});

@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { comesTrue, openBrowser, proof } from '../support/browser.ts';
+import { Caller } from '../support/caller.ts';
+import { barriersOf } from '../support/console.ts';
+import { composer, offers, said, say, sitDown, take } from '../support/desk.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, until, type Json } from '../support/server.ts';
+import { askIn, expectStatus, makePresent, makeQueue, makeSite } from '../support/world.ts';
+
+const server = await forThisFile(startTestServer({ scanner: { kind: 'manual' } }));
+const browser = await forThisFile(openBrowser());
+const leaving = leave();
+leaving.catch(() => undefined);
+const lunching = goToLunch();
+lunching.catch(() => undefined);
+
+/** Is there while the page is open, over a reload too, and not much longer. Takes its time beside the other tests. */
+async function leave(): Promise<void> {
+  const { page, context, operator } = await sitDown({ server, browser });
+  const read = async (): Promise<Json> => (await call(server, `GET /operators/${operator.id}`, operator)).body;
+  await page.reload();
+  await page.getByText('Visitors are offered to you as they come').waitFor();
+  const { presence_expires_at: first } = await read();
+  assert.notEqual(first, null);
+  await until(async () => (await read()).presence_expires_at > first, 20_000);
+  assert.equal((await read()).available, true);
+  await context.close();
+  const closed = Date.now();
+  await until(async () => !(await read()).available, 45_000);
+  assert.ok(Date.now() - closed > 15_000, 'a reload does not make anybody unavailable');
+}
+
+/** Away for a reason at an open page, over a reload too; offline soon after the page is closed. */
+async function goToLunch(): Promise<void> {
+  const { page, context, operator } = await sitDown({ server, browser });
+  const read = async (): Promise<Json> => (await call(server, `GET /operators/${operator.id}`, operator)).body;
+  const lastEnd = async (): Promise<Date | null | undefined> => {
+    const [row] = await server.database.sql<{ ended_at: Date | null }[]>`
+      SELECT ended_at FROM presence_intervals WHERE operator_id = ${operator.id} AND reason = 'Lunch' ORDER BY id DESC LIMIT 1`;
+    return row?.ended_at;
+  };
+  await page.getByRole('button', { name: 'All media' }).click();
+  await page.getByLabel('Away reason').fill('Lunch');
+  await page.getByRole('button', { name: 'Away', exact: true }).click();
+  await page.getByText('Away: Lunch').waitFor();
+  await page.reload();
+  await page.getByText('Away: Lunch').waitFor();
+  const { presence_expires_at: first } = await read();
+  assert.notEqual(first, null);
+  await until(async () => (await read()).presence_expires_at > first, 20_000);
+  assert.equal(await lastEnd(), null);
+  await context.close();
+  await until(async () => (await lastEnd()) !== null, 45_000);
+  const { available, presence_reason: reason } = await read();
+  assert.deepEqual([available, reason], [false, 'Lunch']);
+}
+
+test('hands a visitor on to a colleague or a queue, or not after all', async () => {
+  const at = await sitDown({ server, browser });
+  const { page, own } = at;
+  const { id, visitor } = await take(at, 'Ivy');
+  await say(at, id, visitor, 'To whom it may concern');
+  const colleague = await makePresent(server, own);
+  const other = await makeQueue(server, own, { name: 'Complaints', when_unstaffed: 'accept' });
+  const handOn = page.getByRole('button', { name: 'Hand on' });
+  const dialog = page.getByRole('dialog', { name: 'Hand on' });
+  await handOn.click();
+  await dialog.getByText('To a queue').click();
+  await dialog.getByLabel('Complaints').check();
+  await dialog.getByLabel('Message').fill('Knows a lot');
+  await dialog.getByRole('button', { name: 'Hand on' }).click();
+  await page.getByText(/Waits in Complaints|Handing on/).waitFor();
+  await page.reload();
+  await page.getByText('Waits in Complaints').waitFor();
+  await page.getByRole('button', { name: 'Call off' }).click();
+  await page.getByText('Waits in Complaints').waitFor({ state: 'detached' });
+  assert.notEqual(other, at.queue);
+
+  await handOn.click();
+  await dialog.getByLabel('Somebody').check();
+  await dialog.getByLabel('Message').fill('Please take over');
+  await dialog.getByRole('button', { name: 'Hand on' }).click();
+  await page.getByText('Handing on to Somebody').waitFor();
+  const pending = await call(server, 'GET /transfer_requests?state=pending', colleague);
+  const [request] = pending.body.transfer_requests;
+  assert.equal(request.message, 'Please take over');
+  const accept = { token: colleague.token, body: { action: 'accept' } };
+  expectStatus(await call(server, `PATCH /transfer_requests/${request.id}`, accept), 200);
+  await page.getByText('Handed on to a colleague.').waitFor();
+  await said(page).getByText('Transferred by you: Please take over').waitFor();
+  await said(page).getByText('To whom it may concern').waitFor();
+  assert.equal(await composer(page).count(), 0);
+  // And back, as an offer.
+  const body = { engagement_id: id, operator_id: at.operator.id, message: 'Yours after all' };
+  expectStatus(await call(server, 'POST /transfer_requests', { token: colleague.token, body }), 201);
+  await offers(page).getByText('Yours after all').waitFor();
+  await page.keyboard.press('Alt+A');
+  await composer(page).waitFor();
+  // What the colleagues told each other stays in the conversation, also after a reload.
+  for (const isReloaded of [false, true]) {
+    if (isReloaded) await page.reload();
+    await said(page).getByText('Transferred by Somebody: Yours after all').waitFor();
+    assert.equal(await said(page).getByText('Transferred by you: Please take over').count(), 1);
+  }
+  assert.deepEqual(at.complaints, []);
+});
+
+test('who the visitor is, what was before, and the end', async () => {
+  const at = await sitDown({ server, browser }, { colorScheme: 'dark' });
+  const { page, own } = at;
+  const first = await take(at, 'Jo');
+  await say(at, first.id, first.visitor, 'The first time');
+  const panel = page.getByRole('form', { name: 'Visitor details' });
+  await panel.getByLabel('E-mail').fill('no address');
+  await panel.getByRole('button', { name: 'Save' }).click();
+  await panel.getByText(/must match/).waitFor();
+  await panel.getByLabel('E-mail').fill('jo@test.example');
+  await panel.getByLabel('Note').fill('Calls on Mondays');
+  await panel.getByRole('button', { name: 'Add an attribute' }).click();
+  await panel.getByLabel('Attribute', { exact: true }).fill('plan');
+  await panel.getByLabel('Value of plan').fill('gold');
+  await panel.getByRole('button', { name: 'Save' }).click();
+  await panel.getByRole('button', { name: 'Save' }).waitFor({ state: 'detached' });
+  const path = `/sites/${own.siteId}/visitors/${first.visitor.id}`;
+  const { body: visitor } = await call(server, `GET ${path}`, at.operator);
+  assert.deepEqual(
+    [visitor.name, visitor.email, visitor.note, visitor.custom_attributes],
+    ['Jo', 'jo@test.example', 'Calls on Mondays', { plan: 'gold' }],
+  );
+
+  const previous = page.getByRole('region', { name: 'Previous conversations' });
+  const endAndComeBack = async (): Promise<void> => {
+    await page.keyboard.press('Alt+X');
+    await page.getByRole('dialog', { name: 'End the conversation?' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByText('You ended it.').waitFor();
+    const before = page.url();
+    expectStatus(await askIn(server, own, { queue_ids: [at.queue] }, first.visitor), 201);
+    await offers(page).getByText('Jo').waitFor();
+    await page.keyboard.press('Alt+A');
+    await page.waitForURL((url) => url.href !== before);
+    await composer(page).waitFor();
+  };
+  await previous.getByText('First conversation').waitFor();
+  // The list that was read with the first conversation has the first alone.
+  for (const count of [1, 2]) {
+    await endAndComeBack();
+    await until(async () => (await previous.getByRole('button').count()) === count);
+  }
+  await previous.getByRole('button').last().click();
+  await page.getByRole('dialog').getByText('The first time').waitFor();
+  assert.deepEqual(await barriersOf(page), []);
+  await page.goto(`${server.url}/console/desk/${first.id}`);
+  await said(page).getByText('The first time').waitFor();
+  const over = page.getByRole('link').filter({ hasText: 'Over' });
+  await until(async () => (await over.count()) === 2);
+  await page.getByRole('button', { name: 'Put away' }).click();
+  await until(async () => (await over.count()) === 1);
+  assert.deepEqual(at.complaints, []);
+});
+
+test('an operator taken off a site while at the desk loses its conversations and sees no error', async () => {
+  const at = await sitDown({ server, browser });
+  const { page, own, operator } = at;
+  const { id, visitor } = await take(at, 'Otto');
+  await say(at, id, visitor, 'For your eyes only');
+  await said(page).getByText('For your eyes only').waitFor();
+  const other = await makeSite(server, own);
+  const body = { assignments: [{ site_id: other, role: 'operator' }] };
+  expectStatus(await call(server, `PATCH /operators/${operator.id}`, { token: own.admin, body }), 200);
+  for (const text of ['For your eyes only', 'Otto'])
+    await until(async () => (await page.getByText(text).count()) === 0, 10_000);
+  assert.equal(await page.getByRole('alert').count(), 0);
+});
+
+test('on a phone: one thing at a time, nothing beyond the edge', async () => {
+  const at = await sitDown({ server, browser }, { viewport: { width: 375, height: 700 } });
+  const { page } = at;
+  const fits = async (): Promise<boolean> => page.evaluate('document.documentElement.scrollWidth <= innerWidth');
+  const { id, visitor } = await take(at, 'A name without any space '.replaceAll(' ', '').repeat(8));
+  await say(at, id, visitor, 'x'.repeat(400));
+  await said(page).getByText('xxx').waitFor();
+  assert.equal(await fits(), true);
+  await page.getByRole('button', { name: 'Visitor' }).click();
+  await page.getByRole('dialog').getByLabel('Phone').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('link', { name: 'Back to the list' }).click();
+  await page.getByRole('list', { name: 'Conversations' }).getByRole('link').waitFor();
+  assert.equal(await fits(), true);
+  assert.deepEqual(await barriersOf(page), []);
+  assert.deepEqual(at.complaints, []);
+});
+
+test('a call: asked for, accepted, heard and seen, muted, hung up; and another after a reload', proof, async () => {
+  const at = await sitDown({ server, browser });
+  const { page } = at;
+  const { id, visitor } = await take(at, 'Kim');
+  await page.getByRole('button', { name: 'Call', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'Video call' }).click();
+  await page.getByText('You have asked for a video call').waitFor();
+  const { body } = await call(server, `GET /engagements/${id}/media_upgrade_requests`, { token: visitor.token });
+  const [asked] = body.media_upgrade_requests;
+  const accept = { token: visitor.token, body: { action: 'accept' } };
+  expectStatus(await call(server, `PATCH /engagements/${id}/media_upgrade_requests/${asked.id}`, accept), 200);
+  const other = await browser.newPage();
+  const media = { audio: 'two_way', video: 'two_way' };
+  const caller = new Caller(other.page, server.url, { token: visitor.token, engagementId: id, side: 'visitor', media });
+  await caller.open();
+  await caller.join();
+  const panel = page.getByRole('region', { name: 'Call' });
+  await panel.getByText('The visitor is calling.').waitFor({ timeout: 30_000 });
+  await panel.getByRole('button', { name: 'Join with camera and microphone' }).click();
+  await panel.getByText('In a call').waitFor({ timeout: 30_000 });
+  await caller.untilState('connected');
+  await caller.untilMore('frames');
+  await comesTrue(page, `document.querySelector('video[aria-label="The visitor"]')?.videoWidth > 0`);
+  await panel.getByRole('button', { name: 'Mute' }).click();
+  await caller.untilView((view) => view.other.microphone === false, 'that the operator is muted');
+  assert.deepEqual(await barriersOf(page), []);
+  await page.reload();
+  await panel.getByRole('button', { name: 'Join with camera and microphone' }).click({ timeout: 30_000 });
+  await panel.getByText('In a call').waitFor({ timeout: 30_000 });
+  await panel.getByRole('button', { name: 'Hang up' }).click();
+  await caller.untilState('ended');
+  await said(page)
+    .getByText(/^Call ended · 0:\d\d$/)
+    .waitFor();
+  await panel.waitFor({ state: 'detached' });
+  await other.context.close();
+  assert.deepEqual(at.complaints, []);
+});
+
+test('is available while the page is open, also over a reload, and half a minute longer', async () => leaving);
+
+test('is away at an open page, and offline half a minute after it is closed', async () => lunching);

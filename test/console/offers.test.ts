@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { openBrowser } from '../support/browser.ts';
+import { barriersOf, everyPath, openConsole, openPath, tooWideOn } from '../support/console.ts';
+import { offers } from '../support/desk.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, until } from '../support/server.ts';
+import { expectStatus, makeAccount, makePolicy, makeQueue, makeVisitor, type TestAccount } from '../support/world.ts';
+
+const server = await forThisFile(startTestServer());
+const browser = await forThisFile(openBrowser());
+
+/** An account whose super_manager is asked for by two visitors, who wait long enough for a test. */
+async function makeWanted(): Promise<TestAccount & { readonly details: readonly string[] }> {
+  const own = await makeAccount(server);
+  const { admin: token, adminId, siteId } = own;
+  const hours = await makePolicy(server, own);
+  const queue = await makeQueue(server, own, { name: 'Sales', scheduling_policy_id: hours });
+  const patience = { reactive_call_timeout: 600 };
+  expectStatus(await call(server, `PATCH /sites/${siteId}`, { token, body: patience }), 200);
+  const several = { max_engagement_count: 5 };
+  expectStatus(await call(server, `PATCH /operators/${adminId}`, { token, body: several }), 200);
+  const available = { available: true };
+  expectStatus(await call(server, `PUT /operators/${adminId}/presence`, { token, body: available }), 200);
+  for (const name of ['Ada', 'A name without any space '.replaceAll(' ', '').repeat(8)]) {
+    const visitor = await makeVisitor(server, own);
+    const path = `/sites/${siteId}/visitors/${visitor.id}`;
+    expectStatus(await call(server, `PATCH ${path}`, { token: visitor.token, body: { name } }), 200);
+    const body = { site_id: siteId, operator_id: adminId, media: 'text' };
+    expectStatus(await call(server, 'POST /engagement_requests', { token: visitor.token, body }), 201);
+  }
+  const details = [`/queues/${queue}`, `/hours/${hours}`, `/sites/${siteId}`, `/people/${adminId}`];
+  return { ...own, details };
+}
+
+/** What can be operated and, brought into view, has an offer over its middle. */
+async function coveredOn(page: Page): Promise<string[]> {
+  return page.evaluate(`(() => {
+    const dock = document.querySelector('[aria-label="Offers"]');
+    const all = [...document.querySelectorAll('a[href], button, input, textarea, label, [tabindex="0"]')];
+    const seen = all.filter(
+      (each) => !dock.contains(each) && each.offsetWidth > 0 && each.checkVisibility({ visibilityProperty: true }),
+    );
+    if (seen.length < 3) return ['nothing was found on the page'];
+    return seen
+      .filter((each) => {
+        each.scrollIntoView({ block: 'nearest' });
+        const { x, y, width, height } = each.getBoundingClientRect();
+        return dock.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+      })
+      .map((each) => each.outerHTML.slice(0, 200));
+  })()`);
+}
+
+for (const { where, ...options } of [
+  { where: 'at a desk', viewport: { width: 1_280, height: 800 } },
+  { where: 'at 320 px in forced colours', viewport: { width: 320, height: 568 }, forcedColors: 'active' },
+] as const)
+  test(`offers cover nothing on any page, and going away is one click, ${where}`, async () => {
+    const own = await makeWanted();
+    const { page, complaints } = await openConsole({ browser, server, key: own.key, path: '/desk', options });
+    await until(async () => (await offers(page).getByRole('article').count()) === 2);
+    const faults: Record<string, string[]> = {};
+    for (const path of [...everyPath, ...own.details]) {
+      await openPath(page, path);
+      const found = [...(await coveredOn(page)), ...(await tooWideOn(page))];
+      // The tests of each page ask axe in light and dark.
+      if ('forcedColors' in options) found.push(...(await barriersOf(page)));
+      if (found.length > 0) faults[path] = found;
+    }
+    assert.deepEqual(faults, {});
+    // A dialog, and a page where something is to be saved.
+    await openPath(page, '/people/teams');
+    await page.getByRole('button', { name: 'Add team' }).click();
+    await page.getByRole('dialog').waitFor();
+    assert.deepEqual(await coveredOn(page), []);
+    await page.keyboard.press('Escape');
+    await openPath(page, '/queues/new');
+    await page.getByRole('textbox', { name: 'Name' }).fill('Complaints');
+    await page.getByRole('button', { name: 'Create' }).click({ trial: true });
+    assert.deepEqual(await coveredOn(page), []);
+    await page.getByRole('switch', { name: 'Available' }).click();
+    const { admin: token, adminId } = own;
+    await until(async () => !(await call(server, `GET /operators/${adminId}`, { token })).body.available);
+    assert.deepEqual(complaints, []);
+  });

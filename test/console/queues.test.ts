@@ -1,0 +1,372 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { proof, openBrowser, type TestPage } from '../support/browser.ts';
+import { barriersOf, openConsole } from '../support/console.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, type Json } from '../support/server.ts';
+import {
+  enqueue,
+  expectStatus,
+  makeAccount,
+  makeOperator,
+  makePolicy,
+  makePresent,
+  makeQueue,
+  makeTeam,
+  present,
+  type TestAccount,
+} from '../support/world.ts';
+
+const server = await forThisFile(startTestServer());
+const browser = await forThisFile(openBrowser());
+
+const open = async (account: TestAccount, path: string, options = {}): Promise<TestPage> =>
+  openConsole({ browser, server, key: account.key, path, options });
+
+const queueOf = async ({ admin }: TestAccount, id: string): Promise<Json> =>
+  expectStatus(await call(server, `GET /queues/${id}`, { token: admin }), 200).body;
+
+const queuesOf = async ({ admin, siteId }: TestAccount): Promise<Json[]> =>
+  expectStatus(await call(server, `GET /queues?site_ids[]=${siteId}`, { token: admin }), 200).body.queues;
+
+async function choose(page: Page, label: string, option: string | RegExp): Promise<void> {
+  await page
+    .getByRole('combobox', { name: label })
+    .or(page.getByLabel(label, { exact: true }))
+    .first()
+    .click();
+  await page.getByRole('option', { name: option }).click();
+}
+
+const effect = (page: Page) => page.getByRole('region', { name: 'Effect' });
+
+test('a queue is made with every field, sees its effect before, and is deleted', async () => {
+  const account = await makeAccount(server);
+  await makeTeam(server, account, account.siteId);
+  await makePolicy(server, account, {
+    name: 'Around the clock',
+    business_hours: [
+      { opens_at: '00:00', closes_at: '00:00', days_of_week: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] },
+    ],
+  });
+  const last = await makeQueue(server, account, { name: 'Last resort', when_unstaffed: 'accept' });
+  await makePresent(server, account);
+  await makePresent(server, account);
+  const { page, complaints } = await open(account, '/queues');
+  await page.getByRole('link', { name: 'Last resort' }).waitFor();
+  await page.getByRole('link', { name: 'New queue' }).click();
+  await page.getByLabel('Name').fill('Sales');
+  await page.getByLabel('Description').fill('First contact');
+  await page.getByText('By staff', { exact: true }).click();
+  await page.getByLabel('Visitors for each operator').fill('1.6');
+  await effect(page).getByText('1.6 × 2 online = 3 visitors').waitFor();
+  await page.getByRole('checkbox', { name: 'Text' }).check();
+  await page.getByRole('checkbox', { name: 'Audio' }).check();
+  await page.getByLabel('Let them wait').check();
+  await page.getByLabel('Operators are chosen by their rank').check();
+  await page.getByLabel('Wait for the operator the visitor spoke with last').check();
+  await page.getByLabel('For how many seconds').fill('5400');
+  await page.getByText('1 h 30 min; 4 days at most').waitFor();
+  await choose(page, 'Teams', 'Team');
+  await page.keyboard.press('Escape');
+  await choose(page, 'Hours', 'Around the clock');
+  await choose(page, 'Fallback queue', 'Last resort');
+  await effect(page).getByText('Last resort · Open').waitFor();
+  await effect(page).getByText('Open (no scheduled close)').waitFor();
+  await page.getByText('Card', { exact: true }).click();
+  await page.getByLabel('Card text').fill('How can we help?');
+  await page.getByLabel('Option 1', { exact: true }).fill('Buy <b>now</b>');
+  await page.getByLabel('Value 1', { exact: true }).fill('buy');
+  await page.getByRole('region', { name: 'As the visitor sees it' }).getByText('Buy <b>now</b>').waitFor();
+  await page.getByRole('button', { name: 'Create' }).click();
+  await page.getByRole('heading', { name: 'Sales' }).waitFor();
+  const made = (await queuesOf(account)).find(({ name }) => name === 'Sales') ?? {};
+  assert.deepEqual(
+    [made.description, made.capacity_policy, made.routing_policy.media, made.routing_policy.team_ids.length],
+    ['First contact', { type: 'variable', multiplier: 1.6 }, ['text', 'audio'], 1],
+  );
+  assert.deepEqual(
+    [made.when_unstaffed, made.operator_ranking_enabled, made.operator_affinity, made.fallback_queue_id],
+    ['accept', true, { time_window_sec: 5_400 }, last],
+  );
+  assert.deepEqual(JSON.parse(made.welcome_message), {
+    content: 'How can we help?',
+    attachment: { type: 'single_choice', options: [{ text: 'Buy <b>now</b>', value: 'buy' }] },
+  });
+  await page.reload();
+  assert.equal(await page.getByLabel('Option 1', { exact: true }).inputValue(), 'Buy <b>now</b>');
+  // Refused while it is a fallback, with the name of the queue it is tied to; then really deleted.
+  await page.goto(`${server.url}/console/queues/${last}`);
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('It is the fallback of queue “Sales”.').waitFor();
+  await page.getByRole('button', { name: 'Keep it' }).click();
+  await page.goto(`${server.url}/console/queues/${made.id}`);
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('heading', { name: 'Queues' }).waitFor();
+  await page.getByRole('link', { name: 'Sales' }).waitFor({ state: 'detached' });
+  assert.deepEqual(complaints, []);
+});
+
+test('the list is live: status with its reason, without reload', async () => {
+  const account = await makeAccount(server);
+  const queue = await makeQueue(server, account, { name: 'Live', capacity_policy: { type: 'fixed', capacity: 1 } });
+  const operator = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
+  const { page, complaints } = await open(account, '/queues');
+  const row = page.getByRole('row').filter({ hasText: 'Live' });
+  await row.getByText('No operators online', { exact: true }).waitFor();
+  await page.getByText('Live', { exact: true }).first().waitFor();
+  await present(server, operator, { media: ['video'] });
+  await row.getByText('Empty').waitFor();
+  await present(server, operator, { available: false });
+  await row.getByText('Unstaffed').waitFor();
+  const other = await makeQueue(server, account, { name: 'Later', when_unstaffed: 'accept' });
+  await page.getByRole('link', { name: 'Later' }).waitFor();
+  await enqueue(server, account, other);
+  await page.getByRole('row').filter({ hasText: 'Later' }).getByText('1 waiting').waitFor();
+  await page.getByLabel('Search queues').fill('late');
+  await row.waitFor({ state: 'detached' });
+  await page.getByLabel('Search queues').fill('no such');
+  await page.getByText('No matching queues').waitFor();
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await row.waitFor();
+  assert.equal((await call(server, `DELETE /queues/${queue}`, { token: account.admin })).status, 204);
+  await page.getByLabel('Search queues').fill('');
+  await row.waitFor({ state: 'detached' });
+  assert.deepEqual(complaints, []);
+});
+
+test('a circle of fallbacks is refused before saving with its path, and by the server', async () => {
+  const account = await makeAccount(server);
+  const c = await makeQueue(server, account, { name: 'Ccc' });
+  const b = await makeQueue(server, account, { name: 'Bbb', fallback_queue_id: c });
+  await makeQueue(server, account, { name: 'Aaa', fallback_queue_id: b });
+  const { page, complaints } = await open(account, `/queues/${c}`);
+  await choose(page, 'Fallback queue', 'Aaa');
+  await page.getByText('They would go round in a circle: Ccc → Aaa → Bbb → Ccc').waitFor();
+  assert.ok(await page.getByRole('button', { name: 'Save' }).isDisabled());
+  const chain = page.getByRole('list', { name: 'Fallback chain' });
+  await chain.getByText('Ccc · unstaffed').waitFor();
+  assert.deepEqual(
+    (await chain.innerText()).split(/\s*→\s*/).map((link) => link.trim().split(' ')[0]),
+    ['Ccc', 'Aaa', 'Bbb', 'Ccc'],
+  );
+  await page.getByRole('button', { name: 'Discard' }).click();
+  await page.getByText('They would go round').waitFor({ state: 'detached' });
+  assert.equal((await queueOf(account, c)).fallback_queue_id, null);
+  assert.deepEqual(complaints, []);
+});
+
+test('two people edit one queue: the second chooses field by field, and is saved with the new version', async () => {
+  const account = await makeAccount(server);
+  const queue = await makeQueue(server, account, { name: 'Shared', description: 'Before' });
+  const first = await open(account, `/queues/${queue}`);
+  const second = await open(account, `/queues/${queue}`);
+  for (const { page } of [first, second]) await page.getByLabel('Name').waitFor();
+  await second.page.getByLabel('Name').fill('By the second');
+  await second.page.getByLabel('Visitors at a time').fill('7');
+  await first.page.getByLabel('Name').fill('By the first');
+  await first.page.getByLabel('Description').fill('After');
+  await first.page.getByLabel('Let them wait').check();
+  await first.page.getByRole('button', { name: 'Save' }).click();
+  await first.page.getByText('The queue is saved.').waitFor();
+  await second.page.getByRole('button', { name: 'Save' }).click();
+  const dialog = second.page.getByRole('dialog');
+  await dialog.getByText('Somebody else has changed this queue').waitFor();
+  const name = dialog.getByRole('radiogroup', { name: 'Name' });
+  assert.ok(await name.getByLabel('Mine: By the second').isChecked());
+  await dialog.getByRole('radiogroup', { name: 'Description' }).getByText('changed by them').waitFor();
+  await dialog.getByRole('radiogroup', { name: 'Capacity' }).getByText('changed by you').waitFor();
+  assert.deepEqual(await barriersOf(second.page), []);
+  // A third version in between is a choice again, not a loss.
+  const { body } = await call(server, `GET /queues/${queue}`, { token: account.admin });
+  const put = { name: 'By a third', capacity_policy: body.capacity_policy, routing_policy: {} };
+  expectStatus(await call(server, `PUT /queues/${queue}`, { token: account.admin, body: put }), 200);
+  await name.getByLabel('Theirs: By the first').check();
+  await dialog.getByRole('button', { name: 'Save these choices' }).click();
+  await dialog.getByText('Theirs: By a third').waitFor();
+  await dialog.getByRole('radiogroup', { name: 'Name' }).getByLabel('Theirs: By a third').check();
+  await dialog.getByRole('button', { name: 'Save these choices' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  const saved = await queueOf(account, queue);
+  assert.deepEqual(
+    [saved.name, saved.description, saved.when_unstaffed, saved.capacity_policy],
+    ['By a third', 'After', 'accept', { type: 'fixed', capacity: 7 }],
+  );
+  // The first, who has typed nothing since, sees it all without a reload once it is read again.
+  await first.page.getByRole('link', { name: 'All queues' }).click();
+  await first.page.getByRole('link', { name: 'By a third' }).waitFor();
+  assert.deepEqual([...first.complaints, ...second.complaints], []);
+});
+
+test('ranks are given by the keyboard alone, by dragging, and taken away', async () => {
+  const account = await makeAccount(server);
+  const queue = await makeQueue(server, account, { name: 'Ranked', operator_ranking_enabled: true });
+  const named = async (name: string): Promise<string> => {
+    const body = {
+      name,
+      email: `${name}@${account.siteId}`,
+      assignments: [{ site_id: account.siteId, role: 'operator' }],
+    };
+    return expectStatus(await call(server, 'POST /operators', { token: account.admin, body }), 201).body.id;
+  };
+  const [anna, bert, cleo] = [await named('Anna'), await named('Bert'), await named('Cleo')];
+  const ranks = async (): Promise<Json> =>
+    (await call(server, `GET /queues/${queue}/rankings`, { token: account.admin })).body.operators;
+  const { page, complaints } = await open(account, `/queues/${queue}`);
+  await page.getByRole('tab', { name: 'Settings' }).focus();
+  await page.keyboard.press('ArrowRight');
+  const add = page.getByRole('combobox', { name: 'Add an operator' });
+  for (const name of ['Anna', 'Bert', 'Cleo']) {
+    await add.focus();
+    await page.keyboard.type(name);
+    await page.getByRole('option', { name }).waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.getByRole('listitem', { name: new RegExp(`^${name}`) }).waitFor();
+  }
+  // Cleo to the top, with the keys.
+  await page.getByRole('button', { name: 'Move Cleo' }).focus();
+  await page.keyboard.press('Space');
+  await page.getByText('Cleo is at place 3 of 3.').waitFor({ state: 'attached' });
+  await page.keyboard.press('ArrowUp');
+  await page.getByText('Cleo is at place 2 of 3.').waitFor({ state: 'attached' });
+  await page.keyboard.press('ArrowUp');
+  await page.getByText('Cleo is at place 1 of 3.').waitFor({ state: 'attached' });
+  await page.keyboard.press('Space');
+  await page.getByRole('listitem', { name: 'Cleo, rank 1' }).waitFor();
+  await page.getByRole('button', { name: 'Save ranks' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Discard', disabled: true }).waitFor();
+  assert.deepEqual(await ranks(), [
+    { id: cleo, rank: 1 },
+    { id: anna, rank: 2 },
+    { id: bert, rank: 3 },
+  ]);
+  // Bert before Anna, by hand.
+  const from = await page.getByRole('button', { name: 'Move Bert' }).boundingBox();
+  const to = await page.getByRole('button', { name: 'Move Anna' }).boundingBox();
+  assert.ok(from !== null && to !== null);
+  await page.mouse.move(from.x + 10, from.y + 10);
+  await page.mouse.down();
+  await page.mouse.move(to.x + 10, to.y + 12, { steps: 8 });
+  await page.getByText('Bert is at place 2 of 3.').waitFor({ state: 'attached' });
+  await page.mouse.up();
+  await page.getByRole('listitem', { name: 'Bert, rank 2' }).waitFor();
+  await page.getByRole('button', { name: 'Take Cleo out' }).click();
+  assert.deepEqual(await barriersOf(page), []);
+  await page.getByRole('button', { name: 'Save ranks' }).click();
+  await page.getByRole('button', { name: 'Discard', disabled: true }).waitFor();
+  assert.deepEqual(await ranks(), [
+    { id: bert, rank: 2 },
+    { id: anna, rank: 3 },
+  ]);
+  assert.deepEqual(complaints, []);
+});
+
+test('channels lead into the queue, and are refused where they are taken', proof, async () => {
+  const account = await makeAccount(server);
+  const queue = await makeQueue(server, account, { name: 'Called' });
+  const { page, complaints } = await open(account, `/queues/${queue}`);
+  await page.getByRole('tab', { name: 'Channels' }).click();
+  await page.getByLabel('Number').fill('555');
+  await page.getByRole('button', { name: 'Add number' }).click();
+  await page.getByText(/must match pattern/).waitFor();
+  await page.getByLabel('Number').fill('+3725551234');
+  await page.getByRole('button', { name: 'Add number' }).click();
+  await page.getByRole('cell', { name: '+3725551234', exact: true }).waitFor();
+  await page.getByLabel('Number').fill('+3725551234');
+  await page.getByRole('button', { name: 'Add number' }).click();
+  await page.getByText('Another channel of the account has this number or address.').waitFor();
+  await page.getByLabel('Kind', { exact: true }).last().fill('sms');
+  await page.getByLabel('Address', { exact: true }).fill('<i>addr</i>');
+  await page.getByRole('button', { name: 'Add address' }).click();
+  await page.getByRole('cell', { name: '<i>addr</i>', exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Remove +3725551234' }).click();
+  await page.getByRole('cell', { name: '+3725551234', exact: true }).waitFor({ state: 'detached' });
+  assert.deepEqual(complaints, []);
+});
+
+test('what was typed outlives an expired session and asks before it is lost', async () => {
+  const account = await makeAccount(server);
+  const queue = await makeQueue(server, account, { name: 'Kept' });
+  const { page, complaints } = await open(account, `/queues/${queue}`);
+  await page.getByLabel('Name').fill('Typed');
+  const asked: string[] = [];
+  page.once('dialog', (dialog) => {
+    asked.push(dialog.message());
+    void dialog.dismiss();
+  });
+  await page.getByRole('link', { name: 'Hours' }).click();
+  assert.match(asked[0] ?? '', /^Leave without saving/);
+  assert.equal(await page.getByLabel('Name').inputValue(), 'Typed');
+  // The session ends on the server: the next request asks to sign in again, and everything is as it was after.
+  await server.database.sql`DELETE FROM operator_sessions`;
+  await page.getByLabel('Description').fill('Typed, too');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('Sign in again').waitFor();
+  await dialog.getByText('API key', { exact: true }).click();
+  await dialog.getByLabel('Key id').fill(account.key.id);
+  await dialog.getByLabel('Key secret').fill(account.key.secret);
+  await dialog.getByRole('button', { name: 'Sign in' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  assert.equal(await page.getByLabel('Description').inputValue(), 'Typed, too');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('The queue is saved.').waitFor();
+  assert.equal((await queueOf(account, queue)).name, 'Typed');
+  await page.getByRole('link', { name: 'Hours' }).click();
+  await page.getByRole('heading', { name: 'Hours' }).waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+/** Texts that are cut short, with no title to read the whole of them. */
+const cutWithoutTitle = `[...document.querySelectorAll('main *')]
+  .filter((each) => {
+    const { webkitLineClamp, textOverflow } = getComputedStyle(each);
+    const isCut = each.scrollWidth > each.clientWidth + 1 || each.scrollHeight > each.clientHeight + 1;
+    return isCut && (webkitLineClamp !== 'none' || textOverflow === 'ellipsis') && each.closest('[title]') === null;
+  })
+  .filter((each) => each.tagName !== 'INPUT')
+  .map((each) => each.outerHTML.slice(0, 200))`;
+
+test('hostile text is text, on a phone too, in light and dark, without barriers', async () => {
+  const account = await makeAccount(server);
+  const name = `<img src=x onerror=alert(1)> ‮שלום 👩‍👩‍👧 ${'long'.repeat(50)}`.slice(0, 255);
+  const queue = await makeQueue(server, account, { name, description: name, welcome_message: name });
+  await makeQueue(server, account, { name: 'Before it', fallback_queue_id: queue });
+  for (const [colorScheme, width] of [
+    ['light', 1280],
+    ['dark', 320],
+  ] as const) {
+    const viewport = { width, height: 800 };
+    const { page, context, complaints } = await open(account, '/queues', { colorScheme, viewport });
+    await page.getByRole('link', { name: '<img src=x' }).waitFor();
+    const shot = async (what: string): Promise<void> => {
+      const wide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+      assert.ok(wide <= 0, `${what} is ${wide} px too wide`);
+      assert.deepEqual(await page.evaluate(cutWithoutTitle), [], what);
+      assert.deepEqual(await barriersOf(page), []);
+    };
+    await shot('queues');
+    await page.getByRole('link', { name: '<img src=x' }).click();
+    await effect(page).getByText('None: visitors who cannot join').waitFor();
+    await shot('queue');
+    assert.equal(await page.locator('img[src=x]').count(), 0);
+    assert.deepEqual(complaints, []);
+    await context.close();
+  }
+});
+
+test('a manager sees a queue and cannot change it', proof, async () => {
+  const account = await makeAccount(server);
+  const queue = await makeQueue(server, account, { name: 'Looked at' });
+  const manager = await makeOperator(server, account, [{ site_id: account.siteId, role: 'manager' }]);
+  const { page, complaints } = await openConsole({ browser, server, key: manager.key, path: `/queues/${queue}` });
+  await page.getByText('Only a super manager of its site may change this queue.').waitFor();
+  assert.ok(await page.getByLabel('Name').isDisabled());
+  assert.equal(await page.getByRole('button', { name: 'Save' }).count(), 0);
+  await effect(page).getByText('No operators online', { exact: true }).waitFor();
+  assert.deepEqual(complaints, []);
+});

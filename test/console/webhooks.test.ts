@@ -1,0 +1,384 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import type { Locator, Page } from 'playwright-core';
+import {
+  bodyOf,
+  emptyFields,
+  violationsOf,
+  type WebhookFields,
+} from '../../packages/console/src/pages/webhooks/registrations/fields.ts';
+import { secretFault } from '../../packages/console/src/pages/webhooks/registrations/rules.ts';
+import { verifySnippet } from '../../packages/console/src/pages/webhooks/catalogue/verify-snippet.ts';
+import { webhookViolations } from '../../packages/server/src/events/subscription.ts';
+import { comesTrue, proof, openBrowser, type TestPage } from '../support/browser.ts';
+import { barriersOf, looks, openConsole, tooWideOn } from '../support/console.ts';
+import { fill, makeWebhook as insertWebhook } from '../support/deliveries.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { startReceiver, type Receiver } from '../support/receiver.ts';
+import { call, startTestServer, until, type Json } from '../support/server.ts';
+import { makeWebhook } from '../support/webhooks.ts';
+import { expectStatus, makeAccount, makeSite, type TestAccount } from '../support/world.ts';
+
+let account: TestAccount;
+
+const server = await forThisFile(startTestServer());
+const browser = await forThisFile(openBrowser());
+const receiver = await forThisFile(startReceiver());
+
+/** An account of its own for each test: it has ten webhooks at most. */
+async function open(path: string, options: Parameters<typeof openConsole>[0]['options'] = {}): Promise<TestPage> {
+  return openConsole({ browser, server, key: account.key, path, options });
+}
+
+async function choose(page: Page, within: Page | Locator, label: string, option: string): Promise<void> {
+  await within.getByRole('combobox', { name: label }).click();
+  await page.getByRole('option', { name: option, exact: true }).filter({ visible: true }).click();
+}
+
+const hostile = '<img src=x onerror="document.title=1">';
+
+test('registers a webhook, whose secret is shown once, and sends it a test event that is seen to arrive', async () => {
+  account = await makeAccount(server);
+  const { page, complaints, context } = await open('/webhooks');
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByText('No webhooks yet').waitFor();
+  await page.getByRole('link', { name: 'New webhook' }).click();
+  await page.getByRole('textbox', { name: 'URL' }).fill(receiver.url);
+  await page.getByRole('textbox', { name: 'Description' }).fill(`Orders ${hostile}`);
+  await page.getByRole('button', { name: 'Add a header' }).click();
+  await page.getByLabel('Name of header 1').fill('X-Token');
+  await page.getByLabel('Value of header 1').fill('from the console');
+  await page.getByLabel('Search event types').fill('engagement starts');
+  await page.getByRole('checkbox', { name: 'engagement.start' }).check();
+  await page.getByLabel('Search event types').fill('');
+  await page.getByRole('checkbox', { name: 'engagement.end' }).check();
+  await page.getByRole('button', { name: 'Register' }).click();
+  const dialog = page.getByRole('dialog', { name: 'The webhook is registered' });
+  const secret = await dialog.getByLabel('Secret').innerText();
+  assert.match(secret, /^whsec_/);
+  await dialog.getByRole('button', { name: 'Copy' }).click();
+  await dialog.getByText('Copied').waitFor();
+  assert.equal(await page.evaluate('navigator.clipboard.readText()'), secret);
+  await dialog.getByRole('button', { name: 'I have kept it' }).click();
+
+  await page.getByRole('heading', { name: `Orders ${hostile}` }).waitFor();
+  await page.getByText('No deliveries yet').waitFor();
+  await page.getByRole('button', { name: 'Send a test event' }).click();
+  const sending = page.getByRole('dialog', { name: 'Send a test event' });
+  await choose(page, sending, 'Event type', 'engagement.end');
+  await sending.getByRole('button', { name: 'Send' }).click();
+  await sending.getByText('Delivered').first().waitFor();
+  await sending.getByText(/^answered 200 in/).waitFor();
+  const arrived = receiver.arrived.at(-1);
+  assert.equal(arrived?.event.event_type, 'engagement.end');
+  assert.equal(arrived?.headers['x-token'], 'from the console');
+  assert.ok(await isSigned(secret, arrived));
+
+  // The drawer is above the dialog it was opened from: it takes the click, the focus and the first Escape.
+  await sending.getByRole('link', { name: 'View delivery' }).click();
+  const details = page.getByRole('dialog', { name: 'Delivery' });
+  await comesTrue(page, `document.activeElement.closest('[role=dialog]')?.innerText.startsWith('Delivery')`);
+  await details.getByRole('button', { name: 'Replay' }).click({ trial: true });
+  await page.keyboard.press('Escape');
+  await details.waitFor({ state: 'detached' });
+  await comesTrue(page, `document.activeElement.textContent === 'View delivery'`);
+  await page.keyboard.press('Enter');
+  await details.getByText(`POST ${receiver.url}`).waitFor();
+  await details.getByRole('table', { name: 'Headers of the request' }).getByText('from the console').waitFor();
+  assert.equal(await details.getByRole('region', { name: 'Body of the request' }).innerText(), arrived?.body);
+  assert.equal(await details.getByRole('region', { name: 'Body of the answer' }).innerText(), 'taken');
+  await page.reload();
+  await details.getByText('Status 200').waitFor();
+  assert.equal((await page.content()).includes(secret), false);
+  assert.deepEqual(complaints, []);
+});
+
+async function isSigned(secret: string, arrived: Receiver['arrived'][number] | undefined): Promise<boolean> {
+  const folder = mkdtempSync(join(tmpdir(), 'usher-verify-'));
+  try {
+    const file = join(folder, 'verify.mjs');
+    writeFileSync(file, verifySnippet);
+    const { verify } = (await import(pathToFileURL(file).href)) as { verify: (...given: unknown[]) => boolean };
+    const other = `${secret.slice(0, 10)}${secret[10] === 'A' ? 'B' : 'A'}${secret.slice(11)}`;
+    assert.equal(verify(other, arrived?.headers, arrived?.body), false);
+    assert.equal(verify(secret, arrived?.headers, `${arrived?.body} `), false);
+    const old = { ...arrived?.headers, 'webhook-timestamp': '1700000000' };
+    assert.equal(verify(secret, old, arrived?.body), false);
+    return verify(secret, arrived?.headers, arrived?.body);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+test('what is wrong is said at its field while it is typed, and what the server refuses there too', async () => {
+  account = await makeAccount(server);
+  const { page, complaints } = await open('/webhooks/new');
+  const url = page.getByRole('textbox', { name: 'URL' });
+  await url.fill('ftp://example.com');
+  await page.getByText('must be an http or https URL, protocol included').waitFor();
+  await url.fill('https://me:secret@example.com/');
+  await page.getByText('must not contain a user name or password').waitFor();
+  await page.getByRole('button', { name: 'Add a header' }).click();
+  await page.getByLabel('Name of header 1').fill('Host');
+  await page.getByText('is a header that cannot be set').waitFor();
+  await page.getByLabel('Name of header 1').fill('X-Fine');
+  // Which addresses may be called is the server's alone to say.
+  await url.fill('http://10.0.0.1/hook');
+  await page.getByRole('button', { name: 'Register' }).click();
+  await page.getByText('choose one or more').waitFor();
+  await page.getByRole('checkbox', { name: 'engagement.start' }).check();
+  await page.getByRole('checkbox', { name: 'Use a secret of mine' }).check();
+  await page.getByRole('textbox', { name: 'Secret' }).fill('whsec_short');
+  await page.getByText('must be whsec_ and base64 of 24 to 64 bytes').waitFor();
+  await page.getByRole('checkbox', { name: 'Use a secret of mine' }).uncheck();
+  await page.getByRole('button', { name: 'Register' }).click();
+  await page.getByText('is not an address that Usher may connect to').waitFor();
+  assert.equal(await url.getAttribute('aria-invalid'), 'true');
+  assert.deepEqual((await call(server, 'GET /webhooks', { token: account.admin })).body.webhooks, []);
+
+  await page.getByText('Apple push notification').click();
+  await page.getByLabel('Device token').fill('no token!');
+  await page.getByText('has letters, digits, _ and - only, 200 at most').waitFor();
+  await page.getByLabel('Device token').fill('0a1b2c');
+  await page.getByLabel('Topic').fill('com.example.App');
+  await page.getByText('apns://0a1b2c@com.example.App?env=sandbox').waitFor();
+  await page.getByRole('button', { name: 'Register' }).click();
+  await page.getByRole('button', { name: 'Send a test event' }).waitFor();
+  const { webhooks } = (await call(server, 'GET /webhooks', { token: account.admin })).body;
+  assert.deepEqual(
+    webhooks.map(({ url, method }: Json) => [url, method]),
+    [['apns://0a1b2c@com.example.App?env=sandbox', null]],
+  );
+  assert.deepEqual(complaints, []);
+});
+
+test('the form and the server refuse the same', () => {
+  const fields: WebhookFields = { ...emptyFields, url: 'https://example.com/', events: ['engagement.start'] };
+  const header = (name: string, value = '') => ({ ...fields, headers: [{ name, value }] });
+  const push = (part: Partial<WebhookFields['push']>): WebhookFields => ({
+    ...fields,
+    kind: 'apns',
+    push: { deviceToken: 'a1', topic: 'com.example.App', environment: 'production', silent: true, ...part },
+  });
+  const urls = ['', 'x', 'http://', 'http:///', 'HTTPS://Example.com', 'https://a b', 'https://a\\b', 'https://u@h', 'http://h/@', 'http:////u@h', 'https://h?a#b', 'apns://x', 'http://[::1]/', 'http://[::'].map((url) => ({ ...fields, url })); // prettier-ignore
+  const headers = [header('X-A', 'b'), header('X A'), header('HOST'), header('proxy-x'), header('x', 'ü'), header('x', '☂'), header('x', 'a\nb'), header('x', 'y'.repeat(8_191)), header('x', 'y'.repeat(8_192)), header('')]; // prettier-ignore
+  const pushes = [push({}), push({ deviceToken: '' }), push({ deviceToken: 'a/b' }), push({ topic: 'a b' }), push({ topic: 'a&b' }), push({ deviceToken: 'a'.repeat(201) })]; // prettier-ignore
+  for (const each of [...urls, ...headers, ...pushes]) {
+    const server = webhookViolations(bodyOf(each)).length > 0;
+    assert.equal(violationsOf(each).length > 0, server, JSON.stringify(each));
+  }
+  const bytes = (count: number) => `whsec_${Buffer.alloc(count, 7).toString('base64')}`;
+  for (const secret of [
+    bytes(24),
+    bytes(23),
+    bytes(64),
+    bytes(65),
+    `${bytes(32)}=`,
+    bytes(32).replace(/.=$/, 'F='),
+    'x',
+  ]) {
+    const shape = /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/.test(secret);
+    const refused = !shape || webhookViolations({ ...bodyOf(fields), secret }).length > 0;
+    assert.equal(secretFault(secret) !== null, refused, secret);
+  }
+});
+
+test('a receiver that fails is seen to, and what failed is tried now and replayed, one and many', async () => {
+  account = await makeAccount(server);
+  const failing = await startReceiver();
+  const answer = `${hostile}${'long '.repeat(600)}`;
+  const taken = 'engagement.transfer';
+  failing.answer = ({ event }) =>
+    event.event_type === taken
+      ? 200
+      : (_, response) => void response.writeHead(503, { 'content-type': 'text/html' }).end(answer);
+  const webhook = await makeWebhook(server, account, { url: failing.url, ordering: 'none' });
+  const { page, complaints } = await open(`/webhooks/${webhook.id}`);
+  const send = async (type: string): Promise<unknown> =>
+    call(server, `POST /webhooks/${webhook.id}/test`, { token: account.admin, body: { event_type: type } });
+  for (const type of ['engagement.start', 'engagement.end']) await send(type);
+  const table = page.getByRole('table', { name: 'Deliveries' });
+  // Nothing was reloaded: it shows by itself.
+  await table.getByText('Retrying').nth(1).waitFor();
+  await table.getByText('answered with status 503').nth(1).waitFor();
+  // The status stays the same while a delivery waits for its retry, though the last attempt succeeded.
+  const status = page.getByRole('group', { name: 'Status' });
+  await status.getByText('2 deliveries').waitFor();
+  await send(taken);
+  await table.getByText('Delivered').waitFor();
+  await until(async () => {
+    const { body: stored } = await call(server, `GET /webhooks/${webhook.id}`, { token: account.admin });
+    return stored.failing_since === null;
+  });
+  await page.reload();
+  await status.getByText('2 deliveries').waitFor();
+  await status.getByText('Retrying').waitFor();
+  await table.getByRole('link', { name: 'engagement.end' }).click();
+  const details = page.getByRole('dialog', { name: 'Delivery' });
+  await details.getByText('answered 503').first().waitFor();
+  const body = details.getByRole('region', { name: 'Body of the answer' });
+  assert.ok((await body.innerText()).startsWith(hostile));
+  assert.ok((await body.innerText()).length < 1_600);
+  await details
+    .getByRole('button', { name: /^Show all/ })
+    .first()
+    .click();
+  assert.equal((await body.innerText()).trim(), answer.trim());
+  failing.answer = () => 200;
+  await details.getByRole('button', { name: 'Try now' }).click();
+  await details.getByText('The receiver accepted it.').waitFor();
+  assert.equal((await details.getByText(/^answered (503|200)/).count()) >= 2, true);
+  await details.getByRole('button', { name: 'Close' }).click();
+
+  const before = failing.arrived.length;
+  await table.getByRole('checkbox', { name: 'Choose all of this page' }).check();
+  await page.getByText('3 deliveries chosen').waitFor();
+  await page.getByRole('button', { name: 'Replay them' }).click();
+  await page.getByText('3 deliveries are sent again.').waitFor();
+  await until(() => failing.arrived.length >= before + 3);
+  await table.getByText('Delivered').nth(2).waitFor();
+  await status.getByText('On', { exact: true }).waitFor();
+
+  await choose(page, page, 'State', 'Held');
+  await page.getByText('No matching deliveries').waitFor();
+  await page.getByRole('button', { name: 'Clear filters' }).last().click();
+  await table.getByText('Delivered').nth(2).waitFor();
+  const id = failing.arrived[0]?.event.event_id;
+  await page.getByLabel('Search by id').fill(id);
+  await until(async () => (await table.getByRole('row').count()) === 2);
+  await page.reload();
+  await until(async () => (await table.getByRole('row').count()) === 2);
+  await failing.close();
+  assert.deepEqual(complaints, []);
+});
+
+test('what was refused of many is said, and what went through is sent', proof, async () => {
+  account = await makeAccount(server);
+  const webhook = await insertWebhook(server, account, { origin: new URL(receiver.url).origin });
+  const { sql } = server.database;
+  await fill(sql, webhook, 'exhausted', { count: 2 });
+  const [gone = ''] = await fill(sql, webhook, 'exhausted', { count: 1, type: 'engagement.end' });
+  await sql`DELETE FROM events WHERE id = (SELECT event_id FROM delivery_log WHERE delivery_id = ${gone})`;
+  const { page, complaints } = await open(`/webhooks/${webhook.id}`);
+  await page.getByRole('checkbox', { name: 'Choose all of this page' }).check();
+  await page.getByRole('button', { name: 'Replay them' }).click();
+  await page.getByText('2 deliveries are sent again.').waitFor();
+  await page.getByText('1 was refused:').waitFor();
+  await page.getByText(/is older than what is kept\. \(1\)/).waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test('it is switched off, what happens is held, and is recovered since a time', proof, async () => {
+  account = await makeAccount(server);
+  const webhook = await insertWebhook(server, account, { origin: new URL(receiver.url).origin });
+  await fill(server.database.sql, webhook, 'held', { count: 3 });
+  const { page, complaints } = await open(`/webhooks/${webhook.id}`);
+  await page.getByRole('button', { name: 'Switch off' }).click();
+  await page.getByText(/switched off since/).waitFor();
+  assert.ok(await page.getByRole('button', { name: 'Send a test event' }).isDisabled());
+  await page.getByRole('button', { name: 'Switch on' }).click();
+  await page.getByText('On', { exact: true }).waitFor();
+  await page.getByRole('table', { name: 'Deliveries' }).getByText('Held').nth(2).waitFor();
+  await page.getByRole('tab', { name: 'Recover' }).click();
+  await page.getByText('No recoveries yet').waitFor();
+  const before = receiver.arrived.length;
+  await page.getByRole('button', { name: 'Recover' }).click();
+  const row = page.getByRole('table', { name: 'Recoveries' }).getByRole('row').nth(1);
+  await row.getByText('Finished').waitFor();
+  await row.getByRole('cell', { name: '3', exact: true }).waitFor();
+  await until(() => receiver.arrived.length === before + 3);
+
+  await page.getByLabel('To (optional)').fill('2020-01-01T00:00');
+  await page.getByRole('button', { name: 'Recover' }).click();
+  await page.getByText('must be later than since').waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test('two edit one webhook: both versions are shown, and what is chosen is saved', async () => {
+  account = await makeAccount(server);
+  const webhook = await makeWebhook(server, account, { url: receiver.url, description: 'At first' });
+  const { page, complaints } = await open(`/webhooks/${webhook.id}/settings`);
+  await page.getByRole('textbox', { name: 'Description' }).fill('Mine');
+  const body = { url: receiver.url, method: 'POST', events: ['engagement.end'], description: 'Theirs' };
+  expectStatus(await call(server, `PUT /webhooks/${webhook.id}`, { token: account.admin, body }), 200);
+  await page.getByRole('button', { name: 'Save' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Somebody else has changed this webhook' });
+  await dialog.getByText('Mine: Mine').waitFor();
+  await dialog.getByText('Theirs: Theirs').waitFor();
+  await dialog.getByRole('button', { name: 'Save these choices' }).click();
+  await page.getByText('The webhook is saved.').waitFor();
+  const saved = (await call(server, `GET /webhooks/${webhook.id}`, { token: account.admin })).body;
+  assert.deepEqual([saved.description, saved.events], ['Mine', ['engagement.end']]);
+
+  await page.getByRole('button', { name: 'Rotate the secret' }).click();
+  await page.getByRole('button', { name: 'Rotate', exact: true }).click();
+  const rotated = page.getByRole('dialog', { name: 'The new secret' });
+  const secret = await rotated.getByLabel('Secret').innerText();
+  assert.notEqual(secret, webhook.secret);
+  await rotated.getByText('The former secret goes on for a day').waitFor();
+  await rotated.getByRole('button', { name: 'I have kept it' }).click();
+  await page.getByRole('button', { name: 'Delete' }).click();
+  const asking = page.getByRole('dialog', { name: 'Delete this webhook?' });
+  await asking.getByRole('button', { name: 'Keep it' }).click();
+  await asking.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await asking.getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('No webhooks yet').waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test('the catalogue has every event type, with its fields and a sample', async () => {
+  account = await makeAccount(server);
+  const { page, complaints } = await open('/webhooks/catalogue');
+  await page.getByLabel('Search event types').fill('scan');
+  const types = page.getByRole('navigation', { name: 'Event types' });
+  await types.getByRole('link', { name: 'engagement.files.security_scan_result' }).click();
+  await page.getByRole('heading', { name: 'engagement.files.security_scan_result' }).waitFor();
+  const sample = JSON.parse(await page.getByRole('region', { name: 'Sample', exact: true }).innerText());
+  assert.equal(sample.event_type, 'engagement.files.security_scan_result');
+  await page.getByRole('table', { name: 'Fields' }).getByText('file_id').waitFor();
+  await page.getByText('JSON Schema').click();
+  const schema = JSON.parse(await page.getByRole('region', { name: 'JSON Schema' }).innerText());
+  assert.equal(schema.type, 'object');
+  assert.equal(await page.getByRole('region', { name: 'Verifying' }).innerText(), verifySnippet);
+  assert.deepEqual(complaints, []);
+});
+
+for (const { where, ...options } of looks)
+  test(`no barriers ${where}`, async () => {
+    account = await makeAccount(server);
+    await makeSite(server, account, 'A long name of a site '.repeat(8));
+    const webhook = await insertWebhook(server, account, {
+      siteIds: null,
+      origin: `https://${'a-long-name.'.repeat(12)}example`,
+    });
+    const { sql } = server.database;
+    const hour = 3_600_000;
+    for (const [index, standing] of (['delivered', 'exhausted', 'delivered', 'held', 'discarded'] as const).entries())
+      await fill(sql, webhook, standing, { count: 4 + index, at: new Date(Date.now() - (5 - index) * hour) });
+    const [one = ''] = await fill(sql, webhook, 'exhausted', { count: 1, payload: { text: hostile } });
+    const { page, complaints } = await open('/webhooks', options);
+    const home = `/console/webhooks/${webhook.id}`;
+    const places = [
+      // A phone has no room for how deliveries went.
+      ['/console/webhooks', options.viewport.width === 375 ? 'a-long-name' : 'delivered, '],
+      ['/console/webhooks/new', 'engagement.transfer'],
+      [home, 'Failed'],
+      [`${home}/deliveries/${one}`, 'Answered 500'],
+      [`${home}/outcomes`, 'How long attempts took'],
+      [`${home}/recover`, 'No recoveries yet'],
+      [`${home}/settings`, 'engagement.transfer'],
+      ['/console/webhooks/catalogue', 'timingSafeEqual'],
+    ] as const;
+    for (const [path, shown] of places) {
+      await page.goto(`${server.url}${path}`);
+      await page.getByText(shown).filter({ visible: true }).first().waitFor();
+      assert.deepEqual(await barriersOf(page), [], path);
+      assert.deepEqual(await tooWideOn(page), [], path);
+    }
+    assert.deepEqual(complaints, []);
+  });

@@ -1,0 +1,392 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { FileDisk } from '../../packages/server/src/engagements/files/disk.ts';
+import { sweepFiles } from '../../packages/server/src/engagements/files/sweep.ts';
+import { createLog } from '../../packages/server/src/platform/log.ts';
+import { openDatabase } from '../../packages/server/src/platform/database.ts';
+import { startCluster, urlOf } from '../support/cluster.ts';
+import { cloneDatabase } from '../support/database.ts';
+import { fileForm, gif, listed, onDisk, png, send, setSite, slowUpload, startTalk } from '../support/files.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { freePort, temporaryDirectory, UsherProcess } from '../support/process.ts';
+import { call, startTestServer, until, type Answer } from '../support/server.ts';
+import { expectStatus, makeAccount } from '../support/world.ts';
+
+/** What may come instead of a file, and what may go wrong on its way: nothing is left of either. */
+const server = await forThisFile(startTestServer());
+const talk = await startTalk(server);
+
+const mebibyte = 1024 * 1024;
+const most = 25 * mebibyte;
+
+/** A body as it stands. */
+async function raw(body: string, type = 'multipart/form-data; boundary=edge'): Promise<Answer> {
+  return call(server, `POST ${talk.path}`, { token: talk.visitor.token, body, headers: { 'content-type': type } });
+}
+
+const part = (headers: string, content = 'x'): string =>
+  `--edge\r\ncontent-disposition: ${headers}\r\n\r\n${content}\r\n`;
+const file = 'form-data; name="content"; filename="a.txt"';
+
+const wrongForms: readonly [what: string, body: string, status: number, says: RegExp][] = [
+  ['no parts', '--edge--\r\n', 422, /\/content is required: a part with a file name/],
+  ['no file name', `${part('form-data; name="content"')}--edge--`, 422, /\/content must be sent with a file name/],
+  ['an empty file name', `${part('form-data; name="content"; filename=""')}--edge--`, 422, /with a file name/],
+  ['another part', `${part('form-data; name="file"; filename="a"')}--edge--`, 422, /\/file is not a known part/],
+  ['a field beside it', `${part(file)}${part('form-data; name="a/b"')}--edge--`, 422, /\/a~1b is not a known part/],
+  ['two files', `${part(file)}${part(file)}--edge--`, 422, /\/content must be the only part/],
+  ['an empty file', `${part(file, '')}--edge--`, 422, /\/content must not be empty/],
+  ['many parts', `${part('form-data; name="a"').repeat(20)}--edge--`, 422, /more than 10 parts/],
+  ['an encoding', `${part(`${file}\r\ncontent-transfer-encoding: base64`)}--edge--`, 422, /without a content-transfer/],
+  ['no end', part(file), 400, /not well-formed/],
+  ['half a part', '--edge\r\ncontent-dis', 400, /not well-formed/],
+  ['a part without headers', '--edge\r\n\r\n--edge--\r\n', 400, /not well-formed/],
+  ['headers that do not end, before a file', `--edge\r\na: b\r\n${part(file)}--edge--`, 400, /not well-formed/],
+  ['headers that do not end, after a file', `${part(file)}--edge\r\na: b\r\n--edge--`, 400, /not well-formed/],
+  ['no multipart at all', 'hello', 400, /not well-formed/],
+  ['nothing', '', 400, /not well-formed/],
+];
+for (const [what, body, status, says] of wrongForms) {
+  test(`a form with ${what} is refused`, async () => {
+    const answer = expectStatus(await raw(body), status);
+    assert.match(answer.body.detail, says);
+    assert.deepEqual(onDisk(server.dataDir), []);
+    assert.deepEqual(await listed(server, talk), []);
+  });
+}
+
+test('what is not multipart is 415, without a boundary 400', async () => {
+  for (const type of [
+    'application/json',
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/mixed; boundary=a',
+  ]) {
+    const answer = expectStatus(await raw('{}', type), 415);
+    assert.match(answer.body.detail, /multipart\/form-data/);
+  }
+  expectStatus(await call(server, `POST ${talk.path}`, { token: talk.visitor.token }), 415);
+  expectStatus(await raw('x', 'multipart/form-data'), 400);
+  expectStatus(await call(server, `POST ${talk.path}`, { body: fileForm('x') }), 401);
+});
+
+test('25 MiB are taken, one byte more is not', async () => {
+  const own = await startTalk(server);
+  await setSite(server, own.account, { allowed_file_content_types: ['application/octet-stream'] });
+  const bytes = new Uint8Array(most + 1);
+  const whole = await send(server, own, fileForm(bytes.subarray(0, most), 'zeros'));
+  assert.equal((await listed(server, own))[0].id, expectStatus(whole, 200).body.file_id);
+  const before = onDisk(server.dataDir);
+  const refused = expectStatus(await send(server, own, fileForm(bytes, 'zeros')), 413);
+  assert.deepEqual(
+    [refused.body.error, refused.body.detail],
+    ['body_too_large', 'A file may have 26214400 bytes at most (25 MiB).'],
+  );
+  // Without a length to go by, and with much more of it.
+  const slow = slowUpload(server, own);
+  slow.answer.catch(() => undefined);
+  for (let sent = 0; sent <= most + mebibyte; sent += mebibyte) void slow.write(new Uint8Array(mebibyte));
+  assert.equal((await slow.answer).status, 413);
+  slow.cut();
+  assert.equal(
+    expectStatus(await send(server, own, fileForm(new Uint8Array(2 * most), 'zeros')), 413).body.error,
+    'body_too_large',
+  );
+  assert.deepEqual(onDisk(server.dataDir), before);
+  const got = await fetch(`${server.url}${own.path}/${whole.body.file_id}`, {
+    headers: { authorization: `Bearer ${own.visitor.token}` },
+  });
+  assert.equal((await got.arrayBuffer()).byteLength, most);
+});
+
+const text = (content: string): Uint8Array<ArrayBuffer> => Uint8Array.from(Buffer.from(content));
+const joined = (...parts: Uint8Array[]): Uint8Array<ArrayBuffer> => Uint8Array.from(Buffer.concat(parts));
+/** Content, name and declared type; and what it is. */
+const kinds: readonly [content: Uint8Array<ArrayBuffer>, name: string, declared: string, is: string][] = [
+  [png, 'a.png', 'image/png', 'image/png'],
+  [png, 'a.txt', 'text/plain', 'image/png'],
+  [text('%PDF-1.7\n1 0 obj'), 'a', 'image/png', 'application/pdf'],
+  [text('Hello, Žluť'), 'a', 'image/png', 'text/plain'],
+  [text('BMW and GIF89a are text'), 'a.bmp', 'image/bmp', 'text/plain'],
+  [text('GIF89a=1;alert(1)'), 'a.gif', 'image/gif', 'text/plain'],
+  [text('a,b\n1,2\n'), 'a.csv', 'text/csv', 'text/csv'],
+  [text('{"a":1}'), 'a.json', 'application/json', 'application/json'],
+  [text('plain'), 'a', 'text/css', 'text/plain'],
+  [text('<script>alert(1)</script>'), 'a.txt', 'text/plain', 'text/html'],
+  [text('\ufeff \n\t<!-- hi --><HTML>'), 'a.csv', 'text/csv', 'text/html'],
+  [text(`${' '.repeat(70_000)}<p>late`), 'a.png', 'image/png', 'text/html'],
+  [text('<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'), 'a.png', 'image/png', 'image/svg+xml'],
+  [text('<?xml version="1.0"?><!-- x --><svg/>'), 'a', 'text/plain', 'image/svg+xml'],
+  [text('<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"/>'), 'a', 'text/plain', 'text/html'],
+  [text('<?xml version="1.0"?><note/>'), 'a', 'text/plain', 'application/xml'],
+  [text('hello <script>'), 'invoice.html', 'text/plain', 'text/html'],
+  [text('hello <script>'), 'invoice.HTML. ', 'text/plain', 'text/html'],
+  [joined(png, text('<script>alert(1)</script>')), 'picture.svg', 'image/png', 'image/svg+xml'],
+  [joined(gif, text('<script>alert(1)</script>')), 'a.gif', 'text/html', 'image/gif'],
+  [text('@echo off'), 'run.bat', 'text/plain', 'application/octet-stream'],
+  [text('a\0b'), 'a.txt', 'text/plain', 'application/octet-stream'],
+  [text('MZ\u0090\0\u0003\0'), 'a.txt', 'text/plain', 'application/x-msdownload'],
+  [
+    joined(Uint8Array.from([0xff, 0xfe]), Uint8Array.from(Buffer.from('<svg/>', 'utf16le'))),
+    'a.txt',
+    'text/plain',
+    'application/octet-stream',
+  ],
+  [
+    joined(Uint8Array.from([0xff, 0xfe]), Uint8Array.from(Buffer.from('<?xml version="1.0"?><svg/>', 'utf16le'))),
+    'a',
+    'text/plain',
+    'application/octet-stream',
+  ],
+  [Uint8Array.from([0xc3, 0x28]), 'a.txt', 'text/plain', 'application/octet-stream'],
+];
+
+test('a file is what its bytes and its name say, never what it was declared', async () => {
+  const own = await startTalk(server);
+  await setSite(server, own.account, { allowed_file_content_types: ['image/*', 'text/*', 'Application/*'] });
+  for (const [content, name, declared, is] of kinds) {
+    const shown = `${name} ${declared} ${Buffer.from(content).toString('latin1').trim().slice(0, 40)}`;
+    expectStatus(await send(server, own, fileForm(content, name, declared)), 200);
+    assert.equal((await listed(server, own)).at(-1).content_type, is, shown);
+  }
+  await setSite(server, own.account, { allowed_file_content_types: null });
+  const before = onDisk(server.dataDir);
+  const taken = new Set(['image/png', 'image/gif', 'application/pdf', 'text/plain']);
+  for (const [content, name, declared, is] of kinds) {
+    // A kind of plain text that the site does not name is plain text.
+    const wanted = taken.has(is) || ['text/csv', 'application/json'].includes(is) ? 200 : 422;
+    expectStatus(await send(server, own, fileForm(content, name, declared)), wanted);
+  }
+  assert.equal(onDisk(server.dataDir).length - before.length, kinds.filter(([, , , is]) => taken.has(is)).length + 2);
+});
+
+test('names are made harmless', async () => {
+  const own = await startTalk(server);
+  const names: readonly [sent: string, kept: string][] = [
+    ['../../etc/passwd', 'passwd'],
+    [String.raw`C:\Users\a\b.txt`, 'b.txt'],
+    ['..', 'file'],
+    ['a\u0007\u0000b.txt', 'ab.txt'],
+    ['cod\u202Egpj.txt', 'codgpj.txt'],
+    ['a.txt . .', 'a.txt'],
+    ['ünïcödé 🐧.txt', 'ünïcödé 🐧.txt'],
+    [`${'x'.repeat(400)}.txt`, `${'x'.repeat(251)}.txt`],
+    ['🐧'.repeat(300), '🐧'.repeat(255)],
+    ["a'b;c%41.txt", "a'b;c%41.txt"],
+    ['__proto__', '__proto__'],
+    [`${'x'.repeat(246)}.txt     ${'x'.repeat(20)}`, `${'x'.repeat(246)}.txt`],
+    [`${'x'.repeat(254)}.${'y'.repeat(20)}`, 'x'.repeat(254)],
+    ['a.txt\u00a0. \u2003.', 'a.txt'],
+  ];
+  for (const [name, kept] of names) {
+    expectStatus(await send(server, own, fileForm('x', name)), 200);
+    const { id, name: found } = (await listed(server, own)).at(-1);
+    assert.equal(found, kept);
+    const got = await fetch(`${server.url}${own.path}/${id}`, {
+      headers: { authorization: `Bearer ${own.visitor.token}` },
+    });
+    const [, encoded = ''] = /filename\*=UTF-8''([\w.~%-]*)$/.exec(got.headers.get('content-disposition') ?? '') ?? [];
+    assert.equal(decodeURIComponent(encoded), kept);
+    assert.equal(await got.text(), 'x');
+  }
+  // Cut, it would end in spaces, which some systems ignore: it would be a page there.
+  const page = `${'x'.repeat(245)}.html     ${'x'.repeat(20)}`;
+  assert.match(expectStatus(await send(server, own, fileForm('x', page)), 422).body.detail, /is text\/html/);
+});
+
+test('an upload that is cut off leaves nothing', async () => {
+  const own = await startTalk(server);
+  const before = onDisk(server.dataDir);
+  const uploads = Array.from({ length: 10 }, () => slowUpload(server, own));
+  for (const upload of uploads) await upload.write('x'.repeat(100_000));
+  await until(() => onDisk(server.dataDir).length === before.length + 20);
+  for (const upload of uploads) upload.cut();
+  await until(() => onDisk(server.dataDir).length === before.length);
+  assert.deepEqual(await listed(server, own), []);
+  expectStatus(await send(server, own, fileForm('x')), 200);
+});
+
+test('an upload may take longer than other requests, if something comes all the while', async (t) => {
+  const own = await startTalk(server);
+  const usual = server.app.server.requestTimeout;
+  server.app.server.requestTimeout = 500;
+  t.after(() => (server.app.server.requestTimeout = usual));
+  // Another request that does not become whole is cut by the same check that an upload outlives.
+  const cut = fetch(`${server.url}/teams`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${own.account.admin}`, 'content-type': 'application/json' },
+    body: new ReadableStream({ start: (stream) => stream.enqueue(new TextEncoder().encode('{')) }),
+    duplex: 'half',
+  });
+  const upload = slowUpload(server, own);
+  await upload.write('begin ');
+  assert.equal((await cut).status, 408);
+  await upload.write('end');
+  upload.end();
+  const { status, body } = await upload.answer;
+  assert.equal(status, 200);
+  const got = await call(server, `GET ${own.path}/${body.file_id}`, { token: own.visitor.token });
+  assert.equal(got.body, 'begin end');
+});
+
+test('an engagement that ends while a file is coming does not get it', async () => {
+  const own = await startTalk(server);
+  const before = onDisk(server.dataDir);
+  const upload = slowUpload(server, own);
+  await upload.write('begin ');
+  await until(() => onDisk(server.dataDir).length > before.length);
+  const end = { token: own.operator.token, body: { action: 'end' } };
+  expectStatus(await call(server, `PATCH /engagements/${own.engagement}`, end), 200);
+  upload.end();
+  const { status, body } = await upload.answer;
+  assert.deepEqual([status, body.error], [409, 'engagement_ended']);
+  await until(() => onDisk(server.dataDir).length === before.length);
+});
+
+test('a database that goes away while the row is written: 503, and no file without a row that is not marked', async () => {
+  const own = await startTalk(server);
+  const before = onDisk(server.dataDir);
+  const { sql } = server.database;
+  const answer = await sql.begin(async (holder) => {
+    await holder`SELECT 1 FROM engagements WHERE id = ${own.engagement} FOR UPDATE`;
+    const sending = send(server, own, fileForm('x'));
+    const waiting = async () => sql<{ pid: number }[]>`
+      SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    await until(async () => (await waiting()).length === 1);
+    await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = ${(await waiting())[0]?.pid ?? 0}`;
+    return sending;
+  });
+  assert.equal(expectStatus(answer, 503).body.error, 'database_unavailable');
+  assert.deepEqual(onDisk(server.dataDir), before, 'the row was never inserted, so the file goes');
+  assert.deepEqual(await listed(server, own), []);
+  expectStatus(await send(server, own, fileForm('x')), 200);
+});
+
+test('a commit that was not heard of leaves the file under its mark, for the sweep to decide', async () => {
+  const own = await startTalk(server);
+  const { sql } = server.database;
+  const before = onDisk(server.dataDir);
+  await sql`
+    CREATE FUNCTION cut_off() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$`;
+  await sql`
+    CREATE CONSTRAINT TRIGGER cut_off AFTER INSERT ON files DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW EXECUTE FUNCTION cut_off()`;
+  try {
+    expectStatus(await send(server, own, fileForm('x')), 503);
+  } finally {
+    await sql`DROP TRIGGER cut_off ON files`;
+  }
+  const [id, mark, ...more] = onDisk(server.dataDir).filter((name) => !before.includes(name));
+  assert.deepEqual([id === mark, more], [true, []], 'the file and its mark, which have the same name');
+  await sweepFiles(sql, new FileDisk(server.dataDir, createLog('silent')), new Date(Date.now() + 3_601_000));
+  assert.deepEqual(onDisk(server.dataDir), before);
+});
+
+test('a folder that cannot be written to is 503, and works again when it can', async () => {
+  await using own = await startTestServer();
+  const there = await startTalk(own);
+  // In the folder's place; permissions would not stop root.
+  writeFileSync(join(own.dataDir, 'files'), '');
+  const refused = expectStatus(await send(own, there, fileForm('x')), 503);
+  assert.equal(refused.body.error, 'storage_unavailable');
+  assert.doesNotMatch(JSON.stringify(refused.body), /ENOTDIR|\/tmp/);
+  assert.ok(own.logged.some((line) => line.includes('ENOTDIR')));
+  rmSync(join(own.dataDir, 'files'));
+  mkdirSync(join(own.dataDir, 'files/incoming'), { recursive: true });
+  expectStatus(await send(own, there, fileForm('x')), 200);
+});
+
+const allowAnything = { allowed_file_content_types: ['application/octet-stream'] };
+
+/** The most memory a process has ever had, in bytes. */
+function peakMemory(pid: number): number {
+  const [, kib = '0'] = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kib) * 1024;
+}
+
+test(
+  'ten files of 25 MiB from each side at once cost no memory to speak of; SIGKILL in the middle leaves what the next start sweeps',
+  { timeout: 120_000, skip: process.platform !== 'linux' && 'reads /proc' },
+  async () => {
+    await using cluster = await startCluster(1, { USHER_SCANNER: 'none' });
+    const [node] = cluster.nodes;
+    assert.ok(node?.child.pid);
+    const there = cluster.reach(node);
+    const account = await makeAccount(there);
+    await setSite(there, account, allowAnything);
+    const own = await startTalk(there, account);
+    const bytes = new Uint8Array(most);
+    expectStatus(await send(there, own, fileForm(bytes.subarray(0, mebibyte), 'warm')), 200);
+    const before = peakMemory(node.child.pid);
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, async (_, index) =>
+        send(there, own, fileForm(bytes, 'zeros'), { token: index % 2 === 0 ? own.visitor.token : own.operator.token }),
+      ),
+    );
+    for (const answer of answers) expectStatus(answer, 200);
+    const grown = peakMemory(node.child.pid) - before;
+    assert.ok(grown < 160 * mebibyte, `grew by ${Math.round(grown / mebibyte)} MiB for 500 MiB of files`);
+
+    const kept = onDisk(cluster.dataDir);
+    const upload = slowUpload(there, own);
+    await upload.write(bytes.subarray(0, mebibyte));
+    await until(() => onDisk(cluster.dataDir).length === kept.length + 2);
+    await node.stop('SIGKILL');
+    await assert.rejects(upload.answer);
+    const left = onDisk(cluster.dataDir).filter((name) => !kept.includes(name));
+    assert.equal(left.length, 2, 'the mark and the part');
+    const hourAgo = Date.now() / 1000 - 3_601;
+    for (const name of left) utimesSync(join(cluster.dataDir, 'files/incoming', name), hourAgo, hourAgo);
+    const next = cluster.reach(await cluster.start());
+    await until(() => onDisk(cluster.dataDir).length === kept.length);
+    assert.equal((await listed(next, own)).length, 21);
+  },
+);
+
+const unshare = 'unshare';
+/** A namespace of its own, in which a small disk stands in the folder's place; it goes with the process. */
+const flags = process.getuid?.() === 0 ? '-m' : '-rm';
+const ownDisk = [flags, 'sh', '-c', 'mount -t tmpfs -o size=3m tmpfs "$USHER_DATA_DIR" && exec "$@"', 'sh'];
+const hasNamespaces = spawnSync(unshare, [flags, 'true']).status === 0;
+
+test(
+  'a full disk is 503 storage_full; what did not fit is gone, and what fits is taken',
+  { timeout: 60_000, skip: !hasNamespaces && 'needs unshare and the right to make namespaces, to have a small disk' },
+  async () => {
+    const address = await cloneDatabase();
+    const database = openDatabase(address, 2);
+    const directory = temporaryDirectory();
+    const port = await freePort();
+    const command = [...ownDisk, process.execPath, 'packages/server/bin/usher.mjs', 'serve'];
+    const env = {
+      PATH: process.env['PATH'],
+      PORT: String(port),
+      DATABASE_URL: urlOf(address),
+      USHER_DATA_DIR: directory.path,
+      USHER_SCANNER: 'none',
+    };
+    const node = new UsherProcess(spawn(unshare, command, { env, stdio: ['ignore', 'pipe', 'pipe'] }), port);
+    try {
+      const there = { url: (await node.ready()).url, database };
+      const account = await makeAccount(there);
+      await setSite(there, account, allowAnything);
+      const own = await startTalk(there, account);
+      for (let time = 0; time < 3; time += 1) {
+        const refused = expectStatus(await send(there, own, fileForm(new Uint8Array(5 * mebibyte), 'zeros')), 503);
+        assert.equal(refused.body.error, 'storage_full');
+      }
+      expectStatus(await send(there, own, fileForm(new Uint8Array(2 * mebibyte), 'zeros')), 200);
+      expectStatus(await send(there, own, fileForm(new Uint8Array(2 * mebibyte), 'zeros')), 503);
+      assert.equal((await listed(there, own)).length, 1);
+      await until(() => node.output.includes('ENOSPC'));
+    } finally {
+      await node.stop('SIGKILL');
+      await database.close(1_000);
+      directory.remove();
+    }
+  },
+);

@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { end, engage, ofType, type Who } from '../support/chat.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, type Answer, type Json, type TestServer } from '../support/server.ts';
+import { acceptOffer, enqueue, eventsOf, expectStatus, makePresent, makeVisitor } from '../support/world.ts';
+
+const server = await forThisFile(startTestServer());
+
+test('D8.11 the typing clock grows for everybody, and nothing is stored unless a webhook wants it', async () => {
+  const chat = await engage(server);
+  const { visitor, operator, own, id } = chat;
+  const second = await startTestServer({}, server.database.address);
+  const type = async (at: TestServer, who: Who, typing: Json): Promise<Answer> =>
+    call(at, `PUT /engagements/${id}/typing_indicator`, { token: who.token, body: { typing } });
+  const before = await eventsOf(server, own);
+  for (const at of [server, second])
+    for (const who of [visitor, operator]) expectStatus(await type(at, who, true), 204);
+  assert.deepEqual(await eventsOf(server, own), before);
+  for (const wrong of [undefined, 'yes', null]) expectStatus(await type(server, visitor, wrong), 422);
+  assert.equal((await type(server, await makeVisitor(server, own), true)).status, 404);
+  await end(chat);
+  assert.equal((await type(server, visitor, false)).status, 422);
+
+  const wanted = await engage(
+    server,
+    {},
+    {
+      webhooks: [{ url: 'https://a.test/h', method: 'POST', events: ['engagement.chat.typing_indicator.visitor'] }],
+    },
+  );
+  const again = { ...wanted, token: wanted.visitor.token };
+  for (const at of [server, second, server]) {
+    const answer = await call(at, `PUT /engagements/${again.id}/typing_indicator`, {
+      token: again.token,
+      body: { typing: true },
+    });
+    expectStatus(answer, 204);
+  }
+  expectStatus(
+    await call(server, `PUT /engagements/${again.id}/typing_indicator`, {
+      token: wanted.operator.token,
+      body: { typing: true },
+    }),
+    204,
+  );
+  const told = ofType(await eventsOf(server, wanted.own), 'engagement.chat.typing_indicator.visitor');
+  const clocks = told.map(({ typing_indicator: { clock } }) => clock);
+  assert.equal(clocks.length, 3);
+  assert.deepEqual(
+    clocks,
+    [...new Set<number>(clocks)].toSorted((a, b) => a - b),
+  );
+  assert.deepEqual(told[0].typing_indicator.sender, { id: wanted.visitor.id });
+  await second[Symbol.asyncDispose]();
+});
+
+test('visitor events', async () => {
+  const chat = await engage(server);
+  const { own, visitor, operator, id } = chat;
+  const post = async (who: Who, body: Json): Promise<Answer> =>
+    call(server, `POST /engagements/${id}/events`, { token: who.token, body });
+  const answer = expectStatus(await post(visitor, { message: 'cart_opened' }), 200).body;
+  for (const body of [{}, { message: '' }, { message: 1 }]) expectStatus(await post(visitor, body), 422);
+  assert.equal((await post(operator, { message: 'x' })).status, 403);
+  assert.equal((await post(await makeVisitor(server, own), { message: 'x' })).status, 404);
+  const [told, ...more] = ofType(await eventsOf(server, own), 'engagement.event');
+  assert.equal(more.length, 0);
+  assert.deepEqual(told.message, {
+    timestamp: answer.created_at,
+    id: answer.id,
+    engagement_id: id,
+    sub_engagement: { id: told.message.sub_engagement.id, operator_id: operator.id, site_id: own.siteId },
+    sender: { type: 'visitor', id: visitor.id },
+    content: 'cart_opened',
+  });
+  await end(chat);
+  assert.equal((await post(visitor, { message: 'x' })).status, 409);
+});
+
+test('media upgrades: asked, replaced, accepted, and the operator is occupied accordingly (D4.4)', async () => {
+  const chat = await engage(server);
+  const { own, visitor, operator, id, queue } = chat;
+  const base = `/engagements/${id}/media_upgrade_requests`;
+  const ask = async (who: Who, body: Json): Promise<Answer> => call(server, `POST ${base}`, { token: who.token, body });
+  const answer = async (who: Who, upgrade: string, action: string): Promise<Answer> =>
+    call(server, `PATCH ${base}/${upgrade}`, { token: who.token, body: { action } });
+  for (const body of [
+    {},
+    { audio: null, video: null },
+    { audio: 'one_way', video: null },
+    { audio: 'two_way' },
+    { audio: null, video: 'three_way' },
+  ])
+    expectStatus(await ask(visitor, body), 422);
+  const first = expectStatus(await ask(operator, { audio: 'two_way', video: 'one_way' }), 201).body;
+  assert.deepEqual([first.target, first.state], ['visitor', 'pending']);
+  const second = expectStatus(await ask(visitor, { audio: 'two_way', video: null }), 201).body;
+  const { body: list } = await call(server, `GET ${base}`, { token: visitor.token });
+  assert.deepEqual(
+    list.media_upgrade_requests.map((each: Json) => [each.id, each.state]),
+    [
+      [second.id, 'pending'],
+      [first.id, 'canceled'],
+    ],
+  );
+  assert.equal(expectStatus(await answer(visitor, first.id, 'accept'), 409).body.error, 'request_ended');
+  assert.equal((await answer(visitor, second.id, 'accept')).status, 403);
+  assert.equal((await answer(visitor, second.id, 'decline')).status, 403);
+  assert.equal((await answer(operator, second.id, 'cancel')).status, 403);
+  assert.equal((await answer(operator, randomUUID(), 'accept')).status, 404);
+
+  // Room for a second text, which an upgraded engagement takes away.
+  const raise = { token: own.admin, body: { max_engagement_count: 2 } };
+  expectStatus(await call(server, `PATCH /operators/${operator.id}`, raise), 200);
+  const other = await enqueue(server, own, queue);
+  const otherId = await acceptOffer(server, operator);
+  assert.equal(expectStatus(await answer(operator, second.id, 'accept'), 409).body.error, 'operator_unavailable');
+  expectStatus(
+    await call(server, `PATCH /engagements/${otherId}`, { token: other.visitor.token, body: { action: 'end' } }),
+    200,
+  );
+  const accepted = await Promise.all([1, 2, 3].map(async () => answer(operator, second.id, 'accept')));
+  for (const each of accepted) assert.equal(expectStatus(each, 200).body.state, 'accepted');
+  assert.equal((await call(server, `GET /engagements/${id}`, { token: visitor.token })).body.media, 'audio');
+  const waiting = await enqueue(server, own, queue);
+  const ticket = async (): Promise<string> =>
+    (await call(server, `GET /queue_tickets/${waiting.id}`, { token: waiting.visitor.token })).body.state;
+  assert.equal(await ticket(), 'waiting');
+  const third = expectStatus(await ask(operator, { audio: null, video: 'two_way' }), 201).body;
+  expectStatus(await answer(visitor, third.id, 'decline'), 200);
+  assert.equal(expectStatus(await answer(visitor, third.id, 'accept'), 409).body.error, 'request_ended');
+  const fourth = expectStatus(await ask(operator, { audio: null, video: 'two_way' }), 201).body;
+  expectStatus(await answer(operator, fourth.id, 'cancel'), 200);
+  await end(chat);
+  assert.equal(await ticket(), 'offered');
+  assert.equal((await ask(visitor, { audio: 'two_way', video: null })).status, 409);
+
+  const events = await eventsOf(server, own);
+  const [told] = ofType(events, 'engagement.media_upgrade_request');
+  const named = { engagement_id: id, sub_engagement_id: first.sub_engagement_id };
+  const { media_upgrade_request: upgrade } = told;
+  assert.deepEqual(upgrade, { id: first.id, audio: 'two_way', video: 'one_way', target: 'visitor', ...named });
+  const news = ofType(events, 'engagement.chat.system_message').map(({ message }) => message.content);
+  assert.deepEqual(news, [
+    'The operator asked for audio and one-way video.',
+    'The visitor asked for audio.',
+    'The operator accepted audio.',
+    'The operator asked for two-way video.',
+    'The visitor declined two-way video.',
+    'The operator asked for two-way video.',
+    'The operator canceled two-way video.',
+  ]);
+  // None of them was acknowledged; but they are no chat messages.
+  const flags = ofType(events, 'engagement.chat.system_message').map((event) => event.undelivered_messages);
+  assert.deepEqual(new Set(flags), new Set([false]));
+});
+
+test('a media upgrade that nobody answered is called off when its engagement ends, or passes on', async () => {
+  const chat = await engage(server);
+  const { own, visitor, operator, id } = chat;
+  const base = `/engagements/${id}/media_upgrade_requests`;
+  const body = { audio: 'two_way', video: null };
+  const asked = expectStatus(await call(server, `POST ${base}`, { token: visitor.token, body }), 201).body;
+  const colleague = await makePresent(server, own);
+  const { id: transfer } = expectStatus(
+    await call(server, 'POST /transfer_requests', {
+      token: operator.token,
+      body: { engagement_id: id, operator_id: colleague.id },
+    }),
+    201,
+  ).body;
+  expectStatus(
+    await call(server, `PATCH /transfer_requests/${transfer}`, { token: colleague.token, body: { action: 'accept' } }),
+    200,
+  );
+  const late = await call(server, `PATCH ${base}/${asked.id}`, { token: colleague.token, body: { action: 'accept' } });
+  assert.equal(expectStatus(late, 409).body.error, 'request_ended');
+  assert.equal((await call(server, `GET /engagements/${id}`, { token: visitor.token })).body.media, 'text');
+});
+
+test('two media upgrades at once: one is pending', async () => {
+  const chat = await engage(server);
+  const base = `/engagements/${chat.id}/media_upgrade_requests`;
+  const body = { audio: 'two_way', video: null };
+  const asked = await Promise.all(
+    [chat.visitor, chat.operator, chat.visitor, chat.operator].map(async ({ token }) =>
+      call(server, `POST ${base}`, { token, body }),
+    ),
+  );
+  for (const each of asked) expectStatus(each, 201);
+  const { body: list } = await call(server, `GET ${base}`, { token: chat.visitor.token });
+  const states = list.media_upgrade_requests.map(({ state }: Json) => state);
+  assert.equal(states.filter((state: string) => state === 'pending').length, 1);
+  assert.equal(states.length, 4);
+});

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readConfig, SettingError } from '../../packages/server/src/config.ts';
+import { askBySms, eventually, newNumber, startCarrier } from '../support/carrier.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, type Json } from '../support/server.ts';
+import { eventsOf, expectStatus, makeAccount, makeOperator, makeSite, makeVisitor } from '../support/world.ts';
+
+const carrier = await forThisFile(startCarrier());
+const server = await forThisFile(startTestServer({ twilio: carrier.settings }));
+
+function sentTo(to: string): number {
+  return carrier.carried.filter((sms) => sms.to === to).length;
+}
+
+/** Every SMS that was due so far has been seen to. */
+async function idle(): Promise<void> {
+  await eventually(async () => {
+    const due = await server.database.sql`SELECT 1 FROM sms_messages WHERE due_at <= now() + interval '1 hour'`;
+    return due.length === 0;
+  });
+}
+
+test('the settings of a carrier go together, and each must be usable', () => {
+  const { environment } = carrier;
+  assert.equal(readConfig({}).twilio, null);
+  assert.deepEqual(readConfig(environment).twilio, carrier.settings);
+  const slash = readConfig({ ...environment, USHER_TWILIO_PUBLIC_URL: 'https://usher.example:443/' });
+  assert.equal(slash.twilio?.publicUrl, 'https://usher.example');
+  for (const name of Object.keys(environment)) {
+    const { [name]: left, ...others } = environment;
+    assert.throws(() => readConfig(others), new RegExp(`go together.*Missing: ${name}\\.`));
+    assert.throws(() => readConfig({ [name]: left ?? '' }), SettingError);
+  }
+  for (const wrong of [
+    { USHER_TWILIO_BASE_URL: 'api.twilio.com' },
+    { USHER_TWILIO_BASE_URL: 'ftp://api.twilio.com' },
+    { USHER_TWILIO_BASE_URL: 'https://user:secret@api.twilio.com' },
+    { USHER_TWILIO_PUBLIC_URL: 'https://usher.example/?a=b' },
+    { USHER_TWILIO_ACCOUNT_SID: '../AC' },
+    { USHER_TWILIO_AUTH_TOKEN: 'with space' },
+  ])
+    assert.throws(
+      () => readConfig({ ...environment, ...wrong }),
+      (error: Error) => error instanceof SettingError && !/secret|with space/.test(error.message),
+    );
+});
+
+test('without a carrier the route says what to set, and the carrier’s routes are not there', async () => {
+  const bare = await startTestServer({}, server.database.address);
+  try {
+    const own = await makeAccount(bare);
+    const answer = await askBySms(bare, own, { token: own.admin });
+    assert.deepEqual([answer.status, answer.body.error], [503, 'no_carrier']);
+    assert.match(
+      answer.body.detail,
+      /USHER_TWILIO_BASE_URL, USHER_TWILIO_ACCOUNT_SID, USHER_TWILIO_AUTH_TOKEN, USHER_TWILIO_PUBLIC_URL/,
+    );
+    for (const path of ['status', 'inbound'])
+      assert.equal((await call(bare, `POST /carriers/twilio/${path}`, { body: {} })).status, 404);
+  } finally {
+    await bare[Symbol.asyncDispose]();
+  }
+});
+
+test('what is wrong is said, all of it at once, and leaves nothing behind', async () => {
+  const own = await makeAccount(server);
+  const admin = { token: own.admin };
+  const wrong = expectStatus(
+    await askBySms(server, own, admin, { from_number: '5551234', to_number: '+0123456789', message: '', more: 1 }),
+    422,
+  ).body;
+  assert.deepEqual(wrong.details.map(({ attribute }: Json) => attribute).toSorted(), [
+    '/from_number',
+    '/message',
+    '/more',
+    '/to_number',
+  ]);
+  const rules: [Json, number, string][] = [
+    [{ message: 'x'.repeat(1_601) }, 422, 'invalid_request'],
+    [{ to_number: '+123456' }, 422, 'invalid_request'],
+    [{ to_number: '+1234567890123456' }, 422, 'invalid_request'],
+    [{ from_number: '+15550001111', to_number: '+15550001111' }, 422, 'invalid_request'],
+    [{ site_id: (await makeAccount(server)).siteId }, 404, 'not_found'],
+  ];
+  for (const [given, status, error] of rules) {
+    const answer = await askBySms(server, own, admin, given);
+    assert.deepEqual([answer.status, answer.body.error], [status, error], JSON.stringify(given));
+  }
+  const [to_number, from_number] = [newNumber(), newNumber()];
+  expectStatus(await askBySms(server, own, admin, { to_number, from_number }), 201);
+  await idle();
+  for (let each = 1; each < 10; each += 1)
+    expectStatus(await askBySms(server, own, admin, { to_number, from_number }), 201);
+  const tooMany = await askBySms(server, own, admin, { to_number, from_number });
+  assert.deepEqual([tooMany.status, tooMany.body.error], [409, 'too_many']);
+  await idle();
+  assert.equal(sentTo(to_number), 10);
+  const rows = await server.database.sql`SELECT 1 FROM sms_threads WHERE to_number = ${to_number}`;
+  assert.equal(rows.length, 10);
+});
+
+test('the visitor is the one who was written to before, never one who calls the phone its own', async () => {
+  const own = await makeAccount(server);
+  const admin = { token: own.admin };
+  const to_number = newNumber();
+  const claims = await makeVisitor(server, own);
+  const path = `PATCH /sites/${own.siteId}/visitors/${claims.id}`;
+  expectStatus(await call(server, path, { token: claims.token, body: { phone: to_number } }), 200);
+  const first = expectStatus(await askBySms(server, own, admin, { to_number }), 201).body.visitor_id;
+  assert.notEqual(first, claims.id);
+  assert.equal(expectStatus(await askBySms(server, own, admin, { to_number }), 201).body.visitor_id, first);
+  const elsewhere = await askBySms(server, own, admin, { site_id: await makeSite(server, own), to_number });
+  assert.notEqual(expectStatus(elsewhere, 201).body.visitor_id, first);
+
+  const fresh = newNumber();
+  const asked = await Promise.all(
+    Array.from({ length: 5 }, async () => askBySms(server, own, admin, { to_number: fresh })),
+  );
+  assert.equal(new Set(asked.map((answer) => expectStatus(answer, 201).body.visitor_id)).size, 1);
+});
+
+test('a number that one account sends from is no other’s: a reply could reach the wrong one', async () => {
+  const [own, other] = [await makeAccount(server), await makeAccount(server)];
+  const from_number = newNumber();
+  expectStatus(await askBySms(server, own, { token: own.admin }, { from_number }), 201);
+  const refused = expectStatus(await askBySms(server, other, { token: other.admin }, { from_number }), 422).body;
+  assert.deepEqual(refused.details, [{ attribute: '/from_number', detail: 'is not a number of this account' }]);
+  expectStatus(await askBySms(server, own, { token: own.admin }, { from_number }), 201);
+});
+
+test('D7.7 with an Idempotency-Key it is one request and one SMS, also at once, and another after the day', async () => {
+  const own = await makeAccount(server);
+  const given = { from_number: newNumber(), to_number: newNumber(), headers: { 'idempotency-key': 'sms-once' } };
+  const asked = await Promise.all(
+    Array.from({ length: 12 }, async () => askBySms(server, own, { token: own.admin }, given)),
+  );
+  const [id, ...others] = [...new Set(asked.map((answer) => expectStatus(answer, 201).body.id))];
+  assert.deepEqual(others, []);
+  await eventually(() => sentTo(given.to_number) === 1);
+  const { sql } = server.database;
+
+  // The answer was lost with the process: the key is unused, but what it names is there.
+  await sql`DELETE FROM idempotency_keys`;
+  assert.equal(expectStatus(await askBySms(server, own, { token: own.admin }, given), 201).body.id, id);
+  await idle();
+  assert.equal(sentTo(given.to_number), 1);
+
+  await sql`DELETE FROM idempotency_keys`;
+  await sql`UPDATE sms_threads SET created_at = created_at - interval '25 hours' WHERE request_id = ${id}`;
+  await sql`UPDATE engagement_requests SET created_at = created_at - interval '25 hours' WHERE id = ${id}`;
+  const anew = expectStatus(await askBySms(server, own, { token: own.admin }, given), 201).body;
+  assert.notEqual(anew.id, id);
+  await eventually(() => sentTo(given.to_number) === 2);
+});
+
+test('an operator of the site may, and cancels what it asked; then it is not sent any more', async () => {
+  const own = await makeAccount(server);
+  const operator = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
+  carrier.moods.push({ status: 503 });
+  const before = carrier.asked;
+  const to_number = newNumber();
+  const { id } = expectStatus(await askBySms(server, own, operator, { to_number }), 201).body;
+  await eventually(() => carrier.asked > before);
+  const cancel = { token: operator.token, body: { action: 'cancel' } };
+  expectStatus(await call(server, `PATCH /engagement_requests/${id}`, cancel), 200);
+  await idle();
+  assert.equal(sentTo(to_number), 0);
+  const [event, ...others] = await eventsOf(server, own);
+  assert.deepEqual([event.engagement_request.fail_reason, others], ['operator_cancel', []]);
+});
+
+test('what was sent to a phone is pending in a process that starts days later, and times out after three', async () => {
+  const first = await startTestServer({ twilio: carrier.settings });
+  const own = await makeAccount(first);
+  const from_number = newNumber();
+  const [replied, late] = [
+    expectStatus(await askBySms(first, own, { token: own.admin }, { from_number }), 201).body,
+    expectStatus(await askBySms(first, own, { token: own.admin }, { from_number }), 201).body,
+  ];
+  const smsOf = ({ id }: Json) => carrier.carried.find(({ statusCallback }) => statusCallback.endsWith(id));
+  await eventually(() => smsOf(replied) !== undefined && smsOf(late) !== undefined);
+  const { sql } = first.database;
+  await sql`UPDATE engagement_requests SET created_at = created_at - interval '50 hours' WHERE id = ${replied.id}`;
+  await sql`UPDATE engagement_requests SET created_at = created_at - interval '72.5 hours' WHERE id = ${late.id}`;
+  await first[Symbol.asyncDispose]();
+
+  const second = await startTestServer({ twilio: carrier.settings }, first.database.address);
+  try {
+    const sms = smsOf(replied);
+    assert.ok(sms);
+    await carrier.reply(second, sms, 'Only now');
+    const stateOf = async (id: string): Promise<Json> =>
+      (await call(second, `GET /engagement_requests/${id}`, { token: own.admin })).body;
+    await eventually(async () => (await stateOf(replied.id)).state === 'accepted');
+    await eventually(async () => (await stateOf(late.id)).fail_reason === 'timed_out');
+  } finally {
+    await second[Symbol.asyncDispose]();
+  }
+});
+
+test('nothing that was said, and no number, is in the log', async () => {
+  const own = await makeAccount(server);
+  const given = { from_number: newNumber(), to_number: newNumber(), message: 'between us alone' };
+  carrier.moods.push({ status: 400, body: { code: 21211, message: `${given.to_number} is not valid`, status: 400 } });
+  const { id } = expectStatus(await askBySms(server, own, { token: own.admin }, given), 201).body;
+  await eventually(async () => {
+    const { body } = await call(server, `GET /engagement_requests/${id}`, { token: own.admin });
+    return body.fail_message === `The carrier says 21211: ${given.to_number} is not valid`;
+  });
+  const log = server.logged.join('');
+  assert.match(log, /outbound_sms/);
+  assert.doesNotMatch(log, new RegExp(`between us|${given.to_number.slice(1)}|${given.from_number.slice(1)}`));
+});

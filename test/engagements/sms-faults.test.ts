@@ -1,0 +1,349 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import type { Sql } from '../../packages/server/src/platform/database.ts';
+import {
+  askBySms,
+  eventually,
+  newNumber,
+  newSid,
+  startCarrier,
+  type Carried,
+  type TestCarrier,
+} from '../support/carrier.ts';
+import { startCluster, type Cluster } from '../support/cluster.ts';
+import type { UsherProcess } from '../support/process.ts';
+import { call, startTestServer, type Json, type TestServer } from '../support/server.ts';
+import { openWire, type Fault } from '../support/wire.ts';
+import { expectStatus, makeAccount, type Reached, type TestAccount } from '../support/world.ts';
+
+/** A carrier that misbehaves, processes that die, and several that share the work. */
+
+interface Place {
+  readonly carrier: TestCarrier;
+  readonly server: TestServer;
+  readonly own: TestAccount;
+  send(given?: Json): Promise<Json>;
+  now(id: string): Promise<Json>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+async function open(): Promise<Place> {
+  const carrier = await startCarrier();
+  const server = await startTestServer({ twilio: carrier.settings });
+  const own = await makeAccount(server);
+  return {
+    carrier,
+    server,
+    own,
+    send: async (given = {}) => expectStatus(await askBySms(server, own, { token: own.admin }, given), 201).body,
+    now: async (id) => (await call(server, `GET /engagement_requests/${id}`, { token: own.admin })).body,
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]();
+      await carrier[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Lets time pass for what waits to be tried again; or for what a dead process has, when no living one is at work. */
+async function hurry(sql: Sql, whose: 'waiting' | 'dead' = 'waiting'): Promise<void> {
+  await sql`
+    WITH due AS (UPDATE sms_messages SET due_at = now()
+                  WHERE due_at > now() AND (${whose} = 'dead' OR state IN ('queued', 'prepared')) RETURNING 1)
+    SELECT pg_notify('usher_changes', 'sms:') FROM due`;
+}
+
+function smsOf(carrier: TestCarrier, id: string): Carried[] {
+  return carrier.carried.filter(({ statusCallback }) => statusCallback.endsWith(id));
+}
+
+test('busy, broken, cut off: it is tried again until it goes, once', async () => {
+  await using place = await open();
+  const { carrier, server } = place;
+  carrier.moods.push(
+    { status: 429, headers: { 'retry-after': '2' }, body: { code: 20429, message: 'Too Many Requests', status: 429 } },
+    { status: 500, body: 'not even JSON' },
+    'reset',
+    { status: 503 },
+  );
+  const { id } = await place.send();
+  await eventually(async () => {
+    await hurry(server.database.sql);
+    return smsOf(carrier, id).length > 0;
+  });
+  assert.equal(carrier.asked, 5);
+  await eventually(async () => {
+    const [row] = await server.database.sql`SELECT state FROM sms_messages WHERE id = ${id}`;
+    return row?.['state'] === 'sent';
+  });
+  assert.equal((await place.now(id)).state, 'pending');
+});
+
+test('a pause grows, differs, and heeds the carrier’s wish', async () => {
+  await using place = await open();
+  const { carrier, server } = place;
+  carrier.moods.push({ status: 503 }, { status: 429, headers: { 'retry-after': '90' } });
+  const { id } = await place.send();
+  const pauseOf = async (attempts: number): Promise<number> => {
+    let pause = 0;
+    await eventually(async () => {
+      const [row] = await server.database.sql<{ pause: number }[]>`
+        SELECT extract(epoch FROM due_at - updated_at)::float8 AS pause FROM sms_messages
+         WHERE id = ${id} AND attempts = ${attempts} AND state = 'queued'`;
+      pause = row?.pause ?? 0;
+      return row !== undefined;
+    });
+    return pause;
+  };
+  const first = await pauseOf(1);
+  assert.ok(first >= 0.79 && first <= 1.21, String(first));
+  await hurry(server.database.sql);
+  assert.ok(Math.abs((await pauseOf(2)) - 90) < 0.01);
+});
+
+test('what the carrier refuses fails the request at once; what it never takes, after ten attempts', async () => {
+  await using place = await open();
+  const { carrier, server, own } = place;
+  carrier.moods.push({ status: 400, body: { code: 21610, message: 'Attempt to send to unsubscribed recipient' } });
+  const refused = await place.send();
+  await eventually(async () => (await place.now(refused.id)).state === 'failed');
+  const { fail_reason, fail_message } = await place.now(refused.id);
+  assert.deepEqual(
+    [fail_reason, fail_message],
+    ['error', 'The carrier says 21610: Attempt to send to unsubscribed recipient'],
+  );
+  assert.equal(carrier.asked, 1);
+
+  carrier.moods.push(...Array.from({ length: 10 }, () => 'reset' as const));
+  const { id } = await place.send();
+  await eventually(async () => {
+    await hurry(server.database.sql);
+    return (await place.now(id)).state === 'failed';
+  });
+  assert.match((await place.now(id)).fail_message, /^The carrier cannot be reached \([\w]+\)\.$/);
+  assert.equal(carrier.asked, 11);
+  const events = await server.database.sql`
+    SELECT 1 FROM events WHERE type = 'engagement.request.failure'
+       AND account_id = (SELECT account_id FROM operators WHERE id = ${own.adminId})`;
+  assert.equal(events.length, 2);
+});
+
+test('a carrier that hangs holds up no other SMS, and is not waited for; a redirect is not followed', async () => {
+  await using place = await open();
+  const { carrier } = place;
+  carrier.moods.push('hang');
+  const slow = await place.send();
+  await eventually(() => carrier.hanging() === 1);
+  const quick = await place.send();
+  await eventually(() => smsOf(carrier, quick.id).length === 1);
+  assert.equal(smsOf(carrier, slow.id).length, 0);
+  // After ten seconds it is given up, and tried again.
+  await eventually(() => smsOf(carrier, slow.id).length === 1);
+
+  carrier.moods.push({ status: 307, headers: { location: 'http://127.0.0.1:9/' } });
+  const moved = await place.send();
+  await eventually(async () => (await place.now(moved.id)).state === 'failed');
+  assert.equal((await place.now(moved.id)).fail_message, 'The carrier says: status 307');
+});
+
+test('an answer that was lost may be followed by a receipt: then it is not sent again', async () => {
+  await using place = await open();
+  const { carrier, server } = place;
+  const before = carrier.asked;
+  carrier.moods.push('take and reset');
+  const { id } = await place.send();
+  await eventually(() => carrier.asked > before);
+  const [sms] = smsOf(carrier, id);
+  assert.ok(sms);
+  assert.equal((await carrier.report(server, sms, 'delivered')).status, 204);
+  await hurry(server.database.sql);
+  const next = await place.send();
+  await eventually(() => smsOf(carrier, next.id).length === 1);
+  assert.equal(smsOf(carrier, id).length, 1);
+  const [told] = await server.database.sql`
+    SELECT count(*)::integer AS told FROM events WHERE type = 'engagement.request.deliver' AND request_id = ${id}`;
+  assert.equal(told?.['told'], 1);
+});
+
+test('an answer with an id that was given before, or none, is an answer', async () => {
+  await using place = await open();
+  const { carrier, server } = place;
+  const states = async (): Promise<string[]> =>
+    (await server.database.sql<{ state: string }[]>`SELECT state FROM sms_messages ORDER BY seq`).map(
+      ({ state }) => state,
+    );
+  for (const body of [{ sid: 'SM1' }, { sid: 'SM1' }, { sid: 7 }, 'nothing', { sid: '\0' }]) {
+    carrier.moods.push({ status: 201, body });
+    await place.send();
+  }
+  await eventually(async () => (await states()).every((state) => state === 'sent'));
+  assert.equal(carrier.asked, 5);
+});
+
+async function clusterOf(carrier: TestCarrier, count: number): Promise<Cluster> {
+  return startCluster(count, carrier.environment);
+}
+
+test(
+  'two processes, one outbox: each SMS goes once, and a reply to either is taken once',
+  { timeout: 120_000 },
+  async () => {
+    await using carrier = await startCarrier();
+    await using cluster = await clusterOf(carrier, 2);
+    const [one, two] = cluster.nodes.map((node) => cluster.reach(node)) as [Reached, Reached];
+    const own = await makeAccount(one);
+    const from_number = newNumber();
+    const asked = await Promise.all(
+      Array.from({ length: 30 }, async (_, index) =>
+        askBySms(index % 2 === 0 ? one : two, own, { token: own.admin }, { from_number }),
+      ),
+    );
+    const ids: string[] = asked.map((answer) => expectStatus(answer, 201).body.id);
+    await eventually(() => ids.every((id) => smsOf(carrier, id).length > 0));
+    await Promise.all(
+      ids
+        .flatMap((id) => smsOf(carrier, id))
+        .flatMap((sms, index) => {
+          const sid = `SMreply${index}`;
+          return [one, two].map(async (node) => carrier.reply(node, sms, 'Hi', { MessageSid: sid }));
+        }),
+    );
+    const { sql } = cluster.database;
+    await eventually(async () => (await sql`SELECT 1 FROM chat_messages`).length === 30);
+    assert.equal((await sql`SELECT 1 FROM engagements`).length, 30);
+    assert.equal((await sql`SELECT 1 FROM sms_messages WHERE due_at IS NOT NULL`).length, 0);
+    assert.equal(carrier.carried.length, 30);
+  },
+);
+
+/** Time passes until it is so. */
+async function inTime(sql: Sql, condition: () => boolean | Promise<boolean>): Promise<void> {
+  await eventually(async () => {
+    if (await condition()) return true;
+    await hurry(sql);
+    return false;
+  });
+}
+
+/**
+ * A process behind a wire is killed at each of these steps of a turn, and followed by another. A turn has four, from BEGIN to
+ * COMMIT; now and then one comes between, or two where a statement is new to the connection. So the last is taken again, and the
+ * one behind it, until it was the commit.
+ */
+const all: readonly Pick<Fault, 'step' | 'when'>[] = [1, 2, 3, 4].flatMap((step) =>
+  (['before', 'after'] as const).map((when) => ({ step, when })),
+);
+/** Before and after in turn; all of them in the long form. */
+const cuts = process.env['PROVE'] === undefined ? all.filter((_, index) => [0, 3, 4, 7].includes(index)) : all;
+const again = [4, 4, 5, 5, 6, 6].map((step) => ({ step, when: 'after' }) as const);
+
+interface Killing {
+  readonly carrier: TestCarrier;
+  readonly own: TestAccount;
+  readonly sql: Sql;
+  readonly victim: Reached;
+  /** Arms the wire. */
+  readonly strike: () => void;
+  /** Waits until it was struck, and goes on with another process, to which the dead one has left its work. */
+  readonly next: () => Promise<Reached>;
+}
+
+/** Does it once for each cut; `run` answers whether the turn was written, which it must have been at one cut and not at another. */
+async function killAtEachStep(t: TestContext, run: (killing: Killing) => Promise<boolean>): Promise<void> {
+  await using carrier = await startCarrier();
+  await using cluster = await clusterOf(carrier, 0);
+  const { sql } = cluster.database;
+  const wire = await openWire(cluster.database.address);
+  try {
+    let node = await cluster.start(wire.url);
+    const written = new Set<boolean>();
+    for (const [index, { step, when }] of [...cuts, ...again].entries()) {
+      if (index >= cuts.length && written.has(true)) break;
+      await t.test(`${when} step ${step}`, async () => {
+        const own = await makeAccount(cluster.reach(node));
+        let struck = Promise.resolve();
+        const strike = (): void => {
+          struck = wire.strike({ step, when, act: () => node.child.kill('SIGKILL') });
+        };
+        const next = async (): Promise<Reached> => {
+          await struck;
+          await node.ended();
+          await hurry(sql, 'dead');
+          node = await cluster.start(wire.url);
+          return cluster.reach(node);
+        };
+        written.add(await run({ carrier, own, sql, victim: cluster.reach(node), strike, next }));
+      });
+    }
+    assert.deepEqual(written, new Set([false, true]));
+  } finally {
+    wire.close();
+  }
+}
+
+const many = { timeout: 300_000 };
+
+test('killed at any step of the request: an SMS goes if and only if the request is there', many, async (t) => {
+  await killAtEachStep(t, async ({ carrier, own, sql, victim, strike, next }) => {
+    const admin = { token: own.admin };
+    const requests = async () => (await sql`SELECT 1 FROM engagement_requests WHERE site_id = ${own.siteId}`).length;
+    const due = async () => (await sql`SELECT 1 FROM sms_messages WHERE due_at IS NOT NULL`).length;
+    // The first turn of a process has more steps than others.
+    expectStatus(await askBySms(victim, own, admin, { headers: { 'idempotency-key': 'first' } }), 201);
+    await eventually(async () => (await due()) === 0);
+    strike();
+    const to_number = newNumber();
+    const given = { from_number: newNumber(), to_number, headers: { 'idempotency-key': 'killed' } };
+    const asked = await askBySms(victim, own, admin, given).catch(() => null);
+    const survivor = await next();
+    const made = (await requests()) - 1;
+    await sql`UPDATE sms_messages SET created_at = created_at - interval '6 minutes' WHERE state = 'prepared'`;
+    await inTime(sql, async () => (await due()) === 0);
+    const sent = () => carrier.carried.filter(({ to }) => to === to_number).length;
+    assert.deepEqual([asked, sent()], [null, made]);
+    assert.equal((await sql`SELECT 1 FROM sms_threads WHERE to_number = ${to_number}`).length, made);
+
+    // The client does what it should: it asks again with its key.
+    expectStatus(await askBySms(survivor, own, admin, given), 201);
+    await eventually(async () => (await due()) === 0);
+    assert.deepEqual([sent(), await requests()], [1, 2]);
+    return made === 1;
+  });
+});
+
+test('killed at any step of a reply: another finishes it, once', many, async (t) => {
+  await killAtEachStep(t, async ({ carrier, own, sql, victim, strike, next }) => {
+    const { id } = expectStatus(await askBySms(victim, own, { token: own.admin }), 201).body;
+    await eventually(() => smsOf(carrier, id).length === 1);
+    const [sms] = smsOf(carrier, id);
+    assert.ok(sms);
+    const sid = newSid();
+    const begun = async () => (await sql`SELECT 1 FROM engagements WHERE request_id = ${id}`).length;
+    strike();
+    await carrier.reply(victim, sms, 'Hi', { MessageSid: sid }).catch(() => null);
+    const survivor = await next();
+    const wasBegun = (await begun()) === 1;
+    await carrier.reply(survivor, sms, 'Hi', { MessageSid: sid });
+    const told = async () =>
+      (await sql<{ type: string }[]>`SELECT type FROM events WHERE request_id = ${id} ORDER BY seq`).map(
+        ({ type }) => type,
+      );
+    await inTime(sql, async () => (await told()).length === 2);
+    assert.deepEqual(await told(), ['engagement.start', 'engagement.chat.message']);
+    assert.equal(await begun(), 1);
+    return wasBegun;
+  });
+});
+
+test('killed while the carrier has it: another sends it again, because nobody knows', many, async () => {
+  await using carrier = await startCarrier();
+  await using cluster = await clusterOf(carrier, 1);
+  const [victim] = cluster.nodes as [UsherProcess];
+  const own = await makeAccount(cluster.reach(victim));
+  carrier.moods.push('hang');
+  const { id } = expectStatus(await askBySms(cluster.reach(victim), own, { token: own.admin }), 201).body;
+  await eventually(() => carrier.hanging() === 1);
+  await victim.stop('SIGKILL');
+  await hurry(cluster.database.sql, 'dead');
+  await cluster.start();
+  await eventually(() => smsOf(carrier, id).length === 1);
+});

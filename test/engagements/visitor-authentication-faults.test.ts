@@ -1,0 +1,415 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, test } from 'node:test';
+import { Authentications } from '../../packages/server/src/engagements/visitor-authentication/authentications.ts';
+import type { TellEngagement } from '../../packages/server/src/engagements/visitor-authentication/conclude-request.ts';
+import { Sealer } from '../../packages/server/src/identity/sealer.ts';
+import { Keyring } from '../../packages/server/src/identity/signing-keys.ts';
+import { Tokens } from '../../packages/server/src/identity/tokens.ts';
+import { AddressGuard } from '../../packages/server/src/platform/address-guard.ts';
+import { databaseErrorCode, openDatabase } from '../../packages/server/src/platform/database.ts';
+import { NameResolver } from '../../packages/server/src/platform/names/name-resolver.ts';
+import { GuardedFetcher } from '../../packages/server/src/platform/guarded-fetcher.ts';
+import { createLog } from '../../packages/server/src/platform/log.ts';
+import { ask, authenticate, eventsOfRequest, outcome, register } from '../support/authentication.ts';
+import { startCluster } from '../support/cluster.ts';
+import { openWorld } from '../support/fixture.ts';
+import { TestOpenid } from '../support/openid.ts';
+import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
+import {
+  acceptOffer,
+  enqueue,
+  expectStatus,
+  makeAccount,
+  makePresent,
+  makeQueue,
+  makeVisitor,
+  type Reached,
+} from '../support/world.ts';
+
+const providers: TestOpenid[] = [];
+const { server, account: own } = await openWorld();
+after(async () => {
+  for (const openid of providers) await openid.stop();
+});
+
+const discovery = '/.well-known/openid-configuration';
+const redirect_uri = 'app:/back';
+
+async function start(): Promise<TestOpenid> {
+  const openid = await new TestOpenid().start();
+  providers.push(openid);
+  return openid;
+}
+
+/** Holds whoever asks for the path until it is let go, and then gets its answer. */
+function hold(openid: TestOpenid, path: string): { waiting: () => number; release: () => void } {
+  const held: (() => void)[] = [];
+  openid.instead.set(path, (request, response) => {
+    held.push(() => void openid.answer(request, response));
+  });
+  return {
+    waiting: () => held.length,
+    release() {
+      openid.instead.delete(path);
+      for (const answer of held) answer();
+    },
+  };
+}
+
+test('providers that are down, wrong, slow, endless or lead elsewhere', { timeout: 60_000 }, async (t) => {
+  const elsewhere = 'http://169.254.169.254/latest';
+  const says = (openid: TestOpenid, path: string, status: number, body = ''): void =>
+    void openid.instead.set(
+      path,
+      (_request, response) => void response.writeHead(status, { location: '/jwks' }).end(body),
+    );
+  const ways: Record<string, readonly [reason: string, break_: (openid: TestOpenid) => unknown, byCode?: true]> = {
+    'not there': ['provider_unreachable', async (openid) => openid.stop()],
+    'another issuer': ['provider_misconfigured', (openid) => (openid.metadata = { issuer: 'https://other.example' })],
+    'no keys named': ['provider_misconfigured', (openid) => (openid.metadata = { jwks_uri: undefined })],
+    'keys at no address': [
+      'provider_misconfigured',
+      (openid) => (openid.metadata = { jwks_uri: 'file:///etc/passwd' }),
+    ],
+    'keys at a forbidden address': ['provider_unreachable', (openid) => (openid.metadata = { jwks_uri: elsewhere })],
+    'a redirect': ['provider_misconfigured', (openid) => says(openid, discovery, 302)],
+    'no JSON': ['provider_misconfigured', (openid) => says(openid, discovery, 200, '<html>')],
+    'JSON, but a list': ['provider_misconfigured', (openid) => says(openid, discovery, 200, '[]')],
+    'an error': ['provider_unreachable', (openid) => says(openid, discovery, 500)],
+    'nothing there': ['provider_misconfigured', (openid) => says(openid, discovery, 404)],
+    'larger than anybody needs': [
+      'provider_unreachable',
+      (openid) => says(openid, discovery, 200, ' '.repeat(300_000)),
+    ],
+    'silent for ever': ['provider_unreachable', (openid) => hold(openid, discovery)],
+    'drop by drop': ['provider_unreachable', (openid) => drip(openid)],
+    'cut off': ['provider_unreachable', (openid) => openid.instead.set(discovery, ({ socket }) => socket.destroy())],
+    'keys that are none': ['provider_misconfigured', (openid) => says(openid, '/jwks', 200, '{"keys":5}')],
+    'no key at all': ['unknown_key', (openid) => says(openid, '/jwks', 200, '{"keys":[]}')],
+    'keys elsewhere': ['provider_misconfigured', (openid) => says(openid, '/jwks', 302)],
+    'keys not to be had': ['provider_unreachable', (openid) => says(openid, '/jwks', 503)],
+    'no way to exchange': [
+      'provider_misconfigured',
+      (openid) => (openid.metadata = { token_endpoint: undefined }),
+      true,
+    ],
+    'an exchange at a forbidden address': [
+      'provider_unreachable',
+      (openid) => (openid.metadata = { token_endpoint: elsewhere }),
+      true,
+    ],
+    'an exchange that fails': ['provider_unreachable', (openid) => says(openid, '/token', 502), true],
+    'a client it does not know': ['code_rejected', (openid) => says(openid, '/token', 401, '{}'), true],
+    'an exchange for nothing': ['no_id_token', (openid) => says(openid, '/token', 200, '{"access_token":"a"}'), true],
+    'an exchange elsewhere': ['provider_misconfigured', (openid) => says(openid, '/token', 307), true],
+  };
+  const running = Object.entries(ways).map(async ([title, [reason, breakIt, byCode]]) => {
+    const account = await makeAccount(server);
+    const openid = await start();
+    const provider_id = await register(server, account, openid, { redirect_uris: [redirect_uri] });
+    const visitor = await makeVisitor(server, account);
+    const code_verifier = 'v'.repeat(43);
+    const code = openid.grant(code_verifier, redirect_uri);
+    const proof = byCode ? { code, code_verifier, redirect_uri } : { id_token: await openid.idToken() };
+    await breakIt(openid);
+    const id = await ask(server, visitor, { provider_id, ...proof });
+    return { title, reason, found: await outcome(server, visitor, id, 30_000) };
+  });
+  for (const each of running) {
+    const { title, reason, found } = await each;
+    await t.test(title, () => assert.equal(found, reason));
+  }
+});
+
+function drip(openid: TestOpenid): void {
+  openid.instead.set(discovery, (_request, response) => {
+    const timer = setInterval(() => response.write(' '), 50);
+    response.on('close', () => clearInterval(timer));
+  });
+}
+
+test('a slow provider holds up nobody else; a visitor has five requests pending at most, exactly', async () => {
+  const [slow, quick] = [await start(), await start()];
+  const held = hold(slow, discovery);
+  const account = await makeAccount(server);
+  const [provider_id, other] = [await register(server, account, slow), await register(server, account, quick)];
+  const visitor = await makeVisitor(server, account);
+  const send = async (token: string) =>
+    call(server, 'POST /visitor_authentication/requests', { token, body: { provider_id, id_token: 'a.b.c' } });
+  const answers = await Promise.all(Array.from({ length: 9 }, async () => send(visitor.token)));
+  const taken = answers.filter(({ status }) => status === 202).map(({ body }) => body.id);
+  assert.equal(taken.length, 5);
+  for (const { status, body } of answers) if (status !== 202) assert.deepEqual([status, body.error], [409, 'too_many']);
+  const others = await Promise.all(Array.from({ length: 35 }, async () => makeVisitor(server, account)));
+  await Promise.all(others.map(async ({ token }) => expectStatus(await send(token), 202)));
+
+  const body = { provider_id: other, id_token: await quick.idToken() };
+  assert.equal(await authenticate(server, await makeVisitor(server, account), body), 'succeeded');
+  // Those at work ask together, and wait for one answer; the others have not even begun.
+  assert.equal(held.waiting(), 1);
+  held.release();
+  for (const id of taken) assert.equal(await outcome(server, visitor, id), 'malformed_token');
+  expectStatus(await send(visitor.token), 202);
+});
+
+test('a provider that is deleted meanwhile', async () => {
+  const openid = await start();
+  const held = hold(openid, discovery);
+  const account = await makeAccount(server);
+  const provider_id = await register(server, account, openid);
+  const visitor = await makeVisitor(server, account);
+  const ids: string[] = [];
+  for (let count = 0; count < 5; count += 1) ids.push(await ask(server, visitor, { provider_id, id_token: 'a.b.c' }));
+  await until(() => held.waiting() === 1);
+  const path = `/sites/${account.siteId}/visitor_authentication_providers/${provider_id}`;
+  expectStatus(await call(server, `DELETE ${path}`, { token: account.admin }), 204);
+  held.release();
+  const outcomes = await Promise.all(ids.map(async (id) => outcome(server, visitor, id)));
+  assert.equal(outcomes.filter((reason) => reason === 'provider_deleted').length, 1);
+});
+
+test('a provider that is deleted while a good token is being checked proves nobody any more', async () => {
+  const openid = await start();
+  const held = hold(openid, '/jwks');
+  const account = await makeAccount(server);
+  const provider_id = await register(server, account, openid);
+  const visitor = await makeVisitor(server, account);
+  const id_token = await openid.idToken();
+  const id = await ask(server, visitor, { provider_id, id_token });
+  await until(() => held.waiting() === 1);
+  const path = `/sites/${account.siteId}/visitor_authentication_providers/${provider_id}`;
+  expectStatus(await call(server, `DELETE ${path}`, { token: account.admin }), 204);
+  held.release();
+  assert.equal(await outcome(server, visitor, id), 'provider_deleted');
+  // Nor was the token used up by it.
+  const next = await register(server, account, openid);
+  assert.equal(await authenticate(server, visitor, { provider_id: next, id_token }), 'succeeded');
+});
+
+test('what a provider says is remembered; new keys are found; unknown ones do not make us ask without end', async () => {
+  const openid = await start();
+  const provider_id = await register(server, own, openid);
+  const attempt = async (id_token: string) =>
+    authenticate(server, await makeVisitor(server, own), { provider_id, id_token });
+  for (let count = 0; count < 5; count += 1) assert.equal(await attempt(await openid.idToken()), 'succeeded');
+  assert.deepEqual(openid.asked, [discovery, '/jwks']);
+
+  const began = performance.now();
+  for (let count = 0; count < 10; count += 1)
+    assert.equal(await attempt(await openid.idToken({}, { kid: `unknown ${count}` })), 'unknown_key');
+  const fetches = openid.asked.filter((path) => path === '/jwks').length;
+  assert.ok(fetches <= 2 + (performance.now() - began) / 5_000, String(fetches));
+
+  await openid.rotate();
+  await until(async () => (await attempt(await openid.idToken())) === 'succeeded', 15_000);
+  assert.equal(openid.asked.filter((path) => path === discovery).length, 1);
+});
+
+test('a provider that cannot be heard keeps nobody waiting in line for it', async () => {
+  const openid = await start();
+  openid.instead.set(discovery, (_request, response) => void response.writeHead(503).end());
+  const provider_id = await register(server, own, openid);
+  const visitors = await Promise.all(Array.from({ length: 30 }, async () => makeVisitor(server, own)));
+  const began = performance.now();
+  const body = { provider_id, id_token: 'a.b.c' };
+  const outcomes = await Promise.all(visitors.map(async (visitor) => authenticate(server, visitor, body)));
+  assert.deepEqual([...new Set(outcomes)], ['provider_unreachable']);
+  assert.ok(openid.asked.length <= 1 + (performance.now() - began) / 2_000, String(openid.asked.length));
+  openid.instead.delete(discovery);
+  const [first] = visitors;
+  assert.ok(first !== undefined);
+  await until(
+    async () => (await authenticate(server, first, { provider_id, id_token: 'a.b.c' })) === 'malformed_token',
+  );
+});
+
+test('an account whose providers are all slow holds up no other', async () => {
+  const account = await makeAccount(server);
+  const slow = await Promise.all(Array.from({ length: 9 }, async () => start()));
+  const quick = await start();
+  const other = await register(server, own, quick);
+  const body = { provider_id: other, id_token: await quick.idToken() };
+  const ids = await Promise.all(slow.map(async (openid) => register(server, account, openid)));
+  const visitors = await Promise.all(ids.map(async () => makeVisitor(server, account)));
+  const held = slow.map((openid) => hold(openid, discovery));
+  const asking = ids.flatMap((provider_id, index) =>
+    Array.from({ length: 4 }, async () =>
+      ask(server, visitors[index] ?? { id: '', token: '' }, { provider_id, id_token: 'a.b.c' }),
+    ),
+  );
+  await Promise.all(asking);
+  const { sql } = server.database;
+  const taken = async () => sql`
+    SELECT 1 FROM visitor_authentication_requests WHERE state = 'pending' AND taken_until > now()`;
+  // Sixteen are at work, the most of one account; the others wait for one of them to end.
+  await until(async () => (await taken()).length === 16);
+  assert.equal(await authenticate(server, await makeVisitor(server, own), body), 'succeeded');
+  assert.equal((await taken()).length, 16);
+  for (const each of held) each.release();
+  const pending = async () => sql`SELECT 1 FROM visitor_authentication_requests WHERE state = 'pending'`;
+  await until(async () => (await pending()).length === 0);
+});
+
+interface Deciding {
+  readonly tell: TellEngagement;
+  readonly decided: string[];
+}
+
+/** Decides on the database of the server given, without its HTTP. */
+async function decideOn(at: TestServer, { tell, decided }: Deciding) {
+  const database = openDatabase(at.database.address, 4);
+  const feed = { live: false, on: () => undefined, onReset: () => undefined, settled: async () => undefined };
+  const tokens = new Tokens(new Keyring(database.sql, { ...feed, close: async () => undefined }));
+  const guard = new AddressGuard(['127.0.0.0/8'], new NameResolver());
+  const authentications = new Authentications({
+    sql: database.sql,
+    log: createLog('silent'),
+    sealer: new Sealer(database.sql),
+    tokens,
+    fetcher: new GuardedFetcher({ guard, plainHttp: 'to allowed ranges', holder: 'test' }),
+    tell,
+    onDecided: (accountId) => void decided.push(accountId),
+  });
+  return {
+    authentications,
+    database,
+    async [Symbol.asyncDispose]() {
+      await authentications.stop();
+      await database.close(1_000);
+    },
+  };
+}
+
+test('a server that stops gives back what it was at; the engagement is told in the same transaction, or nothing is', async () => {
+  const first = await startTestServer();
+  const account = await makeAccount(first);
+  const operator = await makePresent(first, account);
+  const { visitor } = await enqueue(first, account, await makeQueue(first, account));
+  const engagement = await acceptOffer(first, operator);
+  const openid = await start();
+  const held = hold(openid, discovery);
+  const provider_id = await register(first, account, openid);
+  const id = await ask(first, visitor, { provider_id, id_token: await openid.idToken({ name: 'Ada' }) });
+  await until(() => held.waiting() === 1);
+  await first[Symbol.asyncDispose]();
+  held.release();
+
+  const told: Json[] = [];
+  const decided: string[] = [];
+  const tell: TellEngagement = async (sql, what) => {
+    told.push(what);
+    await sql`UPDATE engagements SET undelivered_to_operator = 7 WHERE id = ${what.engagementId}`;
+    if (told.length === 1) throw new Error('cannot tell');
+    const other = openDatabase(first.database.address, 1);
+    const lock = other.sql`SELECT 1 FROM engagements WHERE id = ${what.engagementId} FOR NO KEY UPDATE NOWAIT`;
+    await assert.rejects(lock.execute(), (error) => databaseErrorCode(error) === '55P03');
+    await other.close(0);
+  };
+  await using second = await decideOn(first, { tell, decided });
+  const { sql } = second.database;
+  await until(() => told.length === 1);
+  const state = async (): Promise<unknown[]> => [
+    (await sql`SELECT state FROM visitor_authentication_requests`)[0]?.['state'],
+    (await sql`SELECT name FROM visitors WHERE id = ${visitor.id}`)[0]?.['name'],
+    (await sql`SELECT undelivered_to_operator AS n FROM engagements`)[0]?.['n'],
+    (await sql`SELECT 1 FROM used_id_tokens`).length,
+    (await sql`SELECT 1 FROM event_secrets`).length,
+    (await eventsOfRequest({ url: '', database: second.database }, id)).length,
+  ];
+  // What could not be told was not done. When its time is over, it is tried again.
+  assert.deepEqual(await state(), ['pending', null, 0, 0, 0, 0]);
+  assert.deepEqual(decided, []);
+  await sql`UPDATE visitor_authentication_requests SET taken_until = now()`;
+  second.authentications.look();
+  await until(async () => decided.length === 1);
+  assert.deepEqual(await state(), ['succeeded', 'Ada', 7, 1, 1, 1]);
+  const [{ accountId, engagementId, content }] = told.slice(1);
+  assert.deepEqual([accountId, engagementId, told.length], [decided[0], engagement, 2]);
+  assert.match(content, /Ada/);
+});
+
+test('a request that nobody manages to decide fails in the end', async () => {
+  const openid = await start();
+  const held = hold(openid, discovery);
+  const provider_id = await register(server, own, openid);
+  const visitor = await makeVisitor(server, own);
+  const ids: string[] = [];
+  for (let count = 0; count < 5; count += 1) ids.push(await ask(server, visitor, { provider_id, id_token: 'a.b.c' }));
+  await until(() => held.waiting() === 1);
+  // The fifth waits: as if it had brought down five processes before.
+  await server.database.sql`UPDATE visitor_authentication_requests SET attempts = 5 WHERE id = ${ids[4] ?? ''}`;
+  held.release();
+  assert.equal(await outcome(server, visitor, ids[4] ?? ''), 'error');
+});
+
+const allowLoopback = { USHER_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' };
+
+async function leaseIsOver({ database: { sql } }: Reached): Promise<void> {
+  await sql`UPDATE visitor_authentication_requests SET taken_until = now() WHERE state = 'pending'`;
+}
+
+test('two processes decide each request once', { timeout: 120_000 }, async () => {
+  await using cluster = await startCluster(2, allowLoopback);
+  const [one, two] = cluster.nodes.map((node) => cluster.reach(node));
+  assert.ok(one !== undefined && two !== undefined);
+  const account = await makeAccount(one);
+  const openid = await start();
+  const provider_id = await register(one, account, openid);
+  const replayed = await openid.idToken();
+  const outcomes = await Promise.all(
+    Array.from({ length: 40 }, async (_, index) => {
+      const at = index % 2 ? one : two;
+      const id_token = index < 10 ? replayed : await openid.idToken({ sub: String(index) });
+      return authenticate(at, await makeVisitor(one, account), { provider_id, id_token });
+    }),
+  );
+  assert.equal(outcomes.filter((reason) => reason === 'token_replayed').length, 9);
+  assert.equal(outcomes.filter((reason) => reason === 'succeeded').length, 31);
+});
+
+for (const path of [discovery, '/jwks']) {
+  test(`a process killed while it waits for ${path}: another finds out`, { timeout: 120_000 }, async () => {
+    await using cluster = await startCluster(1, allowLoopback);
+    const [victim] = cluster.nodes;
+    assert.ok(victim !== undefined);
+    const account = await makeAccount(cluster.reach(victim));
+    const openid = await start();
+    const held = hold(openid, path);
+    const provider_id = await register(cluster.reach(victim), account, openid, { redirect_uris: [redirect_uri] });
+    const visitor = await makeVisitor(cluster.reach(victim), account);
+    const code_verifier = `${randomUUID()}${randomUUID()}`;
+    const code = openid.grant(code_verifier, redirect_uri, { name: 'Ada' });
+    const id = await ask(cluster.reach(victim), visitor, { provider_id, code, code_verifier, redirect_uri });
+    await until(() => held.waiting() === 1);
+    await victim.stop('SIGKILL');
+    held.release();
+    const survivor = cluster.reach(await cluster.start());
+    await leaseIsOver(survivor);
+    // The code is spent where the keys were waited for: what it was exchanged for has been kept.
+    assert.equal(await outcome(survivor, visitor, id), 'succeeded');
+    assert.equal(openid.tokenRequests.length, 1);
+  });
+}
+
+test('a connection cut while the verdict is written: it is written once, later', { timeout: 60_000 }, async () => {
+  const openid = await start();
+  const provider_id = await register(server, own, openid);
+  const visitor = await makeVisitor(server, own);
+  const held = hold(openid, discovery);
+  const id = await ask(server, visitor, { provider_id, id_token: await openid.idToken() });
+  await until(() => held.waiting() === 1);
+  const { sql } = server.database;
+  await sql.begin(async (blocker) => {
+    await blocker`SELECT 1 FROM visitors WHERE id = ${visitor.id} FOR UPDATE`;
+    held.release();
+    await until(async () => {
+      const cut = await sql`
+        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      return cut.length > 0;
+    });
+  });
+  await leaseIsOver(server);
+  assert.equal(await outcome(server, visitor, id), 'succeeded');
+});

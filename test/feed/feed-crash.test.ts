@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { said } from '../support/chat.ts';
+import { startDurableCluster, type DurableCluster } from '../support/durable-cluster.ts';
+import { contents, isMessage, openFeed, type OpenFeed } from '../support/feed.ts';
+import { openEngagements, OrderLedger, startLedgerReceiver, writeInOrder } from '../support/ordered-load.ts';
+import { until } from '../support/server.ts';
+import { makeWebhook } from '../support/webhooks.ts';
+import type { Reached } from '../support/world.ts';
+
+/** `npm run prove` takes the long form. */
+const isLong = process.env['PROVE'] !== undefined;
+const crashes = isLong ? 100 : 4;
+
+function firstNode(cluster: DurableCluster): Reached {
+  const [node] = cluster.nodes;
+  assert.ok(node);
+  return cluster.reach(node);
+}
+
+async function untilReady({ url }: Reached): Promise<void> {
+  await until(async () => (await fetch(`${url}/readyz`)).status === 200, 30_000);
+}
+
+test('an open feed shows messages whose transactions reuse ids that a crash of the database has taken back', async () => {
+  // Nothing is flushed but commits: ids that were given to transactions without a flush are given again after a crash.
+  await using cluster = await startDurableCluster({ nodes: 1, settings: { wal_writer_delay: '10s' } });
+  const server = firstNode(cluster);
+  const [chat] = await openEngagements(server, 1);
+  assert.ok(chat);
+  const { token } = chat.operator;
+  await using feed = await openFeed(server, { token });
+  await said(chat, chat.visitor, 'before');
+  await feed.until(isMessage('before'));
+  const { sql } = cluster.database;
+  const [before] = await sql<{ xid: number }[]>`SELECT pg_current_xact_id()::text::integer AS xid`;
+  for (let count = 0; count < 50; count += 1) await sql`SELECT pg_current_xact_id()`;
+  // Whoever comes back makes the process read the log: what it has seen now includes these fifty.
+  const marker = await openFeed(server, { token, lastId: feed.lastId() });
+  await marker.close();
+  await cluster.crashDatabase();
+  await untilReady(server);
+  const expected: string[] = [];
+  for (let number = 0; number < 20; number += 1) {
+    expected.push(`after ${number}`);
+    await said(chat, chat.visitor, `after ${number}`);
+  }
+  const [first] = await sql<{ xid: number }[]>`
+    SELECT min(log_transaction(xid)::text::integer) AS xid FROM events WHERE payload -> 'message' ->> 'content' LIKE 'after%'`;
+  assert.ok(first && before && first.xid <= before.xid + 50, 'the crash has taken no id back: the test proves nothing');
+  await feed.until(isMessage('after 19'), 'the last message');
+  assert.deepEqual(contents(feed), ['before', ...expected]);
+  // A reader that was away during the crash as well.
+  await using back = await openFeed(server, { token, lastId: marker.lastId() });
+  await back.until(isMessage('after 19'), 'the last message, to a reader that came back');
+  assert.deepEqual(contents(back), expected);
+});
+
+/** Reads a feed until it is told to stop, coming back with the last id whenever it ends. Answers how often it was reset. */
+async function keepReading(
+  server: Reached,
+  { token, ledger, onOpen }: { token: string; ledger: OrderLedger; onOpen: () => void },
+  over: AbortSignal,
+): Promise<number> {
+  let resets = 0;
+  let lastId: string | undefined;
+  while (!over.aborted) {
+    let feed: OpenFeed;
+    try {
+      feed = await openFeed(server, { token, ...(lastId === undefined ? {} : { lastId }) });
+    } catch {
+      await pause(50);
+      continue;
+    }
+    if (lastId === undefined) onOpen();
+    let read = 0;
+    const take = (): void => {
+      for (const { type, data } of feed.items.slice(read)) {
+        if (type === 'engagement.chat.message') ledger.record(data.message.content);
+        if (type === 'feed.reset' && data.reason !== 'moves_unknown') resets += 1;
+      }
+      read = feed.items.length;
+    };
+    const looking = setInterval(take, 20);
+    await Promise.race([feed.ended, once(over, 'abort')]);
+    clearInterval(looking);
+    await feed.close();
+    take();
+    lastId = feed.lastId();
+  }
+  return resets;
+}
+
+test(
+  `${crashes} crashes of the database while messages are written: every acknowledged message is on the open feeds, once and in order, and reaches the webhook in order`,
+  { timeout: isLong ? 1_800_000 : 180_000 },
+  async () => {
+    await using cluster = await startDurableCluster({ nodes: 2 });
+    const server = firstNode(cluster);
+    const engagements = await openEngagements(server, 6);
+    const own = engagements[0]?.own;
+    assert.ok(own);
+    const delivered = new OrderLedger();
+    const receiver = await startLedgerReceiver(delivered);
+    await makeWebhook(server, own, { url: receiver.url, events: ['engagement.chat.message'] });
+    const over = new AbortController();
+    let openFeeds = 0;
+    const ledgers = cluster.nodes.map(() => new OrderLedger());
+    const reading = cluster.nodes.map(async (node, index) => {
+      const ledger = ledgers[index];
+      assert.ok(ledger);
+      return keepReading(
+        cluster.reach(node),
+        { token: own.admin, ledger, onOpen: () => (openFeeds += 1) },
+        over.signal,
+      );
+    });
+    await until(() => openFeeds === cluster.nodes.length);
+    const writing = writeInOrder(engagements, { seconds: crashes * 2.5, insist: true });
+    for (let crash = 0; crash < crashes; crash += 1) {
+      await pause(1_500 + Math.random() * 500);
+      await cluster.crashDatabase();
+      await untilReady(server);
+    }
+    const acknowledged = await writing;
+    const all = [...ledgers, delivered];
+    await until(() => all.every((ledger) => ledger.arrived >= acknowledged.size), 60_000).catch(() => undefined);
+    over.abort();
+    await receiver.close();
+    const resets = await Promise.all(reading);
+    const missing = all.map((ledger) => ledger.missing(acknowledged).length);
+    const displaced = all.map((ledger) => ledger.displaced);
+    const repeated = ledgers.map((ledger) => ledger.repeated);
+    const deliveredTwice = delivered.repeated;
+    console.log(
+      JSON.stringify({ crashes, messages: acknowledged.size, missing, displaced, repeated, resets, deliveredTwice }),
+    );
+    assert.deepEqual(missing, [0, 0, 0]);
+    assert.deepEqual(displaced, [0, 0, 0]);
+    assert.deepEqual(repeated, [0, 0]);
+    assert.deepEqual(resets, [0, 0]);
+  },
+);

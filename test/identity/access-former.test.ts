@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Access, DeclaredAccess } from '../../packages/server/src/identity/access.ts';
+import { atLeast, type Role } from '../../packages/server/src/identity/caller.ts';
+import { openCast } from '../support/cast.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { makeTargets } from '../support/route-targets.ts';
+import { call, type Answer } from '../support/server.ts';
+import { hasSucceeded, validRequest, type ValidRequest } from '../support/valid-requests.ts';
+import { expectStatus, makeOperator } from '../support/world.ts';
+
+/**
+ * Every route × an operator who was super_manager on the site and took part in everything there, and then
+ *
+ *   moved      works on another site, as an operator;
+ *   taken off  has no site at all;
+ *   disabled   may not even sign in.
+ *
+ * The requests are those that succeed for who has the role and takes part (access.test.ts).
+ */
+type State = 'moved' | 'taken off' | 'disabled';
+
+const cast = await forThisFile(openCast());
+const former = await makeOperator(cast.server, cast.account, [{ site_id: cast.account.siteId, role: 'super_manager' }]);
+
+async function assign(assignments: readonly { site_id: string; role: Role }[]): Promise<void> {
+  const { server, account } = cast;
+  const path = `PATCH /operators/${former.id}`;
+  expectStatus(await call(server, path, { token: account.admin, body: { assignments } }), 200);
+}
+
+/** `null`: the route has nothing to do with sites. */
+function expected(access: Access, state: State): 'allowed' | 401 | 403 | 404 | null {
+  if (access.public) return null;
+  if (state === 'disabled') return 401;
+  if (access.operator === undefined) return 403;
+  if (access.site === 'none') return null;
+  // Who is super_manager nowhere is told so before anything is looked for.
+  if (access.rule?.startsWith('every site heard') === true) return 403;
+  if (access.site !== 'anywhere') return 404;
+  return state === 'moved' && atLeast('operator', access.operator) ? 'allowed' : 403;
+}
+
+interface Asked {
+  readonly route: DeclaredAccess;
+  readonly request: ValidRequest;
+}
+
+let asked = 0;
+
+async function ask({ route, request: { path, query, body, headers } }: Asked): Promise<Answer> {
+  asked += 1;
+  const from = { 'x-forwarded-for': `10.1.${Math.floor(asked / 200)}.${asked % 200}` };
+  const request = `${route.method} ${path}${query}`;
+  return call(cast.server, request, { token: former.token, body, headers: { ...headers, ...from } });
+}
+
+async function check(given: Asked, state: State): Promise<void> {
+  const { route } = given;
+  const wanted = expected(route.access, state);
+  // What is everybody's own may be read, and has nothing of the site in it.
+  const isOwn = wanted === null && !route.access.public && route.method === 'GET';
+  if (wanted === null && !isOwn) return;
+  const answer = await ask(given);
+  const found = hasSucceeded(route, answer.status) ? 'allowed' : answer.status;
+  const name = `${route.method} ${route.url}, ${state}`;
+  assert.equal(found, wanted ?? 'allowed', `${name}: ${JSON.stringify(answer.body)}`);
+  if (found !== 'allowed') return;
+  const { siteId } = cast.account;
+  assert.ok(!JSON.stringify(answer.body).includes(siteId), `${name} tells of the site: ${JSON.stringify(answer.body)}`);
+}
+
+test('whoever has left a site reaches nothing there, by any route, and no longer what they took part in', async (t) => {
+  const { server, account, otherSite } = cast;
+  const routes = server.app.declaredAccess.filter(({ method }) => method !== 'HEAD');
+  const all: Asked[] = [];
+  await t.test('moved to another site', async () => {
+    for (const route of routes) {
+      if (route.access.public) continue;
+      await assign([{ site_id: account.siteId, role: 'super_manager' }]);
+      const targets = await makeTargets(cast, route, 'super_manager', former);
+      const request = await validRequest(cast, route, { kind: 'super_manager', targets });
+      const given = { route, request };
+      await assign([{ site_id: otherSite, role: 'operator' }]);
+      await check(given, 'moved');
+      all.push(given);
+    }
+    assert.ok(all.length > 100);
+  });
+  await t.test('taken off, long after', async () => {
+    await assign([]);
+    for (const given of all) await check(given, 'taken off');
+  });
+  await t.test('disabled', async () => {
+    expectStatus(await call(server, `DELETE /operators/${former.id}`, { token: account.admin }), 204);
+    for (const given of all) await check(given, 'disabled');
+  });
+  t.diagnostic(`${all.length} routes, ${asked} requests`);
+});

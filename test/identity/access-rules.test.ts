@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import pino from 'pino';
+import { installAccess, type Access } from '../../packages/server/src/identity/access.ts';
+import { Authenticator } from '../../packages/server/src/identity/authenticate.ts';
+import { createDirectory } from '../../packages/server/src/identity/directory.ts';
+import { Keyring } from '../../packages/server/src/identity/signing-keys.ts';
+import { Tokens } from '../../packages/server/src/identity/tokens.ts';
+import { createApp } from '../../packages/server/src/platform/http.ts';
+import { AddressRate, RateLimit } from '../../packages/server/src/platform/rate-limit.ts';
+import { openWorld } from '../support/fixture.ts';
+import { call } from '../support/server.ts';
+import { expectStatus, makeAccount, makeSite } from '../support/world.ts';
+
+/** Nobody uses a long-lived token here. */
+const longLived = { now: Date.now, onUse: () => undefined };
+const { server, account } = await openWorld();
+
+test('a route that declares nothing cannot be registered', async () => {
+  const { database, feed } = server;
+  const app = createApp({ log: pino({ level: 'silent' }), sql: database.sql, trustProxy: false });
+  const tokens = new Tokens(new Keyring(database.sql, feed));
+  installAccess(app, {
+    authenticator: new Authenticator(tokens, createDirectory(database.sql, feed), longLived),
+    perToken: new RateLimit(1),
+    perAddress: new AddressRate(1),
+    failures: new RateLimit(1),
+  });
+  assert.throws(() => app.get('/forgotten', async () => 'secret'), /GET \/forgotten does not declare who may use it/);
+});
+
+test('a resource route that answers without asking whether it may is an internal error, not an answer', async () => {
+  const { database, feed } = server;
+  const app = createApp({ log: pino({ level: 'silent' }), sql: database.sql, trustProxy: false });
+  const tokens = new Tokens(new Keyring(database.sql, feed));
+  installAccess(app, {
+    authenticator: new Authenticator(tokens, createDirectory(database.sql, feed), longLived),
+    perToken: new RateLimit(100),
+    perAddress: new AddressRate(100),
+    failures: new RateLimit(100),
+  });
+  const access: Access = { operator: 'manager', site: 'resource' };
+  app.get('/careless', { config: { access } }, async () => ({ secret: true }));
+  await app.listen({ port: 0 });
+  try {
+    const address = app.server.address();
+    assert.ok(typeof address === 'object' && address !== null);
+    const answer = await call({ url: `http://127.0.0.1:${address.port}` }, 'GET /careless', { token: account.admin });
+    assert.equal(answer.status, 500);
+    assert.equal(answer.body.secret, undefined);
+  } finally {
+    await app.close();
+  }
+});
+
+test('a token limited to some sites reaches no other', async () => {
+  const otherSite = await makeSite(server, account);
+  const stranger = await makeAccount(server);
+  const credentials = { api_key_id: account.key.id, api_key_secret: account.key.secret };
+  const limited = await call(server, 'POST /operator_authentication/tokens', {
+    body: { ...credentials, site_ids: [otherSite] },
+  });
+  const { token } = expectStatus(limited, 200).body;
+  expectStatus(await call(server, `GET /sites/${otherSite}`, { token }), 200);
+  expectStatus(await call(server, `GET /sites/${account.siteId}`, { token }), 404);
+  const session = await call(server, 'GET /operator_authentication/sessions/current', { token });
+  assert.deepEqual(session.body.site_roles, { [otherSite]: 'super_manager' });
+  for (const beyond of [`POST /operators/${account.adminId}/api_keys`, `GET /operators/${account.adminId}/api_keys`]) {
+    expectStatus(await call(server, beyond, { token }), 403);
+  }
+  expectStatus(await call(server, 'POST /sites', { token, body: { name: 'Beyond' } }), 403);
+  const foreign = await call(server, 'POST /operator_authentication/tokens', {
+    body: { ...credentials, site_ids: [otherSite, stranger.siteId] },
+  });
+  assert.equal(foreign.status, 422);
+  assert.deepEqual(foreign.body.details, [{ attribute: '/site_ids/1', detail: 'is not a site of this operator' }]);
+});

@@ -1,0 +1,310 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test, type TestContext } from 'node:test';
+import { engage, said } from '../support/chat.ts';
+import { openEngagements, OrderLedger, startLedgerReceiver, writeInOrder } from '../support/ordered-load.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { call, until, type Json } from '../support/server.ts';
+import { startSteppedCluster, type WhoseClock } from '../support/stepped-clocks.ts';
+import { makeWebhook } from '../support/webhooks.ts';
+import {
+  enqueue,
+  expectStatus,
+  makeAccount,
+  makeOperator,
+  makePresent,
+  makeQueue,
+  offersOf,
+  present,
+  signIn,
+  type Reached,
+  type TestAccount,
+} from '../support/world.ts';
+
+/** `npm run prove` takes the long form. */
+const isLong = process.env['PROVE'] !== undefined;
+const hourSec = 3_600;
+const daySec = 24 * hourSec;
+
+/** Where the clock is put, one after the other: each is a step from the one before. */
+const short: readonly Place[] = [
+  { whose: 'database', aheadSec: -hourSec },
+  { whose: 'both', aheadSec: daySec },
+];
+const long: readonly Place[] = (['database', 'process', 'both'] as const).flatMap((whose) =>
+  [-hourSec, 0, hourSec, 0, -daySec, 0, daySec, 0].map((aheadSec) => ({ whose, aheadSec })),
+);
+
+interface Place {
+  readonly whose: WhoseClock;
+  readonly aheadSec: number;
+}
+
+/** What an offer, a lease and a retry are given here, and how late they may be on a busy machine. */
+const offerSec = 5;
+const leaseSec = 6;
+const lateSec = 15;
+
+test(
+  'offers, leases, retries and messages keep their times when clocks are stepped under load, and nothing is deleted',
+  { timeout: isLong ? 1_200_000 : 180_000 },
+  async (t) => {
+    await using cluster = await startSteppedCluster(2);
+    const [node = assert.fail(), other = assert.fail()] = cluster.nodes;
+    const server = cluster.reach(node);
+    const kept = await keepThings(server);
+    const ledger = new OrderLedger();
+    const receiver = await startLedgerReceiver(ledger);
+    t.after(async () => receiver.close());
+    const chats = [...(await openEngagements(server, 3)), ...(await openEngagements(cluster.reach(other), 3))];
+    for (const own of new Set(chats.map((chat) => chat.own)))
+      await makeWebhook(server, own, { url: receiver.url, events: ['engagement.chat.message'] });
+    const places = isLong ? long : short;
+    const seconds = places.length * (leaseSec + 4);
+    const writing = writeInOrder(chats, { seconds, perSecond: 60, insist: true });
+    // Looked at below; a failure of a probe comes first.
+    writing.catch(() => undefined);
+    for (const place of places) {
+      const probes = [probeOffer, probeWaiting, probeLease, probeRetry];
+      const begun = await insist(async () => {
+        const ready = await Promise.all(probes.map(async (prepare) => prepare(server, t)));
+        return Promise.all(ready.map(async (begin) => begin()));
+      });
+      cluster.set(place.whose, place.aheadSec);
+      const steppedAt = performance.now();
+      const took = await Promise.all(begun.map(async (check) => check()));
+      await insist(async () => assertKept(server, kept));
+      const where = `${place.whose} at ${place.aheadSec} s`;
+      t.diagnostic(`${where}: ${took.join(', ')}; ${Math.round(performance.now() - steppedAt)} ms in all`);
+    }
+    const acknowledged = await writing;
+    await until(() => ledger.missing(acknowledged).length === 0, 30_000);
+    t.diagnostic(`${acknowledged.size} messages, ${ledger.repeated} delivered again`);
+    assert.equal(ledger.displaced, 0);
+    // A process that starts while the clocks are wrong goes on with what it finds.
+    for (const each of [node, other]) await each.stop('SIGKILL');
+    const restarted = cluster.reach(await cluster.start());
+    const begin = await probeWaiting(restarted);
+    const check = await begin();
+    await check();
+    await assertKept(restarted, kept);
+  },
+);
+
+/**
+ * A probe is prepared, begun and checked. Clocks are stepped between the last two: what takes long on a busy machine is
+ * prepared before its time begins to run.
+ */
+type Probe = () => Promise<() => Promise<string>>;
+
+function between(what: string, tookMs: number, [least, most]: readonly [leastSec: number, mostSec: number]): string {
+  assert.ok(tookMs > least * 1_000 && tookMs < most * 1_000, `${what} after ${tookMs} ms`);
+  return `${what} after ${Math.round(tookMs)} ms`;
+}
+
+/**
+ * PostgreSQL's own time-outs go by the wall clock, so it may end a statement that runs while the clock is stepped. libfaketime makes that
+ * likelier: it shows a signal handler the machine's own time where that interrupts a look at the clock.
+ */
+async function insist<T>(ask: () => Promise<T>): Promise<T> {
+  const answers: T[] = [];
+  await until(async () => {
+    try {
+      answers.push(await ask());
+    } catch (error) {
+      if (!(error instanceof Error && error.message.includes('got 503'))) throw error;
+    }
+    return answers.length > 0;
+  });
+  return answers[0] as T;
+}
+
+async function setOfferTime(server: Reached, { admin, siteId }: TestAccount): Promise<void> {
+  const body = { reactive_call_timeout: offerSec };
+  expectStatus(await call(server, `PATCH /sites/${siteId}`, { token: admin, body }), 200);
+}
+
+/** An offer that nobody answers times out after its time, by a clock that nobody stepped. */
+async function probeOffer(server: Reached): Promise<Probe> {
+  const own = await makeAccount(server);
+  await setOfferTime(server, own);
+  const queue = await makeQueue(server, own);
+  const operator = await makePresent(server, own);
+  return async () => {
+    const offeredAt = performance.now();
+    await enqueue(server, own, queue);
+    const [offer = assert.fail('nothing was offered')] = await offersOf(server, operator);
+    return async () => {
+      const offers = async () => insist(async () => offersOf(server, operator));
+      await until(async () => (await offers()).every(({ id }: Json) => id !== offer.id), 60_000);
+      return between('offer timed out', performance.now() - offeredAt, [offerSec - 1, offerSec + lateSec]);
+    };
+  };
+}
+
+/** A visitor who waits has waited as long as before, and is offered to an operator who comes. */
+async function probeWaiting(server: Reached): Promise<Probe> {
+  const own = await makeAccount(server);
+  const queue = await makeQueue(server, own, { when_unstaffed: 'accept' });
+  const operator = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
+  return async () => {
+    const enqueuedAt = performance.now();
+    const { id, visitor } = await enqueue(server, own, queue);
+    return async () => {
+      const waitedSec = async (): Promise<number> => {
+        const read = async () => call(server, `GET /queue_tickets/${id}`, { token: visitor.token });
+        const ticket = await insist(async () => expectStatus(await read(), 200).body);
+        const [clock] = await server.database.sql<{ now: Date }[]>`SELECT clock_timestamp() AS now`;
+        return ((clock?.now ?? assert.fail()).getTime() - Date.parse(ticket.created_at)) / 1_000;
+      };
+      // A step is noticed within a second.
+      await until(async () => Math.abs((await waitedSec()) - (performance.now() - enqueuedAt) / 1_000) < 2, 5_000);
+      const cameAt = performance.now();
+      await insist(async () => present(server, operator));
+      await until(async () => (await insist(async () => offersOf(server, operator))).length === 1, 60_000);
+      return between('waiting visitor offered', performance.now() - cameAt, [0, lateSec]);
+    };
+  };
+}
+
+/** An operator who said how long they are there is there for so long. */
+async function probeLease(server: Reached): Promise<Probe> {
+  const own = await makeAccount(server);
+  const operator = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
+  return async () => {
+    const saidAt = performance.now();
+    await present(server, operator, { expires_in_sec: leaseSec });
+    return async () => {
+      const read = async () => call(server, `GET /operators/${operator.id}`, { token: own.admin });
+      const isThere = async (): Promise<boolean> => insist(async () => expectStatus(await read(), 200).body.available);
+      // Until the step is noticed, reads go by the new clock.
+      await until(isThere, 2_000);
+      await until(async () => !(await isThere()), 60_000);
+      return between('lease ended', performance.now() - saidAt, [leaseSec - 1, leaseSec + lateSec]);
+    };
+  };
+}
+
+/** A delivery that failed is tried again about five seconds later. */
+async function probeRetry(server: Reached, t: TestContext): Promise<Probe> {
+  const receiver = await startReceiver();
+  t.after(async () => receiver.close());
+  receiver.answer = () => (receiver.arrived.length === 1 ? 500 : 200);
+  const chat = await engage(server);
+  const hook = await makeWebhook(server, chat.own, { url: receiver.url, events: ['engagement.chat.message'] });
+  return async () => {
+    await said(chat, chat.visitor, 'once more');
+    await until(async () => (await server.database.sql`
+      SELECT 1 FROM deliveries WHERE webhook_id = ${hook.id} AND state = 'retrying'`).length === 1); // prettier-ignore
+    const failedAt = performance.now();
+    return async () => {
+      await until(() => receiver.arrived.length === 2, 60_000);
+      return between('delivery retried', performance.now() - failedAt, [0, 6 + lateSec]);
+    };
+  };
+}
+
+/** What a sweep would delete if it believed a clock that is wrong. */
+interface Kept {
+  readonly own: TestAccount;
+  readonly revoked: string;
+  readonly key: string;
+  readonly team: Json;
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+async function keepThings(server: Reached): Promise<Kept> {
+  const own = await makeAccount(server);
+  const revoked = await signIn(server, own.key);
+  expectStatus(await call(server, 'DELETE /operator_authentication/sessions/current', { token: revoked }), 204);
+  const key = randomUUID();
+  const team = expectStatus(await makeTeam(server, own, key), 201).body;
+  const { sql } = server.database;
+  // Of the oldest day that is kept.
+  const day = sql`(now() AT TIME ZONE 'UTC')::date - 29`;
+  for (const [log, time] of [
+    ['events', 'occurred_at'],
+    ['audit_log', 'at'],
+    ['delivery_log', 'at'],
+  ])
+    // prettier-ignore
+    await sql`SELECT make_day(${log ?? ''}, ${time ?? ''}, ${day})`;
+  await sql`
+    INSERT INTO events (account_id, id, type, occurred_at, payload)
+    SELECT gen_random_uuid(), gen_random_uuid(), 'engagement.start', ${day}, '{}' FROM generate_series(1, 10)`;
+  return { own, revoked, key, team, counts: await countAll(server) };
+}
+
+async function makeTeam(server: Reached, own: TestAccount, key: string) {
+  const body = { site_id: own.siteId, name: 'Kept' };
+  return call(server, 'POST /teams', { token: own.admin, body, headers: { 'idempotency-key': key } });
+}
+
+async function countAll({ database: { sql } }: Reached): Promise<Record<string, number>> {
+  const [row = {}] = await sql<Record<string, number>[]>`
+    SELECT (SELECT count(*)::integer FROM events) AS events,
+           (SELECT count(*)::integer FROM events WHERE payload::text = '{}') AS "oldEvents",
+           (SELECT count(*)::integer FROM audit_log) AS audit,
+           (SELECT count(*)::integer FROM delivery_log) AS deliveries,
+           (SELECT count(*)::integer FROM idempotency_keys) AS keys,
+           (SELECT count(*)::integer FROM revoked_tokens) AS revoked`;
+  return row;
+}
+
+async function assertKept(server: Reached, { own, revoked, key, team, counts }: Kept): Promise<void> {
+  for (const [what, count] of Object.entries(await countAll(server)))
+    assert.ok(count >= (counts[what] ?? 0), `${what}: ${counts[what]} were there, ${count} are left`);
+  expectStatus(await call(server, 'GET /sites', { token: revoked }), 401);
+  expectStatus(await call(server, 'GET /sites', { token: own.admin }), 200);
+  const again = expectStatus(await makeTeam(server, own, key), 201);
+  assert.equal(again.headers.get('idempotency-replayed'), 'true');
+  assert.equal(again.body.id, team.id);
+}
+
+test(
+  'a start with a wrong clock deletes nothing, and what was leased or offered meanwhile does not freeze when it is right again',
+  { timeout: 180_000 },
+  async (t) => {
+    await using cluster = await startSteppedCluster(1);
+    const first = cluster.nodes[0] ?? assert.fail();
+    const kept = await keepThings(cluster.reach(first));
+    await first.stop('SIGKILL');
+    for (const days of isLong ? [1, 40, 400] : [40]) {
+      cluster.set('both', days * daySec);
+      const node = await cluster.start();
+      const receiver = await startReceiver();
+      t.after(async () => receiver.close());
+      const chat = await engage(cluster.reach(node));
+      await setOfferTime(chat.server, chat.own);
+      await makeWebhook(chat.server, chat.own, { url: receiver.url, events: ['engagement.chat.message'] });
+      await said(chat, chat.visitor, 'leased');
+      await until(() => receiver.arrived.length === 1);
+      // The start sweeps at once; its last task is done by then.
+      await until(async () => (await cluster.database.sql`
+        SELECT 1 FROM pg_inherits WHERE inhparent = 'delivery_log'::regclass
+           AND inhrelid::regclass::text = 'delivery_log_' || to_char(now() + interval '3 days', 'YYYYMMDD')`).length === 1); // prettier-ignore
+      for (const [what, count] of Object.entries(await countAll(chat.server)))
+        assert.ok(count >= (kept.counts[what] ?? 0), `${what}: ${kept.counts[what]} were there, ${count} are left`);
+      // A token of an hour is over after a day, revoked or not.
+      expectStatus(await call(chat.server, 'GET /sites', { token: kept.revoked }), 401);
+      const queue = await makeQueue(chat.server, chat.own, { name: 'Other' });
+      const operator = await makePresent(chat.server, chat.own);
+      const { id } = await enqueue(chat.server, chat.own, queue);
+      await node.stop('SIGKILL');
+      cluster.set('both', 0);
+      const right = await cluster.start();
+      const server = cluster.reach(right);
+      const began = performance.now();
+      const [offer = assert.fail('the offer is gone')] = await offersOf(server, operator);
+      assert.equal(offer.queue_ticket_id ?? id, id);
+      await said({ ...chat, server }, chat.visitor, 'leased again');
+      await until(() => receiver.arrived.length === 2, 10_000);
+      t.diagnostic(`after ${days} days: delivered ${Math.round(performance.now() - began)} ms after the start`);
+      await until(async () => (await offersOf(server, operator)).length === 0, 40_000);
+      expectStatus(await call(server, 'GET /sites', { token: kept.revoked }), 401);
+      for (const [what, count] of Object.entries(await countAll(server)))
+        assert.ok(count >= (kept.counts[what] ?? 0), `${what}: ${kept.counts[what]} were there, ${count} are left`);
+      await right.stop('SIGKILL');
+    }
+  },
+);

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { Writable } from 'node:stream';
+import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ClockWatch } from '../../packages/server/src/platform/clock-watch.ts';
+import { connect, type DatabaseAddress, type Sql } from '../../packages/server/src/platform/database.ts';
+import { DatabaseSession } from '../../packages/server/src/platform/database-session.ts';
+import { createLog } from '../../packages/server/src/platform/log.ts';
+import { cloneDatabase } from '../support/database.ts';
+import { until } from '../support/server.ts';
+
+const hourMs = 3_600_000;
+
+interface Watched {
+  readonly watch: ClockWatch;
+  readonly logged: string[];
+  /** Steps the clock as this one sees it: others see the database's own. */
+  readonly step: (byMs: number) => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+/** A watch whose database shows it a clock that can be stepped for it alone: a function that hides PostgreSQL's own. */
+async function startWatch(address: DatabaseAddress): Promise<Watched> {
+  const sql = connect(address, { max: 1, connection: { search_path: 'stepped, pg_catalog, public' } });
+  await sql.unsafe(`
+    CREATE SCHEMA IF NOT EXISTS stepped;
+    CREATE OR REPLACE FUNCTION stepped.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS $$
+      SELECT pg_catalog.clock_timestamp()
+             + coalesce(nullif(current_setting('stepped.by_ms', true), ''), '0')::float8 * interval '1 millisecond'
+    $$`);
+  const logged: string[] = [];
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      logged.push(String(chunk));
+      done();
+    },
+  });
+  const watch = await ClockWatch.start(sql, createLog('info', sink));
+  return {
+    watch,
+    logged,
+    step: async (byMs) => void (await sql`SELECT set_config('stepped.by_ms', ${String(byMs)}, false)`),
+    stop: async () => {
+      watch.stop();
+      await sql.end({ timeout: 1 });
+    },
+  };
+}
+
+async function shiftMs(sql: Sql): Promise<number> {
+  const [row] = await sql<{ shift: number }[]>`SELECT shift_ms::float8 AS shift FROM clock`;
+  return row?.shift ?? Number.NaN;
+}
+
+const isAbout = (value: number, expected: number): boolean => Math.abs(value - expected) < 1_000;
+
+test('several processes that see the same step record it once, and back again', async (t) => {
+  const address = await cloneDatabase();
+  const sql = connect(address, { max: 2 });
+  t.after(async () => sql.end());
+  const all = [await startWatch(address), await startWatch(address), await startWatch(address)];
+  t.after(async () => Promise.all(all.map(async (each) => each.stop())));
+  let steps = 0;
+  all[1]?.watch.onStep(() => (steps += 1));
+  for (const byMs of [-hourMs, 24 * hourMs, 0]) {
+    await Promise.all(all.map(async (each) => each.step(byMs)));
+    await Promise.all(all.map(async ({ watch }) => watch.settle()));
+    assert.ok(isAbout(await shiftMs(sql), byMs), `${await shiftMs(sql)}`);
+    for (const { watch } of all) {
+      await until(() => isAbout(watch.databaseNow() - Date.now(), byMs));
+      assert.ok(isAbout(watch.steadyNow(), Date.now()), 'steady time goes on');
+      assert.ok(watch.isInDoubt);
+    }
+  }
+  assert.equal(steps, 3);
+  assert.equal(all.flatMap(({ logged }) => logged.filter((line) => line.includes('was set'))).length, 3);
+});
+
+test('a process that stood still is overruled by one that did not, and goes by its clock', async (t) => {
+  const address = await cloneDatabase();
+  const sql = connect(address, { max: 2 });
+  t.after(async () => sql.end());
+  const [sleeper, awake] = [await startWatch(address), await startWatch(address)];
+  t.after(async () => Promise.all([sleeper.stop(), awake.stop()]));
+  // To a process whose monotonic clock stood still for ten minutes, the database's has jumped.
+  await sleeper.step(10 * 60_000);
+  await until(() => sleeper.logged.some((line) => line.includes('stood still')));
+  await until(async () => isAbout(await shiftMs(sql), 0));
+  for (let look = 0; look < 6; look += 1) {
+    await pause(300);
+    assert.ok(isAbout(await shiftMs(sql), 0), 'they do not go on contradicting each other');
+  }
+});
+
+test('after a step, a long gap or while clocks differ nothing is deleted; a day later it is', async (t) => {
+  const address = await cloneDatabase();
+  const sql = connect(address, { max: 2 });
+  t.after(async () => sql.end());
+  const start = async (): Promise<Watched> => {
+    const watched = await startWatch(address);
+    t.after(async () => watched.stop());
+    return watched;
+  };
+  // The column rounds to milliseconds: `now()` itself could lie ahead.
+  const isOver = async () => sql`UPDATE clock SET doubt_until = now() - interval '1 second'`;
+  assert.ok((await (await start()).watch.sweepTime()).mayDelete, 'a new installation');
+
+  await sql`UPDATE clock SET seen_at = now() - interval '11 hours'`;
+  assert.ok((await (await start()).watch.sweepTime()).mayDelete, 'off for a night');
+
+  await sql`UPDATE clock SET seen_at = now() - interval '40 days'`;
+  const { watch, step } = await start();
+  assert.ok(!(await watch.sweepTime()).mayDelete, 'off for 40 days, or a wrong clock');
+  await isOver();
+  const time = await watch.sweepTime();
+  assert.ok(time.mayDelete && isAbout(time.now.getTime(), Date.now()));
+
+  await step(hourMs);
+  const apart = await watch.sweepTime();
+  assert.ok(!apart.mayDelete && /differ by more than a minute/.test(apart.why));
+  await step(0);
+  const stepped = await watch.sweepTime();
+  assert.ok(!stepped.mayDelete && /begins again at/.test(stepped.why));
+  await isOver();
+  assert.ok((await watch.sweepTime()).mayDelete);
+});
+
+test('a start finds that the clock was set back while nobody ran', async (t) => {
+  const address = await cloneDatabase();
+  const sql = connect(address, { max: 2 });
+  t.after(async () => sql.end());
+  await sql`UPDATE clock SET seen_at = now() + interval '1 hour'`;
+  const { watch, logged, stop } = await startWatch(address);
+  t.after(stop);
+  assert.ok(isAbout(await shiftMs(sql), -hourMs));
+  assert.ok(isAbout(watch.steadyNow(), Date.now() + hourMs), 'steady time goes on where it was');
+  assert.ok(watch.isInDoubt);
+  assert.match(logged.join(''), /3[56]\d\d\.\d s behind the time it showed when Usher last ran/);
+});
+
+test('a session that was lost is followed by another one, and is not held in between', async (t) => {
+  const address = await cloneDatabase();
+  const sql = connect(address, { max: 1 });
+  t.after(async () => sql.end());
+  const session = await DatabaseSession.open(address);
+  t.after(async () => session.close());
+  const first = session.number;
+  assert.ok(session.isHeld());
+  const held: boolean[] = [];
+  session.onOpened(() => held.push(session.isHeld()));
+  await sql`
+    SELECT pg_terminate_backend(pid) FROM pg_locks
+     WHERE locktype = 'advisory' AND objid = ${first}
+       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+  await until(() => !session.isHeld());
+  await until(() => session.isHeld());
+  assert.notEqual(session.number, first);
+  assert.deepEqual(held, [true]);
+});

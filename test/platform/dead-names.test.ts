@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { createHook } from 'node:async_hooks';
+import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { cloneDatabase } from '../support/database.ts';
+import { say, type Engaged } from '../support/chat.ts';
+import { engageWith, makePage, startDnsWithDeadNames, startReceivers } from '../support/dead-names.ts';
+import { startProxy } from '../support/proxy.ts';
+import { call, startTestServer, until } from '../support/server.ts';
+
+/** `npm run prove` takes the long form, which compares rounds with dead names and without. */
+const isLong = process.env['PROVE'] !== undefined;
+const rounds = isLong ? 6 : 1;
+const messagesOfVisitor = isLong ? 40 : 10;
+const everyMs = 400;
+
+const healthyVisitors = 10;
+const healthyReceivers = 98;
+const deadVisitors = 20;
+const deadOfVisitor = 10;
+const fromAddresses = 10;
+
+/** Deliveries stopped for minutes once; on a busy machine one takes seconds by itself. */
+const patienceMs = 60_000;
+const reconnectPatienceMs = 20_000;
+
+interface Round {
+  readonly latenciesMs: readonly number[];
+  /** Names that the DNS server was asked for in vain. */
+  readonly deadNames: number;
+  /** Names that were given to libuv's threads. */
+  readonly systemLookups: readonly string[];
+  /** How long it took until requests were answered again after every connection to the database was lost. */
+  readonly reconnectMs: number;
+}
+
+/** One server, reached by a database's host name: healthy receivers, and dead ones if told so. */
+async function measure(withDead: boolean): Promise<Round> {
+  using lookups = watchSystemLookups();
+  await using dns = await startDnsWithDeadNames();
+  const database = await cloneDatabase();
+  if (database.kind !== 'socket') throw new Error('the test database is reached by socket');
+  await using proxy = await startProxy({ socket: `${database.directory}/.s.PGSQL.5432` });
+  const { port } = new URL(proxy.url);
+  const address = { kind: 'url', url: `postgres://${database.user}@localhost:${port}/${database.database}` } as const;
+  await using server = await startTestServer(
+    { dnsServers: [dns.address], webhookAllowCidrs: ['127.0.0.0/8'], trustProxy: true },
+    address,
+  );
+  const receivers = await startReceivers();
+  try {
+    const page = await makePage(server);
+    const hosts = Array.from({ length: healthyReceivers }, (_, index) => `h${index}.test:${receivers.port}`);
+    const healthy: { chat: Engaged; count: number }[] = [];
+    for (let index = 0; index < healthyVisitors; index += 1) {
+      const own = hosts.slice(index * 10, index * 10 + 10);
+      healthy.push({ chat: await engageWith(page, `198.51.100.${index}`, own), count: own.length });
+    }
+    for (const { chat, count } of healthy) await receivers.sendMeasured(chat, count);
+    await until(() => receivers.missing() === 0);
+    receivers.latenciesMs.length = 0;
+
+    // The same visitors say as much without webhooks, so that rounds differ by nothing but the names.
+    const others: Engaged[] = [];
+    for (let index = 0; index < deadVisitors; index += 1) {
+      const names = Array.from({ length: withDead ? deadOfVisitor : 0 }, (_, each) => `n${each}.v${index}.dead.test`);
+      others.push(await engageWith(page, `203.0.113.${index % fromAddresses}`, names));
+    }
+    const before = receivers.missing();
+    for (let message = 0; message < messagesOfVisitor; message += 1) {
+      const begun = performance.now();
+      await Promise.all([
+        ...healthy.map(async ({ chat, count }) => receivers.sendMeasured(chat, count)),
+        ...others.map(async (chat) => say(chat, chat.visitor, 'Hello')),
+      ]);
+      await pause(Math.max(0, everyMs - (performance.now() - begun)));
+    }
+    await until(() => receivers.missing() === before, patienceMs);
+    const systemLookups = lookups.names();
+    const latenciesMs = [...receivers.latenciesMs];
+    return {
+      latenciesMs,
+      systemLookups,
+      deadNames: dns.namesLike(/dead/).length,
+      reconnectMs: await reconnect(proxy, async () => {
+        const path = `/sites/${page.own.siteId}/application_tokens`;
+        return (await call(server, `GET ${path}`, { token: page.own.admin })).status === 200;
+      }),
+    };
+  } finally {
+    await receivers.close();
+  }
+}
+
+/** Names that anything in this process gives to libuv, whose threads call getaddrinfo. */
+function watchSystemLookups(): { names(): string[]; [Symbol.dispose](): void } {
+  const requests: { readonly hostname?: unknown }[] = [];
+  const hook = createHook({
+    init(_id, type, _trigger, resource) {
+      // Its name is set after that.
+      if (type === 'GETADDRINFOREQWRAP') requests.push(resource);
+    },
+  }).enable();
+  return {
+    names: () => [...new Set(requests.map(({ hostname }) => String(hostname)))],
+    [Symbol.dispose]: () => void hook.disable(),
+  };
+}
+
+async function reconnect(proxy: { cut(): void }, isAnswered: () => Promise<boolean>): Promise<number> {
+  proxy.cut();
+  const begun = performance.now();
+  await until(isAnswered, reconnectPatienceMs);
+  return performance.now() - begun;
+}
+
+function quantile(values: readonly number[], part: number): number {
+  return values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))] ?? Number.NaN;
+}
+
+test(
+  `${deadVisitors * deadOfVisitor} names that no server answers for delay no receiver that is there, nor the database`,
+  { timeout: isLong ? 900_000 : 120_000 },
+  async () => {
+    const p99: { with: number[]; without: number[] } = { with: [], without: [] };
+    for (let round = 0; round < rounds; round += 1) {
+      const measureWithout = async (): Promise<void> =>
+        void p99.without.push(quantile((await measure(false)).latenciesMs, 0.99));
+      if (isLong && round % 2 === 0) await measureWithout();
+      const { latenciesMs, deadNames, systemLookups, reconnectMs } = await measure(true);
+      p99.with.push(quantile(latenciesMs, 0.99));
+      assert.equal(latenciesMs.length, messagesOfVisitor * healthyReceivers);
+      assert.ok(deadNames >= 32, `only ${deadNames} dead names were asked for`);
+      // The database's own name has libuv's threads for itself.
+      assert.deepEqual(systemLookups, ['localhost']);
+      console.log(`the database was back after ${Math.round(reconnectMs)} ms`);
+      if (isLong && round % 2 === 1) await measureWithout();
+    }
+    if (!isLong) return;
+    const [without, withDead] = [quantile(p99.without, 0.5), quantile(p99.with, 0.5)];
+    console.log(
+      `p99 of deliveries to ${healthyReceivers} receivers, the median of ${rounds} rounds: ${without.toFixed(1)} ms without, ` +
+        `${withDead.toFixed(1)} ms with dead names (${(withDead / without).toFixed(2)}x); ` +
+        `rounds without ${p99.without.map(Math.round).join(' ')}, with ${p99.with.map(Math.round).join(' ')}`,
+    );
+    assert.ok(withDead <= 1.1 * without, `${withDead} ms against ${without} ms`);
+  },
+);

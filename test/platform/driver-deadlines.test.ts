@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { databaseErrorCode, inTransaction, type DatabaseAddress } from '../../packages/server/src/platform/database.ts';
+import { emptyDatabase } from '../support/database.ts';
+import { backendOf, checkHealth, echo, endBackend, lost, pool, within, type Pool } from '../support/pool.ts';
+import { startProxy } from '../support/proxy.ts';
+import { until } from '../support/server.ts';
+
+/** Deadlines, settings and deadlocks: what `pool-watch.ts` and `database.ts` do with the mended driver. */
+
+test('a statement without an answer is rejected at its deadline, and its connection is replaced', async (t) => {
+  const { proxy, address } = await openSilentWay(t);
+  const sql = pool(t, address, { max: 1, statementDeadlineMs: 1_000 });
+  assert.equal(await echo(sql, 1), 1);
+  proxy.silence(true);
+  const asked = [sql`SELECT 1`.execute(), sql`SELECT ${2}::integer`.execute(), sql.begin(async (own) => own`SELECT 3`)];
+  for (const each of asked) await assert.rejects(within(each), lost);
+  proxy.silence(false);
+  await checkHealth(sql);
+});
+
+test('a statement that takes its time within statement_timeout is left alone, and a migration for as long as it takes', async (t) => {
+  const { address } = await openSilentWay(t);
+  const patient = pool(t, address, { max: 1, connection: { statement_timeout: 0 } });
+  const limited = pool(t, address, { max: 1, connection: { statement_timeout: 2_000 } });
+  const [[slept], [settings]] = await within(
+    Promise.all([patient<{ at: Date }[]>`SELECT now() AS at FROM pg_sleep(3)`, limited`SELECT pg_sleep(1)`]),
+  );
+  assert.ok(slept && settings);
+  // The server's own answer comes before the connection is given up.
+  await assert.rejects(within(limited`SELECT pg_sleep(4)`.execute()), { code: '57014' });
+});
+
+test('a transaction counts from the moment that it is asked for, waiting for a connection included', async (t) => {
+  const direct = await emptyDatabase();
+  const sql = pool(t, direct);
+  const gate = Promise.withResolvers<void>();
+  const holder = inTransaction(sql, async () => gate.promise);
+  const began = performance.now();
+  let ran = false;
+  const waiting = inTransaction(
+    sql,
+    async () => {
+      ran = true;
+    },
+    { longestMs: 300 },
+  );
+  await assert.rejects(within(waiting), lost);
+  assert.ok(performance.now() - began < 2_000);
+  gate.resolve();
+  await within(holder);
+  await checkHealth(sql);
+  assert.equal(ran, false, 'nobody waits for it any more');
+});
+
+test('every connection is set up before its first statement, the one that replaces a lost one too', async (t) => {
+  const direct = await emptyDatabase();
+  const [sql, killer] = [pool(t, direct, { max: 1, connection: { enable_seqscan: 'off' } }), pool(t, direct)];
+  for (let round = 0; round < 2; round++) {
+    const [row] = await sql`
+      SELECT current_setting('TimeZone') AS zone, current_setting('jit') AS jit, current_setting('enable_seqscan') AS scan,
+             current_setting('statement_timeout') AS longest, current_setting('idle_in_transaction_session_timeout') AS idle`;
+    assert.deepEqual(row, { zone: 'UTC', jit: 'off', scan: 'off', longest: '15s', idle: '15s' });
+    await endBackend(killer, await backendOf(sql));
+    await sql`SELECT 1`.catch(() => undefined);
+  }
+});
+
+test('a connection that cannot be set up is not used', async (t) => {
+  const direct = await emptyDatabase();
+  const sql = pool(t, direct, { max: 1, connection: { work_mem: 'plenty' } });
+  const asked = [1, 2, 3].map(async () => within(sql`SELECT 1`.execute()));
+  for (const { status } of await Promise.allSettled(asked)) assert.equal(status, 'rejected');
+  const again = async (): Promise<unknown> => within(sql`SELECT 1`.execute()).catch(databaseErrorCode);
+  await until(async () => (await again()) === '22023');
+});
+
+/** Two who take the same two locks, each in another order, and meet in the middle. */
+async function makeDeadlocks(sql: Pool): Promise<void> {
+  await sql`CREATE TABLE locks (id integer PRIMARY KEY, taken integer NOT NULL DEFAULT 0)`;
+  await sql`INSERT INTO locks (id) VALUES (1), (2)`;
+  await sql.unsafe(`
+    CREATE FUNCTION take(one integer, other integer) RETURNS void LANGUAGE plpgsql AS $$
+    BEGIN
+      UPDATE locks SET taken = taken + 1 WHERE id = one;
+      PERFORM pg_sleep(0.2);
+      UPDATE locks SET taken = taken + 1 WHERE id = other;
+    END $$`);
+}
+
+test('a statement that loses a deadlock is tried again, and changes nothing twice', async (t) => {
+  const direct = await emptyDatabase();
+  const sql = pool(t, direct, { max: 2 });
+  await makeDeadlocks(sql);
+  await within(Promise.all([sql`SELECT take(${1}, ${2})`, sql`SELECT take(${2}, ${1})`]));
+  assert.deepEqual([...(await sql`SELECT taken FROM locks`)], [{ taken: 2 }, { taken: 2 }]);
+  await until(async () => {
+    const [row] = await sql`SELECT deadlocks > 0 AS met FROM pg_stat_database WHERE datname = current_database()`;
+    return row?.['met'] === true;
+  });
+});
+
+test('a transaction that loses a deadlock is run once more, unless it says that it cannot be', async (t) => {
+  const direct = await emptyDatabase();
+  const sql = pool(t, direct, { max: 2 });
+  await makeDeadlocks(sql);
+  let runs = 0;
+  const take = async (one: number, other: number, options = {}): Promise<void> =>
+    inTransaction(
+      sql,
+      async (own) => {
+        runs += 1;
+        await own`UPDATE locks SET taken = taken + 1 WHERE id = ${one}`;
+        await own`SELECT pg_sleep(0.2)`;
+        await own`UPDATE locks SET taken = taken + 1 WHERE id = ${other}`;
+      },
+      options,
+    );
+  await within(Promise.all([take(1, 2), take(2, 1)]));
+  assert.equal(runs, 3);
+  assert.deepEqual([...(await sql`SELECT taken FROM locks`)], [{ taken: 2 }, { taken: 2 }]);
+
+  const never = { afterLostRace: 'reject' };
+  const outcomes = await within(Promise.allSettled([take(1, 2, never), take(2, 1, never)]));
+  assert.deepEqual(outcomes.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected']);
+  const refused = outcomes.find(({ status }) => status === 'rejected');
+  assert.ok(refused?.status === 'rejected');
+  assert.equal(refused.reason.code, '40P01');
+});
+
+async function openSilentWay(t: TestContext) {
+  const address = await emptyDatabase();
+  assert.ok(address.kind === 'socket');
+  const proxy = await startProxy({ socket: `${address.directory}/.s.PGSQL.5432` });
+  t.after(async () => proxy[Symbol.asyncDispose]());
+  const url = `postgres://${address.user}@127.0.0.1:${new URL(proxy.url).port}/${address.database}`;
+  return { proxy, address: { kind: 'url', url } satisfies DatabaseAddress };
+}

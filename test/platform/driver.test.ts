@@ -1,0 +1,337 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect as connectSocket, createServer, type AddressInfo, type Socket } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import { connect, inTransaction, type DatabaseAddress, type Sql } from '../../packages/server/src/platform/database.ts';
+import { emptyDatabase } from '../support/database.ts';
+import {
+  backendOf,
+  checkHealth,
+  echo,
+  endBackend,
+  lost,
+  patienceMs,
+  pool,
+  within,
+  type Pool,
+} from '../support/pool.ts';
+import { until } from '../support/server.ts';
+
+/** The mends of `platform/postgres.ts`, each by what happens without it; most of that is waiting for ever. */
+
+/** What is to become of a connection: closed as a server does, reset as a network does, or closed instead of the answer. */
+type Fate = 'close' | 'close all' | 'reset' | 'swallow';
+
+/** A wire to the database that does harm when it is told to, and writes down who spoke when. */
+async function openWire(t: TestContext) {
+  const address = await emptyDatabase();
+  assert.ok(address.kind === 'socket');
+  const { directory, user, database } = address;
+  const harms: { readonly text: string; readonly fate: Fate }[] = [];
+  const clients = new Set<Socket>();
+  const wire = { spoken: '', refusing: false, connections: 0 };
+  const server = createServer((client) => {
+    wire.connections++;
+    if (wire.refusing) {
+      client.destroy();
+      return;
+    }
+    const backend = connectSocket(`${directory}/.s.PGSQL.5432`);
+    clients.add(client);
+    client.on('error', () => undefined);
+    backend.on('error', () => undefined);
+    backend.on('close', () => client.destroy());
+    client.on('close', () => {
+      clients.delete(client);
+      backend.destroy();
+    });
+    backend.on('data', (bytes) => {
+      wire.spoken += '<';
+      client.write(bytes);
+    });
+    client.on('data', (bytes) => {
+      wire.spoken += '>';
+      const at = harms.findIndex(({ text }) => bytes.includes(text));
+      const [harm] = at === -1 ? [] : harms.splice(at, 1);
+      if (harm?.fate === 'reset') return client.resetAndDestroy();
+      if (harm?.fate === 'close') return client.end();
+      if (harm?.fate === 'close all') return clients.forEach((each) => each.end());
+      if (harm?.fate === 'swallow') backend.removeAllListeners('data').on('data', () => client.end());
+      return backend.write(bytes);
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  t.after(() => {
+    server.close();
+    for (const client of clients) client.destroy();
+  });
+  return Object.assign(wire, {
+    direct: address,
+    address: { kind: 'url', url: `postgres://${user}@127.0.0.1:${port}/${database}` } satisfies DatabaseAddress,
+    /** The next message with this text meets its fate. */
+    harm: (text: string, fate: Fate) => harms.push({ text, fate }),
+  });
+}
+
+test('an instant of any year comes back as it was, whichever time zone the database is set to', async () => {
+  const address = await emptyDatabase();
+  const setUp = connect(address, { max: 1 });
+  const [row] = await setUp<{ name: string }[]>`SELECT current_database() AS name`;
+  await setUp`ALTER DATABASE ${setUp(row?.name ?? '')} SET TimeZone TO 'Europe/Tallinn'`;
+  await setUp.end();
+  const sql = connect(address, { max: 1 });
+  for (const year of ['0001', '0031', '0049', '0050', '0099', '0100', '1800', '2027', '9999']) {
+    const at = new Date(`${year}-02-03T04:05:06.789Z`);
+    const [found] = await sql<
+      { at: Date; all: Date[] }[]
+    >`SELECT ${at}::timestamptz AS at, ARRAY[${at}::timestamptz] AS all`;
+    assert.deepEqual(found, { at, all: [at] }, year);
+  }
+  await sql.end();
+});
+
+test('a reset in a transaction leaves nothing behind for who comes next', async (t) => {
+  const wire = await openWire(t);
+  const sql = pool(t, wire.address);
+  for (const marker of ['first', 'second', 'third']) {
+    wire.harm(marker, 'reset');
+    // As text, not as a parameter: the ROLLBACK is to be sent at once, while Node still holds back that it is closed.
+    await assert.rejects(within(inTransaction(sql, async (own) => own`SELECT ${sql.unsafe(`'${marker}'`)}`.execute())));
+    await checkHealth(sql);
+  }
+});
+
+test('a write that was pending when the connection closed does not block it for ever', async (t) => {
+  const wire = await openWire(t);
+  const sql = pool(t, wire.address, { max: 2 });
+  await Promise.all([echo(sql, 1), echo(sql, 2)]);
+  for (let round = 0; round < 4; round++) {
+    wire.harm('pg_sleep', 'close all');
+    // What is asked as soon as one connection has closed goes to the other, which is closing too.
+    const asleep = sql`SELECT pg_sleep(60)`.execute().catch(async () => echo(sql, 3).catch(() => undefined));
+    await within(asleep);
+    await Promise.all([checkHealth(sql), checkHealth(sql)]);
+  }
+});
+
+test('the error that ended a connection is not told to the next statement', async (t) => {
+  const wire = await openWire(t);
+  const [sql, killer] = [pool(t, wire.direct), pool(t, wire.direct)];
+  const pid = await backendOf(sql);
+  const sleeping = assert.rejects(within(sql`SELECT pg_sleep(60)`.execute()), lost);
+  await untilAsleep(killer, pid);
+  await endBackend(killer, pid);
+  await sleeping;
+  await checkHealth(sql);
+});
+
+test('half a result is not continued by the next one', async (t) => {
+  const wire = await openWire(t);
+  const [sql, killer] = [pool(t, wire.direct, { max: 1, fetch_types: false }), pool(t, wire.direct)];
+  const pid = await backendOf(sql);
+  const half = sql`SELECT repeat('x', 10000), CASE WHEN n > 9 THEN pg_sleep(60) END FROM generate_series(1, 10) AS n`;
+  const broken = assert.rejects(within(half.execute()), lost);
+  await untilAsleep(killer, pid);
+  await endBackend(killer, pid);
+  await broken;
+  assert.equal((await within(sql`SELECT 1`.execute())).length, 1);
+});
+
+async function untilAsleep(killer: Pool, pid: number): Promise<void> {
+  await until(async () => {
+    const rows = await killer`SELECT FROM pg_stat_activity WHERE pid = ${pid} AND wait_event = 'PgSleep'`;
+    return rows.length === 1;
+  });
+}
+
+test('a connection lost while it is opened is tried again, not for ever, and each time anew', async (t) => {
+  const wire = await openWire(t);
+  const sql = pool(t, wire.address);
+  wire.refusing = true;
+  await assert.rejects(within(sql`SELECT 1`.execute()), lost);
+  assert.equal(wire.connections, 3);
+  wire.refusing = false;
+  wire.harm('pg_catalog.pg_type', 'close');
+  await checkHealth(sql);
+});
+
+test('the types of a new connection may be lost without ending the process', async (t) => {
+  const wire = await openWire(t);
+  const sql = pool(t, wire.address);
+  wire.harm('pg_catalog.pg_type', 'reset');
+  await assert.rejects(within(sql`SELECT 1`.execute()));
+  await checkHealth(sql);
+});
+
+test('a reserved connection that is lost refuses statements', async (t) => {
+  const wire = await openWire(t);
+  const [sql, killer] = [pool(t, wire.direct, { max: 2 }), pool(t, wire.direct)];
+  const own = await sql.reserve();
+  await endBackend(killer, await backendOf(own));
+  await assert.rejects(within(own`SELECT 1`.execute()));
+  await assert.rejects(within(own`SELECT ${1}::integer`.execute()), lost);
+  await checkHealth(sql);
+});
+
+test('a BEGIN that fills the pipeline has the connection for itself', async (t) => {
+  const wire = await openWire(t);
+  const [sql, other] = [pool(t, wire.direct), pool(t, wire.direct)];
+  const pid = await backendOf(sql);
+  const before = Array.from({ length: 100 }, async () => sql`SELECT 1`.execute());
+  const transaction = inTransaction(sql, async (own) => own`SELECT ${1}::integer AS n`);
+  await within(Promise.all(before));
+  assert.equal((await within(transaction)).length, 1);
+  const rows = await other`SELECT state FROM pg_stat_activity WHERE pid = ${pid}`;
+  assert.deepEqual([...rows], [{ state: 'idle' }]);
+});
+
+test('no statement of a lost transaction reaches the connection that takes its place', async (t) => {
+  const wire = await openWire(t);
+  const [sql, killer] = [pool(t, wire.direct), pool(t, wire.direct)];
+  await killer`CREATE TABLE notes (text text)`;
+  const gate = Promise.withResolvers<void>();
+  const written = Promise.withResolvers<unknown>();
+  const transaction = sql.begin(async (own) => {
+    await endBackend(killer, await backendOf(own));
+    await gate.promise;
+    own`INSERT INTO notes VALUES ('stray')`.then(written.resolve, written.reject);
+    await written.promise.catch(() => undefined);
+  });
+  await assert.rejects(within(transaction), lost);
+  await inTransaction(sql, async (own) => {
+    await own`INSERT INTO notes VALUES ('mine')`;
+    gate.resolve();
+    await assert.rejects(within(written.promise), lost);
+    // Were the stray COMMIT on its way, it would come before this is answered.
+    await own`SELECT ${1}::integer`;
+    assert.equal((await killer`SELECT FROM notes`).length, 0);
+  });
+  assert.deepEqual([...(await killer`SELECT text FROM notes`)], [{ text: 'mine' }]);
+});
+
+test('statements that wait for their turn in a transaction hear that it is lost', async (t) => {
+  const wire = await openWire(t);
+  const sql = pool(t, wire.address);
+  const begun = Promise.withResolvers<PromiseSettledResult<unknown>[]>();
+  wire.harm('first', 'close');
+  const transaction = sql.begin(async (own) => {
+    const both = [own`SELECT ${'a'}::text AS first`, own`SELECT ${'b'}::text AS second`];
+    begun.resolve(Promise.allSettled(both));
+    await begun.promise;
+  });
+  await assert.rejects(within(transaction), lost);
+  const states = (await within(begun.promise)).map(({ status }) => status);
+  assert.deepEqual(states, ['rejected', 'rejected']);
+  await checkHealth(sql);
+});
+
+test('a pool can be ended while a transaction of it is lost', async (t) => {
+  const wire = await openWire(t);
+  const [sql, killer] = [connect(wire.direct, { max: 1 }), pool(t, wire.direct)];
+  const begun = Promise.withResolvers<number>();
+  const transaction = sql.begin(async (own) => {
+    begun.resolve(await backendOf(own));
+    await own`SELECT pg_sleep(60)`;
+  });
+  const rejected = assert.rejects(within(transaction), lost);
+  const pid = await begun.promise;
+  await untilAsleep(killer, pid);
+  const ended = sql.end();
+  await endBackend(killer, pid);
+  await rejected;
+  await within(ended);
+});
+
+test('a pool can be ended after it has lost a connection', async (t) => {
+  const wire = await openWire(t);
+  const sql = connect(wire.address, { max: 1 });
+  wire.harm('SELECT 1', 'close');
+  await assert.rejects(within(sql`SELECT 1`.execute()), lost);
+  await within(sql.end());
+});
+
+test('a COMMIT without an answer rejects and is not sent again', async (t) => {
+  const wire = await openWire(t);
+  const [sql, direct] = [pool(t, wire.address), pool(t, wire.direct)];
+  await direct`CREATE TABLE notes (text text)`;
+  wire.harm('commit', 'swallow');
+  const transaction = inTransaction(sql, async (own) => own`INSERT INTO notes VALUES ('once')`);
+  await assert.rejects(within(transaction), lost);
+  await checkHealth(sql);
+  assert.equal((await direct`SELECT FROM notes`).length, 1);
+});
+
+test('a transaction that takes too long is given up, and so is its connection', async (t) => {
+  const wire = await openWire(t);
+  const [sql, direct] = [pool(t, wire.direct), pool(t, wire.direct)];
+  const pid = await backendOf(sql);
+  const began = performance.now();
+  const asleep = inTransaction(sql, async (own) => own`SELECT pg_sleep(10)`.execute(), { longestMs: 100 });
+  await assert.rejects(within(asleep), lost);
+  const forgetful = inTransaction(sql, async () => new Promise(() => undefined), { longestMs: 100 });
+  await assert.rejects(within(forgetful), lost);
+  assert.ok(performance.now() - began < patienceMs);
+  await checkHealth(sql);
+  assert.notEqual(await backendOf(sql), pid);
+  await direct`SELECT pg_terminate_backend(${pid})`;
+});
+
+test('who lost a transaction is told once its work has stopped, and nothing is done afterwards', async (t) => {
+  const wire = await openWire(t);
+  const [sql, killer] = [pool(t, wire.direct), pool(t, wire.direct)];
+  const work: string[] = [];
+  const transaction = inTransaction(sql, async (own) => {
+    const [row] = await own<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`;
+    await endBackend(killer, row?.pid ?? 0);
+    await killer`SELECT pg_sleep(0.05)`;
+    work.push('stopped');
+  }).catch(() => work.push('told'));
+  await within(transaction);
+  assert.deepEqual(work, ['stopped', 'told']);
+});
+
+test('a branch of a transaction that nobody awaits any more changes nothing', async (t) => {
+  const wire = await openWire(t);
+  const sql = pool(t, wire.direct);
+  await sql`CREATE TABLE notes (text text)`;
+  const stray = Promise.withResolvers<void>();
+  const write = async (own: Sql): Promise<void> => {
+    await new Promise(setImmediate);
+    await own`INSERT INTO notes VALUES ('stray')`;
+  };
+  const transaction = inTransaction(sql, async (own) => {
+    write(own).then(stray.resolve, stray.reject);
+    throw new Error('refused');
+  });
+  await Promise.all([
+    assert.rejects(within(transaction), { message: 'refused' }),
+    assert.rejects(within(stray.promise), lost),
+  ]);
+  assert.equal((await sql`SELECT FROM notes`).length, 0);
+});
+
+test('a transaction is BEGIN, its statements together, COMMIT: three round trips', async (t) => {
+  const wire = await openWire(t);
+  const sql = pool(t, wire.address);
+  const turn = async () =>
+    inTransaction(sql, async (own) =>
+      Promise.all([1, 2, 3].map(async (n) => own`SELECT ${n}::integer AS n`.then(([row]) => row?.['n']))),
+    );
+  await turn();
+  wire.spoken = '';
+  assert.deepEqual(await turn(), [1, 2, 3]);
+  assert.equal(wire.spoken.replaceAll(/<+/g, '<'), '><><><');
+});
+
+test('no statement of ours is compiled, however dear it looks', async () => {
+  const address = await emptyDatabase();
+  const setUp = connect(address, { max: 1 });
+  const [row] = await setUp<{ name: string }[]>`SELECT current_database() AS name`;
+  await setUp`ALTER DATABASE ${setUp(row?.name ?? '')} SET jit TO on`;
+  await setUp.end();
+  const sql = connect(address, { max: 1, connection: { enable_seqscan: 'off' } });
+  const [setting] = await sql<{ jit: string }[]>`SELECT current_setting('jit') AS jit`;
+  assert.equal(setting?.jit, 'off');
+  await sql.end();
+});

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { Resolver } from 'node:dns';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, suite, test } from 'node:test';
+import { readConfig } from '../../packages/server/src/config.ts';
+import { NameUnresolved } from '../../packages/server/src/platform/names/look-up-name.ts';
+import { QueueFull } from '../../packages/server/src/platform/names/fair-queue.ts';
+import { NameResolver } from '../../packages/server/src/platform/names/name-resolver.ts';
+import { startDns, type DnsAnswer, type TestDns } from '../support/dns.ts';
+import { until } from '../support/server.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'usher-names-'));
+after(() => rmSync(directory, { recursive: true, force: true }));
+
+let count = 0;
+function filesWith(hosts: string, resolvConf: string): { hosts: string; resolvConf: string } {
+  count += 1;
+  const files = { hosts: join(directory, `hosts-${count}`), resolvConf: join(directory, `resolv-${count}.conf`) };
+  writeFileSync(files.hosts, hosts);
+  writeFileSync(files.resolvConf, resolvConf);
+  return files;
+}
+
+interface Resolving {
+  readonly dns: TestDns;
+  readonly names: NameResolver;
+  readonly files: { readonly hosts: string };
+  addresses(hostname: string, holder?: string): Promise<string[]>;
+  code(hostname: string, holder?: string): Promise<string>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+async function resolving(answer: (name: string) => DnsAnswer, hosts = '', resolvConf = ''): Promise<Resolving> {
+  const dns = await startDns(answer);
+  const files = filesWith(hosts, resolvConf);
+  const names = new NameResolver({ servers: [dns.address], files });
+  return {
+    dns,
+    names,
+    files,
+    addresses: async (hostname, holder = 'one') =>
+      (await names.resolve(hostname, holder)).map(({ address }) => address),
+    code: async (hostname, holder = 'one') =>
+      names.resolve(hostname, holder).then(
+        () => 'resolved',
+        (error: NodeJS.ErrnoException) => error.code ?? 'none',
+      ),
+    async [Symbol.asyncDispose]() {
+      names.close();
+      await dns[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const here: DnsAnswer = { v4: ['192.0.2.1'] };
+const both: DnsAnswer = { v4: ['192.0.2.1', '192.0.2.2'], v6: ['2001:0db8:0000:0000:0000:0000:0000:0001'] };
+
+/** At once: most of them wait for something to be given up. */
+suite('names of receivers', { concurrency: true }, () => {
+  test('a name has the addresses of both families, is asked for once at a time, and kept while its TTL says so', async () => {
+    await using it = await resolving(() => both);
+    const all = await Promise.all(
+      Array.from({ length: 50 }, async (_, index) => it.addresses('a.test', `holder ${index}`)),
+    );
+    for (const found of all) assert.deepEqual(found, ['192.0.2.1', '192.0.2.2', '2001:db8::1']);
+    assert.deepEqual(await it.addresses('a.test'), all[0]);
+    assert.deepEqual(it.dns.asked.toSorted(), ['a.test A', 'a.test AAAA']);
+    assert.deepEqual(it.names.counts, { underWay: 0, waiting: 0 });
+  });
+
+  test('a family that is not answered for does not hold up the other', async () => {
+    await using it = await resolving(() => ({ v4: ['192.0.2.1'], v6: 'silent' }));
+    const begun = performance.now();
+    assert.deepEqual(await it.addresses('a.test'), ['192.0.2.1']);
+    assert.ok(performance.now() - begun < 2_000);
+  });
+
+  test('a name that does not resolve fails at once for a while, and is asked for again afterwards', async () => {
+    const answers: Record<string, DnsAnswer> = { 'no.test': 'absent', 'bad.test': 'failing', 'empty.test': {} };
+    await using it = await resolving((name) => answers[name] ?? here);
+    assert.deepEqual(await Promise.all(['no.test', 'bad.test', 'empty.test'].map(async (name) => it.code(name))), [
+      'ENOTFOUND',
+      'ESERVFAIL',
+      'ENODATA',
+    ]);
+    const asked = it.dns.asked.length;
+    answers['no.test'] = here;
+    assert.equal(await it.code('no.test'), 'ENOTFOUND');
+    assert.equal(it.dns.asked.length, asked);
+    await assert.rejects(it.names.resolve('no.test', 'one'), new NameUnresolved('no.test', 'ENOTFOUND'));
+    await until(async () => (await it.code('no.test')) === 'resolved', 5_000);
+  });
+
+  test('names that no server answers for are given up, a bounded number at a time, and delay nobody else', async () => {
+    await using it = await resolving((name) => (name.startsWith('dead') ? 'silent' : here));
+    await it.addresses('known.test');
+    const begun = performance.now();
+    const dead = Array.from({ length: 200 }, async (_, index) => it.code(`dead${index}.test`));
+    await until(() => it.dns.namesLike(/^dead/).length >= 32);
+    // Somebody else's name, new as it may be.
+    assert.deepEqual(await it.addresses('new.test', 'another'), ['192.0.2.1']);
+    assert.ok(performance.now() - begun < 2_000, 'another holder waited');
+    assert.equal(it.dns.namesLike(/^dead/).length, 32);
+    assert.deepEqual(it.names.counts, { underWay: 32, waiting: 168 });
+    assert.deepEqual(await Promise.all(dead.slice(0, 32)), Array(32).fill('ETIMEOUT'));
+    assert.ok(performance.now() - begun < 5_000, 'a silent name took too long');
+  });
+
+  test('a name that has resolved is used while it is asked for anew, and does not wait behind dead ones', async () => {
+    let answer: DnsAnswer = { v4: ['192.0.2.1'], ttlSec: 1 };
+    await using it = await resolving((name) => (name.startsWith('dead') ? 'silent' : answer));
+    await it.addresses('known.test');
+    for (let index = 0; index < 200; index += 1) it.names.prepare(`dead${index}.test`, 'one');
+    answer = { v4: ['192.0.2.2'], ttlSec: 1 };
+    const begun = performance.now();
+    await until(async () => (await it.addresses('known.test'))[0] === '192.0.2.2', 3_000);
+    assert.ok(performance.now() - begun < 2_500, 'it waited behind dead ones');
+    // Servers that say nothing take nothing back; those that say that it is gone do.
+    answer = 'silent';
+    const asked = it.dns.asked.length;
+    await until(async () => {
+      const at = performance.now();
+      assert.deepEqual(await it.addresses('known.test'), ['192.0.2.2']);
+      assert.ok(performance.now() - at < 500, 'it was waited for');
+      return it.dns.asked.slice(asked).includes('known.test A');
+    }, 4_000);
+    answer = 'absent';
+    await until(async () => (await it.code('known.test')) === 'ENOTFOUND', 6_000);
+    assert.equal(it.names.isTrusted('known.test'), false);
+  });
+
+  test('so many names of one holder wait, and no more', async () => {
+    await using it = await resolving(() => 'silent');
+    for (let index = 0; index < 1_032; index += 1) it.names.prepare(`dead${index}.test`, 'one');
+    await assert.rejects(it.names.resolve('more.test', 'one'), QueueFull);
+    assert.deepEqual(it.names.counts, { underWay: 32, waiting: 1_000 });
+    it.dns.answer = () => here;
+    assert.deepEqual(await it.addresses('more.test', 'another'), ['192.0.2.1']);
+  });
+
+  test('the hosts file and localhost are known without asking, and a changed file is noticed', async () => {
+    const hosts = '# a comment\n192.0.2.7\tbuilder Builder.Local # why\n2001:db8::7 builder\nnot-an-address x.test\n';
+    await using it = await resolving(() => 'absent', hosts);
+    assert.deepEqual(await it.addresses('builder'), ['192.0.2.7', '2001:db8::7']);
+    assert.deepEqual(await it.addresses('BUILDER.local.'), ['192.0.2.7']);
+    for (const name of ['localhost', 'app.localhost', 'localhost.'])
+      assert.deepEqual(await it.addresses(name), ['127.0.0.1', '::1']);
+    assert.deepEqual(it.names.peek('builder')?.length, 2);
+    assert.deepEqual(it.dns.asked, []);
+    assert.equal(await it.code('x.test'), 'ENOTFOUND');
+    writeFileSync(it.files.hosts, '192.0.2.8 builder\n');
+    await until(async () => (await it.addresses('builder'))[0] === '192.0.2.8', 8_000);
+  });
+
+  test('search domains complete short names, as in Kubernetes, and public names cost no more for them', async () => {
+    const resolvConf = 'domain ignored\nsearch shop.svc.cluster.local svc.cluster.local.\noptions edns0 ndots:5\n';
+    const inside = new Set(['hooks.shop.svc.cluster.local', 'pay.bank.svc.cluster.local', 'example.com']);
+    await using it = await resolving((name) => (inside.has(name) ? here : 'absent'), '', resolvConf);
+    for (const name of ['hooks', 'pay.bank', 'example.com'])
+      assert.deepEqual(await it.addresses(name), ['192.0.2.1'], name);
+    assert.deepEqual(it.dns.namesLike(/example/), ['example.com']);
+    assert.equal(await it.code('hooks.'), 'ENOTFOUND');
+    assert.equal(await it.code('nobody'), 'ENOTFOUND');
+    assert.deepEqual(it.dns.namesLike(/nobody/), [
+      'nobody.shop.svc.cluster.local',
+      'nobody.svc.cluster.local',
+      'nobody',
+    ]);
+  });
+
+  test('DNS servers may be set, with their ports', () => {
+    const given = '10.0.0.53, 10.0.0.53:5353,[fd00::53]:5353,[fd00::54],fd00::55';
+    const { dnsServers } = readConfig({ USHER_DNS_SERVERS: given });
+    const resolver = new Resolver();
+    resolver.setServers(dnsServers);
+    assert.equal(resolver.getServers().length, 5);
+    assert.deepEqual(readConfig({}).dnsServers, []);
+    for (const wrong of ['dns.example', '10.0.0.53:65536', '[10.0.0.53]', '[fd00::53', 'fe80::1%eth0', '10.0.0.53,'])
+      assert.throws(() => readConfig({ USHER_DNS_SERVERS: wrong }), /USHER_DNS_SERVERS must be/, wrong);
+  });
+
+  test('what is no name does not resolve, and stopping cuts off what is under way', async () => {
+    const it = await resolving(() => 'silent');
+    assert.equal(await it.code(`${'x'.repeat(64)}.test`), 'EBADNAME');
+    const begun = performance.now();
+    const cut = it.code('dead.test');
+    await until(() => it.dns.asked.length > 0);
+    await it[Symbol.asyncDispose]();
+    await cut;
+    assert.ok(performance.now() - begun < 2_000);
+  });
+});

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { Writable } from 'node:stream';
+import { json } from 'node:stream/consumers';
+import { mock, test } from 'node:test';
+import type { Sql } from '../../packages/server/src/platform/database.ts';
+import { createApp } from '../../packages/server/src/platform/http.ts';
+import { createLog } from '../../packages/server/src/platform/log.ts';
+import { installDeadline } from '../../packages/server/src/platform/request-deadline.ts';
+import type { Json } from '../support/server.ts';
+
+test('a request is answered at its deadline even if its handler or a hook before it never ends', async (t) => {
+  const logged: string[] = [];
+  const sink = new Writable({ write: (chunk, _encoding, done) => (logged.push(String(chunk)), done()) });
+  const app = createApp({ log: createLog('info', sink), sql: null as unknown as Sql, trustProxy: false });
+  const { promise: late, resolve } = Promise.withResolvers<object>();
+  installDeadline(app);
+  app.addHook('onRequest', async ({ url }) => (url === '/hook' ? late.then(() => undefined) : undefined));
+  app.get('/hook', async () => ({}));
+  app.get('/handler', async () => late);
+  app.get('/failing', async () => late.then(async () => Promise.reject(new Error('too late to matter'))));
+  app.get('/quick', async () => ({ done: true }));
+  t.after(async () => app.close());
+  const origin = await app.listen({ host: '127.0.0.1', port: 0 });
+
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.after(() => mock.timers.reset());
+  const asked = ['/hook', '/handler', '/failing'].map(async (path) => get(`${origin}${path}`));
+  assert.deepEqual((await get(`${origin}/quick`)).body, { done: true });
+  mock.timers.tick(22_000);
+  for (const { status, retryAfter, body } of await Promise.all(asked)) {
+    assert.equal(status, 503);
+    assert.equal(body.error, 'database_unavailable');
+    assert.equal(retryAfter, '2');
+  }
+  resolve({ late: true });
+  await new Promise(setImmediate);
+  const faults = logged.filter((line) => line.includes('"level":"error"'));
+  assert.deepEqual(faults, [], 'what comes too late is nobody’s fault');
+});
+
+async function get(url: string): Promise<{ status: number | undefined; retryAfter: string | undefined; body: Json }> {
+  return new Promise((resolve, reject) => {
+    const asked = request(url, { agent: false }, (response) => {
+      json(response).then(
+        (body) => resolve({ status: response.statusCode, retryAfter: response.headers['retry-after'], body }),
+        reject,
+      );
+    });
+    asked.on('error', reject).end();
+  });
+}

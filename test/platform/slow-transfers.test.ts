@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { test } from 'node:test';
+import {
+  fileForm,
+  listed,
+  onDisk,
+  send,
+  sent,
+  setSite,
+  slowUpload,
+  startTalk,
+  type SlowUpload,
+  type Talk,
+} from '../support/files.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, until } from '../support/server.ts';
+import { expectStatus } from '../support/world.ts';
+
+const pacers: NodeJS.Timeout[] = [];
+
+/** Those who send or take files slowly hold what is theirs for half a minute, and nothing of anybody else's. */
+const server = await forThisFile(startTestServer());
+/** These begin before all tests and are looked at in the last one, as half a minute must pass. */
+const talk = await startTalk(server);
+const silent = { talk, upload: slowUpload(server, talk) };
+await silent.upload.write('something, and then nothing');
+const trickling = paced(slowUpload(server, await startTalk(server)), 'x');
+const steady = paced(slowUpload(server, await startTalk(server)), 'x'.repeat(8 * 1024));
+const unread = await beginDownloads(10);
+await forThisFile({
+  close() {
+    for (const pacer of pacers) clearInterval(pacer);
+    for (const response of unread.responses) response.destroy();
+  },
+});
+
+/** Sends the piece every second. */
+function paced(upload: SlowUpload, piece: string): SlowUpload {
+  pacers.push(setInterval(() => void upload.write(piece), 1_000));
+  return upload;
+}
+
+interface Unread {
+  readonly path: string;
+  readonly talk: Talk;
+  readonly responses: readonly IncomingMessage[];
+}
+
+/** Downloads of a file that is larger than what the network holds between the two, none of which is read. */
+async function beginDownloads(count: number): Promise<Unread> {
+  const talk = await startTalk(server);
+  await setSite(server, talk.account, { allowed_file_content_types: ['application/octet-stream'] });
+  const path = `${talk.path}/${await sent(server, talk, fileForm(new Uint8Array(24 * 1024 * 1024), 'zeros'))}`;
+  const headers = { authorization: `Bearer ${talk.visitor.token}` };
+  const begin = async (): Promise<IncomingMessage> => {
+    const request = httpRequest(`${server.url}${path}`, { headers, agent: false }).end();
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    return response.on('error', () => undefined);
+  };
+  return { path, talk, responses: await Promise.all(Array.from({ length: count }, begin)) };
+}
+
+test('a caller sends 10 files at once at most; slow ones block neither the other side nor another engagement', async () => {
+  const own = await startTalk(server);
+  const before = onDisk(server.dataDir);
+  const more = (): number => onDisk(server.dataDir).length - before.length;
+  const uploads = Array.from({ length: 10 }, () => slowUpload(server, own));
+  for (const upload of uploads) await upload.write('x');
+  await until(() => more() === 20);
+  const refused = expectStatus(await send(server, own, fileForm('x')), 429);
+  assert.equal(refused.body.error, 'rate_limited');
+  assert.match(refused.body.detail, /^You are sending 10 files to this engagement already\. Wait until one of them/);
+  assert.equal(refused.headers.get('retry-after'), '5');
+  expectStatus(await send(server, own, fileForm('x'), { token: own.operator.token }), 200);
+  expectStatus(await send(server, await startTalk(server), fileForm('x')), 200);
+  uploads.pop()?.cut();
+  await until(() => more() === 20);
+  expectStatus(await send(server, own, fileForm('x')), 200);
+  for (const upload of uploads) upload.cut();
+  await until(() => more() === 3);
+});
+
+test('a caller has 10 downloads under way at most', async () => {
+  const { path, talk } = unread;
+  const refused = await call(server, `GET ${path}`, { token: talk.visitor.token });
+  // Not by expectStatus, which would show 24 MiB.
+  assert.equal(refused.status, 429);
+  assert.match(refused.body.detail, /^You are downloading 10 files already\. Wait until one of them is done/);
+  expectStatus(await call(server, `HEAD ${path}`, { token: talk.operator.token }), 200);
+});
+
+test(
+  'after half a minute, who brings or takes nothing, or next to nothing, is cut off',
+  { timeout: 120_000 },
+  async () => {
+    for (const upload of [silent.upload, trickling]) {
+      const { status, body } = await upload.answer;
+      assert.deepEqual([status, body.error], [408, 'request_timeout']);
+      assert.match(body.detail, /^The file comes too slowly: less than 64 KiB in 30 s\. Send it again over a faster/);
+    }
+    assert.deepEqual(await listed(server, silent.talk), []);
+
+    for (const pacer of pacers) clearInterval(pacer);
+    steady.end();
+    assert.equal((await steady.answer).status, 200, 'what comes slowly but steadily is taken');
+
+    const { path, talk } = unread;
+    const again = async () => call(server, `HEAD ${path}`, { token: talk.visitor.token });
+    await until(async () => (await again()).status === 200, 60_000);
+  },
+);

@@ -1,0 +1,112 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { ensureSigningKey } from '../../packages/server/src/identity/signing-keys.ts';
+import { openDatabase } from '../../packages/server/src/platform/database.ts';
+import { startEmbeddedPostgres } from '../../packages/server/src/platform/embedded-postgres.ts';
+import { migrate } from '../../packages/server/src/platform/migrations.ts';
+import { startCluster, urlOf } from '../support/cluster.ts';
+import { audit, comeUntilTold, openDay, serveAll } from '../support/ledger.ts';
+import { launch, temporaryDirectory } from '../support/process.ts';
+import { openWire, type Fault } from '../support/wire.ts';
+import { makeAccount } from '../support/world.ts';
+
+/**
+ * What a turn sends: BEGIN, the lock and what it must know of visitors (twice where a statement is new to the connection),
+ * the write, COMMIT. The steps of the first turns under load are all among these; `npm run prove` takes each of them.
+ */
+const all = Array.from({ length: 12 }, (_, index) => index + 1);
+const steps = process.env['PROVE'] === undefined ? [1, 3, 4, 6, 8] : all;
+const visitors = 12;
+
+for (const when of ['before', 'after'] as const) {
+  test(
+    `a process killed ${when} any step of a turn: another goes on, and nothing is lost or doubled`,
+    { timeout: 300_000 },
+    async (t) => {
+      await using cluster = await startCluster(1);
+      const [survivor] = cluster.nodes;
+      if (survivor === undefined) throw new Error('nobody started');
+      const wire = await openWire(cluster.database.address);
+      try {
+        for (const step of steps) {
+          await t.test(`step ${step}`, async () => {
+            const victim = await cluster.start(wire.url);
+            const account = await makeAccount(cluster.reach(survivor));
+            const day = await openDay(cluster.reach(survivor), account, visitors);
+            let current = victim;
+            const reach = () => cluster.reach(current);
+            const kill = (): void => {
+              victim.child.kill('SIGKILL');
+              current = survivor;
+            };
+            const struck = wire.strike({ step, when, act: kill });
+            await Promise.all([comeUntilTold(day, reach), serveAll(day, reach)]);
+            await struck;
+            await audit(day, cluster.database.sql);
+          });
+        }
+      } finally {
+        wire.close();
+      }
+    },
+  );
+}
+
+test(
+  'a connection lost before any step, or a commit whose answer is lost: the same process goes on',
+  { timeout: 300_000 },
+  async (t) => {
+    await using cluster = await startCluster(0);
+    const wire = await openWire(cluster.database.address);
+    try {
+      const node = await cluster.start(wire.url);
+      const reach = () => cluster.reach(node);
+      for (const when of ['before', 'after'] satisfies Fault['when'][]) {
+        for (const step of steps) {
+          // What is lost is made anew: to the connection of the next step every statement is new again.
+          await t.test(`${when} step ${step}`, async () => {
+            const day = await openDay(reach(), await makeAccount(reach()), visitors);
+            const struck = wire.strike({ step, when, act: () => undefined });
+            await Promise.all([comeUntilTold(day, reach), serveAll(day, reach)]);
+            await struck;
+            await audit(day, cluster.database.sql);
+          });
+        }
+      }
+    } finally {
+      wire.close();
+    }
+  },
+);
+
+test('the database is killed and restarted in the middle of turns', { timeout: 120_000 }, async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'usher-turn-'));
+  const scratch = temporaryDirectory();
+  let postgres = await startEmbeddedPostgres(dataDir);
+  const database = openDatabase(postgres.address, 2);
+  await migrate(database, ensureSigningKey);
+  const environment = { DATABASE_URL: urlOf(postgres.address), USHER_RATE_LIMIT_PER_TOKEN: '1000000000' };
+  const node = await launch({ dataDir: scratch.path, environment }).ready();
+  try {
+    const server = { url: node.url, database };
+    const account = await makeAccount(server);
+    const day = await openDay(server, account, 40);
+    const restarts = (async () => {
+      for (let round = 0; round < 2; round += 1) {
+        await new Promise((resolve) => setTimeout(resolve, 150));
+        await postgres.stop();
+        postgres = await startEmbeddedPostgres(dataDir);
+      }
+    })();
+    await Promise.all([comeUntilTold(day, () => server), serveAll(day, () => server), restarts]);
+    await audit(day, database.sql);
+  } finally {
+    await node.stop('SIGKILL');
+    await database.close(1_000);
+    await postgres.stop();
+    scratch.remove();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+});

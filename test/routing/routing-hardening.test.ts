@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, until, type Answer, type Json, type TestServer } from '../support/server.ts';
+import {
+  acceptOffer,
+  askIn,
+  enqueue,
+  expectStatus,
+  makeAccount,
+  makeOperator,
+  makePresent,
+  makeQueue,
+  makeSite,
+  makeTeam,
+  makeVisitor,
+  offersOf,
+  present,
+  type TestAccount,
+  type TestOperator,
+  type TestVisitor,
+} from '../support/world.ts';
+
+/** What a second reader found at the seams of routing: who may, what is no instant, what a key makes, two processes. */
+
+let account: TestAccount;
+let queue: string;
+const server = await forThisFile(startTestServer());
+
+/** An account of its own with a queue that anyone may wait in. */
+async function anew(): Promise<void> {
+  account = await makeAccount(server);
+  queue = await makeQueue(server, account, { when_unstaffed: 'accept' });
+}
+
+async function patch(path: string, who: { token: string }, body: Json): Promise<Answer> {
+  return call(server, `PATCH ${path}`, { token: who.token, body });
+}
+
+async function ticketOf(ticket: { id: string; visitor: TestVisitor }, on: TestServer = server): Promise<Json> {
+  return expectStatus(await call(on, `GET /queue_tickets/${ticket.id}`, { token: ticket.visitor.token }), 200).body;
+}
+
+/** An operator with a new visitor. */
+async function engaged(): Promise<{ operator: TestOperator; visitor: TestVisitor; engagement: string }> {
+  const operator = await makePresent(server, account);
+  const { visitor } = await enqueue(server, account, queue);
+  return { operator, visitor, engagement: await acceptOffer(server, operator) };
+}
+
+test('who handed an engagement on cannot call off what the next operator does with it', async () => {
+  await anew();
+  const { operator: first, engagement } = await engaged();
+  const second = await makePresent(server, account);
+  const body = { engagement_id: engagement, operator_id: second.id };
+  const { id } = expectStatus(await call(server, 'POST /transfer_requests', { token: first.token, body }), 201).body;
+  expectStatus(await patch(`/transfer_requests/${id}`, second, { action: 'accept' }), 200);
+  await present(server, first, { available: false });
+  const onward = { engagement_id: engagement, queue_id: queue, media: 'text' };
+  const ticket = expectStatus(
+    await call(server, 'POST /transfer_tickets', { token: second.token, body: onward }),
+    201,
+  ).body;
+  const path = `/transfer_tickets/${ticket.id}`;
+  assert.equal(expectStatus(await patch(path, first, { action: 'cancel' }), 403).body.error, 'forbidden');
+  const seen = expectStatus(await call(server, `GET ${path}`, { token: first.token }), 200).body;
+  assert.equal(seen.state, 'waiting');
+  assert.equal(expectStatus(await patch(path, second, { action: 'cancel' }), 200).body.state, 'canceled');
+  assert.equal(expectStatus(await patch(path, second, { action: 'cancel' }), 200).body.state, 'canceled');
+});
+
+test('a token for some sites reaches nothing of its operator on others: offers, engagements, transfers', async () => {
+  await anew();
+  const other = await makeSite(server, account);
+  const limitedTo = async (site: string): Promise<{ token: string }> => {
+    const { id: api_key_id, secret: api_key_secret } = account.key;
+    const body = { api_key_id, api_key_secret, site_ids: [site] };
+    return expectStatus(await call(server, 'POST /operator_authentication/tokens', { body }), 200).body;
+  };
+  const [stranger, own, whole] = [await limitedTo(other), await limitedTo(account.siteId), { token: account.admin }];
+  await present(server, { id: account.adminId, token: account.admin });
+  await enqueue(server, account, queue);
+  const [offer] = await offersOf(server, whole);
+  const path = `/engagement_requests/${offer.id}`;
+
+  assert.deepEqual(await offersOf(server, stranger), []);
+  const listed = await call(server, 'GET /engagement_requests', stranger);
+  assert.deepEqual(expectStatus(listed, 200).body.engagement_requests, []);
+  expectStatus(await call(server, `GET ${path}`, stranger), 404);
+  for (const action of ['accept', 'decline', 'cancel']) expectStatus(await patch(path, stranger, { action }), 404);
+  assert.deepEqual(await offersOf(server, own), [offer]);
+  assert.deepEqual((await call(server, 'GET /engagement_requests', own)).body.engagement_requests, [offer]);
+
+  const { engagement_id: id } = expectStatus(await patch(path, own, { action: 'accept' }), 200).body;
+  expectStatus(await call(server, `GET /engagements/${id}`, stranger), 404);
+  expectStatus(await patch(`/engagements/${id}`, stranger, { action: 'end' }), 404);
+  const colleague = await makePresent(server, account);
+  const transfer = { engagement_id: id, operator_id: colleague.id };
+  expectStatus(await call(server, 'POST /transfer_requests', { ...stranger, body: transfer }), 404);
+  const asked = expectStatus(await call(server, 'POST /transfer_requests', { ...own, body: transfer }), 201).body;
+  expectStatus(await call(server, `GET /transfer_requests/${asked.id}`, stranger), 404);
+  expectStatus(await patch(`/transfer_requests/${asked.id}`, stranger, { action: 'cancel' }), 404);
+  expectStatus(await patch(`/transfer_requests/${asked.id}`, own, { action: 'cancel' }), 200);
+  expectStatus(await patch(`/engagements/${id}`, own, { action: 'end' }), 200);
+});
+
+test('an operator taken off a site loses what it was asked there, in whichever process', async () => {
+  await anew();
+  await using second = await startTestServer({}, server.database.address);
+  const operator = await makePresent(server, account);
+  const ticket = await enqueue(server, account, queue);
+  const [offer] = await offersOf(server, operator);
+  assert.equal((await ticketOf(ticket, second)).state, 'offered');
+  expectStatus(await patch(`/operators/${operator.id}`, { token: account.admin }, { assignments: [] }), 200);
+  await until(async () => (await ticketOf(ticket, second)).state === 'waiting', 2_000);
+  expectStatus(await patch(`/engagement_requests/${offer.id}`, operator, { action: 'accept' }), 404);
+  const failed = await call(server, `GET /engagement_requests?site_ids=${account.siteId}`, { token: account.admin });
+  assert.equal(failed.body.engagement_requests[0].fail_reason, 'operator_left');
+  // Back again, and offered again once it is spared no longer, or at once as nobody else is there.
+  const assignments = [{ site_id: account.siteId, role: 'operator' }];
+  expectStatus(await patch(`/operators/${operator.id}`, { token: account.admin }, { assignments }), 200);
+  await until(async () => (await offersOf(second, operator)).length === 1, 2_000);
+});
+
+test('date-times that are no instants the database knows are refused, and say where', async () => {
+  await anew();
+  const ask = async (path: string): Promise<Json> => {
+    const answer = await call(server, `GET ${path}`, { token: account.admin });
+    return [answer.status, answer.body.details?.[0]?.attribute];
+  };
+  const bad = [
+    '0000-01-01T00:00:00Z',
+    '0001-01-01T00:00:00+23:59',
+    '9999-12-31T23:59:59-23:59',
+    '2016-12-31T23:59:60Z',
+  ];
+  for (const at of bad.map((text) => encodeURIComponent(text))) {
+    const stats = `/queues/${queue}/stats`;
+    assert.deepEqual(await ask(`${stats}?from=${at}&to=2026-01-01T00:00:00Z`), [422, '/from']);
+    assert.deepEqual(await ask(`${stats}?from=2026-01-01T00:00:00Z&to=${at}`), [422, '/to']);
+    const engagements = `/engagements?site_ids=${account.siteId}`;
+    assert.deepEqual(await ask(`${engagements}&start_date=${at}`), [422, '/start_date']);
+    assert.deepEqual(await ask(`${engagements}&end_date=${at}`), [422, '/end_date']);
+  }
+  const widest = `/engagements?site_ids=${account.siteId}&start_date=0001-01-01T00:00:00Z&end_date=9999-12-31T23:59:59Z`;
+  assert.deepEqual(await ask(widest), [200, undefined]);
+});
+
+test('a ticket for teams that are not the site’s is refused: nobody would ever serve it', async () => {
+  await anew();
+  const elsewhere = await makeTeam(server, account, await makeSite(server, account));
+  const here = await makeTeam(server, account, account.siteId);
+  const answer = expectStatus(await askIn(server, account, { team_ids: [here, elsewhere, account.siteId] }), 422).body;
+  assert.deepEqual(
+    answer.details.map((each: Json) => each.attribute),
+    ['/team_ids/1', '/team_ids/2'],
+  );
+  expectStatus(await askIn(server, account, { team_ids: [here] }), 201);
+});
+
+test('an Idempotency-Key answers the same for a day, and makes another after it', async () => {
+  await anew();
+  const visitor = await makeVisitor(server, account);
+  const ask = async (media = 'text'): Promise<Answer> =>
+    call(server, 'POST /queue_tickets', {
+      token: visitor.token,
+      body: { site_id: account.siteId, media, queue_id: queue },
+      headers: { 'idempotency-key': 'again' },
+    });
+  const first = expectStatus(await ask(), 201).body;
+  expectStatus(await patch(`/queue_tickets/${first.id}`, visitor, { action: 'cancel' }), 200);
+  assert.deepEqual(expectStatus(await ask(), 201).body, first);
+  assert.equal(expectStatus(await ask('audio'), 422).body.error, 'idempotency_key_reused');
+  const { sql } = server.database;
+  // The answer was lost after the turn: what was made is found by its id, as it is now.
+  await sql`DELETE FROM idempotency_keys`;
+  const found = expectStatus(await ask(), 201).body;
+  assert.deepEqual([found.id, found.state], [first.id, 'canceled']);
+  // A day later the key is as good as new.
+  await sql`DELETE FROM idempotency_keys`;
+  await sql`UPDATE queue_tickets SET enqueued_at = enqueued_at - interval '25 hours' WHERE id = ${first.id}`;
+  const next = expectStatus(await ask(), 201).body;
+  assert.equal(next.state, 'waiting');
+  assert.notEqual(next.id, first.id);
+});
+
+test('a transfer beside the end of its engagement: made, or told that it has ended', async () => {
+  await anew();
+  await using second = await startTestServer({}, server.database.address);
+  for (let round = 0; round < 8; round += 1) {
+    const { operator, engagement } = await engaged();
+    const body = { engagement_id: engagement, queue_id: queue, media: 'text' };
+    const [transfer, end] = await Promise.all([
+      call(second, 'POST /transfer_tickets', { token: operator.token, body }),
+      patch(`/engagements/${engagement}`, operator, { action: 'end' }),
+    ]);
+    expectStatus(end, 200);
+    if (transfer.status !== 201) assert.equal(expectStatus(transfer, 409).body.error, 'engagement_ended');
+    else {
+      const path = `GET /transfer_tickets/${transfer.body.id}`;
+      assert.equal((await call(server, path, { token: operator.token })).body.state, 'canceled');
+    }
+    await present(server, operator, { available: false });
+  }
+});
+
+test('a process that reads everything anew answers as the one that did it all', async () => {
+  await anew();
+  const operators = await Promise.all([1, 2, 3].map(async () => makePresent(server, account, { expires_in_sec: 600 })));
+  for (let n = 0; n < 6; n += 1) await enqueue(server, account, queue);
+  const [declining, accepting] = operators as [TestOperator, TestOperator];
+  const [declined] = await offersOf(server, declining);
+  expectStatus(await patch(`/engagement_requests/${declined.id}`, declining, { action: 'decline' }), 200);
+  const engagement = await acceptOffer(server, accepting);
+  const body = { engagement_id: engagement, queue_id: queue, media: 'text' };
+  const transfer = expectStatus(
+    await call(server, 'POST /transfer_tickets', { token: accepting.token, body }),
+    201,
+  ).body;
+  const { admin } = account;
+  const read = async (from: TestServer): Promise<Json> => ({
+    offers: await Promise.all(operators.map(async (operator) => offersOf(from, operator))),
+    transfer: (await call(from, `GET /transfer_tickets/${transfer.id}`, { token: accepting.token })).body,
+    line: (await call(from, `GET /queues/${queue}/tickets`, { token: admin })).body,
+    queue: (await call(from, `GET /queues/${queue}`, { token: admin })).body.visitors_count,
+  });
+  const first = await read(server);
+  assert.equal(first.queue, first.line.queue_tickets.length);
+  await using fresh = await startTestServer({}, server.database.address);
+  assert.deepEqual(await read(fresh), first);
+});
+
+test('D3.4 who is engaged by the fallback of another site waits for nobody else on its own', async () => {
+  await anew();
+  const far = await makeSite(server, account);
+  const fallback = await makeQueue(server, account, { site_id: far, when_unstaffed: 'accept' });
+  const near = await makeQueue(server, account, { fallback_queue_id: fallback });
+  const { visitor } = await enqueue(server, account, near);
+  const operator = await makeOperator(server, account, [{ site_id: far, role: 'operator' }]);
+  await present(server, operator);
+  const engagement = await acceptOffer(server, operator);
+  const again = await askIn(server, account, { queue_ids: [queue] }, visitor);
+  assert.equal(expectStatus(again, 409).body.error, 'already_engaged');
+  const list = await call(server, `GET /engagements?site_ids[]=${account.siteId}`, { token: visitor.token });
+  assert.deepEqual(
+    list.body.engagements.map(({ id, site_id }: Json) => [id, site_id]),
+    [[engagement, far]],
+  );
+});
+
+test('a cursor of no instant is refused', async () => {
+  await anew();
+  for (const ms of ['253402300800000', '999999999999999', '-1']) {
+    const cursor = Buffer.from(`${ms} ${account.siteId}`).toString('base64url');
+    const answer = await call(server, `GET /engagement_requests?cursor=${cursor}`, { token: account.admin });
+    assert.equal(expectStatus(answer, 422).body.details[0].attribute, '/cursor');
+  }
+});
+
+test('what was pending when everything stopped is not forgotten, however long it was stopped', async () => {
+  const first = await startTestServer();
+  const own = await makeAccount(first);
+  const operator = await makePresent(first, own);
+  const visitor = await makeVisitor(first, own);
+  const body = { site_id: own.siteId, media: 'text', operator_id: operator.id };
+  const asked = await call(first, 'POST /engagement_requests', { token: visitor.token, body });
+  const { id } = expectStatus(asked, 201).body;
+  const { address } = first.database;
+  await first[Symbol.asyncDispose]();
+  await using second = await startTestServer({}, address);
+  // Three days pass.
+  await second.database.sql`
+    UPDATE engagement_requests SET created_at = created_at - interval '3 days'`;
+  await second.database.sql`
+    UPDATE accounts SET turned_at = turned_at - interval '3 days', next_due_at = next_due_at - interval '3 days'`;
+  const read = async () => call(second, `GET /engagement_requests/${id}`, { token: visitor.token });
+  await until(async () => (await read()).body.fail_reason === 'timed_out');
+});

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { Writable } from 'node:stream';
+import { test } from 'node:test';
+import { readConfig } from '../../packages/server/src/config.ts';
+import { startHousekeeping } from '../../packages/server/src/housekeeping.ts';
+import type { DeclaredAccess } from '../../packages/server/src/identity/access.ts';
+import { createLog } from '../../packages/server/src/platform/log.ts';
+import { openCast, type Cast } from '../support/cast.ts';
+import { expected, type CallerKind } from '../support/expected-access.ts';
+import { openFeed } from '../support/feed.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { oldestMajor } from '../support/oldest-postgres.ts';
+import { queryVariants, type QueryIds, type QueryParameter } from '../support/query-variants.ts';
+import { makeTargets } from '../support/route-targets.ts';
+import { call, until, type Json } from '../support/server.ts';
+import { hasSucceeded, validRequest, type ValidRequest } from '../support/valid-requests.ts';
+import { makeQueue, makeTeam } from '../support/world.ts';
+
+/**
+ * The SQL of every route: each route is asked by each kind of caller that it admits, and each list with each parameter of its
+ * query. All of it must succeed on the PostgreSQL of the test run: oldest-postgres.test.ts runs this file on the oldest one.
+ */
+const cast = await forThisFile(openCast());
+
+/**
+ * The SQL of a route may depend on what kind of caller asks; operators of every role are one kind, and application tokens
+ * another. A public route does not look who asks.
+ */
+const askers: readonly CallerKind[] = ['visitor', 'secret', 'super_manager'];
+const askersOf = ({ access }: DeclaredAccess): readonly CallerKind[] =>
+  access.public ? ['nobody'] : askers.filter((kind) => expected(access, kind) === 'allowed');
+
+const routes = (): DeclaredAccess[] => cast.server.app.declaredAccess.filter(({ method }) => method !== 'HEAD');
+
+/** The answer to a request, which must succeed; `mayRefuse`: or be refused, as long as it is no fault of the server. */
+async function ask(
+  route: DeclaredAccess,
+  { path, token, body, headers }: ValidRequest,
+  { query, mayRefuse = false }: { readonly query: string; readonly mayRefuse?: boolean },
+): Promise<Json> {
+  const answer = await call(cast.server, `${route.method} ${path}${query}`, { token, body, headers });
+  const isFine = hasSucceeded(route, answer.status) || (mayRefuse && answer.status < 500);
+  const said = `${route.method} ${path}${query} was answered ${answer.status}: ${JSON.stringify(answer.body)}`;
+  assert.ok(isFine, `${said}\n${faults(cast)}`);
+  return answer.body;
+}
+
+/** What the server has logged about statements that PostgreSQL refused, and other faults of its own. */
+function faults({ server }: Cast): string {
+  return server.logged.filter((line) => ['error', 'fatal'].includes(JSON.parse(line).level)).join('');
+}
+
+test('the run is on the PostgreSQL that it was asked for', async () => {
+  const [row] = await cast.server.database.sql<{ major: number }[]>`
+    SELECT current_setting('server_version_num')::integer / 10000 AS major`;
+  if (process.env['TEST_POSTGRES'] === 'oldest') assert.equal(row?.major, oldestMajor);
+  else assert.ok((row?.major ?? 0) > oldestMajor, 'the embedded PostgreSQL is newer than the oldest supported one');
+});
+
+test('every route succeeds for each kind of caller that it admits', async (t) => {
+  for (const route of routes()) {
+    await t.test(`${route.method} ${route.url}`, async () => {
+      const kinds = askersOf(route);
+      assert.ok(kinds.length > 0, 'somebody may use the route');
+      for (const kind of kinds) {
+        const request = await validRequest(cast, route, { kind, targets: await makeTargets(cast, route, kind) });
+        await ask(route, request, request);
+      }
+    });
+  }
+  assert.equal(faults(cast), '');
+});
+
+test('every list succeeds with each parameter of its query', async (t) => {
+  const { paths } = (await call(cast.server, 'GET /openapi.json')).body;
+  const ids = await queryIds();
+  for (const route of routes()) {
+    const path = route.url.replaceAll(/:(\w+)/g, '{$1}');
+    const declared: Json[] = paths[path]?.[route.method.toLowerCase()]?.parameters ?? [];
+    const parameters: QueryParameter[] = declared.filter((parameter) => parameter.in === 'query');
+    // What is deleted is gone by the second query.
+    if (parameters.length === 0 || route.method === 'DELETE') continue;
+    await t.test(`${route.method} ${route.url}`, async () => {
+      // From the one who may see most: the others may be refused some of what this one is given.
+      const [highest, ...others] = askersOf(route).toReversed();
+      for (const kind of [highest ?? 'nobody', ...others]) {
+        const mayRefuse = kind !== highest;
+        const targets = await makeTargets(cast, route, kind);
+        const request = await validRequest(cast, route, { kind, targets });
+        const queries = queryVariants(parameters, { ...ids, ...targets.ids });
+        for (const query of queries) await ask(route, request, { query, mayRefuse });
+        const has = (name: string): boolean => parameters.some((parameter) => parameter.name === name);
+        const site = has('site_ids') ? `&site_ids[]=${cast.account.siteId}` : '';
+        const day = 86_400_000;
+        const [from, to] = [Date.now() - day, Date.now() + day].map((at) => new Date(at).toISOString());
+        const range = has('from') ? `&from=${from}&to=${to}` : '';
+        if (has('cursor')) await followCursor(route, request, { first: `?per_page=1${site}${range}`, mayRefuse });
+      }
+    });
+  }
+  assert.equal(faults(cast), '');
+});
+
+/** The second page of a list, by the address that the first one gives. Whoever may see most has two rows in every list. */
+async function followCursor(
+  route: DeclaredAccess,
+  request: ValidRequest,
+  { first, mayRefuse }: { readonly first: string; readonly mayRefuse: boolean },
+): Promise<void> {
+  const { next_page } = await ask(route, request, { query: first, mayRefuse });
+  if (mayRefuse && typeof next_page !== 'string') return;
+  assert.equal(typeof next_page, 'string', 'there are two rows, so that there is a second page');
+  await ask(route, request, { query: new URL(next_page).search });
+}
+
+/** Something of each kind that lists may be narrowed to. */
+async function queryIds(): Promise<QueryIds> {
+  const { server, account } = cast;
+  const team_id = await makeTeam(server, account, account.siteId);
+  const { ids } = await makeTargets(cast, { method: 'GET', url: '/engagements/:engagement_id' }, 'operator');
+  const feed = await openFeed(server, { token: account.admin });
+  await feed.close();
+  return {
+    ...ids,
+    ids: ids['visitor_id'] ?? '',
+    team_id,
+    operator_id: account.adminId,
+    actor_id: account.adminId,
+    target_id: team_id,
+    matching_id: ids['engagement_id'] ?? '',
+    queue_id: await makeQueue(server, account),
+    last_event_id: feed.lastId(),
+  };
+}
+
+test('housekeeping succeeds on what all of this has left behind', async () => {
+  const { sql } = cast.server.database;
+  const logged: string[] = [];
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      logged.push(String(chunk));
+      done();
+    },
+  });
+  // Dropping destinations that nobody wants any more is the last of its work.
+  const [last] = await sql`
+    INSERT INTO destinations (id, account_id, origin, wanted_at)
+    SELECT gen_random_uuid(), account_id, 'https://gone.example', now() - interval '1 year' FROM sites LIMIT 1
+    RETURNING id`;
+  const settings = { USHER_EVENT_RETENTION_DAYS: '7', USHER_DATA_DIR: cast.server.dataDir };
+  const { clock } = cast.server;
+  const stop = startHousekeeping({ sql, clock, config: readConfig(settings), log: createLog('warn', sink) });
+  try {
+    await until(async () => (await sql`SELECT FROM destinations WHERE id = ${last?.['id']}`).length === 0);
+  } finally {
+    stop();
+  }
+  assert.deepEqual(logged, []);
+});

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync, readFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { after, test } from 'node:test';
+import { forThisFile } from '../support/fixture.ts';
+import { temporaryDirectory } from '../support/process.ts';
+import { startTestPostgres } from '../support/test-postgres.ts';
+
+/**
+ * Test files once more, on the oldest PostgreSQL that Usher supports. The short form is the SQL of every route, and a test of
+ * each kind of work that no route does; the long form is every test that needs no browser, and the long form of the generated requests.
+ */
+const isLong = process.env['PROVE'] !== undefined;
+const longestMs = isLong ? 1_800_000 : 240_000;
+
+/** Work behind the routes: a test in which it is done. */
+const behindRoutes: Readonly<Record<string, readonly string[]>> = {
+  'test/webhooks/delivery.test.ts': [
+    'an event is sent as it is stored, with the method, the headers and a signature that holds',
+  ],
+  'test/webhooks/delivery-failures.test.ts': [
+    'D8.7: what follows waits for one that fails, until it has failed three times',
+  ],
+  'test/webhooks/recovery.test.ts': [
+    'what was held or given up since then is put back, in the order of the log, and nothing else',
+  ],
+  'test/webhooks/replay.test.ts': ['a delivery that has finished or is held is sent again'],
+  'test/feed/feed-resume.test.ts': ['whoever comes back is sent what it missed, once, at any process'],
+  'test/routing/routing.test.ts': ['a visitor waits, is offered, engaged and ends', 'D4.5 an offer times out'],
+  'test/routing/board-reads.test.ts': ['each interval of a series is what the queue’s own stats say of it'],
+  'test/sample/sample-data.test.ts': ['there is none at first; it is made once, and the caller sees all of it'],
+  'test/identity/sign-in.test.ts': ['every way in gives a token, and a session that is exchanged for the next'],
+  'test/engagements/sms.test.ts': ['a whole conversation: asked, delivered, replied to, and on, both ways'],
+  'test/engagements/visitor-authentication.test.ts': ['a good token: the visitor is known from now on'],
+};
+
+const directory = temporaryDirectory();
+const postgres = await forThisFile(startTestPostgres(directory.path, 'oldest'));
+after(async () => {
+  directory.remove();
+});
+
+interface Run {
+  readonly names?: readonly string[];
+  readonly form?: 'short' | 'long';
+}
+
+/** Runs the files in processes of their own and prints their figures; answers how many tests passed. All of them must. */
+async function runOnOldest(files: readonly string[], signal: AbortSignal, { names = [], form = 'short' }: Run = {}) {
+  // A test runner that finds NODE_TEST_CONTEXT takes itself for a test file of another.
+  const { NODE_TEST_CONTEXT: _context, PROVE: seed, ...others } = process.env;
+  const inherited = form === 'long' ? { ...others, PROVE: seed } : others;
+  const patterns = names.map((name) => `--test-name-pattern=/^${name.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&')}/`);
+  const child = spawn(
+    process.execPath,
+    ['--test', `--test-concurrency=${isLong ? 2 : 1}`, '--test-reporter=tap', ...patterns, ...files],
+    { env: { ...inherited, ...postgres.environment }, stdio: ['ignore', 'pipe', 'inherit'], signal },
+  );
+  const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  assert.equal(code, 0, output);
+  for (const [, figures] of output.matchAll(/^ *# (\{".*)$/gm)) console.log(figures);
+  return Number(/^# pass (\d+)$/m.exec(output)?.[1]);
+}
+
+if (isLong) {
+  test(
+    'no garbage makes an operation answer with a 5xx on the oldest PostgreSQL',
+    { timeout: longestMs },
+    async (t) => {
+      assert.ok((await runOnOldest(['test/service/garbage.test.ts'], t.signal, { form: 'long' })) > 100);
+    },
+  );
+
+  const exclude = ['test/{call,console,widget}/*.test.ts', 'test/service/oldest-postgres.test.ts'];
+  test('every test without a browser passes on the oldest PostgreSQL', { timeout: longestMs }, async (t) => {
+    const passed = await runOnOldest(globSync('test/*/*.test.ts', { exclude }), t.signal);
+    t.diagnostic(`${passed} tests passed on the oldest PostgreSQL`);
+    assert.ok(passed > 1_000);
+  });
+} else {
+  test('the SQL of every route runs on the oldest PostgreSQL', { timeout: longestMs }, async (t) => {
+    assert.ok((await runOnOldest(['test/service/every-route.test.ts'], t.signal)) > 100);
+  });
+
+  test('the work behind the routes is done on the oldest PostgreSQL', { timeout: longestMs }, async (t) => {
+    for (const [file, names] of Object.entries(behindRoutes))
+      for (const name of names)
+        assert.ok(
+          readFileSync(file, 'utf8').includes(`test('${name}`),
+          `choose another test of ${file} than "${name}"`,
+        );
+    const names = Object.values(behindRoutes).flat();
+    const passed = await runOnOldest(Object.keys(behindRoutes), t.signal, { names });
+    t.diagnostic(`${passed} tests passed, of ${names.length} that were named`);
+    assert.ok(passed >= names.length);
+  });
+}

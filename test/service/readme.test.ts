@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { settings } from '../../packages/server/src/config.ts';
+import { freePort } from '../support/process.ts';
+import { startTestServer, type Json } from '../support/server.ts';
+import { makeAccount } from '../support/world.ts';
+
+const readme = readFileSync('README.md', 'utf8');
+
+test('the README lists every setting with its default and meaning', () => {
+  const rows = [...readme.matchAll(/^\| `([A-Z_]+)` +\| (?:`([^`]*)`)? *\| (.*?) *\|$/gm)];
+  const listed = rows.map(([, name, fallback = '', meaning]) => ({ name, fallback, meaning }));
+  assert.deepEqual(listed, [...settings]);
+});
+
+test('the tour of the README works as it is written', async () => {
+  const server = await startTestServer();
+  try {
+    const account = await makeAccount(server);
+    const tour = readme.slice(readme.indexOf('## Five minutes'), readme.indexOf('## Settings'));
+    const script = [...tour.matchAll(/```sh\n([\s\S]*?)```/g)]
+      .map(([, block = '']) => block)
+      .join('\n')
+      .replace('http://127.0.0.1:8080', server.url)
+      .replaceAll('3456', String(await freePort()))
+      .replace('KEY_ID=…; KEY_SECRET=…', `KEY_ID=${account.key.id}; KEY_SECRET=${account.key.secret}`)
+      // A line each, written with what it ends: the feed is printed beside them.
+      .replaceAll(/^curl /gm, String.raw`curl -w '\n' `);
+    const { stdout } = await promisify(execFile)('bash', ['-euc', script]);
+    const lines = stdout.split('\n').filter((line) => line !== '');
+    const heard = lines.filter((line) => line.startsWith('event: ')).map((line) => line.slice('event: '.length));
+    const printed = lines.filter((line) => !/^(?:id|event|data|): /.test(line)).map((line) => JSON.parse(line));
+    const [told, ...more] = printed.filter((each) => 'event_type' in each);
+    const answers = printed.filter((each) => !('event_type' in each));
+    assert.equal(answers.length, 13, stdout);
+    const [sites, operator, visitor, queue, queues, ticket, me, accepted, engagements, message] = answers;
+    const [second, deliveries, mistake] = answers.slice(10);
+    assert.equal(sites.sites[0].id, account.siteId);
+    assert.equal(operator.assignments[0].team_ids.length, 1);
+    assert.ok(visitor.access_token);
+    assert.deepEqual([queue.status, queues.queues[0].status], ['closed', 'opened']);
+    assert.deepEqual([ticket.state, ticket.position, me.available], ['waiting', 1, true]);
+    assert.equal(accepted.queue_ticket_id, ticket.id);
+    assert.equal(engagements.engagements[0].id, accepted.engagement_id);
+    assert.equal(message.status, 'sent');
+    // Things that have moved just before may be shown once more.
+    assert.deepEqual(
+      heard.filter((type) => !type.endsWith('.state')),
+      ['feed.open', 'engagement.chat.message'],
+    );
+    assert.deepEqual([told?.message.id, told?.message.content, more.length], [second.id, 'You have been told.', 0]);
+    assert.deepEqual(
+      deliveries.deliveries.map(({ state, event_id }: Json) => [state, event_id]),
+      [['delivered', told.event_id]],
+    );
+    assert.deepEqual(
+      mistake.details.map(({ attribute }: { attribute: string }) => attribute),
+      ['/site_id', '/colour', '/name'],
+    );
+  } finally {
+    await server[Symbol.asyncDispose]();
+  }
+});

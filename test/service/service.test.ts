@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, until } from '../support/server.ts';
+import { expectStatus, makeAccount, makeVisitor } from '../support/world.ts';
+
+const server = await forThisFile(startTestServer());
+
+test('openapi.json is what the routes are; run `npm run openapi` after changing them', async () => {
+  const { body } = expectStatus(await call(server, 'GET /openapi.json'), 200);
+  assert.deepEqual(body, JSON.parse(readFileSync('openapi.json', 'utf8')));
+});
+
+test('openapi.json is OpenAPI 3.1 with a place for webhooks, every reference resolved and every operation described', async () => {
+  const { body } = await call(server, 'GET /openapi.json');
+  assert.match(body.openapi, /^3\.1\./);
+  assert.equal(typeof body.webhooks, 'object');
+  const references = [...JSON.stringify(body).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map(
+    ([, name = '']) => name,
+  );
+  assert.ok(references.length > 30);
+  for (const name of references) assert.ok(name in body.components.schemas, name);
+  for (const [path, operations] of Object.entries<Record<string, Record<string, unknown>>>(body.paths)) {
+    for (const [method, operation] of Object.entries(operations)) {
+      assert.ok(operation['summary'], `${method} ${path} has no summary`);
+      assert.ok(operation['tags'], `${method} ${path} has no tag`);
+      assert.ok('security' in operation, `${method} ${path} does not say who`);
+    }
+  }
+});
+
+test('the reference has every operation, schema and error, and needs nothing from elsewhere', async () => {
+  const { body, headers } = expectStatus(await call(server, 'GET /docs'), 200);
+  assert.match(headers.get('content-type') ?? '', /^text\/html/);
+  const { body: api } = await call(server, 'GET /openapi.json');
+  for (const path of Object.keys(api.paths)) assert.ok(body.includes(`<code>${path}</code>`), path);
+  for (const name of Object.keys(api.components.schemas)) assert.ok(body.includes(`id="schema-${name}"`), name);
+  assert.ok(body.includes('id="error-invalid_request"'));
+  assert.doesNotMatch(body, /<script|https?:\/\//);
+  const links = [...body.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
+  for (const id of links) assert.ok(body.includes(`id="${id}"`), `dead link ${id}`);
+  expectStatus(await call(server, 'GET /docs/style.css'), 200);
+});
+
+test('/metrics tells of requests, the database and the process', async () => {
+  await call(server, 'GET /healthz');
+  await call(server, 'GET /nowhere/at/all');
+  const { body } = expectStatus(await call(server, 'GET /metrics'), 200);
+  assert.match(body, /usher_http_request_duration_seconds_count\{method="GET",route="\/healthz",status="200"\} [1-9]/);
+  assert.match(body, /route="unknown",status="404"/);
+  assert.match(body, /usher_database_up 1/);
+  assert.match(body, /^usher_boards \d/m);
+  assert.match(body, /^usher_orders_waiting 0$/m);
+  assert.match(body, /^usher_turn_duration_seconds_count \d/m);
+  assert.match(body, /usher_database_connections\{state="(active|idle)"\} [1-9]/);
+  assert.match(body, /process_resident_memory_bytes \d+/);
+});
+
+test('one wide line a request, without anything personal', async () => {
+  const account = await makeAccount(server);
+  const visitor = await makeVisitor(server, account);
+  const path = `/sites/${account.siteId}/visitors/${visitor.id}`;
+  server.logged.length = 0;
+  await call(server, `PATCH ${path}?secret=query`, {
+    token: account.admin,
+    body: { name: 'Personal Name', email: 'private@example.test' },
+    headers: { prefer: 'handling=lenient' },
+  });
+  await until(() => server.logged.length > 0);
+  assert.equal(server.logged.length, 1);
+  const [line = ''] = server.logged;
+  const { time: _time, ms, request_id: requestId, ...rest } = JSON.parse(line);
+  assert.ok(ms > 0);
+  assert.match(requestId, /^[\da-f-]{18}-\d+$/);
+  assert.deepEqual(rest, {
+    level: 'info',
+    method: 'PATCH',
+    route: '/sites/:site_id/visitors/:visitor_id',
+    status: 200,
+    caller: `operator:${account.adminId}`,
+  });
+});
+
+test('/readyz needs the schema this program knows', async () => {
+  expectStatus(await call(server, 'GET /readyz'), 200);
+  await server.database.sql`INSERT INTO migrations (number, file) VALUES (9999, 'future.sql')`;
+  assert.equal(expectStatus(await call(server, 'GET /readyz'), 503).body.error, 'database_unavailable');
+  await server.database.sql`DELETE FROM migrations WHERE number = 9999`;
+  expectStatus(await call(server, 'GET /readyz'), 200);
+});

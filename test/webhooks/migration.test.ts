@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { forThisFile } from '../support/fixture.ts';
+import { assignRoles, makeRegistrarScene, payload, registerWebhook } from '../support/registrars.ts';
+import { call, startTestServer } from '../support/server.ts';
+import { rowOf } from '../support/webhooks.ts';
+import { expectStatus, makeOperator } from '../support/world.ts';
+
+const server = await forThisFile(startTestServer());
+
+/** The statement of the migration that looks for registrars: the tables have their new form in a test already. */
+const [fill = ''] =
+  readFileSync('packages/server/migrations/0024_webhook_coverage.sql', 'utf8').match(
+    /^UPDATE webhooks w\n {3}SET registered_by[^;]+;/m,
+  ) ?? [];
+
+test('migration 24 takes registrars, and who last changed the URL, from the audit log, and silences no webhook', async () => {
+  const { sql } = server.database;
+  const { own, admin, first, second, registrar } = await makeRegistrarScene(server);
+  const both = [first, second].toSorted();
+  const roles = both.map((site_id) => ({ site_id, role: 'super_manager' }));
+  const other = await makeOperator(server, own, roles);
+  const kept = await registerWebhook(server, registrar);
+  const named = await registerWebhook(server, registrar, { site_ids: [second] });
+  const moved = await registerWebhook(server, registrar);
+  const unlogged = await registerWebhook(server, registrar);
+  const left = await makeOperator(server, own, roles);
+  const ofLeft = await registerWebhook(server, left);
+  const ofLeftHere = await registerWebhook(server, left, { site_ids: [first] });
+  for (const [who, body] of [
+    [other, { ...payload, url: 'http://127.0.0.1:9/other' }],
+    // What changes something else does not count.
+    [admin, { ...payload, url: 'http://127.0.0.1:9/other', description: 'Moved' }],
+  ] as const)
+    expectStatus(await call(server, `PUT /webhooks/${moved.id}`, { token: who.token, body }), 200);
+  await sql`DELETE FROM audit_log WHERE target_id = ${unlogged.id}`;
+  await assignRoles(server, { own, operator: left, roles: { [first]: 'super_manager' } });
+  // As an earlier version has left them.
+  const ids = [kept, named, moved, unlogged, ofLeft, ofLeftHere].map(({ id }) => id as string);
+  await sql`
+    UPDATE webhooks SET registered_by = NULL, url_set_by = NULL, has_covered = NULL WHERE id = ANY(${ids}::uuid[])`;
+  assert.deepEqual([(await rowOf(server, kept.id)).covers, (await rowOf(server, named.id)).covers], [null, [second]]);
+
+  await sql.unsafe(fill);
+
+  const rows = await Promise.all(ids.map(async (id) => rowOf(server, id)));
+  assert.deepEqual(
+    rows.map((row) => [row.registered_by, row.url_set_by, row.covers, row.has_covered]),
+    [
+      [registrar.id, registrar.id, both, both],
+      [registrar.id, registrar.id, [second], [second]],
+      [registrar.id, other.id, both, both],
+      [null, null, null, null],
+      [null, null, null, null],
+      [left.id, left.id, [first], [first]],
+    ],
+  );
+  // Nothing changes when there is nothing to fill in.
+  assert.equal((await sql.unsafe(fill)).count, 0);
+});

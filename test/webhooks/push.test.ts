@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { eventTypes } from '../../packages/server/src/events/catalogue.ts';
+import { startApple } from '../support/apple.ts';
+import { selfSigned } from '../support/certificate.ts';
+import { end, engage, said } from '../support/chat.ts';
+import { startCluster } from '../support/cluster.ts';
+import { temporaryDirectory } from '../support/process.ts';
+import { call, until } from '../support/server.ts';
+import { makeWebhook } from '../support/webhooks.ts';
+
+/** A process as it is started, with a key in a file and an authority of our own to trust. */
+test(
+  'what happens is pushed to a device, in order, until Apple says that the device is gone',
+  { timeout: 60_000 },
+  async () => {
+    const directory = temporaryDirectory();
+    const apple = await startApple();
+    const keyFile = join(directory.path, 'key.p8');
+    const caFile = join(directory.path, 'ca.pem');
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    writeFileSync(keyFile, privateKey.export({ format: 'pem', type: 'pkcs8' }));
+    writeFileSync(caFile, selfSigned.cert);
+    try {
+      await using cluster = await startCluster(1, {
+        USHER_APNS_KEY_FILE: keyFile,
+        USHER_APNS_KEY_ID: 'ABCDE12345',
+        USHER_APNS_TEAM_ID: 'TEAMID1234',
+        USHER_APNS_SANDBOX_URL: apple.url,
+        NODE_EXTRA_CA_CERTS: caFile,
+      });
+      const [node = assert.fail()] = cluster.nodes;
+      const chat = await engage(cluster.reach(node));
+      const hook = await makeWebhook(chat.server, chat.own, {
+        url: 'apns://0a1b2c@com.example.App?env=sandbox',
+        method: undefined,
+        events: [...eventTypes],
+      });
+      assert.equal(hook.secret ?? null, null);
+      for (const content of ['one', 'two']) await said(chat, chat.visitor, content);
+      await until(() => apple.pushes.length === 2, 10_000);
+      assert.deepEqual(
+        apple.pushes.map(({ headers, json }) => [headers[':path'], headers['apns-topic'], json.data.message.content]),
+        [
+          ['/3/device/0a1b2c', 'com.example.App', 'one'],
+          ['/3/device/0a1b2c', 'com.example.App', 'two'],
+        ],
+      );
+      assert.equal(apple.pushes[0]?.json.message, 'engagement.chat.message');
+      // One that is too long for Apple keeps what every event has, in its usual order.
+      const long = await said(chat, chat.visitor, 'x'.repeat(5_000));
+      await until(() => apple.pushes.length === 3, 10_000);
+      const { data } = apple.pushes[2]?.json ?? assert.fail();
+      assert.deepEqual(Object.keys(data), ['event_type', 'event_id', 'dispatched_at', 'message', 'truncated']);
+      assert.deepEqual([data.message.id, data.truncated], [long, true]);
+      assert.ok(Date.parse(data.dispatched_at) > 0);
+      apple.behave = (push) => push.answer(410, { reason: 'Unregistered', timestamp: Date.now() + 60_000 });
+      await end(chat);
+      const show = async () => (await call(node, `GET /webhooks/${hook.id}`, { token: chat.own.admin })).body;
+      await until(async () => (await show()).enabled === false, 10_000);
+      assert.equal((await show()).disabled_because, 'token_ended');
+      const { body } = await call(node, `GET /webhooks/${hook.id}/deliveries?state=held`, { token: chat.own.admin });
+      assert.deepEqual(
+        body.deliveries.map(({ event_type }: { event_type: string }) => event_type),
+        ['engagement.end'],
+      );
+    } finally {
+      await apple.close();
+      directory.remove();
+    }
+  },
+);

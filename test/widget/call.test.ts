@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { afterEach, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { comesTrue, openBrowser, proof } from '../support/browser.ts';
+import { Caller } from '../support/caller.ts';
+import { barriersOf } from '../support/console.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { call, startTestServer, until, type Json } from '../support/server.ts';
+import { askToTalk, openShop, takeVisitor, visit, type Shop } from '../support/widget.ts';
+import { expectStatus } from '../support/world.ts';
+
+const server = await forThisFile(startTestServer());
+const browser = await forThisFile(openBrowser());
+// A page that nobody looks at any more takes its share of the machine, one with a call above all.
+afterEach(async () => {
+  for (const context of browser.browser.contexts()) await context.close();
+});
+
+/** The operator's side of the call, in a browser of its own. */
+async function atTheDesk({ operator }: Shop, engagementId: string, media: Json): Promise<Caller> {
+  const { page } = await browser.newPage();
+  const caller = new Caller(page, server.url, { token: operator.token, engagementId, side: 'operator', media });
+  await caller.open();
+  await caller.join();
+  return caller;
+}
+
+const connected = (page: Page) => page.getByText('The call is connected').waitFor({ state: 'attached' });
+
+/** Whether a picture moves in the element: it has a size, and time passes in it. */
+async function isMoving(page: Page, label: string): Promise<boolean> {
+  return page
+    .getByLabel(label, { exact: true })
+    .evaluate((video: Json) => (video.videoWidth as number) > 0 && (video.currentTime as number) > 0);
+}
+
+async function tracksIn(page: Page, element: 'audio' | 'video'): Promise<string[]> {
+  const found = page.locator(`usher-widget ${element}`).first();
+  return found.evaluate((media: Json) =>
+    ((media.srcObject?.getTracks() ?? []) as { kind: string }[]).map(({ kind }) => kind),
+  );
+}
+
+test('asked for a call: both hear each other, mute is told, hanging up leaves the chat, and there may be another call', async () => {
+  await using shop = await openShop(server);
+  const { page, complaints } = await visit(browser, shop);
+  await askToTalk(page, 'Call');
+  const engagement = await takeVisitor(server, shop);
+  const desk = await atTheDesk(shop, engagement, { audio: 'two_way', video: null });
+  await page.getByRole('button', { name: 'Join with microphone' }).click();
+  await connected(page);
+  await desk.untilState('connected');
+  await desk.untilMore('energy');
+  assert.deepEqual(await tracksIn(page, 'audio'), ['audio']);
+  assert.deepEqual(await barriersOf(page), []);
+
+  await page.getByRole('button', { name: 'Mute yourself' }).click();
+  await desk.untilView(({ other }) => other.microphone === false, 'word that the visitor is muted');
+  await page.getByRole('button', { name: 'Unmute yourself' }).click();
+  await desk.untilView(({ other }) => other.microphone, 'word that the visitor is heard again');
+  await desk.do('call.setMicrophone(false)');
+  await page.getByText('They are muted').waitFor();
+
+  // Hidden, it goes on.
+  await page.getByRole('button', { name: 'Hide this window' }).click();
+  await desk.untilMore('energy');
+  await page.getByRole('button', { name: 'Back to the conversation' }).click();
+
+  await page.getByRole('button', { name: 'Choose devices' }).click();
+  const microphone = page.getByLabel('Microphone');
+  await until(async () => (await microphone.locator('option').count()) > 1);
+  await microphone.selectOption({ index: 1 });
+  await desk.untilMore('energy');
+
+  await page.getByRole('button', { name: 'Hang up' }).click();
+  assert.equal((await desk.untilState('ended')).state.reason, 'other_hung_up');
+  await page.getByText(/^Call ended · 0:\d\d$/).waitFor();
+  await comesTrue(page, `document.querySelector('usher-widget').shadowRoot.activeElement?.tagName === 'TEXTAREA'`);
+  const { token } = shop.operator;
+  const read = async (): Promise<Json> => (await call(server, `GET /engagements/${engagement}`, { token })).body;
+  assert.deepEqual([(await read()).media, (await read()).calls[0].ended_by], ['text', 'visitor']);
+  await page.reload();
+  await page.getByText(/^Call ended · 0:\d\d$/).waitFor();
+  assert.equal(await page.getByRole('button', { name: /^Join/ }).count(), 0);
+  assert.equal(await page.getByLabel('Message', { exact: true }).count(), 1);
+
+  // Another call is agreed on like the first one. Who does not want it goes on by chat.
+  const invite = async (): Promise<void> => {
+    const asking = { token, body: { audio: 'two_way', video: null } };
+    expectStatus(await call(server, `POST /engagements/${engagement}/media_upgrade_requests`, asking), 201);
+    await page.getByRole('button', { name: 'Accept' }).click();
+  };
+  await invite();
+  await page.getByRole('button', { name: 'Hang up' }).waitFor();
+  await page.reload();
+  await page.getByText('Call in progress').waitFor();
+  assert.deepEqual(await barriersOf(page), []);
+  await page.getByRole('button', { name: 'Back to chat' }).click();
+  await page.getByText('Missed call').waitFor();
+  assert.equal((await read()).media, 'text');
+  await invite();
+  const again = await atTheDesk(shop, engagement, { audio: 'two_way', video: null });
+  await connected(page);
+  await again.untilMore('energy');
+  const body = { action: 'end' };
+  expectStatus(await call(server, `PATCH /engagements/${engagement}`, { token: shop.operator.token, body }), 200);
+  await page.getByText('The conversation has ended.').waitFor();
+  assert.deepEqual(await tracksIn(page, 'audio'), []);
+  assert.deepEqual(complaints, []);
+});
+
+test('a chat becomes a call in which only we are seen, then one that goes both ways; a reload finds back', async () => {
+  await using shop = await openShop(server);
+  const { page, complaints } = await visit(browser, shop);
+  await askToTalk(page);
+  const engagement = await takeVisitor(server, shop);
+  await page.getByText('You are connected.').waitFor();
+  const path = `/engagements/${engagement}/media_upgrade_requests`;
+  const { token } = shop.operator;
+  const oneWay = { audio: 'two_way', video: 'one_way' };
+  expectStatus(await call(server, `POST ${path}`, { token, body: oneWay }), 201);
+  await page.getByRole('button', { name: 'Accept' }).click();
+  const desk = await atTheDesk(shop, engagement, oneWay);
+  await connected(page);
+  await until(async () => isMoving(page, 'The other side'), 30_000);
+  assert.equal(await page.getByLabel('Yourself', { exact: true }).count(), 0, 'no camera was taken');
+  assert.equal((await desk.look()).remote.includes('video'), false);
+  assert.deepEqual(await barriersOf(page), []);
+
+  await page.getByRole('button', { name: 'Ask for a video call' }).click();
+  await page.getByText('You have asked for a video call…').waitFor();
+  const { media_upgrade_requests: asked } = expectStatus(await call(server, `GET ${path}`, { token }), 200).body;
+  const body = { action: 'accept' };
+  expectStatus(await call(server, `PATCH ${path}/${asked[0].id}`, { token, body }), 200);
+  await desk.do(`call.change(${JSON.stringify({ audio: 'two_way', video: 'two_way' })})`);
+  await desk.do('call.startDevices()');
+  await page.getByText('Your camera is off').waitFor();
+  await page.getByRole('button', { name: 'Turn the camera on' }).click();
+  await until(
+    async () => (await page.getByLabel('Yourself', { exact: true }).count()) === 1 && isMoving(page, 'Yourself'),
+    30_000,
+  );
+  await desk.untilMore('frames');
+  await page.getByRole('button', { name: 'Turn the camera off' }).click();
+  await desk.untilView(({ other }) => other.camera === false, 'word that the camera is off');
+  await page.getByRole('button', { name: 'Turn the camera on' }).click();
+  await desk.untilMore('frames');
+
+  // By the time the page is there again, the other side knows that it was left.
+  await page.reload();
+  assert.equal((await desk.look()).other.isGone, true);
+  await page.getByRole('button', { name: 'Join with camera and microphone' }).click();
+  await connected(page);
+  await until(async () => isMoving(page, 'The other side'), 30_000);
+  await desk.untilMore('frames');
+  assert.deepEqual(complaints, []);
+});
+
+test('of two tabs the one that joined last has the call', proof, async () => {
+  await using shop = await openShop(server);
+  const { page, context } = await visit(browser, shop);
+  await askToTalk(page, 'Call');
+  const engagement = await takeVisitor(server, shop);
+  const desk = await atTheDesk(shop, engagement, { audio: 'two_way', video: null });
+  await page.getByRole('button', { name: 'Join with microphone' }).click();
+  await connected(page);
+  const tab = await context.newPage();
+  await tab.goto(`${shop.url}/other`);
+  await tab.getByRole('button', { name: 'Back to the conversation' }).click();
+  await tab.getByRole('button', { name: 'Join with microphone' }).click();
+  await connected(tab);
+  await page.getByText('The call goes on in another tab.').waitFor();
+  await desk.untilMore('energy');
+});

@@ -1,0 +1,23 @@
+import { after, before, describe } from 'node:test';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { findWebkit, openWebkit } from '../support/webkit.ts';
+import type { RemoteBrowser } from '../support/remote-browser.ts';
+import { testWidget } from '../support/widget-suite.ts';
+
+/** In CI the run has failed already if there is none: see scripts/install-test-tools.ts. */
+const skip = findWebkit() === null ? 'WebKit is not installed' : false;
+
+describe('the widget in WebKit', { skip }, () => {
+  let server: TestServer;
+  let browser: RemoteBrowser;
+  before(async () => {
+    server = await startTestServer();
+    browser = await openWebkit();
+  });
+  after(async () => {
+    await browser[Symbol.asyncDispose]();
+    await server[Symbol.asyncDispose]();
+  });
+
+  testWidget(() => ({ server, browser }));
+});
