@@ -32,15 +32,19 @@ const someChannelsFields = [...Object.keys(channelFields), 'secret'];
 
 const attachable = channels.filter(({ isAttachable }) => isAttachable);
 
-/** What attached and registered webhooks have alike; `webhookViolations` says what they cannot. */
+/** What the schema of a registered webhook is made of; `webhookViolations` says what it cannot. */
 export const webhookFields = {
-  url: Type.String({ maxLength: longestUrl, description: attachable.map(({ urlForm }) => urlForm).join(', or ') }),
+  url: urlOf(channels),
   ...channelFields,
   events: list(oneOf(eventTypes), { minItems: 1 }),
 };
 
+function urlOf(allowed: readonly Channel[]) {
+  return Type.String({ maxLength: longestUrl, description: allowed.map(({ urlForm }) => urlForm).join(', or ') });
+}
+
 const fields = {
-  url: webhookFields.url,
+  url: urlOf(attachable),
   method: Type.Optional(webhookFields.method),
   headers: Type.Optional(webhookFields.headers),
   events: webhookFields.events,

@@ -2,11 +2,12 @@ import { bareHost } from '../../platform/address-guard.ts';
 import { apns } from './apns.ts';
 import type { Channel } from './channel.ts';
 import { http } from './http.ts';
+import { nats } from './nats.ts';
 
-export const channels: readonly Channel[] = [http, apns];
+export const channels: readonly Channel[] = [http, apns, nats];
 
 /** Fields of a registration that only some channels take. */
-export const channelFields = { ...http.fields };
+export const channelFields = { ...http.fields, ...nats.fields };
 
 /** By the scheme of the URL; `null`: none of these channels has it. */
 export function findChannel(url: string, among: readonly Channel[] = channels): Channel | null {

@@ -26,4 +26,6 @@ export function secretBytes(secret: string): Buffer | null {
   return isExact && bytes.length >= leastBytes && bytes.length <= mostBytes ? bytes : null;
 }
 
+/** What a channel signs in with, as JSON. */
+export const purposeOfCredentials = (webhookId: string): string => `credentials of the webhook ${webhookId}`;
 export const purposeOfSecret = (webhookId: string): string => `secret of the webhook ${webhookId}`;

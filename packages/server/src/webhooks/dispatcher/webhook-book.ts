@@ -1,7 +1,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { WebhookId } from '../../events/attach-webhooks.ts';
 import type { DestinationId } from '../../events/destination.ts';
-import { purposeOfSecret, secretBytes } from '../channels/webhook-secret.ts';
+import { purposeOfCredentials, purposeOfSecret, secretBytes } from '../channels/webhook-secret.ts';
 import type { Sealer } from '../../identity/sealer.ts';
 import type { ChangeFeed } from '../../platform/change-feed.ts';
 import type { Sql } from '../../platform/database.ts';
@@ -34,6 +34,7 @@ interface WebhookRow {
   readonly url: string;
   readonly method: string | null;
   readonly headers: Readonly<Record<string, string>>;
+  readonly credentials: Buffer | null;
   readonly secret: Buffer | null;
   readonly oldSecret: Buffer | null;
   readonly oldSecretUntil: Date | null;
@@ -79,7 +80,7 @@ export class WebhookBook {
 async function load({ sql, sealer, channels }: BookParts, id: string): Promise<CalledWebhook | null> {
   const [row] = await sql<WebhookRow[]>`
     SELECT id, destination_id AS "destinationId", enabled, deleted_at IS NOT NULL AS deleted,
-           CASE WHEN side IS NULL THEN 'registered' ELSE 'attached' END AS source, url, method, headers, secret, old_secret AS "oldSecret",
+           CASE WHEN side IS NULL THEN 'registered' ELSE 'attached' END AS source, url, method, headers, credentials, secret, old_secret AS "oldSecret",
            old_secret_until AS "oldSecretUntil", failing_since AS "failingSince", updated_at AS "updatedAt", attached_at AS "attachedAt",
            covers
       FROM webhooks
@@ -87,12 +88,13 @@ async function load({ sql, sealer, channels }: BookParts, id: string): Promise<C
   if (row === undefined) return null;
   const [{ endsBecause }, channel] = channels.of(row.url);
   const keys = await keysOf(row, sealer);
+  const credentials = await credentialsOf(row, sealer);
   return {
     id: row.id,
     destinationId: row.destinationId,
     enabled: row.enabled && !row.deleted,
     deleted: row.deleted,
-    send: channel.senderFor({ ...row, credentials: null, keys, registeredAt: row.attachedAt ?? row.updatedAt }),
+    send: channel.senderFor({ ...row, credentials, keys, registeredAt: row.attachedAt ?? row.updatedAt }),
     endsBecause,
     covers: row.covers === null ? null : new Set(row.covers),
     updatedAt: row.updatedAt,
@@ -106,6 +108,14 @@ async function keysOf({ id, secret, oldSecret, oldSecretUntil }: WebhookRow, sea
     current: await keyOf(secret, id, sealer),
     former: oldKey === null || oldSecretUntil === null ? null : { key: oldKey, until: oldSecretUntil },
   };
+}
+
+async function credentialsOf(
+  { id, credentials }: WebhookRow,
+  sealer: Sealer,
+): Promise<Readonly<Record<string, string>> | null> {
+  if (credentials === null) return null;
+  return JSON.parse(await sealer.open(credentials, purposeOfCredentials(id))) as Record<string, string>;
 }
 
 async function keyOf(sealed: Buffer | null, id: string, sealer: Sealer): Promise<KeyObject | null> {

@@ -23,12 +23,13 @@ import { webhookSecret } from '../channels/webhook-secret.ts';
 const orderings = ['engagement', 'none'] as const;
 const reasons = ['asked', 'gone', 'failing', 'token_ended'] as const;
 
-const { url, method, headers, events } = webhookFields;
+const { url, method, headers, credentials, events } = webhookFields;
 
 const fields = {
   url,
   method: Type.Optional(nullable(method)),
   headers: Type.Optional(nullable(headers)),
+  credentials: Type.Optional(nullable(credentials)),
   events,
   site_ids: Type.Optional(
     Type.Unsafe<SiteId[] | null>({
@@ -55,6 +56,7 @@ const fields = {
 
 const readOnly = [
   'id',
+  'has_credentials',
   'disabled_because',
   'disabled_at',
   'failing_since',
@@ -79,6 +81,7 @@ const outputFields = {
     ...nullable(headers),
     description: 'None are shown to a registrar who may no longer change it',
   }),
+  has_credentials: Type.Boolean(),
   events,
   site_ids: nullable(Type.Array(uuid<'site'>())),
   description: nullable(description),
@@ -137,6 +140,7 @@ export interface StoredWebhook {
 
 export interface WebhookRow extends StoredWebhook {
   readonly id: WebhookId;
+  readonly has_credentials: boolean;
   readonly registered_by: OperatorId | null;
   /** Who last gave it its URL: it hears of a site only while they, too, are super_manager there. */
   readonly url_set_by: OperatorId | null;

@@ -1,6 +1,6 @@
 import { Client, type buildConnector, type Dispatcher } from 'undici';
 import { ForbiddenAddress } from '../../../platform/address-guard.ts';
-import { longestAnswer, storable, type Attempt } from '../attempt.ts';
+import { describeFailure, longestAnswer, storable, type Attempt } from '../attempt.ts';
 
 const answerBytes = 65_536;
 const keepAliveMs = 4_000;
@@ -143,7 +143,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_: unknown, error: Error): void {
     this.#wasForbidden = error instanceof ForbiddenAddress;
-    this.#finish(inWords(error));
+    this.#finish(describeFailure(error));
   }
 
   #finish(error: string | null): void {
@@ -180,10 +180,4 @@ function retryAfterMs(header: string | undefined): number | null {
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1_000;
   const at = Date.parse(header);
   return Number.isNaN(at) ? null : Math.max(0, at - Date.now());
-}
-
-/** For whoever registered the URL: what they can do something about. Addresses it was forbidden to reach are not named. */
-function inWords(error: Error): string {
-  if (error instanceof ForbiddenAddress) return 'the address may not be called';
-  return 'code' in error && typeof error.code === 'string' ? `${error.message} (${error.code})` : error.message;
 }
