@@ -1,13 +1,18 @@
 import type { MediaUpgradeRequest } from '@usher/client/api-types';
 import type { Message } from './messages.ts';
+import type { Stage, State } from './state.ts';
 import { mediaInWords } from './texts.ts';
 
 /** What of the state is heard. */
 interface Heard {
-  readonly phase: 'idle' | 'starting' | 'waiting' | 'engaged' | 'ended';
+  readonly phase: Stage['name'];
   readonly messages: readonly Message[];
   readonly upgrade: Invitation | null;
   readonly isPanelOpen: boolean;
+}
+
+export function heardIn({ stage, messages, isPanelOpen }: State): Heard {
+  return { phase: stage.name, messages, upgrade: stage.name === 'engaged' ? stage.upgrade : null, isPanelOpen };
 }
 
 type Invitation = Pick<MediaUpgradeRequest, 'id' | 'target' | 'audio' | 'video'>;

@@ -1,9 +1,8 @@
 import { endedCallInWords } from '@usher/call/ended-call';
-import type { EngagedOperator } from '@usher/client/api-types';
+import type { EngagedOperator, Engagement } from '@usher/client/api-types';
 import type { Message } from './messages.ts';
 import type { Unsent } from './outbox.ts';
 import { speakersOf, transferInWords } from './speakers.ts';
-import type { State } from './state.ts';
 
 /** A line of the conversation as it is shown. */
 export type Line =
@@ -18,8 +17,14 @@ export type Line =
   | { readonly kind: 'unsent'; readonly id: string; readonly unsent: Unsent }
   | { readonly kind: 'event'; readonly id: string; readonly at: string; readonly text: string };
 
+interface Shown {
+  readonly messages: readonly Message[];
+  readonly unsent: readonly Unsent[];
+  readonly engagement: Engagement | null;
+}
+
 /** What was said and what has happened, in order, and at the end what is on its way. */
-export function linesOf({ messages, unsent, engagement }: Pick<State, 'messages' | 'unsent' | 'engagement'>): Line[] {
+export function linesOf({ messages, unsent, engagement }: Shown): Line[] {
   const lastOwn = messages.findLast(({ from }) => from === 'visitor');
   const speakers = speakersOf(messages, engagement);
   const said = messages.map((message) => {

@@ -1,16 +1,18 @@
+import { maxUrlLength } from '@usher/contract/limits';
+import { messageAudiences, type MessageAudience } from '@usher/contract/states';
+import { secretFault } from '@usher/contract/webhook-secret';
+import { characterFault } from '@usher/contract/webhook-url';
 import Type from 'typebox';
-import { messageAudiences, type MessageAudience } from '../identity/sites/site.ts';
 import type { Violation } from '../platform/errors.ts';
 import { checked, list, oneOf } from '../platform/schema.ts';
 import type { Channel } from '../webhooks/channels/channel.ts';
 import { channelFields, channelOf, channels, findChannel } from '../webhooks/channels/channels.ts';
 import type { WebhookMethod } from '../webhooks/channels/http.ts';
 import { eventTypes, type EventType } from './catalogue.ts';
-import { secretBytes, webhookSecret } from '../webhooks/channels/webhook-secret.ts';
+import { webhookSecret } from '../webhooks/channels/webhook-secret.ts';
 
 /** Where to tell of which events (D8.1, D8.2, D8.4): what every webhook has, and one that a ticket or request brings along. */
 
-const longestUrl = 2_048;
 const mostAttached = 10;
 
 /** A subscription that has been found good, with everything left out filled in. */
@@ -40,7 +42,7 @@ export const webhookFields = {
 };
 
 function urlOf(allowed: readonly Channel[]) {
-  return Type.String({ maxLength: longestUrl, description: allowed.map(({ urlForm }) => urlForm).join(', or ') });
+  return Type.String({ maxLength: maxUrlLength, description: allowed.map(({ urlForm }) => urlForm).join(', or ') });
 }
 
 const fields = {
@@ -109,8 +111,8 @@ function urlViolations(url: string, channel: Channel | null, allowed: readonly C
 }
 
 function urlFaults(url: string, channel: Channel | null, allowed: readonly Channel[]): readonly string[] {
-  // The URL parser would drop or turn these in silence, and another receiver of the text might not.
-  if (/[\s\p{Cc}\\]/u.test(url)) return ['must not contain spaces, control characters or backslashes'];
+  const character = characterFault(url);
+  if (character !== null) return [character];
   if (channel !== null) return channel.urlFaults(url);
   const schemes = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(allowed.flatMap((each) => each.schemes));
   return [`must be an ${schemes} URL, protocol included`];
@@ -133,6 +135,6 @@ function fault(name: string, what: string, { urlName }: Channel): Violation {
 }
 
 function secretViolations(secret: unknown): Violation[] {
-  if (typeof secret !== 'string' || secretBytes(secret) !== null) return [];
-  return [{ attribute: '/secret', detail: 'must be whsec_ and base64 of 24 to 64 bytes' }];
+  const detail = typeof secret === 'string' ? secretFault(secret) : null;
+  return detail === null ? [] : [{ attribute: '/secret', detail }];
 }

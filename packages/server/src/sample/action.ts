@@ -1,5 +1,5 @@
+import type { Medium } from '@usher/contract/media';
 import type { EngagementId, OperatorId, QueueId, RequestId, TeamId, TicketId, VisitorId } from '../platform/ids.ts';
-import type { Medium } from '../platform/schema.ts';
 import type { Side } from './world.ts';
 
 /** In whose name something is done. */

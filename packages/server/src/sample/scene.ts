@@ -1,5 +1,5 @@
+import type { Medium } from '@usher/contract/media';
 import type { OperatorId, QueueId, SchedulingPolicyId, TeamId } from '../platform/ids.ts';
-import type { Medium } from '../platform/schema.ts';
 import type { StoredQueue } from '../queues/queue.ts';
 import type { StoredPolicy } from '../schedules/policy.ts';
 

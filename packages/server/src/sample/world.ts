@@ -1,5 +1,5 @@
+import type { Medium } from '@usher/contract/media';
 import type { EngagementId, OperatorId, QueueId, RequestId, TeamId, TicketId, VisitorId } from '../platform/ids.ts';
-import type { Medium } from '../platform/schema.ts';
 
 /** The sample site as it is at a moment: all that is looked at to decide what happens next. Times are epoch milliseconds. */
 export interface World {

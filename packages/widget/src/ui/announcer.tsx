@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { announcementsOf } from '../announcements.ts';
+import { announcementsOf, heardIn } from '../announcements.ts';
 import type { State } from '../state.ts';
 import type { Store } from '../store.ts';
 
@@ -22,7 +22,7 @@ export function Announcer({ store }: { readonly store: Store<State> }) {
     let before = store.value;
     let lastId = 0;
     return store.subscribe(() => {
-      const more = announcementsOf(before, store.value).map((text) => ({ id: (lastId += 1), text }));
+      const more = announcementsOf(heardIn(before), heardIn(store.value)).map((text) => ({ id: (lastId += 1), text }));
       if (store.value.isPanelOpen && !before.isPanelOpen) setSaid([]);
       before = store.value;
       if (more.length > 0) setSaid((known) => [...known, ...more].slice(-most));

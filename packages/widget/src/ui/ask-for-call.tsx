@@ -1,10 +1,12 @@
+import type { Engaged } from '../state.ts';
+import type { Upgrades } from '../upgrades.ts';
 import { Icon } from './icons.tsx';
-import type { PanelProps } from './panel.tsx';
 
 /** The visitor may ask too; the other side answers. */
-export function AskForCall({ conversation, state: { upgrade, callMedia } }: PanelProps) {
+export function AskForCall({ upgrades, stage }: { readonly upgrades: Upgrades; readonly stage: Engaged }) {
+  const { upgrade, callMedia } = stage;
   const ask = (video: 'two_way' | null): void => {
-    void conversation.ask({ audio: 'two_way', video });
+    void upgrades.ask({ audio: 'two_way', video });
   };
   return (
     <>

@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { Conversation } from '../conversation.ts';
+import type { Chat } from '../chat.ts';
 import { pastedFiles } from '@usher/client/transferred-files';
 import type { FileRules } from '../file-rules.ts';
 import { Icon } from './icons.tsx';
@@ -11,12 +11,12 @@ const longestMessage = 10_000;
 let draft = { engagementId: '', text: '' };
 
 interface Props {
-  readonly conversation: Conversation;
+  readonly chat: Chat;
   readonly engagementId: string;
   readonly fileRules: FileRules | null;
 }
 
-export function Composer({ conversation, engagementId, fileRules }: Props) {
+export function Composer({ chat, engagementId, fileRules }: Props) {
   const [text, setShown] = useState(draft.engagementId === engagementId ? draft.text : '');
   const setText = (written: string): void => {
     draft = { engagementId, text: written };
@@ -33,7 +33,7 @@ export function Composer({ conversation, engagementId, fileRules }: Props) {
   }, [text]);
   const send = (): void => {
     if (text.trim() === '') return;
-    conversation.send(text.trim());
+    chat.send(text.trim());
     setText('');
     field.current?.focus();
   };
@@ -44,14 +44,14 @@ export function Composer({ conversation, engagementId, fileRules }: Props) {
     send();
   };
   const attach = (files: FileList | null): void => {
-    conversation.attach(files ?? []);
+    chat.attach(files ?? []);
     if (picker.current !== null) picker.current.value = '';
   };
   const onPaste = (event: ClipboardEvent): void => {
     const files = event.clipboardData === null ? [] : pastedFiles(event.clipboardData);
     if (files.length === 0) return;
     event.preventDefault();
-    conversation.attach(files);
+    chat.attach(files);
   };
   return (
     <div class="composer">
@@ -88,7 +88,7 @@ export function Composer({ conversation, engagementId, fileRules }: Props) {
         enterkeyhint="send"
         onInput={(event) => {
           setText(event.currentTarget.value);
-          conversation.typing.stroke();
+          chat.typing.stroke();
         }}
         onKeyDown={onKeyDown}
         onPaste={onPaste}

@@ -27,8 +27,8 @@ export function Launcher({ element, state, title, onOpen }: Props) {
 }
 
 function labelOf(state: State, title: string): string {
-  const { phase } = state;
-  if (phase === 'waiting') return positionInWords(state);
-  if (phase === 'engaged') return 'Back to the conversation';
+  const { stage, staffed } = state;
+  if (stage.name === 'waiting') return positionInWords({ ticket: stage.ticket, staffed });
+  if (stage.name === 'engaged') return 'Back to the conversation';
   return title;
 }

@@ -2,6 +2,7 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Message } from '../messages.ts';
 import { linesOf, type Line } from '../lines.ts';
 import { MessageLine } from './message-line.tsx';
+import { engagementOf } from '../state.ts';
 import type { PanelProps } from './panel.tsx';
 import { UnsentLine } from './unsent-line.tsx';
 
@@ -12,10 +13,11 @@ export function Log(props: PanelProps) {
   const { state } = props;
   const body = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);
-  const lines = linesOf(state);
+  const engagement = engagementOf(state.stage);
+  const lines = linesOf({ ...state, engagement });
   useLayoutEffect(() => {
     if (isAtEnd.current && body.current !== null) body.current.scrollTop = body.current.scrollHeight;
-  }, [state.messages, state.unsent, state.isOperatorTyping, state.phase, state.engagement?.calls]);
+  }, [state.messages, state.unsent, state.isOperatorTyping, state.stage.name, engagement?.calls]);
   useEffect(() => {
     if (body.current === null) return;
     // A call that takes half of the panel, or a keyboard, does not hide what was said last.
@@ -62,7 +64,7 @@ function LineOf({ line, ...props }: PanelProps & { readonly line: Line; readonly
     case 'message':
       return <MessageLine {...props} message={line.message} isLastOwn={line.isLastOwn} operator={line.operator} />;
     case 'unsent':
-      return <UnsentLine conversation={props.conversation} unsent={line.unsent} />;
+      return <UnsentLine chat={props.conversation.chat} unsent={line.unsent} />;
     case 'event':
       return <p class="event">{line.text}</p>;
   }

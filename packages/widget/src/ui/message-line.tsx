@@ -1,6 +1,6 @@
 import type { EngagedOperator } from '@usher/client/api-types';
 import { useState } from 'preact/hooks';
-import type { Conversation } from '../conversation.ts';
+import type { Chat } from '../chat.ts';
 import { chosenOf, fileIdOf, type Message, type SentFile } from '../messages.ts';
 import { Avatar } from './avatar.tsx';
 import { Icon } from './icons.tsx';
@@ -38,7 +38,7 @@ export function MessageLine(props: Props) {
       )}
       {attachment?.type === 'single_choice' && <Options {...props} />}
       {attachment?.type === 'files' &&
-        attachment.files.map((file) => <SentFileOf key={file.url} file={file} conversation={conversation} />)}
+        attachment.files.map((file) => <SentFileOf key={file.url} file={file} chat={conversation.chat} />)}
       <span class="meta">
         <time dateTime={timestamp} title={new Date(timestamp).toLocaleString()}>
           {new Date(timestamp).toLocaleTimeString([], { hour: 'numeric', minute: '2-digit' })}
@@ -63,8 +63,8 @@ function Options({ message, messages, conversation, state }: Props) {
           type="button"
           class={option.value === chosen ? 'button small chosen' : 'button small'}
           aria-pressed={option.value === chosen}
-          disabled={chosen !== null || state.phase !== 'engaged'}
-          onClick={() => conversation.choose(option)}
+          disabled={chosen !== null || state.stage.name !== 'engaged'}
+          onClick={() => conversation.chat.choose(option)}
         >
           {option.value === chosen && '✓ '}
           <bdi>{option.text}</bdi>
@@ -81,7 +81,7 @@ function CardImage({ url }: { readonly url: string }) {
   return <img class="card-image" src={url} alt="" referrerpolicy="no-referrer" onError={() => setIsBroken(true)} />;
 }
 
-function SentFileOf({ file, conversation }: { readonly file: SentFile; readonly conversation: Conversation }) {
+function SentFileOf({ file, chat }: { readonly file: SentFile; readonly chat: Chat }) {
   if (file.deleted)
     return (
       <div class="file quiet">
@@ -89,7 +89,7 @@ function SentFileOf({ file, conversation }: { readonly file: SentFile; readonly 
         <span>{file.name} (deleted)</span>
       </div>
     );
-  const onClick = (): void => void conversation.download(fileIdOf(file), file.name);
+  const onClick = (): void => void chat.download(fileIdOf(file), file.name);
   return (
     <button type="button" class="file" aria-label={`Download ${file.name}`} onClick={onClick}>
       <Icon name="file" />

@@ -10,10 +10,10 @@ const icons = { text: 'chat', audio: 'audio', video: 'video' } as const;
 const longestName = 255;
 
 export function Start({ settings, conversation, state }: PanelProps) {
-  const { open, opensAt, notice, phase } = state;
+  const { open, opensAt, notice, stage } = state;
   const [name, setName] = useState('');
   const start = (medium: Medium): void => {
-    if (phase !== 'starting') void conversation.start(medium, name);
+    if (stage.name !== 'starting') void conversation.start(medium, name);
   };
   return (
     <div class="body center">
@@ -44,7 +44,7 @@ export function Start({ settings, conversation, state }: PanelProps) {
                 type="button"
                 class={medium === 'text' ? 'button main' : 'button'}
                 // A button that is disabled loses the focus.
-                aria-disabled={phase === 'starting'}
+                aria-disabled={stage.name === 'starting'}
                 onClick={() => start(medium)}
               >
                 <Icon name={icons[medium]} />

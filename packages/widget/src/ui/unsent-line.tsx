@@ -1,11 +1,11 @@
-import type { Conversation } from '../conversation.ts';
+import type { Chat } from '../chat.ts';
 import type { Unsent } from '../outbox.ts';
 import { bytesInWords } from '../texts.ts';
 import { Icon } from './icons.tsx';
 import { Text } from './text.tsx';
 
 /** What is on its way, or was refused. */
-export function UnsentLine({ conversation, unsent }: { readonly conversation: Conversation; readonly unsent: Unsent }) {
+export function UnsentLine({ chat, unsent }: { readonly chat: Chat; readonly unsent: Unsent }) {
   const { id, content, file, refused } = unsent;
   return (
     <div class="line own">
@@ -30,7 +30,7 @@ export function UnsentLine({ conversation, unsent }: { readonly conversation: Co
           <button
             type="button"
             aria-label={file === undefined ? 'Remove the message' : `Remove ${file.name}`}
-            onClick={() => conversation.dismiss(id)}
+            onClick={() => chat.dismiss(id)}
           >
             Remove
           </button>

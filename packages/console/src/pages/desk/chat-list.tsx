@@ -1,7 +1,7 @@
 import { Badge, Group, Text } from '@mantine/core';
 import type { ReactElement } from 'react';
 import { Link } from 'wouter';
-import { mediumWords } from '../../components/medium.ts';
+import { mediumName } from '../../components/medium.ts';
 import { Since, useNow } from '../../components/since.tsx';
 import { useVisitorName } from '../../data/use-visitor.ts';
 import type { Conversation } from './conversation/conversation.ts';
@@ -46,7 +46,7 @@ function Chat({ chat, isOpen }: { readonly chat: Conversation; readonly isOpen: 
       <Preview chat={chat} />
       <Group justify="space-between" gap={6} wrap="nowrap" mt={2}>
         <Text size="xs" c="dimmed">
-          {mediumWords[engagement.media]}
+          {mediumName(engagement.media)}
         </Text>
         <Text
           size="xs"

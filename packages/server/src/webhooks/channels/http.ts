@@ -1,8 +1,9 @@
+import { headerFaults, headerLimits, headerPointer, headerSizeFault } from '@usher/contract/webhook-headers';
+import { httpUrlFault } from '@usher/contract/webhook-url';
 import Type from 'typebox';
 import { oneOf } from '../../platform/schema.ts';
 import type { Channel, ChannelContext, DestinationOrigin, OpenChannel, Send, StoredWebhook } from './channel.ts';
 import { WebhookConnectors } from './http/connectors.ts';
-import { headerLimits, headerViolations } from './http/headers.ts';
 import { HttpSender } from './http/sender.ts';
 import { signedHeaders } from './signature.ts';
 
@@ -32,13 +33,18 @@ export const http = {
   requiredFields: ['method'],
   unsigned: null,
   endsBecause: 'gone',
-  urlFaults(url) {
-    if (!URL.canParse(url)) return ['must be a URL with a host'];
-    // Of slashes before the host there may be any number.
-    return /^[^:]*:\/+[^/?#]*@/.test(url) ? ['must not contain a user name or password'] : [];
+  urlFaults: (url) => [httpUrlFault(url) ?? []].flat(),
+  violations({ headers }) {
+    if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) return [];
+    const all = Object.entries(headers);
+    const size = headerSizeFault(all);
+    return [
+      ...(size === null ? [] : [{ attribute: '/headers', detail: size }]),
+      ...all.flatMap((header) =>
+        headerFaults(header, all).map((detail) => ({ attribute: headerPointer(header[0]), detail })),
+      ),
+    ];
   },
-  violations: ({ headers }) =>
-    headerViolations(headers).map(({ attribute, detail }) => ({ attribute: `/headers${attribute}`, detail })),
   originOf: (url) => new URL(url).origin,
   addressOf: (url) => new URL(url),
   open: (context) => new HttpSenders(context),

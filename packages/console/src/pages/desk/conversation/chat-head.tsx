@@ -5,7 +5,7 @@ import { ArrowLeftIcon, ChevronDownIcon, InfoCircledIcon } from '@radix-ui/react
 import type { ReactElement } from 'react';
 import { Link, useLocation } from 'wouter';
 import { inWords } from '../../../components/in-words.ts';
-import { mediumWords } from '../../../components/medium.ts';
+import { mediumName } from '../../../components/medium.ts';
 import { Since } from '../../../components/since.tsx';
 import { useChange } from '../../../data/use-api.ts';
 import type { Conversation } from './conversation.ts';
@@ -57,7 +57,7 @@ function Standing({ chat: { engagement, isOpen } }: { readonly chat: Conversatio
     <Text size="xs" c="dimmed" truncate>
       {isOpen ? (
         <>
-          {mediumWords[media]} · <Since at={at} />
+          {mediumName(media)} · <Since at={at} />
         </>
       ) : state === 'ended' && reason !== null ? (
         endWords[reason]

@@ -1,4 +1,5 @@
 import type { File, MediaUpgradeRequest } from '@usher/client/api-types';
+import { isCall } from '@usher/contract/media';
 import { typingMs, type Conversation, type Conversations, type Message } from './conversation.ts';
 
 /** What the desk says of a conversation, worked out of it. */
@@ -38,7 +39,7 @@ export function callMedia({
   engagement,
   upgrades,
 }: Conversation): { readonly audio: 'two_way' | null; readonly video: 'one_way' | 'two_way' | null } | null {
-  if (engagement.media !== 'audio' && engagement.media !== 'video') return null;
+  if (!isCall(engagement.media)) return null;
   const agreed = upgrades.find(({ state }) => state === 'accepted');
   if (agreed !== undefined && (agreed.video !== null) === (engagement.media === 'video'))
     return { audio: agreed.audio, video: agreed.video };
