@@ -1,3 +1,4 @@
+import { schemeOf } from '@usher/contract/webhook-url';
 import { bareHost } from '../../platform/address-guard.ts';
 import { apns } from './apns.ts';
 import type { Channel } from './channel.ts';
@@ -11,7 +12,7 @@ export const channelFields = { ...http.fields, ...nats.fields };
 
 /** By the scheme of the URL; `null`: none of these channels has it. */
 export function findChannel(url: string, among: readonly Channel[] = channels): Channel | null {
-  const scheme = /^([a-z]+):\/\//i.exec(url)?.[1]?.toLowerCase() ?? '';
+  const scheme = schemeOf(url);
   return among.find(({ schemes }) => schemes.includes(scheme)) ?? null;
 }
 

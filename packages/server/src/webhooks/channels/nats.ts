@@ -1,10 +1,11 @@
 import { isIP } from 'node:net';
+import { natsUrlFault } from '@usher/contract/nats-url';
 import Type from 'typebox';
 import type { Attempt } from './attempt.ts';
 import type { Channel, ChannelContext, DestinationOrigin, OpenChannel, Send, StoredWebhook } from './channel.ts';
 import { ruleOn } from './nats/answers.ts';
 import { NatsConnection, type NatsMessage, type Reply } from './nats/connection.ts';
-import { natsOrigin, parseNatsOrigin, parseNatsUrl, type NatsTarget } from './nats/url.ts';
+import { natsTarget } from './nats/url.ts';
 import { signedHeaders } from './signature.ts';
 
 interface NatsCredentials {
@@ -37,26 +38,17 @@ export const nats = {
   unsigned: null,
   // No answer ends a webhook.
   endsBecause: 'gone',
-  urlFaults(url) {
-    const target = parseNatsUrl(url);
-    return 'faults' in target ? target.faults : [];
-  },
+  urlFaults: (url) => [natsUrlFault(url) ?? []].flat(),
   violations({ credentials }) {
     if (typeof credentials !== 'object' || credentials === null) return [];
     const names = Object.keys(credentials).toSorted().join(' ');
     if (names === 'password user' || names === 'token') return [];
     return [{ attribute: '/credentials', detail: 'must have user and password, or token' }];
   },
-  originOf: (url) => natsOrigin(serverOf(url)),
-  addressOf: (url) => new URL(natsOrigin(serverOf(url)).replace(/^[a-z]+/, 'http')),
+  originOf: (url) => natsTarget(url).origin,
+  addressOf: (url) => new URL(natsTarget(url).origin.replace(/^[a-z]+/, 'http')),
   open: (context) => new NatsConnections(context),
 } satisfies Channel;
-
-function serverOf(url: string): NatsTarget {
-  const server = parseNatsOrigin(url);
-  if (server === null) throw new Error('a nats URL with faults was stored');
-  return server;
-}
 
 /** To one destination: one for the credentials of each webhook. The least recently made is closed for another. */
 const mostConnections = 16;
@@ -70,7 +62,7 @@ class NatsConnections implements OpenChannel {
   }
 
   senderFor(webhook: StoredWebhook): Send {
-    const { subject } = serverOf(webhook.url);
+    const { subject } = natsTarget(webhook.url);
     // The same however often an event is sent; of other webhooks' events in the same stream another.
     const idOf = (eventId: string): string => `${webhook.id}.${eventId}`;
     return async (event, destination, answerMs): Promise<Attempt> => {
@@ -96,7 +88,7 @@ class NatsConnections implements OpenChannel {
     message: NatsMessage,
     answerMs: number,
   ): Promise<Reply> {
-    const { host } = serverOf(destination.origin);
+    const { host } = natsTarget(destination.origin).server;
     // A literal address is not looked up.
     if (isIP(host) !== 0 && !this.#guards[webhook.source].permits(host)) return { kind: 'forbidden' };
     return this.#connectionFor(webhook, destination).publish(message, answerMs);
@@ -112,7 +104,7 @@ class NatsConnections implements OpenChannel {
     const [oldest] = connections.values();
     if (connections.size >= mostConnections) oldest?.close();
     const connection = new NatsConnection({
-      server: serverOf(origin),
+      server: natsTarget(origin).server,
       credentials,
       lookup: this.#guards[source].lookupFor({ onlyAllowed: false, holder: accountId }),
       onEnd: () => {

@@ -4,13 +4,13 @@ import { connect as connectTls } from 'node:tls';
 import { ForbiddenAddress } from '../../../platform/address-guard.ts';
 import { describeFailure } from '../attempt.ts';
 import { NatsParser, type NatsOperation } from './parser.ts';
-import type { NatsTarget } from './url.ts';
+import type { NatsServer } from './url.ts';
 
 /** With `user` and `password`, or with `token`. */
 export type NatsCredentials = Readonly<Record<string, string>>;
 
 interface ConnectionOptions {
-  readonly server: Pick<NatsTarget, 'host' | 'port' | 'isSecure'>;
+  readonly server: NatsServer;
   readonly credentials: NatsCredentials | null;
   /** What it answers is connected to. */
   readonly lookup: LookupFunction;
