@@ -19,6 +19,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   webhooks: ['webhooks/channels', 'events', 'identity', 'platform', 'config'],
   'site-deletion': ['engagements', 'routing', 'queues', 'schedules', 'events', 'identity', 'platform', 'config'],
   sample: [
+    'site-deletion',
     'feed',
     'webhooks',
     'webhooks/channels',

@@ -1,18 +1,13 @@
 import type { MediaUpgradeRequest } from '@usher/client/api-types';
 import type { Message } from './messages.ts';
-import type { Stage, State } from './state.ts';
-import { mediaInWords } from './texts.ts';
+import { words } from './words.ts';
 
 /** What of the state is heard. */
 interface Heard {
-  readonly phase: Stage['name'];
+  readonly phase: 'idle' | 'starting' | 'waiting' | 'engaged' | 'ended';
   readonly messages: readonly Message[];
   readonly upgrade: Invitation | null;
   readonly isPanelOpen: boolean;
-}
-
-export function heardIn({ stage, messages, isPanelOpen }: State): Heard {
-  return { phase: stage.name, messages, upgrade: stage.name === 'engaged' ? stage.upgrade : null, isPanelOpen };
 }
 
 type Invitation = Pick<MediaUpgradeRequest, 'id' | 'target' | 'audio' | 'video'>;
@@ -26,10 +21,10 @@ export function announcementsOf(before: Heard, now: Heard): string[] {
   const { upgrade } = now;
   const isInvited = upgrade !== null && upgrade.target === 'visitor' && upgrade.id !== before.upgrade?.id;
   return [
-    ...(before.phase === 'waiting' && now.phase === 'engaged' ? ['We have joined the chat.'] : []),
-    ...unheard(before, now).map((message) => `New message: ${contentOf(message)}`),
-    ...(isInvited ? [`You are invited to ${mediaInWords(upgrade)}.`] : []),
-    ...(before.phase === 'engaged' && now.phase === 'ended' ? ['The chat is over.'] : []),
+    ...(before.phase === 'waiting' && now.phase === 'engaged' ? [words.joined] : []),
+    ...unheard(before, now).map((message) => words.newMessage(contentOf(message))),
+    ...(isInvited ? [words.youAreInvited(words.mediaInWords(upgrade))] : []),
+    ...(before.phase === 'engaged' && now.phase === 'ended' ? [words.over] : []),
   ];
 }
 

@@ -14,10 +14,11 @@ import type { Settings } from './settings.ts';
 import { attempt, engagementOf, initialState, type State, type Upgrade } from './state.ts';
 import type { Storage } from './storage.ts';
 import type { Store } from './store.ts';
-import { outcomeInWords, refusalInWords } from './texts.ts';
+import { refusalInWords } from './texts.ts';
 import type { TypingIndicator } from './typing.ts';
 import { Upgrades } from './upgrades.ts';
 import type { Visitor } from './visitor.ts';
+import { words } from './words.ts';
 
 interface Parts {
   readonly api: Api;
@@ -310,7 +311,7 @@ export class Conversation {
       store.set({ stage: { name: 'waiting', ticket } });
     else {
       this.#reset();
-      store.set({ notice: { kind: 'info', text: outcomeInWords(ticket.state) } });
+      store.set({ notice: { kind: 'info', text: words.outcomes[ticket.state] } });
     }
   }
 

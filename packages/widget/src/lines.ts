@@ -1,8 +1,8 @@
-import { endedCallInWords } from '@usher/call/ended-call';
 import type { EngagedOperator, Engagement } from '@usher/client/api-types';
 import type { Message } from './messages.ts';
 import type { Unsent } from './outbox.ts';
 import { speakersOf, transferInWords } from './speakers.ts';
+import { words } from './words.ts';
 
 /** A line of the conversation as it is shown. */
 export type Line =
@@ -33,11 +33,11 @@ export function linesOf({ messages, unsent, engagement }: Shown): Line[] {
     return { at, line: { kind: 'message', id, message, isLastOwn: message === lastOwn, operator } as const };
   });
   const happened = (engagement?.sub_engagements ?? []).map(({ id, started_at: at }, index) => {
-    const text = index === 0 ? 'You are connected.' : transferInWords(engagement, id);
+    const text = index === 0 ? words.connected : transferInWords(engagement, id);
     return { at, line: { kind: 'event', id, at, text } as const };
   });
   const calls = (engagement?.calls ?? []).flatMap((call) => {
-    const [at, text] = [call.ended_at, endedCallInWords(call)];
+    const [at, text] = [call.ended_at, words.endedCallInWords(call)];
     return at === null || text === null ? [] : [{ at, line: { kind: 'event', id: call.id, at, text } as const }];
   });
   const isOver = engagement?.state === 'ended';
@@ -48,10 +48,7 @@ export function linesOf({ messages, unsent, engagement }: Shown): Line[] {
       .map((each) => ({
         kind: 'unsent' as const,
         id: each.id,
-        unsent:
-          isOver && each.refused === undefined
-            ? { ...each, refused: 'The conversation ended before it was sent.' }
-            : each,
+        unsent: isOver && each.refused === undefined ? { ...each, refused: words.endedBeforeSent } : each,
       })),
   ];
 }

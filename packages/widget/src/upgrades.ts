@@ -4,6 +4,7 @@ import { mergeUpgrades } from '@usher/client/overtaken-reads';
 import { callMediaOf } from './call-media.ts';
 import { attempt, type Engaged, type State, type Upgrade } from './state.ts';
 import type { Store } from './store.ts';
+import { words } from './words.ts';
 
 interface Parts {
   readonly api: Api;
@@ -66,8 +67,7 @@ export class Upgrades {
     const callMedia = isAgreed ? this.#callMediaOf(stage.engagement) : stage.callMedia;
     store.set({ stage: { ...stage, upgrade: this.#pending, callMedia } });
     const isOurs = upgrade.target === 'operator' && upgrade.id === stage.upgrade?.id;
-    if (isOurs && upgrade.state === 'declined')
-      store.set({ notice: { kind: 'info', text: 'This is not possible now. You can go on by chat.' } });
+    if (isOurs && upgrade.state === 'declined') store.set({ notice: { kind: 'info', text: words.callDeclined } });
   }
 
   clear(): void {

@@ -10,11 +10,21 @@ import { Store } from './store.ts';
 import { App } from './ui/app.tsx';
 import { Visitor } from './visitor.ts';
 import styles from './widget.css?inline';
+import { languageOf, speak, type Words } from './words.ts';
 
 /** Only while the script runs is it known which tag it is of. */
 const tag = document.currentScript ?? document.querySelector('script[data-site][data-token][src*="widget.js"]');
 
 const name = 'usher-widget';
+
+/** By their tags, which are the names of their files. */
+const languages = new Map(
+  Object.entries(import.meta.glob<Words>('./languages/*.ts', { eager: true, import: 'words' })).map(([path, words]) => [
+    path.slice('./languages/'.length, -'.ts'.length),
+    words,
+  ]),
+);
+speak(languageOf(document.documentElement.lang, languages));
 
 function start(settings: Settings): void {
   if (document.querySelector(name) !== null) {

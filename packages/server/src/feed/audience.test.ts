@@ -10,6 +10,7 @@ const operator = (id: string, roles: Readonly<Record<string, Role>>): Caller => 
   key: id,
   accountId: 'account' as AccountId,
   operatorId: id as OperatorId,
+  isMadeUp: false,
   limited: false,
   roles: new Map(Object.entries(roles) as [SiteId, Role][]),
   keyId: 'key',

@@ -32,6 +32,8 @@ export interface OperatorCaller {
   readonly key: string;
   readonly accountId: AccountId;
   readonly operatorId: OperatorId;
+  /** One of the made-up operators of sample data, acting by itself: no person has a token that says so. */
+  readonly isMadeUp: boolean;
   /** Whether the token was obtained for some of the operator's sites only. */
   readonly limited: boolean;
   /** The sites this token reaches, and the operator's role on each. */

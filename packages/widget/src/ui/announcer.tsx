@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { announcementsOf, heardIn } from '../announcements.ts';
+import { announcementsOf } from '../announcements.ts';
 import type { State } from '../state.ts';
 import type { Store } from '../store.ts';
 
@@ -35,4 +35,8 @@ export function Announcer({ store }: { readonly store: Store<State> }) {
       ))}
     </div>
   );
+}
+
+function heardIn({ stage, messages, isPanelOpen }: State): Parameters<typeof announcementsOf>[0] {
+  return { phase: stage.name, messages, upgrade: stage.name === 'engaged' ? stage.upgrade : null, isPanelOpen };
 }

@@ -1,6 +1,7 @@
 import type { Engaged } from '../state.ts';
 import type { Upgrades } from '../upgrades.ts';
 import { Icon } from './icons.tsx';
+import { words } from '../words.ts';
 
 /** The visitor may ask too; the other side answers. */
 export function AskForCall({ upgrades, stage }: { readonly upgrades: Upgrades; readonly stage: Engaged }) {
@@ -14,8 +15,8 @@ export function AskForCall({ upgrades, stage }: { readonly upgrades: Upgrades; r
         <button
           type="button"
           class="icon"
-          title="Ask for a call"
-          aria-label="Ask for a call"
+          title={words.askForCall}
+          aria-label={words.askForCall}
           disabled={upgrade !== null}
           onClick={() => ask(null)}
         >
@@ -25,8 +26,8 @@ export function AskForCall({ upgrades, stage }: { readonly upgrades: Upgrades; r
       <button
         type="button"
         class="icon"
-        title="Ask for a video call"
-        aria-label="Ask for a video call"
+        title={words.askForVideo}
+        aria-label={words.askForVideo}
         disabled={upgrade !== null}
         onClick={() => ask('two_way')}
       >

@@ -1,7 +1,8 @@
 import { canCall } from '../can-call.ts';
 import { operatorOf } from '../speakers.ts';
 import type { Stage, Upgrade as UpgradeRequest } from '../state.ts';
-import { endInWords, mediaInWords } from '../texts.ts';
+import { endInWords } from '../texts.ts';
+import { words } from '../words.ts';
 import { Avatar } from './avatar.tsx';
 import { CallArea } from './call-area.tsx';
 import { Composer } from './composer.tsx';
@@ -19,7 +20,7 @@ export function Chat(props: Props) {
   return (
     <>
       {operator !== null && (
-        <div class="bar with" role="group" aria-label="You're chatting with">
+        <div class="bar with" role="group" aria-label={words.chattingWith}>
           <Avatar operator={operator} origin={settings.origin} />
           <bdi>{operator.display_name}</bdi>
         </div>
@@ -30,7 +31,7 @@ export function Chat(props: Props) {
         <div class={`bar ${notice.kind}`} role="status">
           <p>{notice.text}</p>
           <button type="button" class="button small" onClick={() => conversation.dismissNotice()}>
-            OK
+            {words.ok}
           </button>
         </div>
       )}
@@ -46,7 +47,7 @@ export function Chat(props: Props) {
         <div class="foot">
           <p class="event">{endInWords(stage.engagement.end_reason)}</p>
           <button type="button" class="button" onClick={() => conversation.leave()}>
-            Start again
+            {words.startAgain}
           </button>
         </div>
       )}
@@ -63,25 +64,24 @@ function Upgrade({ conversation, calls, upgrade }: PanelProps & { readonly upgra
   if (upgrade.target === 'operator')
     return (
       <div class="bar" role="status">
-        <p>You have asked for {mediaInWords(upgrade)}…</p>
+        <p>{words.asked(words.mediaInWords(upgrade))}</p>
         <button type="button" class="button small" onClick={() => void upgrades.answer(upgrade, 'cancel')}>
-          Never mind
+          {words.neverMind}
         </button>
       </div>
     );
   return (
-    <div class="bar" role="alertdialog" aria-label="Invitation to a call">
+    <div class="bar" role="alertdialog" aria-label={words.invitation}>
       <p>
-        We would like to switch to {mediaInWords(upgrade)}.{' '}
-        {canCall ? 'Is that all right?' : 'This browser cannot make calls here.'}
+        {words.invited(words.mediaInWords(upgrade))} {canCall ? words.isAllRight : words.cannotCall}
       </p>
       {canCall && (
         <button type="button" class="button small main" onClick={() => void accept()}>
-          Accept
+          {words.accept}
         </button>
       )}
       <button type="button" class="button small" onClick={() => void upgrades.answer(upgrade, 'decline')}>
-        Decline
+        {words.decline}
       </button>
     </div>
   );

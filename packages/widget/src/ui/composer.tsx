@@ -1,11 +1,10 @@
+import { maxMessageLength } from '@usher/contract/limits';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Chat } from '../chat.ts';
 import { pastedFiles } from '@usher/client/transferred-files';
 import type { FileRules } from '../file-rules.ts';
 import { Icon } from './icons.tsx';
-
-/** Code points of a message in the API; a text has at least as many characters. */
-const longestMessage = 10_000;
+import { words } from '../words.ts';
 
 /** What is being written while the panel is hidden, and in which engagement. */
 let draft = { engagementId: '', text: '' };
@@ -69,8 +68,8 @@ export function Composer({ chat, engagementId, fileRules }: Props) {
           <button
             type="button"
             class="icon"
-            title="Send a file"
-            aria-label="Send a file"
+            title={words.sendFile}
+            aria-label={words.sendFile}
             onClick={() => picker.current?.click()}
           >
             <Icon name="clip" />
@@ -81,9 +80,9 @@ export function Composer({ chat, engagementId, fileRules }: Props) {
         ref={field}
         rows={1}
         value={text}
-        maxLength={longestMessage}
-        placeholder="Write a message"
-        aria-label="Message"
+        maxLength={maxMessageLength}
+        placeholder={words.writeMessage}
+        aria-label={words.message}
         dir="auto"
         enterkeyhint="send"
         onInput={(event) => {
@@ -93,7 +92,14 @@ export function Composer({ chat, engagementId, fileRules }: Props) {
         onKeyDown={onKeyDown}
         onPaste={onPaste}
       />
-      <button type="button" class="icon" title="Send" aria-label="Send" disabled={text.trim() === ''} onClick={send}>
+      <button
+        type="button"
+        class="icon"
+        title={words.send}
+        aria-label={words.send}
+        disabled={text.trim() === ''}
+        onClick={send}
+      >
         <Icon name="send" />
       </button>
     </div>

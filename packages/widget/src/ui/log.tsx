@@ -5,6 +5,7 @@ import { MessageLine } from './message-line.tsx';
 import { engagementOf } from '../state.ts';
 import type { PanelProps } from './panel.tsx';
 import { UnsentLine } from './unsent-line.tsx';
+import { words } from '../words.ts';
 
 /** Whoever has scrolled up by more than this is reading there, and is left alone. */
 const nearEnd = 80;
@@ -33,7 +34,7 @@ export function Log(props: PanelProps) {
   return (
     // A region that scrolls can be reached by keys.
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-    <div ref={body} class="body" tabIndex={0} role="log" aria-label="Conversation" onScroll={onScroll}>
+    <div ref={body} class="body" tabIndex={0} role="log" aria-label={words.conversation} onScroll={onScroll}>
       <div class="log">
         {lines.map((line) => (
           // Visitors know what they wrote: it would be read out while it is sent, and once more when it has arrived.
@@ -43,7 +44,7 @@ export function Log(props: PanelProps) {
         ))}
         {state.isOperatorTyping && (
           <div class="line">
-            <div class="bubble typing" role="img" aria-label="Somebody is typing">
+            <div class="bubble typing" role="img" aria-label={words.typing}>
               <i />
               <i />
               <i />

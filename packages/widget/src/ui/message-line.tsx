@@ -6,6 +6,7 @@ import { Avatar } from './avatar.tsx';
 import { Icon } from './icons.tsx';
 import type { PanelProps } from './panel.tsx';
 import { Text } from './text.tsx';
+import { words } from '../words.ts';
 
 interface Props extends PanelProps {
   readonly message: Message;
@@ -21,7 +22,7 @@ export function MessageLine(props: Props) {
   return (
     <div class={isOwn ? 'line own' : 'line'}>
       {operator === null ? (
-        <span class="unseen">{isOwn ? 'You:' : 'Us:'}</span>
+        <span class="unseen">{isOwn ? words.you : words.us}</span>
       ) : (
         <span class="who">
           <Avatar operator={operator} origin={settings.origin} />
@@ -43,7 +44,7 @@ export function MessageLine(props: Props) {
         <time dateTime={timestamp} title={new Date(timestamp).toLocaleString()}>
           {new Date(timestamp).toLocaleTimeString([], { hour: 'numeric', minute: '2-digit' })}
         </time>
-        {isLastOwn && (status === 'delivered' ? ' · Delivered' : ' · Sent')}
+        {isLastOwn && ` · ${status === 'delivered' ? words.delivered : words.sent}`}
       </span>
     </div>
   );
@@ -56,7 +57,7 @@ function Options({ message, messages, conversation, state }: Props) {
   const onItsWay = state.unsent.find(({ chosen }) => options.some(({ value }) => value === chosen))?.chosen;
   const chosen = chosenOf(message, messages) ?? onItsWay ?? null;
   return (
-    <div class="options" role="group" aria-label="Answers">
+    <div class="options" role="group" aria-label={words.answers}>
       {options.map((option) => (
         <button
           key={option.value}
@@ -86,12 +87,12 @@ function SentFileOf({ file, chat }: { readonly file: SentFile; readonly chat: Ch
     return (
       <div class="file quiet">
         <Icon name="file" />
-        <span>{file.name} (deleted)</span>
+        <span>{words.deletedFile(file.name)}</span>
       </div>
     );
   const onClick = (): void => void chat.download(fileIdOf(file), file.name);
   return (
-    <button type="button" class="file" aria-label={`Download ${file.name}`} onClick={onClick}>
+    <button type="button" class="file" aria-label={words.downloadFile(file.name)} onClick={onClick}>
       <Icon name="file" />
       <span>{file.name}</span>
     </button>

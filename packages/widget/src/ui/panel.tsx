@@ -11,6 +11,7 @@ import { trapFocus } from './trap-focus.ts';
 import { useMediaQuery } from './use-media-query.ts';
 import { useVisibleHeight } from './use-visible-height.ts';
 import { Waiting } from './waiting.tsx';
+import { words } from '../words.ts';
 
 export interface PanelProps extends Parts {
   readonly state: State;
@@ -53,7 +54,7 @@ export function Panel(props: PanelProps) {
     >
       {isOver && (
         <div class="drop" aria-hidden="true">
-          Drop files to send them
+          {words.dropFiles}
         </div>
       )}
       <div class="head">
@@ -66,14 +67,14 @@ export function Panel(props: PanelProps) {
         {stage.name === 'engaged' && (
           <button type="button" class="icon labelled" aria-expanded={isEnding} onClick={() => setIsEnding(!isEnding)}>
             <Icon name="leave" />
-            End chat
+            {words.endChat}
           </button>
         )}
         <button
           type="button"
           class="icon"
-          title="Hide this window"
-          aria-label="Hide this window"
+          title={words.hideWindow}
+          aria-label={words.hideWindow}
           onClick={() => conversation.close()}
         >
           <Icon name="down" />
@@ -94,13 +95,13 @@ function ConfirmEnd({ conversation, onClose }: PanelProps & { readonly onClose: 
   const keep = useRef<HTMLButtonElement>(null);
   useEffect(() => keep.current?.focus(), []);
   return (
-    <div class="bar" role="alertdialog" aria-label="End this chat?">
-      <p>End this chat?</p>
+    <div class="bar" role="alertdialog" aria-label={words.confirmEnd}>
+      <p>{words.confirmEnd}</p>
       <button type="button" class="button small main" onClick={() => void conversation.end()}>
-        End chat
+        {words.endChat}
       </button>
       <button ref={keep} type="button" class="button small" onClick={onClose}>
-        Keep chatting
+        {words.keepChatting}
       </button>
     </div>
   );
@@ -112,7 +113,7 @@ function Connection({ state: { stage, connection } }: { readonly state: State })
     <div role="status">
       {isLost && (
         <div class="bar offline">
-          <p>The connection was lost. Trying to get it back…</p>
+          <p>{words.connectionLost}</p>
         </div>
       )}
     </div>

@@ -1,13 +1,12 @@
+import { maxNameLength } from '@usher/contract/limits';
 import { useState } from 'preact/hooks';
 import type { Medium } from '../media.ts';
-import { mediumNames, offlineInWords } from '../texts.ts';
+import { offlineInWords } from '../texts.ts';
+import { words } from '../words.ts';
 import { Icon } from './icons.tsx';
 import type { PanelProps } from './panel.tsx';
 
 const icons = { text: 'chat', audio: 'audio', video: 'video' } as const;
-
-/** Names are no longer than this in the API. */
-const longestName = 255;
 
 export function Start({ settings, conversation, state }: PanelProps) {
   const { open, opensAt, notice, stage } = state;
@@ -19,7 +18,7 @@ export function Start({ settings, conversation, state }: PanelProps) {
     <div class="body center">
       <div role="status">{notice !== null && <p class={`note ${notice.kind}`}>{notice.text}</p>}</div>
       {(open ?? []).length === 0 ? (
-        <p class="quiet">{open === null ? 'One moment…' : offlineInWords(opensAt)}</p>
+        <p class="quiet">{open === null ? words.oneMoment : offlineInWords(opensAt)}</p>
       ) : (
         <>
           <p class="large" dir="auto">
@@ -27,10 +26,10 @@ export function Start({ settings, conversation, state }: PanelProps) {
           </p>
           {settings.asksName && (
             <label class="field">
-              Your name (optional)
+              {words.yourName}
               <input
                 value={name}
-                maxLength={longestName}
+                maxLength={maxNameLength}
                 autocomplete="name"
                 dir="auto"
                 onInput={(event) => setName(event.currentTarget.value)}
@@ -48,7 +47,7 @@ export function Start({ settings, conversation, state }: PanelProps) {
                 onClick={() => start(medium)}
               >
                 <Icon name={icons[medium]} />
-                {mediumNames[medium]}
+                {words.media[medium]}
               </button>
             ))}
           </div>

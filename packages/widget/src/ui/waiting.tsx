@@ -1,6 +1,7 @@
 import type { QueueTicket } from '@usher/client/api-types';
 import { isStaffed, offlineInWords, positionInWords, waitInWords } from '../texts.ts';
 import type { PanelProps } from './panel.tsx';
+import { words } from '../words.ts';
 
 export function Waiting({ conversation, state, ticket }: PanelProps & { readonly ticket: QueueTicket | null }) {
   const { staffed, opensAt, notice } = state;
@@ -12,15 +13,15 @@ export function Waiting({ conversation, state, ticket }: PanelProps & { readonly
       <div class="body center middle">
         <div class="spinner" aria-hidden="true" />
         <div role="status">
-          <p class="large number">{isOffered ? 'Connecting you now…' : positionInWords({ ticket, staffed })}</p>
+          <p class="large number">{isOffered ? words.connectingYou : positionInWords({ ticket, staffed })}</p>
           {!isOffered && wait !== null && <p class="quiet number">{wait}</p>}
         </div>
-        <p class="quiet">Keep this site open to hold your place.</p>
+        <p class="quiet">{words.keepOpen}</p>
         {notice !== null && <p class={`note ${notice.kind}`}>{notice.text}</p>}
       </div>
       <div class="foot">
         <button type="button" class="button" onClick={() => void conversation.cancel()}>
-          Stop waiting
+          {words.stopWaiting}
         </button>
       </div>
     </>

@@ -8,7 +8,7 @@ import type { App } from '../../platform/http.ts';
 import { newId, type SiteId, type TeamId, type VisitorId } from '../../platform/ids.ts';
 import { list, uuid } from '../../platform/schema.ts';
 import { accountOf, operatorOf, permitted, siteInBody } from '../access.ts';
-import { recordChange, type Audited } from '../audit/audit.ts';
+import { isByMadeUpOperator, recordChange, type Audited } from '../audit/audit.ts';
 import { teamsOnSite } from '../teams/store.ts';
 import { visitorTokenSeconds, type Tokens } from '../tokens.ts';
 import { isFromPage, type Caller, type Trust } from '../caller.ts';
@@ -41,6 +41,7 @@ const told = {
   of: visitorOutput,
   hides: ['name', 'email', 'phone', 'note', 'custom_attributes', 'external_id'],
   omits: ['presence_expires_at'],
+  unless: isByMadeUpOperator,
 } satisfies Partial<Audited>;
 const visitorParams = Type.Object({ visitor_id: uuid<'visitor'>() });
 const siteVisitorParams = Type.Object({ site_id: uuid<'site'>(), visitor_id: uuid<'visitor'>() });
