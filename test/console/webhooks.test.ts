@@ -171,7 +171,8 @@ test('a webhook that publishes to a NATS stream is registered, shown, and keeps 
   await page.getByRole('button', { name: 'Register' }).click();
   await page.getByRole('button', { name: 'I have kept it' }).click();
   await page.getByText('NATS', { exact: true }).waitFor();
-  const stored = async (): Promise<Json> => (await call(server, 'GET /webhooks', { token: account.admin })).body.webhooks[0];
+  const stored = async (): Promise<Json> =>
+    (await call(server, 'GET /webhooks', { token: account.admin })).body.webhooks[0];
   assert.deepEqual(
     [(await stored()).url, (await stored()).has_credentials],
     ['nats://127.0.0.1:4222/usher.events', true],

@@ -14,7 +14,7 @@ export type WebhookSource = 'registered' | 'attached';
 
 /**
  * A way to send events. `<kind>.ts` holds everything about one, `channels.ts` lists them all, and the rest of Usher finds the
- * channel of a webhook by the scheme of its URL. `webhook.test.ts` in `test/webhooks` has an example of a channel.
+ * channel of a webhook by the scheme of its URL. `test/webhooks/channel.test.ts` has the smallest one.
  */
 export interface Channel {
   readonly kind: string;

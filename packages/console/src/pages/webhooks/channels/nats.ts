@@ -85,11 +85,7 @@ export const nats = {
     const { server, subject } = split(url);
     return {
       line: `A message to ${subject} at ${server}`,
-      headers: [
-        ['Nats-Msg-Id', `${id}.${event.id}`],
-        ['Content-Type', 'application/json'],
-        ...signatureHeaders(event),
-      ],
+      headers: [['Nats-Msg-Id', `${id}.${event.id}`], ['Content-Type', 'application/json'], ...signatureHeaders(event)],
     };
   },
 } satisfies Channel<NatsDraft>;

@@ -100,11 +100,7 @@ function Field({ input, draft, set, faults }: Props & { readonly input: Input<Ch
       );
     case 'headers':
       return (
-        <HeaderFields
-          value={input.get(draft)}
-          onChange={(headers) => set(input.set(headers, draft))}
-          faults={faults}
-        />
+        <HeaderFields value={input.get(draft)} onChange={(headers) => set(input.set(headers, draft))} faults={faults} />
       );
   }
 }

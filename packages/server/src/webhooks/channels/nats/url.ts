@@ -8,7 +8,11 @@ export interface NatsServer {
 }
 
 /** Of a URL without faults, or an origin: where to connect, and where to publish. */
-export function natsTarget(url: string): { readonly server: NatsServer; readonly origin: string; readonly subject: string } {
+export function natsTarget(url: string): {
+  readonly server: NatsServer;
+  readonly origin: string;
+  readonly subject: string;
+} {
   const parsed = parseNatsUrl(url);
   if (parsed === null) throw new Error('a nats URL with faults was stored');
   const { isSecure, hostname, port, subject } = parsed;
