@@ -15,6 +15,7 @@ const runtime = join(modules, 'node', 'bin', 'node');
 const programs = {
   start: ['packages/server/bin/usher.mjs', 'serve'],
   usher: ['packages/server/bin/usher.mjs'],
+  check: ['scripts/check.ts'],
   test: ['scripts/test.ts'],
   bench: ['bench/run.ts'],
   prove: ['scripts/prove.ts'],

@@ -1,67 +1,32 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { subscribe } from 'node:diagnostics_channel';
-import { once } from 'node:events';
 import { globSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { run as runFiles } from 'node:test';
 import { spec } from 'node:test/reporters';
-
-/** Everything `npm test` stands for. With names of test files as arguments it runs those alone, without the checks. */
-const node = process.execPath;
-const bin = (name: string): string[] => [`node_modules/${name}`];
-
-type Check = readonly [title: string, args: readonly string[]];
+import { codeChecks, formatCheck, run, runChecks } from './checks.ts';
 
 /**
- * The checks run beside the tests, two at a time and at the lowest priority: they use the processor while tests wait, and change
+ * Everything `npm test` stands for. With names of test files as arguments it runs those alone, without the checks. Otherwise the
+ * checks run beside the tests, two at a time and at the lowest priority: they use the processor while tests wait, and change
  * no test's timing.
  */
-const lanes: readonly (readonly Check[])[] = [
-  [
-    ['types', bin('typescript/bin/tsc')],
-    ['types of the console', [...bin('typescript/bin/tsc'), '--project', 'packages/console']],
-    ['types of the widget', [...bin('typescript/bin/tsc'), '--project', 'packages/widget']],
-    ['types of calls', [...bin('typescript/bin/tsc'), '--project', 'packages/call']],
-    ['import direction', ['scripts/check-imports.ts']],
-    ['dead code', [...bin('knip/bin/knip.js'), '--no-progress', '--no-config-hints']],
-    ['lint', [...bin('oxlint/bin/oxlint'), '--type-aware', '--quiet', '--deny-warnings']],
-  ],
-  [['format', [...bin('prettier/bin/prettier.cjs'), '--check', '--log-level=warn', '.']]],
-];
-
-async function run(command: string, args: readonly string[]): Promise<boolean> {
-  const child = spawn(command, args, { stdio: 'inherit' });
-  const [code] = (await once(child, 'exit')) as [number | null];
-  return code === 0;
-}
-
-async function check(title: string, args: readonly string[]): Promise<boolean> {
-  const began = performance.now();
-  const passed = await run('nice', ['-n', '19', node, ...args]);
-  console.log(`${passed ? 'ok    ' : 'FAILED'} ${title} (${((performance.now() - began) / 1000).toFixed(1)} s)`);
-  return passed;
-}
-
-/** Resolves to the titles of those that failed. */
-async function checkInTurn(lane: readonly Check[]): Promise<string[]> {
-  const failed: string[] = [];
-  for (const [title, args] of lane) if (!(await check(title, args))) failed.push(title);
-  return failed;
-}
+const lowestPriority = 19;
 
 // Every test file is a process of its own, and most of them load the whole server: what it compiles to is kept, as a start does.
 process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'node-compile-cache');
 const files = process.argv.slice(2);
-const hasTools = await run(node, ['scripts/install-test-tools.ts']);
+const hasTools = await run(process.execPath, ['scripts/install-test-tools.ts']);
 
 /** A file that takes longer hangs. The longest, bench/entries.test.ts, takes a third of this beside four others. */
 const longestFileMs = 600_000;
 const long =
   /\/(entries|oldest-postgres|access|garbage|start|sample-data|delivery-ledger|[\w-]+-faults|theory|leaving|firefox|webkit)\.test\.ts$/;
 const everything = ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'bench/*.test.ts'];
-const checks = files.length === 0 ? lanes.map(checkInTurn) : [];
+const lanes = files.length === 0 ? [codeChecks, [formatCheck]] : [];
+const checks = lanes.map(async (lane) => runChecks(lane, lowestPriority));
 const testsPassed = await runTests(files.length === 0 ? everything : files);
 const failedChecks = (await Promise.all(checks)).flat();
 if (failedChecks.length > 0) console.error(`These checks failed: ${failedChecks.join(', ')}.`);

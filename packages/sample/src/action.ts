@@ -1,5 +1,6 @@
+import type { Medium } from '@usher/contract/media';
 import type { Actor } from './host.ts';
-import type { Medium, Side } from './world.ts';
+import type { Side } from './world.ts';
 
 interface Card {
   readonly text: string;

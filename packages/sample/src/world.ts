@@ -1,6 +1,4 @@
-import type { Engagement } from '@usher/client/api-types';
-
-export type Medium = Engagement['media'];
+import type { Medium } from '@usher/contract/media';
 
 /** The sample site at one moment: everything that decides what happens next. Times are epoch milliseconds. */
 export interface World {

@@ -1,3 +1,4 @@
+import { maxVisitorIds } from '@usher/contract/limits';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { inTransaction, type Sql } from '../../platform/database.ts';
@@ -93,8 +94,6 @@ export function visitorRoutes(app: App, tokens: Tokens, gate: VisitorGate): void
   namedRoute(app);
 }
 
-const mostNamed = 100;
-
 /** A list of tickets or engagements names many visitors. */
 function namedRoute(app: App): void {
   app.get(
@@ -104,7 +103,7 @@ function namedRoute(app: App): void {
       schema: {
         tags,
         summary: "The visitors with these ids, in no order; those on others' sites are left out",
-        querystring: Type.Object({ ids: list(uuid<'visitor'>(), { minItems: 1, maxItems: mostNamed }) }),
+        querystring: Type.Object({ ids: list(uuid<'visitor'>(), { minItems: 1, maxItems: maxVisitorIds }) }),
         response: { 200: Type.Object({ visitors: Type.Array(visitorOutput) }) },
       },
     },

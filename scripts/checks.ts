@@ -1,0 +1,39 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+/** What `npm run check` and `npm test` check without running the product, each a command of its own. */
+export type Check = readonly [title: string, args: readonly string[]];
+
+const bin = (name: string): string[] => [`node_modules/${name}`];
+const types = (title: string, ...args: readonly string[]): Check => [title, [...bin('typescript/bin/tsc'), ...args]];
+
+/** These find mistakes. The quickest come first. */
+export const codeChecks: readonly Check[] = [
+  ['import direction', ['scripts/check-imports.ts']],
+  types('types'),
+  types('types of the console', '--project', 'packages/console'),
+  types('types of the widget', '--project', 'packages/widget'),
+  types('types of calls', '--project', 'packages/call'),
+  ['dead code', [...bin('knip/bin/knip.js'), '--no-progress', '--no-config-hints']],
+  ['lint', [...bin('oxlint/bin/oxlint'), '--type-aware', '--quiet', '--deny-warnings']],
+];
+
+export const formatCheck: Check = ['format', [...bin('prettier/bin/prettier.cjs'), '--check', '--log-level=warn', '.']];
+
+export async function run(command: string, args: readonly string[]): Promise<boolean> {
+  const child = spawn(command, args, { stdio: 'inherit' });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return code === 0;
+}
+
+/** Runs one check after the other. Resolves to the titles of those that failed. */
+export async function runChecks(checks: readonly Check[], niceness = 0): Promise<string[]> {
+  const failed: string[] = [];
+  for (const [title, args] of checks) {
+    const began = performance.now();
+    const passed = await run('nice', ['-n', String(niceness), process.execPath, ...args]);
+    console.log(`${passed ? 'ok    ' : 'FAILED'} ${title} (${((performance.now() - began) / 1000).toFixed(1)} s)`);
+    if (!passed) failed.push(title);
+  }
+  return failed;
+}
