@@ -2,13 +2,14 @@ import { randomInt } from 'node:crypto';
 import { eventTypes, type EventType } from '../events/catalogue.ts';
 import type { WebhookId } from '../events/attach-webhooks.ts';
 import { destinationFor } from '../events/destination.ts';
-import { newSecret as newWebhookSecret, purposeOfSecret } from '../events/webhook-secret.ts';
+import { newSecret as newWebhookSecret, purposeOfSecret } from '../webhooks/channels/webhook-secret.ts';
 import { insertApiKey } from '../identity/api-keys/store.ts';
 import { lockAccount } from '../identity/lock-account.ts';
+import { newOperator } from '../identity/operators/operator.ts';
 import { insertOperator, replaceAssignments } from '../identity/operators/store.ts';
 import type { Seal } from '../identity/sealer.ts';
 import { hashSecret, newSecret } from '../identity/secrets.ts';
-import { siteDefaults } from '../identity/sites/site.ts';
+import { siteFields } from '../identity/sites/site.ts';
 import { insertSite } from '../identity/sites/store.ts';
 import { insertTeam } from '../identity/teams/store.ts';
 import { inTransaction, type Sql } from '../platform/database.ts';
@@ -21,10 +22,11 @@ import {
   type SiteId,
   type TeamId,
 } from '../platform/ids.ts';
-import type { StoredQueue } from '../queues/queue.ts';
+import { queueFields, type StoredQueue } from '../queues/queue.ts';
 import { changeRankings } from '../queues/rankings/store.ts';
 import { insertQueue } from '../queues/store.ts';
 import { compileHours, isOpen } from '../schedules/hours.ts';
+import { policyFields } from '../schedules/policy.ts';
 import { insertPolicy } from '../schedules/store.ts';
 import { insertWebhook } from '../webhooks/registrations/store.ts';
 import type { PolicyName, SceneQueue, TeamName } from '@usher/sample/scene';
@@ -39,7 +41,7 @@ export async function loadScene() {
   return { ...scene, pastVisits };
 }
 
-export interface Wanted {
+export interface SampleInput {
   readonly scene: Scene;
   readonly accountId: AccountId;
   /** Becomes super_manager of the sample site. */
@@ -57,12 +59,12 @@ export async function newSecretHash(): Promise<string> {
 }
 
 /** Makes sample data once an account, all of it or nothing; what is there already is started again. */
-export async function setUp(pool: Sql, wanted: Wanted): Promise<{ row: SampleRow; created: boolean }> {
+export async function setUp(pool: Sql, input: SampleInput): Promise<{ row: SampleRow; created: boolean }> {
   return inTransaction(pool, async (sql) => {
-    const { accountId, caller } = wanted;
+    const { accountId, caller } = input;
     await lockAccount(sql, accountId);
     const known = await findSample(sql, accountId);
-    if (known === null) return { row: await make(sql, wanted), created: true };
+    if (known === null) return { row: await make(sql, input), created: true };
     if (known.state !== 'removing') await join(sql, known, caller);
     return { row: (await setState(sql, accountId, 'running')) ?? known, created: false };
   });
@@ -77,9 +79,12 @@ async function join(sql: Sql, { account_id, site_id }: SampleRow, caller: Operat
      WHERE operator_assignments.role <> excluded.role`;
 }
 
-async function make(sql: Sql, { scene, accountId, caller, receiverUrl, seal, secretHash }: Wanted): Promise<SampleRow> {
+async function make(
+  sql: Sql,
+  { scene, accountId, caller, receiverUrl, seal, secretHash }: SampleInput,
+): Promise<SampleRow> {
   const siteId = newId<SiteId>();
-  const settings = { ...siteDefaults, name: scene.siteName, time_zone: scene.timeZone };
+  const settings = siteFields.complete({ name: scene.siteName, time_zone: scene.timeZone }, null);
   await insertSite(sql, { id: siteId, accountId, settings, creator: caller });
   const place = { scene, accountId, siteId };
   const teamIds = await makeTeams(sql, place);
@@ -102,13 +107,13 @@ async function make(sql: Sql, { scene, accountId, caller, receiverUrl, seal, sec
   });
 }
 
-interface Place {
+interface SampleSite {
   readonly scene: Scene;
   readonly accountId: AccountId;
   readonly siteId: SiteId;
 }
 
-async function makeTeams(sql: Sql, { scene, accountId, siteId }: Place): Promise<Map<TeamName, TeamId>> {
+async function makeTeams(sql: Sql, { scene, accountId, siteId }: SampleSite): Promise<Map<TeamName, TeamId>> {
   const ids = new Map<TeamName, TeamId>();
   for (const [name, team] of Object.entries(scene.teams)) {
     const { id } = await insertTeam(sql, { id: newId(), account_id: accountId, site_id: siteId, ...team });
@@ -119,21 +124,15 @@ async function makeTeams(sql: Sql, { scene, accountId, siteId }: Place): Promise
 
 async function makeOperators(
   sql: Sql,
-  { scene, accountId, siteId }: Place,
+  { scene, accountId, siteId }: SampleSite,
   teamIds: ReadonlyMap<TeamName, TeamId>,
   secretHash: string,
 ): Promise<OperatorId[]> {
   const ids: OperatorId[] = [];
   for (const player of scene.players) {
     const id = newId<OperatorId>();
-    await insertOperator(sql, id, accountId, {
-      name: `${player.name} (sample)`,
-      email: scene.emailOf(player, id),
-      role: 'operator',
-      max_engagement_count: player.most,
-      display_name: null,
-      enabled: true,
-    });
+    const [name, email] = [`${player.name} (sample)`, scene.emailOf(player, id)];
+    await insertOperator(sql, id, accountId, newOperator({ name, email, max_engagement_count: player.most }));
     const team_ids = player.teams.map((name) => idIn(teamIds, name));
     await replaceAssignments(sql, accountId, id, [{ site_id: siteId, role: 'operator', team_ids }]);
     await insertApiKey(sql, { id: newId<string>(), accountId, operatorId: id, secretHash }, 1);
@@ -144,23 +143,28 @@ async function makeOperators(
 
 async function makePolicies(
   sql: Sql,
-  { scene, accountId, siteId }: Place,
+  { scene, accountId, siteId }: SampleSite,
 ): Promise<Map<PolicyName, SchedulingPolicyId>> {
   const ids = new Map<PolicyName, SchedulingPolicyId>();
-  for (const [name, policy] of Object.entries(scene.policies(new Date()))) {
+  for (const [name, given] of Object.entries(scene.policies(new Date()))) {
+    const policy = policyFields.complete(given, null);
     const { id } = await insertPolicy(sql, { id: newId(), accountId, siteId, policy });
     ids.set(name as PolicyName, id);
   }
   return ids;
 }
 
-interface Made {
+interface MadeIds {
   readonly teamIds: ReadonlyMap<TeamName, TeamId>;
   readonly policyIds: ReadonlyMap<PolicyName, SchedulingPolicyId>;
   readonly operatorIds: readonly OperatorId[];
 }
 
-async function makeQueues(sql: Sql, { scene, accountId, siteId }: Place, made: Made): Promise<Map<string, QueueId>> {
+async function makeQueues(
+  sql: Sql,
+  { scene, accountId, siteId }: SampleSite,
+  made: MadeIds,
+): Promise<Map<string, QueueId>> {
   const ids = new Map<string, QueueId>();
   for (const queue of scene.queues) {
     const row = await insertQueue(sql, { id: newId(), accountId, siteId }, storedQueue(queue, made, ids));
@@ -174,8 +178,8 @@ async function makeQueues(sql: Sql, { scene, accountId, siteId }: Place, made: M
   return ids;
 }
 
-function storedQueue(queue: SceneQueue, made: Made, queueIds: ReadonlyMap<string, QueueId>): StoredQueue {
-  return {
+function storedQueue(queue: SceneQueue, made: MadeIds, queueIds: ReadonlyMap<string, QueueId>): StoredQueue {
+  const given = {
     name: queue.name,
     description: queue.description,
     capacity_policy: queue.capacity,
@@ -185,16 +189,16 @@ function storedQueue(queue: SceneQueue, made: Made, queueIds: ReadonlyMap<string
     },
     when_unstaffed: queue.takesAnyway === true ? 'accept' : 'reject',
     operator_ranking_enabled: queue.ranked !== undefined,
-    welcome_message: queue.welcome ?? null,
+    welcome_message: queue.welcome,
     scheduling_policy_id: idIn(made.policyIds, queue.policy),
     fallback_queue_id: queue.fallback === undefined ? null : idIn(queueIds, queue.fallback),
-    operator_affinity: null,
-  };
+  } as const;
+  return queueFields.complete(given, null);
 }
 
 async function makeHistory(
   sql: Sql,
-  { scene, accountId }: Place,
+  { scene, accountId }: SampleSite,
   queueIds: ReadonlyMap<string, QueueId>,
   seed: number,
 ): Promise<void> {
@@ -215,7 +219,7 @@ async function makeHistory(
 const heard: readonly EventType[] = eventTypes.filter((type) => !type.includes('typing'));
 
 /** It does not count among the ten of the account. */
-async function makeWebhook(sql: Sql, { accountId, siteId }: Place, url: string, seal: Seal): Promise<WebhookId> {
+async function makeWebhook(sql: Sql, { accountId, siteId }: SampleSite, url: string, seal: Seal): Promise<WebhookId> {
   const id = newId<WebhookId>();
   const destinationId = await destinationFor(sql, accountId, url);
   const secret = seal(newWebhookSecret(), purposeOfSecret(id));

@@ -1,4 +1,6 @@
 import type { Delivery, Webhook } from '@usher/client/api-types';
+import { maxCountedDeliveries } from '@usher/contract/limits';
+import { channelOf } from './channels/channels.ts';
 
 interface Words {
   readonly label: string;
@@ -28,15 +30,17 @@ export function isSettled(state: DeliveryState): boolean {
   return state !== 'pending' && state !== 'retrying';
 }
 
-const reasons: Readonly<Record<NonNullable<Webhook['disabled_because']>, string>> = {
-  asked: 'switched off',
-  gone: 'the receiver answered 410 Gone',
-  failing: 'nothing has arrived for days',
-  token_ended: 'Apple says that the device token has ended',
-};
-
-export function whyDisabled({ disabled_because: reason }: Pick<Webhook, 'disabled_because'>): string {
-  return reason === null ? 'switched off' : reasons[reason];
+export function whyDisabled(webhook: Pick<Webhook, 'disabled_because' | 'url'>): string {
+  switch (webhook.disabled_because) {
+    case null:
+    case 'asked':
+      return 'switched off';
+    case 'failing':
+      return 'nothing has arrived for days';
+    case 'gone':
+    case 'token_ended':
+      return channelOf(webhook).whyEnded;
+  }
 }
 
 /** Characters of an address that are its name where it was given none. */
@@ -55,11 +59,8 @@ export function inDuration(ms: number): string {
   return seconds < 10 ? `${seconds.toFixed(1)} s` : `${Math.round(seconds)} s`;
 }
 
-/** Counts that the server ends at. */
-const mostCounted = 10_000;
-
 export function inCount(count: number): string {
-  return count >= mostCounted ? `${mostCounted.toLocaleString()}+` : count.toLocaleString();
+  return count >= maxCountedDeliveries ? `${maxCountedDeliveries.toLocaleString()}+` : count.toLocaleString();
 }
 
 export function inPlural(count: number, one: string, many = `${one}s`): string {

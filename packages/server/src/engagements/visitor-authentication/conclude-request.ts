@@ -4,7 +4,7 @@ import { appendEvent } from '../../events/append.ts';
 import { lockAccount } from '../../identity/lock-account.ts';
 import type { Seal } from '../../identity/sealer.ts';
 import { lockVisitor, updateVisitor } from '../../identity/visitors/store.ts';
-import type { VisitorFields, VisitorRow } from '../../identity/visitors/visitor.ts';
+import type { VisitorRow, VisitorSettings } from '../../identity/visitors/visitor.ts';
 import { inTransaction, type Sql } from '../../platform/database.ts';
 import type { AccountId, EngagementId } from '../../platform/ids.ts';
 import type { VisitorIdentity } from './id-token.ts';
@@ -96,7 +96,7 @@ async function fail(sql: Sql, request: TakenRequest, reason: AuthenticationFailu
  * The name and a believable e-mail address, where the token has them. An `external_id` that somebody gave the visitor stays;
  * one that an earlier authentication by the issuer gave is that of whoever it was then.
  */
-function changesOf(visitor: VisitorRow, identity: VisitorIdentity): Partial<VisitorFields> {
+function changesOf(visitor: VisitorRow, identity: VisitorIdentity): Partial<VisitorSettings> {
   const { issuer, subject, name, email, emailIsDoubtful } = identity;
   const externalId = `${issuer}|${subject}`;
   const isOurs = visitor.external_id === null || visitor.external_id.startsWith(`${issuer}|`);
