@@ -1,35 +1,21 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { accountOf, permit } from '../identity/access.ts';
+import { accountOf } from '../identity/access.ts';
 import type { Audited } from '../identity/audit/audit.ts';
-import { notFound } from '../platform/errors.ts';
 import { etag } from '../platform/etag.ts';
 import { rendered, type App } from '../platform/http.ts';
-import type { QueueId, SiteId } from '../platform/ids.ts';
+import type { SiteId } from '../platform/ids.ts';
 import { cutPage, nextPage, optionalPageQuery, pageWindow } from '../platform/paging.ts';
 import { list, uuid } from '../platform/schema.ts';
 import { changeQueue, createQueue, removeQueue, type ChangedQueue } from './change-queue.ts';
-import { queueInput, queueOutput, queueUpdate, type QueueOutput, type QueueRow } from './queue.ts';
+import { permittedQueue, queueParams } from './permitted-queue.ts';
+import { queueFields, queueInput, queueOutput, queueUpdate, type QueueOutput } from './queue.ts';
 import { previewQueue, queueDraft, queuePreview } from './preview-queue.ts';
 import { readQueue, type SiteQueues } from './site-queues.ts';
-import { findQueue } from './store.ts';
 
 const tags = ['Queues'];
-export const queueParams = Type.Object({ queue_id: uuid<'queue'>() });
 
-/** What it is set to, and not how it fares. */
-const told = {
-  of: queueOutput,
-  omits: [
-    'capacity',
-    'available_properties',
-    'status',
-    'self_status',
-    'staffed',
-    'visitors_count',
-    'average_wait_time',
-  ],
-} satisfies Partial<Audited>;
+const audited = { of: queueOutput, ...queueFields.audit } satisfies Partial<Audited>;
 
 export function queueRoutes(app: App, siteQueues: SiteQueues): void {
   listRoute(app, siteQueues);
@@ -40,7 +26,7 @@ export function queueRoutes(app: App, siteQueues: SiteQueues): void {
       config: {
         access: { operator: 'super_manager', site: 'body.site_id' },
         settles: true,
-        audit: { action: 'queue.create', ...told },
+        audit: { action: 'queue.create', ...audited },
       },
       schema: {
         tags,
@@ -88,7 +74,7 @@ export function queueRoutes(app: App, siteQueues: SiteQueues): void {
       config: {
         access: { operator: 'super_manager', site: 'resource' },
         settles: true,
-        audit: { action: 'queue.update', ...told },
+        audit: { action: 'queue.update', ...audited },
       },
       schema: {
         tags,
@@ -108,7 +94,7 @@ export function queueRoutes(app: App, siteQueues: SiteQueues): void {
       config: {
         access: { operator: 'super_manager', site: 'resource' },
         settles: true,
-        audit: { action: 'queue.delete', ...told },
+        audit: { action: 'queue.delete', ...audited },
       },
       schema: {
         tags,
@@ -156,13 +142,6 @@ async function pageOfQueues(
   const window = sites.flat().slice(offset, limit === null ? undefined : offset + limit);
   const { rows, next_page } = cutPage(request, request.query, window);
   return { queues: rows, next_page };
-}
-
-export async function permittedQueue(request: FastifyRequest, id: QueueId): Promise<QueueRow> {
-  const queue = await findQueue(request.sql, accountOf(request), id);
-  if (queue === null) throw notFound('queue', id);
-  permit(request, queue, 'queue');
-  return queue;
 }
 
 function tagged(reply: FastifyReply, { row, output }: ChangedQueue): QueueOutput {

@@ -1,19 +1,20 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { makeEvent, type EventFields } from '../../events/catalogue.ts';
+import type { EventFields } from '../../events/catalogue.ts';
+import { makeEvent } from '../../events/make-event.ts';
 import type { Hints } from '../../events/hints.ts';
-import { isHeard } from '../../events/told.ts';
-import { writeEvent } from '../../events/write-event.ts';
+import { appendEvent } from '../../events/append.ts';
 import { accountOf } from '../../identity/access.ts';
 import { inTransaction, type Sql } from '../../platform/database.ts';
 import type { App } from '../../platform/http.ts';
-import { newId, type AccountId, type EngagementId } from '../../platform/ids.ts';
+import { newId, type EngagementId } from '../../platform/ids.ts';
 import { body, uuid } from '../../platform/schema.ts';
 import type { Party } from '../../routing/board/rules/answering.ts';
 import { partyOf } from '../party.ts';
 import { permitParticipant } from '../permission.ts';
-import { refuseOutside } from '../routes.ts';
-import { lockEngaged, takesPart } from '../taking-part.ts';
+import { refuseOutside } from '../permitted-engagement.ts';
+import { lockEngaged } from '../taking-part.ts';
+import { beginStroke, nextClock, type Stroke, type TypingType } from './store.ts';
 
 const nobodyTypes = 'nobody can be typing in it';
 
@@ -54,21 +55,19 @@ async function indicate(
   const engaged = await beginStroke(request.sql, stroke);
   if (engaged === null) return refuseOutside(request, engagementId, nobodyTypes);
   permitParticipant(request);
-  // It is heard where there is somebody to hear it, and kept only for those who cannot.
+  // The live feed shows it now or never; it is kept only where a webhook is to be sent it.
   if (engaged.wanted) {
     if (!(await writeStroke(request.sql, stroke, typing))) return refuseOutside(request, engagementId, nobodyTypes);
     hints.tell(accountId);
   } else {
     const { wanted: _, clock, subEngagementId, ...about } = engaged;
-    const fields = told({ engagementId, subEngagementId, by, typing, clock });
+    const fields = typingFields({ engagementId, subEngagementId, by, typing, clock });
     const payload = makeEvent(type, { id: newId(), at: new Date() }, fields);
     hints.whisper(accountId, { about: { ...about, engagementId }, payload });
   }
 }
 
-type TypingType = `engagement.chat.typing_indicator.${Party['kind']}`;
-
-interface Told {
+interface Indication {
   readonly engagementId: EngagementId;
   readonly subEngagementId: string;
   readonly by: Party;
@@ -76,7 +75,7 @@ interface Told {
   readonly clock: number;
 }
 
-function told({ engagementId, subEngagementId, by, typing, clock }: Told): EventFields<TypingType> {
+function typingFields({ engagementId, subEngagementId, by, typing, clock }: Indication): EventFields<TypingType> {
   return {
     typing_indicator: {
       engagement_id: engagementId,
@@ -88,40 +87,7 @@ function told({ engagementId, subEngagementId, by, typing, clock }: Told): Event
   };
 }
 
-interface Stroke {
-  readonly accountId: AccountId;
-  readonly engagementId: EngagementId;
-  readonly by: Party;
-  readonly type: TypingType;
-}
-
-interface Begun {
-  readonly clock: number;
-  readonly subEngagementId: string;
-  readonly siteId: string;
-  readonly visitorId: string;
-  readonly operatorId: string;
-  readonly requestId: string;
-  readonly ticketId: string | null;
-  /** A webhook asks for it. */
-  readonly wanted: boolean;
-}
-
-/**
- * D8.11: a sequence grows for all processes and gives no value twice, and taking the next one writes nothing most of the
- * time. `null` where the caller has no part in it.
- */
-async function beginStroke(sql: Sql, { accountId, engagementId, by, type }: Stroke): Promise<Begun | null> {
-  const [row] = await sql<Begun[]>`
-    SELECT nextval('typing_clock')::float8 AS clock, e.sub_engagement_id AS "subEngagementId", e.site_id AS "siteId",
-           e.visitor_id AS "visitorId", e.operator_id AS "operatorId", e.request_id AS "requestId",
-           e.ticket_id AS "ticketId", ${isHeard(sql, type)} AS wanted
-      FROM engagements e
-     WHERE e.id = ${engagementId} AND e.account_id = ${accountId} AND ${takesPart(sql, by)}`;
-  return row ?? null;
-}
-
-/** Under the engagement's row, so that it is not told after the end, and clocks are in the order of the log. */
+/** Under the engagement's row, so that it is not appended after the end, and clocks are in the order of the log. */
 async function writeStroke(
   pool: Sql,
   { accountId, engagementId, by, type }: Stroke,
@@ -131,10 +97,9 @@ async function writeStroke(
     const engaged = await lockEngaged(sql, accountId, engagementId, by);
     if (engaged === null) return false;
     const { subEngagementId, ...about } = engaged;
-    const [next] = await sql<{ clock: number }[]>`SELECT nextval('typing_clock')::float8 AS clock`;
-    if (next === undefined) throw new Error('a sequence without a value');
-    const fields = told({ engagementId, subEngagementId, by, typing, clock: next.clock });
-    await writeEvent(sql, { accountId, type, about: { ...about, engagementId }, fields });
+    const clock = await nextClock(sql);
+    const fields = typingFields({ engagementId, subEngagementId, by, typing, clock });
+    await appendEvent(sql, { accountId, type, about: { ...about, engagementId }, fields });
     return true;
   });
 }

@@ -75,11 +75,11 @@ class NatsConnections implements OpenChannel {
   }
 
   leave(destination: DestinationOrigin): void {
-    for (const connection of [...(this.#connections.get(destination)?.values() ?? [])]) connection.close();
+    for (const connection of this.#connections.get(destination)?.values() ?? []) connection.close();
   }
 
   close(): void {
-    for (const destination of [...this.#connections.keys()]) this.leave(destination);
+    for (const destination of this.#connections.keys()) this.leave(destination);
   }
 
   async #publish(

@@ -7,7 +7,7 @@ import { NatsParser, type NatsOperation } from './parser.ts';
 import type { NatsServer } from './url.ts';
 
 /** With `user` and `password`, or with `token`. */
-export type NatsCredentials = Readonly<Record<string, string>>;
+type NatsCredentials = Readonly<Record<string, string>>;
 
 interface ConnectionOptions {
   readonly server: NatsServer;
@@ -244,7 +244,7 @@ export class NatsConnection {
     clearTimeout(this.#idle);
     this.#socket.destroy();
     this.#opened.resolve(ending);
-    for (const inbox of [...this.#pending.keys()]) this.#settle(inbox, ending);
+    for (const inbox of this.#pending.keys()) this.#settle(inbox, ending);
     this.#options.onEnd();
   }
 }
