@@ -11,7 +11,18 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
  *
  * Of SQL: statements stand in `store.ts` or `…-store.ts`, in `platform/`, and in the files that `withStatements` names.
  */
-const chain = ['config', 'platform', 'identity', 'webhooks/channels', 'events', 'schedules', 'queues', 'routing', 'engagements', 'feed'];
+const chain = [
+  'config',
+  'platform',
+  'identity',
+  'webhooks/channels',
+  'events',
+  'schedules',
+  'queues',
+  'routing',
+  'engagements',
+  'feed',
+];
 const before = (room: string): readonly string[] => chain.slice(0, chain.indexOf(room));
 
 const rooms: Readonly<Record<string, readonly string[]>> = {
