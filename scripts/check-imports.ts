@@ -11,25 +11,16 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
  *
  * Of SQL: statements stand in `store.ts` or `…-store.ts`, in `platform/`, and in the files that `withStatements` names.
  */
-const chain = [
-  'config',
-  'platform',
-  'identity',
-  'webhooks/channels',
-  'events',
-  'schedules',
-  'queues',
-  'routing',
-  'engagements',
-  'feed',
-];
+const chain = ['config', 'platform', 'identity', 'events', 'schedules', 'queues', 'routing', 'engagements', 'feed'];
 const before = (room: string): readonly string[] => chain.slice(0, chain.indexOf(room));
 
 const rooms: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(chain.map((room) => [room, before(room)])),
-  webhooks: before('schedules'),
+  'webhooks/channels': before('events'),
+  events: [...before('events'), 'webhooks/channels'],
+  webhooks: [...before('schedules'), 'webhooks/channels'],
   'site-deletion': before('feed'),
-  sample: [...chain, 'webhooks', 'site-deletion'],
+  sample: [...chain, 'webhooks', 'webhooks/channels', 'site-deletion'],
 };
 
 const source = resolve('packages/server/src');

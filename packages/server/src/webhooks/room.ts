@@ -28,7 +28,7 @@ export function openWebhooks(platform: Platform, { identity, events }: Needs): R
   const { hints, attachedGuard } = events;
   const sql = database.connect(pools.dispatcher);
   const guards = { registered: guard, attached: attachedGuard };
-  const opened = new OpenChannels(channels, { settings: config, sql, sealer, guards, lookup });
+  const open = new OpenChannels(channels, { settings: config, sql, sealer, guards, lookup });
   const dispatcher = new Dispatcher({
     sql,
     hints,
@@ -36,8 +36,8 @@ export function openWebhooks(platform: Platform, { identity, events }: Needs): R
     session,
     clock,
     log,
-    book: new WebhookBook({ sql, sealer, feed, channels: opened }),
-    courier: new Courier({ sql, sealer, names, channels: opened }),
+    book: new WebhookBook({ sql, sealer, feed, channels: open }),
+    courier: new Courier({ sql, sealer, names, channels: open }),
     watch: countDeliveries(metrics.registry),
   });
   watchDispatcher(metrics.registry, dispatcher);
@@ -57,7 +57,7 @@ export function openWebhooks(platform: Platform, { identity, events }: Needs): R
     async close() {
       await recoveries.stop();
       await dispatcher.stop();
-      opened.close();
+      open.close();
       await sql.end({ timeout: 1 });
     },
   };
