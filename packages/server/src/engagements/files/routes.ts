@@ -1,14 +1,18 @@
 import { Readable } from 'node:stream';
+import { atLeast } from '@usher/contract/roles';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { accountOf, permit } from '../../identity/access.ts';
+import { accountOf, permit, permitAs } from '../../identity/access.ts';
 import { recordChange } from '../../identity/audit/audit.ts';
 import { findSite } from '../../identity/sites/store.ts';
 import { notFound, Refusal } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
+import type { EngagementId } from '../../platform/ids.ts';
 import { uuid } from '../../platform/schema.ts';
+import type { EngagementRow } from '../engagement.ts';
 import { partyOf } from '../party.ts';
 import { permittedEngagement } from '../permitted-engagement.ts';
+import { findEngagement } from '../store.ts';
 import { deleteFile } from './delete-file.ts';
 import { attachment } from './file-name.ts';
 import { acceptedFiles, fileOutput, mostFileBytes, scanInput, type FileRow } from './file.ts';
@@ -52,7 +56,7 @@ export function fileRoutes(app: App, room: FileService): void {
       const { id, site_id: siteId } = await permittedEngagement(request, request.params.engagement_id);
       const [files, site] = await Promise.all([listFiles(request.sql, id), findSite(request.sql, siteId)]);
       if (site === null) throw new Error('an engagement without a site');
-      const isTaken = site.allowed_file_senders[partyOf(request).kind] && room.scanner.kind !== 'unset';
+      const isTaken = site.allowed_file_senders[partyOf(request.caller).kind] && room.scanner.kind !== 'unset';
       const accepts = { content_types: site.allowed_file_content_types, max_bytes: mostFileBytes };
       return { files, accepts: isTaken ? accepts : null };
     },
@@ -155,12 +159,28 @@ function deleteRoute(app: App, { disk }: FileService): void {
       },
     },
     async (request, reply) => {
-      const { before, after } = await deleteFile(request, request.params);
+      const { engagement_id, file_id: fileId } = request.params;
+      const found = await engagementToDeleteFrom(request, engagement_id);
+      const { before, after } = await deleteFile(request.sql, { ...found, fileId, by: partyOf(request.caller) });
       recordChange(request, { before, after, target: { id: before.id } });
       reply.code(204);
       return null;
     },
   );
+}
+
+/** A manager of the site may delete what either side has sent, also after the end. */
+async function engagementToDeleteFrom(
+  request: FastifyRequest,
+  id: EngagementId,
+): Promise<{ readonly engagement: EngagementRow; readonly isManager: boolean }> {
+  const { caller } = request;
+  const found = await findEngagement(request.sql, accountOf(request), id);
+  const role = found === null || caller.kind !== 'operator' ? undefined : caller.roles.get(found.site_id);
+  if (found === null || role === undefined || !atLeast(role, 'manager'))
+    return { engagement: await permittedEngagement(request, id), isManager: false };
+  permitAs(request, 'sent it or manages');
+  return { engagement: found, isManager: true };
 }
 
 const inWords = { pending: 'its scan is not over', infected: 'it is never given out' } as const;
