@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { eventTypes, type EventType } from '../events/catalogue.ts';
 import type { WebhookId } from '../events/attach-webhooks.ts';
 import { destinationFor } from '../events/destination.ts';
-import { newSecret as newWebhookSecret, purposeOfSecret } from '../events/webhook-secret.ts';
+import { newSecret as newWebhookSecret, purposeOfSecret } from '../webhooks/channels/webhook-secret.ts';
 import { insertApiKey } from '../identity/api-keys/store.ts';
 import { lockAccount } from '../identity/lock-account.ts';
 import { newOperator } from '../identity/operators/operator.ts';
