@@ -9,7 +9,10 @@ interface AcceptedRow {
 }
 
 /** Each accepted transfer has ended a sub-engagement and begun the next. Served by engagement_requests_by_visitor. */
-export async function completedTransfers(sql: Sql, { id, account_id, visitor_id, sub_engagements: subs }: EngagementRow) {
+export async function completedTransfers(
+  sql: Sql,
+  { id, account_id, visitor_id, sub_engagements: subs }: EngagementRow,
+) {
   const accepted = await sql<AcceptedRow[]>`
     SELECT id, operator_id, notes ->> 'message' AS message, updated_at AS transferred_at
       FROM engagement_requests
