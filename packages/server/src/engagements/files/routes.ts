@@ -94,7 +94,7 @@ interface Source {
 
 async function bytesOf(
   file: FileRow,
-  { room: { disk }, downloads }: Source,
+  { room: { fileStore }, downloads }: Source,
   request: FastifyRequest,
   reply: FastifyReply,
 ) {
@@ -107,7 +107,7 @@ async function bytesOf(
   reply.raw.once('close', giveBack).setTimeout(stalledMs, () => reply.raw.destroy());
   // A client that has gone meanwhile closes nothing any more.
   if (reply.raw.closed) giveBack();
-  const stored = await disk.open(file.id);
+  const stored = await fileStore.open(file.id);
   if (stored === null) throw await whyMissing(request, file);
   reply.headers({
     'content-type': file.content_type.startsWith('text/') ? `${file.content_type}; charset=utf-8` : file.content_type,
@@ -137,7 +137,7 @@ function fileDeleted({ id }: FileRow): Refusal {
   return new Refusal('file_deleted', `The file ${id} has been deleted. Its bytes are gone.`);
 }
 
-function deleteRoute(app: App, { disk }: FileService): void {
+function deleteRoute(app: App, { fileStore }: FileService): void {
   app.delete(
     '/engagements/:engagement_id/files/:file_id',
     {
@@ -155,7 +155,7 @@ function deleteRoute(app: App, { disk }: FileService): void {
       },
       // Not in the handler: the bytes go once it is certain that the file is deleted, by the commit.
       onSend: async (request, reply) => {
-        if (reply.statusCode === 204) await removeBytes(request.sql, disk, request.params.file_id);
+        if (reply.statusCode === 204) await removeBytes(request.sql, fileStore, request.params.file_id);
       },
     },
     async (request, reply) => {
@@ -185,7 +185,7 @@ async function engagementToDeleteFrom(
 
 const inWords = { pending: 'its scan is not over', infected: 'it is never given out' } as const;
 
-function scanRoute(app: App, { disk, scanner, onScan }: FileService): void {
+function scanRoute(app: App, { fileStore, scanner, onScan }: FileService): void {
   app.put(
     '/files/:file_id/security_scan',
     {
@@ -204,7 +204,7 @@ function scanRoute(app: App, { disk, scanner, onScan }: FileService): void {
       onSend: async (request, reply) => {
         const { params, body } = request;
         if (reply.statusCode === 200 && body.result === 'infected')
-          await removeBytes(request.sql, disk, params.file_id);
+          await removeBytes(request.sql, fileStore, params.file_id);
       },
     },
     async (request) => {

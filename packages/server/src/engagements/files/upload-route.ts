@@ -22,7 +22,7 @@ import { countFiles, insertFile } from './store.ts';
 
 const summary = 'Send a file: multipart/form-data with one part, `content`, that has a file name';
 
-/** A file on its way: on the disk, and its row perhaps not yet committed. */
+/** A file on its way: its bytes are stored, and its row is perhaps not yet committed. */
 interface Arriving {
   readonly id: FileId;
   /** Its row has been inserted; whether that was committed, only an answer tells. */
@@ -108,20 +108,20 @@ async function whileArriving(
   const allowed = await refuseUpload(request, room);
   const { engagement_id: engagementId } = request.params as { engagement_id: EngagementId };
   const giveBack = slots.take(`${engagementId} ${partyOf(request.caller).id}`);
-  const { disk } = room;
+  const { fileStore } = room;
   const file: Arriving = { id: newId<FileId>(), isInserted: false };
   let isDoubtful = false;
   let isStored = false;
   try {
-    const answer = await finish(file, await receiveFile(request.raw, { disk, id: file.id }, allowed));
+    const answer = await finish(file, await receiveFile(request.raw, { fileStore, id: file.id }, allowed));
     isStored = file.isInserted;
     return answer;
   } catch (error) {
     isDoubtful = file.isInserted && !(error instanceof Refusal);
     throw error;
   } finally {
-    if (isStored) await disk.settle(file.id);
-    else if (!isDoubtful) await disk.discard(file.id);
+    if (isStored) await fileStore.settle(file.id);
+    else if (!isDoubtful) await fileStore.discard(file.id);
     giveBack();
     if (isStored) room.onStored();
   }
