@@ -31,7 +31,8 @@ test('a process whose every statement waits has no more connections than USHER_D
     }),
   );
   const [own] = visitors;
-  await using _feed = await openFeed(node, { token: own?.token ?? '' });
+  await using feed = await openFeed(node, { token: own?.token ?? '' });
+  assert.equal(feed.headers.get('content-type')?.split(';')[0], 'text/event-stream');
 
   /** How many connections the process has, and how many of them wait for a lock. */
   const look = async (): Promise<{ open: number; waiting: number }> => {

@@ -202,7 +202,8 @@ export function readConfig(environment: Environment): Config {
     port: wholeNumber('PORT', read('PORT'), 0, 65_535),
     dataDir: resolve(read('USHER_DATA_DIR')),
     databaseUrl: databaseUrl(read('DATABASE_URL')),
-    databaseConnections: databaseConnections(read('USHER_DATABASE_POOL')),
+    // Background work has 23 of them (`platform/pools.ts`), and requests need 2.
+    databaseConnections: wholeNumber('USHER_DATABASE_POOL', read('USHER_DATABASE_POOL'), 25, 250),
     adminKey: adminKey(read('USHER_ADMIN_KEY_ID'), read('USHER_ADMIN_KEY_SECRET')),
     logLevel: oneOf('USHER_LOG_LEVEL', read('USHER_LOG_LEVEL'), logLevels),
     trustProxy: trustProxy(read('USHER_TRUST_PROXY')),
@@ -238,19 +239,6 @@ function wholeNumber(name: SettingName, value: string, least: number, most: numb
   const number = Number(value);
   if (/^\d+$/.test(value) && number >= least && number <= most) return number;
   throw new SettingError(`${name} must be a whole number from ${least} to ${most}, not "${value}".`);
-}
-
-/** Background work has 23 of them (`platform/pools.ts`), and requests need 2. */
-const leastConnections = 25;
-const mostConnections = 250;
-
-function databaseConnections(value: string): number {
-  const number = Number(value);
-  if (/^\d+$/.test(value) && number >= leastConnections && number <= mostConnections) return number;
-  throw new SettingError(
-    `USHER_DATABASE_POOL must be a whole number from ${leastConnections} to ${mostConnections}, not "${value}". It counts ` +
-      `all connections of a process: 23 for background work, the others for requests.`,
-  );
 }
 
 function oneOf<T extends string>(name: SettingName, value: string, allowed: readonly T[]): T {

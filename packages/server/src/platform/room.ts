@@ -41,7 +41,7 @@ export interface Sweeps {
   readonly expired?: readonly ((time: CheckedTime) => Promise<void>)[];
 }
 
-export type CheckedTime = Extract<SweepTime, { mayDelete: true }>;
+type CheckedTime = Extract<SweepTime, { mayDelete: true }>;
 
 /** What the process has opened before its rooms. */
 export interface ProcessParts {
