@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
+import { ForbiddenAddress } from '../../packages/server/src/platform/address-guard.ts';
 import { NatsConnection, type Reply } from '../../packages/server/src/webhooks/channels/nats/connection.ts';
 import { forAnotherName, selfSigned } from '../support/certificate.ts';
 import { TestNats } from '../support/nats.ts';
@@ -85,6 +86,18 @@ test('over TLS the certificate must be for the name of the URL', async () => {
   }
   trusted.connection.close();
   byAddress.connection.close();
+});
+
+test('what the lookup forbids is not connected to, and is said to be forbidden', async () => {
+  const connection = new NatsConnection({
+    server: { host: 'nats.example', port: 4222, isSecure: false },
+    credentials: null,
+    lookup: (_name, _options, answer) => answer(new ForbiddenAddress('nats.example resolves to 10.0.0.1'), []),
+    onEnd: () => undefined,
+  });
+  assert.deepEqual(await connection.publish(message, 5_000), { kind: 'forbidden' });
+  // Also by whoever comes too late.
+  assert.deepEqual(await connection.publish(message, 5_000), { kind: 'forbidden' });
 });
 
 test('a server that offers no TLS, or speaks before it, is told nothing', async (context) => {

@@ -120,8 +120,8 @@ function urlFaults(url: string, channel: Channel | null, allowed: readonly Chann
 
 function channelViolations(channel: Channel, given: Readonly<Record<string, unknown>>): Violation[] {
   const isGiven = (name: string): boolean => given[name] !== undefined && given[name] !== null;
-  const taken = [...Object.keys(channel.fields), ...(channel.unsigned === null ? ['secret'] : [])];
-  const foreign = someChannelsFields.filter((name) => !taken.includes(name) && isGiven(name));
+  const taken = new Set([...Object.keys(channel.fields), ...(channel.unsigned === null ? ['secret'] : [])]);
+  const foreign = someChannelsFields.filter((name) => !taken.has(name) && isGiven(name));
   return [
     ...channel.violations(given),
     ...(channel.unsigned === null ? secretViolations(given['secret']) : []),

@@ -1,11 +1,12 @@
 import { isIP } from 'node:net';
 import { natsUrlFault } from '@usher/contract/nats-url';
 import Type from 'typebox';
+import type { AddressGuard } from '../../platform/address-guard.ts';
 import type { Attempt } from './attempt.ts';
 import type { Channel, ChannelContext, DestinationOrigin, OpenChannel, Send, StoredWebhook } from './channel.ts';
 import { ruleOn } from './nats/answers.ts';
-import { NatsConnection, type NatsMessage, type Reply } from './nats/connection.ts';
-import { natsTarget } from './nats/url.ts';
+import { NatsConnection, type Reply } from './nats/connection.ts';
+import { natsTarget, type NatsServer } from './nats/url.ts';
 import { signedHeaders } from './signature.ts';
 
 interface NatsCredentials {
@@ -53,6 +54,14 @@ export const nats = {
 /** To one destination: one for the credentials of each webhook. The least recently made is closed for another. */
 const mostConnections = 16;
 
+/** What webhooks share that share a connection. */
+interface Access {
+  readonly key: string;
+  readonly server: NatsServer;
+  readonly guard: AddressGuard;
+  readonly credentials: StoredWebhook['credentials'];
+}
+
 class NatsConnections implements OpenChannel {
   readonly #guards: ChannelContext['guards'];
   readonly #connections = new Map<DestinationOrigin, Map<string, NatsConnection>>();
@@ -61,42 +70,37 @@ class NatsConnections implements OpenChannel {
     this.#guards = guards;
   }
 
-  senderFor(webhook: StoredWebhook): Send {
-    const { subject } = natsTarget(webhook.url);
-    // The same however often an event is sent; of other webhooks' events in the same stream another.
-    const idOf = (eventId: string): string => `${webhook.id}.${eventId}`;
+  senderFor({ id, url, source, credentials, keys }: StoredWebhook): Send {
+    const { server, subject } = natsTarget(url);
+    const access: Access = {
+      key: JSON.stringify([source, credentials]),
+      server,
+      guard: this.#guards[source],
+      credentials,
+    };
+    // A literal address is not looked up.
+    const isForbidden = isIP(server.host) !== 0 && !access.guard.permits(server.host);
     return async (event, destination, answerMs): Promise<Attempt> => {
       const startedAt = performance.now();
-      const signed = signedHeaders(event, webhook.keys);
-      const headers = { 'Nats-Msg-Id': idOf(event.id), 'Content-Type': 'application/json', ...signed };
-      const reply = await this.#publish(webhook, destination, { subject, headers, body: event.json }, answerMs);
+      // The id is the same however often an event is sent, and another for each webhook that publishes to the same stream.
+      const headers = { 'Nats-Msg-Id': `${id}.${event.id}`, 'Content-Type': 'application/json' };
+      const message = { subject, headers: { ...headers, ...signedHeaders(event, keys) }, body: event.json };
+      const reply: Reply = isForbidden
+        ? { kind: 'forbidden' }
+        : await this.#connectionFor(access, destination).publish(message, answerMs);
       return { ...ruleOn(reply, subject), durationMs: Math.round(performance.now() - startedAt) };
     };
   }
 
   leave(destination: DestinationOrigin): void {
-    for (const connection of [...(this.#connections.get(destination)?.values() ?? [])]) connection.close();
+    for (const connection of this.#connections.get(destination)?.values() ?? []) connection.close();
   }
 
   close(): void {
-    for (const destination of [...this.#connections.keys()]) this.leave(destination);
+    for (const destination of this.#connections.keys()) this.leave(destination);
   }
 
-  async #publish(
-    webhook: StoredWebhook,
-    destination: DestinationOrigin,
-    message: NatsMessage,
-    answerMs: number,
-  ): Promise<Reply> {
-    const { host } = natsTarget(destination.origin).server;
-    // A literal address is not looked up.
-    if (isIP(host) !== 0 && !this.#guards[webhook.source].permits(host)) return { kind: 'forbidden' };
-    return this.#connectionFor(webhook, destination).publish(message, answerMs);
-  }
-
-  #connectionFor({ source, credentials }: StoredWebhook, destination: DestinationOrigin): NatsConnection {
-    const { accountId, origin } = destination;
-    const key = JSON.stringify([source, credentials]);
+  #connectionFor({ key, server, guard, credentials }: Access, destination: DestinationOrigin): NatsConnection {
     const connections = this.#connections.get(destination) ?? new Map<string, NatsConnection>();
     this.#connections.set(destination, connections);
     const known = connections.get(key);
@@ -104,9 +108,9 @@ class NatsConnections implements OpenChannel {
     const [oldest] = connections.values();
     if (connections.size >= mostConnections) oldest?.close();
     const connection = new NatsConnection({
-      server: natsTarget(origin).server,
+      server,
       credentials,
-      lookup: this.#guards[source].lookupFor({ onlyAllowed: false, holder: accountId }),
+      lookup: guard.lookupFor({ onlyAllowed: false, holder: destination.accountId }),
       onEnd: () => {
         connections.delete(key);
         if (connections.size === 0) this.#connections.delete(destination);

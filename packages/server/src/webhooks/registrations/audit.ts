@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { Audited, Recorded } from '../../identity/audit/audit.ts';
 import { channelOf } from '../channels/channels.ts';
-import { webhookOutput, type WebhookRow } from './webhook.ts';
+import { shownWebhook, webhookOutput, type WebhookRow } from './webhook.ts';
 
 /**
  * A webhook in the audit log: what it was set to, and not how it fares. Headers are often there for a password, and addresses
@@ -14,7 +14,7 @@ export const webhookAudit = {
 } satisfies Partial<Audited>;
 
 export function auditedWebhook(row: WebhookRow): object {
-  return { ...row, origin: channelOf(row.url).originOf(row.url) };
+  return { ...shownWebhook(row), origin: channelOf(row.url).originOf(row.url) };
 }
 
 /** Who hears of the webhook is who sees it: see `reach.ts`. */

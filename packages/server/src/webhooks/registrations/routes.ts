@@ -17,6 +17,7 @@ import {
   newWebhookOutput,
   rotationInput,
   rotationOutput,
+  shownWebhook,
   webhookInput,
   webhookOutput,
   webhookUpdate,
@@ -63,7 +64,7 @@ function registrationRoutes(app: App, { guard, sealer }: RegistrationParts): voi
     async (request) => {
       const found = await seenWebhooks(request, pageWindow(request.query));
       const { rows, next_page } = cutPage(request, request.query, found);
-      return { webhooks: rows, next_page };
+      return { webhooks: rows.map(shownWebhook), next_page };
     },
   );
 
@@ -192,5 +193,5 @@ function actionRoutes(app: App, { sealer }: RegistrationParts): void {
 
 function tagged(reply: FastifyReply, row: WebhookRow): WebhookRow {
   reply.header('etag', etag(row.version));
-  return row;
+  return shownWebhook(row);
 }

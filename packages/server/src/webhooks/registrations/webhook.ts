@@ -81,7 +81,7 @@ const outputFields = {
     ...nullable(headers),
     description: 'None are shown to a registrar who may no longer change it',
   }),
-  has_credentials: Type.Boolean(),
+  has_credentials: Type.Optional(Type.Boolean({ description: 'With nats and tls only' })),
   events,
   site_ids: nullable(Type.Array(uuid<'site'>())),
   description: nullable(description),
@@ -140,7 +140,8 @@ export interface StoredWebhook {
 
 export interface WebhookRow extends StoredWebhook {
   readonly id: WebhookId;
-  readonly has_credentials: boolean;
+  /** Only with channels that sign in, once it is shown. */
+  readonly has_credentials?: boolean;
   readonly registered_by: OperatorId | null;
   /** Who last gave it its URL: it hears of a site only while they, too, are super_manager there. */
   readonly url_set_by: OperatorId | null;
@@ -158,6 +159,12 @@ export interface WebhookRow extends StoredWebhook {
   readonly version: number;
   readonly created_at: Date;
   readonly updated_at: Date;
+}
+
+/** As answers have it. */
+export function shownWebhook({ has_credentials, ...webhook }: WebhookRow): WebhookRow {
+  const signsIn = 'credentials' in channelOf(webhook.url).fields;
+  return signsIn && has_credentials !== undefined ? { ...webhook, has_credentials } : webhook;
 }
 
 export type WebhookGiven = Type.Static<typeof webhookUpdate>;

@@ -64,7 +64,7 @@ export const nats = {
     ],
   ],
   views: { nats: { label: 'Stream', show: urlOf } },
-  draftOf({ url, has_credentials: hasCredentials }) {
+  draftOf({ url, has_credentials: hasCredentials = false }) {
     const { server, subject } = split(url);
     const signIn = hasCredentials ? 'kept' : 'none';
     const empty = { user: '', password: '', token: '' };

@@ -19,11 +19,6 @@ const booleans: ReadonlyMap<string, boolean> = new Map([
 ]);
 const environments = ['sandbox', 'production'] as const;
 
-/** Whether a push notification is what is sent there. */
-export function isApns(url: string): boolean {
-  return /^apns:/i.test(url);
-}
-
 /** The target, or everything that is wrong with the URL. */
 export function parseApnsUrl(url: string): ApnsTarget | { readonly faults: readonly string[] } {
   const [, deviceToken, topic, query = ''] = shape.exec(url) ?? [];

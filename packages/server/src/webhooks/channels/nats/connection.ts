@@ -7,7 +7,7 @@ import { NatsParser, type NatsOperation } from './parser.ts';
 import type { NatsServer } from './url.ts';
 
 /** With `user` and `password`, or with `token`. */
-export type NatsCredentials = Readonly<Record<string, string>>;
+type NatsCredentials = Readonly<Record<string, string>>;
 
 interface ConnectionOptions {
   readonly server: NatsServer;
@@ -19,7 +19,7 @@ interface ConnectionOptions {
   readonly onEnd: () => void;
 }
 
-export interface NatsMessage {
+interface NatsMessage {
   readonly subject: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -53,7 +53,7 @@ interface Pending {
 /**
  * One connection to a NATS server, which publishes events and waits for the answers of streams.
  *
- * - `greeted`: until the server's INFO has come, and after it TLS where the URL says so.
+ * - `connecting`: until the server's INFO has come, and after it TLS where the URL says so.
  * - `signing in`: CONNECT and PING are sent, PONG has not come. Up to here `connectMs` at most.
  * - `open`: publishes.
  * - `ended`: there is no connection. It is never made again: whoever publishes next makes a new one.
@@ -66,10 +66,11 @@ export class NatsConnection {
   readonly #parser = new NatsParser();
   readonly #inbox = `_INBOX.${randomUUID().replaceAll('-', '')}`;
   readonly #pending = new Map<string, Pending>();
-  readonly #opened = Promise.withResolvers<Ending | null>();
+  readonly #opened = Promise.withResolvers<void>();
   readonly #connecting: NodeJS.Timeout;
   readonly #idle: NodeJS.Timeout;
-  #state: 'greeted' | 'signing in' | 'open' | 'ended' = 'greeted';
+  #state: 'connecting' | 'signing in' | 'open' | 'ended' = 'connecting';
+  #ending: Ending | null = null;
   #socket: Socket;
   #mostBytes = 0;
   #published = 0;
@@ -91,10 +92,10 @@ export class NatsConnection {
   /** Never rejects. The answer is waited for from when the connection is open. */
   async publish(message: NatsMessage, answerMs: number): Promise<Reply> {
     this.#waiting += 1;
-    const ending = await this.#opened.promise;
-    const reply = ending ?? (await this.#exchange(message, answerMs));
+    await this.#opened.promise;
+    const reply = this.#ending ?? (await this.#exchange(message, answerMs));
     this.#waiting -= 1;
-    this.#idle.refresh();
+    if (this.#ending === null) this.#idle.refresh();
     return reply;
   }
 
@@ -167,7 +168,7 @@ export class NatsConnection {
     switch (operation.name) {
       case 'INFO':
         this.#mostBytes = operation.mostBytes;
-        if (this.#state === 'greeted') this.#secure(operation);
+        if (this.#state === 'connecting') this.#secure(operation);
         return;
       case 'PING':
         this.#socket.write('PONG\r\n');
@@ -176,7 +177,7 @@ export class NatsConnection {
         if (this.#state !== 'signing in') return;
         this.#state = 'open';
         clearTimeout(this.#connecting);
-        this.#opened.resolve(null);
+        this.#opened.resolve();
         return;
       case 'MSG':
         this.#settle(
@@ -240,11 +241,12 @@ export class NatsConnection {
   #end(ending: Ending): void {
     if (this.#state === 'ended') return;
     this.#state = 'ended';
+    this.#ending = ending;
     clearTimeout(this.#connecting);
     clearTimeout(this.#idle);
     this.#socket.destroy();
-    this.#opened.resolve(ending);
-    for (const inbox of [...this.#pending.keys()]) this.#settle(inbox, ending);
+    this.#opened.resolve();
+    for (const inbox of this.#pending.keys()) this.#settle(inbox, ending);
     this.#options.onEnd();
   }
 }

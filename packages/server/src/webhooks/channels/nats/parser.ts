@@ -88,9 +88,10 @@ function parseLine(name: string, rest: string): NatsOperation {
 function parseInfo(info: unknown): NatsOperation {
   const given: Readonly<Record<string, unknown>> = typeof info === 'object' && info !== null ? { ...info } : {};
   const { max_payload: mostBytes, headers, tls_required: required, tls_available: available } = given;
+  if (typeof mostBytes !== 'number') throw new Error('INFO has no max_payload');
   return {
     name: 'INFO',
-    mostBytes: typeof mostBytes === 'number' ? mostBytes : 0,
+    mostBytes,
     hasHeaders: headers === true,
     offersTls: required === true || available === true,
     requiresTls: required === true,
