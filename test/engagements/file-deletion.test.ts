@@ -4,6 +4,7 @@ import { FileDisk } from '../../packages/server/src/engagements/files/disk.ts';
 import { sweepFiles } from '../../packages/server/src/engagements/files/sweep.ts';
 import { inTransaction } from '../../packages/server/src/platform/database.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
+import { assertDeclared } from '../support/declared-items.ts';
 import { openFeed } from '../support/feed.ts';
 import { fileForm, listed, onDisk, send, sent, startTalk, type Talk } from '../support/files.ts';
 import { forThisFile } from '../support/fixture.ts';
@@ -66,6 +67,7 @@ test('the bytes go, downloads are 410, every message that has the file says so, 
     events.flatMap(({ message }) => message?.attachment?.files?.map(({ deleted }: Json) => deleted) ?? []),
     [false, false, false],
   );
+  assertDeclared(feed.items);
 });
 
 test('the side that sent it may while the engagement goes on, a manager at any time, and nobody else', async () => {

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { end, engage, type Engaged, type Who } from '../support/chat.ts';
+import { assertDeclared } from '../support/declared-items.ts';
 import { openFeed } from '../support/feed.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, type Answer, type Json, type TestServer } from '../support/server.ts';
@@ -78,6 +79,7 @@ test('either side hangs up: the engagement goes on as text, and the operator is 
   assert.equal(upgrade.body.state, 'canceled', 'hanging up calls off what was pending');
   const without = ({ event_type }: Json): boolean => event_type !== 'engagement.request.failure';
   assert.deepEqual((await eventsOf(server, own)).filter(without), before, 'webhooks are told nothing new');
+  assertDeclared(feed.items);
 });
 
 test('hanging up late, or as somebody else, does not end the next call', async () => {

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { eventTypes } from '../../packages/server/src/events/catalogue.ts';
 import { end, engage, said, type Engaged, type Who } from '../support/chat.ts';
 import { startCluster } from '../support/cluster.ts';
+import { assertDeclared } from '../support/declared-items.ts';
 import { isMessage, openFeed, type OpenFeed } from '../support/feed.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -72,6 +73,7 @@ test('a signal is heard by the other side, in whichever process it is, whole and
       assert.ok(Math.abs(Date.parse(sent_at) - Date.now()) < 60_000);
     }
   }
+  assertDeclared([...ofOperator.items, ...ofVisitor.items]);
 });
 
 test('nobody else hears it: no manager, no webhook, not the log, not the sender', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { acknowledge, engage, said } from '../support/chat.ts';
+import { assertDeclared } from '../support/declared-items.ts';
 import { contents, isMessage, openFeed, type FeedItem, type OpenFeed } from '../support/feed.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, type Json } from '../support/server.ts';
@@ -49,6 +50,7 @@ test('both sides see messages, acknowledgements and typing, in whichever process
     assert.equal(new Set(clocks).size, 2);
   }
   for (const { id: itemId } of [...ofOperator.items, ...ofVisitor.items]) assert.notEqual(itemId, '');
+  assertDeclared([...ofOperator.items, ...ofVisitor.items]);
 });
 
 test('a visitor sees its ticket, its position, the offer and the engagement', async () => {
@@ -92,6 +94,7 @@ test('a visitor sees its ticket, its position, the offer and the engagement', as
     'feed.open',
     'queue_ticket.state',
   ]);
+  assertDeclared(feed.items);
 });
 
 test('each kind of caller sees what it may, and nothing else', async () => {
@@ -216,6 +219,7 @@ test('each kind of caller sees what it may, and nothing else', async () => {
   assert.equal(ofQueue(feeds.stranger).status, 'full');
   assert.equal(ofQueue(feeds.manager).capacity, 0);
   await Promise.all(Object.values(feeds).map(async (feed) => feed.close()));
+  assertDeclared(Object.values(feeds).flatMap(({ items }) => items));
 });
 
 test('an operator hears of offers at once, a manager of presence', async () => {
@@ -235,6 +239,7 @@ test('an operator hears of offers at once, a manager of presence', async () => {
   assert.equal(gone.data.id, operator.id);
   const failed = await feed.until((item) => item.type === 'engagement_request.state' && item.data.state === 'failed');
   assert.equal(failed.data.fail_reason, 'operator_left');
+  assertDeclared([...feed.items, ...managing.items]);
 });
 
 test('who may not have a feed, and other ways to ask', async () => {
