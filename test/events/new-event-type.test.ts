@@ -7,8 +7,8 @@ import type { EventType } from '../../packages/server/src/events/catalogue.ts';
 import type { AccountId } from '../../packages/server/src/platform/ids.ts';
 
 /**
- * How to add an event type: declare it in `events/catalogue.ts`, and append it where it happens. This test does both and nothing
- * else. It puts the declaration into the catalogue's source while Node loads it, as if it had been written there.
+ * How to add an event type: declare it in `events/catalogue.ts`, and append it where it happens. This test does both and
+ * nothing else. It puts the declaration into the catalogue's source while Node loads it, as if it had been written there.
  */
 const declaration = `
   'parcel.ship': event({

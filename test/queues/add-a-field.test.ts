@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { test } from 'node:test';
 
@@ -13,7 +14,7 @@ registerHooks({
   load(url, context, nextLoad) {
     const loaded = nextLoad(url, context);
     if (!url.endsWith('/packages/server/src/queues/queue.ts')) return loaded;
-    const [before, after, ...more] = String(loaded.source).split('  created_at: assigned(timestamp),');
+    const [before, after, ...more] = readFileSync(new URL(url), 'utf8').split('  created_at: assigned(timestamp),');
     assert.ok(after !== undefined && more.length === 0, 'the table of queues is not where this test looks for it');
     return { ...loaded, source: `${before}${line}\n  created_at: assigned(timestamp),${after}` };
   },

@@ -1,9 +1,9 @@
-import type { FastifyRequest } from 'fastify';
+import type { Caller } from '../identity/caller.ts';
 import type { SiteId } from '../platform/ids.ts';
 import type { Party } from '../routing/board/rules/answering.ts';
 
 /** The side the caller is, for routes of operators and visitors. */
-export function partyOf({ caller }: FastifyRequest): Party {
+export function partyOf(caller: Caller): Party {
   if (caller.kind === 'operator') {
     const { operatorId: id, limited, roles } = caller;
     return limited ? { kind: 'operator', id, onlyOn: new Set(roles.keys()) } : { kind: 'operator', id };
@@ -19,7 +19,7 @@ interface Sides {
 }
 
 /** Whether the caller is that visitor, or that operator with a role on the site now. */
-export function isSide({ caller }: FastifyRequest, { visitorId, operatorId, siteId }: Sides): boolean {
+export function isSide(caller: Caller, { visitorId, operatorId, siteId }: Sides): boolean {
   if (caller.kind === 'operator') return caller.operatorId === operatorId && caller.roles.has(siteId);
   return caller.kind === 'visitor' && caller.visitorId === visitorId;
 }

@@ -20,7 +20,7 @@ export function tookPart(
   request: FastifyRequest,
   { visitor_id: visitorId, site_id: siteId, sub_engagements: subs }: EngagementRow,
 ): boolean {
-  return subs.some(({ operator_id: operatorId }) => isSide(request, { visitorId, operatorId, siteId }));
+  return subs.some(({ operator_id: operatorId }) => isSide(request.caller, { visitorId, operatorId, siteId }));
 }
 
 /**

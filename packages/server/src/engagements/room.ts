@@ -32,7 +32,7 @@ import { dropOldAuthentications } from './visitor-authentication/requests/store.
 import { visitorEventRoutes } from './visitor-events.ts';
 
 export interface Engagements {
-  readonly disk: FileStore;
+  readonly fileStore: FileStore;
 }
 
 /** The reference lists some routes after those of the feed, and some after those of the event log. */
@@ -56,12 +56,12 @@ export function openEngagements(
   const { hints, attacher } = needs.events;
   const { turns } = needs.routing;
   const { sql } = database;
-  const disk = new FileDisk(config.dataDir, log, diskSpace);
-  const files = startFileService({ sql, disk, scanner: config.scanner, hints, log, metrics, lookup });
+  const fileStore = new FileDisk(config.dataDir, log, diskSpace);
+  const files = startFileService({ sql, fileStore, scanner: config.scanner, hints, log, metrics, lookup });
   const sms = openSms(platform, needs);
   const authentications = startAuthentications(platform, needs);
   return {
-    disk,
+    fileStore,
     routes(app) {
       requestRoutes(app, { turns, attacher, addressOf });
       engagementRoutes(app, turns);
@@ -88,7 +88,10 @@ export function openEngagements(
       },
     },
     sweeps: {
-      expired: [async ({ now }) => sweepFiles(sql, disk, now), async ({ now }) => dropOldAuthentications(sql, now)],
+      expired: [
+        async ({ now }) => sweepFiles(sql, fileStore, now),
+        async ({ now }) => dropOldAuthentications(sql, now),
+      ],
     },
     async close() {
       await authentications.stop();

@@ -144,7 +144,7 @@ type Criteria = Omit<EngagementList, 'accountId' | 'managed' | 'self'>;
 /** Those of the sites asked for that the caller may see; one more than a page holds, if there are more. */
 async function visibleEngagements(request: FastifyRequest, criteria: Criteria): Promise<EngagementRow[]> {
   const { caller } = request;
-  const { kind, id } = partyOf(request);
+  const { kind, id } = partyOf(request.caller);
   return listEngagements(request.sql, {
     ...criteria,
     accountId: accountOf(request),
@@ -182,7 +182,12 @@ function endRoute(app: App, turns: Turns): void {
     async (request) => {
       const { engagement_id: engagementId } = request.params;
       const error = request.body.reason === 'error';
-      const ended = await turns.run(accountOf(request), { name: 'end', engagementId, by: partyOf(request), error });
+      const ended = await turns.run(accountOf(request), {
+        name: 'end',
+        engagementId,
+        by: partyOf(request.caller),
+        error,
+      });
       permitParticipant(request);
       if (ended !== null) return { id: ended.id, sub_engagement_id: ended.subEngagementId };
       throw engagementEnded(await permittedEngagement(request, engagementId));

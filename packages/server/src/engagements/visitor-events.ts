@@ -40,7 +40,7 @@ export function visitorEventRoutes(app: App): void {
       const { engagement_id: engagementId } = request.params;
       const { message } = request.body;
       const accountId = accountOf(request);
-      const by = partyOf(request);
+      const by = partyOf(request.caller);
       const id = newId<Id<'visitor_event'>>();
       const at = new Date();
       const shown = await inTransaction(request.sql, async (sql) => {

@@ -30,8 +30,8 @@ const columns = piece(
 );
 
 /**
- * Appends what `events` selects, with its columns named as the log names them. Used by itself it makes no deliveries: that is for items
- * of the live feed alone.
+ * Appends what `events` selects, with its columns named as the log names them. It makes no deliveries: by itself it is for
+ * items of the live feed alone.
  */
 export function insertEvents(sql: Sql, events: Piece): Piece {
   return sql`
@@ -41,9 +41,9 @@ export function insertEvents(sql: Sql, events: Piece): Piece {
 }
 
 /**
- * Two parts of a statement, `appended` and `fanned_out`: the events, and their deliveries. `attached` says which attached webhooks
- * (D8.1) may be sent them; `null`: none. It is a relation `h` of `heard_by`, ids of webhooks, and `sender`, who sent the message that the event is of, with the
- * condition that joins it to the event `t`.
+ * Two parts of a statement, `appended` and `fanned_out`: the events, and their deliveries. `attached` says which attached
+ * webhooks (D8.1) may be sent them; `null`: none. It is a relation `h` with the condition that joins it to the event `t`; its
+ * columns are `heard_by`, ids of webhooks, and `sender`, who sent the message if the event is of one.
  */
 export function appendEvents(sql: Sql, events: Piece, attached: Piece | null): Piece {
   return sql`
@@ -74,8 +74,9 @@ const toRegistered = piece(
 );
 
 /**
- * D8.2: a webhook is sent the messages of the side that attached it, of the other side, or of both, as its `messages` says. With `own`
- * and `other` it is sent the status of its own side's messages. What the system says to the operator is not sent to the visitor's webhooks.
+ * D8.2: a webhook is sent the messages of the side that attached it, of the other side, or of both, as its `messages` says.
+ * With `own` and `other` it is sent the status of its own side's messages. What the system says to the operator is not sent to
+ * the visitor's webhooks.
  */
 function toAttached(sql: Sql, attached: Piece): Piece {
   return sql`
@@ -184,7 +185,7 @@ export async function appendEvent<T extends EventType>(sql: Sql, event: SingleEv
   if (secret !== undefined) await keepSecret(sql, { accountId, eventId: id, secret });
 }
 
-/** An item that the live feed shows and no webhook is sent. The room that appends it declares it; `feed/catalogue.ts` lists all. */
+/** An item for the live feed and no webhook. The room that appends it declares it, and `feed/catalogue.ts` lists it. */
 export interface FeedItem<Fields extends Type.TProperties> {
   readonly type: string;
   readonly schema: Type.TObject<Fields>;

@@ -25,7 +25,7 @@ interface NodeSchema {
   readonly anyOf?: readonly NodeSchema[];
 }
 
-/** Text of the result is constant, or a value. */
+/** The JSON is a sequence of these. */
 type Part = { readonly constant: string } | { readonly value: SqlText };
 
 /** The payload of an event, of type `json`. */
@@ -58,7 +58,7 @@ function partsOf(schema: NodeSchema, given: unknown): readonly Part[] {
   return [...fields.flat(), { constant: '}' }];
 }
 
-/** JSON of the value, as text or of a type that becomes text. Without a value where there must be one, the payload is null, which the log refuses. */
+/** JSON of the value. A null where the schema allows none makes the whole payload null, which the log refuses. */
 function valueSql(schema: NodeSchema, value: SqlText): SqlText {
   const json = schema.format === 'date-time' ? `to_json(${instantSql(value)})` : `to_json(${value})`;
   return mayBeNull(schema) ? `coalesce(${json}::text, 'null')` : json;

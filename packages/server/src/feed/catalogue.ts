@@ -13,8 +13,8 @@ import { upgradeState } from '../routing/media-upgrade.ts';
 import { ticketOutput } from '../routing/tickets/ticket.ts';
 
 /**
- * What the live feed shows beside the events of `events/catalogue.ts`. No webhook is sent it. An item is declared here, or, where
- * another room writes it, in that room. `GET /feed` describes them in words.
+ * What the live feed shows beside the events of `events/catalogue.ts`. No webhook is sent it. An item that another room writes
+ * is declared in that room and listed here. `GET /feed` describes all of them in words.
  */
 
 const queueForVisitors = ['id', 'site_id', 'status', 'self_status', 'available_properties'] as const;

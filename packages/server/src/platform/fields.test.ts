@@ -52,6 +52,7 @@ test('columns of JSON are given as such, other values as they are, and nothing t
 
 test('an answer has the fields in the order of the table', () => {
   const { owner: _owner, ...shown } = row;
-  assert.deepEqual(fields.show(row, { readers: 2 }), { ...shown, readers: 2 });
-  assert.deepEqual(Object.keys(fields.show(row, { readers: 2 })), Object.keys(fields.output));
+  const answer = { ...fields.show(row), readers: 2 };
+  assert.deepEqual(answer, { ...shown, readers: 2 });
+  assert.deepEqual(Object.keys(answer), Object.keys(fields.output));
 });

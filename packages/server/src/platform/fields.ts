@@ -1,5 +1,5 @@
 import type { JSONValue } from 'postgres';
-import Type, { type Static, type TObject, type TOptional, type TSchema, type TUnsafe } from 'typebox';
+import Type, { type Static, type TOptional, type TSchema, type TUnsafe } from 'typebox';
 import type { Sql } from './database.ts';
 import type { Violation } from './errors.ts';
 import { checked, nullable } from './schema.ts';
@@ -112,6 +112,9 @@ export type SettingsOf<T extends Table> = Values<T, NamesOf<T, Field<'required' 
 /** A row of a resource. */
 export type RowOf<T extends Table> = Values<T, Exclude<keyof T, NamesOf<T, Field<'computed'>>>>;
 
+/** What answers show of a row: all but the computed fields. */
+export type ShownOf<T extends Table> = Omit<RowOf<T>, NamesOf<T, Field<'internal'>>>;
+
 /** The order of the table is the order of the fields in schemas and answers. */
 export function fieldsOf<T extends Table>(table: T) {
   type Settings = SettingsOf<T>;
@@ -162,9 +165,9 @@ export function fieldsOf<T extends Table>(table: T) {
         set.map((name) => [name, isJson(name) ? sql.json(given[name] as JSONValue) : given[name]]),
       );
     },
-    /** The answer that shows a row, in the order of the table. */
-    show(row: RowOf<T>, computedValues: Values<T, NamesOf<T, Field<'computed'>>>): Static<TObject<Outputs<T>>> {
-      return Object.assign(pick(row, shown), computedValues) as Static<TObject<Outputs<T>>>;
+    /** What answers show of a row, in the order of the table. Computed fields have their place, and no value yet. */
+    show(row: RowOf<T>): ShownOf<T> {
+      return pick(row, shown) as ShownOf<T>;
     },
   };
 }

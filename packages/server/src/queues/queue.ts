@@ -5,7 +5,7 @@ import { queueStatuses, unstaffedRules } from '@usher/contract/states';
 import Type from 'typebox';
 import type { Violation } from '../platform/errors.ts';
 import { assigned, computed, fieldsOf, fixed, internal, optional, required } from '../platform/fields.ts';
-import type { RowOf, SettingsOf } from '../platform/fields.ts';
+import type { RowOf, SettingsOf, ShownOf } from '../platform/fields.ts';
 import type { AccountId, TeamId } from '../platform/ids.ts';
 import {
   body,
@@ -134,6 +134,7 @@ export const queueOutput = output('Queue', queueFields.output);
 export type QueueOutput = Type.Static<typeof queueOutput>;
 export type QueueGiven = Type.Static<typeof queueUpdate>;
 export type QueueRow = RowOf<typeof table>;
+export type ShownQueue = ShownOf<typeof table>;
 /** What requests set of a queue; its status and counts are computed. */
 export type StoredQueue = SettingsOf<typeof table>;
 

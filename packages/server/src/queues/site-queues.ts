@@ -4,7 +4,7 @@ import type { Sql } from '../platform/database.ts';
 import type { AccountId, QueueId, SchedulingPolicyId, SiteId, TeamId } from '../platform/ids.ts';
 import { RowCache } from '../platform/row-cache.ts';
 import { compileHours, isOpen, nextChange, type CompiledHours } from '../schedules/hours.ts';
-import { mediaOf, queueFields, type QueueOutput, type QueueRow } from './queue.ts';
+import { mediaOf, queueFields, type QueueOutput, type QueueRow, type ShownQueue } from './queue.ts';
 import { outlookOf, type Outlook } from './outlook.ts';
 import { evaluate, staffs, type QueueFacts } from './status.ts';
 import {
@@ -18,8 +18,9 @@ import {
 
 /** What was read of a site's queues and of all their status follows from, but for who waits in them, and the time. */
 interface Material {
-  readonly siteId: SiteId;
   readonly rows: readonly QueueRow[];
+  /** The queues of the site itself, as answers show them. */
+  readonly shown: readonly ShownQueue[];
   readonly hours: ReadonlyMap<SchedulingPolicyId, CompiledHours>;
   readonly operators: readonly AvailableOperator[];
 }
@@ -37,8 +38,8 @@ async function readMaterialOf(sql: Sql, siteId: SiteId, rows: readonly QueueRow[
     availableOperators(sql, [...new Set(rows.map((row) => row.site_id))]),
   ]);
   return {
-    siteId,
     rows,
+    shown: rows.filter((row) => row.site_id === siteId).map((row) => queueFields.show(row)),
     hours: new Map(policies.map((policy) => [policy.id, compiledHours(policy)])),
     operators,
   };
@@ -83,10 +84,10 @@ function openingsOf({ rows, hours }: Material, now: number): Map<QueueId, number
   return openings;
 }
 
-function evaluateAll({ siteId, rows }: Material, { facts: standing }: Setting, counts: Counts): QueueOutput[] {
+function evaluateAll({ shown }: Material, { facts: standing }: Setting, counts: Counts): QueueOutput[] {
   const facts = new Map<QueueId, QueueFacts>();
   for (const [id, fact] of standing) facts.set(id, { ...fact, visitors: counts.get(id)?.visitors ?? 0 });
-  return rows.filter((row) => row.site_id === siteId).map((row) => outputOf(row, facts, counts.get(row.id)));
+  return shown.map((queue) => outputOf(queue, facts, counts.get(queue.id)));
 }
 
 function factsOf({ hours, operators }: Material, row: QueueRow, now: number): Omit<QueueFacts, 'visitors'> {
@@ -122,11 +123,16 @@ function nextTurn({ hours, operators }: Material, now: number): number {
   return [...turns, ...ends].reduce((first, turn) => Math.min(first, turn), Infinity);
 }
 
-function outputOf(row: QueueRow, facts: ReadonlyMap<QueueId, QueueFacts>, count: QueueCount | undefined): QueueOutput {
-  const own = facts.get(row.id);
+function outputOf(
+  queue: ShownQueue,
+  facts: ReadonlyMap<QueueId, QueueFacts>,
+  count: QueueCount | undefined,
+): QueueOutput {
+  const own = facts.get(queue.id);
   if (own === undefined) throw new Error('a queue has no facts');
   const { self_status, status, capacity, media } = evaluate(own, facts);
-  return queueFields.show(row, {
+  return {
+    ...queue,
     capacity,
     available_properties: { media: [...media] },
     status,
@@ -134,7 +140,7 @@ function outputOf(row: QueueRow, facts: ReadonlyMap<QueueId, QueueFacts>, count:
     staffed: own.staff.length > 0,
     visitors_count: count?.visitors ?? 0,
     average_wait_time: Math.round((count?.average_wait ?? 0) * 1000) / 1000,
-  });
+  };
 }
 
 /** One queue as it is now, read on `sql`: also inside the transaction that has just changed it. */
@@ -177,7 +183,7 @@ export async function supposeQueue(
   if (own === undefined) throw new Error('a queue has no facts');
   const hours = row.scheduling_policy_id === null ? undefined : material.hours.get(row.scheduling_policy_id);
   return {
-    output: outputOf(row, facts, counts.get(row.id)),
+    output: outputOf(queueFields.show(row), facts, counts.get(row.id)),
     staff: own.staff.length,
     withinHours: own.open,
     hoursChangeAt: hours === undefined ? null : nextChange(hours, now),

@@ -5,7 +5,7 @@ import { piece } from '../platform/database.ts';
 import { nullable, oneOf, output, timestamp, uuid } from '../platform/schema.ts';
 import { phoneNumber } from './notes.ts';
 
-/** What is asked for, and what clients of this family say of a call by phone. The latter is kept and shown, and decides nothing. */
+/** What is asked for; and, from `audio_type` on, what clients say of a call by phone: it is kept and shown, and decides nothing. */
 export const upgradeFields = {
   audio: nullable(oneOf(['two_way'] as const)),
   video: nullable(oneOf(['one_way', 'two_way'] as const)),

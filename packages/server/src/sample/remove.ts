@@ -15,7 +15,7 @@ import { visitorMark, type SampleRow } from './sample-data.ts';
 
 interface Removal {
   readonly sql: Sql;
-  readonly disk: FileStore;
+  readonly fileStore: FileStore;
   readonly sample: SampleRow;
   /** Keeps the lease; false: another has it now. */
   readonly goesOn: () => Promise<boolean>;
@@ -179,11 +179,11 @@ async function bringBackEngagements(sql: Sql, { account_id: account, site_id: si
        AND (e.asked_on_site_id <> ${site} OR ${before} IS NOT NULL)`;
 }
 
-async function removeEngagements({ sql, disk }: Removal, which: Piece): Promise<void> {
+async function removeEngagements({ sql, fileStore }: Removal, which: Piece): Promise<void> {
   const found = await sql<{ id: EngagementId }[]>`SELECT id FROM engagements WHERE ${which}`;
   await deleteEngagements(
     sql,
-    disk,
+    fileStore,
     found.map(({ id }) => id),
   );
 }

@@ -15,8 +15,8 @@ interface Needs {
 
 export function openSample({ database, log, guard }: Platform, { identity, engagements, app, pace }: Needs): Room {
   const { tokens, sealer } = identity;
-  const { disk } = engagements;
-  const simulations = new Simulations({ app, sql: database.sql, tokens, disk, log, pace });
+  const { fileStore } = engagements;
+  const simulations = new Simulations({ app, sql: database.sql, tokens, fileStore, log, pace });
   return {
     routes: () => sampleDataRoutes(app, { simulations, sealer, guard }),
     // They send requests to this server: they stop before it refuses them.

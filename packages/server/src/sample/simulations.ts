@@ -22,7 +22,7 @@ const everyday: Pace = { speed: 1, lookEveryMs: 1_000, leaseMs: 10_000 };
 const atOnce = 20;
 
 interface SimulationsParts extends HostParts {
-  readonly disk: FileStore;
+  readonly fileStore: FileStore;
   readonly log: Log;
   readonly pace?: Partial<Pace>;
 }
@@ -84,9 +84,9 @@ export class Simulations {
   }
 
   async #remove(sample: TakenSample): Promise<boolean> {
-    const { sql, disk } = this.#parts;
+    const { sql, fileStore } = this.#parts;
     const goesOn = async (): Promise<boolean> =>
       !this.#stopping.signal.aborted && (await keepSample(sql, sample, this.#pace.leaseMs)) !== null;
-    return remove({ sql, disk, sample, goesOn });
+    return remove({ sql, fileStore, sample, goesOn });
   }
 }

@@ -77,9 +77,9 @@ export async function deleteHistory(sql: Sql, site: DeletedSite, goesOn: GoesOn)
 /** What belongs to an engagement. Its own row goes last, so that whatever is cut off is found again. */
 const engagementTables = ['files', 'chat_messages', 'media_upgrade_requests', 'sub_engagements'] as const;
 
-export async function deleteEngagements(sql: Sql, disk: FileStore, ids: readonly EngagementId[]): Promise<void> {
+export async function deleteEngagements(sql: Sql, fileStore: FileStore, ids: readonly EngagementId[]): Promise<void> {
   const files = await sql<{ id: FileId }[]>`SELECT id FROM files WHERE engagement_id = ANY(${ids}::uuid[])`;
-  for (const { id } of files) await disk.discard(id);
+  for (const { id } of files) await fileStore.discard(id);
   for (const table of engagementTables) await sql`DELETE FROM ${sql(table)} WHERE engagement_id = ANY(${ids}::uuid[])`;
   await sql`DELETE FROM engagements WHERE id = ANY(${ids}::uuid[])`;
 }

@@ -11,12 +11,12 @@ const visitorsAtOnce = 2_000;
  * Removes what has happened on deleted sites, a piece at a time, until `isOver` says that it has taken long enough. Nobody can read
  * these rows any more, and each statement stands alone: the work may be cut off anywhere, and done by several processes at once.
  */
-export async function removeRemains(sql: Sql, disk: FileStore, isOver: () => boolean): Promise<void> {
+export async function removeRemains(sql: Sql, fileStore: FileStore, isOver: () => boolean): Promise<void> {
   const goesOn: GoesOn = () => !isOver();
   const sites = await sql<DeletedSite[]>`
     SELECT id, account_id AS "accountId" FROM deleted_sites ORDER BY deleted_at, id`;
   for (const site of sites) {
-    while (!isOver() && (await removeEngagements(sql, site, disk)));
+    while (!isOver() && (await removeEngagements(sql, site, fileStore)));
     await deleteHistory(sql, site, goesOn);
     while (!isOver() && (await removeVisitors(sql, site)));
     if (isOver()) return;
@@ -26,12 +26,12 @@ export async function removeRemains(sql: Sql, disk: FileStore, isOver: () => boo
 }
 
 /** Engagements whose last place was the site. True: there may be more of them. */
-async function removeEngagements(sql: Sql, { id: siteId }: DeletedSite, disk: FileStore): Promise<boolean> {
+async function removeEngagements(sql: Sql, { id: siteId }: DeletedSite, fileStore: FileStore): Promise<boolean> {
   const found = await sql<{ id: EngagementId }[]>`
     SELECT id FROM engagements WHERE site_id = ${siteId} ORDER BY started_at, id LIMIT ${engagementsAtOnce}`;
   await deleteEngagements(
     sql,
-    disk,
+    fileStore,
     found.map(({ id }) => id),
   );
   return found.length >= engagementsAtOnce;

@@ -10,10 +10,10 @@ const fields = { ...basicFields, ...routingFields, ...serviceFields, ...linkFiel
 /** Everything of a queue that can be edited, as the form holds it. */
 export type QueueDraft = DraftOf<typeof fields>;
 
-export const newDraft = forEachField(({ initial }) => initial) as QueueDraft;
+export const newDraft = forEachField((field) => field.initial) as QueueDraft;
 
 export function draftOf(queue: Queue): QueueDraft {
-  return forEachField(({ read }) => read(queue)) as QueueDraft;
+  return forEachField((field) => field.read(queue)) as QueueDraft;
 }
 
 type QueueBody = Operations['PUT /queues/{queue_id}']['body'];
@@ -21,15 +21,17 @@ type QueueBody = Operations['PUT /queues/{queue_id}']['body'];
 /** The body of the request that saves the queue. */
 export function bodyOf(draft: QueueDraft): QueueBody {
   const values: Readonly<Record<string, unknown>> = draft;
-  const parts = Object.values(forEachField(({ write }, name) => write(values[name])));
+  const parts = Object.values(forEachField((field, name) => field.write(values[name])));
   const routing_policy = Object.assign({}, ...parts.map((part) => part.routing_policy));
   return Object.assign({}, ...parts, { routing_policy });
 }
 
 /** How the fields are shown where two versions of them stand side by side. */
 export function fieldViews(names: Names): FieldViews<QueueDraft> {
-  const view = ({ label, show }: DraftField<unknown>) => ({ label, show: (value: unknown) => show(value, names) });
-  return forEachField(view) as FieldViews<QueueDraft>;
+  return forEachField((field) => ({
+    label: field.label,
+    show: (value: unknown) => field.show(value, names),
+  })) as FieldViews<QueueDraft>;
 }
 
 function forEachField<Made>(make: (field: DraftField<unknown>, name: string) => Made): Record<string, Made> {

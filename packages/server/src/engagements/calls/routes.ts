@@ -49,13 +49,13 @@ interface Named {
 }
 
 async function end(request: FastifyRequest, turns: Turns, named: Named): Promise<boolean> {
-  return (await turns.run(accountOf(request), { name: 'endCall', ...named, by: partyOf(request) })) !== null;
+  return (await turns.run(accountOf(request), { name: 'endCall', ...named, by: partyOf(request.caller) })) !== null;
 }
 
 async function connect(request: FastifyRequest, { engagementId, callId }: Named): Promise<boolean> {
   const accountId = accountOf(request);
   return inTransaction(request.sql, async (sql) => {
-    if ((await lockEngaged(sql, accountId, engagementId, partyOf(request))) === null) return false;
+    if ((await lockEngaged(sql, accountId, engagementId, partyOf(request.caller))) === null) return false;
     await markConnected(sql, { accountId, engagementId, callId });
     return true;
   });

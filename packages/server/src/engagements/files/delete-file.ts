@@ -1,21 +1,21 @@
-import { atLeast } from '@usher/contract/roles';
-import type { FastifyRequest } from 'fastify';
 import { appendFeedItem, type About } from '../../events/append.ts';
-import { accountOf, permitAs } from '../../identity/access.ts';
-import { inTransaction } from '../../platform/database.ts';
+import { inTransaction, type Sql } from '../../platform/database.ts';
 import { notFound, Refusal } from '../../platform/errors.ts';
-import type { EngagementId, FileId } from '../../platform/ids.ts';
+import type { FileId } from '../../platform/ids.ts';
+import type { Party } from '../../routing/board/rules/answering.ts';
 import type { EngagementRow } from '../engagement.ts';
-import { partyOf } from '../party.ts';
-import { engagementEnded, permittedEngagement } from '../permitted-engagement.ts';
+import { engagementEnded } from '../permitted-engagement.ts';
 import { findEngagement } from '../store.ts';
 import { lockEngaged } from '../taking-part.ts';
 import { fileState, type FileRow } from './file.ts';
 import { lockEngagement, lockFile, markDeleted, showAsDeleted, type LockedEngagement } from './store.ts';
 
-interface FileParams {
-  readonly engagement_id: EngagementId;
-  readonly file_id: FileId;
+interface FileToDelete {
+  readonly fileId: FileId;
+  readonly engagement: EngagementRow;
+  readonly by: Party;
+  /** Managers of the site may delete every file of it. */
+  readonly isManager: boolean;
 }
 
 interface Deletion {
@@ -30,19 +30,17 @@ interface Deletion {
  * The file is locked before its engagement: a message that names the file does the same (messages/store.ts). So either the
  * message is there, and is changed here, or it is refused.
  */
-export async function deleteFile(request: FastifyRequest, { engagement_id, file_id }: FileParams): Promise<Deletion> {
-  const accountId = accountOf(request);
-  const by = partyOf(request);
-  const { engagement, isManager } = await engagementOf(request, engagement_id);
-  return inTransaction(request.sql, async (sql) => {
-    const before = await lockFile(sql, { accountId, engagementId: engagement_id, id: file_id });
-    if (before === null) throw notFound('file', file_id);
+export async function deleteFile(pool: Sql, { fileId, engagement, by, isManager }: FileToDelete): Promise<Deletion> {
+  const { account_id: accountId, id: engagementId } = engagement;
+  return inTransaction(pool, async (sql) => {
+    const before = await lockFile(sql, { accountId, engagementId, id: fileId });
+    if (before === null) throw notFound('file', fileId);
     if (!isManager && before.uploaded_by !== by.kind)
       throw new Refusal('forbidden', 'Only the side that sent a file may delete it, or a manager of the site.');
     if (before.deleted) return { before, after: before };
-    if (!isManager && (await lockEngaged(sql, accountId, engagement_id, by)) === null)
-      throw engagementEnded((await findEngagement(sql, accountId, engagement_id)) ?? engagement);
-    const locked = await lockEngagement(sql, engagement_id);
+    if (!isManager && (await lockEngaged(sql, accountId, engagementId, by)) === null)
+      throw engagementEnded((await findEngagement(sql, accountId, engagementId)) ?? engagement);
+    const locked = await lockEngagement(sql, engagementId);
     if (locked === null) throw new Error('a file without an engagement');
     const after = await markDeleted(sql, before, by.kind);
     await showAsDeleted(sql, after);
@@ -65,17 +63,4 @@ function aboutEngagement(engagement: LockedEngagement): About {
     visitorId: engagement.visitor_id,
     operatorId: engagement.operator_id,
   };
-}
-
-async function engagementOf(
-  request: FastifyRequest,
-  id: EngagementId,
-): Promise<{ readonly engagement: EngagementRow; readonly isManager: boolean }> {
-  const { caller } = request;
-  const found = await findEngagement(request.sql, accountOf(request), id);
-  const role = found === null || caller.kind !== 'operator' ? undefined : caller.roles.get(found.site_id);
-  if (found === null || role === undefined || !atLeast(role, 'manager'))
-    return { engagement: await permittedEngagement(request, id), isManager: false };
-  permitAs(request, 'sent it or manages');
-  return { engagement: found, isManager: true };
 }

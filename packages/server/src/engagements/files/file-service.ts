@@ -11,7 +11,7 @@ import { Scans } from './scans.ts';
 
 /** What the routes of files share. */
 export interface FileService {
-  readonly disk: FileStore;
+  readonly fileStore: FileStore;
   readonly scanner: ScannerChoice;
   /** A file has come in. */
   readonly onStored: () => void;
@@ -21,7 +21,7 @@ export interface FileService {
 
 interface FileServiceParts {
   readonly sql: Sql;
-  readonly disk: FileStore;
+  readonly fileStore: FileStore;
   readonly scanner: ScannerChoice;
   readonly hints: Hints;
   readonly log: Log;
@@ -32,18 +32,18 @@ interface FileServiceParts {
 
 /** Begins to scan, where that is a program's work. */
 export function startFileService(parts: FileServiceParts): FileService {
-  const { sql, disk, scanner, hints, log, metrics, lookup } = parts;
+  const { sql, fileStore, scanner, hints, log, metrics, lookup } = parts;
   const onScan = countScans(metrics.registry);
   watchPending(metrics.registry, sql);
   if (scanner.kind !== 'clamd')
-    return { disk, scanner, onStored: () => undefined, onScan, stop: async () => undefined };
+    return { fileStore, scanner, onStored: () => undefined, onScan, stop: async () => undefined };
   const scans = new Scans({
     sql,
-    disk,
+    fileStore,
     log,
     scan: async (bytes, signal) => scanWithClamd({ ...scanner, lookup }, bytes, signal),
     onResult: (accountId) => hints.tell(accountId),
     onScan,
   });
-  return { disk, scanner, onStored: () => scans.wake(), onScan, stop: async () => scans.stop() };
+  return { fileStore, scanner, onStored: () => scans.wake(), onScan, stop: async () => scans.stop() };
 }

@@ -25,28 +25,28 @@ export interface ReceivedFile {
   readonly sha256: string;
 }
 
-/** Takes the file of an upload to the disk, where it has its name but no row yet. Refuses what the site does not take. */
+/** Stores the file of an upload, which has no row yet. Refuses what the site does not take. */
 export async function receiveFile(
   raw: IncomingMessage,
-  { disk, id }: { readonly disk: FileStore; readonly id: FileId },
+  { fileStore, id }: { readonly fileStore: FileStore; readonly id: FileId },
   allowed: readonly string[],
 ): Promise<ReceivedFile> {
-  await disk.begin(id);
+  await fileStore.begin(id);
   const { name, declared, bytes, sha256, text } = await readFilePart(raw, {
     field: contentField,
     mostBytes: mostFileBytes,
     save: async ({ fileName, declaredType }, incoming) => {
-      const measured = await write(disk, id, incoming);
+      const measured = await write(fileStore, id, incoming);
       return { name: safeName(fileName), declared: declaredType, ...measured };
     },
   });
   if (bytes === 0) throw invalid([{ attribute: `/${contentField}`, detail: 'must not be empty' }]);
   const contentType = contentTypeOf(
-    { name, declared, text, signature: await signatureOf(disk.incomingPath(id)) },
+    { name, declared, text, signature: await signatureOf(fileStore.incomingPath(id)) },
     allowed,
   );
   if (!isAllowed(contentType, allowed)) throw notTaken(contentType, allowed);
-  await disk.keep(id);
+  await fileStore.keep(id);
   return { name, contentType, bytes, sha256 };
 }
 
@@ -55,7 +55,7 @@ interface Measured extends Pick<Seen, 'text'> {
   readonly sha256: string;
 }
 
-async function write(disk: FileStore, id: FileId, incoming: Readable): Promise<Measured> {
+async function write(fileStore: FileStore, id: FileId, incoming: Readable): Promise<Measured> {
   const hash = createHash('sha256');
   const watch = new TextWatch();
   let bytes = 0;
@@ -63,16 +63,16 @@ async function write(disk: FileStore, id: FileId, incoming: Readable): Promise<M
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;
       if (bytes > mostFileBytes) return done(fileTooLarge(mostFileBytes));
-      if (disk.isFull) return done(diskFull());
+      if (fileStore.isFull) return done(diskFull());
       hash.update(chunk);
       watch.watch(chunk);
       done(null, chunk);
     },
   });
   try {
-    await pipeline(incoming, measure, disk.write(id));
+    await pipeline(incoming, measure, fileStore.write(id));
   } catch (error) {
-    throw disk.faultOf(error);
+    throw fileStore.faultOf(error);
   }
   return { bytes, sha256: hash.digest('hex'), text: watch.end() };
 }

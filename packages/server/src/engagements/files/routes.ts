@@ -1,14 +1,18 @@
 import { Readable } from 'node:stream';
+import { atLeast } from '@usher/contract/roles';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { accountOf, permit } from '../../identity/access.ts';
+import { accountOf, permit, permitAs } from '../../identity/access.ts';
 import { recordChange } from '../../identity/audit/audit.ts';
 import { findSite } from '../../identity/sites/store.ts';
 import { notFound, Refusal } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
+import type { EngagementId } from '../../platform/ids.ts';
 import { uuid } from '../../platform/schema.ts';
+import type { EngagementRow } from '../engagement.ts';
 import { partyOf } from '../party.ts';
 import { permittedEngagement } from '../permitted-engagement.ts';
+import { findEngagement } from '../store.ts';
 import { deleteFile } from './delete-file.ts';
 import { attachment } from './file-name.ts';
 import { acceptedFiles, fileOutput, mostFileBytes, scanInput, type FileRow } from './file.ts';
@@ -52,7 +56,7 @@ export function fileRoutes(app: App, room: FileService): void {
       const { id, site_id: siteId } = await permittedEngagement(request, request.params.engagement_id);
       const [files, site] = await Promise.all([listFiles(request.sql, id), findSite(request.sql, siteId)]);
       if (site === null) throw new Error('an engagement without a site');
-      const isTaken = site.allowed_file_senders[partyOf(request).kind] && room.scanner.kind !== 'unset';
+      const isTaken = site.allowed_file_senders[partyOf(request.caller).kind] && room.scanner.kind !== 'unset';
       const accepts = { content_types: site.allowed_file_content_types, max_bytes: mostFileBytes };
       return { files, accepts: isTaken ? accepts : null };
     },
@@ -90,7 +94,7 @@ interface Source {
 
 async function bytesOf(
   file: FileRow,
-  { room: { disk }, downloads }: Source,
+  { room: { fileStore }, downloads }: Source,
   request: FastifyRequest,
   reply: FastifyReply,
 ) {
@@ -103,7 +107,7 @@ async function bytesOf(
   reply.raw.once('close', giveBack).setTimeout(stalledMs, () => reply.raw.destroy());
   // A client that has gone meanwhile closes nothing any more.
   if (reply.raw.closed) giveBack();
-  const stored = await disk.open(file.id);
+  const stored = await fileStore.open(file.id);
   if (stored === null) throw await whyMissing(request, file);
   reply.headers({
     'content-type': file.content_type.startsWith('text/') ? `${file.content_type}; charset=utf-8` : file.content_type,
@@ -133,7 +137,7 @@ function fileDeleted({ id }: FileRow): Refusal {
   return new Refusal('file_deleted', `The file ${id} has been deleted. Its bytes are gone.`);
 }
 
-function deleteRoute(app: App, { disk }: FileService): void {
+function deleteRoute(app: App, { fileStore }: FileService): void {
   app.delete(
     '/engagements/:engagement_id/files/:file_id',
     {
@@ -151,11 +155,13 @@ function deleteRoute(app: App, { disk }: FileService): void {
       },
       // Not in the handler: the bytes go once it is certain that the file is deleted, by the commit.
       onSend: async (request, reply) => {
-        if (reply.statusCode === 204) await removeBytes(request.sql, disk, request.params.file_id);
+        if (reply.statusCode === 204) await removeBytes(request.sql, fileStore, request.params.file_id);
       },
     },
     async (request, reply) => {
-      const { before, after } = await deleteFile(request, request.params);
+      const { engagement_id, file_id: fileId } = request.params;
+      const found = await engagementToDeleteFrom(request, engagement_id);
+      const { before, after } = await deleteFile(request.sql, { ...found, fileId, by: partyOf(request.caller) });
       recordChange(request, { before, after, target: { id: before.id } });
       reply.code(204);
       return null;
@@ -163,9 +169,23 @@ function deleteRoute(app: App, { disk }: FileService): void {
   );
 }
 
+/** A manager of the site may delete what either side has sent, also after the end. */
+async function engagementToDeleteFrom(
+  request: FastifyRequest,
+  id: EngagementId,
+): Promise<{ readonly engagement: EngagementRow; readonly isManager: boolean }> {
+  const { caller } = request;
+  const found = await findEngagement(request.sql, accountOf(request), id);
+  const role = found === null || caller.kind !== 'operator' ? undefined : caller.roles.get(found.site_id);
+  if (found === null || role === undefined || !atLeast(role, 'manager'))
+    return { engagement: await permittedEngagement(request, id), isManager: false };
+  permitAs(request, 'sent it or manages');
+  return { engagement: found, isManager: true };
+}
+
 const inWords = { pending: 'its scan is not over', infected: 'it is never given out' } as const;
 
-function scanRoute(app: App, { disk, scanner, onScan }: FileService): void {
+function scanRoute(app: App, { fileStore, scanner, onScan }: FileService): void {
   app.put(
     '/files/:file_id/security_scan',
     {
@@ -184,7 +204,7 @@ function scanRoute(app: App, { disk, scanner, onScan }: FileService): void {
       onSend: async (request, reply) => {
         const { params, body } = request;
         if (reply.statusCode === 200 && body.result === 'infected')
-          await removeBytes(request.sql, disk, params.file_id);
+          await removeBytes(request.sql, fileStore, params.file_id);
       },
     },
     async (request) => {

@@ -16,7 +16,7 @@ const longestRetryMs = 60_000;
 
 interface ScanParts {
   readonly sql: Sql;
-  readonly disk: FileStore;
+  readonly fileStore: FileStore;
   readonly log: Log;
   readonly scan: (bytes: AsyncIterable<Buffer>, signal: AbortSignal) => Promise<Verdict>;
   /** Called after the commit of a result. */
@@ -57,10 +57,10 @@ export class Scans {
   }
 
   async #scan({ id, engagement_id: engagementId, scan_attempts: attempts }: DueFile): Promise<void> {
-    const { sql, disk, log, onResult, onScan } = this.#parts;
+    const { sql, fileStore, log, onResult, onScan } = this.#parts;
     try {
       const verdict = await this.#verdictOn(id);
-      const accountId = await settleScan(sql, disk, { id, engagementId, result: verdict.result });
+      const accountId = await settleScan(sql, fileStore, { id, engagementId, result: verdict.result });
       if (accountId === null) return;
       onResult(accountId);
       onScan(verdict.result);
@@ -78,7 +78,7 @@ export class Scans {
   }
 
   async #verdictOn(id: FileId): Promise<Verdict> {
-    const file = await this.#parts.disk.open(id);
+    const file = await this.#parts.fileStore.open(id);
     if (file === null) throw new ScanFault('its bytes are not in the USHER_DATA_DIR of this process');
     const bytes = file.createReadStream();
     try {

@@ -17,11 +17,11 @@ interface Scanned {
  */
 export async function settleScan(
   sql: Sql,
-  disk: FileStore,
+  fileStore: FileStore,
   { id, engagementId, result }: Scanned,
 ): Promise<AccountId | null> {
   const accountId = await writeScan(sql, { id, engagementId, result });
-  if (accountId !== null && result === 'infected') await removeBytes(sql, disk, id);
+  if (accountId !== null && result === 'infected') await removeBytes(sql, fileStore, id);
   return accountId;
 }
 
@@ -49,11 +49,11 @@ export async function writeScan(sql: Sql, { id, engagementId, result }: Scanned)
 }
 
 /** What does not succeed here the sweep does again. */
-export async function removeBytes(sql: Sql, disk: FileStore, id: FileId): Promise<void> {
+export async function removeBytes(sql: Sql, fileStore: FileStore, id: FileId): Promise<void> {
   try {
-    await disk.remove(id);
+    await fileStore.remove(id);
     await markRemoved(sql, id);
   } catch {
-    // The disk has logged its part; a database that is away is logged by whoever asks it next.
+    // The file store has logged its failure; a database that is away is logged by whoever asks it next.
   }
 }

@@ -8,9 +8,9 @@ const leftoverAfterMs = 60 * 60_000;
 const mostRemovals = 1_000;
 
 /** Takes away what crashes have left: files without a row, marks of files that have one, bytes of infected and deleted ones. */
-export async function sweepFiles(sql: Sql, disk: FileStore, now: Date): Promise<void> {
-  const old = await disk.unsettled(new Date(now.getTime() - leftoverAfterMs));
+export async function sweepFiles(sql: Sql, fileStore: FileStore, now: Date): Promise<void> {
+  const old = await fileStore.unsettled(new Date(now.getTime() - leftoverAfterMs));
   const known = await knownFiles(sql, old);
-  for (const id of old) await (known.has(id) ? disk.settle(id) : disk.discard(id));
-  for (const id of await listToRemove(sql, mostRemovals)) await removeBytes(sql, disk, id);
+  for (const id of old) await (known.has(id) ? fileStore.settle(id) : fileStore.discard(id));
+  for (const id of await listToRemove(sql, mostRemovals)) await removeBytes(sql, fileStore, id);
 }

@@ -22,7 +22,7 @@ import { countFiles, insertFile } from './store.ts';
 
 const summary = 'Send a file: multipart/form-data with one part, `content`, that has a file name';
 
-/** A file on its way: on the disk, and its row perhaps not yet committed. */
+/** A file on its way: its bytes are stored, and its row is perhaps not yet committed. */
 interface Arriving {
   readonly id: FileId;
   /** Its row has been inserted; whether that was committed, only an answer tells. */
@@ -107,21 +107,21 @@ async function whileArriving(
   if (!multipart.test(request.headers['content-type'] ?? '')) throw notMultipart();
   const allowed = await refuseUpload(request, room);
   const { engagement_id: engagementId } = request.params as { engagement_id: EngagementId };
-  const giveBack = slots.take(`${engagementId} ${partyOf(request).id}`);
-  const { disk } = room;
+  const giveBack = slots.take(`${engagementId} ${partyOf(request.caller).id}`);
+  const { fileStore } = room;
   const file: Arriving = { id: newId<FileId>(), isInserted: false };
   let isDoubtful = false;
   let isStored = false;
   try {
-    const answer = await finish(file, await receiveFile(request.raw, { disk, id: file.id }, allowed));
+    const answer = await finish(file, await receiveFile(request.raw, { fileStore, id: file.id }, allowed));
     isStored = file.isInserted;
     return answer;
   } catch (error) {
     isDoubtful = file.isInserted && !(error instanceof Refusal);
     throw error;
   } finally {
-    if (isStored) await disk.settle(file.id);
-    else if (!isDoubtful) await disk.discard(file.id);
+    if (isStored) await fileStore.settle(file.id);
+    else if (!isDoubtful) await fileStore.discard(file.id);
     giveBack();
     if (isStored) room.onStored();
   }
@@ -136,7 +136,7 @@ async function refuseUpload(request: FastifyRequest, { scanner }: FileService): 
   if (!isKeyed) refusePast(request, engagement);
   const site = await findSite(request.sql, engagement.site_id);
   if (site === null) throw new Error('an engagement without a site');
-  const { kind } = partyOf(request);
+  const { kind } = partyOf(request.caller);
   if (!site.allowed_file_senders[kind])
     throw new Refusal('forbidden', `The site does not take files from ${kind}s (allowed_file_senders).`);
   if (scanner.kind === 'unset')
@@ -147,7 +147,7 @@ async function refuseUpload(request: FastifyRequest, { scanner }: FileService): 
 
 /** Only those who take part now may send. */
 function refusePast(request: FastifyRequest, engagement: EngagementRow): void {
-  const { kind, id } = partyOf(request);
+  const { kind, id } = partyOf(request.caller);
   if (engagement.ended_at !== null || (kind === 'operator' && engagement.operator_id !== id))
     throw engagementEnded(engagement);
 }
@@ -168,7 +168,7 @@ async function insert(
   request: FastifyRequest,
   { room, engagementId, id, received }: Insertion,
 ): Promise<void> {
-  const party = partyOf(request);
+  const party = partyOf(request.caller);
   // While the file was coming, the engagement may have ended or passed on, or its operator may have been taken off the site.
   if ((await lockEngaged(sql, accountOf(request), engagementId, party)) === null)
     throw engagementEnded(await permittedEngagement(request, engagementId));

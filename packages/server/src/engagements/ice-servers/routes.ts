@@ -15,7 +15,7 @@ export function iceServerRoutes(app: App, ice: Config['ice']): void {
       },
     },
     async (request, reply) => {
-      const { kind, id } = partyOf(request);
+      const { kind, id } = partyOf(request.caller);
       reply.header('cache-control', 'no-store');
       return iceServersFor(`${kind}-${id}`, ice, new Date());
     },

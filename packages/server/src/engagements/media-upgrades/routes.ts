@@ -60,7 +60,7 @@ export function mediaUpgradeRoutes(app: App, turns: Turns): void {
       const { engagement_id: engagementId, upgrade_id: upgradeId } = request.params;
       const { action } = request.body;
       if (action !== 'accept') return close(request, action);
-      const by = partyOf(request);
+      const by = partyOf(request.caller);
       const accepted = await turns.run(accountOf(request), { name: 'acceptUpgrade', engagementId, upgradeId, by });
       if (accepted === null) return answered(request, 'accepted');
       permitParticipant(request);
@@ -105,7 +105,7 @@ function readRoutes(app: App): void {
 async function ask(request: FastifyRequest, engagementId: EngagementId, asked: UpgradeInput): Promise<UpgradeRow> {
   const { audio, video } = asked;
   const accountId = accountOf(request);
-  const by = partyOf(request);
+  const by = partyOf(request.caller);
   const target = by.kind === 'visitor' ? 'operator' : 'visitor';
   const made = await inTransaction(request.sql, async (sql) => {
     const engaged = await lockEngaged(sql, accountId, engagementId, by);
@@ -131,7 +131,7 @@ async function ask(request: FastifyRequest, engagementId: EngagementId, asked: U
 async function close(request: FastifyRequest, action: 'decline' | 'cancel'): Promise<UpgradeRow> {
   const { engagement_id: engagementId, upgrade_id: id } = request.params as Names;
   const accountId = accountOf(request);
-  const by = partyOf(request);
+  const by = partyOf(request.caller);
   const state = action === 'decline' ? 'declined' : 'canceled';
   const closed = await inTransaction(request.sql, async (sql) => {
     const engaged = await lockEngaged(sql, accountId, engagementId, by);

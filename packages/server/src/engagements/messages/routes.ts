@@ -114,7 +114,7 @@ async function send(
   const { engagement_id: engagementId, message_id: id } = names;
   if (!versionFour.test(id)) throw invalid([{ attribute: '/message_id', detail: 'must be a UUID of version 4' }]);
   const { content, attachment = null, metadata = null, target } = input;
-  const from = partyOf(request);
+  const from = partyOf(request.caller);
   if (target === from.kind)
     throw invalid([{ attribute: '/target', detail: `must be ${otherSide[from.kind]}, the other side` }]);
   const message = {
@@ -147,7 +147,7 @@ async function sentBefore(request: FastifyRequest, names: Names, input: MessageI
   const engagement = await permittedEngagement(request, engagementId);
   const { account_id: accountId } = engagement;
   const known = await findMessage(request.sql, { accountId, engagementId, id });
-  const { kind, id: senderId } = partyOf(request);
+  const { kind, id: senderId } = partyOf(request.caller);
   if (known !== null) {
     if (known.sender.type === kind && known.sender.id === senderId && isSame(known, input)) return known;
     throw new Refusal('message_conflict', `The engagement has another message ${id}. Send this one under a new id.`);
@@ -164,7 +164,7 @@ async function refuseFiles(
   { engagement_id: engagementId }: Names,
   ids: readonly string[],
 ): Promise<never> {
-  const { kind: sender } = partyOf(request);
+  const { kind: sender } = partyOf(request.caller);
   const known = new Map((await cleanFiles(request.sql, { engagementId, ids, sender })).map((file) => [file.id, file]));
   const at = (index: number): string => `/attachment/files/${index}/id`;
   const foreign = ids.flatMap((id, index) => (known.has(id as FileId) ? [] : [index]));
@@ -196,7 +196,7 @@ function isSame(known: MessageRow, { content, attachment = null, metadata = null
 async function acknowledge(request: FastifyRequest, { engagement_id, message_id: id }: Names): Promise<MessageRow> {
   const { sql } = request;
   const named = { accountId: accountOf(request), engagementId: engagement_id, id };
-  const by = partyOf(request);
+  const by = partyOf(request.caller);
   const acknowledged = await acknowledgeMessage(sql, { ...named, by });
   permitParticipant(request);
   if (acknowledged !== null) return acknowledged;

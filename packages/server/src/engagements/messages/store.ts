@@ -173,7 +173,7 @@ function appendingNews(sender: Exclude<Sender, Side>) {
   return appending(sender, 'engaged, sent', { type, at: 'at', payload });
 }
 
-/** Files are in the event of the message, not in the event of its delivery. That a message of the system has arrived is no event. */
+/** Files are in the event of the message, not in that of its delivery. The delivery of a system message is no event. */
 function appendingStatus(sender: Side) {
   const type = 'engagement.chat.message_status';
   const attachment = "CASE WHEN attachment ->> 'type' <> 'files' THEN attachment END";

@@ -85,7 +85,7 @@ export function requestRoutes(app: App, parts: RequestRouteParts): void {
     async (request) => {
       const answered = await turns.run(accountOf(request), {
         name: 'answer',
-        ...answerOf(request.params.request_id, partyOf(request), request.body),
+        ...answerOf(request.params.request_id, partyOf(request.caller), request.body),
       });
       permitParticipant(request);
       return showRequest(answered ?? (await answeredBefore(request, request.params.request_id, request.body)));
@@ -136,11 +136,11 @@ function listRoute(app: App, turns: Turns): void {
 
 /** What operators ask for all day is on the board. */
 async function pendingOf(request: FastifyRequest, turns: Turns): Promise<RequestView[]> {
-  const { kind, id } = partyOf(request);
+  const { kind, id } = partyOf(request.caller);
   const order = kind === 'operator' ? { operatorId: id } : { visitorId: id };
   const requests = await turns.run(accountOf(request), { name: 'lookAtRequests', ...order });
   return (requests ?? [])
-    .filter((each) => each.kind !== 'transfer' && isSide(request, each))
+    .filter((each) => each.kind !== 'transfer' && isSide(request.caller, each))
     .toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
 }
 
@@ -150,7 +150,7 @@ async function ask(
   { turns, attacher, addressOf }: RequestRouteParts,
   given: Type.Static<typeof requestInput>,
 ): Promise<RequestView> {
-  const { kind, id } = partyOf(request);
+  const { kind, id } = partyOf(request.caller);
   const { operatorId, visitorId } = sidesOf(
     kind === 'operator' ? { ...given, operator_id: id } : { ...given, visitor_id: id },
   );
@@ -194,7 +194,7 @@ function sidesOf(given: { operator_id?: OperatorId; visitor_id?: VisitorId }): {
 /** It is not pending, or not the caller's to answer. Having accepted it before is as good as accepting it. */
 async function answeredBefore(request: FastifyRequest, id: RequestId, { action }: AnswerInput): Promise<RequestRow> {
   const found = await permittedRequest(request, id);
-  const asked = partyOf(request).kind !== found.origin;
+  const asked = partyOf(request.caller).kind !== found.origin;
   if (action === 'accept' && found.state === 'accepted' && asked) return found;
   throw requestEnded(found);
 }
@@ -203,7 +203,7 @@ async function answeredBefore(request: FastifyRequest, id: RequestId, { action }
 async function permittedRequest(request: FastifyRequest, id: RequestId): Promise<RequestRow> {
   const found = await findRequest(request.sql, accountOf(request), id);
   if (found === null || found.kind === 'transfer') throw notFound('engagement request', id);
-  if (!isSide(request, found)) refuseStranger(request, { noun: 'engagement request', id, siteId: found.siteId });
+  if (!isSide(request.caller, found)) refuseStranger(request, { noun: 'engagement request', id, siteId: found.siteId });
   permitParticipant(request);
   return found;
 }

@@ -41,7 +41,7 @@ export function signalRoutes(app: App, sql: Sql): void {
     },
     async (request, reply) => {
       const { engagement_id: engagementId } = request.params;
-      const by = partyOf(request);
+      const by = partyOf(request.caller);
       const pieces = inPieces(JSON.stringify(signalOf(engagementId, by.kind, request.body)));
       for (const _ of pieces) limit.take(`${engagementId} ${by.kind} ${by.id}`);
       const sending = { accountId: accountOf(request), engagementId, by, pieces };

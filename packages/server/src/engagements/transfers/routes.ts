@@ -156,12 +156,12 @@ function answerRoutes(app: App, turns: Turns): void {
       const { request_id: id } = request.params;
       const answered = await turns.run(accountOf(request), {
         name: 'answerTransfer',
-        ...answerOf(request.params.request_id, partyOf(request), request.body),
+        ...answerOf(request.params.request_id, partyOf(request.caller), request.body),
       });
       permitParticipant(request);
       if (answered !== null) return showTransferRequest(answered);
       const before = await permittedTransfer(request, id);
-      if (request.body.action === 'accept' && before.state === 'accepted' && isSide(request, before))
+      if (request.body.action === 'accept' && before.state === 'accepted' && isSide(request.caller, before))
         return showTransferRequest(before);
       throw requestEnded(before);
     },
@@ -280,7 +280,7 @@ async function readRequest(request: FastifyRequest, id: RequestId | null): Promi
 /** The operator who was asked, or one who has or had the engagement. */
 async function permittedTransfer(request: FastifyRequest, id: RequestId): Promise<RequestRow> {
   const found = await readRequest(request, id);
-  if (!isSide(request, found) && !(await hadEngagement(request, found.engagementId)))
+  if (!isSide(request.caller, found) && !(await hadEngagement(request, found.engagementId)))
     refuseStranger(request, { noun: 'transfer request', id, siteId: found.siteId });
   permitParticipant(request);
   return found;

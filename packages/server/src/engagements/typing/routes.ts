@@ -49,7 +49,7 @@ async function indicate(
   typing: boolean,
 ): Promise<void> {
   const accountId = accountOf(request);
-  const by = partyOf(request);
+  const by = partyOf(request.caller);
   const type = `engagement.chat.typing_indicator.${by.kind}` as const;
   const stroke = { accountId, engagementId, by, type };
   const engaged = await beginStroke(request.sql, stroke);

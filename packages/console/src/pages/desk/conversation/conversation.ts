@@ -49,8 +49,7 @@ export interface Transfer {
  *   passed_on  open                –                 ended      –
  *   ended      –                   –                 –          –
  */
-type Stage =
-  { readonly name: 'open'; readonly transfer: Transfer | null } | { readonly name: 'passed_on' | 'ended' };
+type Stage = { readonly name: 'open'; readonly transfer: Transfer | null } | { readonly name: 'passed_on' | 'ended' };
 
 export interface Conversation {
   readonly id: string;

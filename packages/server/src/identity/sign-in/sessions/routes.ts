@@ -52,7 +52,9 @@ export function sessionRoutes(app: App, parts: SignInParts): void {
     },
     async (request, reply) => {
       refuseCrossOrigin(request, parts.publicUrl);
-      const session = await signIn(parts, request, request.body);
+      const { sql, ip: address, headers } = request;
+      const visit = { sql, address, userAgent: headers['user-agent'], cookies: headers.cookie };
+      const session = await signIn(parts, visit, request.body);
       reply.code(201);
       return answerEntered({ tokens: parts.tokens, request, reply }, session);
     },

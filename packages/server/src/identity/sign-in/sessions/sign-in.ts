@@ -1,7 +1,6 @@
 import { maxEmailLength } from '@usher/contract/limits';
-import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { inTransaction } from '../../../platform/database.ts';
+import { inTransaction, type Sql } from '../../../platform/database.ts';
 import { addressKey } from '../../../platform/rate-limit.ts';
 import { body, checked } from '../../../platform/schema.ts';
 import { digestOf } from '../../secrets.ts';
@@ -43,14 +42,22 @@ export const credentials = checked(fields, (value) => {
   return first.filter((name) => !given(name)).map((name) => ({ attribute: `/${name}`, detail: 'is required' }));
 });
 
+/** Who signs in, as far as their request says. */
+interface Visit {
+  readonly sql: Sql;
+  readonly address: string;
+  readonly userAgent: string | undefined;
+  readonly cookies: string | undefined;
+}
+
 /** Opens a session, in place of the one that the browser holds. */
-export async function signIn(parts: SignInParts, request: FastifyRequest, given: Credentials): Promise<OpenedSession> {
-  parts.attempts.take(addressKey(request.ip));
-  const userAgent = request.headers['user-agent'];
-  const shown = given.link === undefined ? await check(parts, request, given) : null;
-  const held = readCookie(request.headers.cookie);
-  const presented = readDevice(request.headers.cookie);
-  return inTransaction(request.sql, async (sql) => {
+export async function signIn(parts: SignInParts, visit: Visit, given: Credentials): Promise<OpenedSession> {
+  const { userAgent, cookies } = visit;
+  parts.attempts.take(addressKey(visit.address));
+  const shown = given.link === undefined ? await check(parts, visit, given) : null;
+  const held = readCookie(cookies);
+  const presented = readDevice(cookies);
+  return inTransaction(visit.sql, async (sql) => {
     const spent = given.link === undefined ? null : await spendLink(sql, given.link);
     const entrant = spent === null ? shown : ({ ...spent, proof: { by: 'link' } } as const);
     if (entrant === null) throw invalidCredentials('The link was used already, or is older than an hour.');
@@ -61,21 +68,21 @@ export async function signIn(parts: SignInParts, request: FastifyRequest, given:
 }
 
 /** Counts a guess by whoever makes it. A browser is known only for those who have signed in with it. */
-async function countGuess({ guesses }: SignInParts, request: FastifyRequest, email: string): Promise<() => void> {
-  const device = readDevice(request.headers.cookie);
-  if (device !== null && (await isKnownDevice(request.sql, device, email)))
+async function countGuess({ guesses }: SignInParts, visit: Visit, email: string): Promise<() => void> {
+  const device = readDevice(visit.cookies);
+  if (device !== null && (await isKnownDevice(visit.sql, device, email)))
     return guesses.fromKnownDevice(digestOf(device).toString('base64url'), email);
-  return guesses.fromAnybody(request.ip, email);
+  return guesses.fromAnybody(visit.address, email);
 }
 
 async function check(
   parts: SignInParts,
-  request: FastifyRequest,
+  visit: Visit,
   { email, password, api_key_id: keyId, api_key_secret: secret }: Credentials,
 ): Promise<Omit<Entrant, 'userAgent' | 'presented'>> {
-  const { sql } = request;
+  const { sql } = visit;
   if (email !== undefined && password !== undefined) {
-    const right = await countGuess(parts, request, email);
+    const right = await countGuess(parts, visit, email);
     const { hash, ...owner } = await checkPassword(sql, parts.hasher, { email, password });
     right();
     return { ...owner, proof: { by: 'password', hash } };
