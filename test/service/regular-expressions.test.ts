@@ -24,7 +24,7 @@ const builtAtRunTime = [
   // Digits with bounds, between dashes.
   'packages/server/src/feed/position.ts',
   // The addresses of routes: `[^/]+` between slashes, so every character has one way to match.
-  'packages/server/src/platform/http.ts',
+  'packages/server/src/platform/create-app.ts',
   // Two patterns that are in openapi.json too.
   'packages/server/src/schedules/business-hours.ts',
 ];

@@ -34,8 +34,9 @@ export class NatsParser {
   *read(chunk: Buffer): Generator<NatsOperation> {
     this.#unread = this.#unread.length === 0 ? chunk : Buffer.concat([this.#unread, chunk]);
     for (let line = this.#peekLine(); line !== null; line = this.#peekLine()) {
-      const [, word = '', rest = ''] = /^(\S+)\s*(.*)$/.exec(line) ?? [];
+      const [word = ''] = line.split(/\s/, 1);
       const name = word.toUpperCase();
+      const rest = line.slice(word.length).trimStart();
       const lineBytes = Buffer.byteLength(line) + lineEnd.length;
       if (name === 'MSG' || name === 'HMSG') {
         const message = this.#peekMessage(rest.split(/\s+/), name === 'HMSG', lineBytes);
