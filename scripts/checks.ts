@@ -5,15 +5,21 @@ import { once } from 'node:events';
 export type Check = readonly [title: string, args: readonly string[]];
 
 const bin = (name: string): string[] => [`node_modules/${name}`];
-const types = (title: string, ...args: readonly string[]): Check => [title, [...bin('typescript/bin/tsc'), ...args]];
+
+/** What the last check of these types found out is kept: the next one looks at what has changed since. */
+function types(title: string, project = '.'): Check {
+  const memory = `node_modules/.cache/${project.replaceAll('/', '-')}.tsbuildinfo`;
+  const args = ['--project', project, '--incremental', '--tsBuildInfoFile', memory];
+  return [title, [...bin('typescript/bin/tsc'), ...args]];
+}
 
 /** These find mistakes. The quickest come first. */
 export const codeChecks: readonly Check[] = [
   ['import direction', ['scripts/check-imports.ts']],
   types('types'),
-  types('types of the console', '--project', 'packages/console'),
-  types('types of the widget', '--project', 'packages/widget'),
-  types('types of calls', '--project', 'packages/call'),
+  types('types of the console', 'packages/console'),
+  types('types of the widget', 'packages/widget'),
+  types('types of calls', 'packages/call'),
   ['dead code', [...bin('knip/bin/knip.js'), '--no-progress', '--no-config-hints']],
   ['lint', [...bin('oxlint/bin/oxlint'), '--type-aware', '--quiet', '--deny-warnings']],
 ];
