@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { Audited, Recorded } from '../../identity/audit/audit.ts';
 import { channelOf } from '../channels/channels.ts';
-import { shownWebhook, webhookOutput, type WebhookRow } from './webhook.ts';
+import { shownWebhook, webhookFields, webhookOutput, type WebhookRow } from './webhook.ts';
 
 /**
  * A webhook in the audit log: what it was set to, and not how it fares. Headers are often there for a password, and addresses
@@ -9,8 +9,7 @@ import { shownWebhook, webhookOutput, type WebhookRow } from './webhook.ts';
  */
 export const webhookAudit = {
   of: Type.Object({ ...webhookOutput.properties, origin: Type.String() }),
-  hides: ['url', 'headers'],
-  omits: ['disabled_because', 'disabled_at', 'failing_since', 'covered_site_ids'],
+  ...webhookFields.audit,
 } satisfies Partial<Audited>;
 
 export function auditedWebhook(row: WebhookRow): object {

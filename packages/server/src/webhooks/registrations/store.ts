@@ -3,7 +3,7 @@ import type { DestinationId } from '../../events/destination.ts';
 import { loggedTypes } from '../../events/subscribers.ts';
 import type { Piece, Sql } from '../../platform/database.ts';
 import type { AccountId, OperatorId, SiteId } from '../../platform/ids.ts';
-import type { StoredWebhook, WebhookRow } from './webhook.ts';
+import { webhookFields, type WebhookRow, type WebhookSettings } from './webhook.ts';
 
 /** What an operator has to do with the webhooks of an account. */
 export interface Reach {
@@ -14,10 +14,11 @@ export interface Reach {
   readonly registrar: OperatorId | null;
 }
 
+const plainColumns = webhookFields.columns.filter((name) => name !== 'headers');
+
 const columns = (sql: Sql): Piece => sql`
-  id, account_id, destination_id, url, method, CASE WHEN method IS NOT NULL THEN headers END AS headers,
-  credentials IS NOT NULL AS has_credentials, events, site_ids, description, ordering, enabled, disabled_because, disabled_at, failing_since, version, created_at, updated_at, registered_by,
-  url_set_by, is_sample, covers, webhook_reach(site_ids, has_covered) AS reach_site_ids,
+  ${sql(plainColumns)}, CASE WHEN method IS NOT NULL THEN headers END AS headers, credentials IS NOT NULL AS has_credentials,
+  webhook_reach(site_ids, has_covered) AS reach_site_ids,
   coalesce(covers, ARRAY(SELECT s.id FROM sites s
                           WHERE s.account_id = webhooks.account_id
                           ORDER BY s.created_at, s.id)) AS covered_site_ids`;
@@ -115,7 +116,7 @@ interface SealedSecrets {
 export async function insertWebhook(
   sql: Sql,
   { id, accountId, destinationId, registeredBy }: Place & { readonly registeredBy: OperatorId | 'sample data' },
-  { secret, credentials = null, ...webhook }: StoredWebhook & SealedSecrets,
+  { secret, credentials = null, ...webhook }: WebhookSettings & SealedSecrets,
 ): Promise<WebhookRow> {
   const { url, method, headers, events, site_ids, description, ordering, enabled } = webhook;
   const isSample = registeredBy === 'sample data';
@@ -144,7 +145,7 @@ interface ChangedSecrets {
 export async function updateWebhook(
   sql: Sql,
   { id, destinationId, urlSetBy }: Omit<Place, 'accountId'> & { readonly urlSetBy: OperatorId | null },
-  { isSigned, credentials, ...webhook }: StoredWebhook & ChangedSecrets,
+  { isSigned, credentials, ...webhook }: WebhookSettings & ChangedSecrets,
 ): Promise<WebhookRow> {
   const { url, method, headers, events, site_ids, description, ordering, enabled } = webhook;
   const [row] = await sql<WebhookRow[]>`
