@@ -1,6 +1,7 @@
+import { weekdays } from '@usher/contract/opening-times';
 import type { Entry } from './harness.ts';
 import type { Size } from './lab.ts';
-import { type HoursPolicy, weekdays } from '../packages/server/src/schedules/business-hours.ts';
+import type { HoursPolicy } from '../packages/server/src/schedules/business-hours.ts';
 import { type CompiledHours, compileHours, isOpen, nextChange } from '../packages/server/src/schedules/hours.ts';
 
 /** How many instants are asked about, and how often. */

@@ -18,6 +18,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   webhooks: ['events', 'identity', 'platform', 'config'],
   'site-deletion': ['engagements', 'routing', 'queues', 'schedules', 'events', 'identity', 'platform', 'config'],
   sample: [
+    'site-deletion',
     'feed',
     'webhooks',
     'engagements',

@@ -11,7 +11,6 @@ import {
   violationsOf,
   type WebhookFields,
 } from '../../packages/console/src/pages/webhooks/registrations/fields.ts';
-import { secretFault } from '../../packages/console/src/pages/webhooks/registrations/rules.ts';
 import { verifySnippet } from '../../packages/console/src/pages/webhooks/catalogue/verify-snippet.ts';
 import { webhookViolations } from '../../packages/server/src/events/subscription.ts';
 import { comesTrue, proof, openBrowser, type TestPage } from '../support/browser.ts';
@@ -170,20 +169,6 @@ test('the form and the server refuse the same', () => {
   for (const each of [...urls, ...headers, ...pushes]) {
     const server = webhookViolations(bodyOf(each)).length > 0;
     assert.equal(violationsOf(each).length > 0, server, JSON.stringify(each));
-  }
-  const bytes = (count: number) => `whsec_${Buffer.alloc(count, 7).toString('base64')}`;
-  for (const secret of [
-    bytes(24),
-    bytes(23),
-    bytes(64),
-    bytes(65),
-    `${bytes(32)}=`,
-    bytes(32).replace(/.=$/, 'F='),
-    'x',
-  ]) {
-    const shape = /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/.test(secret);
-    const refused = !shape || webhookViolations({ ...bodyOf(fields), secret }).length > 0;
-    assert.equal(secretFault(secret) !== null, refused, secret);
   }
 });
 

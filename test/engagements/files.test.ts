@@ -317,7 +317,7 @@ test('what crashes leave is swept: files without a row after an hour, marks, byt
   const young = randomUUID() as never;
   for (const id of [lost, partial, young]) {
     await disk.begin(id);
-    writeFileSync(disk.partOf(id), 'left');
+    writeFileSync(disk.incomingPath(id), 'left');
   }
   await disk.keep(lost);
   const known = (await sent(manual, talk, fileForm('known'))) as never;

@@ -1,5 +1,5 @@
+import type { Role } from '@usher/contract/roles';
 import { importJWK, SignJWT, type JWK } from 'jose';
-import type { Role } from '../../packages/server/src/identity/caller.ts';
 import type { SiteId } from '../../packages/server/src/platform/ids.ts';
 import { startCarrier } from './carrier.ts';
 import type { CallerKind } from './expected-access.ts';

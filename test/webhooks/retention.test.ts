@@ -222,7 +222,7 @@ test('a webhook that came with a ticket goes when nothing has brought it along f
     INSERT INTO engagement_requests (id, account_id, site_id, kind, origin, visitor_id, operator_id, media, state,
                                      timeout_ms, notes, created_at, updated_at)
     SELECT gen_random_uuid(), account_id, site_id, 'direct', 'operator', visitor_id, operator_id, media, 'pending',
-           2000000000, json_build_object('webhooks', ARRAY[${requested.id}::text]), ${daysAgo(9)}, ${daysAgo(9)}
+           2000000000, json_build_object('platform', 'sms', 'webhooks', ARRAY[${requested.id}::text]), ${daysAgo(9)}, ${daysAgo(9)}
       FROM engagements WHERE id = ${chat.id}`;
   await fill(sql, held, 'held', { count: 1 });
   await fill(sql, fresh, 'fresh', { count: 1 });

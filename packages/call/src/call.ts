@@ -40,7 +40,6 @@ export class Call {
   readonly #listeners = new Set<() => void>();
   readonly #stops: (() => void)[] = [];
   #view: CallView;
-  readonly #awaitsClick = new Set<Kind>();
   /** Our end. */
   #me = '';
   /** The other one, once it has been heard of. */
@@ -83,13 +82,13 @@ export class Call {
    */
   async start(kinds: readonly Kind[] = this.#sent()): Promise<void> {
     if (this.#view.state.name !== 'idle') return;
-    for (const kind of this.#sent()) if (!kinds.includes(kind)) this.#awaitsClick.add(kind);
+    this.#local.awaitClick(this.#sent().filter((kind) => !kinds.includes(kind)));
     this.#me = newId();
     this.#show({ state: { name: 'preparing' } });
     await this.#local.take(this.#sent().filter((kind) => kinds.includes(kind)));
     if (this.#ended) return this.#letGo();
     // While somebody was looking for the button that allows it, something else may have been agreed on.
-    this.#dropUnsent();
+    this.#local.keepOnly(this.#sent());
     this.#showLocal();
     this.#wait('connecting');
     this.#watch();
@@ -113,9 +112,9 @@ export class Call {
     const before = this.#sent();
     this.#show({ media });
     if (this.#view.state.name === 'idle') return;
-    for (const kind of this.#sent()) if (!before.includes(kind)) this.#awaitsClick.add(kind);
+    this.#local.awaitClick(this.#sent().filter((kind) => !before.includes(kind)));
     if (!this.#isUnderWay) return;
-    this.#dropUnsent();
+    this.#local.keepOnly(this.#sent());
     this.#showLocal();
     this.#do(async () => {
       await this.#peer?.arrange(this.#view.media);
@@ -125,13 +124,12 @@ export class Call {
 
   /** Devices that are to be sent since both sides agreed on more, and that nobody has started or turned off yet. */
   get awaitsClick(): readonly Kind[] {
-    return [...this.#awaitsClick];
+    return this.#local.awaitsClick;
   }
 
   /** To be called by a click by which somebody agrees to be heard or seen. */
   async startDevices(kinds: readonly Kind[] = this.awaitsClick): Promise<void> {
     if (this.#ended || this.#view.state.name === 'idle') return;
-    for (const kind of kinds) this.#awaitsClick.delete(kind);
     await this.#local.take(kinds);
     for (const kind of kinds) await this.#replace(kind);
   }
@@ -147,8 +145,7 @@ export class Call {
   /** A camera that is off is let go of. */
   async setCamera(on: boolean): Promise<void> {
     if (on) return this.#reacquire('video');
-    this.#awaitsClick.delete('video');
-    this.#local.drop('video');
+    this.#local.turnOff('video');
     await this.#replace('video');
   }
 
@@ -194,16 +191,6 @@ export class Call {
 
   get #isOperator(): boolean {
     return this.#options.side === 'operator';
-  }
-
-  /** Lets go of the devices that are not to be heard or seen. */
-  #dropUnsent(): void {
-    const sent = this.#sent();
-    for (const kind of ['audio', 'video'] as const) {
-      if (sent.includes(kind)) continue;
-      this.#awaitsClick.delete(kind);
-      this.#local.drop(kind);
-    }
   }
 
   #sent(): readonly Kind[] {
@@ -379,23 +366,13 @@ export class Call {
 
   async #reacquire(kind: Kind): Promise<void> {
     if (this.#ended || !this.#sent().includes(kind)) return;
-    this.#awaitsClick.delete(kind);
     await this.#local.take([kind]);
     await this.#replace(kind);
   }
 
   async #choose(kind: Kind, id: string): Promise<void> {
     if (this.#ended) return;
-    // A camera that is off, or none that is sent, is not turned on by choosing.
-    if (this.#local.isOff(kind) || !this.#sent().includes(kind)) {
-      this.#local.chosen[kind] = id;
-      return;
-    }
-    const muted = this.#local.track(kind)?.enabled === false;
-    await this.#local.choose(kind, id);
-    const track = this.#local.track(kind);
-    if (track !== null) track.enabled = !muted;
-    await this.#replace(kind);
+    if (await this.#local.choose(kind, id, this.#sent().includes(kind))) await this.#replace(kind);
   }
 
   async #replace(kind: Kind): Promise<void> {

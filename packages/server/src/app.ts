@@ -74,6 +74,7 @@ import type { TellEngagement } from './engagements/visitor-authentication/conclu
 import { providerRoutes } from './engagements/visitor-authentication/providers/routes.ts';
 import { authenticationRequestRoutes } from './engagements/visitor-authentication/requests/routes.ts';
 import { carrierRoutes } from './engagements/sms/carrier-routes.ts';
+import { twilioCarrier } from './engagements/sms/carriers/twilio.ts';
 import { smsRoutes } from './engagements/sms/routes.ts';
 import { startSms, type SmsService } from './engagements/sms/service.ts';
 import { iceServerRoutes } from './engagements/ice-servers/routes.ts';
@@ -408,14 +409,13 @@ function openSms({ app, config, database, feed, log, hints, metrics, turns, look
   if (config.twilio === null) return null;
   const sql = database.connect(smsOptions);
   const sms = startSms({
-    settings: config.twilio,
+    carrier: twilioCarrier(config.twilio, lookup),
     sql,
     turns,
     feed,
     log,
     registry: metrics.registry,
     tell: (accountId) => hints.tell(accountId),
-    lookup,
   });
   app.addHook('onClose', async () => {
     await sms.stop();

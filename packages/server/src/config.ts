@@ -282,18 +282,25 @@ function scanner(value: string, embedded: boolean): ScannerChoice {
   return { kind: 'clamd', host, port: url.port === '' ? 3_310 : Number(url.port) };
 }
 
+/** What must be set for SMS. */
+export const carrierSettings = [
+  'USHER_TWILIO_BASE_URL',
+  'USHER_TWILIO_ACCOUNT_SID',
+  'USHER_TWILIO_AUTH_TOKEN',
+  'USHER_TWILIO_PUBLIC_URL',
+] as const satisfies readonly SettingName[];
+
+/** Whether these settings are made. They go together: some without the others are an error. */
+function areSet(read: (name: SettingName) => string, names: readonly SettingName[]): boolean {
+  const missing = names.filter((name) => read(name) === '');
+  if (missing.length > 0 && missing.length < names.length)
+    throw new SettingError(`${names.join(', ')} go together: set all or none. Missing: ${missing.join(', ')}.`);
+  return missing.length === 0;
+}
+
 /** Values are never repeated in the messages: one of them is a secret, and they are easily mixed up. */
 function twilio(read: (name: SettingName) => string): Config['twilio'] {
-  const names = [
-    'USHER_TWILIO_BASE_URL',
-    'USHER_TWILIO_ACCOUNT_SID',
-    'USHER_TWILIO_AUTH_TOKEN',
-    'USHER_TWILIO_PUBLIC_URL',
-  ] as const;
-  const missing = names.filter((name) => read(name) === '');
-  if (missing.length === names.length) return null;
-  if (missing.length > 0)
-    throw new SettingError(`${names.join(', ')} go together: set all or none. Missing: ${missing.join(', ')}.`);
+  if (!areSet(read, carrierSettings)) return null;
   const accountSid = read('USHER_TWILIO_ACCOUNT_SID');
   const authToken = read('USHER_TWILIO_AUTH_TOKEN');
   if (!/^[A-Za-z0-9]{2,64}$/.test(accountSid))
@@ -312,11 +319,7 @@ function twilio(read: (name: SettingName) => string): Config['twilio'] {
 function apns(read: (name: SettingName) => string): Config['apns'] {
   const sandboxUrl = httpsOrigin('USHER_APNS_SANDBOX_URL', read('USHER_APNS_SANDBOX_URL'));
   const productionUrl = httpsOrigin('USHER_APNS_PRODUCTION_URL', read('USHER_APNS_PRODUCTION_URL'));
-  const names = ['USHER_APNS_KEY_FILE', 'USHER_APNS_KEY_ID', 'USHER_APNS_TEAM_ID'] as const;
-  const missing = names.filter((name) => read(name) === '');
-  if (missing.length === names.length) return null;
-  if (missing.length > 0)
-    throw new SettingError(`${names.join(', ')} go together: set all or none. Missing: ${missing.join(', ')}.`);
+  if (!areSet(read, ['USHER_APNS_KEY_FILE', 'USHER_APNS_KEY_ID', 'USHER_APNS_TEAM_ID'])) return null;
   for (const name of ['USHER_APNS_KEY_ID', 'USHER_APNS_TEAM_ID'] as const) {
     if (!/^[A-Z0-9]{10}$/.test(read(name)))
       throw new SettingError(`${name} must be 10 capital letters and digits, not "${read(name)}".`);

@@ -1,6 +1,6 @@
 import type { MediaUpgradeRequest } from '@usher/client/api-types';
 import type { Message } from './messages.ts';
-import { mediaInWords } from './texts.ts';
+import { words } from './words.ts';
 
 /** What of the state is heard. */
 interface Heard {
@@ -21,10 +21,10 @@ export function announcementsOf(before: Heard, now: Heard): string[] {
   const { upgrade } = now;
   const isInvited = upgrade !== null && upgrade.target === 'visitor' && upgrade.id !== before.upgrade?.id;
   return [
-    ...(before.phase === 'waiting' && now.phase === 'engaged' ? ['We have joined the chat.'] : []),
-    ...unheard(before, now).map((message) => `New message: ${contentOf(message)}`),
-    ...(isInvited ? [`You are invited to ${mediaInWords(upgrade)}.`] : []),
-    ...(before.phase === 'engaged' && now.phase === 'ended' ? ['The chat is over.'] : []),
+    ...(before.phase === 'waiting' && now.phase === 'engaged' ? [words.joined] : []),
+    ...unheard(before, now).map((message) => words.newMessage(contentOf(message))),
+    ...(isInvited ? [words.youAreInvited(words.mediaInWords(upgrade))] : []),
+    ...(before.phase === 'engaged' && now.phase === 'ended' ? [words.over] : []),
   ];
 }
 

@@ -1,4 +1,5 @@
 import type { Engagement } from '@usher/client/api-types';
+import { isCall } from '@usher/contract/media';
 
 /** As media upgrades say it. */
 interface Media {
@@ -15,7 +16,7 @@ export function callMediaOf(
   medium: Engagement['media'],
   { accepted, pending }: { readonly accepted: readonly Media[]; readonly pending: Media | null },
 ): Media | null {
-  if (medium === 'text' || medium === 'phone') return null;
+  if (!isCall(medium)) return null;
   const hasVideo = medium === 'video';
   const fits = (each: Media | null): boolean => each !== null && (each.video !== null) === hasVideo;
   const agreed = accepted.findLast(fits) ?? (fits(pending) ? pending : null);

@@ -7,7 +7,7 @@ import type { Signal } from '@usher/call/signal';
 import type { Api } from '@usher/client/api';
 import { isSame } from './call-media.ts';
 import { newId } from '@usher/client/new-id';
-import type { State } from './state.ts';
+import { engagementOf, type State } from './state.ts';
 import type { Storage } from './storage.ts';
 import { Store } from './store.ts';
 
@@ -103,7 +103,7 @@ export class Calls {
 
   /** The call that goes on, as the server keeps it. */
   get #callId(): string | null {
-    return this.#parts.store.value.engagement?.calls.findLast(({ ended_at }) => ended_at === null)?.id ?? null;
+    return engagementOf(this.#parts.store.value.stage)?.calls.findLast(({ ended_at }) => ended_at === null)?.id ?? null;
   }
 
   get call(): Call | null {
@@ -125,11 +125,12 @@ export class Calls {
   }
 
   #look(): void {
-    const { engagement, phase, callMedia } = this.#parts.store.value;
-    const media = phase === 'engaged' ? callMedia : null;
-    if (phase === 'idle' || phase === 'ended') this.#click.forget();
-    if (engagement?.id !== this.#engagementId || media === null) this.#letGo();
-    this.#engagementId = engagement?.id ?? null;
+    const { stage } = this.#parts.store.value;
+    const media = stage.name === 'engaged' ? stage.callMedia : null;
+    if (stage.name === 'idle' || stage.name === 'ended') this.#click.forget();
+    const engagementId = engagementOf(stage)?.id ?? null;
+    if (engagementId !== this.#engagementId || media === null) this.#letGo();
+    this.#engagementId = engagementId;
     if (!isSame(media, this.state.value.media)) {
       this.state.set({ media });
       if (media !== null && this.#isOn) this.#call?.change(media);

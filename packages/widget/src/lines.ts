@@ -1,9 +1,8 @@
-import { endedCallInWords } from '@usher/call/ended-call';
-import type { EngagedOperator } from '@usher/client/api-types';
+import type { EngagedOperator, Engagement } from '@usher/client/api-types';
 import type { Message } from './messages.ts';
 import type { Unsent } from './outbox.ts';
 import { speakersOf, transferInWords } from './speakers.ts';
-import type { State } from './state.ts';
+import { words } from './words.ts';
 
 /** A line of the conversation as it is shown. */
 export type Line =
@@ -18,8 +17,14 @@ export type Line =
   | { readonly kind: 'unsent'; readonly id: string; readonly unsent: Unsent }
   | { readonly kind: 'event'; readonly id: string; readonly at: string; readonly text: string };
 
+interface Shown {
+  readonly messages: readonly Message[];
+  readonly unsent: readonly Unsent[];
+  readonly engagement: Engagement | null;
+}
+
 /** What was said and what has happened, in order, and at the end what is on its way. */
-export function linesOf({ messages, unsent, engagement }: Pick<State, 'messages' | 'unsent' | 'engagement'>): Line[] {
+export function linesOf({ messages, unsent, engagement }: Shown): Line[] {
   const lastOwn = messages.findLast(({ from }) => from === 'visitor');
   const speakers = speakersOf(messages, engagement);
   const said = messages.map((message) => {
@@ -28,11 +33,11 @@ export function linesOf({ messages, unsent, engagement }: Pick<State, 'messages'
     return { at, line: { kind: 'message', id, message, isLastOwn: message === lastOwn, operator } as const };
   });
   const happened = (engagement?.sub_engagements ?? []).map(({ id, started_at: at }, index) => {
-    const text = index === 0 ? 'You are connected.' : transferInWords(engagement, id);
+    const text = index === 0 ? words.connected : transferInWords(engagement, id);
     return { at, line: { kind: 'event', id, at, text } as const };
   });
   const calls = (engagement?.calls ?? []).flatMap((call) => {
-    const [at, text] = [call.ended_at, endedCallInWords(call)];
+    const [at, text] = [call.ended_at, words.endedCallInWords(call)];
     return at === null || text === null ? [] : [{ at, line: { kind: 'event', id: call.id, at, text } as const }];
   });
   const isOver = engagement?.state === 'ended';
@@ -43,10 +48,7 @@ export function linesOf({ messages, unsent, engagement }: Pick<State, 'messages'
       .map((each) => ({
         kind: 'unsent' as const,
         id: each.id,
-        unsent:
-          isOver && each.refused === undefined
-            ? { ...each, refused: 'The conversation ended before it was sent.' }
-            : each,
+        unsent: isOver && each.refused === undefined ? { ...each, refused: words.endedBeforeSent } : each,
       })),
   ];
 }

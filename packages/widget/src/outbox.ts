@@ -2,6 +2,7 @@ import { ProblemError } from '@usher/client/problem';
 import { newId } from '@usher/client/new-id';
 import { reasonOf } from './reasons.ts';
 import type { Storage } from './storage.ts';
+import { words } from './words.ts';
 
 /** A message that the server has not acknowledged. It is kept in the browser under an id of its own, so that it may be sent again. */
 export interface Unsent {
@@ -94,7 +95,7 @@ export class Outbox {
   scanned(fileId: string, state: 'pending' | 'clean' | 'infected'): void {
     const unsent = this.#unsent.find(({ file }) => file?.id === fileId);
     if (unsent === undefined || state === 'pending') return;
-    const refused = state === 'infected' ? 'A virus was found in this file.' : undefined;
+    const refused = state === 'infected' ? words.virus : undefined;
     this.changeFile(unsent.id, { state }, refused);
   }
 

@@ -1,4 +1,5 @@
 import { colourOf } from './colour.ts';
+import { words } from './words.ts';
 
 /** What the script tag says. */
 export interface Settings {
@@ -17,11 +18,7 @@ export interface Settings {
   readonly asksName: boolean;
 }
 
-const defaults = {
-  title: 'Chat with us',
-  greeting: 'How would you like to talk to us?',
-  colour: '#1f5fbf',
-} as const;
+const usualColour = '#1f5fbf';
 
 /** `null`: the tag does not say whose widget it is. */
 export function readSettings(given: Readonly<Record<string, string | undefined>>, source: string): Settings | null {
@@ -34,9 +31,9 @@ export function readSettings(given: Readonly<Record<string, string | undefined>>
     token: token.trim(),
     origin: new URL(source).origin,
     queues,
-    title: orElse(given['title'], defaults.title),
-    greeting: orElse(given['greeting'], defaults.greeting),
-    colour: colourOf(given['color'] ?? given['colour'] ?? '') ?? defaults.colour,
+    title: orElse(given['title'], words.title),
+    greeting: orElse(given['greeting'], words.greeting),
+    colour: colourOf(given['color'] ?? given['colour'] ?? '') ?? usualColour,
     side: given['position'] === 'left' ? 'left' : 'right',
     theme: theme === 'light' || theme === 'dark' ? theme : 'auto',
     asksName: given['name'] !== 'off',

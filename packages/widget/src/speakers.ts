@@ -1,5 +1,6 @@
 import type { EngagedOperator, Engagement } from '@usher/client/api-types';
 import type { Message } from './messages.ts';
+import { words } from './words.ts';
 
 type Served = Pick<Engagement, 'operators' | 'sub_engagements'>;
 
@@ -25,5 +26,5 @@ export function speakersOf(
 }
 
 export function transferInWords(engagement: Served | null, subEngagementId: string): string {
-  return `You're now chatting with ${operatorOf(engagement, subEngagementId)?.display_name ?? 'another colleague'}`;
+  return words.nowWith(operatorOf(engagement, subEngagementId)?.display_name);
 }

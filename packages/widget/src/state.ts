@@ -5,21 +5,10 @@ import type { Media } from '@usher/call/media';
 import type { Medium } from './media.ts';
 import type { Message } from './messages.ts';
 import type { Unsent } from './outbox.ts';
+import { reasonOf } from './reasons.ts';
+import type { Store } from './store.ts';
 
-/**
- * A visitor is
- *
- *   idle      has asked for nobody;
- *   starting  is asking;
- *   waiting   has a ticket;
- *   engaged   is talking;
- *   ended     was talking. The transcript stays until something new begins.
- *
- * idle → starting → waiting → engaged → ended → idle; from starting and waiting back to idle, with a notice that says why.
- */
-type Phase = 'idle' | 'starting' | 'waiting' | 'engaged' | 'ended';
-
-/** As the event says it that asks, which has no times. */
+/** A request for a call, as the event that asks says it: without times. */
 export type Upgrade = Omit<
   MediaUpgradeRequest,
   'created_at' | 'updated_at' | 'audio_type' | 'phone_number' | 'phone_extension'
@@ -30,8 +19,36 @@ interface Notice {
   readonly text: string;
 }
 
+/**
+ * Where the visitor is:
+ *
+ *   idle      has asked for nobody;
+ *   starting  is asking;
+ *   waiting   has a ticket; `null`: after a reload it could not be read yet;
+ *   engaged   is talking; `null`: after a reload the engagement could not be read yet;
+ *   ended     was talking. The transcript stays until something new begins.
+ *
+ * idle → starting → waiting → engaged → ended → idle. From starting and waiting back to idle, with a notice that says why, and
+ * from any stage to idle when nobody knows the visitor any more. After a reload from idle to whichever stage the visitor is in.
+ */
+export type Stage =
+  | { readonly name: 'idle' | 'starting' }
+  | { readonly name: 'waiting'; readonly ticket: QueueTicket | null }
+  | Engaged
+  | { readonly name: 'ended'; readonly engagement: Engagement };
+
+export interface Engaged {
+  readonly name: 'engaged';
+  readonly engagement: Engagement | null;
+  /** Asked for and not answered yet, by either side. */
+  readonly upgrade: Upgrade | null;
+  /** What is to be heard and seen; `null`: the engagement is a chat. */
+  readonly callMedia: Media | null;
+}
+
+/** What is shown. Messages, files and typing may be known before their engagement has been read: they are no part of its stage. */
 export interface State {
-  readonly phase: Phase;
+  readonly stage: Stage;
   /** What the queues let in; `null`: not known yet. */
   readonly open: readonly Medium[] | null;
   /** By what somebody who is online could serve a visitor; `null`: not known yet. While waiting, in the queues of the ticket. */
@@ -39,16 +56,10 @@ export interface State {
   /** When the hours begin; `null`: they have begun, or that is not known. */
   readonly opensAt: string | null;
   readonly connection: FeedState;
-  readonly ticket: QueueTicket | null;
-  readonly engagement: Engagement | null;
   readonly messages: readonly Message[];
   readonly unsent: readonly Unsent[];
   /** What may be sent in this conversation; `null`: no files, or that is not known yet. */
   readonly fileRules: FileRules | null;
-  /** Asked for and not answered yet, by either side. */
-  readonly upgrade: Upgrade | null;
-  /** What is to be heard and seen; `null`: it is a chat. */
-  readonly callMedia: Media | null;
   readonly isOperatorTyping: boolean;
   readonly notice: Notice | null;
   /** Messages that came while nobody looked. */
@@ -57,18 +68,14 @@ export interface State {
 }
 
 export const initialState: State = {
-  phase: 'idle',
+  stage: { name: 'idle' },
   open: null,
   staffed: null,
   opensAt: null,
   connection: 'connecting',
-  ticket: null,
-  engagement: null,
   messages: [],
   unsent: [],
   fileRules: null,
-  upgrade: null,
-  callMedia: null,
   isOperatorTyping: false,
   notice: null,
   unread: 0,
@@ -76,6 +83,20 @@ export const initialState: State = {
 };
 
 /** Whether there is anything to show on the page: an open queue, or something under way. */
-export function isShown({ phase, open, isPanelOpen }: State): boolean {
-  return phase !== 'idle' || isPanelOpen || (open ?? []).length > 0;
+export function isShown({ stage, open, isPanelOpen }: State): boolean {
+  return stage.name !== 'idle' || isPanelOpen || (open ?? []).length > 0;
+}
+
+export function engagementOf(stage: Stage): Engagement | null {
+  return stage.name === 'engaged' || stage.name === 'ended' ? stage.engagement : null;
+}
+
+/** Does what the visitor asks for, and says why if it fails. */
+export async function attempt(store: Store<State>, work: () => Promise<void>): Promise<void> {
+  try {
+    store.set({ notice: null });
+    await work();
+  } catch (error) {
+    store.set({ notice: { kind: 'problem', text: reasonOf(error) } });
+  }
 }

@@ -10,11 +10,21 @@ import { Store } from './store.ts';
 import { App } from './ui/app.tsx';
 import { Visitor } from './visitor.ts';
 import styles from './widget.css?inline';
+import { languageOf, speak, type Words } from './words.ts';
 
 /** Only while the script runs is it known which tag it is of. */
 const tag = document.currentScript ?? document.querySelector('script[data-site][data-token][src*="widget.js"]');
 
 const name = 'usher-widget';
+
+/** By their tags, which are the names of their files. */
+const languages = new Map(
+  Object.entries(import.meta.glob<Words>('./languages/*.ts', { eager: true, import: 'words' })).map(([path, words]) => [
+    path.slice('./languages/'.length, -'.ts'.length),
+    words,
+  ]),
+);
+speak(languageOf(document.documentElement.lang, languages));
 
 function start(settings: Settings): void {
   if (document.querySelector(name) !== null) {
@@ -51,12 +61,12 @@ function start(settings: Settings): void {
     settings,
     queues: () => queuesToAsk(store.value, settings),
     // What the queues of a ticket let in says nothing about the others.
-    tell: ({ open, ...more }) => store.set(store.value.phase === 'waiting' ? more : { open, ...more }),
+    tell: ({ open, ...more }) => store.set(store.value.stage.name === 'waiting' ? more : { open, ...more }),
   });
-  let { phase } = store.value;
+  let { name: stage } = store.value.stage;
   store.subscribe(() => {
-    const hasChanged = phase !== store.value.phase;
-    ({ phase } = store.value);
+    const hasChanged = stage !== store.value.stage.name;
+    stage = store.value.stage.name;
     if (hasChanged) availability.look();
   });
   conversation.resume();
@@ -65,9 +75,9 @@ function start(settings: Settings): void {
 }
 
 /** `null`: whoever is being connected, or is, has no use for it. */
-function queuesToAsk({ phase, ticket }: State, { queues }: Settings): readonly string[] | null {
-  if (phase === 'waiting') return ticket?.queue_ids ?? null;
-  return phase === 'idle' || phase === 'ended' ? queues : null;
+function queuesToAsk({ stage }: State, { queues }: Settings): readonly string[] | null {
+  if (stage.name === 'waiting') return stage.ticket?.queue_ids ?? null;
+  return stage.name === 'idle' || stage.name === 'ended' ? queues : null;
 }
 
 /**

@@ -1,12 +1,6 @@
-import type { Engagement } from '@usher/client/api-types';
+import type { Medium } from '@usher/contract/media';
 
-export type Medium = Engagement['media'];
-
-export const mediumWords: Readonly<Record<Medium, string>> = {
-  text: 'Text',
-  phone: 'Phone',
-  audio: 'Audio',
-  video: 'Video',
-};
-
-export const media = ['text', 'phone', 'audio', 'video'] as const satisfies readonly Medium[];
+/** `Text`: the name of a medium as it is shown. */
+export function mediumName(medium: Medium): string {
+  return medium.charAt(0).toUpperCase() + medium.slice(1);
+}

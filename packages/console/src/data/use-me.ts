@@ -1,8 +1,7 @@
 import type { Operator, Site } from '@usher/client/api-types';
+import { atLeast, type Role } from '@usher/contract/roles';
 import { createContext, use } from 'react';
 
-export type Role = Operator['role'];
-const order: readonly Role[] = ['operator', 'manager', 'super_manager'];
 
 /** Whoever is signed in, and where they may do what. */
 export interface Me {
@@ -29,5 +28,5 @@ export function useMe(): Me {
 
 export function hasRole(roles: Readonly<Record<string, Role>>, least: Role, siteId?: string): boolean {
   const held = siteId === undefined ? Object.values(roles) : [roles[siteId]];
-  return held.some((role) => role !== undefined && order.indexOf(role) >= order.indexOf(least));
+  return held.some((role) => role !== undefined && atLeast(role, least));
 }

@@ -1,7 +1,7 @@
 import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
+import type { Medium } from '@usher/contract/media';
 import { inWords } from '../components/in-words.ts';
-import type { Medium } from '../components/medium.ts';
 import { leaseSeconds } from '../live/lease.ts';
 import { keyOf, useChange } from './use-api.ts';
 import { useMe } from './use-me.ts';

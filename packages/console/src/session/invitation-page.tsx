@@ -1,5 +1,6 @@
 import { Alert, Button, PasswordInput, Stack, Text } from '@mantine/core';
 import type { Answer } from '@usher/client/api';
+import { maxPasswordLength } from '@usher/contract/limits';
 import { useEffect, useState, type ReactElement } from 'react';
 import { inWords } from '../components/in-words.ts';
 import { post, type SignedIn } from './session.ts';
@@ -64,7 +65,7 @@ export function InvitationPage({ invitation, leave }: Props): ReactElement {
               description="12 characters or more"
               autoComplete="new-password"
               minLength={12}
-              maxLength={256}
+              maxLength={maxPasswordLength}
               required
               value={password}
               onChange={(event) => setPassword(event.currentTarget.value)}

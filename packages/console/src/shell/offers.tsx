@@ -3,7 +3,7 @@ import { notifications } from '@mantine/notifications';
 import { useCallback, useEffect, useEffectEvent, useState, type ReactElement, type RefCallback } from 'react';
 import { useLocation } from 'wouter';
 import { inWords } from '../components/in-words.ts';
-import { mediumWords } from '../components/medium.ts';
+import { mediumName } from '../components/medium.ts';
 import { useNow } from '../components/since.tsx';
 import { useQueueName } from '../data/use-queue-name.ts';
 import { useVisitorName } from '../data/use-visitor.ts';
@@ -97,7 +97,7 @@ function OfferCard({ offer, isFirst, isAnswering, answer }: CardProps): ReactEle
             <bdi>{name}</bdi>
           </Text>
           <Badge variant="light" flex="none">
-            {mediumWords[offer.media]}
+            {mediumName(offer.media)}
           </Badge>
           <Text size="sm" c="dimmed" truncate title={how}>
             <bdi>{how}</bdi>

@@ -9,9 +9,9 @@ import {
   ListBulletIcon,
   PersonIcon,
 } from '@radix-ui/react-icons';
+import type { Role } from '@usher/contract/roles';
 import type { ComponentType } from 'react';
 import { lazily } from '../components/lazily.ts';
-import type { Role } from '../data/use-me.ts';
 
 interface Page {
   /** Also of everything below it: the page reads the rest of the address itself. */

@@ -1,3 +1,4 @@
+import { maxPageSize } from '@usher/contract/limits';
 import type { Config } from '../config.ts';
 import { isUuid } from '../platform/ids.ts';
 import { StartError } from '../platform/errors.ts';
@@ -30,7 +31,6 @@ const options = {
 } as const;
 
 const mostEvents = 10_000;
-const mostPerPage = 1_000;
 
 export async function events(config: Config, ...args: string[]): Promise<void> {
   const asked = readOptions('events', options, args);
@@ -38,7 +38,7 @@ export async function events(config: Config, ...args: string[]): Promise<void> {
   const connection = connectionOf(config, asked);
   const limit = wholeNumber('--limit', asked.limit, mostEvents);
   const query = queryOf(asked);
-  query.set('per_page', String(Math.min(limit, mostPerPage)));
+  query.set('per_page', String(Math.min(limit, maxPageSize)));
   const api = new Api(connection, new AbortController().signal);
   try {
     const found = await readPages(api, query, limit);

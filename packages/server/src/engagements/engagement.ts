@@ -1,8 +1,10 @@
+import { media, type Medium } from '@usher/contract/media';
+import { endReasons, engagementStates } from '@usher/contract/states';
 import Type from 'typebox';
 import type { AccountId, EngagementId, OperatorId, SiteId, VisitorId } from '../platform/ids.ts';
 import { callOutput } from './calls/call.ts';
 import { pictureUrl } from '../identity/operators/pictures/picture.ts';
-import { media, nullable, oneOf, output, timestamp, uuid, type Medium } from '../platform/schema.ts';
+import { nullable, oneOf, output, timestamp, uuid } from '../platform/schema.ts';
 
 const subEngagement = output('SubEngagement', {
   id: uuid<'sub_engagement'>(),
@@ -39,10 +41,8 @@ export const engagementOutput = output('Engagement', {
   visitor_id: uuid<'visitor'>(),
   operator_id: uuid<'operator'>(),
   media: oneOf(media),
-  state: oneOf(['active', 'ended'] as const),
-  end_reason: nullable(
-    oneOf(['visitor_hung_up', 'operator_hung_up', 'visitor_left', 'operator_left', 'error'] as const),
-  ),
+  state: oneOf(engagementStates),
+  end_reason: nullable(oneOf(endReasons)),
   current_sub_engagement: subEngagement,
   sub_engagements: Type.Array(subEngagement, { description: 'All of them, oldest first' }),
   started_at: timestamp,

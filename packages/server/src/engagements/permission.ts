@@ -1,6 +1,6 @@
+import { atLeast } from '@usher/contract/roles';
 import type { FastifyRequest } from 'fastify';
 import { declaredRule, permitAs, roleTooLow } from '../identity/access.ts';
-import { atLeast } from '../identity/caller.ts';
 import { notFound, Refusal } from '../platform/errors.ts';
 import type { SiteId } from '../platform/ids.ts';
 

@@ -1,7 +1,8 @@
+import { atLeast } from '@usher/contract/roles';
+import { engagementStates } from '@usher/contract/states';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { accountOf } from '../identity/access.ts';
-import { atLeast } from '../identity/caller.ts';
 import { invalid, notFound, Refusal } from '../platform/errors.ts';
 import type { App } from '../platform/http.ts';
 import type { EngagementId } from '../platform/ids.ts';
@@ -45,7 +46,7 @@ export function engagementRoutes(app: App, turns: Turns): void {
           visitor_ids: Type.Optional(list(uuid<'visitor'>())),
           start_date: Type.Optional(date),
           end_date: Type.Optional(date),
-          state: Type.Optional(oneOf(['active', 'ended'] as const)),
+          state: Type.Optional(oneOf(engagementStates)),
           ...cursorQuery,
         }),
         response: { 200: Type.Object({ engagements: Type.Array(engagementOutput), next_page: nextPage }) },

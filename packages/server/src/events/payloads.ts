@@ -1,5 +1,7 @@
+import { media } from '@usher/contract/media';
+import { endReasons, silentFailReasons } from '@usher/contract/states';
 import Type from 'typebox';
-import { body, media, nullable, oneOf } from '../platform/schema.ts';
+import { body, nullable, oneOf } from '../platform/schema.ts';
 import { authenticationFailuresInWords } from './authentication-failures.ts';
 import { deliveredMessage, sentMessage, systemMessage } from './chat-message.ts';
 import { id, instant, subEngagement } from './vocabulary.ts';
@@ -9,22 +11,12 @@ import { id, instant, subEngagement } from './vocabulary.ts';
  * field named for it. Fields beyond the document come after its own.
  */
 
-const failReasons = [
-  'rejected',
-  'timed_out',
-  'visitor_left',
-  'visitor_cancel',
-  'operator_left',
-  'operator_cancel',
-] as const;
-const endReasons = ['visitor_hung_up', 'operator_hung_up', 'visitor_left', 'operator_left', 'error'] as const;
-
 const request = { id, site_id: id, visitor_id: id, operator_id: id };
 
 const failMessage = Type.String({ description: 'With the reason error only' });
 /** `fail_message` goes with the reason `error`, where it is always there and may be null; with no other. */
 const failedRequest = Type.Union([
-  body({ ...request, fail_reason: oneOf(failReasons) }),
+  body({ ...request, fail_reason: oneOf(silentFailReasons) }),
   body({ ...request, fail_reason: Type.Literal('error'), fail_message: nullable(failMessage) }),
 ]);
 

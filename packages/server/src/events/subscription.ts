@@ -1,15 +1,17 @@
+import { maxUrlLength } from '@usher/contract/limits';
+import { messageAudiences, type MessageAudience } from '@usher/contract/states';
+import { headerFaults, headerLimits, headerPointer, headerSizeFault } from '@usher/contract/webhook-headers';
+import { secretFault } from '@usher/contract/webhook-secret';
+import { characterFault, httpUrlFault, schemeOf } from '@usher/contract/webhook-url';
 import Type from 'typebox';
-import { messageAudiences, type MessageAudience } from '../identity/sites/site.ts';
 import type { Violation } from '../platform/errors.ts';
 import { checked, list, oneOf } from '../platform/schema.ts';
 import { isApns, parseApnsUrl } from './apns-url.ts';
 import { eventTypes, type EventType } from './catalogue.ts';
-import { headerViolations, headerLimits } from './webhook-headers.ts';
-import { secretBytes, webhookSecret } from './webhook-secret.ts';
+import { webhookSecret } from './webhook-secret.ts';
 
 /** Where to tell of which events (D8.1, D8.2, D8.4): what every webhook has, and one that a ticket or request brings along. */
 
-const longestUrl = 2_048;
 const mostAttached = 10;
 
 const methods = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
@@ -36,7 +38,7 @@ export type WebhookSubscription =
 /** What attached and registered webhooks have alike; `webhookViolations` says what they cannot. */
 export const webhookFields = {
   url: Type.String({
-    maxLength: longestUrl,
+    maxLength: maxUrlLength,
     description: 'An http or https URL without user-info, or apns://<device_token>@<topic>?env=sandbox|production',
   }),
   method: Type.Unsafe<WebhookMethod>({
@@ -94,10 +96,7 @@ export function webhookViolations(value: unknown): Violation[] {
   if (typeof value !== 'object' || value === null) return [];
   const given = value as Partial<Record<keyof typeof fields, unknown>>;
   const isGiven = (name: keyof typeof fields): boolean => given[name] !== undefined && given[name] !== null;
-  const headers = headerViolations(given.headers).map(({ attribute, detail }) => ({
-    attribute: `/headers${attribute}`,
-    detail,
-  }));
+  const headers = headerViolations(given.headers);
   const secret = secretViolations(given.secret);
   if (typeof given.url !== 'string') return [...headers, ...secret];
   const url = urlFaults(given.url).map((detail) => ({ attribute: '/url', detail }));
@@ -116,8 +115,20 @@ export function webhookViolations(value: unknown): Violation[] {
 const onlyHttp = ['method', 'headers', 'secret'] as const;
 
 function secretViolations(secret: unknown): Violation[] {
-  if (typeof secret !== 'string' || secretBytes(secret) !== null) return [];
-  return [{ attribute: '/secret', detail: 'must be whsec_ and base64 of 24 to 64 bytes' }];
+  const detail = typeof secret === 'string' ? secretFault(secret) : null;
+  return detail === null ? [] : [{ attribute: '/secret', detail }];
+}
+
+function headerViolations(headers: unknown): Violation[] {
+  if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) return [];
+  const all = Object.entries(headers);
+  const size = headerSizeFault(all);
+  return [
+    ...(size === null ? [] : [{ attribute: '/headers', detail: size }]),
+    ...all.flatMap((header) =>
+      headerFaults(header, all).map((detail) => ({ attribute: headerPointer(header[0]), detail })),
+    ),
+  ];
 }
 
 function required(attribute: string): Violation {
@@ -128,19 +139,13 @@ function foreign(name: string): Violation {
   return { attribute: `/${name}`, detail: 'is not allowed with an apns URL' };
 }
 
-function schemeOf(url: string): string {
-  return /^([a-z]+):\/\//i.exec(url)?.[1]?.toLowerCase() ?? '';
-}
-
 function urlFaults(url: string): readonly string[] {
-  // The URL parser would drop or turn these in silence, and another receiver of the text might not.
-  if (/[\s\p{Cc}\\]/u.test(url)) return ['must not contain spaces, control characters or backslashes'];
+  const character = characterFault(url);
+  if (character !== null) return [character];
   switch (schemeOf(url)) {
     case 'http':
     case 'https':
-      if (!URL.canParse(url)) return ['must be a URL with a host'];
-      // Of slashes before the host there may be any number.
-      return /^[^:]*:\/+[^/?#]*@/.test(url) ? ['must not contain a user name or password'] : [];
+      return [httpUrlFault(url) ?? []].flat();
     case 'apns': {
       const target = parseApnsUrl(url);
       return 'faults' in target ? target.faults : [];

@@ -21,6 +21,7 @@ const operator = (id: string): Caller => ({
   key: `operator:${id}`,
   accountId: 'account' as AccountId,
   operatorId: id as OperatorId,
+  isMadeUp: false,
   limited: false,
   roles: new Map(),
   keyId: 'key',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Caller, Role } from '../identity/caller.ts';
+import type { Role } from '@usher/contract/roles';
+import type { Caller } from '../identity/caller.ts';
 import type { AccountId, OperatorId, SiteId, VisitorId } from '../platform/ids.ts';
 import { keysOf, opensTo, opensToAll, opensToColleagues, opensToPrevious, opensToSide, type Key } from './audience.ts';
 
@@ -9,6 +10,7 @@ const operator = (id: string, roles: Readonly<Record<string, Role>>): Caller => 
   key: id,
   accountId: 'account' as AccountId,
   operatorId: id as OperatorId,
+  isMadeUp: false,
   limited: false,
   roles: new Map(Object.entries(roles) as [SiteId, Role][]),
   keyId: 'key',

@@ -1,6 +1,7 @@
+import { atLeast } from '@usher/contract/roles';
 import type { HeardSignal } from '../engagements/signals/pieces.ts';
 import type { About } from '../events/write-event.ts';
-import { atLeast, type Caller } from '../identity/caller.ts';
+import type { Caller } from '../identity/caller.ts';
 
 /**
  * Who may see what, as keys: a caller holds some, an item opens to some, and one that both have is enough. So the rule is in

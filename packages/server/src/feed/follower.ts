@@ -44,8 +44,13 @@ export class Follower {
   readonly #queues: QueueStates;
   readonly #tickets: TicketPositions;
   #position: Position;
-  #reading = false;
-  #again = false;
+  /**
+   * Reading the log: `due` is about to read, at once or after the read under way.
+   *
+   *   idle —look→ due —read begins→ reading —read ends→ idle
+   *                                 reading —look→      due
+   */
+  #reading: 'idle' | 'due' | 'reading' = 'idle';
   #readAt = performance.now();
   #waiting: (() => void)[] = [];
   /** Readers of whom it is being found out what they may see, and what is dealt out once that is known. */
@@ -124,8 +129,9 @@ export class Follower {
 
   /** There may be more in the log. */
   look(): void {
-    this.#again = true;
-    if (!this.#reading) void this.#read();
+    const wasIdle = this.#reading === 'idle';
+    this.#reading = 'due';
+    if (wasIdle) void this.#read();
   }
 
   /** Resolves once it has read what was committed before the call; where the database is away, once that is known. */
@@ -167,9 +173,8 @@ export class Follower {
   }
 
   async #read(): Promise<void> {
-    this.#reading = true;
-    while (this.#again) {
-      this.#again = false;
+    while (this.#reading === 'due') {
+      this.#reading = 'reading';
       const waiting = this.#waiting.splice(0);
       try {
         await this.#readOn();
@@ -180,7 +185,7 @@ export class Follower {
       }
       for (const done of waiting) done();
     }
-    this.#reading = false;
+    this.#reading = 'idle';
   }
 
   async #readOn(): Promise<void> {

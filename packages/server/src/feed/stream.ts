@@ -2,26 +2,33 @@ import type { ServerResponse } from 'node:http';
 import type { Caller } from '../identity/caller.ts';
 import { keysOf, type Key } from './audience.ts';
 
-/** Bytes that may wait for a reader. One that leaves more unread is dropped; it comes back and reads on where it was. */
+/** Bytes that may wait for a reader. Readers who leave more unread are dropped; they come back and read on where they were. */
 const mostUnread = 256 * 1024;
-/** One that is closed may read what it has been sent for so long. */
+/** After `close`, a reader may read what was sent for so long. */
 const closePatienceMs = 5_000;
 
 /**
- * One open feed. It is
+ *   behind  reads what it missed; what happens meanwhile is kept for it, up to `mostUnread`
+ *   live    is sent whatever happens, as it happens
+ *   closed  is sent nothing more
  *
- *   behind   reading what it missed; what happens meanwhile is kept for it, up to the limit;
- *   live     sent whatever happens, as it happens;
- *   closed   gone.
+ *   behind —goLive→ live
+ *   behind, live —close, too much left unread, or the connection ended→ closed
  */
+type Progress =
+  { readonly state: 'behind'; readonly kept: string[]; keptLength: number } | { readonly state: 'live' | 'closed' };
+
+/** Shared by all streams. */
+const live: Progress = { state: 'live' };
+const closed: Progress = { state: 'closed' };
+
+/** One open feed. */
 export class Stream {
   readonly header: string;
   readonly response: ServerResponse;
   caller: Caller;
   keys: readonly Key[];
-  #kept: string[] | null = [];
-  #keptLength = 0;
-  #closed = false;
+  #progress: Progress;
   readonly #onDropped: () => void;
 
   constructor(response: ServerResponse, header: string, caller: Caller, onDropped: () => void) {
@@ -30,30 +37,33 @@ export class Stream {
     this.header = header;
     this.caller = caller;
     this.keys = keysOf(caller);
-    this.#closed = response.closed;
+    this.#progress = response.closed ? closed : { state: 'behind', kept: [], keptLength: 0 };
     response.on('close', () => {
-      this.#closed = true;
+      this.#progress = closed;
     });
   }
 
   get closed(): boolean {
-    return this.#closed;
+    return this.#progress.state === 'closed';
   }
 
   get live(): boolean {
-    return this.#kept === null && !this.#closed;
+    return this.#progress.state === 'live';
   }
 
   /** What happens now. */
   send(text: string): void {
-    if (this.#closed) return;
-    if (this.#kept !== null) this.#keep(this.#kept, text);
-    else this.#write(text);
+    const progress = this.#progress;
+    if (progress.state === 'live') this.#write(text);
+    if (progress.state !== 'behind') return;
+    progress.kept.push(text);
+    progress.keptLength += text.length;
+    if (progress.keptLength > mostUnread) this.#drop();
   }
 
   /** What was missed, before anything else; resolves when there is room for more. */
   async sendMissed(text: string): Promise<void> {
-    if (this.#closed || this.response.write(text)) return;
+    if (this.closed || this.response.write(text)) return;
     await new Promise<void>((resolve) => {
       const done = (): void => {
         this.response.off('drain', done).off('close', done);
@@ -64,35 +74,29 @@ export class Stream {
   }
 
   goLive(): void {
-    const kept = this.#kept ?? [];
-    this.#kept = null;
-    if (kept.length > 0) this.#write(kept.join(''));
+    const progress = this.#progress;
+    if (progress.state !== 'behind') return;
+    this.#progress = live;
+    if (progress.kept.length > 0) this.#write(progress.kept.join(''));
   }
 
   close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
+    if (this.closed) return;
+    this.#progress = closed;
     this.response.end();
-    // One that does not read would keep it for as long as its connection lasts.
+    // A reader who does not read would keep the response for as long as the connection lasts.
     setTimeout(() => this.response.destroy(), closePatienceMs).unref();
   }
 
-  #keep(kept: string[], text: string): void {
-    kept.push(text);
-    this.#keptLength += text.length;
-    if (this.#keptLength > mostUnread) this.#drop();
-  }
-
   #write(text: string): void {
-    if (this.#closed) return;
     // What is written at once may be more than the limit; what was left unread before it may not.
     if (this.response.writableLength > mostUnread) this.#drop();
     else this.response.write(text);
   }
 
-  /** Nothing more is said to it: what it has not read it will not read. */
+  /** The reader is too slow. What they have not read they will not read from this response. */
   #drop(): void {
-    this.#closed = true;
+    this.#progress = closed;
     this.#onDropped();
     this.response.destroy();
   }

@@ -1,4 +1,4 @@
-import { atLeast } from '../identity/caller.ts';
+import { atLeast } from '@usher/contract/roles';
 import type { Wanted } from './log.ts';
 import type { Stream } from './stream.ts';
 

@@ -1,5 +1,5 @@
+import type { Role } from '@usher/contract/roles';
 import type { Access } from './access.ts';
-import type { Role } from './caller.ts';
 
 /**
  * What is asked of an operator where the role on one site is not the whole rule. A route declares its rule, the code that

@@ -1,3 +1,4 @@
+import { atLeast, type Role } from '@usher/contract/roles';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { notFound, Refusal, invalid } from '../platform/errors.ts';
 import type { App } from '../platform/http.ts';
@@ -5,7 +6,7 @@ import type { AccountId, SiteId } from '../platform/ids.ts';
 import { addressKey, type AddressRate, type RateLimit } from '../platform/rate-limit.ts';
 import { describeAccess, type OperatorRule } from './access-words.ts';
 import type { Authenticator } from './authenticate.ts';
-import { atLeast, hasRoleAnywhere, isFromPage, nobody, type Caller, type OperatorCaller, type Role } from './caller.ts';
+import { hasRoleAnywhere, isFromPage, nobody, type Caller, type OperatorCaller } from './caller.ts';
 
 /**
  * Who may use a route, declared beside its schema. A route that declares nothing is refused when it is registered.

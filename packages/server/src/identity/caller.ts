@@ -1,12 +1,5 @@
+import { atLeast, type Role } from '@usher/contract/roles';
 import type { AccountId, OperatorId, SiteId, VisitorId } from '../platform/ids.ts';
-
-/** What an operator may do on a site, from least to most. */
-export const roles = ['operator', 'manager', 'super_manager'] as const;
-export type Role = (typeof roles)[number];
-
-export function atLeast(role: Role, least: Role): boolean {
-  return roles.indexOf(role) >= roles.indexOf(least);
-}
 
 /** A publishable token can be copied from a page by anybody; a secret one is kept by the customer's own servers. */
 export type Trust = 'secret' | 'publishable';
@@ -39,6 +32,8 @@ export interface OperatorCaller {
   readonly key: string;
   readonly accountId: AccountId;
   readonly operatorId: OperatorId;
+  /** One of the made-up operators of sample data, acting by itself: no person has a token that says so. */
+  readonly isMadeUp: boolean;
   /** Whether the token was obtained for some of the operator's sites only. */
   readonly limited: boolean;
   /** The sites this token reaches, and the operator's role on each. */

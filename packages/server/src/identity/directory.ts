@@ -1,8 +1,8 @@
+import type { Role } from '@usher/contract/roles';
 import type { ChangeFeed } from '../platform/change-feed.ts';
 import type { Sql } from '../platform/database.ts';
 import type { AccountId, SiteId } from '../platform/ids.ts';
 import { RowCache } from '../platform/row-cache.ts';
-import type { Role } from './caller.ts';
 import { findAccessToken, type KnownAccessToken } from './access-tokens/store.ts';
 import { findSite } from './sites/store.ts';
 import { renderSite, type SiteRow } from './sites/site.ts';

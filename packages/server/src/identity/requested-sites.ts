@@ -1,7 +1,8 @@
+import { atLeast, type Role } from '@usher/contract/roles';
 import { notFound } from '../platform/errors.ts';
 import type { SiteId } from '../platform/ids.ts';
 import { roleTooLow } from './access.ts';
-import { atLeast, type OperatorCaller, type Role } from './caller.ts';
+import type { OperatorCaller } from './caller.ts';
 
 /**
  * The sites a list is about: those asked for, each of which needs the role; or, with none asked for, every site where

@@ -22,6 +22,8 @@ export interface Claims {
   readonly session?: string;
   /** The sites an operator's token was limited to. */
   readonly sites?: readonly string[];
+  /** Of an operator: Usher made the operator up for sample data, and acts in this name itself. */
+  readonly made_up?: true;
   /** Of a visitor: the customer's own servers vouch for the token. Left out: it was obtained with a publishable token. */
   readonly trust?: 'secret';
 }
@@ -60,6 +62,7 @@ export class Tokens {
     by: { readonly key: string } | { readonly session: string };
     seconds?: number;
     sites: readonly SiteId[] | null;
+    isMadeUp?: true;
   }) {
     const sites = operator.sites === null ? {} : { sites: operator.sites };
     return this.#sign(operator.operatorId, operator.seconds ?? operatorTokenSeconds, {
@@ -67,6 +70,7 @@ export class Tokens {
       kind: 'operator',
       ...operator.by,
       ...sites,
+      ...(operator.isMadeUp === true ? { made_up: true } : {}),
     });
   }
 

@@ -1,3 +1,4 @@
+import { maxPageSize } from '@usher/contract/limits';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { invalid, Refusal } from './errors.ts';
@@ -5,18 +6,16 @@ import { isUuid } from './ids.ts';
 import { latest } from './instant.ts';
 import { nullable } from './schema.ts';
 
-const mostPerPage = 1_000;
-
 /** Query parameters of a list. */
 export const pageQuery = {
   page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
-  per_page: Type.Integer({ minimum: 1, maximum: mostPerPage, default: 30 }),
+  per_page: Type.Integer({ minimum: 1, maximum: maxPageSize, default: 30 }),
 };
 
 /** The same for lists that are given whole unless asked otherwise. */
 export const optionalPageQuery = {
   page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
-  per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: mostPerPage })),
+  per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: maxPageSize })),
 };
 
 export const lastPage = Type.String({ description: 'Address of the last page' });
@@ -81,7 +80,7 @@ export function pageAddress(request: FastifyRequest, changes: Readonly<Record<st
 }
 
 export const defaultPerPage = 30;
-export const perPage = Type.Integer({ minimum: 1, maximum: mostPerPage, default: defaultPerPage });
+export const perPage = Type.Integer({ minimum: 1, maximum: maxPageSize, default: defaultPerPage });
 /** For a body: the cursor alone. */
 export const pageToken = Type.String({ maxLength: 255, description: 'From next_page_token of the page before' });
 

@@ -1,3 +1,5 @@
+import { maxDescriptionLength, maxListLength, maxNameLength } from '@usher/contract/limits';
+import { media, type Medium } from '@usher/contract/media';
 import Type, { type TSchema } from 'typebox';
 import type { Violation } from './errors.ts';
 import type { Id } from './ids.ts';
@@ -14,11 +16,9 @@ export function uuid<Kind extends string>() {
 
 export const timestamp = Type.Unsafe<Date>({ type: 'string', format: 'date-time' });
 
-export const name = Type.String({ minLength: 1, maxLength: 255 });
-export const description = Type.String({ maxLength: 4_096 });
+export const name = Type.String({ minLength: 1, maxLength: maxNameLength });
+export const description = Type.String({ maxLength: maxDescriptionLength });
 
-export const media = ['text', 'phone', 'audio', 'video'] as const;
-export type Medium = (typeof media)[number];
 export const mediumList = Type.Unsafe<Medium[]>({
   type: 'array',
   items: { type: 'string', enum: media },
@@ -48,7 +48,7 @@ export function list<T extends TSchema>(
   items: T,
   options: { minItems?: number; maxItems?: number; uniqueItems?: boolean } = {},
 ) {
-  return Type.Array(items, { maxItems: 1_000, ...options });
+  return Type.Array(items, { maxItems: maxListLength, ...options });
 }
 
 /** A body: unknown fields are refused. */

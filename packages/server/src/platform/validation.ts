@@ -1,3 +1,5 @@
+import { maxListLength } from '@usher/contract/limits';
+import { isOrigin } from '@usher/contract/origin';
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
 import formats from 'ajv-formats';
 import type { FastifySchemaCompiler, FastifySchemaValidationError } from 'fastify';
@@ -8,7 +10,7 @@ import { isUuid } from './ids.ts';
  * No list in a body may be longer (D7.6), no body deeper or larger in pieces: what validation costs has a bound. At most
  * 1,000 faults are looked at, and 100 violations reported.
  */
-const limits = { listElements: 1_000, depth: 32, nodes: 20_000, violations: 100, faults: 1_000 } as const;
+const limits = { listElements: maxListLength, depth: 32, nodes: 20_000, violations: 100, faults: 1_000 } as const;
 
 type Rules = (value: unknown) => readonly Violation[];
 type Check = {
@@ -264,10 +266,4 @@ function isTimeZone(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-function isOrigin(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const url = new URL(text);
-  return ['http:', 'https:'].includes(url.protocol) && url.origin === text;
 }

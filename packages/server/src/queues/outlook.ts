@@ -1,5 +1,5 @@
+import { media as allMedia, type Medium } from '@usher/contract/media';
 import type { QueueId } from '../platform/ids.ts';
-import { media as allMedia, type Medium } from '../platform/schema.ts';
 import type { QueueFacts } from './status.ts';
 
 /** What those who wait, or who find everything closed, may hope for. */

@@ -1,3 +1,7 @@
+import { maxAffinitySec } from '@usher/contract/limits';
+import { media, type Medium } from '@usher/contract/media';
+import { welcomeFaults } from '@usher/contract/response-card';
+import { queueStatuses, unstaffedRules, type UnstaffedRule } from '@usher/contract/states';
 import Type from 'typebox';
 import type { Violation } from '../platform/errors.ts';
 import type { AccountId, QueueId, SchedulingPolicyId, SiteId, TeamId } from '../platform/ids.ts';
@@ -6,7 +10,6 @@ import {
   checked,
   description,
   list,
-  media,
   mediumList,
   name,
   nullable,
@@ -16,10 +19,8 @@ import {
   put,
   timestamp,
   uuid,
-  type Medium,
 } from '../platform/schema.ts';
 import type { CapacityPolicy } from './status.ts';
-import { welcomeMessageViolations } from './welcome-message.ts';
 
 const capacityPolicy = Type.Unsafe<CapacityPolicy>(
   checked(
@@ -63,13 +64,17 @@ const routingPolicy = body({
 });
 
 const affinity = body({
-  time_window_sec: Type.Integer({ minimum: 1, maximum: 345_600 }),
+  time_window_sec: Type.Integer({ minimum: 1, maximum: maxAffinitySec }),
 });
 
-const whenUnstaffed = oneOf(['accept', 'reject'] as const);
+const whenUnstaffed = oneOf(unstaffedRules);
 const welcomeMessage = Type.String({
   description: 'Text, or a response card as JSON; 16 KiB at most. An empty text means not set',
 });
+
+function welcomeViolations(text: unknown): Violation[] {
+  return typeof text === 'string' ? welcomeFaults(text).map((detail) => ({ attribute: '', detail })) : [];
+}
 
 export const queueFields = {
   name,
@@ -79,7 +84,7 @@ export const queueFields = {
   routing_policy: routingPolicy,
   when_unstaffed: Type.Optional(nullable(whenUnstaffed)),
   operator_ranking_enabled: Type.Optional(nullable(Type.Boolean())),
-  welcome_message: Type.Optional(checked(nullable(welcomeMessage), welcomeMessageViolations)),
+  welcome_message: Type.Optional(checked(nullable(welcomeMessage), welcomeViolations)),
   scheduling_policy_id: Type.Optional(nullable(uuid<'scheduling_policy'>())),
   fallback_queue_id: Type.Optional(nullable(uuid<'queue'>())),
   operator_affinity: Type.Optional(nullable(affinity)),
@@ -100,7 +105,7 @@ const readOnly = [
 export const queueInput = body({ site_id: uuid<'site'>(), ...queueFields });
 export const queueUpdate = put({ ...queueFields, site_id: Type.Optional(uuid<'site'>()) }, readOnly);
 
-export const queueStatus = oneOf(['opened', 'closed', 'full', 'unstaffed'] as const);
+export const queueStatus = oneOf(queueStatuses);
 
 export const queueOutput = output('Queue', {
   id: uuid<'queue'>(),
@@ -146,7 +151,7 @@ export interface StoredQueue {
   readonly description: string | null;
   readonly capacity_policy: CapacityPolicy;
   readonly routing_policy: { readonly media?: Medium[]; readonly team_ids?: TeamId[] };
-  readonly when_unstaffed: 'accept' | 'reject';
+  readonly when_unstaffed: UnstaffedRule;
   readonly operator_ranking_enabled: boolean;
   readonly welcome_message: string | null;
   readonly scheduling_policy_id: SchedulingPolicyId | null;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { media, type Medium } from '@usher/contract/media';
 import fc from 'fast-check';
 import type { QueueId } from '../platform/ids.ts';
-import { media, type Medium } from '../platform/schema.ts';
 import { evaluate, type EvaluatedQueue, type QueueFacts } from './status.ts';
 
 const base: QueueFacts = {

@@ -1,6 +1,6 @@
+import type { Medium } from '@usher/contract/media';
 import type { Sql } from '../platform/database.ts';
 import type { AccountId, OperatorId, QueueId, SchedulingPolicyId, SiteId, TeamId } from '../platform/ids.ts';
-import type { Medium } from '../platform/schema.ts';
 import type { PolicyRow } from '../schedules/policy.ts';
 import type { QueueRow, StoredQueue } from './queue.ts';
 

@@ -1,3 +1,5 @@
+import { maxOfferTimeoutSec, smsRequestLifetimeHours } from '@usher/contract/limits';
+import type { Medium } from '@usher/contract/media';
 import type { Sql } from '../platform/database.ts';
 import {
   newId,
@@ -9,7 +11,6 @@ import {
   type TeamId,
   type VisitorId,
 } from '../platform/ids.ts';
-import type { Medium } from '../platform/schema.ts';
 import { mediaOf, type QueueRow } from '../queues/queue.ts';
 import { compiledHours } from '../queues/site-queues.ts';
 import { policiesById, queueColumns } from '../queues/store.ts';
@@ -27,7 +28,8 @@ import {
   type StoredTicket,
 } from './board/views/rows.ts';
 import { dropOperator, dropQueue, putOperator, putQueue } from './board/rules/staffing.ts';
-import type { QueueMemory, Standing } from './board/structures/state.ts';
+import type { Standing } from '../queues/status.ts';
+import type { QueueMemory } from './board/structures/state.ts';
 
 /** What moved, by kind: the ids of rows. */
 export interface Things {
@@ -295,12 +297,11 @@ async function readTickets(sql: Sql, accountId: AccountId, ids: readonly string[
 }
 
 /**
- * What is pending was so after the last turn, which ended all that had timed out by then: it is not older than that turn by
- * more than the longest time-out of a site, which is an hour. However long nobody has looked since. Those that last are given
- * more than that hour, 72 of them, and are found by it (engagement_requests_lasting).
+ * The last turn ended every request that had timed out by then. So a request that is pending was made before that turn by no more
+ * than its time-out, however long nobody has looked since. An hour is added as a margin.
  */
-export const longestRequest = '2 hours';
-export const longestLasting = '73 hours';
+export const longestRequest = `${maxOfferTimeoutSec + 3_600} seconds`;
+export const longestLasting = `${smsRequestLifetimeHours + 1} hours`;
 
 async function readRequests(sql: Sql, accountId: AccountId, ids: readonly string[] | null): Promise<StoredRequest[]> {
   const which = ids === null
@@ -312,8 +313,8 @@ async function readRequests(sql: Sql, accountId: AccountId, ids: readonly string
          WHERE account_id = ${accountId} AND kind <> 'ticket'
            AND created_at > (SELECT turned_at FROM accounts WHERE id = ${accountId}) - ${longestRequest}::interval
         UNION ALL
-        SELECT id FROM engagement_requests
-         WHERE account_id = ${accountId} AND timeout_ms > 3600000
+        SELECT id FROM lasting_requests
+         WHERE account_id = ${accountId}
            AND created_at > (SELECT turned_at FROM accounts WHERE id = ${accountId}) - ${longestLasting}::interval)`
     : sql`r.id = ANY(${[...ids]}::uuid[])`; // prettier-ignore
   return sql<StoredRequest[]>`

@@ -107,8 +107,8 @@ export async function moveTimes(sql: Sql, { accountId, byMs, shiftMs, version }:
                      WHERE account_id = ${accountId} AND kind <> 'ticket'
                        AND created_at > step.turned_at - ${longestRequest}::interval
                     UNION ALL
-                    SELECT id FROM engagement_requests
-                     WHERE account_id = ${accountId} AND timeout_ms > 3600000
+                    SELECT id FROM lasting_requests
+                     WHERE account_id = ${accountId}
                        AND created_at > step.turned_at - ${longestLasting}::interval)
            RETURNING r.visitor_id),
          engaged AS (

@@ -1,8 +1,14 @@
-import type { Sql } from '../platform/database.ts';
-import type { TeamId } from '../platform/ids.ts';
-import type { SampleRow } from './sample-data.ts';
-import { visitorMark } from './scene.ts';
-import type { World, WorldEngagement, WorldOperator, WorldRequest, WorldTicket } from './world.ts';
+import type { Piece, Sql } from '../platform/database.ts';
+import type {
+  Extent,
+  UnderWay,
+  World,
+  WorldEngagement,
+  WorldOperator,
+  WorldRequest,
+  WorldTicket,
+} from '@usher/sample/world';
+import { visitorMark, type SampleRow } from './sample-data.ts';
 
 type Where = Pick<SampleRow, 'account_id' | 'site_id' | 'operator_ids'>;
 
@@ -35,11 +41,10 @@ async function readOperators(sql: Sql, { site_id, operator_ids }: Where): Promis
      WHERE a.site_id = ${site_id}`;
 }
 
-async function readTeams(sql: Sql, { account_id, site_id }: Where): Promise<TeamId[]> {
+async function readTeams(sql: Sql, { account_id, site_id }: Where): Promise<string[]> {
   // Served by teams_in_order.
-  const rows = await sql<
-    { id: TeamId }[]
-  >`SELECT id FROM teams WHERE account_id = ${account_id} AND site_id = ${site_id}`;
+  const rows = await sql<{ id: string }[]>`
+    SELECT id FROM teams WHERE account_id = ${account_id} AND site_id = ${site_id}`;
   return rows.map(({ id }) => id);
 }
 
@@ -107,4 +112,31 @@ async function readEngagements(sql: Sql, sample: Where): Promise<WorldEngagement
               ORDER BY u.created_at DESC
               LIMIT 1) asked ON true
      WHERE a.account_id = ${sample.account_id} AND e.site_id = ${sample.site_id}`;
+}
+
+/** What has not ended. Offers of tickets and transfers are left out: they end with what they are about. */
+export async function readUnderWay(sql: Sql, sample: Where, extent: Extent): Promise<UnderWay[]> {
+  const { account_id, site_id, operator_ids } = sample;
+  const isOurs = extent === 'all' ? sql`true` : sql`coalesce(starts_with(v.external_id, ${visitorMark}), false)`;
+  // A sample operator whom a user has put to work on another site goes on there, until the sample is removed.
+  const here = (site: Piece): Piece => (extent === 'all' ? sql`true` : sql`${site} = ${site_id}`);
+  return sql<UnderWay[]>`
+    SELECT 'ticket' AS what, t.id, t.visitor_id AS "visitorId", NULL::uuid AS "operatorId", NULL AS origin, true AS "ofSite", false AS "isPlayer"
+      FROM queue_tickets t JOIN visitors v ON v.id = t.visitor_id
+     WHERE t.account_id = ${account_id} AND t.ended_at IS NULL AND t.kind = 'visitor'
+       AND t.site_id = ${site_id} AND ${isOurs}
+    UNION ALL
+    SELECT 'request', r.id, r.visitor_id, r.operator_id, r.origin, v.site_id = ${site_id}, r.operator_id = ANY(${operator_ids}::uuid[])
+      FROM engagement_requests r JOIN visitors v ON v.id = r.visitor_id
+     WHERE r.account_id = ${account_id} AND r.kind = 'direct' AND r.state = 'pending'
+       AND r.created_at > now() - interval '73 hours'
+       AND (v.site_id = ${site_id} AND ${isOurs} OR r.operator_id = ANY(${operator_ids}::uuid[]) AND ${here(sql`r.site_id`)})
+    UNION ALL
+    SELECT 'engagement', e.id, e.visitor_id, e.operator_id, NULL, v.site_id = ${site_id}, e.operator_id = ANY(${operator_ids}::uuid[])
+      FROM active_engagements a
+      JOIN engagements e ON e.id = a.engagement_id
+      JOIN visitors v ON v.id = e.visitor_id
+     WHERE a.account_id = ${account_id}
+       AND (v.site_id = ${site_id} AND ${isOurs} OR e.operator_id = ANY(${operator_ids}::uuid[]) AND ${here(sql`e.site_id`)}
+            OR ${extent === 'all'} AND (e.site_id = ${site_id} OR e.asked_on_site_id = ${site_id}))`;
 }

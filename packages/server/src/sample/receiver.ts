@@ -1,17 +1,11 @@
 import Type from 'typebox';
 import type { App } from '../platform/http.ts';
-import { chance } from './chance.ts';
 
 export const receiverPath = '/sample_data/receiver';
 
-/** One in so many deliveries is refused at first, so that there are retries to look at. */
-const refusedShare = 1 / 12;
-/** For so long after what it tells of has happened. */
-const refusedForSec = 4;
-
 /**
- * Where the webhook of sample data delivers to: a receiver that takes what it is given, mostly. It keeps nothing and looks at
- * nothing but what a delivery is called and when it was first due, so anybody may call it.
+ * Where the webhook of sample data delivers to: a receiver that accepts most deliveries. The receiver keeps nothing and looks at
+ * nothing but the id of a delivery and the time of its event, so anybody may call it.
  */
 export function receiverRoute(app: App): void {
   app.post(
@@ -26,9 +20,9 @@ export function receiverRoute(app: App): void {
       },
     },
     async ({ headers, body }, reply) => {
+      const { refuses } = await import('@usher/sample/receiver');
       const id = headers['webhook-id'];
-      const isPicked = typeof id === 'string' && chance(0, 'refused', id) < refusedShare;
-      reply.code(isPicked && ageSec(body) < refusedForSec ? 503 : 204);
+      reply.code(typeof id === 'string' && refuses(id, ageSec(body)) ? 503 : 204);
     },
   );
 }

@@ -1,15 +1,21 @@
-import type { FileDisk } from '../engagements/files/disk.ts';
+import type { FileStore } from '../engagements/files/file-store.ts';
 import { lockAccount } from '../identity/lock-account.ts';
-import { inTransaction, type Sql } from '../platform/database.ts';
-import type { FileId, OperatorId, VisitorId } from '../platform/ids.ts';
+import { inTransaction, type Piece, type Sql } from '../platform/database.ts';
+import type { EngagementId, OperatorId, VisitorId } from '../platform/ids.ts';
+import {
+  deleteEngagements,
+  deleteHistory,
+  deleteSetUp,
+  forgetCoverage,
+  type DeletedSite,
+} from '../site-deletion/belongings.ts';
 import { markDeleted } from '../webhooks/registrations/store.ts';
-import { underWay } from './clear.ts';
-import type { SampleRow } from './sample-data.ts';
-import { visitorMark } from './scene.ts';
+import { readUnderWay } from './read-world.ts';
+import { visitorMark, type SampleRow } from './sample-data.ts';
 
 interface Removal {
   readonly sql: Sql;
-  readonly disk: FileDisk;
+  readonly disk: FileStore;
   readonly sample: SampleRow;
   /** Keeps the lease; false: another has it now. */
   readonly goesOn: () => Promise<boolean>;
@@ -22,7 +28,6 @@ interface Removal {
  */
 export async function remove(removal: Removal): Promise<boolean> {
   const { sql, sample, goesOn } = removal;
-  await dropVisits(removal);
   if (!(await takeDown(sql, sample))) return false;
   if (!(await dropEvents(removal)) || !(await dropVisitors(removal)) || !(await takeOffIntervals(removal)))
     return false;
@@ -31,61 +36,32 @@ export async function remove(removal: Removal): Promise<boolean> {
   return true;
 }
 
-const inBatch = 5_000;
-
-async function dropVisits({ sql, sample, goesOn }: Removal): Promise<void> {
-  let dropped = inBatch;
-  while (dropped >= inBatch && (await goesOn())) {
-    // Served by queue_visits_by_queue.
-    const { count } = await sql`
-      DELETE FROM queue_visits
-       WHERE ctid = ANY(ARRAY(SELECT ctid FROM queue_visits
-                               WHERE queue_id IN (SELECT id FROM queues WHERE site_id = ${sample.site_id})
-                               LIMIT ${inBatch}))`;
-    dropped = count;
-  }
+function siteOf({ account_id, site_id }: SampleRow): DeletedSite {
+  return { id: site_id, accountId: account_id };
 }
 
 /** False: something goes on. Whatever could begin is decided under the account's lock, so nothing does meanwhile. */
 async function takeDown(pool: Sql, sample: SampleRow): Promise<boolean> {
-  const { account_id: account, site_id: site, operator_ids: operators, webhook_id: webhook } = sample;
+  const { account_id: account, operator_ids: operators, webhook_id: webhook } = sample;
   return inTransaction(pool, async (sql) => {
     await lockAccount(sql, account);
-    if ((await underWay(sql, sample, 'all')).length > 0) return false;
+    if ((await readUnderWay(sql, sample, 'all')).length > 0) return false;
     await keepWhatIsNotOurs(sql, sample);
     if (webhook !== null) await markDeleted(sql, webhook);
-    const queues = sql`(SELECT id FROM queues WHERE site_id = ${site})`;
-    await sql`DELETE FROM queue_visits WHERE queue_id IN ${queues}`;
-    await sql`DELETE FROM phone_channels WHERE site_id = ${site}`;
-    await sql`DELETE FROM digital_channels WHERE site_id = ${site}`;
-    await sql`DELETE FROM queues WHERE site_id = ${site}`;
-    await sql`DELETE FROM scheduling_policies WHERE site_id = ${site}`;
-    await sql`DELETE FROM teams WHERE site_id = ${site}`;
-    await sql`DELETE FROM deleted_queues WHERE site_id = ${site}`;
+    await deleteSetUp(sql, siteOf(sample));
     await sql`DELETE FROM presence_intervals WHERE operator_id = ANY(${operators}::uuid[])`;
     await sql`DELETE FROM operators WHERE account_id = ${account} AND id = ANY(${operators}::uuid[])`;
-    await sql`DELETE FROM operator_assignments WHERE site_id = ${site}`;
-    await sql`DELETE FROM application_tokens WHERE site_id = ${site}`;
-    await sql`DELETE FROM sip_domains WHERE site_id = ${site}`;
-    await sql`DELETE FROM visitor_authentication_providers WHERE site_id = ${site}`;
-    await sql`DELETE FROM visitor_authentication_requests WHERE site_id = ${site}`;
-    await sql`DELETE FROM sms_messages WHERE site_id = ${site}`;
-    await sql`DELETE FROM sms_threads WHERE site_id = ${site}`;
     return true;
   });
 }
 
 /**
- * What a user has attached to the sample, or brought into it, loses that and no more: queues their fallback, webhooks a site
- * (one that heard of no other is disabled until it is given one). Visitors who came from elsewhere go back there, and so does
- * what was said with them and began there.
+ * What a user has attached to the sample, or brought into it, loses that and no more: webhooks lose the site (one that has no other
+ * is disabled until it is given one). Visitors who came from elsewhere go back there, and so does what was said with them and
+ * began there.
  */
 async function keepWhatIsNotOurs(sql: Sql, sample: SampleRow): Promise<void> {
   const { account_id: account, site_id: site, webhook_id: webhook } = sample;
-  await sql`
-    UPDATE queues
-       SET fallback_queue_id = NULL, version = version + 1, updated_at = now()
-     WHERE fallback_queue_id IN (SELECT id FROM queues WHERE site_id = ${site})`;
   await sql`
     UPDATE webhooks w
        SET site_ids = rest.ids, version = version + 1, updated_at = now(),
@@ -166,7 +142,8 @@ async function dropEvents({ sql, sample, goesOn }: Removal): Promise<boolean> {
 const visitorsInBatch = 500;
 
 /** Visitors with all they have done; then what others have done at the site. */
-async function dropVisitors({ sql, disk, sample, goesOn }: Removal): Promise<boolean> {
+async function dropVisitors(removal: Removal): Promise<boolean> {
+  const { sql, sample, goesOn } = removal;
   const { account_id: account, site_id: site } = sample;
   for (;;) {
     if (!(await goesOn())) return false;
@@ -176,25 +153,15 @@ async function dropVisitors({ sql, disk, sample, goesOn }: Removal): Promise<boo
        WHERE v.site_id = ${site} AND NOT (${cameFromElsewhere(sql, sample)})
        LIMIT ${visitorsInBatch}`;
     const ids = visitors.map(({ id }) => id);
-    await dropEngagements(sql, disk, sql`visitor_id = ANY(${ids}::uuid[])`);
+    await removeEngagements(removal, sql`visitor_id = ANY(${ids}::uuid[])`);
     await sql`DELETE FROM engagement_requests WHERE visitor_id = ANY(${ids}::uuid[])`;
     await sql`DELETE FROM visitors WHERE id = ANY(${ids}::uuid[])`;
     if (visitors.length < visitorsInBatch) break;
   }
   await bringBackEngagements(sql, sample);
-  await dropEngagements(sql, disk, sql`(site_id = ${site} OR asked_on_site_id = ${site}) AND account_id = ${account}`);
-  await sql`DELETE FROM engagement_requests WHERE site_id = ${site}`;
+  await removeEngagements(removal, sql`(site_id = ${site} OR asked_on_site_id = ${site}) AND account_id = ${account}`);
   await sql`DELETE FROM sub_engagements WHERE account_id = ${account} AND site_id = ${site}`;
-  let dropped = inBatch;
-  while (dropped >= inBatch) {
-    if (!(await goesOn())) return false;
-    const { count } = await sql`
-      DELETE FROM queue_tickets
-       WHERE ctid = ANY(ARRAY(SELECT ctid FROM queue_tickets
-                               WHERE account_id = ${account} AND site_id = ${site} LIMIT ${inBatch}))`;
-    dropped = count;
-  }
-  return true;
+  return deleteHistory(sql, siteOf(sample), goesOn);
 }
 
 /** What began elsewhere and was handed on to the sample, or came to it by a fallback, is again where it began. */
@@ -212,15 +179,13 @@ async function bringBackEngagements(sql: Sql, { account_id: account, site_id: si
        AND (e.asked_on_site_id <> ${site} OR ${before} IS NOT NULL)`;
 }
 
-async function dropEngagements(sql: Sql, disk: FileDisk, which: ReturnType<Sql>): Promise<void> {
-  const engagements = await sql<{ id: string }[]>`SELECT id FROM engagements WHERE ${which}`;
-  const ids = engagements.map(({ id }) => id);
-  const files = await sql<{ id: FileId }[]>`DELETE FROM files WHERE engagement_id = ANY(${ids}::uuid[]) RETURNING id`;
-  for (const { id } of files) await disk.discard(id);
-  await sql`DELETE FROM chat_messages WHERE engagement_id = ANY(${ids}::uuid[])`;
-  await sql`DELETE FROM media_upgrade_requests WHERE engagement_id = ANY(${ids}::uuid[])`;
-  await sql`DELETE FROM sub_engagements WHERE engagement_id = ANY(${ids}::uuid[])`;
-  await sql`DELETE FROM engagements WHERE id = ANY(${ids}::uuid[])`;
+async function removeEngagements({ sql, disk }: Removal, which: Piece): Promise<void> {
+  const found = await sql<{ id: EngagementId }[]>`SELECT id FROM engagements WHERE ${which}`;
+  await deleteEngagements(
+    sql,
+    disk,
+    found.map(({ id }) => id),
+  );
 }
 
 /**
@@ -244,7 +209,8 @@ async function takeOffIntervals({ sql, sample, goesOn }: Removal): Promise<boole
 }
 
 /** The site; and with it the last that is known of the sample. */
-async function dropLast(pool: Sql, { account_id, site_id, webhook_id }: SampleRow): Promise<void> {
+async function dropLast(pool: Sql, sample: SampleRow): Promise<void> {
+  const { account_id, site_id, webhook_id } = sample;
   await inTransaction(pool, async (sql) => {
     await lockAccount(sql, account_id);
     if (webhook_id !== null) {
@@ -253,9 +219,7 @@ async function dropLast(pool: Sql, { account_id, site_id, webhook_id }: SampleRo
       await sql`DELETE FROM delivery_log WHERE webhook_id = ${webhook_id}`;
       await sql`DELETE FROM webhooks WHERE id = ${webhook_id}`;
     }
-    await sql`
-      UPDATE webhooks SET has_covered = array_remove(has_covered, ${site_id})
-       WHERE account_id = ${account_id} AND ${site_id} = ANY(has_covered)`;
+    await forgetCoverage(sql, siteOf(sample));
     await sql`DELETE FROM sites WHERE id = ${site_id} AND account_id = ${account_id}`;
     await sql`DELETE FROM sample_data WHERE account_id = ${account_id}`;
   });

@@ -10,7 +10,7 @@ import type { App } from '../platform/http.ts';
 import { serverUrl } from '../platform/server-url.ts';
 import { receiverPath, receiverRoute } from './receiver.ts';
 import { sampleDataChange, sampleDataOutput, showSampleData, type SampleRow } from './sample-data.ts';
-import { newSecretHash, setUp, type Wanted } from './set-up.ts';
+import { loadScene, newSecretHash, setUp, type Wanted } from './set-up.ts';
 import type { Simulations } from './simulations.ts';
 import { findSample, setState } from './store.ts';
 
@@ -26,7 +26,7 @@ interface SampleParts {
 }
 
 /** What takes long or asks others is done before the transaction that holds the account. */
-const prepared = new WeakMap<FastifyRequest, Pick<Wanted, 'receiverUrl' | 'seal' | 'secretHash'>>();
+const prepared = new WeakMap<FastifyRequest, Omit<Wanted, 'accountId' | 'caller'>>();
 
 export function sampleDataRoutes(app: App, { simulations, sealer, guard }: SampleParts): void {
   app.get(
@@ -43,8 +43,8 @@ export function sampleDataRoutes(app: App, { simulations, sealer, guard }: Sampl
     {
       config: { access: changes, settles: true, audit: { action: 'sample_data.create', ...told } },
       preHandler: async (request) => {
-        const [seal, secretHash] = await Promise.all([sealer.seal(), newSecretHash()]);
-        prepared.set(request, { receiverUrl: receiverOf(request, guard), seal, secretHash });
+        const [scene, seal, secretHash] = await Promise.all([loadScene(), sealer.seal(), newSecretHash()]);
+        prepared.set(request, { scene, receiverUrl: receiverOf(request, guard), seal, secretHash });
       },
       onResponse: async () => simulations.look(),
       schema: {

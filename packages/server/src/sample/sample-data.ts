@@ -29,6 +29,9 @@ export interface SampleRow {
   readonly created_at: Date;
 }
 
+/** What the `external_id` of made-up visitors begins with, so that nobody speaks for a real visitor. */
+export const visitorMark = 'sample:';
+
 /** One that this process has the lease of. */
 export interface TakenSample extends SampleRow {
   readonly epoch: number;

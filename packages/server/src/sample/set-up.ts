@@ -21,27 +21,26 @@ import {
   type SiteId,
   type TeamId,
 } from '../platform/ids.ts';
+import type { StoredQueue } from '../queues/queue.ts';
 import { changeRankings } from '../queues/rankings/store.ts';
 import { insertQueue } from '../queues/store.ts';
+import { compileHours, isOpen } from '../schedules/hours.ts';
 import { insertPolicy } from '../schedules/store.ts';
 import { insertWebhook } from '../webhooks/registrations/store.ts';
-import { pastVisits } from './history.ts';
+import type { PolicyName, SceneQueue, TeamName } from '@usher/sample/scene';
 import type { SampleRow } from './sample-data.ts';
-import {
-  emailOf,
-  players,
-  policies,
-  queues,
-  siteName,
-  storedQueue,
-  teams,
-  timeZone,
-  type PolicyName,
-  type TeamName,
-} from './scene.ts';
 import { findSample, insertSample, setState } from './store.ts';
 
+type Scene = Awaited<ReturnType<typeof loadScene>>;
+
+/** Loads what sample data consists of. Loading takes time, which must not pass under the lock. */
+export async function loadScene() {
+  const [scene, { pastVisits }] = await Promise.all([import('@usher/sample/scene'), import('@usher/sample/history')]);
+  return { ...scene, pastVisits };
+}
+
 export interface Wanted {
+  readonly scene: Scene;
   readonly accountId: AccountId;
   /** Becomes super_manager of the sample site. */
   readonly caller: OperatorId;
@@ -78,11 +77,11 @@ async function join(sql: Sql, { account_id, site_id }: SampleRow, caller: Operat
      WHERE operator_assignments.role <> excluded.role`;
 }
 
-async function make(sql: Sql, { accountId, caller, receiverUrl, seal, secretHash }: Wanted): Promise<SampleRow> {
+async function make(sql: Sql, { scene, accountId, caller, receiverUrl, seal, secretHash }: Wanted): Promise<SampleRow> {
   const siteId = newId<SiteId>();
-  const settings = { ...siteDefaults, name: siteName, time_zone: timeZone };
+  const settings = { ...siteDefaults, name: scene.siteName, time_zone: scene.timeZone };
   await insertSite(sql, { id: siteId, accountId, settings, creator: caller });
-  const place = { accountId, siteId };
+  const place = { scene, accountId, siteId };
   const teamIds = await makeTeams(sql, place);
   const operatorIds = await makeOperators(sql, place, teamIds, secretHash);
   const policyIds = await makePolicies(sql, place);
@@ -92,7 +91,7 @@ async function make(sql: Sql, { accountId, caller, receiverUrl, seal, secretHash
     INSERT INTO operator_teams (account_id, operator_id, site_id, team_id)
     VALUES (${accountId}, ${caller}, ${siteId}, ${idIn(teamIds, 'support')})`;
   const seed = randomInt(2 ** 31);
-  await makeHistory(sql, accountId, pastVisits(queueIds, seed, new Date()));
+  await makeHistory(sql, place, queueIds, seed);
   const webhookId = receiverUrl === null ? null : await makeWebhook(sql, place, receiverUrl, seal);
   return insertSample(sql, {
     account_id: accountId,
@@ -104,13 +103,14 @@ async function make(sql: Sql, { accountId, caller, receiverUrl, seal, secretHash
 }
 
 interface Place {
+  readonly scene: Scene;
   readonly accountId: AccountId;
   readonly siteId: SiteId;
 }
 
-async function makeTeams(sql: Sql, { accountId, siteId }: Place): Promise<Map<TeamName, TeamId>> {
+async function makeTeams(sql: Sql, { scene, accountId, siteId }: Place): Promise<Map<TeamName, TeamId>> {
   const ids = new Map<TeamName, TeamId>();
-  for (const [name, team] of Object.entries(teams)) {
+  for (const [name, team] of Object.entries(scene.teams)) {
     const { id } = await insertTeam(sql, { id: newId(), account_id: accountId, site_id: siteId, ...team });
     ids.set(name as TeamName, id);
   }
@@ -119,16 +119,16 @@ async function makeTeams(sql: Sql, { accountId, siteId }: Place): Promise<Map<Te
 
 async function makeOperators(
   sql: Sql,
-  { accountId, siteId }: Place,
+  { scene, accountId, siteId }: Place,
   teamIds: ReadonlyMap<TeamName, TeamId>,
   secretHash: string,
 ): Promise<OperatorId[]> {
   const ids: OperatorId[] = [];
-  for (const player of players) {
+  for (const player of scene.players) {
     const id = newId<OperatorId>();
     await insertOperator(sql, id, accountId, {
       name: `${player.name} (sample)`,
-      email: emailOf(player, id),
+      email: scene.emailOf(player, id),
       role: 'operator',
       max_engagement_count: player.most,
       display_name: null,
@@ -142,10 +142,13 @@ async function makeOperators(
   return ids;
 }
 
-async function makePolicies(sql: Sql, place: Place): Promise<Map<PolicyName, SchedulingPolicyId>> {
+async function makePolicies(
+  sql: Sql,
+  { scene, accountId, siteId }: Place,
+): Promise<Map<PolicyName, SchedulingPolicyId>> {
   const ids = new Map<PolicyName, SchedulingPolicyId>();
-  for (const [name, policy] of Object.entries(policies(new Date()))) {
-    const { id } = await insertPolicy(sql, { id: newId(), ...place, policy });
+  for (const [name, policy] of Object.entries(scene.policies(new Date()))) {
+    const { id } = await insertPolicy(sql, { id: newId(), accountId, siteId, policy });
     ids.set(name as PolicyName, id);
   }
   return ids;
@@ -157,15 +160,10 @@ interface Made {
   readonly operatorIds: readonly OperatorId[];
 }
 
-async function makeQueues(sql: Sql, place: Place, made: Made): Promise<Map<string, QueueId>> {
+async function makeQueues(sql: Sql, { scene, accountId, siteId }: Place, made: Made): Promise<Map<string, QueueId>> {
   const ids = new Map<string, QueueId>();
-  for (const queue of queues) {
-    const stored = storedQueue(queue, {
-      team: (name) => idIn(made.teamIds, name),
-      policy: (name) => idIn(made.policyIds, name),
-      queue: (name) => idIn(ids, name),
-    });
-    const row = await insertQueue(sql, { id: newId(), ...place }, stored);
+  for (const queue of scene.queues) {
+    const row = await insertQueue(sql, { id: newId(), accountId, siteId }, storedQueue(queue, made, ids));
     const ranks = (queue.ranked ?? []).flatMap((player, index) => {
       const id = made.operatorIds[player];
       return id === undefined ? [] : [{ id, rank: index + 1 }];
@@ -176,12 +174,41 @@ async function makeQueues(sql: Sql, place: Place, made: Made): Promise<Map<strin
   return ids;
 }
 
-async function makeHistory(sql: Sql, accountId: AccountId, visits: ReturnType<typeof pastVisits>): Promise<void> {
+function storedQueue(queue: SceneQueue, made: Made, queueIds: ReadonlyMap<string, QueueId>): StoredQueue {
+  return {
+    name: queue.name,
+    description: queue.description,
+    capacity_policy: queue.capacity,
+    routing_policy: {
+      media: queue.media,
+      ...(queue.teams.length === 0 ? {} : { team_ids: queue.teams.map((name) => idIn(made.teamIds, name)) }),
+    },
+    when_unstaffed: queue.takesAnyway === true ? 'accept' : 'reject',
+    operator_ranking_enabled: queue.ranked !== undefined,
+    welcome_message: queue.welcome ?? null,
+    scheduling_policy_id: idIn(made.policyIds, queue.policy),
+    fallback_queue_id: queue.fallback === undefined ? null : idIn(queueIds, queue.fallback),
+    operator_affinity: null,
+  };
+}
+
+async function makeHistory(
+  sql: Sql,
+  { scene, accountId }: Place,
+  queueIds: ReadonlyMap<string, QueueId>,
+  seed: number,
+): Promise<void> {
+  const now = new Date();
+  const policies = scene.policies(now);
+  const hours = new Map(Object.entries(policies).map(([name, policy]) => [name, compileHours(policy)]));
+  const visits = scene
+    .pastVisits(seed, now, (policy, at) => isOpen(idIn(hours, policy), at))
+    .map(({ queue, ...visit }) => ({ ...visit, queueId: idIn(queueIds, queue), ticketId: newId() }));
   await sql`
     INSERT INTO queue_visits (account_id, queue_id, ticket_id, enqueued_at, entered_at, left_at, outcome)
-    SELECT ${accountId}, v.queue_id, v.ticket_id, v.entered_at, v.entered_at, v.left_at, v.outcome
+    SELECT ${accountId}, v."queueId", v."ticketId", v."enteredAt", v."enteredAt", v."leftAt", v.outcome
       FROM json_to_recordset(${JSON.stringify(visits)}::text::json)
-           AS v (queue_id uuid, ticket_id uuid, entered_at timestamptz, left_at timestamptz, outcome text)`;
+           AS v ("queueId" uuid, "ticketId" uuid, "enteredAt" timestamptz, "leftAt" timestamptz, outcome text)`;
 }
 
 /** Typing is left out: it would be most of what is sent. */

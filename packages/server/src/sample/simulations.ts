@@ -1,21 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { FileDisk } from '../engagements/files/disk.ts';
-import type { Tokens } from '../identity/tokens.ts';
-import { BoundedMap } from '../platform/bounded-map.ts';
-import type { Sql } from '../platform/database.ts';
+import type { FileStore } from '../engagements/files/file-store.ts';
 import { DueWork } from '../platform/due-work.ts';
-import type { App } from '../platform/http.ts';
 import type { Log } from '../platform/log.ts';
-import { act } from './act.ts';
-import { clear } from './clear.ts';
-import { SampleClient } from './client.ts';
-import { plan } from './plan.ts';
-import { readWorld } from './read-world.ts';
+import { sampleHost, type HostParts } from './host.ts';
 import { remove } from './remove.ts';
 import type { TakenSample } from './sample-data.ts';
 import { keepSample, returnSample, settleSample, takeSamples } from './store.ts';
 
-/** How fast those who are made up live, and how often it is looked what they do next. */
+/** How fast made-up people live, and how often they look what to do next. */
 export interface Pace {
   /** Seconds that pass for them in each real one. */
   readonly speed: number;
@@ -28,22 +20,16 @@ const everyday: Pace = { speed: 1, lookEveryMs: 1_000, leaseMs: 10_000 };
 
 /** Accounts whose samples a process acts in. */
 const atOnce = 20;
-/** What was done last is remembered, so that it is not done twice before it shows. */
-const mostRemembered = 5_000;
 
-interface SimulationsParts {
-  readonly app: App;
-  readonly sql: Sql;
-  readonly tokens: Tokens;
-  readonly disk: FileDisk;
+interface SimulationsParts extends HostParts {
+  readonly disk: FileStore;
   readonly log: Log;
   readonly pace?: Partial<Pace>;
 }
 
 /**
- * Acts in sample data, in one process at a time: it reads what goes on at the sample site, decides what happens next (`plan.ts`)
- * and does it through the public API. It keeps nothing that another process could not read as well, so that one can go on
- * where it ends, whenever that is.
+ * Lets the people of samples act, each sample in one process at a time, by a lease. The people are in the package `@usher/sample`,
+ * which is loaded when the first sample is taken.
  */
 export class Simulations {
   readonly #parts: SimulationsParts;
@@ -76,57 +62,31 @@ export class Simulations {
 
   async #run(sample: TakenSample): Promise<void> {
     const { sql } = this.#parts;
-    const client = this.#client(sample);
-    const done = new BoundedMap<string, true>(mostRemembered);
-    let since = Date.now();
+    const { Actors } = await import('@usher/sample/actors');
+    const actors = new Actors(sampleHost(this.#parts, sample), this.#pace.speed);
     while (!this.#stopping.signal.aborted) {
       const state = await keepSample(sql, sample, this.#pace.leaseMs);
       if (state === null) return;
-      if (state === 'removing') return this.#remove(sample);
-      if (state === 'stopped') {
-        if (await clear(sql, sample, client, 'ours')) await settleSample(sql, sample);
+      if (state === 'removing') {
+        // Those of the sample leave wherever they are.
+        const leaving = new Actors(sampleHost(this.#parts, sample, 'everywhere'), this.#pace.speed);
+        if (!(await leaving.clear('all')) || !(await this.#remove(sample))) await returnSample(sql, sample);
         return;
       }
-      const now = Date.now();
-      await this.#act(sample, client, { now, since, done });
-      since = now;
+      if (state === 'stopped') {
+        if (await actors.clear('ours')) await settleSample(sql, sample);
+        return;
+      }
+      await actors.act();
       await pause(this.#pace.lookEveryMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
     }
     await returnSample(sql, sample);
   }
 
-  async #act(
-    sample: TakenSample,
-    client: SampleClient,
-    { now, since, done }: { now: number; since: number; done: Map<string, true> },
-  ): Promise<void> {
-    const [host] = sample.operator_ids;
-    if (host === undefined) throw new Error('sample data without operators');
-    const world = await readWorld(this.#parts.sql, sample);
-    const { speed } = this.#pace;
-    const actions = plan(world, { seed: sample.seed, now, since, speed }).filter(({ key }) => !done.has(key));
-    const acting = { client, siteId: sample.site_id, host: { kind: 'operator', id: host } } as const;
-    await Promise.all(
-      actions.map(async (action) => {
-        done.set(action.key, true);
-        if (!(await act(action, acting))) done.delete(action.key);
-      }),
-    );
-  }
-
-  async #remove(sample: TakenSample): Promise<void> {
+  async #remove(sample: TakenSample): Promise<boolean> {
     const { sql, disk } = this.#parts;
-    // Those of the sample leave wherever they are.
-    const client = this.#client(sample, 'everywhere');
     const goesOn = async (): Promise<boolean> =>
       !this.#stopping.signal.aborted && (await keepSample(sql, sample, this.#pace.leaseMs)) !== null;
-    const isClear = await clear(sql, sample, client, 'all');
-    if (isClear && (await remove({ sql, disk, sample, goesOn }))) return;
-    await returnSample(sql, sample);
-  }
-
-  #client(sample: TakenSample, where: 'sample site' | 'everywhere' = 'sample site'): SampleClient {
-    const { app, sql, tokens } = this.#parts;
-    return new SampleClient({ app, sql, tokens, sample, onlyOn: where === 'everywhere' ? null : sample.site_id });
+    return remove({ sql, disk, sample, goesOn });
   }
 }

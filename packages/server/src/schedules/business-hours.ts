@@ -1,3 +1,4 @@
+import { weekdays, type OpeningTimes, type Weekday } from '@usher/contract/opening-times';
 import type { Violation } from '../platform/errors.ts';
 import { canonicalTimeZone } from './time-zones.ts';
 
@@ -17,51 +18,12 @@ export interface HoursException extends Partial<OpeningTimes> {
   readonly date: string;
 }
 
-/** `HH:MM`, see `timePattern`. */
-export interface OpeningTimes {
-  readonly opens_at: string;
-  readonly closes_at: string;
-}
-
-export const timePattern = '^([01][0-9]|2[0-4]):[0-5][0-9]$';
 export const datePattern = '^[0-9]{4}-[0-9]{2}-[0-9]{2}$';
-
-export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
-export type Weekday = (typeof weekdays)[number];
 
 /** D6.5: lower-case, without duplicates, in week order. Names of no day are left out: `hoursViolations` reports them. */
 export function normalizeDays(days: readonly string[]): Weekday[] {
   const given = new Set(days.map((day) => day.toLowerCase()));
   return weekdays.filter((day) => given.has(day));
-}
-
-/** Minutes from the midnight of the day that owns the span; `opens < closes`. */
-export interface Span {
-  readonly opens: number;
-  readonly closes: number;
-}
-
-export const minutesOfDay = 1_440;
-
-/** No span reaches further than into the second day after its own: `24:59`–`00:59` closes there. */
-export const mostSpillDays = 2;
-
-/**
- * D6.2. A closing that is not later than its opening is the next one of that wall-clock time: for `23:00`–`02:00` on the
- * next day, but for `24:30`–`00:10`, which opens on the next day, on the one after.
- */
-export function spanOf({ opens_at, closes_at }: OpeningTimes): Span {
-  const opens = minutesFromMidnight(opens_at);
-  const closes = minutesFromMidnight(closes_at);
-  if (opens === closes && opens !== 0) throw new Error(`${opens_at}–${closes_at} is no interval`);
-  if (closes > opens) return { opens, closes };
-  const daysLater = Math.floor((opens - closes) / minutesOfDay) + 1;
-  return { opens, closes: closes + daysLater * minutesOfDay };
-}
-
-function minutesFromMidnight(time: string): number {
-  if (!new RegExp(timePattern).test(time)) throw new Error(`${time} is no time of day`);
-  return Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
 }
 
 /** What a JSON schema cannot say about a policy's hours. Takes the parts a request has, shaped as the schema demands. */

@@ -1,13 +1,8 @@
-import {
-  type HoursException,
-  type HoursPolicy,
-  minutesOfDay,
-  mostSpillDays,
-  normalizeDays,
-  type Span,
-  spanOf,
-  weekdays,
-} from './business-hours.ts';
+import { minutesOfDay, spanOf, weekdays, type OpeningTimes, type Span } from '@usher/contract/opening-times';
+import { normalizeDays, type HoursException, type HoursPolicy } from './business-hours.ts';
+
+/** No span reaches further than into the second day after its own: `24:59`–`00:59` closes there. */
+const mostSpillDays = 2;
 
 /** The wall-clock line of a policy (see `hours.ts`), cut into days. Days are epoch days: 1970-01-01 is 0. */
 export interface Calendar {
@@ -29,7 +24,7 @@ type DayEdges = readonly number[];
 
 export function drawCalendar({ business_hours, exceptions = [] }: HoursPolicy): Calendar {
   const byWeekday = weekdays.map((weekday) =>
-    union(business_hours.filter((hours) => normalizeDays(hours.days_of_week).includes(weekday)).map(spanOf)),
+    union(business_hours.filter((hours) => normalizeDays(hours.days_of_week).includes(weekday)).map(validSpan)),
   );
   const dated = Map.groupBy(exceptions, ({ date }) => epochDay(date));
   const byDate = new Map([...dated].map(([day, found]) => [day, union(found.flatMap(spansOf))]));
@@ -47,7 +42,13 @@ export function drawCalendar({ business_hours, exceptions = [] }: HoursPolicy): 
 function spansOf({ date, opens_at, closes_at }: HoursException): Span[] {
   if (opens_at === undefined && closes_at === undefined) return [];
   if (opens_at === undefined || closes_at === undefined) throw new Error(`the exception of ${date} lacks a time`);
-  return [spanOf({ opens_at, closes_at })];
+  return [validSpan({ opens_at, closes_at })];
+}
+
+function validSpan({ opens_at, closes_at }: OpeningTimes): Span {
+  const span = spanOf({ opens_at, closes_at });
+  if (span === null) throw new Error(`${opens_at}–${closes_at} is no interval`);
+  return span;
 }
 
 /** The spans each date owns: `byDate` for those with exceptions, else `byWeekday`. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { weekdays } from '@usher/contract/opening-times';
 import fc from 'fast-check';
-import { type HoursException, type HoursPolicy, weekdays } from './business-hours.ts';
+import type { HoursException, HoursPolicy } from './business-hours.ts';
 import { compileHours, intervals, isOpen, nextChange } from './hours.ts';
 
 /** Each run evaluates some thousand minutes, so the default stays within seconds. */

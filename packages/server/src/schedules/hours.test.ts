@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type HoursException, type HoursPolicy, hoursViolations, normalizeDays, weekdays } from './business-hours.ts';
+import { weekdays } from '@usher/contract/opening-times';
+import { hoursViolations, normalizeDays, type HoursException, type HoursPolicy } from './business-hours.ts';
 import { compileHours, intervals, isOpen, nextChange } from './hours.ts';
 import { canonicalTimeZone } from './time-zones.ts';
 

@@ -1,4 +1,5 @@
-import { type HoursPolicy, minutesOfDay } from './business-hours.ts';
+import { minutesOfDay } from '@usher/contract/opening-times';
+import type { HoursPolicy } from './business-hours.ts';
 import { type Calendar, drawCalendar, weekdayOf } from './calendar.ts';
 import { countUpTo } from './count-up-to.ts';
 import { type ZoneClock, zoneClock } from './time-zones.ts';

@@ -1,17 +1,11 @@
+import { timeShape, weekdays } from '@usher/contract/opening-times';
 import Type from 'typebox';
 import type { AccountId, SchedulingPolicyId, SiteId } from '../platform/ids.ts';
 import { body, checked, description, list, name, nullable, output, put, timestamp, uuid } from '../platform/schema.ts';
-import {
-  datePattern,
-  hoursViolations,
-  normalizeDays,
-  timePattern,
-  weekdays,
-  type HoursPolicy,
-} from './business-hours.ts';
+import { datePattern, hoursViolations, normalizeDays, type HoursPolicy } from './business-hours.ts';
 import { canonicalTimeZone } from './time-zones.ts';
 
-const time = Type.String({ pattern: timePattern, description: 'HH:MM, 00:00 to 24:59' });
+const time = Type.String({ pattern: timeShape.source, description: 'HH:MM, 00:00 to 24:59' });
 const timezone = Type.String({
   minLength: 1,
   maxLength: 64,

@@ -4,16 +4,9 @@ import type { SiteRow } from '../identity/sites/site.ts';
 import { inTransaction, type Sql } from '../platform/database.ts';
 import { invalid, notFound, Refusal } from '../platform/errors.ts';
 import type { OperatorId } from '../platform/ids.ts';
+import type { DeletedSite } from './belongings.ts';
 import { countDetails } from './contents.ts';
-import {
-  countHistory,
-  countSetUp,
-  countUnderWay,
-  hasOtherSite,
-  isSampleSite,
-  takeDown,
-  type DeletedSite,
-} from './store.ts';
+import { countHistory, countSetUp, countUnderWay, hasOtherSite, isSampleSite, takeDown } from './store.ts';
 
 interface Deletion extends DeletedSite {
   readonly caller: OperatorId;

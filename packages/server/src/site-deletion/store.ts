@@ -1,11 +1,7 @@
 import type { Sql } from '../platform/database.ts';
-import type { AccountId, OperatorId, SiteId } from '../platform/ids.ts';
+import type { OperatorId } from '../platform/ids.ts';
+import { deleteSetUp, forgetCoverage, type DeletedSite } from './belongings.ts';
 import { mostCounted, type Counts } from './contents.ts';
-
-export interface DeletedSite {
-  readonly id: SiteId;
-  readonly accountId: AccountId;
-}
 
 async function countsOf(sql: Sql, counted: readonly (readonly [string, ReturnType<Sql>])[]): Promise<Counts> {
   const counts: Record<string, number> = {};
@@ -88,31 +84,17 @@ export async function hasOtherSite(sql: Sql, { id, accountId }: DeletedSite): Pr
 }
 
 /**
- * Deletes the site and all that is set up on it. What belongs to other sites stays, without its tie to this one: queues lose their
- * fallback, webhooks the site. Webhooks stay enabled, so that deliveries that wait are still sent.
+ * Deletes the site and all that is set up on it. Webhooks of other sites lose the site; they stay enabled, so that deliveries
+ * that wait are still sent.
  */
-export async function takeDown(sql: Sql, { id, accountId }: DeletedSite): Promise<void> {
-  await sql`
-    UPDATE queues
-       SET fallback_queue_id = NULL, version = version + 1, updated_at = now()
-     WHERE fallback_queue_id IN (SELECT q.id FROM queues q WHERE q.site_id = ${id})`;
-  await sql`DELETE FROM phone_channels WHERE site_id = ${id}`;
-  await sql`DELETE FROM digital_channels WHERE site_id = ${id}`;
-  await sql`DELETE FROM queues WHERE site_id = ${id}`;
-  await sql`DELETE FROM scheduling_policies WHERE site_id = ${id}`;
-  await sql`DELETE FROM teams WHERE site_id = ${id}`;
-  await sql`DELETE FROM operator_assignments WHERE site_id = ${id}`;
-  await sql`DELETE FROM application_tokens WHERE site_id = ${id}`;
-  await sql`DELETE FROM sip_domains WHERE site_id = ${id}`;
-  await sql`DELETE FROM visitor_authentication_providers WHERE site_id = ${id}`;
+export async function takeDown(sql: Sql, site: DeletedSite): Promise<void> {
+  const { id, accountId } = site;
+  await deleteSetUp(sql, site);
   // Without a new updated_at, after which deliveries of a site that the webhook has lost are discarded (dispatcher/untried.ts).
   await sql`
     UPDATE webhooks SET site_ids = array_remove(site_ids, ${id}), version = version + 1
      WHERE account_id = ${accountId} AND ${id} = ANY(site_ids)`;
-  // Nobody is super_manager of the site any more, which those who change a webhook must be of every site it has heard of.
-  await sql`
-    UPDATE webhooks SET has_covered = array_remove(has_covered, ${id})
-     WHERE account_id = ${accountId} AND ${id} = ANY(has_covered)`;
+  await forgetCoverage(sql, site);
   await sql`INSERT INTO deleted_sites (id, account_id) VALUES (${id}, ${accountId})`;
   await sql`DELETE FROM sites WHERE id = ${id} AND account_id = ${accountId}`;
 }

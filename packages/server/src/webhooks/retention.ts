@@ -109,12 +109,12 @@ async function dropDeleted(sql: Sql, kept: Retention): Promise<number> {
 
 /**
  * Webhooks that nothing has brought along for longer than is kept, and a day, as that is noted to the day; and that nothing
- * names. One that is brought along at this moment is touched first, or found to be gone: see attach-webhooks.ts. A request
- * may be pending for so long only if it has more time than sites give.
+ * names. One that is brought along at this moment is touched first, or found to be gone: see attach-webhooks.ts. Only lasting
+ * requests are pending for so long: sites give a day at most (see limits.test.ts).
  */
 async function dropAttached(sql: Sql, kept: Retention, after: Passed): Promise<Passed | null> {
   const old = sql`${keptSince(sql, kept)} - interval '1 day'`;
-  // Served by webhooks_attached_by_age, queue_tickets_active, engagement_requests_lasting and active_engagements.
+  // Served by webhooks_attached_by_age, queue_tickets_active, engagement_requests_by_phone and active_engagements.
   const [last] = await sql<Passed[]>`
     WITH looked AS MATERIALIZED (
            SELECT id, account_id, destination_id, attached_at
@@ -130,8 +130,8 @@ async function dropAttached(sql: Sql, kept: Retention, after: Passed): Promise<P
             WHERE t.ended_at IS NULL
             UNION
            SELECT json_array_elements_text(r.notes -> 'webhooks')::uuid
-             FROM accounts_of JOIN engagement_requests r USING (account_id)
-            WHERE r.timeout_ms > 3600000 AND r.state = 'pending'
+             FROM accounts_of JOIN lasting_requests r USING (account_id)
+            WHERE r.state = 'pending'
             UNION
            SELECT unnest(e.heard_by)
              FROM accounts_of JOIN active_engagements a USING (account_id) JOIN engagements e ON e.id = a.engagement_id),

@@ -22,7 +22,7 @@ export function Announcer({ store }: { readonly store: Store<State> }) {
     let before = store.value;
     let lastId = 0;
     return store.subscribe(() => {
-      const more = announcementsOf(before, store.value).map((text) => ({ id: (lastId += 1), text }));
+      const more = announcementsOf(heardIn(before), heardIn(store.value)).map((text) => ({ id: (lastId += 1), text }));
       if (store.value.isPanelOpen && !before.isPanelOpen) setSaid([]);
       before = store.value;
       if (more.length > 0) setSaid((known) => [...known, ...more].slice(-most));
@@ -35,4 +35,8 @@ export function Announcer({ store }: { readonly store: Store<State> }) {
       ))}
     </div>
   );
+}
+
+function heardIn({ stage, messages, isPanelOpen }: State): Parameters<typeof announcementsOf>[0] {
+  return { phase: stage.name, messages, upgrade: stage.name === 'engaged' ? stage.upgrade : null, isPanelOpen };
 }

@@ -11,6 +11,7 @@ import { Panel } from './panel.tsx';
 import { Sound } from './sound.tsx';
 import { useMediaQuery } from './use-media-query.ts';
 import { useStore } from './use-store.ts';
+import { words } from '../words.ts';
 
 /** All that the parts of the widget need. */
 export interface Parts {
@@ -36,7 +37,7 @@ export function App(parts: Parts) {
     <div
       class={`root ${settings.side}`}
       data-theme={theme}
-      lang="en"
+      lang={words.locale}
       style={{ '--accent': settings.colour, '--on-accent': textOn(settings.colour) }}
     >
       {/* Somebody who hides the panel goes on talking. */}

@@ -1,10 +1,13 @@
+import type { Engaged } from '../state.ts';
+import type { Upgrades } from '../upgrades.ts';
 import { Icon } from './icons.tsx';
-import type { PanelProps } from './panel.tsx';
+import { words } from '../words.ts';
 
 /** The visitor may ask too; the other side answers. */
-export function AskForCall({ conversation, state: { upgrade, callMedia } }: PanelProps) {
+export function AskForCall({ upgrades, stage }: { readonly upgrades: Upgrades; readonly stage: Engaged }) {
+  const { upgrade, callMedia } = stage;
   const ask = (video: 'two_way' | null): void => {
-    void conversation.ask({ audio: 'two_way', video });
+    void upgrades.ask({ audio: 'two_way', video });
   };
   return (
     <>
@@ -12,8 +15,8 @@ export function AskForCall({ conversation, state: { upgrade, callMedia } }: Pane
         <button
           type="button"
           class="icon"
-          title="Ask for a call"
-          aria-label="Ask for a call"
+          title={words.askForCall}
+          aria-label={words.askForCall}
           disabled={upgrade !== null}
           onClick={() => ask(null)}
         >
@@ -23,8 +26,8 @@ export function AskForCall({ conversation, state: { upgrade, callMedia } }: Pane
       <button
         type="button"
         class="icon"
-        title="Ask for a video call"
-        aria-label="Ask for a video call"
+        title={words.askForVideo}
+        aria-label={words.askForVideo}
         disabled={upgrade !== null}
         onClick={() => ask('two_way')}
       >

@@ -1,6 +1,5 @@
-import type { CallState as State, CallView } from '@usher/call/call-view';
-import { joinInWords, type Media } from '@usher/call/media';
-import { inWords } from '@usher/call/problem';
+import type { CallView } from '@usher/call/call-view';
+import type { Media } from '@usher/call/media';
 import { useState } from 'preact/hooks';
 import type { Calls } from '../calls.ts';
 import { Devices } from './devices.tsx';
@@ -10,6 +9,7 @@ import type { PanelProps } from './panel.tsx';
 import { Picture } from './picture.tsx';
 import { useFocusHeir } from './use-focus-heir.ts';
 import { useStore } from './use-store.ts';
+import { words } from '../words.ts';
 
 export function CallArea({ calls }: PanelProps) {
   const { media, view } = useStore(calls.state);
@@ -29,12 +29,12 @@ function Joinable({ calls, media, view }: JoinableProps) {
   const controls = useFocusHeir();
   return (
     <div ref={controls} class="bar" role="status">
-      <p>{view?.state.name === 'ended' ? endInWords(view.state) : progressInWords(media)}</p>
+      <p>{view?.state.name === 'ended' ? words.callEnds[view.state.reason] : progressInWords(media)}</p>
       <button type="button" class="button small main" onClick={() => calls.join()}>
-        {view === null ? joinInWords('visitor', media) : 'Join again'}
+        {view === null ? words.join(media) : words.joinAgain}
       </button>
       <button type="button" class="button small" onClick={() => calls.decline()}>
-        Back to chat
+        {words.backToChat}
       </button>
     </div>
   );
@@ -46,29 +46,29 @@ function Running({ calls, view }: { readonly calls: Calls; readonly view: CallVi
   const { media, microphone, camera, other, problems } = view;
   const isSeen = media.video === 'two_way';
   return (
-    <div ref={controls} class="call" role="group" aria-label="Call">
+    <div ref={controls} class="call" role="group" aria-label={words.call}>
       {media.video !== null && (
         <div class="stage">
-          <Picture stream={view.remote} label="The other side" />
-          {isSeen && camera && <Picture stream={view.local} label="Yourself" class="self" />}
+          <Picture stream={view.remote} label={words.otherSide} />
+          {isSeen && camera && <Picture stream={view.local} label={words.yourself} class="self" />}
         </div>
       )}
       <div class="controls">
         <p role="status">
           {progressOf(view)}
-          {view.state.name === 'connected' && !other.microphone && ' · They are muted'}
-          {isSeen && !camera && ' · Your camera is off'}
+          {view.state.name === 'connected' && !other.microphone && ` · ${words.otherMuted}`}
+          {isSeen && !camera && ` · ${words.cameraOff}`}
         </p>
         <Toggle
           isOn={microphone}
-          names={['Mute yourself', 'Unmute yourself']}
+          names={[words.mute, words.unmute]}
           icons={['microphone', 'muted']}
           onClick={() => void calls.call?.setMicrophone(!microphone)}
         />
         {isSeen && (
           <Toggle
             isOn={camera}
-            names={['Turn the camera off', 'Turn the camera on']}
+            names={[words.turnCameraOff, words.turnCameraOn]}
             icons={['video', 'noVideo']}
             onClick={() => void calls.call?.setCamera(!camera)}
           />
@@ -76,8 +76,8 @@ function Running({ calls, view }: { readonly calls: Calls; readonly view: CallVi
         <button
           type="button"
           class="icon"
-          title="Choose devices"
-          aria-label="Choose devices"
+          title={words.chooseDevices}
+          aria-label={words.chooseDevices}
           aria-expanded={choosesDevices}
           onClick={() => setChoosesDevices(!choosesDevices)}
         >
@@ -86,8 +86,8 @@ function Running({ calls, view }: { readonly calls: Calls; readonly view: CallVi
         <button
           type="button"
           class="icon hang"
-          title="Hang up"
-          aria-label="Hang up"
+          title={words.hangUp}
+          aria-label={words.hangUp}
           onClick={() => calls.call?.hangUp()}
         >
           <Icon name="hangUp" />
@@ -96,7 +96,7 @@ function Running({ calls, view }: { readonly calls: Calls; readonly view: CallVi
       {choosesDevices && <Devices calls={calls} hasCamera={isSeen} />}
       {problems.map((problem) => (
         <p key={problem.device} class="bar problem" role="alert">
-          {inWords(problem)}
+          {words.deviceProblemInWords(problem)}
         </p>
       ))}
     </div>
@@ -123,37 +123,22 @@ function Toggle({ isOn, names, icons, onClick }: ToggleProps) {
 }
 
 function progressInWords({ video }: Media): string {
-  return video === null ? 'Call in progress' : 'Video call in progress';
+  return video === null ? words.callInProgress : words.videoInProgress;
 }
 
 function progressOf({ state, other }: CallView) {
-  if (other.isGone && state.name !== 'ended') return 'They left the call. Waiting for them to come back…';
+  if (other.isGone && state.name !== 'ended') return words.otherLeft;
   switch (state.name) {
     case 'idle':
     case 'preparing':
-      return 'Asking for your microphone…';
+      return words.askingMicrophone;
     case 'connecting':
-      return 'Connecting the call…';
+      return words.connectingCall;
     case 'reconnecting':
-      return 'The call is interrupted. Reconnecting…';
+      return words.reconnectingCall;
     case 'connected':
       return <Duration since={state.since} />;
     case 'ended':
-      return endInWords(state);
-  }
-}
-
-function endInWords({ reason }: Extract<State, { name: 'ended' }>): string {
-  switch (reason) {
-    case 'hung_up':
-      return 'You hung up.';
-    case 'other_hung_up':
-      return 'The call has ended.';
-    case 'unanswered':
-      return 'The call could not be connected.';
-    case 'lost':
-      return 'The call was lost.';
-    case 'closed':
-      return 'The call goes on in another tab.';
+      return words.callEnds[state.reason];
   }
 }

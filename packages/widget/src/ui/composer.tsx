@@ -1,22 +1,21 @@
+import { maxMessageLength } from '@usher/contract/limits';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { Conversation } from '../conversation.ts';
+import type { Chat } from '../chat.ts';
 import { pastedFiles } from '@usher/client/transferred-files';
 import type { FileRules } from '../file-rules.ts';
 import { Icon } from './icons.tsx';
-
-/** Code points of a message in the API; a text has at least as many characters. */
-const longestMessage = 10_000;
+import { words } from '../words.ts';
 
 /** What is being written while the panel is hidden, and in which engagement. */
 let draft = { engagementId: '', text: '' };
 
 interface Props {
-  readonly conversation: Conversation;
+  readonly chat: Chat;
   readonly engagementId: string;
   readonly fileRules: FileRules | null;
 }
 
-export function Composer({ conversation, engagementId, fileRules }: Props) {
+export function Composer({ chat, engagementId, fileRules }: Props) {
   const [text, setShown] = useState(draft.engagementId === engagementId ? draft.text : '');
   const setText = (written: string): void => {
     draft = { engagementId, text: written };
@@ -33,7 +32,7 @@ export function Composer({ conversation, engagementId, fileRules }: Props) {
   }, [text]);
   const send = (): void => {
     if (text.trim() === '') return;
-    conversation.send(text.trim());
+    chat.send(text.trim());
     setText('');
     field.current?.focus();
   };
@@ -44,14 +43,14 @@ export function Composer({ conversation, engagementId, fileRules }: Props) {
     send();
   };
   const attach = (files: FileList | null): void => {
-    conversation.attach(files ?? []);
+    chat.attach(files ?? []);
     if (picker.current !== null) picker.current.value = '';
   };
   const onPaste = (event: ClipboardEvent): void => {
     const files = event.clipboardData === null ? [] : pastedFiles(event.clipboardData);
     if (files.length === 0) return;
     event.preventDefault();
-    conversation.attach(files);
+    chat.attach(files);
   };
   return (
     <div class="composer">
@@ -69,8 +68,8 @@ export function Composer({ conversation, engagementId, fileRules }: Props) {
           <button
             type="button"
             class="icon"
-            title="Send a file"
-            aria-label="Send a file"
+            title={words.sendFile}
+            aria-label={words.sendFile}
             onClick={() => picker.current?.click()}
           >
             <Icon name="clip" />
@@ -81,19 +80,26 @@ export function Composer({ conversation, engagementId, fileRules }: Props) {
         ref={field}
         rows={1}
         value={text}
-        maxLength={longestMessage}
-        placeholder="Write a message"
-        aria-label="Message"
+        maxLength={maxMessageLength}
+        placeholder={words.writeMessage}
+        aria-label={words.message}
         dir="auto"
         enterkeyhint="send"
         onInput={(event) => {
           setText(event.currentTarget.value);
-          conversation.typing.stroke();
+          chat.typing.stroke();
         }}
         onKeyDown={onKeyDown}
         onPaste={onPaste}
       />
-      <button type="button" class="icon" title="Send" aria-label="Send" disabled={text.trim() === ''} onClick={send}>
+      <button
+        type="button"
+        class="icon"
+        title={words.send}
+        aria-label={words.send}
+        disabled={text.trim() === ''}
+        onClick={send}
+      >
         <Icon name="send" />
       </button>
     </div>

@@ -1,6 +1,7 @@
 import { chooseSpeaker, listDevices, watchDevices, type Device, type Devices as Found } from '@usher/call/devices';
 import { useEffect, useState } from 'preact/hooks';
 import type { Calls } from '../calls.ts';
+import { words } from '../words.ts';
 
 export function Devices({ calls, hasCamera }: { readonly calls: Calls; readonly hasCamera: boolean }) {
   const [found, setFound] = useState<Found>({ microphones: [], cameras: [], speakers: [] });
@@ -15,14 +16,14 @@ export function Devices({ calls, hasCamera }: { readonly calls: Calls; readonly 
   return (
     <div class="devices">
       <Choice
-        label="Microphone"
+        label={words.microphone}
         devices={found.microphones}
         used={used('audio')}
         onChoose={(id) => void call?.chooseMicrophone(id)}
       />
       {hasCamera && (
         <Choice
-          label="Camera"
+          label={words.camera}
           devices={found.cameras}
           used={used('video')}
           onChoose={(id) => void call?.chooseCamera(id)}
@@ -30,7 +31,7 @@ export function Devices({ calls, hasCamera }: { readonly calls: Calls; readonly 
       )}
       {found.speakers.length > 0 && speaker !== null && (
         <Choice
-          label="Speaker"
+          label={words.speaker}
           devices={found.speakers}
           used={speaker.sinkId === '' ? 'default' : speaker.sinkId}
           onChoose={(id) => void chooseSpeaker(speaker, id)}

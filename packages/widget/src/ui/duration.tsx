@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { words } from '../words.ts';
 
 /** Minutes and seconds, as they pass. A screen reader is told once that it runs, not every second. */
 export function Duration({ since }: { readonly since: number }) {
@@ -11,7 +12,7 @@ export function Duration({ since }: { readonly since: number }) {
   const text = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
   return (
     <>
-      <span class="unseen">The call is connected</span>
+      <span class="unseen">{words.callConnected}</span>
       <span class="number" aria-hidden="true">
         {text}
       </span>

@@ -2,6 +2,7 @@ import type { RefObject } from 'preact';
 import type { State } from '../state.ts';
 import { positionInWords } from '../texts.ts';
 import { Icon } from './icons.tsx';
+import { words } from '../words.ts';
 
 interface Props {
   readonly element: RefObject<HTMLButtonElement | null>;
@@ -19,7 +20,7 @@ export function Launcher({ element, state, title, onOpen }: Props) {
       {unread > 0 && (
         <b class="badge">
           {unread}
-          <span class="unseen"> new {unread === 1 ? 'message' : 'messages'}</span>
+          <span class="unseen"> {words.unread(unread)}</span>
         </b>
       )}
     </button>
@@ -27,8 +28,8 @@ export function Launcher({ element, state, title, onOpen }: Props) {
 }
 
 function labelOf(state: State, title: string): string {
-  const { phase } = state;
-  if (phase === 'waiting') return positionInWords(state);
-  if (phase === 'engaged') return 'Back to the conversation';
+  const { stage, staffed } = state;
+  if (stage.name === 'waiting') return positionInWords({ ticket: stage.ticket, staffed });
+  if (stage.name === 'engaged') return words.backToConversation;
   return title;
 }

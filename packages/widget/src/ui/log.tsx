@@ -2,8 +2,10 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Message } from '../messages.ts';
 import { linesOf, type Line } from '../lines.ts';
 import { MessageLine } from './message-line.tsx';
+import { engagementOf } from '../state.ts';
 import type { PanelProps } from './panel.tsx';
 import { UnsentLine } from './unsent-line.tsx';
+import { words } from '../words.ts';
 
 /** Whoever has scrolled up by more than this is reading there, and is left alone. */
 const nearEnd = 80;
@@ -12,10 +14,11 @@ export function Log(props: PanelProps) {
   const { state } = props;
   const body = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);
-  const lines = linesOf(state);
+  const engagement = engagementOf(state.stage);
+  const lines = linesOf({ ...state, engagement });
   useLayoutEffect(() => {
     if (isAtEnd.current && body.current !== null) body.current.scrollTop = body.current.scrollHeight;
-  }, [state.messages, state.unsent, state.isOperatorTyping, state.phase, state.engagement?.calls]);
+  }, [state.messages, state.unsent, state.isOperatorTyping, state.stage.name, engagement?.calls]);
   useEffect(() => {
     if (body.current === null) return;
     // A call that takes half of the panel, or a keyboard, does not hide what was said last.
@@ -31,7 +34,7 @@ export function Log(props: PanelProps) {
   return (
     // A region that scrolls can be reached by keys.
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-    <div ref={body} class="body" tabIndex={0} role="log" aria-label="Conversation" onScroll={onScroll}>
+    <div ref={body} class="body" tabIndex={0} role="log" aria-label={words.conversation} onScroll={onScroll}>
       <div class="log">
         {lines.map((line) => (
           // Visitors know what they wrote: it would be read out while it is sent, and once more when it has arrived.
@@ -41,7 +44,7 @@ export function Log(props: PanelProps) {
         ))}
         {state.isOperatorTyping && (
           <div class="line">
-            <div class="bubble typing" role="img" aria-label="Somebody is typing">
+            <div class="bubble typing" role="img" aria-label={words.typing}>
               <i />
               <i />
               <i />
@@ -62,7 +65,7 @@ function LineOf({ line, ...props }: PanelProps & { readonly line: Line; readonly
     case 'message':
       return <MessageLine {...props} message={line.message} isLastOwn={line.isLastOwn} operator={line.operator} />;
     case 'unsent':
-      return <UnsentLine conversation={props.conversation} unsent={line.unsent} />;
+      return <UnsentLine chat={props.conversation.chat} unsent={line.unsent} />;
     case 'event':
       return <p class="event">{line.text}</p>;
   }

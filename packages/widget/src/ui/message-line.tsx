@@ -1,11 +1,12 @@
 import type { EngagedOperator } from '@usher/client/api-types';
 import { useState } from 'preact/hooks';
-import type { Conversation } from '../conversation.ts';
+import type { Chat } from '../chat.ts';
 import { chosenOf, fileIdOf, type Message, type SentFile } from '../messages.ts';
 import { Avatar } from './avatar.tsx';
 import { Icon } from './icons.tsx';
 import type { PanelProps } from './panel.tsx';
 import { Text } from './text.tsx';
+import { words } from '../words.ts';
 
 interface Props extends PanelProps {
   readonly message: Message;
@@ -21,7 +22,7 @@ export function MessageLine(props: Props) {
   return (
     <div class={isOwn ? 'line own' : 'line'}>
       {operator === null ? (
-        <span class="unseen">{isOwn ? 'You:' : 'Us:'}</span>
+        <span class="unseen">{isOwn ? words.you : words.us}</span>
       ) : (
         <span class="who">
           <Avatar operator={operator} origin={settings.origin} />
@@ -38,12 +39,12 @@ export function MessageLine(props: Props) {
       )}
       {attachment?.type === 'single_choice' && <Options {...props} />}
       {attachment?.type === 'files' &&
-        attachment.files.map((file) => <SentFileOf key={file.url} file={file} conversation={conversation} />)}
+        attachment.files.map((file) => <SentFileOf key={file.url} file={file} chat={conversation.chat} />)}
       <span class="meta">
         <time dateTime={timestamp} title={new Date(timestamp).toLocaleString()}>
           {new Date(timestamp).toLocaleTimeString([], { hour: 'numeric', minute: '2-digit' })}
         </time>
-        {isLastOwn && (status === 'delivered' ? ' · Delivered' : ' · Sent')}
+        {isLastOwn && ` · ${status === 'delivered' ? words.delivered : words.sent}`}
       </span>
     </div>
   );
@@ -56,15 +57,15 @@ function Options({ message, messages, conversation, state }: Props) {
   const onItsWay = state.unsent.find(({ chosen }) => options.some(({ value }) => value === chosen))?.chosen;
   const chosen = chosenOf(message, messages) ?? onItsWay ?? null;
   return (
-    <div class="options" role="group" aria-label="Answers">
+    <div class="options" role="group" aria-label={words.answers}>
       {options.map((option) => (
         <button
           key={option.value}
           type="button"
           class={option.value === chosen ? 'button small chosen' : 'button small'}
           aria-pressed={option.value === chosen}
-          disabled={chosen !== null || state.phase !== 'engaged'}
-          onClick={() => conversation.choose(option)}
+          disabled={chosen !== null || state.stage.name !== 'engaged'}
+          onClick={() => conversation.chat.choose(option)}
         >
           {option.value === chosen && '✓ '}
           <bdi>{option.text}</bdi>
@@ -81,17 +82,17 @@ function CardImage({ url }: { readonly url: string }) {
   return <img class="card-image" src={url} alt="" referrerpolicy="no-referrer" onError={() => setIsBroken(true)} />;
 }
 
-function SentFileOf({ file, conversation }: { readonly file: SentFile; readonly conversation: Conversation }) {
+function SentFileOf({ file, chat }: { readonly file: SentFile; readonly chat: Chat }) {
   if (file.deleted)
     return (
       <div class="file quiet">
         <Icon name="file" />
-        <span>{file.name} (deleted)</span>
+        <span>{words.deletedFile(file.name)}</span>
       </div>
     );
-  const onClick = (): void => void conversation.download(fileIdOf(file), file.name);
+  const onClick = (): void => void chat.download(fileIdOf(file), file.name);
   return (
-    <button type="button" class="file" aria-label={`Download ${file.name}`} onClick={onClick}>
+    <button type="button" class="file" aria-label={words.downloadFile(file.name)} onClick={onClick}>
       <Icon name="file" />
       <span>{file.name}</span>
     </button>

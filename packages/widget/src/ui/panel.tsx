@@ -11,6 +11,7 @@ import { trapFocus } from './trap-focus.ts';
 import { useMediaQuery } from './use-media-query.ts';
 import { useVisibleHeight } from './use-visible-height.ts';
 import { Waiting } from './waiting.tsx';
+import { words } from '../words.ts';
 
 export interface PanelProps extends Parts {
   readonly state: State;
@@ -19,6 +20,7 @@ export interface PanelProps extends Parts {
 /** A window on a corner of the page; on a phone all of it. */
 export function Panel(props: PanelProps) {
   const { settings, conversation, state } = props;
+  const { stage } = state;
   const isWhole = useMediaQuery('(max-width: 480px), (max-height: 420px)');
   const panel = useRef<HTMLDivElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
@@ -31,10 +33,10 @@ export function Panel(props: PanelProps) {
     // Where there is something to write into, that has taken the focus already.
     if (hadFocus.current && panel.current !== null && !hasFocus(panel.current)) heading.current?.focus();
   });
-  useEffect(() => setIsEnding(false), [state.phase]);
+  useEffect(() => setIsEnding(false), [stage.name]);
   useVisibleHeight(panel, isWhole);
-  const takesFiles = state.phase === 'engaged' && state.fileRules !== null;
-  const { isOver, ...dropping } = useDropTarget(takesFiles ? (files) => conversation.attach(files) : null);
+  const takesFiles = stage.name === 'engaged' && state.fileRules !== null;
+  const { isOver, ...dropping } = useDropTarget(takesFiles ? (files) => conversation.chat.attach(files) : null);
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === 'Escape') conversation.close();
     else if (isWhole) trapFocus(event);
@@ -43,7 +45,7 @@ export function Panel(props: PanelProps) {
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- Escape closes it, as people expect.
     <div
       ref={panel}
-      class={`panel ${state.phase}`}
+      class={`panel ${stage.name}`}
       role="dialog"
       aria-modal={isWhole}
       aria-label={settings.title}
@@ -52,32 +54,34 @@ export function Panel(props: PanelProps) {
     >
       {isOver && (
         <div class="drop" aria-hidden="true">
-          Drop files to send them
+          {words.dropFiles}
         </div>
       )}
       <div class="head">
         <h2 ref={heading} tabIndex={-1} dir="auto">
           {settings.title}
         </h2>
-        {canCall && state.phase === 'engaged' && state.callMedia?.video !== 'two_way' && <AskForCall {...props} />}
-        {state.phase === 'engaged' && (
+        {canCall && stage.name === 'engaged' && stage.callMedia?.video !== 'two_way' && (
+          <AskForCall upgrades={conversation.upgrades} stage={stage} />
+        )}
+        {stage.name === 'engaged' && (
           <button type="button" class="icon labelled" aria-expanded={isEnding} onClick={() => setIsEnding(!isEnding)}>
             <Icon name="leave" />
-            End chat
+            {words.endChat}
           </button>
         )}
         <button
           type="button"
           class="icon"
-          title="Hide this window"
-          aria-label="Hide this window"
+          title={words.hideWindow}
+          aria-label={words.hideWindow}
           onClick={() => conversation.close()}
         >
           <Icon name="down" />
         </button>
       </div>
       <Connection state={state} />
-      {isEnding && state.phase === 'engaged' && <ConfirmEnd {...props} onClose={() => setIsEnding(false)} />}
+      {isEnding && stage.name === 'engaged' && <ConfirmEnd {...props} onClose={() => setIsEnding(false)} />}
       <Content {...props} />
     </div>
   );
@@ -91,25 +95,25 @@ function ConfirmEnd({ conversation, onClose }: PanelProps & { readonly onClose: 
   const keep = useRef<HTMLButtonElement>(null);
   useEffect(() => keep.current?.focus(), []);
   return (
-    <div class="bar" role="alertdialog" aria-label="End this chat?">
-      <p>End this chat?</p>
+    <div class="bar" role="alertdialog" aria-label={words.confirmEnd}>
+      <p>{words.confirmEnd}</p>
       <button type="button" class="button small main" onClick={() => void conversation.end()}>
-        End chat
+        {words.endChat}
       </button>
       <button ref={keep} type="button" class="button small" onClick={onClose}>
-        Keep chatting
+        {words.keepChatting}
       </button>
     </div>
   );
 }
 
-function Connection({ state: { phase, connection } }: { readonly state: State }) {
-  const isLost = connection === 'lost' && (phase === 'waiting' || phase === 'engaged');
+function Connection({ state: { stage, connection } }: { readonly state: State }) {
+  const isLost = connection === 'lost' && (stage.name === 'waiting' || stage.name === 'engaged');
   return (
     <div role="status">
       {isLost && (
         <div class="bar offline">
-          <p>The connection was lost. Trying to get it back…</p>
+          <p>{words.connectionLost}</p>
         </div>
       )}
     </div>
@@ -117,14 +121,15 @@ function Connection({ state: { phase, connection } }: { readonly state: State })
 }
 
 function Content(props: PanelProps) {
-  switch (props.state.phase) {
+  const { stage } = props.state;
+  switch (stage.name) {
     case 'idle':
     case 'starting':
       return <Start {...props} />;
     case 'waiting':
-      return <Waiting {...props} />;
+      return <Waiting {...props} ticket={stage.ticket} />;
     case 'engaged':
     case 'ended':
-      return <Chat {...props} />;
+      return <Chat {...props} stage={stage} />;
   }
 }

@@ -1,25 +1,24 @@
+import { maxNameLength } from '@usher/contract/limits';
 import { useState } from 'preact/hooks';
 import type { Medium } from '../media.ts';
-import { mediumNames, offlineInWords } from '../texts.ts';
+import { offlineInWords } from '../texts.ts';
+import { words } from '../words.ts';
 import { Icon } from './icons.tsx';
 import type { PanelProps } from './panel.tsx';
 
 const icons = { text: 'chat', audio: 'audio', video: 'video' } as const;
 
-/** Names are no longer than this in the API. */
-const longestName = 255;
-
 export function Start({ settings, conversation, state }: PanelProps) {
-  const { open, opensAt, notice, phase } = state;
+  const { open, opensAt, notice, stage } = state;
   const [name, setName] = useState('');
   const start = (medium: Medium): void => {
-    if (phase !== 'starting') void conversation.start(medium, name);
+    if (stage.name !== 'starting') void conversation.start(medium, name);
   };
   return (
     <div class="body center">
       <div role="status">{notice !== null && <p class={`note ${notice.kind}`}>{notice.text}</p>}</div>
       {(open ?? []).length === 0 ? (
-        <p class="quiet">{open === null ? 'One moment…' : offlineInWords(opensAt)}</p>
+        <p class="quiet">{open === null ? words.oneMoment : offlineInWords(opensAt)}</p>
       ) : (
         <>
           <p class="large" dir="auto">
@@ -27,10 +26,10 @@ export function Start({ settings, conversation, state }: PanelProps) {
           </p>
           {settings.asksName && (
             <label class="field">
-              Your name (optional)
+              {words.yourName}
               <input
                 value={name}
-                maxLength={longestName}
+                maxLength={maxNameLength}
                 autocomplete="name"
                 dir="auto"
                 onInput={(event) => setName(event.currentTarget.value)}
@@ -44,11 +43,11 @@ export function Start({ settings, conversation, state }: PanelProps) {
                 type="button"
                 class={medium === 'text' ? 'button main' : 'button'}
                 // A button that is disabled loses the focus.
-                aria-disabled={phase === 'starting'}
+                aria-disabled={stage.name === 'starting'}
                 onClick={() => start(medium)}
               >
                 <Icon name={icons[medium]} />
-                {mediumNames[medium]}
+                {words.media[medium]}
               </button>
             ))}
           </div>

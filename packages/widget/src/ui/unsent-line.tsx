@@ -1,11 +1,12 @@
-import type { Conversation } from '../conversation.ts';
+import type { Chat } from '../chat.ts';
 import type { Unsent } from '../outbox.ts';
 import { bytesInWords } from '../texts.ts';
 import { Icon } from './icons.tsx';
 import { Text } from './text.tsx';
+import { words } from '../words.ts';
 
 /** What is on its way, or was refused. */
-export function UnsentLine({ conversation, unsent }: { readonly conversation: Conversation; readonly unsent: Unsent }) {
+export function UnsentLine({ chat, unsent }: { readonly chat: Chat; readonly unsent: Unsent }) {
   const { id, content, file, refused } = unsent;
   return (
     <div class="line own">
@@ -26,13 +27,13 @@ export function UnsentLine({ conversation, unsent }: { readonly conversation: Co
         <span class="meta">{progressOf(unsent)}</span>
       ) : (
         <span class="meta problem">
-          <span role="alert">Not sent. {refused}</span>{' '}
+          <span role="alert">{words.notSent(refused)}</span>{' '}
           <button
             type="button"
-            aria-label={file === undefined ? 'Remove the message' : `Remove ${file.name}`}
-            onClick={() => conversation.dismiss(id)}
+            aria-label={file === undefined ? words.removeMessage : words.removeFile(file.name)}
+            onClick={() => chat.dismiss(id)}
           >
-            Remove
+            {words.remove}
           </button>
         </span>
       )}
@@ -41,7 +42,7 @@ export function UnsentLine({ conversation, unsent }: { readonly conversation: Co
 }
 
 function progressOf({ file }: Unsent): string {
-  if (file?.state === 'uploading') return 'Uploading…';
-  if (file?.state === 'pending') return 'Being checked for viruses…';
-  return 'Sending…';
+  if (file?.state === 'uploading') return words.uploading;
+  if (file?.state === 'pending') return words.scanning;
+  return words.sending;
 }

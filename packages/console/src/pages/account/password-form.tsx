@@ -1,4 +1,5 @@
 import { Alert, Button, PasswordInput, Stack, Text, Title } from '@mantine/core';
+import { maxPasswordLength } from '@usher/contract/limits';
 import { useState, type ReactElement } from 'react';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange } from '../../data/use-api.ts';
@@ -44,7 +45,7 @@ export function PasswordForm(): ReactElement {
           description="12 characters or more. Every other session ends."
           autoComplete="new-password"
           minLength={12}
-          maxLength={256}
+          maxLength={maxPasswordLength}
           required
           value={next}
           onChange={(event) => setNext(event.currentTarget.value)}

@@ -1,7 +1,6 @@
+import { maxVisitorIds } from '@usher/contract/limits';
 import type { Topics } from './store/topics.ts';
 
-/** Visitors asked for at once, as many as the API takes. */
-const mostAtOnce = 100;
 /** Rows that come into view together are asked for together. */
 const gatherMs = 30;
 /** Names that are kept; when there are more, the oldest are asked for again should they come into view again. */
@@ -32,7 +31,7 @@ export class NameBook {
   }
 
   async #askNow(): Promise<void> {
-    const ids = [...this.#wanted].slice(0, mostAtOnce);
+    const ids = [...this.#wanted].slice(0, maxVisitorIds);
     for (const id of ids) this.#wanted.delete(id);
     try {
       const found = new Map((await this.#ask(ids)).map(({ id, name }) => [id, name]));

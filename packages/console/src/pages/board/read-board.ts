@@ -1,8 +1,8 @@
 import type { Answer, Api, Operation, Request } from '@usher/client/api';
+import { maxPageSize } from '@usher/contract/limits';
 import type { BoardStore } from './store/board-store.ts';
 
 /** As many as the API gives at once. */
-const perPage = 1_000;
 
 interface Reader {
   readonly api: Api;
@@ -14,7 +14,7 @@ interface Reader {
 /** All that a board shows. Queues come first, and nothing else beside them: with them it is of use. */
 export async function readBoard(reader: Reader): Promise<void> {
   const { store, siteIds } = reader;
-  const query = { site_ids: siteIds, per_page: perPage };
+  const query = { site_ids: siteIds, per_page: maxPageSize };
   await readQueues(reader);
   await Promise.all([
     store.reading('tickets', async (add) => {

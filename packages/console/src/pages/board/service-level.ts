@@ -1,7 +1,5 @@
 import { useLocalStorage } from '@mantine/hooks';
-
-/** As the statistics have it where nobody asks for another (`service_level_sec`). */
-const usualSec = 20;
+import { defaultServiceLevelSec } from '@usher/contract/limits';
 
 /**
  * The service level target in seconds: within how long visitors are to be answered. It is chosen with the statistics of the
@@ -10,8 +8,8 @@ const usualSec = 20;
 export function useServiceLevel(): readonly [sec: number, choose: (sec: number) => void] {
   const [stored, store] = useLocalStorage({
     key: 'usher-service-level',
-    defaultValue: usualSec,
+    defaultValue: defaultServiceLevelSec,
     getInitialValueInEffect: false,
   });
-  return [Number.isFinite(stored) ? stored : usualSec, store];
+  return [Number.isFinite(stored) ? stored : defaultServiceLevelSec, store];
 }

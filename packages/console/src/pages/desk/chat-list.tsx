@@ -1,12 +1,12 @@
 import { Badge, Group, Text } from '@mantine/core';
 import type { ReactElement } from 'react';
 import { Link } from 'wouter';
-import { mediumWords } from '../../components/medium.ts';
+import { mediumName } from '../../components/medium.ts';
 import { Since, useNow } from '../../components/since.tsx';
 import { useVisitorName } from '../../data/use-visitor.ts';
 import type { Conversation } from './conversation/conversation.ts';
 import classes from './desk.module.css';
-import { isTyping, lastSaid, unreadOf, waitsSince } from './conversation/reading.ts';
+import { isOpen, isTyping, lastSaid, unreadOf, waitsSince } from './conversation/reading.ts';
 
 interface Props {
   readonly chats: readonly Conversation[];
@@ -19,20 +19,20 @@ export function ChatList({ chats, openId }: Props): ReactElement {
     <ul className={classes['list']} aria-label="Conversations">
       {chats.map((chat) => (
         <li key={chat.id}>
-          <Chat chat={chat} isOpen={chat.id === openId} />
+          <Chat chat={chat} isShown={chat.id === openId} />
         </li>
       ))}
     </ul>
   );
 }
 
-function Chat({ chat, isOpen }: { readonly chat: Conversation; readonly isOpen: boolean }): ReactElement {
+function Chat({ chat, isShown }: { readonly chat: Conversation; readonly isShown: boolean }): ReactElement {
   const { engagement } = chat;
   const name = useVisitorName(engagement.site_id, engagement.visitor_id);
   const unread = unreadOf(chat);
   const waits = waitsSince(chat);
   return (
-    <Link href={`/desk/${chat.id}`} className={classes['chat'] ?? ''} aria-current={isOpen}>
+    <Link href={`/desk/${chat.id}`} className={classes['chat'] ?? ''} aria-current={isShown}>
       <Group justify="space-between" gap={6} wrap="nowrap">
         <Text fw={unread > 0 ? 700 : 550} size="sm" truncate title={name}>
           <bdi>{name}</bdi>
@@ -46,7 +46,7 @@ function Chat({ chat, isOpen }: { readonly chat: Conversation; readonly isOpen: 
       <Preview chat={chat} />
       <Group justify="space-between" gap={6} wrap="nowrap" mt={2}>
         <Text size="xs" c="dimmed">
-          {mediumWords[engagement.media]}
+          {mediumName(engagement.media)}
         </Text>
         <Text
           size="xs"
@@ -54,7 +54,7 @@ function Chat({ chat, isOpen }: { readonly chat: Conversation; readonly isOpen: 
           fw={waits === null ? 400 : 650}
           component="span"
         >
-          {chat.isOpen ? (
+          {isOpen(chat) ? (
             waits === null ? (
               <Since at={engagement.started_at} />
             ) : (

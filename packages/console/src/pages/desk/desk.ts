@@ -15,6 +15,7 @@ import {
 import { Calls } from './calls/calls.ts';
 import { changeOf, itemTypes } from './conversation/items.ts';
 import { Keeper } from './conversation/kept.ts';
+import { isOpen, transferOf } from './conversation/reading.ts';
 import { newId } from '@usher/client/new-id';
 import { Typing } from './composer/typing.ts';
 import { Uploads } from './composer/uploads.ts';
@@ -195,7 +196,7 @@ export class Desk {
   /** With their notes. Few conversations have any. */
   async #readTransfers(id: string): Promise<void> {
     const chat = this.#state.byId.get(id);
-    if (chat === undefined || (chat.isOpen && chat.engagement.sub_engagements.length === 1)) return;
+    if (chat === undefined || (isOpen(chat) && chat.engagement.sub_engagements.length === 1)) return;
     const read = await this.#parts.api
       .call('GET /engagements/{engagement_id}/transfers', { path: { engagement_id: id } })
       .catch(() => null);
@@ -288,7 +289,7 @@ export class Desk {
     for (const { id: messageId, target, status } of conversation.messages) {
       if (target !== 'operator' || status === 'delivered') continue;
       this.apply({ type: 'delivered', id, messageId });
-      if (conversation.isOpen) void this.#acknowledge(id, messageId);
+      if (isOpen(conversation)) void this.#acknowledge(id, messageId);
     }
   }
 
@@ -313,10 +314,12 @@ export class Desk {
 
   #keep(before: Conversations): void {
     const { byId, isRead } = this.#state;
-    for (const [id, { outgoing, transfer }] of byId) {
+    for (const [id, chat] of byId) {
       const was = before.byId.get(id);
-      if (was !== undefined && was.outgoing !== outgoing) this.keeper.keepUnsent(id, was.outgoing, outgoing);
-      if (was !== undefined && was.transfer !== transfer)
+      if (was === undefined) continue;
+      if (was.outgoing !== chat.outgoing) this.keeper.keepUnsent(id, was.outgoing, chat.outgoing);
+      const transfer = transferOf(chat);
+      if (transferOf(was) !== transfer)
         this.keeper.keep(id, { transfer: transfer === null ? null : { kind: transfer.kind, id: transfer.id } });
     }
     // Before the list has been read, what was there is not known yet.
@@ -331,7 +334,7 @@ export class Desk {
 /** From us to a colleague, or from a colleague to us. */
 function hasPassedOn(before: Conversation, after: Conversation): boolean {
   const isOther = after.engagement.sub_engagements.length !== before.engagement.sub_engagements.length;
-  return isOther || (before.isOpen && !after.isOpen && after.engagement.state === 'active');
+  return isOther || (before.stage.name === 'open' && after.stage.name === 'passed_on');
 }
 
 function unlessRefused(error: unknown): null {

@@ -1,7 +1,9 @@
 import { Button, Checkbox, Group, Popover, Stack, TextInput } from '@mantine/core';
 import { ChevronDownIcon } from '@radix-ui/react-icons';
+import { maxPresenceReasonLength } from '@usher/contract/limits';
+import { media } from '@usher/contract/media';
 import { useState, type ReactElement } from 'react';
-import { media, mediumWords } from '../../components/medium.ts';
+import { mediumName } from '../../components/medium.ts';
 import { useMe } from '../../data/use-me.ts';
 import { usePresence } from '../../data/use-presence.ts';
 
@@ -14,7 +16,7 @@ export function PresenceMenu(): ReactElement {
     <Popover position="bottom-end" withArrow trapFocus shadow="md">
       <Popover.Target>
         <Button variant="default" size="xs" rightSection={<ChevronDownIcon aria-hidden />}>
-          {taken.length === media.length ? 'All media' : taken.map((medium) => mediumWords[medium]).join(', ')}
+          {taken.length === media.length ? 'All media' : taken.map((medium) => mediumName(medium)).join(', ')}
         </Button>
       </Popover.Target>
       <Popover.Dropdown>
@@ -31,7 +33,7 @@ export function PresenceMenu(): ReactElement {
                 <Checkbox
                   key={medium}
                   value={medium}
-                  label={mediumWords[medium]}
+                  label={mediumName(medium)}
                   disabled={taken.length === 1 && taken[0] === medium}
                 />
               ))}
@@ -57,7 +59,7 @@ function AwayReason({ goAway }: { readonly goAway: (reason: string | null) => vo
         <TextInput
           label="Away reason"
           placeholder="e.g. Lunch"
-          maxLength={255}
+          maxLength={maxPresenceReasonLength}
           value={reason}
           onChange={({ currentTarget }) => setReason(currentTarget.value)}
           flex={1}

@@ -1,6 +1,7 @@
 import type { Operations, SchedulingPolicy } from '@usher/client/api-types';
+import { weekdays } from '@usher/contract/opening-times';
 import type { Exception } from './exceptions.ts';
-import { days, inWeekOrder, type Row } from './week.ts';
+import { inWeekOrder, type Row } from './week.ts';
 
 /** Everything of a policy that can be edited. */
 export interface HoursDraft {
@@ -16,7 +17,7 @@ export function newDraft(timezone: string): HoursDraft {
     name: '',
     description: '',
     timezone,
-    business_hours: [{ opens_at: '09:00', closes_at: '17:00', days_of_week: days.slice(0, 5) }],
+    business_hours: [{ opens_at: '09:00', closes_at: '17:00', days_of_week: weekdays.slice(0, 5) }],
     exceptions: [],
   };
 }

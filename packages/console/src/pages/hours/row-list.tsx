@@ -1,11 +1,12 @@
 import { ActionIcon, Button, Chip, Fieldset, Group, Input, Stack, Text } from '@mantine/core';
 import { Cross2Icon, PlusIcon } from '@radix-ui/react-icons';
+import { weekdays, minutesOfDay, spanOf } from '@usher/contract/opening-times';
 import type { ReactElement } from 'react';
 import type { Faults } from '../../components/faults.ts';
 import { numbered } from '../../components/numbered.ts';
 import classes from './hours.module.css';
 import { TimeInput } from './time-input.tsx';
-import { dayNames, days, inWeekOrder, minutesOfDay, spanOf, type Row } from './week.ts';
+import { dayNames, inWeekOrder, type Row } from './week.ts';
 
 interface Props {
   readonly rows: readonly Row[];
@@ -64,7 +65,7 @@ function ListedRow({ number, row, fault, onChange, onRemove }: ListedProps): Rea
           onChange={(names) => onChange({ days_of_week: inWeekOrder(names) })}
         >
           <Group gap={4}>
-            {days.map((day, index) => (
+            {weekdays.map((day, index) => (
               <Chip key={day} value={day} size="xs" variant="outline">
                 {dayNames[index]}
               </Chip>

@@ -1,6 +1,7 @@
 import type { HoursOutlook } from '@usher/client/api-types';
+import { minutesOfDay } from '@usher/contract/opening-times';
 import { inUnits } from '../../components/duration.ts';
-import { minutesOfDay, timeOf } from './week.ts';
+import { timeOf } from './week.ts';
 
 /** A part of a day that is open, as fractions of the longest day there is. */
 interface Piece {

@@ -1,6 +1,7 @@
 import { TextInput } from '@mantine/core';
+import { minutesOf } from '@usher/contract/opening-times';
 import type { KeyboardEvent, ReactElement } from 'react';
-import { minutesOf, normalizeTime, stepMinutes, timeOf } from './week.ts';
+import { normalizeTime, stepMinutes, timeOf } from './week.ts';
 
 const latest = 24 * 60;
 

@@ -1,4 +1,5 @@
 import { Button, Group, Text } from '@mantine/core';
+import { minutesOfDay } from '@usher/contract/opening-times';
 import { useRef, useState, type KeyboardEvent, type PointerEvent, type ReactElement } from 'react';
 import classes from './hours.module.css';
 import {
@@ -7,7 +8,6 @@ import {
   drawn,
   inWords,
   lengthened,
-  minutesOfDay,
   moved,
   place,
   resized,
@@ -16,7 +16,7 @@ import {
   without,
   type Block,
   type Row,
-  type Span,
+  type DaySpan,
 } from './week.ts';
 
 interface Point {
@@ -29,7 +29,7 @@ interface Gesture {
   readonly kind: 'draw' | 'move' | 'opens' | 'closes';
   readonly start: Point;
   readonly block: Block | null;
-  readonly span: Span | null;
+  readonly span: DaySpan | null;
 }
 
 interface Props {
@@ -80,7 +80,7 @@ export function WeekGrid({ rows, onChange }: Props): ReactElement {
     if (gesture !== null && gesture.span !== null) put(gesture.span, gesture.block ?? undefined);
     setGesture(null);
   };
-  const put = (span: Span, instead?: Block): void => {
+  const put = (span: DaySpan, instead?: Block): void => {
     const next = place(rows, span, instead);
     onChange(next);
     choose(
@@ -137,7 +137,7 @@ export function WeekGrid({ rows, onChange }: Props): ReactElement {
   );
 }
 
-type Put = (span: Span, instead?: Block) => void;
+type Put = (span: DaySpan, instead?: Block) => void;
 
 function onKey(event: KeyboardEvent, block: Block, put: Put, remove: (block: Block) => void): void {
   const { key, shiftKey } = event;
@@ -216,7 +216,7 @@ function BlockView({ block, isFaint, isChosen, onChoose, onBegin, onKey }: Block
   );
 }
 
-function Ghost({ span }: { readonly span: Span }): ReactElement {
+function Ghost({ span }: { readonly span: DaySpan }): ReactElement {
   return (
     <>
       {segmentsOf(span).map(({ day, from, to }, index) => (

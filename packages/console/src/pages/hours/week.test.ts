@@ -1,20 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { minutesOf, weekdays } from '@usher/contract/opening-times';
 import fc from 'fast-check';
-import { spanOf as serversSpan } from '../../../../server/src/schedules/business-hours.ts';
 import {
   blocksOf,
-  days,
   drawn,
   inWords,
   lengthened,
-  minutesOf,
   moved,
   normalizeTime,
   place,
   resized,
   segmentsOf,
-  spanOf,
   timeOf,
   weekInWords,
   without,
@@ -39,18 +36,7 @@ test('times are read as one means them, and nothing else is', () => {
   assert.equal(timeOf(1_440), '24:00');
 });
 
-test('a span is what the server reads in it, overnight included', () => {
-  const time = fc.integer({ min: 0, max: 1_499 }).map(timeOf);
-  fc.assert(
-    fc.property(time, time, (opens_at, closes_at) => {
-      const span = spanOf({ opens_at, closes_at });
-      if (opens_at === closes_at && opens_at !== '00:00') assert.equal(span, null);
-      else assert.deepEqual(span, serversSpan({ opens_at, closes_at }));
-    }),
-  );
-});
-
-test('a night is drawn on two days, that of Sunday on Monday', () => {
+test('a night is drawn on two weekdays, that of Sunday on Monday', () => {
   assert.deepEqual(segmentsOf({ day: 6, opens: 1_320, closes: 1_560 }), [
     { day: 6, from: 1_320, to: 1_440 },
     { day: 0, from: 0, to: 120 },
@@ -174,7 +160,7 @@ test('placing never loses an open minute', () => {
         for (let at = each.opens; at < each.closes; at += 15) wanted.add((each.day * 1_440 + at) % (7 * 1_440));
       }
       assert.deepEqual(openSteps(rows), wanted);
-      assert.ok(rows.every((row) => row.days_of_week.every((day) => (days as readonly string[]).includes(day))));
+      assert.ok(rows.every((row) => row.days_of_week.every((day) => (weekdays as readonly string[]).includes(day))));
     }),
   );
 });

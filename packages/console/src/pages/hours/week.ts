@@ -1,26 +1,22 @@
+import { minutesOf, minutesOfDay, spanOf, weekdays, type OpeningTimes, type Span } from '@usher/contract/opening-times';
+
 /** A week of opening hours as rows of a list and as blocks on a grid; the rows are what is stored. */
-export const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 export const dayNames = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;
-export const minutesOfDay = 1_440;
 /** What the grid snaps to. */
 export const stepMinutes = 15;
 
 /** As the interface has it. Times are what was typed, and may not be times yet. */
-export interface Row {
-  readonly opens_at: string;
-  readonly closes_at: string;
+export interface Row extends OpeningTimes {
   readonly days_of_week: readonly string[];
 }
 
-/** Minutes from the midnight of its day, Monday being 0; one that closes after midnight goes beyond 1,440. */
-export interface Span {
+/** A span of a day, Monday being 0; one that closes after midnight goes beyond 1,440. */
+export interface DaySpan extends Span {
   readonly day: number;
-  readonly opens: number;
-  readonly closes: number;
 }
 
 /** A row on one of its days. */
-export interface Block extends Span {
+export interface Block extends DaySpan {
   readonly row: number;
 }
 
@@ -29,10 +25,6 @@ export interface Segment {
   readonly day: number;
   readonly from: number;
   readonly to: number;
-}
-
-export function minutesOf(time: string): number | null {
-  return /^(?:[01]\d|2[0-4]):[0-5]\d$/.test(time) ? Number(time.slice(0, 2)) * 60 + Number(time.slice(3)) : null;
 }
 
 export function timeOf(minutes: number): string {
@@ -48,25 +40,16 @@ export function normalizeTime(text: string): string {
   return hours !== '' && minutesOf(time) !== null ? time : text;
 }
 
-/** As the server reads it: a closing that is not later than its opening is on a later day. */
-export function spanOf({ opens_at, closes_at }: Pick<Row, 'opens_at' | 'closes_at'>): Omit<Span, 'day'> | null {
-  const opens = minutesOf(opens_at);
-  const closes = minutesOf(closes_at);
-  if (opens === null || closes === null || (opens === closes && opens !== 0)) return null;
-  if (closes > opens) return { opens, closes };
-  return { opens, closes: closes + (Math.floor((opens - closes) / minutesOfDay) + 1) * minutesOfDay };
-}
-
 export function blocksOf(rows: readonly Row[]): Block[] {
   return rows.flatMap((row, index) => {
     const span = spanOf(row);
     if (span === null) return [];
-    return days.flatMap((name, day) => (row.days_of_week.includes(name) ? [{ row: index, day, ...span }] : []));
+    return weekdays.flatMap((name, day) => (row.days_of_week.includes(name) ? [{ row: index, day, ...span }] : []));
   });
 }
 
 /** Cut at each midnight; after Sunday comes Monday. */
-export function segmentsOf({ day, opens, closes }: Span): Segment[] {
+export function segmentsOf({ day, opens, closes }: DaySpan): Segment[] {
   const first = Math.floor(opens / minutesOfDay);
   const last = Math.floor((closes - 1) / minutesOfDay);
   return Array.from({ length: last - first + 1 }, (_, index) => {
@@ -80,12 +63,12 @@ export function segmentsOf({ day, opens, closes }: Span): Segment[] {
 }
 
 /** Whether the interface can say it in one row: a whole day only from midnight to midnight. */
-function isSayable({ opens, closes }: Omit<Span, 'day'>): boolean {
+function isSayable({ opens, closes }: Span): boolean {
   const length = closes - opens;
   return opens < minutesOfDay && length > 0 && (length < minutesOfDay || (length === minutesOfDay && opens === 0));
 }
 
-function timesOf({ opens, closes }: Omit<Span, 'day'>): Pick<Row, 'opens_at' | 'closes_at'> {
+function timesOf({ opens, closes }: Span): OpeningTimes {
   return { opens_at: timeOf(opens), closes_at: timeOf(closes > minutesOfDay ? closes - minutesOfDay : closes) };
 }
 
@@ -93,7 +76,7 @@ function timesOf({ opens, closes }: Omit<Span, 'day'>): Pick<Row, 'opens_at' | '
 export function without(rows: readonly Row[], { row: index, day }: Pick<Block, 'row' | 'day'>): Row[] {
   return rows.flatMap((row, at) => {
     if (at !== index) return [row];
-    const left = row.days_of_week.filter((name) => name !== days[day]);
+    const left = row.days_of_week.filter((name) => name !== weekdays[day]);
     return left.length === 0 ? [] : [{ ...row, days_of_week: left }];
   });
 }
@@ -102,29 +85,29 @@ export function without(rows: readonly Row[], { row: index, day }: Pick<Block, '
  * Puts a span on the grid, in place of a block or as a new one. What it overlaps or touches on its own day becomes one with
  * it; it joins a row of the same times, so that the list stays as short as it can be.
  */
-export function place(rows: readonly Row[], span: Span, instead?: Block): Row[] {
+export function place(rows: readonly Row[], span: DaySpan, instead?: Block): Row[] {
   let rest = instead === undefined ? [...rows] : without(rows, instead);
   let whole = span;
-  const union = (block: Span): Span => ({
+  const union = (block: DaySpan): DaySpan => ({
     day: span.day,
     opens: Math.min(block.opens, whole.opens),
     closes: Math.max(block.closes, whole.closes),
   });
-  const meets = (block: Span): boolean =>
+  const meets = (block: DaySpan): boolean =>
     block.day === span.day && block.opens <= whole.closes && block.closes >= whole.opens && isSayable(union(block));
   for (let met = blocksOf(rest).find(meets); met !== undefined; met = blocksOf(rest).find(meets)) {
     whole = union(met);
     rest = without(rest, met);
   }
   const times = timesOf(whole);
-  const own = days[span.day] ?? 'mon';
+  const own = weekdays[span.day] ?? 'mon';
   const same = rest.findIndex((row) => row.opens_at === times.opens_at && row.closes_at === times.closes_at);
   if (same === -1) return [...rest, { ...times, days_of_week: [own] }];
   return rest.map((row, at) => (at === same ? { ...row, days_of_week: inWeekOrder([...row.days_of_week, own]) } : row));
 }
 
 export function inWeekOrder(names: readonly string[]): string[] {
-  return days.filter((day) => names.includes(day));
+  return weekdays.filter((day) => names.includes(day));
 }
 
 interface Point {
@@ -136,7 +119,7 @@ interface Point {
  * What is drawn from one point to another. In the next day above the start it goes over midnight; anywhere else a hand that
  * strays sideways still means the day it began on.
  */
-export function drawn(start: Point, to: Point): Span {
+export function drawn(start: Point, to: Point): DaySpan {
   // At the very end of a day there is no room for a step.
   const from = Math.min(start.minute, minutesOfDay - stepMinutes);
   const isOvernight = to.day === (start.day + 1) % 7 && to.minute < from;
@@ -146,7 +129,7 @@ export function drawn(start: Point, to: Point): Span {
 }
 
 /** By whole days and minutes; it opens within its day, however far it is moved. */
-export function moved<Moved extends Span>(span: Moved, byDays: number, byMinutes: number): Span {
+export function moved<Moved extends DaySpan>(span: Moved, byDays: number, byMinutes: number): DaySpan {
   const length = span.closes - span.opens;
   const opens = Math.min(Math.max(span.opens + byMinutes, 0), minutesOfDay - stepMinutes);
   const next = { day: (((span.day + byDays) % 7) + 7) % 7, opens, closes: opens + length };
@@ -154,7 +137,7 @@ export function moved<Moved extends Span>(span: Moved, byDays: number, byMinutes
 }
 
 /** Its end at another point, or its beginning; never shorter than a step. */
-export function resized<Sized extends Span>(span: Sized, edge: 'opens' | 'closes', to: Point): Span {
+export function resized<Sized extends DaySpan>(span: Sized, edge: 'opens' | 'closes', to: Point): DaySpan {
   const { day, opens, closes } = span;
   if (edge === 'opens') {
     const earliest = Math.max(0, closes - minutesOfDay + (closes === minutesOfDay ? 0 : stepMinutes));
@@ -166,13 +149,13 @@ export function resized<Sized extends Span>(span: Sized, edge: 'opens' | 'closes
 }
 
 /** The end later or earlier, as the keys do it. */
-export function lengthened<Sized extends Span>(span: Sized, byMinutes: number): Span {
+export function lengthened<Sized extends DaySpan>(span: Sized, byMinutes: number): DaySpan {
   const next = { day: span.day, opens: span.opens, closes: span.closes + byMinutes };
   return isSayable(next) ? next : { day: span.day, opens: span.opens, closes: span.closes };
 }
 
 /** `Mon 22:00–02:00 (next day)`. */
-export function inWords(span: Span): string {
+export function inWords(span: DaySpan): string {
   const { opens_at, closes_at } = timesOf(span);
   const name = dayNames[span.day] ?? '';
   return `${name} ${opens_at}–${closes_at}${span.closes > minutesOfDay ? ' (next day)' : ''}`;
@@ -184,7 +167,7 @@ export function weekInWords(rows: readonly Row[]): string {
 }
 
 function daysInWords(names: readonly string[]): string {
-  const on = days.map((day) => names.includes(day));
+  const on = weekdays.map((day) => names.includes(day));
   const parts: string[] = [];
   for (let at = 0; at < 7; at += 1) {
     if (on[at] !== true) continue;

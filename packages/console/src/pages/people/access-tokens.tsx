@@ -1,6 +1,7 @@
 import { Alert, Button, Group, Loader, Modal, Select, Stack, Table, Text, TextInput, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import type { AccessToken, NewAccessToken, Operator } from '@usher/client/api-types';
+import { maxNameLength } from '@usher/contract/limits';
 import { useState, type ReactElement } from 'react';
 import { At } from '../../components/at.tsx';
 import { AskFirst } from '../../components/ask-first.tsx';
@@ -168,7 +169,7 @@ function NewTokenForm({ operatorId, onDone }: FormProps): ReactElement {
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
           error={faults('/name')}
-          maxLength={255}
+          maxLength={maxNameLength}
           required
           data-autofocus
         />

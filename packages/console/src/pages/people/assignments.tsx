@@ -1,8 +1,9 @@
 import { Button, Fieldset, Group, MultiSelect, Select, Stack, Text } from '@mantine/core';
+import { roles } from '@usher/contract/roles';
 import type { ReactElement } from 'react';
 import type { Faults } from '../../components/faults.ts';
 import { useMe } from '../../data/use-me.ts';
-import { roleMeanings, roleNames, type Assignment, type Role } from './person.ts';
+import { roleMeanings, roleNames, type Assignment } from './person.ts';
 import { byId, useTeams } from './use-people.ts';
 
 interface Props {
@@ -71,9 +72,9 @@ function SiteAssignment({ name, assignment, fault, readOnly, onChange, onRemove 
           label="Role"
           description={roleMeanings[assignment.role]}
           inputWrapperOrder={['label', 'input', 'description', 'error']}
-          data={Object.entries(roleNames).map(([value, label]) => ({ value, label }))}
+          data={roles.map((value) => ({ value, label: roleNames[value] }))}
           value={assignment.role}
-          onChange={(role) => onChange({ ...assignment, role: (role ?? 'operator') as Role })}
+          onChange={(role) => onChange({ ...assignment, role: roles.find((each) => each === role) ?? 'operator' })}
           allowDeselect={false}
           readOnly={readOnly}
           w={200}

@@ -1,4 +1,5 @@
 import { NumberInput, Stack, TextInput } from '@mantine/core';
+import { maxEmailLength, maxEngagementsOfOperator, maxNameLength } from '@usher/contract/limits';
 import type { ReactElement } from 'react';
 import type { Faults } from '../../components/faults.ts';
 import { Assignments } from './assignments.tsx';
@@ -19,7 +20,7 @@ export function PersonForm({ draft, set, faults, readOnly }: Props): ReactElemen
         label="Name"
         description="Colleagues see it."
         required
-        maxLength={255}
+        maxLength={maxNameLength}
         value={draft.name}
         onChange={(event) => set({ name: event.currentTarget.value })}
         error={faults('/name')}
@@ -29,7 +30,7 @@ export function PersonForm({ draft, set, faults, readOnly }: Props): ReactElemen
         label="Display name"
         description="Visitors see it. Leave it empty to show the name."
         placeholder={draft.name}
-        maxLength={255}
+        maxLength={maxNameLength}
         value={draft.display_name}
         onChange={(event) => set({ display_name: event.currentTarget.value })}
         error={faults('/display_name')}
@@ -40,7 +41,7 @@ export function PersonForm({ draft, set, faults, readOnly }: Props): ReactElemen
         description="To sign in with. No mail is sent to it."
         type="email"
         required
-        maxLength={254}
+        maxLength={maxEmailLength}
         value={draft.email}
         onChange={(event) => set({ email: event.currentTarget.value })}
         error={faults('/email')}
@@ -50,7 +51,7 @@ export function PersonForm({ draft, set, faults, readOnly }: Props): ReactElemen
         label="Chats at a time"
         description="1 to 100. Calls are always one at a time."
         min={1}
-        max={100}
+        max={maxEngagementsOfOperator}
         clampBehavior="blur"
         allowDecimal={false}
         maw={160}

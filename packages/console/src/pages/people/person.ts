@@ -1,6 +1,5 @@
 import type { Operator, Site, Team } from '@usher/client/api-types';
-
-export type Role = Operator['role'];
+import type { Role } from '@usher/contract/roles';
 
 export const roleNames: Readonly<Record<Role, string>> = {
   operator: 'Operator',

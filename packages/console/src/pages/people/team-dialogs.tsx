@@ -2,6 +2,7 @@ import { Button, Group, Modal, Select, Stack, Textarea, TextInput } from '@manti
 import { useDisclosure } from '@mantine/hooks';
 import type { Team } from '@usher/client/api-types';
 import { useQueryClient } from '@tanstack/react-query';
+import { maxDescriptionLength, maxNameLength } from '@usher/contract/limits';
 import { useState, type ReactElement } from 'react';
 import { ConflictDialog } from '../../components/conflict.tsx';
 import { faultsOf, isAtFields } from '../../components/faults.ts';
@@ -159,7 +160,7 @@ function TeamForm({ editing, label, children = null }: FormProps): ReactElement 
         <TextInput
           label="Name"
           required
-          maxLength={255}
+          maxLength={maxNameLength}
           data-autofocus
           value={draft.name}
           onChange={(event) => editing.set({ name: event.currentTarget.value })}
@@ -169,7 +170,7 @@ function TeamForm({ editing, label, children = null }: FormProps): ReactElement 
           label="Description"
           autosize
           minRows={2}
-          maxLength={4_096}
+          maxLength={maxDescriptionLength}
           value={draft.description}
           onChange={(event) => editing.set({ description: event.currentTarget.value })}
           error={faults('/description')}

@@ -1,16 +1,15 @@
 import { ActionIcon, Button, Fieldset, Group, Stack, Table, Text, TextInput } from '@mantine/core';
 import { Cross2Icon } from '@radix-ui/react-icons';
+import { maxPageSize } from '@usher/contract/limits';
 import { useState, type ReactElement } from 'react';
 import { faultsOf, isAtFields } from '../../components/faults.ts';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange, useRead } from '../../data/use-api.ts';
 import type { Queue } from './use-queues.ts';
 
-const mostChannels = 1_000;
-
 /** The phone numbers and addresses by which visitors come into the queue. */
 export function Channels({ queue }: { readonly queue: Queue }): ReactElement {
-  const query = { site_ids: [queue.site_id], per_page: mostChannels };
+  const query = { site_ids: [queue.site_id], per_page: maxPageSize };
   const phones = useRead('GET /phone_channels', { query });
   const digital = useRead('GET /digital_channels', { query });
   const dropPhone = useChange('DELETE /phone_channels/{channel_id}', { refresh: ['GET /phone_channels'] });

@@ -1,8 +1,6 @@
-import type { Queue } from '@usher/client/api-types';
-import type { Operations } from '@usher/client/api-types';
-
-export type Medium = Queue['available_properties']['media'][number];
-export const media: readonly Medium[] = ['text', 'phone', 'audio', 'video'];
+import type { Operations, Queue } from '@usher/client/api-types';
+import { media, type Medium } from '@usher/contract/media';
+import type { UnstaffedRule } from '@usher/contract/states';
 
 /** A number as it is typed: nothing yet, or one. */
 export type Typed = number | '';
@@ -18,7 +16,7 @@ export interface QueueDraft {
   };
   readonly media: readonly Medium[];
   readonly team_ids: readonly string[];
-  readonly when_unstaffed: 'accept' | 'reject';
+  readonly when_unstaffed: UnstaffedRule;
   readonly operator_ranking_enabled: boolean;
   readonly welcome_message: string;
   readonly scheduling_policy_id: string | null;

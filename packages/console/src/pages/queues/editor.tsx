@@ -1,5 +1,6 @@
 import { Alert, Anchor, Center, Grid, Loader, Select, Stack, Tabs } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
+import { welcomeFaults } from '@usher/contract/response-card';
 import { useState, type ReactElement } from 'react';
 import { Link, useLocation } from 'wouter';
 import { ConflictDialog } from '../../components/conflict.tsx';
@@ -23,7 +24,6 @@ import { CapacityFields, NameFields } from './fields-basic.tsx';
 import { LinkFields, RoutingFields, ServiceFields } from './fields-routing.tsx';
 import { RankingTab } from './ranking.tsx';
 import { useQueues, type Queue } from './use-queues.ts';
-import { welcomeFaults } from './card.ts';
 import classes from './queues.module.css';
 import { WelcomeEditor } from './welcome-editor.tsx';
 

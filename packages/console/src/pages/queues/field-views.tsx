@@ -1,11 +1,10 @@
+import { maxPageSize } from '@usher/contract/limits';
 import type { FieldViews } from '../../components/conflict.tsx';
 import { useRead } from '../../data/use-api.ts';
 import { useMe } from '../../data/use-me.ts';
 import type { QueueDraft } from './draft.ts';
 import { inUnits } from '../../components/duration.ts';
 import { usePolicies, useQueues } from './use-queues.ts';
-
-const mostTeams = 1_000;
 
 /** How the fields of a queue are shown where two versions of them stand side by side. */
 export function useFieldViews(): FieldViews<QueueDraft> {
@@ -14,7 +13,7 @@ export function useFieldViews(): FieldViews<QueueDraft> {
     new Map(rows?.map(({ id, name }) => [id, name]));
   const queues = names(useQueues().data?.data.queues);
   const policies = names(usePolicies().data?.data.scheduling_policies);
-  const query = { site_ids: me.sites.map(({ id }) => id), per_page: mostTeams };
+  const query = { site_ids: me.sites.map(({ id }) => id), per_page: maxPageSize };
   const teams = names(useRead('GET /teams', { query }, { enabled: me.can('manager') }).data?.data.teams);
   const text = (value: string): string => (value === '' ? 'nothing' : value);
   const yes = (value: boolean): string => (value ? 'yes' : 'no');

@@ -10,23 +10,22 @@ import {
   Stack,
   Switch,
 } from '@mantine/core';
+import { maxAffinitySec, maxPageSize } from '@usher/contract/limits';
+import { media } from '@usher/contract/media';
 import type { ReactElement } from 'react';
 import { Link } from 'wouter';
 import { useRead } from '../../data/use-api.ts';
 import { useMe } from '../../data/use-me.ts';
-import { media, type Medium } from './draft.ts';
 import { circleOf } from './fallbacks.ts';
 import { typedNumber, type FieldsProps } from './fields.ts';
 import { inUnits } from '../../components/duration.ts';
+import { mediumName } from '../../components/medium.ts';
 import { usePolicies, useQueues } from './use-queues.ts';
-
-const mediumNames: Readonly<Record<Medium, string>> = { text: 'Text', phone: 'Phone', audio: 'Audio', video: 'Video' };
-const mostTeams = 1_000;
 
 export function RoutingFields({ draft, set, fault, siteId }: FieldsProps): ReactElement {
   const teams = useRead(
     'GET /teams',
-    { query: { site_ids: [siteId], per_page: mostTeams } },
+    { query: { site_ids: [siteId], per_page: maxPageSize } },
     { enabled: siteId !== '' },
   );
   return (
@@ -41,7 +40,7 @@ export function RoutingFields({ draft, set, fault, siteId }: FieldsProps): React
         >
           <Group mt="xs">
             {media.map((medium) => (
-              <Checkbox key={medium} value={medium} label={mediumNames[medium]} />
+              <Checkbox key={medium} value={medium} label={mediumName(medium)} />
             ))}
           </Group>
         </Checkbox.Group>
@@ -63,6 +62,7 @@ export function RoutingFields({ draft, set, fault, siteId }: FieldsProps): React
 
 /** An hour to begin with, when affinity is switched on. */
 const usualAffinitySec = 3_600;
+const atMost = `${maxAffinitySec / 86_400} days at most`;
 
 export function ServiceFields({ draft, set, fault }: FieldsProps): ReactElement {
   const affinity = draft.operator_affinity;
@@ -92,7 +92,7 @@ export function ServiceFields({ draft, set, fault }: FieldsProps): ReactElement 
         {affinity === null ? null : (
           <NumberInput
             label="For how many seconds"
-            description={affinity === '' ? '4 days at most' : `${inUnits(affinity)}; 4 days at most`}
+            description={affinity === '' ? atMost : `${inUnits(affinity)}; ${atMost}`}
             allowDecimal={false}
             clampBehavior="none"
             maw={260}

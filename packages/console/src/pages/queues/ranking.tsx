@@ -16,22 +16,22 @@ import {
 import { ActionIcon, Alert, Button, Center, Group, Loader, Select, Stack, Text } from '@mantine/core';
 import { Cross2Icon, DragHandleDots2Icon } from '@radix-ui/react-icons';
 import type { Ranking } from '@usher/client/api-types';
+import { maxPageSize } from '@usher/contract/limits';
+import { lastRank } from '@usher/contract/limits';
 import { useState, type ReactElement } from 'react';
 import { useUnsaved } from '../../components/leaving.ts';
 import { ProblemNote } from '../../components/problem.tsx';
 import { same } from '../../components/versions.ts';
 import { useChange, useRead } from '../../data/use-api.ts';
-import { added, inOrder, lastRank, moveTo, rankChanges, withRank } from './ranks.ts';
+import { added, inOrder, moveTo, rankChanges, withRank } from './ranks.ts';
 import type { Queue } from './use-queues.ts';
 import classes from './queues.module.css';
-
-const mostOperators = 1_000;
 
 export function RankingTab({ queue }: { readonly queue: Queue }): ReactElement {
   const path = { queue_id: queue.id };
   const ranks = useRead('GET /queues/{queue_id}/rankings', { path });
   const operators = useRead('GET /operators', {
-    query: { site_ids: [queue.site_id], per_page: mostOperators, include_offline: true, include_disabled: true },
+    query: { site_ids: [queue.site_id], per_page: maxPageSize, include_offline: true, include_disabled: true },
   });
   const error = ranks.error ?? operators.error;
   if (error !== null) return <ProblemNote error={error} title="The ranks could not be read" />;

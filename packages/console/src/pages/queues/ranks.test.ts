@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { lastRank } from '@usher/contract/limits';
 import fc from 'fast-check';
-import { added, inOrder, lastRank, moveTo, rankChanges, withRank } from './ranks.ts';
+import { added, inOrder, moveTo, rankChanges, withRank } from './ranks.ts';
 
 const ranked = (...ranks: number[]) => ranks.map((rank, index) => ({ id: String.fromCodePoint(97 + index), rank }));
 const shown = (ranks: readonly { id: string; rank: number }[]) => ranks.map(({ id, rank }) => `${id}${rank}`).join(' ');

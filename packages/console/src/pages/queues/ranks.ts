@@ -1,7 +1,5 @@
 import type { Ranking } from '@usher/client/api-types';
-
-/** Smaller is considered first. The last is as good as none, and may be shared, as every rank may. */
-export const lastRank = 10;
+import { lastRank } from '@usher/contract/limits';
 
 /** In the order of their ranks; those of the same rank keep theirs. */
 export function inOrder(ranks: readonly Ranking[]): Ranking[] {

@@ -11,9 +11,11 @@ import {
   TextInput,
 } from '@mantine/core';
 import { Cross2Icon, PlusIcon } from '@radix-ui/react-icons';
+import { bytesOf } from '@usher/contract/bytes';
+import { maxWelcomeBytes, welcomeFaults } from '@usher/contract/response-card';
 import { useState, type ReactElement } from 'react';
 import { numbered } from '../../components/numbered.ts';
-import { bytesOf, cardIn, longestBytes, textOf, welcomeFaults, type Card } from './card.ts';
+import { cardIn, textOf, type Card } from './card.ts';
 import { WelcomePreview } from './welcome-preview.tsx';
 
 type Mode = 'text' | 'card' | 'json';
@@ -56,10 +58,10 @@ export function WelcomeEditor({ value, fault, onChange }: Props): ReactElement {
           />
           <Text
             size="xs"
-            c={bytesOf(value) > longestBytes ? 'var(--mantine-color-error)' : 'dimmed'}
+            c={bytesOf(value) > maxWelcomeBytes ? 'var(--mantine-color-error)' : 'dimmed'}
             className="tabular"
           >
-            {`${bytesOf(value).toLocaleString()} of ${longestBytes.toLocaleString()} bytes`}
+            {`${bytesOf(value).toLocaleString()} of ${maxWelcomeBytes.toLocaleString()} bytes`}
           </Text>
         </Group>
         {mode === 'card' ? (

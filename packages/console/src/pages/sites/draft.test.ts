@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { faultsIn, inWordsOf, isOrigin, newDraft, originOf } from './draft.ts';
+import { isOrigin } from '@usher/contract/origin';
+import { faultsIn, inWordsOf, newDraft, originOf } from './draft.ts';
 
 test('an origin is what a browser sends, and nothing else', () => {
   for (const good of ['https://shop.example', 'http://localhost:3000', 'http://[::1]:80'.replace(':80', '')])

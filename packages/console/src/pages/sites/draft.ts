@@ -1,4 +1,5 @@
 import type { Site } from '@usher/client/api-types';
+import { isOrigin } from '@usher/contract/origin';
 
 /** Everything that is edited of a site. */
 export type SiteDraft = Omit<Site, 'id' | 'created_at' | 'updated_at'>;
@@ -29,13 +30,6 @@ export const newDraft: SiteDraft = {
 interface Violation {
   readonly attribute: string;
   readonly detail: string;
-}
-
-/** Whether a text is an origin as browsers send it. */
-export function isOrigin(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, origin } = new URL(text);
-  return ['http:', 'https:'].includes(protocol) && origin === text;
 }
 
 /** What was meant by an address that was typed or pasted: its origin, if it has one. */

@@ -10,6 +10,7 @@ import {
   Text,
   TextInput,
 } from '@mantine/core';
+import { maxClientSecretLength, maxNameLength, maxRedirectUris, maxUrlLength } from '@usher/contract/limits';
 import { useState, type ReactElement } from 'react';
 import { AskFirst } from '../../components/ask-first.tsx';
 import { faultsOf, isAtFields } from '../../components/faults.ts';
@@ -110,20 +111,20 @@ function NewProvider({ siteId }: { readonly siteId: string }): ReactElement {
     >
       <Fieldset legend="Add a provider">
         <Stack gap="sm">
-          <TextInput label="Name" required maxLength={255} {...text('name')} />
+          <TextInput label="Name" required maxLength={maxNameLength} {...text('name')} />
           <TextInput
             label="Issuer"
             description="As the provider itself spells it."
             placeholder="https://login.example.com"
             required
-            maxLength={2_048}
+            maxLength={maxUrlLength}
             {...text('issuer')}
           />
-          <TextInput label="Client id" required maxLength={255} autoComplete="off" {...text('client_id')} />
+          <TextInput label="Client id" required maxLength={maxNameLength} autoComplete="off" {...text('client_id')} />
           <PasswordInput
             label="Client secret"
             description="If it has given one. It is never shown again."
-            maxLength={1_024}
+            maxLength={maxClientSecretLength}
             autoComplete="new-password"
             {...text('client_secret')}
           />
@@ -133,7 +134,7 @@ function NewProvider({ siteId }: { readonly siteId: string }): ReactElement {
             value={draft.redirect_uris}
             onChange={(redirect_uris) => setDraft({ ...draft, redirect_uris })}
             error={faults('/redirect_uris')}
-            maxTags={20}
+            maxTags={maxRedirectUris}
           />
           {isAtFields(create.error) ? null : <ProblemNote error={create.error} />}
           <Group>

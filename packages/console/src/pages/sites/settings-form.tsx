@@ -11,6 +11,8 @@ import {
   Text,
   TextInput,
 } from '@mantine/core';
+import { maxNameLength, maxOfferTimeoutSec, maxPerAddress, maxTicketTimeoutSec } from '@usher/contract/limits';
+import { messageAudiences } from '@usher/contract/states';
 import type { ReactElement } from 'react';
 import type { Faults } from '../../components/faults.ts';
 import { inWordsOf, originOf, type SiteDraft } from './draft.ts';
@@ -33,7 +35,7 @@ export function SiteForm(props: Props): ReactElement {
         <TextInput
           label="Name"
           required
-          maxLength={255}
+          maxLength={maxNameLength}
           value={draft.name}
           onChange={(event) => set({ name: event.currentTarget.value })}
           error={faults('/name')}
@@ -77,19 +79,19 @@ const times = [
     field: 'reactive_call_timeout',
     label: 'Operator answers within',
     description: 'An offer that nobody answers goes to somebody else.',
-    max: 3_600,
+    max: maxOfferTimeoutSec,
   },
   {
     field: 'proactive_call_timeout',
     label: 'Visitor answers within',
     description: 'What an operator asks a visitor fails after it.',
-    max: 3_600,
+    max: maxOfferTimeoutSec,
   },
   {
     field: 'queue_ticket_timeout_sec',
     label: 'Visitor waits at most',
     description: 'Who waits longer has left the queue.',
-    max: 604_800,
+    max: maxTicketTimeoutSec,
   },
 ] as const;
 
@@ -169,7 +171,7 @@ function LimitFields({ draft, set, faults, readOnly }: Props): ReactElement {
             description={description}
             inputWrapperOrder={['label', 'input', 'description', 'error']}
             min={1}
-            max={100_000}
+            max={maxPerAddress}
             clampBehavior="blur"
             allowDecimal={false}
             value={given[field]}
@@ -191,8 +193,6 @@ function LimitFields({ draft, set, faults, readOnly }: Props): ReactElement {
   );
 }
 
-const audiences = ['own', 'other', 'all'] as const;
-
 /** For programs that were written for other services. */
 function ClientFields({ draft, set, faults, readOnly }: Props): ReactElement {
   return (
@@ -200,9 +200,11 @@ function ClientFields({ draft, set, faults, readOnly }: Props): ReactElement {
       <Select
         label="Messages sent to attached webhooks"
         description="Bots and bridges to other messengers that attach a webhook to a ticket need the other side's messages."
-        data={audiences.map((whose) => ({ value: whose, label: `Messages ${audienceNames[whose]}` }))}
+        data={messageAudiences.map((whose) => ({ value: whose, label: `Messages ${audienceNames[whose]}` }))}
         value={draft.attached_webhook_messages}
-        onChange={(chosen) => set({ attached_webhook_messages: audiences.find((whose) => whose === chosen) ?? 'own' })}
+        onChange={(chosen) =>
+          set({ attached_webhook_messages: messageAudiences.find((whose) => whose === chosen) ?? 'own' })
+        }
         allowDeselect={false}
         error={faults('/attached_webhook_messages')}
         readOnly={readOnly}

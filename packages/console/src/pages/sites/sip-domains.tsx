@@ -1,4 +1,5 @@
 import { Button, Group, Loader, Stack, Table, Text, TextInput } from '@mantine/core';
+import { maxDomainLength } from '@usher/contract/limits';
 import { useState, type ReactElement } from 'react';
 import { At } from '../../components/at.tsx';
 import { AskFirst } from '../../components/ask-first.tsx';
@@ -29,7 +30,7 @@ export function SipDomains({ siteId }: { readonly siteId: string }): ReactElemen
             label="SIP domain"
             placeholder="sip.example.com"
             required
-            maxLength={253}
+            maxLength={maxDomainLength}
             flex={1}
             miw={200}
             maw={400}

@@ -1,8 +1,8 @@
 import type { PresenceInterval } from '@usher/client/api-types';
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
+import { maxPageSize } from '@usher/contract/limits';
 import { useSession } from '../../session/use-session.ts';
 
-const perPage = 1_000;
 /** A day with more intervals is cut, and the page says so. */
 const mostPages = 50;
 const refreshMs = 15_000;
@@ -21,7 +21,7 @@ export interface DayIntervals {
 /** What everybody on the sites did in the range; read again while it goes on. */
 export function useIntervals({ siteIds, from, to }: IntervalsQuery): UseQueryResult<DayIntervals> {
   const { api } = useSession();
-  const query = { site_ids: siteIds, from: from.toISOString(), to: to.toISOString(), per_page: perPage };
+  const query = { site_ids: siteIds, from: from.toISOString(), to: to.toISOString(), per_page: maxPageSize };
   return useQuery({
     queryKey: ['GET /operators/presence_intervals', query],
     queryFn: async ({ signal }) => {

@@ -1,6 +1,6 @@
+import { atLeast } from '@usher/contract/roles';
 import type { FastifyRequest } from 'fastify';
 import { accountOf, permitAs } from '../../identity/access.ts';
-import { atLeast } from '../../identity/caller.ts';
 import { inTransaction } from '../../platform/database.ts';
 import { notFound, Refusal } from '../../platform/errors.ts';
 import type { EngagementId, FileId } from '../../platform/ids.ts';

@@ -1,20 +1,21 @@
-import { createWriteStream, type WriteStream } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { createWriteStream } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { Writable } from 'node:stream';
 import type { Room } from '../../platform/disk-room.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { isUuid, type FileId } from '../../platform/ids.ts';
 import type { Log } from '../../platform/log.ts';
 import { diskFull } from '../../platform/problem.ts';
+import type { FileStore, StoredFile } from './file-store.ts';
 
 const ownerOnly = { directory: 0o700, file: 0o600 } as const;
 
 /**
- * The bytes of files, in a folder that all processes share: `files/ab/cd/<id>`, by the id's first digits. Until its row is
- * committed, a file has a mark, `files/incoming/<id>`, and while it comes in it is `<id>.part` beside it: so what a crash leaves
- * behind is found without looking at everything.
+ * Files in a folder that all processes share: `files/ab/cd/<id>`, by the id's first digits. The mark of a file is
+ * `files/incoming/<id>`, and while the file comes in its bytes are `<id>.part` beside the mark.
  */
-export class FileDisk {
+export class FileDisk implements FileStore {
   readonly #root: string;
   readonly #log: Log;
   readonly #room: Room | null;
@@ -30,7 +31,7 @@ export class FileDisk {
     return this.#room?.isFull === true;
   }
 
-  pathOf(id: FileId): string {
+  #pathOf(id: FileId): string {
     return join(this.#root, id.slice(0, 2), id.slice(2, 4), id);
   }
 
@@ -38,11 +39,11 @@ export class FileDisk {
     return join(this.#root, 'incoming', id);
   }
 
-  partOf(id: FileId): string {
+  incomingPath(id: FileId): string {
     return `${this.#markOf(id)}.part`;
   }
 
-  /** Makes the mark. Nothing of the file may be on the disk before it. */
+  /** Nothing of the file may be on the disk before its mark. */
   async begin(id: FileId): Promise<void> {
     if (this.isFull) throw diskFull();
     await this.#try(async () => {
@@ -53,17 +54,15 @@ export class FileDisk {
     });
   }
 
-  /** Takes the bytes; they are on the disk when it has closed. */
-  write(id: FileId): WriteStream {
-    return createWriteStream(this.partOf(id), { flags: 'wx', mode: ownerOnly.file, flush: true });
+  write(id: FileId): Writable {
+    return createWriteStream(this.incomingPath(id), { flags: 'wx', mode: ownerOnly.file, flush: true });
   }
 
-  /** Gives what was written its name. */
   async keep(id: FileId): Promise<void> {
     await this.#try(async () => {
-      const path = this.pathOf(id);
+      const path = this.#pathOf(id);
       const made = await mkdir(dirname(path), { recursive: true, mode: ownerOnly.directory });
-      await rename(this.partOf(id), path);
+      await rename(this.incomingPath(id), path);
       await syncDirectory(dirname(path));
       if (made === undefined) return;
       await syncDirectory(dirname(dirname(path)));
@@ -71,35 +70,32 @@ export class FileDisk {
     });
   }
 
-  /** The row is committed: the mark goes. If it does not, the sweep sees to it. */
   async settle(id: FileId): Promise<void> {
     await rm(this.#markOf(id), { force: true }).catch((error: unknown) => this.#tell(error));
   }
 
-  /** Takes away whatever there is of it, the mark last. */
+  /** The mark goes last. */
   async discard(id: FileId): Promise<void> {
     try {
-      for (const path of [this.partOf(id), this.pathOf(id), this.#markOf(id)]) await rm(path, { force: true });
+      for (const path of [this.incomingPath(id), this.#pathOf(id), this.#markOf(id)]) await rm(path, { force: true });
     } catch (error) {
       this.#tell(error);
     }
   }
 
   async remove(id: FileId): Promise<void> {
-    await this.#try(async () => rm(this.pathOf(id), { force: true }));
+    await this.#try(async () => rm(this.#pathOf(id), { force: true }));
   }
 
-  /** `null` where there is no such file in this folder. */
-  async open(id: FileId): Promise<FileHandle | null> {
+  async open(id: FileId): Promise<StoredFile | null> {
     return this.#try(async () =>
-      open(this.pathOf(id), 'r').catch((error: unknown) => {
+      open(this.#pathOf(id), 'r').catch((error: unknown) => {
         if (isMissing(error)) return null;
         throw error;
       }),
     );
   }
 
-  /** Ids of files that have been on their way in since before that instant. */
   async unsettled(before: Date): Promise<FileId[]> {
     const folder = join(this.#root, 'incoming');
     const names = await readdir(folder).catch((error: unknown) => {
@@ -109,7 +105,7 @@ export class FileDisk {
     const ids = new Set(names.map((name) => name.replace(/\.part$/, '')).filter((name) => isUuid(name)));
     const old: FileId[] = [];
     for (const id of ids as Set<FileId>) {
-      const found = await stat(this.#markOf(id)).catch(async () => stat(this.partOf(id)).catch(() => null));
+      const found = await stat(this.#markOf(id)).catch(async () => stat(this.incomingPath(id)).catch(() => null));
       if (found !== null && found.mtime < before) old.push(id);
     }
     return old;
@@ -124,7 +120,6 @@ export class FileDisk {
     }
   }
 
-  /** What a failure of the file system means to a caller; anything else as it is. */
   faultOf(error: unknown): unknown {
     if (!isFileSystemError(error)) return error;
     this.#tell(error);

@@ -8,7 +8,7 @@ import type { FileId } from '../../platform/ids.ts';
 import { fileTooLarge, readFilePart } from '../../platform/multipart.ts';
 import { diskFull } from '../../platform/problem.ts';
 import { contentTypeOf, isAllowed, type Seen } from './content-type.ts';
-import type { FileDisk } from './disk.ts';
+import type { FileStore } from './file-store.ts';
 import { mostFileBytes } from './file.ts';
 import { safeName } from './file-name.ts';
 import { TextWatch } from './text-watch.ts';
@@ -28,7 +28,7 @@ export interface ReceivedFile {
 /** Takes the file of an upload to the disk, where it has its name but no row yet. Refuses what the site does not take. */
 export async function receiveFile(
   raw: IncomingMessage,
-  { disk, id }: { readonly disk: FileDisk; readonly id: FileId },
+  { disk, id }: { readonly disk: FileStore; readonly id: FileId },
   allowed: readonly string[],
 ): Promise<ReceivedFile> {
   await disk.begin(id);
@@ -41,7 +41,10 @@ export async function receiveFile(
     },
   });
   if (bytes === 0) throw invalid([{ attribute: `/${contentField}`, detail: 'must not be empty' }]);
-  const contentType = contentTypeOf({ name, declared, text, signature: await signatureOf(disk.partOf(id)) }, allowed);
+  const contentType = contentTypeOf(
+    { name, declared, text, signature: await signatureOf(disk.incomingPath(id)) },
+    allowed,
+  );
   if (!isAllowed(contentType, allowed)) throw notTaken(contentType, allowed);
   await disk.keep(id);
   return { name, contentType, bytes, sha256 };
@@ -52,7 +55,7 @@ interface Measured extends Pick<Seen, 'text'> {
   readonly sha256: string;
 }
 
-async function write(disk: FileDisk, id: FileId, incoming: Readable): Promise<Measured> {
+async function write(disk: FileStore, id: FileId, incoming: Readable): Promise<Measured> {
   const hash = createHash('sha256');
   const watch = new TextWatch();
   let bytes = 0;

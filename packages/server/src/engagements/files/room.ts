@@ -6,13 +6,13 @@ import type { App } from '../../platform/http.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { scanWithClamd } from './clamd.ts';
-import type { FileDisk } from './disk.ts';
+import type { FileStore } from './file-store.ts';
 import { countScans, watchPending, type ScanTold } from './scan-metrics.ts';
 import { Scans } from './scans.ts';
 
 /** What the routes of files share. */
 export interface FilesRoom {
-  readonly disk: FileDisk;
+  readonly disk: FileStore;
   readonly scanner: ScannerChoice;
   /** A file has come in. */
   readonly onStored: () => void;
@@ -22,7 +22,7 @@ export interface FilesRoom {
 interface RoomParts {
   readonly app: App;
   readonly sql: Sql;
-  readonly disk: FileDisk;
+  readonly disk: FileStore;
   readonly scanner: ScannerChoice;
   readonly hints: Hints;
   readonly log: Log;

@@ -3,7 +3,7 @@ import { DueWork } from '../../platform/due-work.ts';
 import type { AccountId, FileId } from '../../platform/ids.ts';
 import type { Log } from '../../platform/log.ts';
 import { ScanFault, type Verdict } from './clamd.ts';
-import type { FileDisk } from './disk.ts';
+import type { FileStore } from './file-store.ts';
 import type { ScanTold } from './scan-metrics.ts';
 import { settleScan } from './settle-scan.ts';
 import { claimDueFiles, postponeScan, type DueFile } from './store.ts';
@@ -16,7 +16,7 @@ const longestRetryMs = 60_000;
 
 interface ScanParts {
   readonly sql: Sql;
-  readonly disk: FileDisk;
+  readonly disk: FileStore;
   readonly log: Log;
   readonly scan: (bytes: AsyncIterable<Buffer>, signal: AbortSignal) => Promise<Verdict>;
   /** Called after the commit of a result. */

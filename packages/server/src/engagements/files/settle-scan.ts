@@ -1,7 +1,7 @@
 import { writeEvent } from '../../events/write-event.ts';
 import { inTransaction, type Sql } from '../../platform/database.ts';
 import type { AccountId, EngagementId, FileId } from '../../platform/ids.ts';
-import type { FileDisk } from './disk.ts';
+import type { FileStore } from './file-store.ts';
 import type { ScanResult } from './file.ts';
 import { lockEngagement, markRemoved, writeScanResult } from './store.ts';
 
@@ -17,7 +17,7 @@ interface Scanned {
  */
 export async function settleScan(
   sql: Sql,
-  disk: FileDisk,
+  disk: FileStore,
   { id, engagementId, result }: Scanned,
 ): Promise<AccountId | null> {
   const accountId = await writeScan(sql, { id, engagementId, result });
@@ -49,7 +49,7 @@ export async function writeScan(sql: Sql, { id, engagementId, result }: Scanned)
 }
 
 /** What does not succeed here the sweep does again. */
-export async function removeBytes(sql: Sql, disk: FileDisk, id: FileId): Promise<void> {
+export async function removeBytes(sql: Sql, disk: FileStore, id: FileId): Promise<void> {
   try {
     await disk.remove(id);
     await markRemoved(sql, id);

@@ -1,5 +1,5 @@
 import type { Sql } from '../../platform/database.ts';
-import type { FileDisk } from './disk.ts';
+import type { FileStore } from './file-store.ts';
 import { removeBytes } from './settle-scan.ts';
 import { knownFiles, listToRemove } from './store.ts';
 
@@ -8,7 +8,7 @@ const leftoverAfterMs = 60 * 60_000;
 const mostRemovals = 1_000;
 
 /** Takes away what crashes have left: files without a row, marks of files that have one, bytes of infected and deleted ones. */
-export async function sweepFiles(sql: Sql, disk: FileDisk, now: Date): Promise<void> {
+export async function sweepFiles(sql: Sql, disk: FileStore, now: Date): Promise<void> {
   const old = await disk.unsettled(new Date(now.getTime() - leftoverAfterMs));
   const known = await knownFiles(sql, old);
   for (const id of old) await (known.has(id) ? disk.settle(id) : disk.discard(id));

@@ -1,23 +1,22 @@
+import { maxMessageLength, maxOptionLength, maxUrlLength } from '@usher/contract/limits';
 import Type from 'typebox';
 import { fieldOrder, type FieldSchema } from '../../events/field-order.ts';
 import type { AccountId, EngagementId } from '../../platform/ids.ts';
 import type { Violation } from '../../platform/errors.ts';
 import { body, checked, list, nullable, nullAsAbsent, oneOf, output, timestamp, uuid } from '../../platform/schema.ts';
 
-/** Code points (D7.6). */
-const longestContent = 10_000;
 /** Characters of each as JSON: they go with the events, which together with the content stay under 256 KiB. */
 const longestMetadata = 16_384;
 const longestAttachment = 32_768;
 const mostOptions = 100;
 const mostFiles = 20;
 
-const text = Type.String({ minLength: 1, maxLength: 1_000 });
+const text = Type.String({ minLength: 1, maxLength: maxOptionLength });
 
 const singleChoice = Type.Object(
   {
     type: Type.Literal('single_choice'),
-    image_url: Type.Optional(nullAsAbsent(Type.String({ maxLength: 2_048 }))),
+    image_url: Type.Optional(nullAsAbsent(Type.String({ maxLength: maxUrlLength }))),
     options: list(body({ text, value: text }), { minItems: 1, maxItems: mostOptions }),
   },
   { additionalProperties: false },
@@ -64,7 +63,7 @@ export function arrangeAttachment(given: unknown): unknown {
   return given === null || order === null ? given : order(given);
 }
 
-const content = Type.String({ maxLength: longestContent });
+const content = Type.String({ maxLength: maxMessageLength });
 
 function noLongerThan(longest: number): (value: unknown) => Violation[] {
   return (value) => {

@@ -1,7 +1,8 @@
+import { media } from '@usher/contract/media';
+import { failReasons, requestStates } from '@usher/contract/states';
 import Type from 'typebox';
 import type { AccountId } from '../../platform/ids.ts';
-import { body, media, nullable, oneOf, output, timestamp, uuid } from '../../platform/schema.ts';
-import type { FailReason } from '../../routing/board/structures/state.ts';
+import { body, nullable, oneOf, output, timestamp, uuid } from '../../platform/schema.ts';
 import type { RequestView } from '../../routing/board/views/views.ts';
 import { mediaOptions, message, noteFields, source } from '../../routing/notes.ts';
 
@@ -21,17 +22,6 @@ export const answerInput = body({
 });
 
 export type AnswerInput = Type.Static<typeof answerInput>;
-
-export const requestStates = ['pending', 'accepted', 'failed'] as const;
-const failReasons = [
-  'rejected',
-  'timed_out',
-  'visitor_left',
-  'visitor_cancel',
-  'operator_left',
-  'operator_cancel',
-  'error',
-] as const satisfies readonly FailReason[];
 
 export const requestFields = {
   site_id: uuid<'site'>(),

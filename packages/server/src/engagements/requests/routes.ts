@@ -1,3 +1,4 @@
+import { requestStates } from '@usher/contract/states';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { WebhookAttacher } from '../../events/attach-webhooks.ts';
@@ -14,15 +15,7 @@ import { notesOf } from '../../routing/notes.ts';
 import type { Turns } from '../../routing/turns.ts';
 import { isSide, partyOf } from '../party.ts';
 import { permitParticipant, refuseStranger } from '../permission.ts';
-import {
-  answerInput,
-  requestInput,
-  requestOutput,
-  requestStates,
-  showRequest,
-  type AnswerInput,
-  type RequestRow,
-} from './request.ts';
+import { answerInput, requestInput, requestOutput, showRequest, type AnswerInput, type RequestRow } from './request.ts';
 import { findRequest, listRequests, type Whose } from './store.ts';
 
 const tags = ['Engagement requests'];

@@ -1,3 +1,4 @@
+import { maxDomainLength } from '@usher/contract/limits';
 import Type from 'typebox';
 import type { AccountId, Id, SiteId } from '../../platform/ids.ts';
 import { body, output, timestamp, uuid } from '../../platform/schema.ts';
@@ -8,7 +9,7 @@ const label = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
 /** A host name of at least two labels, the last of which has a letter: so an IPv4 address is none. */
 const domain = Type.Unsafe<string>({
   type: 'string',
-  maxLength: 253,
+  maxLength: maxDomainLength,
   pattern: `^(?:${label}\\.)+(?=[^.]*[A-Za-z])${label}$`,
   lowercase: true,
   description: 'A host name, such as sip.example.com; an internationalised one in its ASCII form',

@@ -1,18 +1,15 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
 import { isUuid, newId } from '../../platform/ids.ts';
+import type { Hook, InboundCall, ReceiptCall } from './carrier.ts';
 import type { SmsService } from './service.ts';
-import { isSigned } from './signature.ts';
 import { contentOf, type SmsId } from './sms.ts';
 import { findLiveThread, insertInbound } from './store.ts';
 import { takeReceipt } from './take-receipt.ts';
-import { inboundPath, receiptIn, sidIn, statusPath } from './twilio.ts';
 
-/** What the carrier sends is a few hundred bytes, and a long reply with all its fields a few thousand. */
+/** What a carrier sends is a few hundred bytes, and a long reply with all its fields a few thousand. */
 const bodyLimit = 65_536;
-/** Nothing is answered by SMS. */
-const emptyTwiml = '<?xml version="1.0" encoding="UTF-8"?><Response></Response>';
 
 const shared = {
   bodyLimit,
@@ -20,82 +17,73 @@ const shared = {
   schema: { hide: true },
 } as const;
 
+type Receiving = Pick<SmsService, 'carrier' | 'sql' | 'metrics' | 'tell' | 'wake'>;
+
 /**
- * What the carrier calls: receipts and replies. Its signature stands for a token, and nothing is looked at before it. Of what
- * is signed but not ours it hears nothing, because it can do nothing about it. Forms are taken here and nowhere else.
+ * What the carrier calls: receipts and replies. Its signature takes the place of a token, so nothing is looked at before it.
+ * A signed request that is about nothing of ours is answered like any other, because the carrier can do nothing about it.
  */
-export async function carrierRoutes(app: App, sms: SmsService): Promise<void> {
+export async function carrierRoutes(app: App, sms: Receiving): Promise<void> {
+  const { carrier } = sms;
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser(
-      'application/x-www-form-urlencoded',
-      { parseAs: 'string', bodyLimit },
-      (_request, body, done) => done(null, new URLSearchParams(String(body))),
+    scope.addContentTypeParser(carrier.contentType, { parseAs: 'string', bodyLimit }, (_request, body, done) =>
+      done(null, body),
     );
     scope.addHook('onRequest', (request, _reply, done) => {
-      done(signatureOf(request) === null ? forged(sms) : undefined);
+      done(carrier.carriesSignature(request.headers) ? undefined : forged(sms));
     });
-
-    scope.post(statusPath, shared, async (request, reply) => {
-      const form = signedForm(sms, request, statusPath);
-      const receipt = receiptIn(form.get('MessageStatus') ?? form.get('SmsStatus'), form.get('ErrorCode'));
-      sms.metrics.receipt(receipt?.kind ?? 'unknown');
-      if (receipt !== null) {
-        const { id = '' } = request.query as { id?: unknown };
-        const sid = sidIn(form.get('MessageSid') ?? form.get('SmsSid'));
-        const ours = typeof id === 'string' && isUuid(id) ? id : null;
-        const accountId = await takeReceipt(sms.sql, { id: ours, sid, receipt });
-        if (accountId !== null) {
-          sms.tell(accountId);
-          sms.wake();
-        }
-      }
-      reply.code(204);
-    });
-
-    scope.post(inboundPath, shared, async (request, reply) => {
-      const form = signedForm(sms, request, inboundPath);
-      await takeInbound(sms, form);
-      reply.type('text/xml; charset=utf-8');
-      return emptyTwiml;
-    });
+    const serve = <Call>(hook: Hook<Call>, take: (sms: Receiving, call: Call) => Promise<void>): void => {
+      scope.post(hook.path, shared, async (request, reply) => {
+        const call = hook.read(hookRequest(request));
+        if (call === null) throw forged(sms);
+        await take(sms, call);
+        return answer(reply, hook);
+      });
+    };
+    serve(carrier.receipts, takeReceiptCall);
+    serve(carrier.inbound, takeInboundCall);
   });
 }
 
-function signatureOf({ headers }: FastifyRequest): string | null {
-  const given = headers['x-twilio-signature'];
-  return typeof given === 'string' && given !== '' ? given : null;
+function hookRequest({ headers, url, body }: FastifyRequest) {
+  const queryAt = url.indexOf('?');
+  return { headers, query: queryAt === -1 ? '' : url.slice(queryAt), body: typeof body === 'string' ? body : '' };
 }
 
-function forged({ metrics }: SmsService): Refusal {
+function forged({ metrics }: Receiving): Refusal {
   metrics.receipt('forged');
   return new Refusal('forbidden', 'The carrier has not signed this.');
 }
 
-/** The address is the one we gave the carrier: what a proxy made of it on the way does not matter. */
-function signedForm(sms: SmsService, request: FastifyRequest, path: string): URLSearchParams {
-  const { authToken, publicUrl } = sms.settings;
-  const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
-  const queryAt = request.url.indexOf('?');
-  const url = `${publicUrl}${path}${queryAt === -1 ? '' : request.url.slice(queryAt)}`;
-  if (!isSigned(authToken, { url, form, signature: signatureOf(request) ?? '' })) throw forged(sms);
-  return form;
+function answer(reply: FastifyReply, hook: Pick<Hook<unknown>, 'answer'>): string | undefined {
+  if (hook.answer === null) void reply.code(204);
+  else void reply.type(hook.answer.contentType);
+  return hook.answer?.body;
 }
 
-/** Kept first, whatever happens next; what is to be done about it any process does. */
-async function takeInbound({ sql, metrics, wake }: SmsService, form: URLSearchParams): Promise<void> {
-  const sid = sidIn(form.get('MessageSid') ?? form.get('SmsSid'));
-  const [from, to] = [form.get('From') ?? '', form.get('To') ?? ''];
+async function takeReceiptCall(sms: Receiving, { id, sid, receipt }: ReceiptCall): Promise<void> {
+  sms.metrics.receipt(receipt?.kind ?? 'unknown');
+  if (receipt === null) return;
+  const accountId = await takeReceipt(sms.sql, { id: id !== null && isUuid(id) ? id : null, sid, receipt });
+  if (accountId === null) return;
+  sms.tell(accountId);
+  sms.wake();
+}
+
+/** Stores the SMS first; any process then handles it (`handle-due.ts`). */
+async function takeInboundCall({ sql, metrics, wake }: Receiving, call: InboundCall): Promise<void> {
+  const { sid, from, to, text, mediaCount } = call;
   const thread = sid === null || hasNul(from) || hasNul(to) ? null : await findLiveThread(sql, to, from);
   if (sid === null || thread === null) {
     metrics.inbound('unclaimed');
     return;
   }
-  const body = contentOf(form.get('Body') ?? '', Number(form.get('NumMedia') ?? 0));
+  const body = contentOf(text, mediaCount);
   if (await insertInbound(sql, { id: newId<SmsId>(), thread, sid, body })) wake();
 }
 
-/** PostgreSQL cannot be asked for it. */
+/** PostgreSQL takes no text that has a NUL in it. */
 function hasNul(text: string): boolean {
   return text.includes('\0');
 }

@@ -1,3 +1,4 @@
+import { carrierSettings } from '../../config.ts';
 import { operatorOf } from '../../identity/access.ts';
 import { invalid, Refusal } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
@@ -38,6 +39,5 @@ export function smsRoutes(app: App, sms: SmsService | null): void {
 }
 
 function noCarrier(): Refusal {
-  const names = ['BASE_URL', 'ACCOUNT_SID', 'AUTH_TOKEN', 'PUBLIC_URL'].map((name) => `USHER_TWILIO_${name}`);
-  return new Refusal('no_carrier', `SMS need a carrier. Set ${names.join(', ')} and start Usher again.`);
+  return new Refusal('no_carrier', `SMS need a carrier. Set ${carrierSettings.join(', ')} and start Usher again.`);
 }

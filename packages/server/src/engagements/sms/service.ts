@@ -1,17 +1,16 @@
-import type { LookupFunction } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { AccountId } from '../../platform/ids.ts';
 import type { ChangeFeed } from '../../platform/change-feed.ts';
 import type { Sql } from '../../platform/database.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Turns } from '../../routing/turns.ts';
+import type { Carrier } from './carrier.ts';
 import { handleDue, type Parts } from './handle-due.ts';
 import { smsMetrics } from './metrics.ts';
 import { Outbox } from './outbox.ts';
-import { twilioCarrier, type TwilioSettings } from './twilio.ts';
 
 interface SmsOptions {
-  readonly settings: TwilioSettings;
+  readonly carrier: Carrier;
   /** Connections of their own: a request may hold one of the others while its SMS is prepared. */
   readonly sql: Sql;
   readonly turns: Turns;
@@ -19,25 +18,21 @@ interface SmsOptions {
   readonly log: Log;
   readonly registry: Registry;
   readonly tell: (accountId: AccountId) => void;
-  /** How the carrier's name is resolved. */
-  readonly lookup: LookupFunction;
 }
 
 /** What routes need to send, and to take what comes back. */
 export interface SmsService extends Parts {
-  readonly settings: TwilioSettings;
   /** Something may be due. */
   readonly wake: () => void;
   readonly stop: () => Promise<void>;
 }
 
-export function startSms({ settings, sql, turns, feed, log, registry, tell, lookup }: SmsOptions): SmsService {
-  const carrier = twilioCarrier(settings, lookup);
+export function startSms({ carrier, sql, turns, feed, log, registry, tell }: SmsOptions): SmsService {
   const parts: Parts = { sql, turns, tell, carrier, metrics: smsMetrics(registry, sql) };
   const outbox = new Outbox({ sql, feed, log, handle: async (due, stopping) => handleDue(parts, due, stopping) });
   const stop = async (): Promise<void> => {
     await outbox.stop();
     await carrier.close();
   };
-  return { ...parts, settings, wake: () => outbox.wake(), stop };
+  return { ...parts, wake: () => outbox.wake(), stop };
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { afterReceipt, contentOf, isOptOut, readable, type OutboundState, type Receipt } from './sms.ts';
-import { receiptIn } from './twilio.ts';
 
 const failed: Receipt = { kind: 'failed', why: 'It did.' };
 
@@ -13,20 +12,6 @@ test('nothing goes back, and what has ended stays as it ended', () => {
   assert.deepEqual(open.map(next({ kind: 'taken' })), ['sent', 'sent', null]);
   for (const receipt of [{ kind: 'delivered' }, failed, { kind: 'taken' }] as const)
     assert.deepEqual((['delivered', 'failing', 'failed'] as const).map(next(receipt)), [null, null, null]);
-});
-
-test('what Twilio says of a message', () => {
-  const kinds = (statuses: string[]) => new Set(statuses.map((status) => receiptIn(status, null)?.kind));
-  assert.deepEqual(kinds(['delivered', 'read']), new Set(['delivered']));
-  assert.deepEqual(kinds(['failed', 'undelivered', 'canceled']), new Set(['failed']));
-  assert.deepEqual(kinds(['accepted', 'scheduled', 'queued', 'sending', 'sent']), new Set(['taken']));
-  assert.deepEqual(kinds(['receiving', 'partially_delivered', '']), new Set([undefined]));
-  assert.equal(receiptIn(null, null), null);
-  assert.deepEqual(receiptIn('undelivered', '30003'), {
-    kind: 'failed',
-    why: 'The carrier says: undelivered (30003)',
-  });
-  assert.deepEqual(receiptIn('failed', 'x\0'), { kind: 'failed', why: 'The carrier says: failed' });
 });
 
 test('a reply becomes content that can be stored, and is never empty', () => {

@@ -1,6 +1,7 @@
 import { writeEvent } from '../../events/write-event.ts';
 import { inTransaction, type Sql } from '../../platform/database.ts';
 import type { AccountId } from '../../platform/ids.ts';
+import type { ReceiptCall } from './carrier.ts';
 import { noteArrival } from './chat.ts';
 import { afterReceipt, type Receipt } from './sms.ts';
 import {
@@ -13,15 +14,10 @@ import {
   type Receivable,
 } from './store.ts';
 
-interface Received {
-  /** Ours, where the receipt names it, and the carrier's. */
-  readonly id: string | null;
-  readonly sid: string | null;
-  readonly receipt: Receipt;
-}
+type KnownReceipt = ReceiptCall & { readonly receipt: Receipt };
 
-/** What a receipt changes, with its event, in one transaction under the SMS's row. Answers whose it was, if it changed it. */
-export async function takeReceipt(sql: Sql, { id, sid, receipt }: Received): Promise<AccountId | null> {
+/** Changes the SMS and appends the event in one transaction, under the row's lock. Answers whose SMS it was, if it changed. */
+export async function takeReceipt(sql: Sql, { id, sid, receipt }: KnownReceipt): Promise<AccountId | null> {
   return inTransaction(sql, async (own) => {
     const sms =
       (id === null ? null : await lockOutbound(own, id, null)) ??

@@ -1,3 +1,4 @@
+import { requestStates } from '@usher/contract/states';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { WebhookAttacher } from '../../events/attach-webhooks.ts';
@@ -15,7 +16,7 @@ import { showNewTicket, showTicket, type TicketRow } from '../../routing/tickets
 import type { Turns } from '../../routing/turns.ts';
 import type { EngagementRow } from '../engagement.ts';
 import { permitParticipant, refuseStranger } from '../permission.ts';
-import { answerInput, requestStates, type RequestRow } from '../requests/request.ts';
+import { answerInput, type RequestRow } from '../requests/request.ts';
 import { orderOf, requestEnded, whoseOf } from '../requests/routes.ts';
 import { findRequest, listRequests } from '../requests/store.ts';
 import { isSide } from '../party.ts';

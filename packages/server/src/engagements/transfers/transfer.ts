@@ -1,5 +1,7 @@
+import { media, type Medium } from '@usher/contract/media';
+import { ticketStates } from '@usher/contract/states';
 import Type from 'typebox';
-import { body, media, nullable, oneOf, output, timestamp, uuid } from '../../platform/schema.ts';
+import { body, nullable, oneOf, output, timestamp, uuid } from '../../platform/schema.ts';
 import type { RequestView } from '../../routing/board/views/views.ts';
 import { message, noteFields } from '../../routing/notes.ts';
 import type { TicketOutput } from '../../routing/tickets/ticket.ts';
@@ -10,7 +12,7 @@ const { webhooks } = noteFields;
 export const transferRequestInput = body({
   engagement_id: uuid<'engagement'>(),
   operator_id: uuid<'operator'>(),
-  media: Type.Optional(Type.Unsafe<(typeof media)[number]>({ ...oneOf(media), description: 'Left out: as it is' })),
+  media: Type.Optional(Type.Unsafe<Medium>({ ...oneOf(media), description: 'Left out: as it is' })),
   message: Type.Optional(nullable(message)),
   webhooks,
 });
@@ -46,7 +48,7 @@ export const transferTicketOutput = output('TransferTicket', {
   visitor_id: uuid<'visitor'>(),
   media: oneOf(media),
   queue_ids: Type.Array(uuid<'queue'>()),
-  state: oneOf(['waiting', 'offered', 'engaged', 'canceled', 'visitor_left', 'unstaffed', 'expired'] as const),
+  state: oneOf(ticketStates),
   position: nullable(Type.Integer()),
   estimated_wait_sec: nullable(Type.Integer()),
   created_at: timestamp,

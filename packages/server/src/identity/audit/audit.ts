@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { FastifyRequest } from 'fastify';
 import type { TProperties } from 'typebox';
 import type { SiteId } from '../../platform/ids.ts';
@@ -31,7 +30,7 @@ export interface Audited {
   readonly hides?: readonly string[];
   /** Fields that nobody sets. */
   readonly omits?: readonly string[];
-  /** It is the caller's own work after all. */
+  /** These changes are in no entry after all, for a reason that the route names. */
   readonly unless?: (request: FastifyRequest) => boolean;
   /**
    * The change is a turn's, which has its own transaction: the entry is written right after it, where the handler has called
@@ -68,9 +67,6 @@ declare module 'fastify' {
   }
 }
 
-/** Around what Usher does by its own routes for nobody: the made-up operators of sample data change things all day. */
-export const pretending = new AsyncLocalStorage<true>();
-
 export interface DeclaredAudit {
   readonly method: string;
   readonly url: string;
@@ -87,6 +83,11 @@ const elsewhere = new Set(['id', 'href', 'site_id', 'created_at', 'updated_at'])
 
 export function shownFields({ of, omits = [] }: Audited): string[] {
   return Object.keys(of.properties).filter((field) => !elsewhere.has(field) && !omits.includes(field));
+}
+
+/** For `unless`: the made-up operators of sample data do this all day, and people would not find their own changes. */
+export function isByMadeUpOperator({ caller }: FastifyRequest): boolean {
+  return caller.kind === 'operator' && caller.isMadeUp;
 }
 
 /** The fields of a row, or of an answer that is an object. */

@@ -1,3 +1,12 @@
+import {
+  maxEmailLength,
+  maxEngagementsOfOperator,
+  maxNameLength,
+  maxPasswordLength,
+  maxPresenceLeaseSec,
+  maxPresenceReasonLength,
+} from '@usher/contract/limits';
+import { roles, type Role } from '@usher/contract/roles';
 import Type from 'typebox';
 import type { AccountId, OperatorId, SiteId, TeamId } from '../../platform/ids.ts';
 import {
@@ -14,17 +23,20 @@ import {
   uuid,
 } from '../../platform/schema.ts';
 import type { Violation } from '../../platform/errors.ts';
-import { roles, type Role } from '../caller.ts';
 import { newPassword, weakness } from '../sign-in/passwords/password.ts';
 import { pictureUrl } from './pictures/picture.ts';
 
 const role = oneOf(roles);
 const email = Type.String({
-  maxLength: 254,
+  maxLength: maxEmailLength,
   pattern: String.raw`^[^\s@]+@[^\s@]+$`,
   description: 'Unique in the account',
 });
-const engagementCount = Type.Integer({ minimum: 1, maximum: 100, description: 'Text engagements at a time' });
+const engagementCount = Type.Integer({
+  minimum: 1,
+  maximum: maxEngagementsOfOperator,
+  description: 'Text engagements at a time',
+});
 const teamIds = list(uuid<'team'>(), { uniqueItems: true });
 
 const assignmentInput = body({
@@ -35,14 +47,14 @@ const assignmentInput = body({
 
 const displayName = Type.String({
   minLength: 1,
-  maxLength: 255,
+  maxLength: maxNameLength,
   description: 'The name that visitors see. Unless it is set, the name of the operator',
 });
 
 const settable = {
   display_name: Type.Optional(
     Type.Unsafe<string | null>({
-      ...nullable(Type.String({ maxLength: 255 })),
+      ...nullable(Type.String({ maxLength: maxNameLength })),
       description:
         'The name that visitors see. null, an empty text or the same text as `name`: the name, also once it changes',
     }),
@@ -55,7 +67,7 @@ const settable = {
 
 const passwordFields = {
   password: Type.Optional(newPassword),
-  password_confirmation: Type.Optional(Type.String({ maxLength: 256, description: 'The same again' })),
+  password_confirmation: Type.Optional(Type.String({ maxLength: maxPasswordLength, description: 'The same again' })),
 };
 
 export const operatorInput = checked(body({ name, email, ...settable, ...passwordFields }), passwordFaults);
@@ -72,13 +84,13 @@ export const operatorUpdate = update({ name, email, ...settable, available: Type
   'updated_at',
 ]);
 
-const leaseSeconds = Type.Integer({ minimum: 1, maximum: 86_400 });
+const leaseSeconds = Type.Integer({ minimum: 1, maximum: maxPresenceLeaseSec });
 
 export const presenceInput = body({
   available: Type.Boolean(),
   media: Type.Optional(mediumList),
   expires_in_sec: Type.Optional(nullable(leaseSeconds)),
-  reason: Type.Optional(nullable(Type.String({ maxLength: 255 }))),
+  reason: Type.Optional(nullable(Type.String({ maxLength: maxPresenceReasonLength }))),
 });
 
 export const operatorOutput = output('Operator', {

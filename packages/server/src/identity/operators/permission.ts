@@ -1,9 +1,10 @@
+import { atLeast, type Role } from '@usher/contract/roles';
 import type { FastifyRequest } from 'fastify';
 import type { Sql } from '../../platform/database.ts';
 import { notFound, Refusal } from '../../platform/errors.ts';
 import type { OperatorId, SiteId } from '../../platform/ids.ts';
 import { declaredRule, operatorOf, permitAs } from '../access.ts';
-import { atLeast, hasRoleAnywhere, type OperatorCaller, type Role } from '../caller.ts';
+import { hasRoleAnywhere, type OperatorCaller } from '../caller.ts';
 import type { OperatorRow } from './operator.ts';
 import { findOperator } from './store.ts';
 

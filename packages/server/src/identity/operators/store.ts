@@ -1,7 +1,7 @@
+import type { Medium } from '@usher/contract/media';
+import type { Role } from '@usher/contract/roles';
 import type { Sql } from '../../platform/database.ts';
 import type { AccountId, OperatorId, SiteId, TeamId } from '../../platform/ids.ts';
-import type { Medium } from '../../platform/schema.ts';
-import type { Role } from '../caller.ts';
 import { lockAccount } from '../lock-account.ts';
 import type { Assignment, OperatorRow } from './operator.ts';
 import { pictureUrlOf } from './pictures/picture.ts';

@@ -1,3 +1,5 @@
+import { maxOfferTimeoutSec, maxPerAddress, maxTicketTimeoutSec } from '@usher/contract/limits';
+import { messageAudiences, type MessageAudience } from '@usher/contract/states';
 import Type from 'typebox';
 import type { AccountId, SiteId } from '../../platform/ids.ts';
 import {
@@ -20,17 +22,17 @@ const visitorLimits = Type.Object(
   {
     new_visitors_per_minute: Type.Integer({
       minimum: 1,
-      maximum: 100_000,
+      maximum: maxPerAddress,
       description: 'Visitors that one address may create in a minute, and at once, with a publishable token',
     }),
     open_tickets_per_address: Type.Integer({
       minimum: 1,
-      maximum: 100_000,
+      maximum: maxPerAddress,
       description: 'Open tickets, and pending requests to operators, of all visitors of one address together',
     }),
     open_feeds_per_address: Type.Integer({
       minimum: 1,
-      maximum: 100_000,
+      maximum: maxPerAddress,
       description: 'Live feeds that visitors of one address may have open in one process',
     }),
   },
@@ -41,10 +43,6 @@ const visitorLimits = Type.Object(
   },
 );
 const fileSenders = Type.Object({ operator: Type.Boolean(), visitor: Type.Boolean() }, { additionalProperties: false });
-
-/** Whose messages a webhook hears that came with a ticket or request. */
-export const messageAudiences = ['own', 'other', 'all'] as const;
-export type MessageAudience = (typeof messageAudiences)[number];
 
 /** What an optional field is while nobody has set it. */
 export const siteDefaults = {
@@ -67,10 +65,10 @@ export const siteDefaults = {
 const settings = {
   addresses: list(description),
   time_zone: Type.String({ maxLength: 64, format: 'time-zone' }),
-  reactive_call_timeout: seconds(3_600),
-  proactive_call_timeout: seconds(3_600),
+  reactive_call_timeout: seconds(maxOfferTimeoutSec),
+  proactive_call_timeout: seconds(maxOfferTimeoutSec),
   missed_call_unavailability_enabled: Type.Boolean(),
-  queue_ticket_timeout_sec: seconds(7 * 86_400),
+  queue_ticket_timeout_sec: seconds(maxTicketTimeoutSec),
   visitor_webhooks: Type.Boolean({
     description:
       'Whether visitors may bring webhooks along with tickets and requests. Those brought along before are called until their ticket or engagement ends',

@@ -1,3 +1,4 @@
+import { maxVisitorIds } from '@usher/contract/limits';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { inTransaction, type Sql } from '../../platform/database.ts';
@@ -7,7 +8,7 @@ import type { App } from '../../platform/http.ts';
 import { newId, type SiteId, type TeamId, type VisitorId } from '../../platform/ids.ts';
 import { list, uuid } from '../../platform/schema.ts';
 import { accountOf, operatorOf, permitted, siteInBody } from '../access.ts';
-import { recordChange, type Audited } from '../audit/audit.ts';
+import { isByMadeUpOperator, recordChange, type Audited } from '../audit/audit.ts';
 import { teamsOnSite } from '../teams/store.ts';
 import { visitorTokenSeconds, type Tokens } from '../tokens.ts';
 import { isFromPage, type Caller, type Trust } from '../caller.ts';
@@ -40,6 +41,7 @@ const told = {
   of: visitorOutput,
   hides: ['name', 'email', 'phone', 'note', 'custom_attributes', 'external_id'],
   omits: ['presence_expires_at'],
+  unless: isByMadeUpOperator,
 } satisfies Partial<Audited>;
 const visitorParams = Type.Object({ visitor_id: uuid<'visitor'>() });
 const siteVisitorParams = Type.Object({ site_id: uuid<'site'>(), visitor_id: uuid<'visitor'>() });
@@ -92,8 +94,6 @@ export function visitorRoutes(app: App, tokens: Tokens, gate: VisitorGate): void
   namedRoute(app);
 }
 
-const mostNamed = 100;
-
 /** A list of tickets or engagements names many visitors. */
 function namedRoute(app: App): void {
   app.get(
@@ -103,7 +103,7 @@ function namedRoute(app: App): void {
       schema: {
         tags,
         summary: "The visitors with these ids, in no order; those on others' sites are left out",
-        querystring: Type.Object({ ids: list(uuid<'visitor'>(), { minItems: 1, maxItems: mostNamed }) }),
+        querystring: Type.Object({ ids: list(uuid<'visitor'>(), { minItems: 1, maxItems: maxVisitorIds }) }),
         response: { 200: Type.Object({ visitors: Type.Array(visitorOutput) }) },
       },
     },

@@ -1,14 +1,25 @@
+import {
+  maxAttributeNameLength,
+  maxAttributeValueLength,
+  maxEmailLength,
+  maxPresenceLeaseSec,
+  maxVisitorAttributes,
+  maxVisitorNoteLength,
+} from '@usher/contract/limits';
 import Type from 'typebox';
 import type { AccountId, SiteId, TeamId, VisitorId } from '../../platform/ids.ts';
 import { body, list, name, nullable, oneOf, output, timestamp, update, uuid } from '../../platform/schema.ts';
 
-const email = Type.String({ maxLength: 254, pattern: String.raw`^[^\s@]+@[^\s@]+$` });
+const email = Type.String({ maxLength: maxEmailLength, pattern: String.raw`^[^\s@]+@[^\s@]+$` });
 const phone = Type.String({ minLength: 1, maxLength: 64 });
-const note = Type.String({ maxLength: 16_384 });
+const note = Type.String({ maxLength: maxVisitorNoteLength });
 const externalId = Type.String({ minLength: 1, maxLength: 255 });
 const teamIds = list(uuid<'team'>(), { uniqueItems: true });
-const attributeName = { propertyNames: { type: 'string', minLength: 1, maxLength: 255 }, maxProperties: 100 } as const;
-const attributeValue = Type.String({ maxLength: 4_096 });
+const attributeName = {
+  propertyNames: { type: 'string', minLength: 1, maxLength: maxAttributeNameLength },
+  maxProperties: maxVisitorAttributes,
+} as const;
+const attributeValue = Type.String({ maxLength: maxAttributeValueLength });
 
 export const visitorInput = body({
   site_id: Type.Optional(uuid<'site'>()),
@@ -46,7 +57,7 @@ export const visitorUpdate = update({ ...byVisitor, ...byOperator, site_id: uuid
   'updated_at',
 ]);
 export const visitorMove = body({ site_id: uuid<'site'>() });
-export const visitorPresence = body({ expires_in_sec: Type.Integer({ minimum: 1, maximum: 86_400 }) });
+export const visitorPresence = body({ expires_in_sec: Type.Integer({ minimum: 1, maximum: maxPresenceLeaseSec }) });
 
 export const visitorOutput = output('Visitor', {
   id: uuid<'visitor'>(),
@@ -88,9 +99,6 @@ export interface VisitorFields {
   readonly custom_attributes: Record<string, string>;
 }
 
-const mostAttributes = 100;
-const longestNote = 16_384;
-
 export type Merged = { readonly fields: Partial<VisitorFields> } | { readonly tooMany: 'custom_attributes' | 'note' };
 
 /** What a visitor becomes: notes and attributes are replaced, or added to, as the update says. */
@@ -102,8 +110,9 @@ export function mergeVisitor(current: VisitorFields, given: VisitorUpdate): Merg
       : addition;
   const base = given.custom_attributes_update_method === 'merge' ? current.custom_attributes : {};
   const attributesAfter = attributes && withoutNulls({ ...base, ...attributes });
-  if ((noteAfter?.length ?? 0) > longestNote) return { tooMany: 'note' };
-  if (attributesAfter && Object.keys(attributesAfter).length > mostAttributes) return { tooMany: 'custom_attributes' };
+  if ((noteAfter?.length ?? 0) > maxVisitorNoteLength) return { tooMany: 'note' };
+  if (attributesAfter && Object.keys(attributesAfter).length > maxVisitorAttributes)
+    return { tooMany: 'custom_attributes' };
   const { name: nameAfter, email: emailAfter, phone: phoneAfter, external_id, team_ids } = given;
   return {
     fields: {

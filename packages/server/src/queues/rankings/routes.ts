@@ -1,3 +1,4 @@
+import { lastRank } from '@usher/contract/limits';
 import { lockAccount } from '../../identity/lock-account.ts';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
@@ -15,8 +16,8 @@ import { accountOperators, assignedOperators, changeRankings, listRankings, type
 const tags = ['Queues'];
 const rank = Type.Integer({
   minimum: 1,
-  maximum: 10,
-  description: 'Smaller is considered first; 10 is as good as none',
+  maximum: lastRank,
+  description: `Smaller is considered first; ${lastRank} is as good as none`,
 });
 const rankings = Type.Object({ operators: Type.Array(output('Ranking', { id: uuid<'operator'>(), rank })) });
 const change = body({

@@ -1,6 +1,6 @@
+import type { Medium } from '@usher/contract/media';
 import type { Sql } from '../../platform/database.ts';
 import type { AccountId, OperatorId, SiteId } from '../../platform/ids.ts';
-import type { Medium } from '../../platform/schema.ts';
 import { intervalEnd, intervalsInRange, presenceType } from '../statistics/facts.ts';
 
 export interface IntervalRow {

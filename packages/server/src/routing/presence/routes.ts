@@ -1,3 +1,4 @@
+import { media } from '@usher/contract/media';
 import Type from 'typebox';
 import { accountOf, operatorOf, permitted } from '../../identity/access.ts';
 import { recordChange, type Audited } from '../../identity/audit/audit.ts';
@@ -9,7 +10,7 @@ import { findVisitor } from '../../identity/visitors/store.ts';
 import { visitorOutput, visitorPresence } from '../../identity/visitors/visitor.ts';
 import { notFound } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
-import { media, uuid } from '../../platform/schema.ts';
+import { uuid } from '../../platform/schema.ts';
 import { mediaSet } from '../board/structures/media.ts';
 import type { Turns } from '../turns.ts';
 

@@ -1,3 +1,4 @@
+import { defaultServiceLevelSec, maxServiceLevelSec } from '@usher/contract/limits';
 import Type from 'typebox';
 import { accountOf } from '../../identity/access.ts';
 import { invalid } from '../../platform/errors.ts';
@@ -48,7 +49,7 @@ const mostIntervals = 1_500;
 const between = {
   from: Type.String({ format: 'date-time' }),
   to: Type.String({ format: 'date-time' }),
-  service_level_sec: Type.Number({ minimum: 0, maximum: 604_800, default: 20 }),
+  service_level_sec: Type.Number({ minimum: 0, maximum: maxServiceLevelSec, default: defaultServiceLevelSec }),
 };
 
 /** Half-open, as every interval. */

@@ -1,3 +1,4 @@
+import { defaultServiceLevelSec, maxServiceLevelSec } from '@usher/contract/limits';
 import Type from 'typebox';
 import type { OperatorCaller } from '../../identity/caller.ts';
 import { requestedSites } from '../../identity/requested-sites.ts';
@@ -51,10 +52,14 @@ export const statisticsFields = {
 export const waitFields = {
   ...statisticsFields,
   service_level_sec: Type.Optional(
-    Type.Number({ minimum: 0, maximum: 604_800, description: 'For within_service_level_count; default: 20' }),
+    Type.Number({
+      minimum: 0,
+      maximum: maxServiceLevelSec,
+      description: `For within_service_level_count; default: ${defaultServiceLevelSec}`,
+    }),
   ),
   short_duration_sec: Type.Optional(
-    Type.Number({ minimum: 0, maximum: 604_800, description: 'For short_duration_count; default: 5' }),
+    Type.Number({ minimum: 0, maximum: maxServiceLevelSec, description: 'For short_duration_count; default: 5' }),
   ),
 };
 
@@ -114,7 +119,7 @@ export async function readStatisticsQuery(
     from: new Date(from),
     to: new Date(to),
     steps: stepsOf({ from, to, granularity, timeZone }).map((at) => new Date(at)),
-    serviceLevelSec: input.service_level_sec ?? 20,
+    serviceLevelSec: input.service_level_sec ?? defaultServiceLevelSec,
     shortSec: input.short_duration_sec ?? 5,
   };
 }

@@ -1,19 +1,10 @@
+import { media, type Medium } from '@usher/contract/media';
+import type { TicketState } from '@usher/contract/states';
+import { ticketStates } from '@usher/contract/states';
 import Type from 'typebox';
 import type { Violation } from '../../platform/errors.ts';
 import type { AccountId, EngagementId, QueueId, SiteId, TicketId, VisitorId } from '../../platform/ids.ts';
-import {
-  body,
-  checked,
-  list,
-  media,
-  nullable,
-  oneOf,
-  output,
-  timestamp,
-  uuid,
-  type Medium,
-} from '../../platform/schema.ts';
-import type { TicketState } from '../board/structures/state.ts';
+import { body, checked, list, nullable, oneOf, output, timestamp, uuid } from '../../platform/schema.ts';
 import type { TicketView } from '../board/views/views.ts';
 import { noteFields } from '../notes.ts';
 
@@ -36,15 +27,13 @@ function oneWayToChoose(given: unknown): Violation[] {
   return ways.slice(1).map((field) => ({ attribute: `/${field}`, detail: `does not go with ${ways[0] ?? ''}` }));
 }
 
-const states = ['waiting', 'offered', 'engaged', 'canceled', 'visitor_left', 'unstaffed', 'expired'] as const;
-
 export const ticketOutput = output('QueueTicket', {
   id: uuid<'ticket'>(),
   site_id: uuid<'site'>(),
   visitor_id: uuid<'visitor'>(),
   media: oneOf(media),
   queue_ids: Type.Array(uuid<'queue'>(), { description: 'The queues it is in, or was in when it ended' }),
-  state: oneOf(states),
+  state: oneOf(ticketStates),
   position: nullable(Type.Integer({ description: '1 = next; null once it no longer waits' })),
   estimated_wait_sec: nullable(Type.Integer({ description: 'null where unknown' })),
   engagement_id: nullable(uuid<'engagement'>()),

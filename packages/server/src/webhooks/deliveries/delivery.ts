@@ -1,3 +1,4 @@
+import { attemptStates } from '@usher/contract/states';
 import Type from 'typebox';
 import type { WebhookId } from '../../events/attach-webhooks.ts';
 import { eventTypes } from '../../events/catalogue.ts';
@@ -45,7 +46,7 @@ type DeliveryOutput = Type.Static<typeof deliveryOutput>;
 
 const attemptOutput = output('DeliveryAttempt', {
   at: timestamp,
-  state: oneOf(['delivered', 'retrying', 'exhausted', 'held', 'discarded'] as const),
+  state: oneOf(attemptStates),
   status: nullable(Type.Integer({ description: 'Null: there was no answer' })),
   duration_ms: nullable(Type.Integer({ description: 'Null: nothing was sent, only decided' })),
   answer: nullable(Type.String({ description: 'The first 4 KiB of it' })),

@@ -1,39 +1,55 @@
-/** So many deliveries in a row that nobody was there to take, and it is left alone. */
+/** Unanswered deliveries in a row after which a destination is left alone. */
 const failuresToOpen = 5;
-/** How long: twice as long each time it is still not there. */
+/** The first pause. Each further one is twice as long as the one before, up to the longest. */
 const firstPauseMs = 1_000;
 const longestPauseMs = 60_000;
 
+/**
+ *   closed   every delivery is tried; `failures` of the last ones in a row met nobody
+ *   tripped  nothing is tried before `until`; after that one delivery at a time asks whether the destination is back
+ *
+ *   closed  —answered→   closed, without failures
+ *   closed  —unanswered→ closed, one failure more; tripped for the first pause after `failuresToOpen`
+ *   tripped —answered→   closed
+ *   tripped —unanswered→ before `until`: no change, as the delivery was sent before the breaker tripped.
+ *                        After it: tripped for twice the pause
+ */
+type Circuit =
+  | { readonly state: 'closed'; readonly failures: number }
+  | { readonly state: 'tripped'; readonly pauseMs: number; readonly until: number };
+
+/** Shared by all breakers, so that an answered delivery allocates nothing. */
+const healthy: Circuit = { state: 'closed', failures: 0 };
+
+/** A circuit at a moment: `open` is tripped before `until`, `half_open` is tripped after it. */
 export type BreakerState = 'closed' | 'open' | 'half_open';
 
 /**
- * Whether a destination is called at all. One where nobody answers is left alone, and then asked by a single delivery
- * whether it is back. It asks whether somebody is there, not whether they like what they are sent: any answer closes it.
+ * Decides whether a destination is called. A destination where nobody answers is left alone for a pause, then a single delivery
+ * asks whether it is back. The question is whether somebody answers, not what: any answer closes the breaker.
  */
 export class Breaker {
-  #failures = 0;
-  #pauseMs = 0;
-  #openUntil = 0;
+  #circuit: Circuit = healthy;
 
   state(now: number): BreakerState {
-    if (this.#pauseMs === 0) return 'closed';
-    return now < this.#openUntil ? 'open' : 'half_open';
-  }
-
-  /** When it may be asked again. */
-  get openUntil(): number {
-    return this.#openUntil;
+    if (this.#circuit.state === 'closed') return 'closed';
+    return now < this.#circuit.until ? 'open' : 'half_open';
   }
 
   answered(): void {
-    this.#failures = 0;
-    this.#pauseMs = 0;
+    this.#circuit = healthy;
   }
 
   unanswered(now: number): void {
-    this.#failures += 1;
-    if (this.#failures < failuresToOpen || this.state(now) === 'open') return;
-    this.#pauseMs = this.#pauseMs === 0 ? firstPauseMs : Math.min(2 * this.#pauseMs, longestPauseMs);
-    this.#openUntil = now + this.#pauseMs;
+    const circuit = this.#circuit;
+    if (circuit.state === 'tripped') {
+      if (now >= circuit.until) this.#trip(now, Math.min(2 * circuit.pauseMs, longestPauseMs));
+    } else if (circuit.failures + 1 < failuresToOpen) {
+      this.#circuit = { state: 'closed', failures: circuit.failures + 1 };
+    } else this.#trip(now, firstPauseMs);
+  }
+
+  #trip(now: number, pauseMs: number): void {
+    this.#circuit = { state: 'tripped', pauseMs, until: now + pauseMs };
   }
 }

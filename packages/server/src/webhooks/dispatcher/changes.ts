@@ -22,7 +22,7 @@ export class Changes {
   }
 
   /** `null`: any may have changed. */
-  heed(id: WebhookId | null): void {
+  onWebhookChanged(id: WebhookId | null): void {
     for (const destination of this.#holdings.all)
       if (id === null || destination.knows(id)) this.#forgetting.add(destination);
     if (id !== null && this.#holdings.size > 0) this.#webhooks.push(id);

@@ -7,7 +7,7 @@ import type { AccountId } from '../../platform/ids.ts';
 import type { Delivery, DeliveryId } from './delivery.ts';
 import { Destination } from './destination.ts';
 import type { LaneName } from './lanes.ts';
-import { laneBatch, type Wanted } from './store.ts';
+import { laneBatch, type DeliveryQuery } from './store.ts';
 import { Watermark, type Moment } from './watermark.ts';
 
 /**
@@ -71,7 +71,7 @@ class ModelDatabase {
   }
 
   /** As `readDeliveries` does. */
-  read({ after, fresh, due, without }: Wanted): Delivery[] {
+  read({ after, fresh, due, without }: DeliveryQuery): Delivery[] {
     const isWanted = ({ webhookId, engagementId }: Delivery): boolean =>
       !without.some((lane) => lane.webhookId === webhookId && lane.engagementId === engagementId);
     return [
@@ -178,19 +178,19 @@ class ModelDispatcher {
 
   read(): void {
     this.finish();
-    this.#destination.soil();
-    if (this.#destination.isStrange) {
-      this.#destination.isStrange = false;
+    this.#destination.markDirty();
+    if (this.#destination.needsHeads) {
+      this.#destination.startHeads();
       for (const { id, webhookId, engagementId } of this.#database.blockedLanes())
         if (!this.#destination.holds(id)) this.#destination.lanes.block(webhookId, engagementId ?? '');
     }
-    const wanted = this.#destination.wanted(0);
-    if (wanted === null) return;
-    const rows = this.#database.read(wanted);
+    const query = this.#destination.takeQuery(0);
+    if (query === null) return;
+    const rows = this.#database.read(query);
     const moment = this.#database.moment();
     this.#answered = () => {
       this.#watermark.note(moment);
-      this.#destination.receive(rows, wanted, this.#watermark.safe);
+      this.#destination.receive(rows, query, this.#watermark.safe);
     };
   }
 

@@ -1,31 +1,52 @@
 import type { Delivery } from './delivery.ts';
 
-/** Of deliveries that one webhook hears of one engagement: one at a time, in the order they happened (D8.7). */
-interface Lane {
-  /** One of it is ready or being sent. */
-  busy: boolean;
-  /** One of it has failed and is put off: nothing of it is sent until that one comes back. */
-  blocked: boolean;
+/**
+ * A lane holds the deliveries of one engagement to one webhook: they are sent one at a time, in the order of the log (D8.7).
+ *
+ *   none             no lane is kept: nothing of it is known
+ *   sending          one delivery is ready or being sent
+ *   blocked          one delivery, the head, has failed and is delayed; nothing is sent until the head is due again
+ *   blocked_sending  one delivery is ready or being sent, and the database names a head. Both may be the same delivery
+ *   unread           nothing is sent: what follows is in the database alone, and is read for `resume`
+ *
+ *                    add          add the head  pass (sent)                wait (failed)  block            resume
+ *   none             sending      sending       –                          –              blocked          –
+ *   sending          same         same          sending, unread or none    blocked        blocked_sending  –
+ *   blocked          same         sending       –                          –              same             –
+ *   blocked_sending  same         same          the head: as from sending  blocked        same             –
+ *                                               another: blocked
+ *   unread           refused      refused       –                          –              blocked          sending, unread or none
+ *
+ * `clear` leaves only lanes of which a delivery is being sent; they are `sending`, and what follows is unread.
+ */
+type Lane = KeptLane | { readonly state: 'unread' };
+
+/** Changed in place: lanes change with every delivery. */
+interface KeptLane {
+  state: 'sending' | 'blocked' | 'blocked_sending';
   /** What follows, oldest first. */
   waiting: Delivery[];
-  /** Others that follow were let go, for want of room: they have to be read again, and what comes after them too. */
-  letGo: boolean;
+  /** More follows than `waiting`, for want of memory, in whichever state. New deliveries are refused until it has been read. */
+  hasUnread: boolean;
 }
+
+const unread: Lane = { state: 'unread' };
 
 export interface LaneName {
   readonly webhookId: string;
   readonly engagementId: string;
 }
 
-/** So many that wait behind one that was put off are kept in memory; more are let go, and read again in their time. */
+/** Deliveries kept in memory behind heads. More are let go, and read again once their lanes go on. */
 const usuallyMostBlocked = 500;
 
-/** Whatever keeps the order of deliveries is here; it knows nothing of sending, of time or of the database. */
+/** Keeps the order of deliveries. Knows nothing of sending, of time or of the database. */
 export class Lanes {
   readonly #lanes = new Map<string, Lane>();
-  /** What may be sent, oldest first; `#next` is where it begins, as taking from the front of a long array is dear. */
+  /** What may be sent, oldest first, from `#next` on: removing the first element of a long array is slow. */
   #ready: Delivery[] = [];
   #next = 0;
+  /** Lanes with a head, and deliveries that wait in them. */
   #blocked = 0;
   #blockedWaiting = 0;
   readonly #mostBlocked: number;
@@ -38,7 +59,7 @@ export class Lanes {
     return this.#ready.length - this.#next;
   }
 
-  /** Lanes that wait for one that was put off. */
+  /** Lanes that wait for a delayed delivery. */
   get blockedCount(): number {
     return this.#blocked;
   }
@@ -48,35 +69,37 @@ export class Lanes {
     return false;
   }
 
-  /** Those that wait for one that was put off. Nothing more of them is taken: it is read when they go on. */
+  /** Lanes that wait for a delayed delivery. Nothing more of them is taken: it is read when they go on. */
   leaveOut(): readonly LaneName[] {
     const names: LaneName[] = [];
     for (const [key, lane] of this.#lanes) {
-      if (!lane.blocked) continue;
-      lane.letGo = true;
+      if (lane.state !== 'blocked' && lane.state !== 'blocked_sending') continue;
+      lane.hasUnread = true;
       const [webhookId = '', engagementId = ''] = key.split(' ');
       names.push({ webhookId, engagementId });
     }
     return names;
   }
 
-  /** One of that lane was put off, in another's time. */
+  /** The database has a head for this lane, delayed before we took over the destination or read it anew. */
   block(webhookId: string, engagementId: string): void {
-    const lane = this.#laneOf(`${webhookId} ${engagementId}`);
-    if (!lane.blocked) this.#block(lane);
+    const key = `${webhookId} ${engagementId}`;
+    const lane = this.#lanes.get(key);
+    if (lane === undefined || lane.state === 'unread') {
+      this.#lanes.set(key, { state: 'blocked', waiting: [], hasUnread: lane !== undefined });
+      this.#blocked += 1;
+    } else if (lane.state === 'sending') this.#block(lane, 'blocked_sending');
   }
 
-  /** `false`: there was no room for it, and it has to be read again. */
+  /** `false`: there is no room for the delivery, and it has to be read again. */
   add(delivery: Delivery): boolean {
     const key = keyOf(delivery);
-    if (key === null) {
-      this.#ready.push(delivery);
-      return true;
+    if (key !== null) {
+      const lane = this.#lanes.get(key);
+      if (lane === undefined) this.#lanes.set(key, { state: 'sending', waiting: [], hasUnread: false });
+      else if (lane.state === 'blocked' && isHead(delivery)) this.#unblock(lane);
+      else return lane.state !== 'unread' && this.#queue(lane, delivery);
     }
-    const lane = this.#laneOf(key);
-    if (lane.blocked && !lane.busy && isHead(delivery)) this.#unblock(lane);
-    else if (lane.blocked || lane.busy || lane.letGo) return this.#queue(lane, delivery);
-    lane.busy = true;
     this.#ready.push(delivery);
     return true;
   }
@@ -93,72 +116,65 @@ export class Lanes {
     return delivery;
   }
 
-  /** It could not be tried after all: it is the next again. */
+  /** The delivery could not be tried: it is the next again. */
   putBack(delivery: Delivery): void {
     this.#ready = [delivery, ...this.#ready.slice(this.#next)];
     this.#next = 0;
   }
 
-  /** It is done with, or put off on its own: the next of its lane is ready. `true`: what follows has to be read first. */
+  /** The delivery is done, or delayed on its own: the next of its lane is ready. `true`: what follows has to be read first. */
   pass(delivery: Delivery): boolean {
     const key = keyOf(delivery);
-    const lane = key === null ? undefined : this.#lanes.get(key);
-    if (key === null || lane === undefined) return false;
-    if (lane.blocked) {
-      // It was blocked while this was under way: it may be this that the others wait for.
-      lane.busy = false;
-      if (!isHead(delivery)) return false;
+    if (key === null) return false;
+    const lane = this.#laneOfSent(key);
+    if (lane.state === 'blocked_sending') {
+      if (!isHead(delivery)) {
+        lane.state = 'blocked';
+        return false;
+      }
       this.#unblock(lane);
-      lane.busy = true;
     }
     const next = lane.waiting.shift();
     if (next !== undefined) this.#ready.push(next);
-    else if (lane.letGo) lane.busy = false;
+    else if (lane.hasUnread) this.#lanes.set(key, unread);
     else this.#lanes.delete(key);
-    return next === undefined && lane.letGo;
+    return next === undefined && lane.hasUnread;
   }
 
   /**
-   * What was let go of a lane has been read, from its beginning: it goes on with it. With `more`, there is still some that
-   * has to be read when these are done with, or at once if these are none. `false`: it has gone on otherwise meanwhile.
+   * Goes on with what was read of an unread lane, from its beginning. With `more`, the rest has to be read when these are done,
+   * or at once if these are none. `false`: the lane is no longer unread.
    */
   resume({ webhookId, engagementId }: LaneName, deliveries: readonly Delivery[], more: boolean): boolean {
     const key = `${webhookId} ${engagementId}`;
-    const lane = this.#lanes.get(key);
-    if (lane === undefined || lane.busy || lane.blocked) return false;
-    const [first, ...rest] = deliveries;
-    lane.letGo = more;
+    if (this.#lanes.get(key)?.state !== 'unread') return false;
+    const [first, ...waiting] = deliveries;
     if (first !== undefined) {
-      lane.busy = true;
-      lane.waiting = rest;
+      this.#lanes.set(key, { state: 'sending', waiting, hasUnread: more });
       this.#ready.push(first);
     } else if (!more) this.#lanes.delete(key);
     return true;
   }
 
-  /** It has failed and is put off, and what follows waits for it. */
+  /** The delivery has failed and is delayed, and what follows waits for it. Answers what was let go for want of room. */
   wait(delivery: Delivery): readonly Delivery[] {
     const key = keyOf(delivery);
-    const lane = key === null ? undefined : this.#lanes.get(key);
-    if (lane === undefined) return [];
-    lane.busy = false;
-    if (!lane.blocked) this.#block(lane);
+    if (key === null) return [];
+    const lane = this.#laneOfSent(key);
+    if (lane.state === 'sending') this.#block(lane, 'blocked');
+    else lane.state = 'blocked';
     return this.#blockedWaiting > this.#mostBlocked ? this.#letGo(lane) : [];
   }
 
-  /** Everything that is not being sent. What is being sent keeps its lane. */
+  /** Lets go of everything that is not being sent, and answers it. What is being sent keeps its lane. */
   clear(): readonly Delivery[] {
     const cleared = this.#ready.slice(this.#next);
-    for (const delivery of cleared) {
-      const lane = this.#lanes.get(keyOf(delivery) ?? '');
-      if (lane !== undefined) lane.busy = false;
-    }
+    const ready = new Set(cleared.map(keyOf));
     for (const [key, lane] of this.#lanes) {
-      cleared.push(...lane.waiting);
-      lane.waiting = [];
-      lane.blocked = false;
-      lane.letGo = lane.busy;
-      if (!lane.busy) this.#lanes.delete(key);
+      if (lane.state !== 'unread') cleared.push(...lane.waiting);
+      const isSent = (lane.state === 'sending' || lane.state === 'blocked_sending') && !ready.has(key);
+      if (isSent) this.#lanes.set(key, { state: 'sending', waiting: [], hasUnread: true });
+      else this.#lanes.delete(key);
     }
     this.#ready = [];
     this.#next = 0;
@@ -167,41 +183,38 @@ export class Lanes {
     return cleared;
   }
 
-  #laneOf(key: string): Lane {
-    const known = this.#lanes.get(key);
-    if (known !== undefined) return known;
-    const lane = { busy: false, blocked: false, waiting: [], letGo: false };
-    this.#lanes.set(key, lane);
-    return lane;
+  #laneOfSent(key: string): KeptLane {
+    const lane = this.#lanes.get(key);
+    if (lane?.state === 'sending' || lane?.state === 'blocked_sending') return lane;
+    throw new Error(`nothing of the lane ${key} was being sent: it is ${lane?.state ?? 'not kept'}`);
   }
 
-  #block(lane: Lane): void {
-    lane.blocked = true;
+  #block(lane: KeptLane, state: 'blocked' | 'blocked_sending'): void {
+    lane.state = state;
     this.#blocked += 1;
     this.#blockedWaiting += lane.waiting.length;
   }
 
-  #unblock(lane: Lane): void {
-    lane.blocked = false;
+  #unblock(lane: KeptLane): void {
+    lane.state = 'sending';
     this.#blocked -= 1;
     this.#blockedWaiting -= lane.waiting.length;
   }
 
-  #queue(lane: Lane, delivery: Delivery): boolean {
-    if (lane.letGo || (lane.blocked && this.#blockedWaiting >= this.#mostBlocked)) {
-      lane.letGo = true;
-      return false;
-    }
+  #queue(lane: KeptLane, delivery: Delivery): boolean {
+    const isBlocked = lane.state !== 'sending';
+    if (isBlocked && this.#blockedWaiting >= this.#mostBlocked) lane.hasUnread = true;
+    if (lane.hasUnread) return false;
     lane.waiting.push(delivery);
-    if (lane.blocked) this.#blockedWaiting += 1;
+    if (isBlocked) this.#blockedWaiting += 1;
     return true;
   }
 
-  #letGo(lane: Lane): readonly Delivery[] {
+  #letGo(lane: KeptLane): readonly Delivery[] {
     const { waiting } = lane;
     this.#blockedWaiting -= waiting.length;
     lane.waiting = [];
-    lane.letGo = true;
+    lane.hasUnread = true;
     return waiting;
   }
 }
@@ -210,7 +223,7 @@ function keyOf({ webhookId, engagementId, parked }: Delivery): string | null {
   return engagementId === null || parked ? null : `${webhookId} ${engagementId}`;
 }
 
-/** The one that the others of its lane wait for. */
+/** Whether other deliveries of its lane wait for this one. */
 function isHead({ attempts, putOff }: Delivery): boolean {
   return putOff && attempts > 0;
 }

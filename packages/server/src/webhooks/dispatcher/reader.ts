@@ -2,7 +2,7 @@ import { beginEpoch } from '../../events/log-point.ts';
 import type { Sql } from '../../platform/database.ts';
 import { mostBlockedLanes, type Destination } from './destination.ts';
 import type { Holdings } from './holdings.ts';
-import { laneBatch, readBlockedLanes, readDeliveries, readLane, type Wanted } from './store.ts';
+import { laneBatch, readBlockedLanes, readDeliveries, readLane, type DeliveryQuery } from './store.ts';
 import { Watermark } from './watermark.ts';
 
 /** Destinations in one read. */
@@ -23,7 +23,7 @@ export class Reader {
   readonly #onBatch: (size: number) => void;
   readonly #onNewEpoch: () => void;
   #watermark = new Watermark();
-  /** Of the epoch of the log at the last read, `null` where none was in force; `undefined`: nothing was read yet. */
+  /** The epoch of the log at the last read, `null` where none was in force; `undefined`: nothing was read yet. */
   #tag: string | null | undefined;
 
   constructor({ sql, holdings, onBatch, onNewEpoch }: ReaderParts) {
@@ -33,23 +33,23 @@ export class Reader {
     this.#onNewEpoch = onNewEpoch;
   }
 
-  /** Answers those that were read for. */
+  /** Answers the destinations that were read for. */
   async read(now: number): Promise<readonly Destination[]> {
-    await this.#getAcquainted();
-    const wanted: { readonly destination: Destination; readonly want: Wanted }[] = [];
+    await this.#loadHeads();
+    const reads: { readonly destination: Destination; readonly query: DeliveryQuery }[] = [];
     for (const destination of this.#holdings.dirty) {
-      if (wanted.length >= readsAtOnce) break;
-      const want = destination.isStrange ? null : destination.wanted(now);
-      if (want === null) continue;
+      if (reads.length >= readsAtOnce) break;
+      const query = destination.takeQuery(now);
+      if (query === null) continue;
       this.#holdings.dirty.delete(destination);
-      wanted.push({ destination, want });
+      reads.push({ destination, query });
     }
-    if (wanted.length === 0) return [];
+    if (reads.length === 0) return [];
     const read = await readDeliveries(
       this.#sql,
-      wanted.map(({ want }) => want),
+      reads.map(({ query }) => query),
     ).catch((error: unknown) => {
-      for (const { destination } of wanted) destination.rescan();
+      for (const { destination } of reads) destination.rescan();
       throw error;
     });
     await this.#noteEpoch(read.moment.tag);
@@ -57,8 +57,8 @@ export class Reader {
     this.#onBatch(read.deliveries.length);
     const found = Map.groupBy(read.deliveries, ({ destinationId }) => destinationId);
     const { safe } = this.#watermark;
-    for (const { destination, want } of wanted) destination.receive(found.get(destination.id) ?? [], want, safe);
-    return wanted.map(({ destination }) => destination);
+    for (const { destination, query } of reads) destination.receive(found.get(destination.id) ?? [], query, safe);
+    return reads.map(({ destination }) => destination);
   }
 
   /**
@@ -77,7 +77,7 @@ export class Reader {
     this.#onNewEpoch();
   }
 
-  /** Lanes that could go on, but for what was let go of them. */
+  /** Reads what was let go of lanes that could go on. Answers their destinations. */
   async resumeLanes(): Promise<readonly Destination[]> {
     const resumed = [...this.#holdings.resuming];
     for (const destination of resumed) {
@@ -96,20 +96,20 @@ export class Reader {
     return resumed;
   }
 
-  /** Which lanes of a new destination wait for one that failed, before anything else of it is read. */
-  async #getAcquainted(): Promise<void> {
-    const strangers = [...this.#holdings.dirty].filter(({ isStrange }) => isStrange).slice(0, readsAtOnce);
-    if (strangers.length === 0) return;
-    // What is heard while it is being read makes them strange again.
-    for (const stranger of strangers) stranger.isStrange = false;
-    const ids = strangers.map(({ id }) => id);
+  /** Which lanes of a new destination are blocked, before anything else of it is read. */
+  async #loadHeads(): Promise<void> {
+    const destinations = [...this.#holdings.dirty].filter(({ needsHeads }) => needsHeads).slice(0, readsAtOnce);
+    if (destinations.length === 0) return;
+    // Before the read: a destination that is forgotten meanwhile needs its heads again.
+    for (const destination of destinations) destination.startHeads();
+    const ids = destinations.map(({ id }) => id);
     const lanes = await readBlockedLanes(this.#sql, ids, mostBlockedLanes).catch((error: unknown) => {
-      for (const stranger of strangers) stranger.isStrange = true;
+      for (const destination of destinations) destination.failHeads();
       throw error;
     });
     for (const { id, destinationId, webhookId, engagementId } of lanes) {
       const destination = this.#holdings.find(destinationId);
-      // One that is held is being sent again, or was: its outcome decides whether its lane waits.
+      // A head that is held is being sent again, or was: its outcome decides whether its lane waits.
       if (destination?.holds(id) === false) destination.lanes.block(webhookId, engagementId);
     }
   }

@@ -5,7 +5,7 @@ import type { Delivery, DeliveryId } from './delivery.ts';
 import type { LaneName } from './lanes.ts';
 import type { Moment } from './watermark.ts';
 
-export interface Wanted {
+export interface DeliveryQuery {
   readonly id: DestinationId;
   /** Fresh ones after that number of the log, and how many. */
   readonly after: number;
@@ -39,7 +39,7 @@ const nextXid = piece(
 type ReadRow = Omit<Delivery, 'destinationId'> & { readonly which: number };
 
 /** What is to be sent to these destinations, with what is to be sent: fresh ones in the order of the log. */
-export async function readDeliveries(sql: Sql, wanted: readonly Wanted[]): Promise<ReadRows> {
+export async function readDeliveries(sql: Sql, wanted: readonly DeliveryQuery[]): Promise<ReadRows> {
   const rows = await sql<((ReadRow | { readonly id: null }) & ReadMoment)[]>`
     WITH wanted AS (
            SELECT *
@@ -94,7 +94,7 @@ export async function readDeliveries(sql: Sql, wanted: readonly Wanted[]): Promi
 }
 
 /** What waits behind one that failed would be read, and let go, again and again; there may be a hundred thousand of it. */
-function without(sql: Sql, wanted: readonly Wanted[]): Piece {
+function without(sql: Sql, wanted: readonly DeliveryQuery[]): Piece {
   const lanes = wanted.flatMap((each) => each.without);
   if (lanes.length === 0) return nothing(sql);
   return sql`
@@ -159,14 +159,14 @@ export async function destinationsOf(sql: Sql, webhooks: readonly WebhookId[]): 
 }
 
 export interface BlockedLane {
-  /** Of the delivery that the others wait for. */
+  /** Of the head. */
   readonly id: DeliveryId;
   readonly destinationId: DestinationId;
   readonly webhookId: string;
   readonly engagementId: string;
 }
 
-/** What others of their engagements wait for, of a destination that is new to us. */
+/** The heads of blocked lanes: deliveries that have failed, and that others of their engagements wait for. */
 export async function readBlockedLanes(sql: Sql, ids: readonly DestinationId[], most: number): Promise<BlockedLane[]> {
   return sql<BlockedLane[]>`
     SELECT d.id, d.destination_id AS "destinationId", d.webhook_id AS "webhookId", d.engagement_id AS "engagementId"

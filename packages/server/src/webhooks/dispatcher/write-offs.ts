@@ -6,19 +6,42 @@ import { moveStrays, writeOutcomes, type Outcome } from './outcomes.ts';
 
 /** Written in one statement. */
 const inBatch = 500;
+/** Outcomes are written together: those that there are after that time, or so many. */
+const writeAfterMs = 20;
+const writesAtOnce = 200;
 
-/** What became of deliveries, and is yet to be written down. It is kept until it is, or until it is another's to say. */
+/**
+ * When to write.
+ *
+ *   idle       nothing waits, or what waits is being written
+ *   scheduled  something waits, until the timer ends
+ *   due        the timer has ended, or the last write has failed
+ *
+ *              add        timer  write begins  write fails
+ *   idle       scheduled  –      same          due
+ *   scheduled  same       due    same          due
+ *   due        same       –      idle          –
+ */
+type Schedule = { readonly state: 'idle' | 'due' } | { readonly state: 'scheduled'; readonly timer: NodeJS.Timeout };
+
+const idle: Schedule = { state: 'idle' };
+const due: Schedule = { state: 'due' };
+
+/** What became of deliveries, and is yet to be written. Kept until it is written, or until it is another process's to say. */
 export class WriteOffs {
   /** Which destinations do not answer is written with what became of their deliveries. */
   readonly patience: Patience;
   readonly #sql: Sql;
   readonly #owner: string;
+  readonly #onDue: () => void;
   #outcomes: Outcome[] = [];
   #strays: Delivery[] = [];
+  #schedule: Schedule = idle;
 
-  constructor(sql: Sql, owner: string) {
+  constructor(sql: Sql, owner: string, onDue: () => void) {
     this.#sql = sql;
     this.#owner = owner;
+    this.#onDue = onDue;
     this.patience = new Patience(sql, owner);
   }
 
@@ -26,13 +49,19 @@ export class WriteOffs {
     return this.#outcomes.length + this.#strays.length;
   }
 
-  add(outcome: Outcome): void {
-    this.#outcomes.push(outcome);
+  get isDue(): boolean {
+    return this.#schedule.state === 'due' || this.size >= writesAtOnce;
   }
 
-  /** One whose webhook has another destination by now. */
+  add(outcome: Outcome): void {
+    this.#outcomes.push(outcome);
+    this.#writeSoon();
+  }
+
+  /** A delivery whose webhook has another destination by now. */
   addStray(delivery: Delivery): void {
     this.#strays.push(delivery);
+    this.#writeSoon();
   }
 
   concern(id: DestinationId): boolean {
@@ -44,9 +73,24 @@ export class WriteOffs {
     this.#outcomes = this.#outcomes.filter(({ delivery }) => delivery.destinationId !== id);
   }
 
-  /** Answers what was seen to, and which destinations of it are still ours: of others nothing was written. */
-  async write(): Promise<Written> {
-    // First: if it fails, nothing has been written that would be written twice.
+  /**
+   * Answers what was written, and which of its destinations are still ours: of others nothing was written. `null`: there was
+   * nothing to write.
+   */
+  async write(): Promise<Written | null> {
+    if (this.#schedule.state === 'due') this.#schedule = idle;
+    if (this.size === 0) return null;
+    const written = await this.#write().catch((error: unknown) => {
+      if (this.#schedule.state === 'scheduled') clearTimeout(this.#schedule.timer);
+      this.#schedule = due;
+      throw error;
+    });
+    if (this.size > 0) this.#writeSoon();
+    return written;
+  }
+
+  async #write(): Promise<Written> {
+    // First: if this fails, nothing has been written that would be written twice.
     await this.patience.write();
     const strays = this.#strays.slice(0, inBatch);
     const strayIds = strays.map(({ id }) => id);
@@ -58,6 +102,16 @@ export class WriteOffs {
     const written = new Set(outcomes);
     this.#outcomes = this.#outcomes.filter((outcome) => !written.has(outcome));
     return { strays, movedTo, outcomes, ours };
+  }
+
+  #writeSoon(): void {
+    if (this.size >= writesAtOnce) this.#onDue();
+    if (this.#schedule.state !== 'idle') return;
+    const timer = setTimeout(() => {
+      this.#schedule = due;
+      this.#onDue();
+    }, writeAfterMs).unref();
+    this.#schedule = { state: 'scheduled', timer };
   }
 }
 

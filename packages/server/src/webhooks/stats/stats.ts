@@ -1,3 +1,4 @@
+import { attemptStates } from '@usher/contract/states';
 import Type from 'typebox';
 import { nullable, oneOf, output, timestamp, uuid } from '../../platform/schema.ts';
 
@@ -24,7 +25,7 @@ export type Step = Type.Static<typeof stepOutput>;
 const lastAttempt = nullable(
   output('WebhookLastAttempt', {
     at: timestamp,
-    state: oneOf(['delivered', 'retrying', 'exhausted', 'held', 'discarded'] as const),
+    state: oneOf(attemptStates),
     status: nullable(Type.Integer({ description: 'Null: there was no answer' })),
     error: nullable(Type.String()),
   }),

@@ -1,4 +1,5 @@
 import { Group, Loader, MultiSelect, NumberInput, Select, Text, TextInput } from '@mantine/core';
+import { maxServiceLevelSec } from '@usher/contract/limits';
 import { useState, type ReactElement } from 'react';
 import { ProblemNote } from '../../../components/problem.tsx';
 import { inClock } from '../../../components/duration.ts';
@@ -11,7 +12,6 @@ import { boundsOf, nameOf, stepsOf, wholeOf } from './day.ts';
 import { FiguresTable } from './figures-table.tsx';
 
 const refreshMs = 30_000;
-const mostLevelSec = 604_800;
 const steps = [
   { value: '900', label: '15 minutes' },
   { value: '1800', label: '30 minutes' },
@@ -105,7 +105,7 @@ function Choices({ choice, choose, levelSec, chooseLevel }: ChoicesProps): React
         size="xs"
         w={190}
         min={0}
-        max={mostLevelSec}
+        max={maxServiceLevelSec}
         clampBehavior="strict"
         value={levelSec}
         onChange={(value) => chooseLevel(Number(value) || 0)}

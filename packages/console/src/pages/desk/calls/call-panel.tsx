@@ -11,7 +11,7 @@ import classes from './call-panel.module.css';
 import { CallDevices } from './call-devices.tsx';
 import type { DeskCall } from './calls.ts';
 import type { Conversation } from '../conversation/conversation.ts';
-import { callMedia } from '../conversation/reading.ts';
+import { callMedia, isOpen } from '../conversation/reading.ts';
 import { useDesk } from '../use-desk.ts';
 import { useFocusHeir } from '../use-focus-heir.ts';
 
@@ -19,7 +19,7 @@ import { useFocusHeir } from '../use-focus-heir.ts';
 export function CallPanel({ chat }: { readonly chat: Conversation }): ReactElement | null {
   const { calls } = useDesk();
   const known = useSyncExternalStore(calls.subscribe, calls.state).get(chat.id);
-  return known === undefined || !chat.isOpen ? null : <Panel chat={chat} known={known} />;
+  return known === undefined || !isOpen(chat) ? null : <Panel chat={chat} known={known} />;
 }
 
 function Panel({ chat, known }: { readonly chat: Conversation; readonly known: DeskCall }): ReactElement {
@@ -40,7 +40,7 @@ function Panel({ chat, known }: { readonly chat: Conversation; readonly known: D
         {!isAway ? (
           <Controls known={known} view={view} />
         ) : media === null ? null : (
-          <Joinable chat={chat} isNew={view.state.name === 'idle' || known.isWanted} media={media} />
+          <Joinable chat={chat} isNew={view.state.name === 'idle' || known.presence === 'visitor'} media={media} />
         )}
       </Group>
       {view.problems.map((problem) => (
@@ -124,8 +124,8 @@ const endWords = {
 function StateInWords({ known, view }: { readonly known: DeskCall; readonly view: CallView }): ReactElement {
   const { state, media, other } = view;
   const now = useNow();
-  if (known.isElsewhere) return <>The call is in another window.</>;
-  if (known.isWanted) return <>The visitor is calling.</>;
+  if (known.presence === 'elsewhere') return <>The call is in another window.</>;
+  if (known.presence === 'visitor') return <>The visitor is calling.</>;
   if (other.isGone && state.name !== 'ended') return <>The visitor left the call. Waiting for them to come back…</>;
   switch (state.name) {
     case 'idle':

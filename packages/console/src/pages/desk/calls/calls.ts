@@ -7,7 +7,7 @@ import type { Api } from '@usher/client/api';
 import { whilePageIsHeld } from '../../../components/leaving.ts';
 import type { Live } from '../../../live/live.ts';
 import type { Conversations } from '../conversation/conversation.ts';
-import { callMedia, openCallId } from '../conversation/reading.ts';
+import { callMedia, isOpen, openCallId } from '../conversation/reading.ts';
 
 /** A call of a conversation: to be joined, under way, or over. */
 export interface DeskCall {
@@ -15,11 +15,24 @@ export interface DeskCall {
   readonly call: Call;
   /** Plays the other side, whichever page is open. */
   readonly speaker: HTMLAudioElement;
-  /** Another page of this browser has the call. */
-  readonly isElsewhere: boolean;
-  /** The visitor is in the call, and nobody is here. */
-  readonly isWanted: boolean;
+  readonly presence: Presence;
 }
+
+/**
+ * Who is in the call:
+ *
+ *   nobody     neither side, as far as it is known here;
+ *   visitor    the visitor, and nobody of us;
+ *   here       this page: the operator has joined, until the call has ended;
+ *   elsewhere  another page of this browser.
+ *
+ *              visitor is ready  visitor hangs up  join  the call ends  another page has it
+ *   nobody     visitor           –                 here  –              –
+ *   visitor    –                 nobody            here  –              –
+ *   here       –                 –                 –     nobody         elsewhere
+ *   elsewhere  –                 –                 here  –              –
+ */
+type Presence = 'nobody' | 'visitor' | 'here' | 'elsewhere';
 
 type ById = ReadonlyMap<string, DeskCall>;
 
@@ -31,8 +44,6 @@ type ById = ReadonlyMap<string, DeskCall>;
 export class Calls {
   readonly #api: Api;
   readonly #listeners = new Set<() => void>();
-  /** Engagements whose call was joined here, until it is over. */
-  readonly #joined = new Set<string>();
   /** Of those who have accepted a call here, by engagement. */
   readonly #clicks = new Map<string, AcceptingClick>();
   #state: ById = new Map();
@@ -57,7 +68,7 @@ export class Calls {
   follow({ byId }: Conversations): void {
     this.#chats = byId;
     for (const [id, chat] of byId) {
-      const media = chat.isOpen ? callMedia(chat) : null;
+      const media = isOpen(chat) ? callMedia(chat) : null;
       const known = this.#state.get(id);
       // What was agreed on is known once it has been read.
       if (known === undefined && media !== null && chat.isRead) this.#prepare(id, media);
@@ -100,17 +111,16 @@ export class Calls {
 
   /** To be called by a click, for these devices; for all that are sent, unless it is said. */
   join(id: string, media: Media, kinds?: readonly Kind[]): void {
-    if (this.#joined.has(id)) return;
-    this.#joined.add(id);
     const known = this.#state.get(id);
+    if (known?.presence === 'here') return;
     const isNew = known === undefined || known.call.view.state.name === 'ended';
     const { call, speaker } = isNew ? this.#prepare(id, media) : known;
-    const joined: DeskCall = { call, speaker, isElsewhere: false, isWanted: false };
-    this.#put(id, joined);
+    this.#put(id, { call, speaker, presence: 'here' });
     void alone(`usher-call ${id}`, async () => whilePageIsHeld(async () => this.#run(call, kinds))).then((isAlone) => {
-      this.#joined.delete(id);
       this.#clicks.delete(id);
-      if (!isAlone) this.#put(id, { ...joined, isElsewhere: true });
+      // The conversation may have become a chat meanwhile, and may even be another call.
+      if (this.#state.get(id)?.call === call)
+        this.#put(id, { call, speaker, presence: isAlone ? 'nobody' : 'elsewhere' });
     });
   }
 
@@ -154,7 +164,7 @@ export class Calls {
     const speaker = new Audio();
     speaker.autoplay = true;
     speaker.srcObject = call.view.remote;
-    const prepared: DeskCall = { call, speaker, isElsewhere: false, isWanted: false };
+    const prepared: DeskCall = { call, speaker, presence: 'nobody' };
     this.#put(id, prepared);
     return prepared;
   }
@@ -175,9 +185,9 @@ export class Calls {
     const known = this.#state.get(id);
     if (known === undefined) return;
     known.call.receive(signal);
-    const isAway = ['idle', 'ended'].includes(known.call.view.state.name);
-    if (isAway && signal.kind === 'ready' && !known.isWanted) this.#put(id, { ...known, isWanted: true });
-    if (isAway && signal.kind === 'hangup' && known.isWanted) this.#put(id, { ...known, isWanted: false });
+    const { presence } = known;
+    if (presence === 'nobody' && signal.kind === 'ready') this.#put(id, { ...known, presence: 'visitor' });
+    if (presence === 'visitor' && signal.kind === 'hangup') this.#put(id, { ...known, presence: 'nobody' });
   }
 
   #put(id: string, call: DeskCall): void {

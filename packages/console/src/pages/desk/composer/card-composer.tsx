@@ -1,4 +1,5 @@
 import { Button, Group, Stack, Textarea, TextInput } from '@mantine/core';
+import { maxMessageLength, maxOptionLength } from '@usher/contract/limits';
 import { useState, type ReactElement } from 'react';
 
 interface Props {
@@ -30,7 +31,7 @@ export function CardComposer({ send }: Props): ReactElement {
           autosize
           minRows={1}
           maxRows={4}
-          maxLength={10_000}
+          maxLength={maxMessageLength}
           value={question}
           onChange={({ currentTarget }) => setQuestion(currentTarget.value)}
           data-autofocus
@@ -41,7 +42,7 @@ export function CardComposer({ send }: Props): ReactElement {
             key={index}
             aria-label={`Choice ${index + 1}`}
             placeholder={`Choice ${index + 1}`}
-            maxLength={1_000}
+            maxLength={maxOptionLength}
             value={option}
             onChange={({ currentTarget }) => setOptions(options.with(index, currentTarget.value))}
           />

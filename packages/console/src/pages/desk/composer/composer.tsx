@@ -2,6 +2,7 @@ import { ActionIcon, FileButton, Group, Popover, Text, Textarea, Tooltip } from 
 import { useDisclosure } from '@mantine/hooks';
 import { FileIcon, ListBulletIcon, PaperPlaneIcon } from '@radix-ui/react-icons';
 import type { Site } from '@usher/client/api-types';
+import { maxMessageLength } from '@usher/contract/limits';
 import { useEffect, useRef, useState, type KeyboardEvent, type ReactElement } from 'react';
 import { CardComposer } from './card-composer.tsx';
 import type { Conversation } from '../conversation/conversation.ts';
@@ -61,7 +62,7 @@ export function Composer({ chat, site, draft, write }: Props): ReactElement {
           maxRows={8}
           flex={1}
           value={draft}
-          maxLength={10_000}
+          maxLength={maxMessageLength}
           onChange={({ currentTarget }) => {
             write(currentTarget.value);
             if (currentTarget.value.trim() === '') desk.typing.stop(chat.id);

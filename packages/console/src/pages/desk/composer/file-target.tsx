@@ -3,6 +3,7 @@ import { hasFiles, pastedFiles } from '@usher/client/transferred-files';
 import { useEffect, useState, type ClipboardEvent, type DragEvent, type ReactElement, type ReactNode } from 'react';
 import { useMe } from '../../../data/use-me.ts';
 import type { Conversation } from '../conversation/conversation.ts';
+import { isOpen } from '../conversation/reading.ts';
 import classes from '../desk.module.css';
 import { useDesk } from '../use-desk.ts';
 
@@ -17,7 +18,7 @@ export function FileTarget({ chat, children }: Props): ReactElement {
   const [isOver, setOver] = useState(false);
   useNoStrayDrops();
   const onDrag = (event: DragEvent): void => {
-    if (!chat.isOpen || !isInside(event) || !hasFiles(event.dataTransfer)) return;
+    if (!isOpen(chat) || !isInside(event) || !hasFiles(event.dataTransfer)) return;
     event.preventDefault();
     setOver(true);
   };
@@ -27,13 +28,13 @@ export function FileTarget({ chat, children }: Props): ReactElement {
   };
   const onDrop = (event: DragEvent): void => {
     setOver(false);
-    if (!chat.isOpen || !isInside(event) || !hasFiles(event.dataTransfer)) return;
+    if (!isOpen(chat) || !isInside(event) || !hasFiles(event.dataTransfer)) return;
     event.preventDefault();
     add([...event.dataTransfer.files]);
   };
   const onPaste = (event: ClipboardEvent): void => {
     const files = pastedFiles(event.clipboardData);
-    if (!chat.isOpen || !isInside(event) || files.length === 0) return;
+    if (!isOpen(chat) || !isInside(event) || files.length === 0) return;
     event.preventDefault();
     add(files);
   };

@@ -5,10 +5,11 @@ import { ArrowLeftIcon, ChevronDownIcon, InfoCircledIcon } from '@radix-ui/react
 import type { ReactElement } from 'react';
 import { Link, useLocation } from 'wouter';
 import { inWords } from '../../../components/in-words.ts';
-import { mediumWords } from '../../../components/medium.ts';
+import { mediumName } from '../../../components/medium.ts';
 import { Since } from '../../../components/since.tsx';
 import { useChange } from '../../../data/use-api.ts';
 import type { Conversation } from './conversation.ts';
+import { isOpen, transferOf } from './reading.ts';
 import classes from '../desk.module.css';
 import { EndDialog } from './end-dialog.tsx';
 import { endWords } from '../in-words.ts';
@@ -39,7 +40,7 @@ export function ChatHead({ chat, name }: Props): ReactElement {
         </Box>
       </Group>
       <Group gap={6} wrap="nowrap" flex="none">
-        {chat.isOpen ? <OpenActions chat={chat} /> : <OverActions chat={chat} />}
+        {isOpen(chat) ? <OpenActions chat={chat} /> : <OverActions chat={chat} />}
         <ActionIcon variant="default" size={30} hiddenFrom="lg" aria-label="Visitor" onClick={details.open}>
           <InfoCircledIcon aria-hidden />
         </ActionIcon>
@@ -51,13 +52,14 @@ export function ChatHead({ chat, name }: Props): ReactElement {
   );
 }
 
-function Standing({ chat: { engagement, isOpen } }: { readonly chat: Conversation }): ReactElement {
+function Standing({ chat }: { readonly chat: Conversation }): ReactElement {
+  const { engagement } = chat;
   const { media, started_at: at, state, end_reason: reason } = engagement;
   return (
     <Text size="xs" c="dimmed" truncate>
-      {isOpen ? (
+      {isOpen(chat) ? (
         <>
-          {mediumWords[media]} · <Since at={at} />
+          {mediumName(media)} · <Since at={at} />
         </>
       ) : state === 'ended' && reason !== null ? (
         endWords[reason]
@@ -99,7 +101,7 @@ function OpenActions({ chat }: { readonly chat: Conversation }): ReactElement {
           ))}
         </Menu.Dropdown>
       </Menu>
-      <Button variant="default" size="xs" onClick={transfer.open} disabled={chat.transfer !== null}>
+      <Button variant="default" size="xs" onClick={transfer.open} disabled={transferOf(chat) !== null}>
         Hand on
       </Button>
       <Button variant="light" color="red" size="xs" onClick={ending.open}>

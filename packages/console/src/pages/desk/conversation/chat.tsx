@@ -6,6 +6,7 @@ import { CallPanel } from '../calls/call-panel.tsx';
 import { ChatHead } from './chat-head.tsx';
 import { Composer } from '../composer/composer.tsx';
 import type { Conversation } from './conversation.ts';
+import { isOpen } from './reading.ts';
 import { Messages } from './messages.tsx';
 import { TransferBar } from '../transfers/transfer-bar.tsx';
 import { UpgradeBar } from '../calls/upgrade-bar.tsx';
@@ -29,7 +30,7 @@ export function Chat({ chat }: { readonly chat: Conversation }): ReactElement {
       <UpgradeBar chat={chat} />
       <CallPanel chat={chat} />
       <Messages chat={chat} name={name} use={(text) => write(draft === '' ? text : `${draft}\n${text}`)} />
-      {chat.isOpen ? <Composer chat={chat} site={site} draft={draft} write={write} /> : null}
+      {isOpen(chat) ? <Composer chat={chat} site={site} draft={draft} write={write} /> : null}
     </>
   );
 }

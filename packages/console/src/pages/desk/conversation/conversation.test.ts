@@ -16,9 +16,11 @@ import {
   chosenFrom,
   filesOf,
   inOrder,
+  isOpen,
   isTyping,
   pendingUpgrade,
   stagedFiles,
+  transferOf,
   unreadOf,
   waitsSince,
 } from './reading.ts';
@@ -219,7 +221,7 @@ test('calls that have ended and transfers stand between the messages where they 
 
 test('one that ends or passes on stays to be read until it is dismissed', () => {
   const ended: Change = { type: 'engagement', engagement: engagement('chat', { state: 'ended' }), me };
-  assert.equal(chat(after(...said('m1'), ended)).isOpen, false);
+  assert.equal(isOpen(chat(after(...said('m1'), ended))), false);
   const passed = changeOf(
     {
       type: 'engagement.transfer',
@@ -229,12 +231,12 @@ test('one that ends or passes on stays to be read until it is dismissed', () => 
   );
   assert.ok(passed);
   assert.deepEqual(idsOf(after(...said('m1'), passed)), ['m1']);
-  assert.equal(chat(after(passed)).isOpen, false);
+  assert.equal(isOpen(chat(after(passed))), false);
   assert.equal(after({ type: 'dismissed', id: 'chat' }).byId.size, 0);
   assert.equal(reduce(noConversations, ended), noConversations);
-  assert.equal(reduce(noConversations, { ...ended, isRead: true }).byId.get('chat')?.isOpen, false);
+  assert.equal(isOpen(chat(reduce(noConversations, { ...ended, isRead: true }))), false);
   // And back to us.
-  assert.equal(chat(after(passed, begun)).isOpen, true);
+  assert.equal(isOpen(chat(after(passed, begun))), true);
 });
 
 test('the list has those that go on first; keys go around it', () => {
@@ -330,7 +332,7 @@ test('what the feed brought while a conversation was being read is not undone by
   assert.equal(chat(after({ type: 'engagement', engagement: later, me }, read(earlier))).engagement.media, 'audio');
   assert.equal(chat(after(read(earlier), read(later))).engagement.media, 'audio');
   const passedOn: Change = { type: 'passed on', id: 'chat', at: '2026-01-01T10:00:02.000Z' };
-  assert.equal(chat(after(passedOn, read(later))).isOpen, false);
+  assert.equal(isOpen(chat(after(passedOn, read(later)))), false);
 
   const upgrade = { id: 'u', engagement_id: 'chat', state: 'pending', created_at: '1' } as MediaUpgradeRequest;
   const nothing: Change = { type: 'upgrades', id: 'chat', upgrades: [] };
@@ -350,16 +352,16 @@ test('a transfer of ours is under way until it is answered; one to us is an offe
   const change = (data: object, type = 'transfer_request.state') => changeOf({ type, data }, { me, now: 0 });
   const asked = change(request);
   assert.ok(asked);
-  assert.deepEqual(chat(after(asked)).transfer, { kind: 'request', id: 't', to: 'you' });
+  assert.deepEqual(transferOf(chat(after(asked))), { kind: 'request', id: 't', to: 'you' });
   const declined = change({ ...request, state: 'failed' });
   assert.ok(declined);
-  assert.equal(chat(after(asked, declined)).transfer, null);
+  assert.equal(transferOf(chat(after(asked, declined))), null);
   assert.equal(change({ ...request, operator_id: me }), null);
   const ticket = change(
     { id: 't', engagement_id: 'chat', queue_ids: ['q'], state: 'waiting' },
     'transfer_ticket.state',
   );
   assert.ok(ticket);
-  assert.deepEqual(chat(after(ticket)).transfer, { kind: 'ticket', id: 't', to: 'q' });
+  assert.deepEqual(transferOf(chat(after(ticket))), { kind: 'ticket', id: 't', to: 'q' });
   assert.equal(changeOf({ type: 'unknown', data: null }, { me, now: 0 }), null);
 });

@@ -39,12 +39,24 @@ export interface Transfer {
   readonly to: string;
 }
 
+/**
+ *   open       goes on, and with us; `transfer`: somebody is being asked to take the visitor over
+ *   passed_on  goes on with a colleague
+ *   ended      is over
+ *
+ *              engagement is ours  is a colleague's  has ended  engagement.transfer to a colleague
+ *   open       –                   passed_on         ended      passed_on
+ *   passed_on  open                –                 ended      –
+ *   ended      –                   –                 –          –
+ */
+type Stage =
+  { readonly name: 'open'; readonly transfer: Transfer | null } | { readonly name: 'passed_on' | 'ended' };
+
 export interface Conversation {
   readonly id: string;
   readonly engagement: Engagement;
-  /** Whether it goes on, and with us. */
-  readonly isOpen: boolean;
-  /** Whether the transcript has been read. */
+  readonly stage: Stage;
+  /** Whether the transcript has been read, in whichever stage: the feed may bring messages and the end before. */
   readonly isRead: boolean;
   /** In the order of the server. */
   readonly messages: readonly Message[];
@@ -53,7 +65,6 @@ export interface Conversation {
   readonly files: readonly File[];
   /** Newest first. */
   readonly upgrades: readonly MediaUpgradeRequest[];
-  readonly transfer: Transfer | null;
   /** How it passed from operator to operator, oldest first. */
   readonly transfers: readonly CompletedTransfer[];
 }
@@ -138,8 +149,7 @@ function changed(before: Conversation, change: OfOne): Conversation {
       return {
         ...before,
         engagement: { ...before.engagement, updated_at: change.at },
-        isOpen: false,
-        transfer: null,
+        stage: before.stage.name === 'open' ? { name: 'passed_on' } : before.stage,
       };
     case 'transcript':
       return takeTranscript(before, change.messages);
@@ -152,7 +162,7 @@ function changed(before: Conversation, change: OfOne): Conversation {
     case 'upgrades':
       return { ...before, upgrades: mergeUpgrades(before.upgrades, change.upgrades) };
     case 'transfer':
-      return { ...before, transfer: change.transfer };
+      return before.stage.name === 'open' ? { ...before, stage: { name: 'open', transfer: change.transfer } } : before;
     case 'transfers':
       return { ...before, transfers: change.transfers };
     case 'outgoing':
@@ -177,29 +187,29 @@ type TakenEngagement = Extract<Change, { readonly type: 'engagement' }>;
 function takeEngagement(state: Conversations, { engagement, me, isRead = false }: TakenEngagement): Conversations {
   const before = state.byId.get(engagement.id);
   if (isRead && isOutdated(engagement, before?.engagement ?? null)) return state;
-  const isOpen = engagement.operator_id === me && engagement.state === 'active';
-  if (before === undefined && !isOpen && !isRead) return state;
-  const after: Conversation = {
-    ...(before ?? newConversation(engagement)),
-    engagement,
-    isOpen,
-    ...(isOpen ? {} : { transfer: null }),
-  };
+  const stage = stageOf(engagement, me, before);
+  if (before === undefined && stage.name !== 'open' && !isRead) return state;
+  const after = before === undefined ? newConversation(engagement, stage) : { ...before, engagement, stage };
   return { ...state, byId: new Map(state.byId).set(engagement.id, after) };
 }
 
-function newConversation(engagement: Engagement): Conversation {
+function stageOf({ operator_id: by, state }: Engagement, me: string, before: Conversation | undefined): Stage {
+  if (state !== 'active') return { name: 'ended' };
+  if (by !== me) return { name: 'passed_on' };
+  return before?.stage.name === 'open' ? before.stage : { name: 'open', transfer: null };
+}
+
+function newConversation(engagement: Engagement, stage: Stage): Conversation {
   return {
     id: engagement.id,
     engagement,
-    isOpen: true,
+    stage,
     isRead: false,
     messages: [],
     outgoing: [],
     typing: { isOn: false, clock: 0, at: 0 },
     files: [],
     upgrades: [],
-    transfer: null,
     transfers: [],
   };
 }

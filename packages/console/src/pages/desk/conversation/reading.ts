@@ -1,7 +1,18 @@
 import type { File, MediaUpgradeRequest } from '@usher/client/api-types';
-import { typingMs, type Conversation, type Conversations, type Message } from './conversation.ts';
+import { isCall } from '@usher/contract/media';
+import { typingMs, type Conversation, type Conversations, type Message, type Transfer } from './conversation.ts';
 
 /** What the desk says of a conversation, worked out of it. */
+
+/** It goes on, and with us. */
+export function isOpen({ stage }: Pick<Conversation, 'stage'>): boolean {
+  return stage.name === 'open';
+}
+
+/** Whom we have asked to take the visitor over, and who has not answered yet. */
+export function transferOf({ stage }: Pick<Conversation, 'stage'>): Transfer | null {
+  return stage.name === 'open' ? stage.transfer : null;
+}
 
 /** Messages of the visitor that nobody has seen. */
 export function unreadOf({ messages }: Conversation): number {
@@ -10,8 +21,8 @@ export function unreadOf({ messages }: Conversation): number {
 
 /** Since when the visitor waits for our answer; `null`: they do not. During a call the visitor is answered there. */
 export function waitsSince(chat: Conversation): string | null {
-  const { messages, outgoing, isOpen, engagement } = chat;
-  if (!isOpen || outgoing.length > 0 || callMedia(chat) !== null) return null;
+  const { messages, outgoing, engagement } = chat;
+  if (!isOpen(chat) || outgoing.length > 0 || callMedia(chat) !== null) return null;
   const talkedUntil = engagement.calls.findLast(({ connected_at }) => connected_at !== null)?.ended_at ?? '';
   const said = messages.filter(({ type }) => type === 'chat');
   const answered = said.findLastIndex(
@@ -25,12 +36,12 @@ export function openCallId({ engagement: { calls } }: Pick<Conversation, 'engage
   return calls.findLast(({ ended_at }) => ended_at === null)?.id ?? null;
 }
 
-export function isTyping({ typing, isOpen }: Conversation, now: number): boolean {
-  return isOpen && typing.isOn && now - typing.at < typingMs;
+export function isTyping(chat: Conversation, now: number): boolean {
+  return isOpen(chat) && chat.typing.isOn && now - chat.typing.at < typingMs;
 }
 
-export function pendingUpgrade({ upgrades, isOpen }: Conversation): MediaUpgradeRequest | null {
-  return isOpen ? (upgrades.find(({ state }) => state === 'pending') ?? null) : null;
+export function pendingUpgrade(chat: Conversation): MediaUpgradeRequest | null {
+  return isOpen(chat) ? (chat.upgrades.find(({ state }) => state === 'pending') ?? null) : null;
 }
 
 /** What is to be heard and seen now: `null` where the engagement is not by a call. */
@@ -38,7 +49,7 @@ export function callMedia({
   engagement,
   upgrades,
 }: Conversation): { readonly audio: 'two_way' | null; readonly video: 'one_way' | 'two_way' | null } | null {
-  if (engagement.media !== 'audio' && engagement.media !== 'video') return null;
+  if (!isCall(engagement.media)) return null;
   const agreed = upgrades.find(({ state }) => state === 'accepted');
   if (agreed !== undefined && (agreed.video !== null) === (engagement.media === 'video'))
     return { audio: agreed.audio, video: agreed.video };
@@ -49,7 +60,7 @@ export function callMedia({
 export function inOrder({ byId }: Conversations): readonly Conversation[] {
   return [...byId.values()].toSorted(
     (a, b) =>
-      Number(b.isOpen) - Number(a.isOpen) ||
+      Number(isOpen(b)) - Number(isOpen(a)) ||
       (a.engagement.started_at < b.engagement.started_at ? -1 : 1) ||
       (a.id < b.id ? -1 : 1),
   );

@@ -6,12 +6,14 @@ import { useQueueName } from '../../../data/use-queue-name.ts';
 import { useSession } from '../../../session/use-session.ts';
 import { useColleagues } from './use-colleagues.ts';
 import type { Conversation, Transfer } from '../conversation/conversation.ts';
+import { transferOf } from '../conversation/reading.ts';
 import classes from '../desk.module.css';
 import { useDesk } from '../use-desk.ts';
 
 /** A transfer that is under way, and how to call it off. */
 export function TransferBar({ chat }: { readonly chat: Conversation }): ReactElement | null {
-  return chat.transfer === null ? null : <UnderWay chat={chat} transfer={chat.transfer} />;
+  const transfer = transferOf(chat);
+  return transfer === null ? null : <UnderWay chat={chat} transfer={transfer} />;
 }
 
 function UnderWay({ chat, transfer }: { readonly chat: Conversation; readonly transfer: Transfer }): ReactElement {

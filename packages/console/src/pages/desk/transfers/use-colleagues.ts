@@ -1,12 +1,10 @@
 import type { Colleague } from '@usher/client/api-types';
+import { maxPageSize } from '@usher/contract/limits';
 import { useRead } from '../../../data/use-api.ts';
 
-/** More than one page is not looked through by anybody. */
-const mostColleagues = 1_000;
-
-/** Everybody who works on the sites, there or not: for their names. */
+/** Everybody who works on the sites, there or not: for their names. Nobody looks through more than one page. */
 export function useColleagues(siteIds: readonly string[], enabled: boolean): readonly Colleague[] {
-  const query = { site_ids: siteIds, include_offline: true, per_page: mostColleagues };
+  const query = { site_ids: siteIds, include_offline: true, per_page: maxPageSize };
   return useRead('GET /colleagues', { query }, { enabled }).data?.data.colleagues ?? [];
 }
 
@@ -14,6 +12,6 @@ export function useColleagues(siteIds: readonly string[], enabled: boolean): rea
 const askAgainMs = 5_000;
 
 export function useAvailableColleagues(siteIds: readonly string[], enabled: boolean) {
-  const query = { site_ids: siteIds, per_page: mostColleagues };
+  const query = { site_ids: siteIds, per_page: maxPageSize };
   return useRead('GET /colleagues', { query }, { enabled, refetchInterval: askAgainMs });
 }

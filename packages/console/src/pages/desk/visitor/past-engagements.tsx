@@ -2,7 +2,7 @@ import { Loader, Modal, Stack, Text, UnstyledButton } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import type { Engagement } from '@usher/client/api-types';
 import { useState, type ReactElement } from 'react';
-import { mediumWords } from '../../../components/medium.ts';
+import { mediumName } from '../../../components/medium.ts';
 import { ProblemNote } from '../../../components/problem.tsx';
 import { keyOf, useRead } from '../../../data/use-api.ts';
 import { useMe } from '../../../data/use-me.ts';
@@ -45,7 +45,7 @@ export function PastEngagements({ chat }: { readonly chat: Conversation }): Reac
         <UnstyledButton key={engagement.id} onClick={() => setOpen(engagement)} py={4} fz="sm">
           {new Date(engagement.started_at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}
           <Text span size="xs" c="dimmed" ml={6}>
-            {mediumWords[engagement.media]}
+            {mediumName(engagement.media)}
           </Text>
         </UnstyledButton>
       ))}

@@ -2,6 +2,7 @@ import { ActionIcon, Button, Group, Stack, Text, Textarea, TextInput } from '@ma
 import { Cross2Icon } from '@radix-ui/react-icons';
 import type { Visitor } from '@usher/client/api-types';
 import { ProblemError } from '@usher/client/problem';
+import { maxAttributeNameLength, maxAttributeValueLength, maxVisitorNoteLength } from '@usher/contract/limits';
 import { useState, type ReactElement } from 'react';
 import { ProblemNote } from '../../../components/problem.tsx';
 import { useChange } from '../../../data/use-api.ts';
@@ -67,7 +68,7 @@ export function VisitorForm({ visitor }: { readonly visitor: Visitor }): ReactEl
           autosize
           minRows={2}
           maxRows={8}
-          maxLength={16_384}
+          maxLength={maxVisitorNoteLength}
           value={fields.note}
           onChange={({ currentTarget }) => setTyped({ ...fields, note: currentTarget.value })}
         />
@@ -111,7 +112,7 @@ function Attributes({ fields, change }: AttributesProps): ReactElement {
             size="xs"
             aria-label="Attribute"
             placeholder="Attribute"
-            maxLength={255}
+            maxLength={maxAttributeNameLength}
             value={name}
             onChange={({ currentTarget }) => put(index, { name: currentTarget.value })}
           />
@@ -119,7 +120,7 @@ function Attributes({ fields, change }: AttributesProps): ReactElement {
             size="xs"
             aria-label={`Value of ${name}`}
             placeholder="Value"
-            maxLength={4_096}
+            maxLength={maxAttributeValueLength}
             value={value}
             onChange={({ currentTarget }) => put(index, { value: currentTarget.value })}
           />

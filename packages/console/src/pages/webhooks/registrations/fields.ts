@@ -1,4 +1,5 @@
 import type { Operations, Webhook } from '@usher/client/api-types';
+import { headerPointer } from '@usher/contract/webhook-headers';
 import {
   deviceTokenFault,
   headerFault,
@@ -108,10 +109,6 @@ function pushFaults({ deviceToken, topic }: PushTarget): Found[] {
     ['/device_token', deviceTokenFault(deviceToken)],
     ['/topic', topicFault(topic)],
   ];
-}
-
-export function headerPointer(name: string): string {
-  return `/headers/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
 /** What has been typed so far: of a field that nobody has been at, nothing is said before it is sent. */

@@ -1,10 +1,10 @@
 import { ActionIcon, Button, Fieldset, Group, Input, Stack, TextInput } from '@mantine/core';
 import { PlusIcon, TrashIcon } from '@radix-ui/react-icons';
+import { headerLimits, headerPointer } from '@usher/contract/webhook-headers';
 import type { ReactElement } from 'react';
 import type { Faults } from '../../../components/faults.ts';
-import { headerPointer } from './fields.ts';
 import { Legend } from './legend.tsx';
-import { headerLimits, type Header } from './rules.ts';
+import type { Header } from './rules.ts';
 
 interface Props {
   readonly value: readonly Header[];

@@ -1,6 +1,7 @@
 import { Anchor, Button, Checkbox, Group, Modal, Stack, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import type { NewWebhook as MadeWebhook } from '@usher/client/api-types';
+import { secretFault } from '@usher/contract/webhook-secret';
 import { useRef, useState, type SubmitEvent, type ReactElement } from 'react';
 import { Link, useLocation } from 'wouter';
 import { faultsOf, isAtFields } from '../../../components/faults.ts';
@@ -9,7 +10,6 @@ import { ProblemNote } from '../../../components/problem.tsx';
 import { useEditing } from '../../../components/use-editing.ts';
 import { useSession } from '../../../session/use-session.ts';
 import { bodyOf, emptyFields, fieldsOf, isTyped, violationsOf } from './fields.ts';
-import { secretFault } from './rules.ts';
 import { SecretShown } from './secret-shown.tsx';
 import { WebhookForm } from './webhook-form.tsx';
 

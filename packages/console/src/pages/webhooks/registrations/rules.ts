@@ -1,18 +1,20 @@
-/** What the server would refuse of a webhook, said while it is typed. The server's own rules decide; see events/subscription.ts. */
+import { maxUrlLength } from '@usher/contract/limits';
+import { headerFaults, headerLimits, headerSizeFault } from '@usher/contract/webhook-headers';
+import { characterFault, httpUrlFault, schemeOf } from '@usher/contract/webhook-url';
+
+/** What the server would refuse of a webhook, said while it is typed. */
 
 export interface Violation {
   readonly attribute: string;
   readonly detail: string;
 }
 
-const longestUrl = 2_048;
-
 export function urlFault(url: string): string | null {
-  if (url.length > longestUrl) return `must not have more than ${longestUrl} characters`;
-  if (/[\s\p{Cc}\\]/u.test(url)) return 'must not contain spaces, control characters or backslashes';
-  if (!/^https?:\/\//i.test(url)) return 'must be an http or https URL, protocol included';
-  if (!URL.canParse(url)) return 'must be a URL with a host';
-  return /^[^:]*:\/+[^/?#]*@/.test(url) ? 'must not contain a user name or password' : null;
+  if (url.length > maxUrlLength) return `must not have more than ${maxUrlLength} characters`;
+  const character = characterFault(url);
+  if (character !== null) return character;
+  const isHttp = ['http', 'https'].includes(schemeOf(url));
+  return isHttp ? httpUrlFault(url) : 'must be an http or https URL, protocol included';
 }
 
 export interface PushTarget {
@@ -64,62 +66,23 @@ export function topicFault(topic: string): string | null {
   return /^[A-Za-z0-9._-]{1,255}$/.test(topic) ? null : 'is a bundle id: letters, digits, dots, _ and - only';
 }
 
-const reserved = new Set([
-  'host',
-  'content-length',
-  'connection',
-  'transfer-encoding',
-  'te',
-  'trailer',
-  'upgrade',
-  'keep-alive',
-  'expect',
-  'webhook-id',
-  'webhook-timestamp',
-  'webhook-signature',
-]);
-export const headerLimits = { count: 50, bytes: 8_192 } as const;
-const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
-
-/** The server also looks at a charset, and says what is wrong with it. */
-const jsonType = /^(?:application|text)\/(?:[\w.-]+\+)?json(?:;.*)?$/i;
-
 export interface Header {
   readonly name: string;
   readonly value: string;
 }
 
-/** Of one header among all. */
-export function headerFault({ name, value }: Header, all: readonly Header[]): string | null {
-  if (!headerName.test(name)) return 'is not a header name';
-  const lower = name.toLowerCase();
-  if (reserved.has(lower) || lower.startsWith('proxy-')) return 'is a header that cannot be set';
-  if (all.filter((other) => other.name === name).length > 1) return 'is there twice';
-  if (lower === 'content-type' && !jsonType.test(value)) return 'must be a JSON type such as application/json';
-  return headerValue.test(value)
-    ? null
-    : 'must not contain line breaks, control characters or characters beyond Latin-1';
+type Entry = readonly [name: string, value: string];
+const entryOf = ({ name, value }: Header): Entry => [name, value];
+
+/** What is wrong with one header among all. */
+export function headerFault(header: Header, all: readonly Header[]): string | null {
+  const [fault] = headerFaults(entryOf(header), all.map(entryOf));
+  if (fault !== undefined) return fault;
+  return all.filter(({ name }) => name === header.name).length > 1 ? 'is there twice' : null;
 }
 
-/** Of all of them together. */
+/** What is wrong with all of them together. */
 export function headersFault(all: readonly Header[]): string | null {
   if (all.length > headerLimits.count) return `must not have more than ${headerLimits.count}`;
-  const bytes = all.reduce((sum, { name, value }) => sum + bytesOf(name) + bytesOf(value), 0);
-  return bytes > headerLimits.bytes ? `must not exceed ${headerLimits.bytes} bytes` : null;
-}
-
-function bytesOf(text: string): number {
-  return new TextEncoder().encode(text).length;
-}
-
-const secretShape = /^whsec_([A-Za-z0-9+/]{32,88})={0,2}$/;
-
-export function secretFault(secret: string): string | null {
-  const detail = 'must be whsec_ and base64 of 24 to 64 bytes';
-  const text = secretShape.exec(secret)?.[1];
-  if (text === undefined || text.length % 4 === 1) return detail;
-  const bytes = Math.floor((text.length * 3) / 4);
-  const isExact = btoa(atob(text)).replaceAll('=', '') === text;
-  return isExact && bytes >= 24 && bytes <= 64 ? null : detail;
+  return headerSizeFault(all.map(entryOf));
 }

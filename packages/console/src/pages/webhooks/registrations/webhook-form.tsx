@@ -1,4 +1,5 @@
 import { Checkbox, MultiSelect, Radio, SegmentedControl, Stack, Switch, TextInput } from '@mantine/core';
+import { maxDescriptionLength } from '@usher/contract/limits';
 import type { ReactElement } from 'react';
 import { useMe } from '../../../data/use-me.ts';
 import { HttpFields, PushFields, type FieldsProps } from './destination-fields.tsx';
@@ -26,7 +27,7 @@ export function WebhookForm({ fields, set, faults }: FieldsProps): ReactElement 
       <TextInput
         label="Description"
         description="What it is called in lists"
-        maxLength={4_096}
+        maxLength={maxDescriptionLength}
         value={fields.description}
         error={faults('/description')}
         onChange={(event) => set({ description: event.currentTarget.value })}

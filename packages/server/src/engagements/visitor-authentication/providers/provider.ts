@@ -1,3 +1,4 @@
+import { maxClientSecretLength, maxNameLength, maxRedirectUris, maxUrlLength } from '@usher/contract/limits';
 import Type from 'typebox';
 import type { Violation } from '../../../platform/errors.ts';
 import type { AccountId, Id, SiteId } from '../../../platform/ids.ts';
@@ -5,14 +6,13 @@ import { body, checked, list, name, oneOf, output, timestamp, uuid } from '../..
 
 export type ProviderId = Id<'visitor_authentication_provider'>;
 
-const longestUrl = 2_048;
 const type = oneOf(['openid_connect'] as const);
-const clientId = Type.String({ minLength: 1, maxLength: 255 });
-const redirectUri = Type.String({ minLength: 1, maxLength: longestUrl });
+const clientId = Type.String({ minLength: 1, maxLength: maxNameLength });
+const redirectUri = Type.String({ minLength: 1, maxLength: maxUrlLength });
 
 const issuer = checked(
   Type.String({
-    maxLength: longestUrl,
+    maxLength: maxUrlLength,
     description: 'As the provider itself spells it; https, or http in a network that the settings allow',
   }),
   (value) => violationOfIssuer(value),
@@ -24,12 +24,16 @@ export const providerInput = body({
   issuer,
   client_id: clientId,
   client_secret: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 1_024, description: 'To exchange codes with; never shown again' }),
+    Type.String({
+      minLength: 1,
+      maxLength: maxClientSecretLength,
+      description: 'To exchange codes with; never shown again',
+    }),
   ),
   redirect_uris: Type.Optional(
     list(
       checked(redirectUri, (value) => violationOfRedirect(value)),
-      { maxItems: 20, uniqueItems: true },
+      { maxItems: maxRedirectUris, uniqueItems: true },
     ),
   ),
 });

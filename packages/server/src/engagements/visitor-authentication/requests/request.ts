@@ -1,3 +1,4 @@
+import { maxUrlLength } from '@usher/contract/limits';
 import Type from 'typebox';
 import { authenticationFailuresInWords } from '../../../events/authentication-failures.ts';
 import type { Trust } from '../../../identity/caller.ts';
@@ -16,7 +17,7 @@ export const requestInput = checked(
     id_token: Type.Optional(Type.String({ minLength: 1, maxLength: 16_384 })),
     code: Type.Optional(Type.String({ minLength: 1, maxLength: 4_096 })),
     redirect_uri: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 2_048, description: 'With a code: one of the registered ones' }),
+      Type.String({ minLength: 1, maxLength: maxUrlLength, description: 'With a code: one of the registered ones' }),
     ),
     code_verifier: Type.Optional(
       Type.String({

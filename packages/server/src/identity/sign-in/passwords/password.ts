@@ -1,9 +1,9 @@
+import { maxPasswordLength } from '@usher/contract/limits';
 import Type from 'typebox';
 import { piecesOf, wordsOf } from './guessability.ts';
 
 /** NIST's limits, a little longer at the short end: length is what counts, and there are no rules of which characters. */
 const fewest = 12;
-const most = 256;
 /** `aaaaaaaaaaaa` and `121212121212` are long too. */
 const fewestDifferent = 5;
 /** Four common words, or three with a year, can be guessed with a list of words and some patience. */
@@ -11,11 +11,11 @@ const fewestPieces = 5;
 
 export const newPassword = Type.String({
   minLength: fewest,
-  maxLength: most,
-  description: `${fewest} to ${most} characters; not made of common words, of words about this product, of the own name, or of rows of keys`,
+  maxLength: maxPasswordLength,
+  description: `${fewest} to ${maxPasswordLength} characters; not made of common words, of words about this product, of the own name, or of rows of keys`,
 });
 /** One that is only compared: which may be chosen is said where it is. */
-export const givenPassword = Type.String({ minLength: 1, maxLength: most });
+export const givenPassword = Type.String({ minLength: 1, maxLength: maxPasswordLength });
 
 interface Whose {
   readonly name: string;

@@ -1,3 +1,4 @@
+import { roles } from '@usher/contract/roles';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { inTransaction } from '../../../platform/database.ts';
@@ -8,7 +9,6 @@ import { body, nullable, oneOf, output, timestamp, uuid } from '../../../platfor
 import { accessTokenAudit } from '../../access-tokens/access-token.ts';
 import { operatorOf } from '../../access.ts';
 import { recordChange } from '../../audit/audit.ts';
-import { roles } from '../../caller.ts';
 import { digestOf } from '../../secrets.ts';
 import { forgetDevices } from '../devices/store.ts';
 import type { SignInParts } from '../parts.ts';

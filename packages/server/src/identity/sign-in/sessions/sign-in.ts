@@ -1,3 +1,4 @@
+import { maxEmailLength } from '@usher/contract/limits';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { inTransaction } from '../../../platform/database.ts';
@@ -23,7 +24,7 @@ const ways = [
 ] as const;
 
 const fields = body({
-  email: Type.Optional(Type.String({ minLength: 1, maxLength: 254 })),
+  email: Type.Optional(Type.String({ minLength: 1, maxLength: maxEmailLength })),
   password: Type.Optional(givenPassword),
   api_key_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
   api_key_secret: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),

@@ -1,13 +1,14 @@
+import type { Medium } from '@usher/contract/media';
+import type { UnstaffedRule } from '@usher/contract/states';
 import type { ErrorCode } from '../../../platform/errors.ts';
 import { Refusal } from '../../../platform/errors.ts';
 import type { TeamId } from '../../../platform/ids.ts';
-import type { Medium } from '../../../platform/schema.ts';
-import { effectiveCapacity } from '../../../queues/status.ts';
+import { admissionOf, fallbackChain, standingOf, type AdmissionFacts, type Standing } from '../../../queues/status.ts';
 import type { Board } from '../board.ts';
 import { takes } from '../structures/media.ts';
 import { servantsOf } from '../structures/pooling.ts';
 import { staffFor, staffOf, type Pool } from '../structures/pools.ts';
-import type { Queue, Standing } from '../structures/state.ts';
+import type { Queue } from '../structures/state.ts';
 
 /** Whom a queue is to take. */
 export interface Applicant {
@@ -27,45 +28,38 @@ const inWords: Readonly<Record<Obstacle, string>> = {
   queue_full: 'is full',
 };
 
-/** D1.2, as far as it concerns those who wait already: being full does not. */
-export function standingOf(queue: Queue): Standing {
-  if (!queue.open) return 'closed';
-  if (queue.settings.whenUnstaffed === 'reject' && staffOf(queue.pool, queue.settings.media) === 0) return 'unstaffed';
-  return 'opened';
+export function standingNow(queue: Queue): Standing {
+  return standingOf(factsOf(queue));
+}
+
+function factsOf({ open, pool, visitors, settings }: Queue): AdmissionFacts {
+  const { media, whenUnstaffed, capacityPolicy } = settings;
+  return { open, staff: staffOf(pool, media), whenUnstaffed, capacityPolicy, visitors };
 }
 
 /** D1.2, D1.6 and D3.2: why the queue would not let the visitor in now; `null`: it would. */
 function obstacleOf(board: Board, queue: Queue, applicant: Applicant): Obstacle | null {
-  const { media, teams, capacityPolicy, whenUnstaffed } = queue.settings;
+  const { media, teams, whenUnstaffed } = queue.settings;
   const isOneOfTheirs = teams.length === 0 || teams.some((team) => applicant.visitorTeams.includes(team));
   if (!takes(media, applicant.medium) || !isOneOfTheirs) return 'no_matching_queue';
-  const standing = standingOf(queue);
-  if (standing !== 'opened') return standing === 'closed' ? 'queue_closed' : 'queue_unstaffed';
-  const staff = staffOf(queue.pool, media);
-  if (queue.visitors >= effectiveCapacity(capacityPolicy, staff)) return 'queue_full';
+  const status = admissionOf(factsOf(queue));
+  if (status !== 'opened') return `queue_${status}`;
   const servants = servantsOf(board, queue, applicant.narrowedTo);
   return isServed(servants, media, applicant.medium, whenUnstaffed) ? null : 'queue_unstaffed';
 }
 
 /** Somebody there takes the medium; or nobody is there at all, and the queue accepts that. */
-function isServed(pool: Pool, media: number, medium: Medium, whenUnstaffed: 'accept' | 'reject'): boolean {
+function isServed(pool: Pool, media: number, medium: Medium, whenUnstaffed: UnstaffedRule): boolean {
   return staffOf(pool, media) === 0 ? whenUnstaffed === 'accept' : staffFor(pool, medium) > 0;
 }
 
-/** The fallbacks of a queue, in order; stored circles do not hang us. */
+/** The fallbacks of a queue, in order. */
 export function fallbacksOf(board: Board, queue: Queue): Queue[] {
   if (queue.settings.fallbackId === null) return [];
-  const chain = new Set<Queue>([queue]);
-  let link = next(board, queue);
-  while (link !== undefined && !chain.has(link)) {
-    chain.add(link);
-    link = next(board, link);
-  }
-  return [...chain].slice(1);
-}
-
-function next(board: Board, { settings: { fallbackId } }: Queue): Queue | undefined {
-  return fallbackId === null ? undefined : board.queues.get(fallbackId);
+  const links = fallbackChain(queue, ({ settings: { fallbackId: id } }) =>
+    id === null ? undefined : board.queues.get(id),
+  );
+  return links.slice(1);
 }
 
 export function admits(board: Board, queue: Queue, applicant: Applicant): boolean {

@@ -1,3 +1,5 @@
+import { smsRequestLifetimeHours } from '@usher/contract/limits';
+import type { Medium } from '@usher/contract/media';
 import { invalid, notFound, Refusal } from '../../../platform/errors.ts';
 import type {
   EngagementId,
@@ -8,7 +10,6 @@ import type {
   TicketId,
   VisitorId,
 } from '../../../platform/ids.ts';
-import type { Medium } from '../../../platform/schema.ts';
 import { resolve } from './admission.ts';
 import { refuseFullAddress } from './addresses.ts';
 import { siteOf, visitorOf, type Board } from '../board.ts';
@@ -33,8 +34,7 @@ const mostPending = 10;
 /** Those that last are counted by themselves: so many a visitor may have, and so many an operator may have made. */
 const mostLasting = 10;
 const mostLastingOfOperator = 1_000;
-/** How long a visitor has to reply to what was sent to its phone. */
-const lastingMs = 72 * 3_600_000;
+const lastingMs = smsRequestLifetimeHours * 3_600_000;
 
 /** A visitor asks an operator, or an operator a visitor. */
 export interface DirectRequest {

@@ -1,12 +1,7 @@
+import { isCall } from '@usher/contract/media';
 import type { CallId } from '../../../platform/ids.ts';
-import type { Medium } from '../../../platform/schema.ts';
 import type { Board } from '../board.ts';
 import type { Call, Engagement } from '../structures/state.ts';
-
-/** Phone calls are not connected by Usher, so nothing is known of how long they last. */
-function isCall(medium: Medium): boolean {
-  return medium === 'audio' || medium === 'video';
-}
 
 /** The engagement has got its medium. A call that goes on from audio to video stays the same call. */
 export function beginCall(board: Board, engagement: Engagement): void {

@@ -1,4 +1,5 @@
-import { isObject, parseCard } from '../../../queues/welcome-message.ts';
+import { isObject, parseCard } from '@usher/contract/response-card';
+import { type EndReason, type FailReason } from '@usher/contract/states';
 import type { EngagementId, SiteId, SubEngagementId, TeamId } from '../../../platform/ids.ts';
 import { byAge, including, releaseVisitor, without, type Board } from '../board.ts';
 import { beginCall, finishCall } from './calls.ts';
@@ -6,15 +7,7 @@ import type { About, Happening } from '../structures/changes.ts';
 import { failRequest, occupy, unstandRequest } from './requests.ts';
 import { sourceOf } from './source.ts';
 import { noteState, withOperator } from './staffing.ts';
-import {
-  isLasting,
-  type EndReason,
-  type Engagement,
-  type FailReason,
-  type Operator,
-  type Queue,
-  type Request,
-} from '../structures/state.ts';
+import { isLasting, type Engagement, type Operator, type Queue, type Request } from '../structures/state.ts';
 import { endTicket } from './tickets.ts';
 
 /** The request was accepted: what it asked for begins. */

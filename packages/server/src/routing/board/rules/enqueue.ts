@@ -1,6 +1,6 @@
+import type { Medium } from '@usher/contract/media';
 import { invalid, Refusal, type Violation } from '../../../platform/errors.ts';
 import type { OperatorId, QueueId, SiteId, TeamId, TicketId, VisitorId } from '../../../platform/ids.ts';
-import type { Medium } from '../../../platform/schema.ts';
 import { refuseFullAddress } from './addresses.ts';
 import { resolve } from './admission.ts';
 import { siteOf, visitorOf, type Board } from '../board.ts';

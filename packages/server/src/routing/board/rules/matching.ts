@@ -1,8 +1,10 @@
+import { lastRank } from '@usher/contract/limits';
+import { media } from '@usher/contract/media';
 import type { Board } from '../board.ts';
 import { canTake, compareOperators } from '../structures/free-operators.ts';
 import { takes } from '../structures/media.ts';
 import { OrderedSet } from '../structures/ordered-set.ts';
-import { belongs, everyMedium, staffFor, type Pool } from '../structures/pools.ts';
+import { belongs, staffFor, type Pool } from '../structures/pools.ts';
 import { makeOffer } from './requests.ts';
 import type { Operator, Place, Ticket } from '../structures/state.ts';
 
@@ -82,7 +84,7 @@ function oldestFor(board: Board, operator: Operator): Ticket | undefined {
     oldest = operator.held.firstWhere(
       (ticket) => canTake(operator, ticket.medium) && !isSpared(board, ticket, operator),
     );
-  for (const medium of everyMedium) {
+  for (const medium of media) {
     if (!canTake(operator, medium)) continue;
     for (const { waiting } of operator.pools) {
       const head = headFor(board, waiting[medium], operator);
@@ -121,7 +123,7 @@ function compareChoices(a: Choice, b: Choice): number {
 }
 
 function rankIn({ queue: { settings } }: Place, operator: Operator): number {
-  return settings.rankingEnabled ? (settings.ranks.get(operator.settings.id) ?? 10) : 10;
+  return settings.rankingEnabled ? (settings.ranks.get(operator.settings.id) ?? lastRank) : lastRank;
 }
 
 /** D4.3: nobody but the operator it is kept for. */

@@ -1,3 +1,4 @@
+import { type FailReason } from '@usher/contract/states';
 import { notFound } from '../../../platform/errors.ts';
 import type { OperatorId, VisitorId } from '../../../platform/ids.ts';
 import { byAge, siteOf, type Board } from '../board.ts';
@@ -6,14 +7,7 @@ import { endEngagement } from './engagements.ts';
 import type { MediaSet } from '../structures/media.ts';
 import { failRequest } from './requests.ts';
 import { graceMs, noteState, resettle } from './staffing.ts';
-import {
-  isLasting,
-  type FailReason,
-  type Operator,
-  type OperatorSettings,
-  type Request,
-  type Visitor,
-} from '../structures/state.ts';
+import { isLasting, type Operator, type OperatorSettings, type Request, type Visitor } from '../structures/state.ts';
 import { endTicket, noteRefusal, waitAgain } from './tickets.ts';
 
 export interface Presence {

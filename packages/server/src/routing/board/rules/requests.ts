@@ -1,5 +1,6 @@
+import type { Medium } from '@usher/contract/media';
+import { type FailReason } from '@usher/contract/states';
 import type { RequestId, SiteId } from '../../../platform/ids.ts';
-import type { Medium } from '../../../platform/schema.ts';
 import { countOpen } from './addresses.ts';
 import { including, releaseVisitor, siteOf, without, type Board } from '../board.ts';
 import { newDeadline } from '../structures/deadlines.ts';
@@ -8,7 +9,6 @@ import { withOperator } from './staffing.ts';
 import {
   isLasting,
   type Engagement,
-  type FailReason,
   type Operator,
   type Place,
   type Queue,

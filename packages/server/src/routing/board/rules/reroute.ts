@@ -1,4 +1,4 @@
-import { admits, fallbacksOf, standingOf } from './admission.ts';
+import { admits, fallbacksOf, standingNow } from './admission.ts';
 import type { Board } from '../board.ts';
 import { addPlace, leavePlace, stand, unstand } from '../structures/lines.ts';
 import type { Place, Queue, Ticket } from '../structures/state.ts';
@@ -10,7 +10,7 @@ type EndUnstaffed = (ticket: Ticket) => void;
 export function settleStandings(board: Board, endUnstaffed: EndUnstaffed): void {
   const turned: Queue[] = [];
   for (const queue of board.dirty.queues) {
-    const standing = standingOf(queue);
+    const standing = standingNow(queue);
     if (standing === queue.memory.standing) continue;
     queue.memory.standing = standing;
     board.changes.queues.add(queue);

@@ -1,3 +1,4 @@
+import { lastRank } from '@usher/contract/limits';
 import type { OperatorId } from '../../../platform/ids.ts';
 import { isOpen, nextChange } from '../../../schedules/hours.ts';
 import { none, type Board } from '../board.ts';
@@ -185,7 +186,7 @@ function newQueue(board: Board, settings: QueueSettings, memory: QueueMemory, po
 
 function rankAnew(board: Board, queue: Queue): void {
   const { settings } = queue;
-  const rank = (operator: Operator): number => settings.ranks.get(operator.settings.id) ?? 10;
+  const rank = (operator: Operator): number => settings.ranks.get(operator.settings.id) ?? lastRank;
   queue.ranked = new FreeOperators((a, b) => rank(a) - rank(b) || compareOperators(a, b));
   for (const operator of board.operators.values()) {
     const listed = operator.ranked.indexOf(queue);

@@ -1,10 +1,11 @@
+import type { FailReason, TicketState } from '@usher/contract/states';
 import { countOpen } from './addresses.ts';
 import { including, none, releaseVisitor, without, type Board } from '../board.ts';
 import type { Visit } from '../structures/changes.ts';
 import { expiresAt, joinExpiry, leaveExpiry } from '../structures/expiry.ts';
 import { leavePlace, stand, unstand } from '../structures/lines.ts';
 import { reroute } from './reroute.ts';
-import type { FailReason, Operator, Ticket, TicketState } from '../structures/state.ts';
+import type { Operator, Ticket } from '../structures/state.ts';
 
 /** So long a refused ticket is not offered to the same operator again (D4.5). */
 const spareMs = 60_000;

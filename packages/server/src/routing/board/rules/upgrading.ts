@@ -1,6 +1,6 @@
+import type { Medium } from '@usher/contract/media';
 import { Refusal } from '../../../platform/errors.ts';
 import type { CallId, EngagementId, SubEngagementId } from '../../../platform/ids.ts';
-import type { Medium } from '../../../platform/schema.ts';
 import { elsewhere, isParty, type Party } from './answering.ts';
 import type { Board } from '../board.ts';
 import { beginCall, finishCall } from './calls.ts';

@@ -1,3 +1,5 @@
+import type { Medium } from '@usher/contract/media';
+import type { TicketState } from '@usher/contract/states';
 import type {
   EngagementId,
   OperatorId,
@@ -9,9 +11,8 @@ import type {
   VisitorId,
 } from '../../../platform/ids.ts';
 import type { EventFields, EventType } from '../../../events/catalogue.ts';
-import type { Medium } from '../../../platform/schema.ts';
 import { Noted } from './marked.ts';
-import type { Call, Engagement, Operator, Queue, Request, Ticket, TicketState } from './state.ts';
+import type { Call, Engagement, Operator, Queue, Request, Ticket } from './state.ts';
 
 /** What is to be written: each thing once, as it is at the end. A new thing says that it was made in these. */
 export interface Changes {

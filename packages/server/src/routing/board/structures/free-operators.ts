@@ -1,4 +1,4 @@
-import type { Medium } from '../../../platform/schema.ts';
+import type { Medium } from '@usher/contract/media';
 import { takes } from './media.ts';
 import { OrderedSet } from './ordered-set.ts';
 import type { Operator } from './state.ts';

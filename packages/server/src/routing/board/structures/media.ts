@@ -1,9 +1,9 @@
-import { media, type Medium } from '../../../platform/schema.ts';
+import { media, perMedium, type Medium } from '@usher/contract/media';
 
 /** A set of media as bits: what operators take and queues admit is compared with every step. */
 export type MediaSet = number;
 
-const bits: Readonly<Record<Medium, number>> = { text: 1, phone: 2, audio: 4, video: 8 };
+const bits = perMedium((_, index) => 1 << index);
 
 export function mediaSet(list: readonly Medium[]): MediaSet {
   return list.reduce((set, medium) => set | bits[medium], 0);
@@ -23,4 +23,4 @@ export function higherMedium(one: Medium, other: Medium): Medium {
 }
 
 /** Every set of media there is, the empty one included. */
-export const mediaSets = 16;
+export const mediaSets = 1 << media.length;

@@ -1,5 +1,5 @@
+import { perMedium, type Medium } from '@usher/contract/media';
 import type { SiteId, TeamId } from '../../../platform/ids.ts';
-import { media, type Medium } from '../../../platform/schema.ts';
 import { compareOperators, FreeOperators } from './free-operators.ts';
 import { mediaSets, takes, type MediaSet } from './media.ts';
 import { OrderedSet } from './ordered-set.ts';
@@ -42,7 +42,7 @@ export function newPool(siteId: SiteId, teams: readonly TeamId[], narrowedTo: re
     places: 0,
     staff: Array.from({ length: mediaSets }, () => 0),
     free: new FreeOperators(compareOperators),
-    waiting: { text: line(), phone: line(), audio: line(), video: line() },
+    waiting: perMedium(line),
   };
 }
 
@@ -77,5 +77,3 @@ export function countStaff(pool: Pool, operator: Operator, by: 1 | -1): void {
 export function isIdlePool(pool: Pool): boolean {
   return pool.queues.size === 0 && pool.places === 0;
 }
-
-export const everyMedium: readonly Medium[] = media;

@@ -1,3 +1,5 @@
+import type { Medium } from '@usher/contract/media';
+import type { EndReason, FailReason, RequestState, TicketState, UnstaffedRule } from '@usher/contract/states';
 import type {
   CallId,
   EngagementId,
@@ -10,8 +12,7 @@ import type {
   TicketId,
   VisitorId,
 } from '../../../platform/ids.ts';
-import type { Medium } from '../../../platform/schema.ts';
-import type { CapacityPolicy } from '../../../queues/status.ts';
+import type { CapacityPolicy, Standing } from '../../../queues/status.ts';
 import type { CompiledHours } from '../../../schedules/hours.ts';
 import type { Deadline } from './deadlines.ts';
 import type { MediaSet } from './media.ts';
@@ -46,7 +47,7 @@ export interface QueueSettings {
   /** Empty: every visitor, and every operator of the site. */
   readonly teams: readonly TeamId[];
   readonly capacityPolicy: CapacityPolicy;
-  readonly whenUnstaffed: 'accept' | 'reject';
+  readonly whenUnstaffed: UnstaffedRule;
   readonly rankingEnabled: boolean;
   /** Ranks 1 to 9: 10 is as good as none. */
   readonly ranks: ReadonlyMap<OperatorId, number>;
@@ -56,11 +57,9 @@ export interface QueueSettings {
   readonly welcomeMessage: string | null;
 }
 
-/** What keeps visitors from waiting in a queue, as the board last acted on it (D3.5). */
-export type Standing = 'opened' | 'closed' | 'unstaffed';
-
 /** What is remembered of a queue besides who is in it. */
 export interface QueueMemory {
+  /** As the board last acted on it. */
   standing: Standing;
   /** How long the last hundred who left it for an engagement had waited, oldest first. */
   waits: number[];
@@ -139,8 +138,6 @@ export interface Place {
   held: boolean;
 }
 
-export type TicketState = 'waiting' | 'offered' | 'engaged' | 'canceled' | 'visitor_left' | 'unstaffed' | 'expired';
-
 export interface Ticket extends Changing {
   readonly id: TicketId;
   markedIn: object | null;
@@ -196,13 +193,9 @@ export interface RequestNotes {
   readonly webhooks: readonly string[];
 }
 
-/** D5.2. */
-export type FailReason =
-  'rejected' | 'timed_out' | 'visitor_left' | 'visitor_cancel' | 'operator_left' | 'operator_cancel' | 'error';
-
 /**
  * An operator's message that went to the visitor's phone, and waits for a reply for days. It lasts whatever becomes of either
- * side's presence, and occupies its operator only once it is an engagement.
+ * side's presence, and occupies its operator only once it is an engagement. The view `lasting_requests` says the same in SQL.
  */
 export function isLasting({ kind, notes }: Pick<Request, 'kind' | 'notes'>): boolean {
   return kind === 'direct' && notes.platform === 'sms';
@@ -210,7 +203,7 @@ export function isLasting({ kind, notes }: Pick<Request, 'kind' | 'notes'>): boo
 
 export interface Request extends Changing {
   readonly id: RequestId;
-  state: 'pending' | 'accepted' | 'failed';
+  state: RequestState;
   failReason: FailReason | null;
   failMessage: string | null;
   endedAt: number | null;
@@ -235,8 +228,6 @@ export interface Request extends Changing {
 }
 
 /** D5.3. */
-export type EndReason = 'visitor_hung_up' | 'operator_hung_up' | 'visitor_left' | 'operator_left' | 'error';
-
 export interface Engagement extends Changing {
   readonly id: EngagementId;
   endedAt: number | null;

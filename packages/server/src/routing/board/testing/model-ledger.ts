@@ -1,3 +1,4 @@
+import type { EndReason, FailReason } from '@usher/contract/states';
 import type {
   CallId,
   EngagementId,
@@ -25,8 +26,6 @@ import { putOperator, putQueue } from '../rules/staffing.ts';
 import type {
   Call,
   Engagement,
-  EndReason,
-  FailReason,
   OperatorSettings,
   QueueMemory,
   QueueSettings,

@@ -1,6 +1,6 @@
+import { media, type Medium } from '@usher/contract/media';
 import fc from 'fast-check';
 import type { OperatorId, QueueId, SiteId, TeamId, VisitorId } from '../../../platform/ids.ts';
-import { media, type Medium } from '../../../platform/schema.ts';
 import type { Party } from '../rules/answering.ts';
 import type { QueueSettings } from '../structures/state.ts';
 import { hoursOf } from './testing.ts';

@@ -1,3 +1,4 @@
+import type { EndReason, FailReason } from '@usher/contract/states';
 import { isOpen, nextChange } from '../../../schedules/hours.ts';
 import {
   activeTickets,
@@ -18,7 +19,6 @@ import {
   type Ticket,
   type World,
 } from './reference-world.ts';
-import type { EndReason, FailReason } from '../structures/state.ts';
 
 /** What can happen in the plain world, and what is told of it. */
 

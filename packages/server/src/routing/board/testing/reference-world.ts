@@ -1,14 +1,7 @@
-import { media, type Medium } from '../../../platform/schema.ts';
+import { media, type Medium } from '@usher/contract/media';
+import type { EndReason, FailReason, TicketState } from '@usher/contract/states';
 import type { Party } from '../rules/answering.ts';
-import type {
-  EndReason,
-  FailReason,
-  OperatorSettings,
-  QueueMemory,
-  QueueSettings,
-  Site,
-  TicketState,
-} from '../structures/state.ts';
+import type { OperatorSettings, QueueMemory, QueueSettings, Site } from '../structures/state.ts';
 
 /**
  * The rules of routing (D1–D5) once more, as plainly as they can be said: lists that are searched from end to end, and

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
+import { media, type Medium } from '@usher/contract/media';
 import { Refusal, type ErrorCode } from '../../../platform/errors.ts';
 import type { OperatorId, QueueId, RequestId, SiteId, TeamId, TicketId, VisitorId } from '../../../platform/ids.ts';
-import type { Medium } from '../../../platform/schema.ts';
 import { makeEvent } from '../../../events/catalogue.ts';
 import { compileHours, type CompiledHours } from '../../../schedules/hours.ts';
 import { newBoard, takeChanges, type Board } from '../board.ts';
@@ -67,7 +67,7 @@ export function queueNamed(name: string, siteId: SiteId, more: Partial<QueueSett
   return {
     id: name as QueueId,
     siteId,
-    media: mediaSet(['text', 'phone', 'audio', 'video']),
+    media: mediaSet(media),
     teams: [],
     capacityPolicy: { type: 'fixed', capacity: 100 },
     whenUnstaffed: 'reject',
@@ -88,7 +88,7 @@ export function operatorNamed(name: string, siteId: SiteId, more: Partial<Operat
     sites: new Map([[siteId, new Set<TeamId>()]]),
     maxEngagements: 1,
     available: true,
-    media: mediaSet(['text', 'phone', 'audio', 'video'] satisfies Medium[]),
+    media: mediaSet(media),
     leaseUntil: null,
     ...more,
   };

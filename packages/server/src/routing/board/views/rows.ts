@@ -1,3 +1,5 @@
+import type { Medium } from '@usher/contract/media';
+import type { TicketState } from '@usher/contract/states';
 import type {
   CallId,
   EngagementId,
@@ -10,7 +12,6 @@ import type {
   TicketId,
   VisitorId,
 } from '../../../platform/ids.ts';
-import type { Medium } from '../../../platform/schema.ts';
 import { including, none, releaseVisitor, visitorOf, type Board } from '../board.ts';
 import { newDeadline } from '../structures/deadlines.ts';
 import { standEngagement, unstandEngagement } from '../rules/engagements.ts';
@@ -28,7 +29,6 @@ import type {
   RequestNotes,
   Site,
   Ticket,
-  TicketState,
   Visitor,
 } from '../structures/state.ts';
 import { newTicket, standTicket, unstandTicket } from '../rules/tickets.ts';

@@ -1,3 +1,5 @@
+import type { Medium } from '@usher/contract/media';
+import type { EndReason, FailReason, TicketState } from '@usher/contract/states';
 import type {
   EngagementId,
   OperatorId,
@@ -8,18 +10,8 @@ import type {
   TicketId,
   VisitorId,
 } from '../../../platform/ids.ts';
-import type { Medium } from '../../../platform/schema.ts';
 import { staffFor } from '../structures/pools.ts';
-import type {
-  EndReason,
-  Engagement,
-  FailReason,
-  Place,
-  Request,
-  RequestNotes,
-  Ticket,
-  TicketState,
-} from '../structures/state.ts';
+import type { Engagement, Place, Request, RequestNotes, Ticket } from '../structures/state.ts';
 
 /** Things as they were when a command had been carried out: what is answered must not change with the next. */
 

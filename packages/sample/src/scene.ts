@@ -1,7 +1,4 @@
-import type { OperatorId, QueueId, SchedulingPolicyId, TeamId } from '../platform/ids.ts';
-import type { Medium } from '../platform/schema.ts';
-import type { StoredQueue } from '../queues/queue.ts';
-import type { StoredPolicy } from '../schedules/policy.ts';
+import type { Medium } from '@usher/contract/media';
 
 /** What sample data consists of, before it has ids. Everything is named for what it is: a user must never take it for real. */
 
@@ -45,14 +42,22 @@ const week = [...working, 'sat', 'sun'] as const;
 
 export type PolicyName = 'weekdays' | 'overnight' | 'always';
 
+interface ScenePolicy {
+  name: string;
+  description: null;
+  timezone: string;
+  business_hours: { opens_at: string; closes_at: string; days_of_week: (typeof week)[number][] }[];
+  exceptions: { date: string; opens_at?: string; closes_at?: string }[];
+}
+
 /** Whatever the hour, at least one of them is closed and one is open. */
-export function policies(now: Date): Readonly<Record<PolicyName, StoredPolicy>> {
+export function policies(now: Date): Readonly<Record<PolicyName, ScenePolicy>> {
   const next = (monthAndDay: string): string => {
     const year = now.getUTCFullYear();
     const date = `${year}-${monthAndDay}`;
     return date > now.toISOString().slice(0, 10) ? date : `${year + 1}-${monthAndDay}`;
   };
-  const policy = (name: string, business_hours: StoredPolicy['business_hours']) => ({
+  const policy = (name: string, business_hours: ScenePolicy['business_hours']): ScenePolicy => ({
     name: `${name} (sample)`,
     description: null,
     timezone: timeZone,
@@ -81,10 +86,10 @@ const welcomeCard = JSON.stringify({
   },
 });
 
-interface SceneQueue {
+export interface SceneQueue {
   readonly name: string;
   readonly description: string;
-  readonly capacity: StoredQueue['capacity_policy'];
+  readonly capacity: { type: 'fixed'; capacity: number } | { type: 'variable'; multiplier: number };
   readonly media: Medium[];
   /** Whose visitors it takes and who serves it; none: everybody on the site. */
   readonly teams: readonly TeamName[];
@@ -164,34 +169,8 @@ export const queues: readonly SceneQueue[] = [
   },
 ];
 
-/** As it is stored, once what it refers to has ids. */
-export function storedQueue(
-  queue: SceneQueue,
-  ids: {
-    readonly team: (name: TeamName) => TeamId;
-    readonly policy: (name: PolicyName) => SchedulingPolicyId;
-    readonly queue: (name: string) => QueueId | null;
-  },
-): StoredQueue {
-  return {
-    name: queue.name,
-    description: queue.description,
-    capacity_policy: queue.capacity,
-    routing_policy: {
-      media: queue.media,
-      ...(queue.teams.length === 0 ? {} : { team_ids: queue.teams.map((name) => ids.team(name)) }),
-    },
-    when_unstaffed: queue.takesAnyway === true ? 'accept' : 'reject',
-    operator_ranking_enabled: queue.ranked !== undefined,
-    welcome_message: queue.welcome ?? null,
-    scheduling_policy_id: ids.policy(queue.policy),
-    fallback_queue_id: queue.fallback === undefined ? null : ids.queue(queue.fallback),
-    operator_affinity: null,
-  };
-}
-
 /** An address nobody can have (RFC 2606), and that no other account's or earlier set of sample data has. */
-export function emailOf(player: Player, id: OperatorId): string {
+export function emailOf(player: Player, id: string): string {
   return `${player.name.toLowerCase()}.${id.slice(0, 8)}@sample.example.com`;
 }
 
@@ -199,6 +178,3 @@ export const visitorNames = [
   'Ada', 'Babak', 'Camille', 'Deniz', 'Esi', 'Finn', 'Giulia', 'Hana', 'Ivo', 'Jonas', 'Kaja', 'Lars', 'Mei', 'Noor',
   'Oskar', 'Priya', 'Quentin', 'Rosa', 'Sven', 'Tala', 'Ulla', 'Viktor', 'Wanda', 'Xenia', 'Yusuf', 'Zoé',
 ] as const; // prettier-ignore
-
-/** What the visitors of ours bear as `external_id`, so that those who are real are never spoken for. */
-export const visitorMark = 'sample:';

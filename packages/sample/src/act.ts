@@ -1,28 +1,17 @@
-import { newId, type SiteId, type VisitorId } from '../platform/ids.ts';
-import type { Action, Actor } from './action.ts';
+import { randomUUID } from 'node:crypto';
+import type { Action } from './action.ts';
 import { chance, pick } from './chance.ts';
-import type { SampleClient } from './client.ts';
+import type { Answer, Ask, Host } from './host.ts';
 import { presenceSec } from './plan.ts';
-import { visitorMark } from './scene.ts';
-
-interface Acting {
-  readonly client: SampleClient;
-  readonly siteId: SiteId;
-  /** In whose name visitors are made. */
-  readonly host: Actor;
-}
 
 /**
- * Carries out one action. A refusal is an answer like any other: somebody else was faster, or the queue is closed. False: it was
- * not answered, and may be tried again.
+ * Carries out one action. A refusal is an answer like any other: somebody else was faster, or the queue is closed. `false`: the
+ * server failed, and the action may be tried again.
  */
-export async function act(action: Action, acting: Acting): Promise<boolean> {
-  const { client } = acting;
-  const asked = action.do === 'arrive' ? await arrive(action, acting) : await client.ask(askOf(action));
-  return asked === null || asked.status < 500;
+export async function act(action: Action, host: Host): Promise<boolean> {
+  const answer = action.do === 'arrive' ? await arrive(action, host) : await host.ask(askOf(action));
+  return answer === null || answer.status < 500;
 }
-
-type Ask = Parameters<SampleClient['ask']>[0];
 
 function askOf(action: Exclude<Action, { do: 'arrive' }>): Ask {
   switch (action.do) {
@@ -54,7 +43,7 @@ function inEngagement(action: Inside): Omit<Ask, 'as'> {
     case 'type':
       return { method: 'PUT', path: `${base}/typing_indicator`, body: { typing: true } };
     case 'say':
-      return { method: 'PUT', path: `${base}/chat_messages/${newId()}`, body: messageOf(action) };
+      return { method: 'PUT', path: `${base}/chat_messages/${randomUUID()}`, body: messageOf(action) };
     case 'acknowledge':
       return {
         method: 'PATCH',
@@ -89,10 +78,14 @@ const plans = ['basic', 'plus', 'gold'] as const;
 
 async function arrive(
   { name, media, queueId, teams, key }: Extract<Action, { do: 'arrive' }>,
-  { client, siteId, host }: Acting,
-): ReturnType<SampleClient['ask']> {
+  host: Host,
+): Promise<Answer | null> {
+  const { siteId, operatorIds, visitorMark } = host;
+  const [greeter] = operatorIds;
+  if (greeter === undefined) throw new Error('sample data without operators');
+  const byGreeter = { kind: 'operator', id: greeter } as const;
   const visitor = { site_id: siteId, name, team_ids: teams };
-  const made = await client.ask({ as: host, method: 'POST', path: '/visitors', body: visitor });
+  const made = await host.ask({ as: byGreeter, method: 'POST', path: '/visitors', body: visitor });
   const id = made?.body['id'];
   if (typeof id !== 'string') return made;
   const known = {
@@ -105,10 +98,9 @@ async function arrive(
     },
   };
   const path = `/sites/${siteId}/visitors/${id}`;
-  const marked = await client.ask({ as: host, method: 'PATCH', path, body: known });
-  // Without the mark nobody would speak for it.
+  const marked = await host.ask({ as: byGreeter, method: 'PATCH', path, body: known });
+  // Without the mark nobody speaks for this visitor.
   if (marked?.status !== 200) return marked;
   const body = { site_id: siteId, media, queue_id: queueId };
-  const as = { kind: 'visitor', id: id as VisitorId } as const;
-  return client.ask({ as, method: 'POST', path: '/queue_tickets', body });
+  return host.ask({ as: { kind: 'visitor', id }, method: 'POST', path: '/queue_tickets', body });
 }

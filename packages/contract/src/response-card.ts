@@ -1,21 +1,15 @@
-import type { Violation } from '../platform/errors.ts';
+import { bytesOf } from './bytes.ts';
 
-const longestBytes = 16_384;
+export const maxWelcomeBytes = 16_384;
 
 /**
- * D5.6: text that is a JSON object is a response card, with the shape of a chat message of which `content` and
- * `attachment` are used; other text is sent as it is. The field is a string, so a violation inside the card is told in
- * words.
+ * D5.6: a welcome message that is a JSON object is a response card, with the shape of a chat message of which `content` and
+ * `attachment` are used; other text is sent as it is. The field is a string, so what is wrong inside the card is said in words.
  */
-export function welcomeMessageViolations(text: unknown): Violation[] {
-  if (typeof text !== 'string') return [];
-  if (Buffer.byteLength(text) > longestBytes) return [violation(`must not be longer than ${longestBytes} bytes`)];
+export function welcomeFaults(text: string): string[] {
+  if (bytesOf(text) > maxWelcomeBytes) return [`must not be longer than ${maxWelcomeBytes} bytes`];
   const card = parseCard(text);
-  return card === null ? [] : cardFaults(card).map((fault) => violation(`is a response card: ${fault}`));
-}
-
-function violation(detail: string): Violation {
-  return { attribute: '', detail };
+  return card === null ? [] : cardFaults(card).map((fault) => `is a response card: ${fault}`);
 }
 
 export function parseCard(text: string): Record<string, unknown> | null {

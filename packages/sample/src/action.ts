@@ -1,10 +1,6 @@
-import type { EngagementId, OperatorId, QueueId, RequestId, TeamId, TicketId, VisitorId } from '../platform/ids.ts';
-import type { Medium } from '../platform/schema.ts';
+import type { Medium } from '@usher/contract/media';
+import type { Actor } from './host.ts';
 import type { Side } from './world.ts';
-
-/** In whose name something is done. */
-export type Actor =
-  { readonly kind: 'operator'; readonly id: OperatorId } | { readonly kind: 'visitor'; readonly id: VisitorId };
 
 interface Card {
   readonly text: string;
@@ -17,31 +13,31 @@ export type Action = { readonly key: string } & (
       readonly do: 'arrive';
       readonly name: string;
       readonly media: Medium;
-      readonly queueId: QueueId;
-      readonly teams: readonly TeamId[];
+      readonly queueId: string;
+      readonly teams: readonly string[];
     }
   | {
       readonly do: 'be present';
-      readonly operatorId: OperatorId;
+      readonly operatorId: string;
       readonly available: boolean;
       readonly media: readonly Medium[];
       readonly reason: string | null;
     }
-  | { readonly do: 'give up'; readonly ticketId: TicketId; readonly visitorId: VisitorId }
+  | { readonly do: 'give up'; readonly ticketId: string; readonly visitorId: string }
   | {
       readonly do: 'answer';
-      readonly requestId: RequestId;
+      readonly requestId: string;
       readonly as: Actor;
       readonly answer: 'accept' | 'decline' | 'cancel';
       readonly transfer: boolean;
     }
-  | ({ readonly engagementId: EngagementId; readonly as: Actor } & (
+  | ({ readonly engagementId: string; readonly as: Actor } & (
       | { readonly do: 'type' }
       | { readonly do: 'say'; readonly content: string; readonly offers?: readonly Card[]; readonly chooses?: string }
       | { readonly do: 'acknowledge'; readonly messageId: string }
       | { readonly do: 'ask for audio' }
       | { readonly do: 'accept upgrade'; readonly upgradeId: string }
-      | { readonly do: 'hand on'; readonly queueId: QueueId; readonly media: Medium }
+      | { readonly do: 'hand on'; readonly queueId: string; readonly media: Medium }
       | { readonly do: 'end' }
     ))
 );

@@ -1,5 +1,6 @@
-import { elapsed, type Action, type Actor, type Clock, type Sides } from './action.ts';
+import { elapsed, type Action, type Clock, type Sides } from './action.ts';
 import { chance, pick } from './chance.ts';
+import type { Actor } from './host.ts';
 import { operatorFillers, scripts, type OperatorLine, type Script } from './lines.ts';
 import type { WorldEngagement } from './world.ts';
 

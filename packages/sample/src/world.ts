@@ -1,18 +1,17 @@
-import type { EngagementId, OperatorId, QueueId, RequestId, TeamId, TicketId, VisitorId } from '../platform/ids.ts';
-import type { Medium } from '../platform/schema.ts';
+import type { Medium } from '@usher/contract/media';
 
-/** The sample site as it is at a moment: all that is looked at to decide what happens next. Times are epoch milliseconds. */
+/** The sample site at one moment: everything that decides what happens next. Times are epoch milliseconds. */
 export interface World {
   readonly operators: readonly WorldOperator[];
-  readonly teams: readonly TeamId[];
-  readonly queues: readonly { readonly id: QueueId; readonly name: string; readonly media: readonly Medium[] }[];
+  readonly teams: readonly string[];
+  readonly queues: readonly { readonly id: string; readonly name: string; readonly media: readonly Medium[] }[];
   readonly tickets: readonly WorldTicket[];
   readonly requests: readonly WorldRequest[];
   readonly engagements: readonly WorldEngagement[];
 }
 
 export interface WorldOperator {
-  readonly id: OperatorId;
+  readonly id: string;
   /** Where it stands among `players`; `null`: somebody real. */
   readonly player: number | null;
   readonly enabled: boolean;
@@ -25,20 +24,20 @@ export interface WorldOperator {
 }
 
 export interface WorldTicket {
-  readonly id: TicketId;
-  readonly visitorId: VisitorId;
+  readonly id: string;
+  readonly visitorId: string;
   /** Whether we speak for the visitor. */
   readonly ours: boolean;
   readonly enqueuedAt: number;
 }
 
 export interface WorldRequest {
-  readonly id: RequestId;
+  readonly id: string;
   readonly kind: 'ticket' | 'direct' | 'transfer';
   /** Who asks. */
   readonly origin: 'visitor' | 'operator';
-  readonly operatorId: OperatorId;
-  readonly visitorId: VisitorId;
+  readonly operatorId: string;
+  readonly visitorId: string;
   readonly ours: boolean;
   /** The visitor is one of the sample site, ours or not. */
   readonly ofSite: boolean;
@@ -46,11 +45,11 @@ export interface WorldRequest {
 }
 
 export interface WorldEngagement {
-  readonly id: EngagementId;
-  readonly operatorId: OperatorId;
-  readonly visitorId: VisitorId;
+  readonly id: string;
+  readonly operatorId: string;
+  readonly visitorId: string;
   readonly ours: boolean;
-  readonly queueId: QueueId | null;
+  readonly queueId: string | null;
   readonly media: Medium;
   readonly startedAt: number;
   /** It has passed from one operator to another. */
@@ -77,3 +76,19 @@ interface WorldMessage {
 }
 
 export type Side = 'visitor' | 'operator';
+
+/** Which of what goes on: that of the people we speak for, or everything that has to do with the sample. */
+export type Extent = 'ours' | 'all';
+
+/** A ticket, request or engagement that has not ended. */
+export interface UnderWay {
+  readonly what: 'ticket' | 'request' | 'engagement';
+  readonly id: string;
+  readonly visitorId: string;
+  readonly operatorId: string | null;
+  /** Who made the request; `null`: it is none. */
+  readonly origin: Side | null;
+  /** Whether the visitor is of the sample site, and the operator one of the sample's. We act in nobody else's name. */
+  readonly ofSite: boolean;
+  readonly isPlayer: boolean;
+}

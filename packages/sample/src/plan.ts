@@ -1,6 +1,7 @@
-import { elapsed, type Action, type Actor, type Clock, type Sides } from './action.ts';
+import { elapsed, type Action, type Clock, type Sides } from './action.ts';
 import { chance, pick, poisson } from './chance.ts';
 import { conversation } from './converse.ts';
+import type { Actor } from './host.ts';
 import { players, queues, visitorNames } from './scene.ts';
 import type { World, WorldEngagement, WorldOperator, WorldRequest } from './world.ts';
 

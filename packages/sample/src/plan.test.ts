@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { EngagementId, OperatorId, QueueId, RequestId, TicketId, VisitorId } from '../platform/ids.ts';
 import type { Action, Clock } from './action.ts';
 import { chance, poisson } from './chance.ts';
 import { arrivalsPerMinute, breakReason, mostVisitors, plan } from './plan.ts';
@@ -10,10 +9,10 @@ import type { World, WorldEngagement, WorldOperator, WorldRequest } from './worl
 const noon = Date.parse('2027-03-03T12:00:00Z');
 const clock: Clock = { seed: 7, now: noon, since: noon, speed: 1 };
 const nothing: World = { operators: [], teams: [], queues: [], tickets: [], requests: [], engagements: [] };
-const sceneQueues = queues.map(({ name, media }) => ({ id: `queue ${name}` as QueueId, name, media }));
+const sceneQueues = queues.map(({ name, media }) => ({ id: `queue ${name}`, name, media }));
 
 const player = (index: number, more: Partial<WorldOperator> = {}): WorldOperator => ({
-  id: `operator ${index}` as OperatorId,
+  id: `operator ${index}`,
   player: index,
   enabled: true,
   available: true,
@@ -22,13 +21,13 @@ const player = (index: number, more: Partial<WorldOperator> = {}): WorldOperator
   expiresAt: noon + 80_000,
   ...more,
 });
-const person: WorldOperator = { ...player(0), id: 'person' as OperatorId, player: null, expiresAt: null };
+const person: WorldOperator = { ...player(0), id: 'person', player: null, expiresAt: null };
 
 function engagement(more: Partial<WorldEngagement> = {}): WorldEngagement {
   return {
-    id: 'engagement' as EngagementId,
+    id: 'engagement',
     operatorId: player(0).id,
-    visitorId: 'visitor' as VisitorId,
+    visitorId: 'visitor',
     ours: true,
     queueId: null,
     media: 'text',
@@ -43,11 +42,11 @@ function engagement(more: Partial<WorldEngagement> = {}): WorldEngagement {
 }
 
 const request = (id: string, more: Partial<WorldRequest> = {}): WorldRequest => ({
-  id: id as RequestId,
+  id: id,
   kind: 'ticket',
   origin: 'visitor',
   operatorId: player(0).id,
-  visitorId: 'visitor' as VisitorId,
+  visitorId: 'visitor',
   ours: true,
   ofSite: true,
   createdAt: noon - 7_000,
@@ -100,8 +99,8 @@ test('nobody comes where there is no queue, or no room; those of a long pause do
   const since = noon - 3_600_000;
   assert.deepEqual(done({}, { since }), []);
   const ticket = (index: number) => ({
-    id: `ticket ${index}` as TicketId,
-    visitorId: `visitor ${index}` as VisitorId,
+    id: `ticket ${index}`,
+    visitorId: `visitor ${index}`,
     ours: true,
     enqueuedAt: noon,
   });
@@ -111,7 +110,7 @@ test('nobody comes where there is no queue, or no room; those of a long pause do
 });
 
 test('visitors of ours lose patience within two minutes, those who are real never do', () => {
-  const ticket = { id: 'ticket' as TicketId, visitorId: 'visitor' as VisitorId, ours: true, enqueuedAt: noon };
+  const ticket = { id: 'ticket', visitorId: 'visitor', ours: true, enqueuedAt: noon };
   assert.deepEqual(done({ tickets: [ticket] }), []);
   assert.deepEqual(
     done({ tickets: [ticket] }, after(121)).map((each) => each.do),
@@ -220,7 +219,7 @@ test('a visitor who is real is answered, and not shown out but after ten silent 
 });
 
 test('twice as fast means half as long', () => {
-  const tickets = [{ id: 't' as TicketId, visitorId: 'v' as VisitorId, ours: true, enqueuedAt: noon }];
+  const tickets = [{ id: 't', visitorId: 'v', ours: true, enqueuedAt: noon }];
   const leaves = (speed: number): number => {
     let seconds = 0;
     while (done({ tickets }, { ...after(seconds), speed }).length === 0) seconds += 0.01;

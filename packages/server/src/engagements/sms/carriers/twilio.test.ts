@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isSigned } from './signature.ts';
+import { isSigned, receiptIn } from './twilio.ts';
 
 /** The example that Twilio's own samples give. */
 const url = 'https://mycompany.com/myapp.php?foo=1&bar=2';
@@ -39,4 +39,18 @@ test('whatever else differs is not signed', () => {
   assert.equal(signed({ signature: '' }), false);
   assert.equal(signed({ signature: signature.slice(0, -4) }), false);
   assert.equal(signed({ signature: 'not base64 at all' }), false);
+});
+
+test('what Twilio says of a message', () => {
+  const kinds = (statuses: string[]) => new Set(statuses.map((status) => receiptIn(status, null)?.kind));
+  assert.deepEqual(kinds(['delivered', 'read']), new Set(['delivered']));
+  assert.deepEqual(kinds(['failed', 'undelivered', 'canceled']), new Set(['failed']));
+  assert.deepEqual(kinds(['accepted', 'scheduled', 'queued', 'sending', 'sent']), new Set(['taken']));
+  assert.deepEqual(kinds(['receiving', 'partially_delivered', '']), new Set([undefined]));
+  assert.equal(receiptIn(null, null), null);
+  assert.deepEqual(receiptIn('undelivered', '30003'), {
+    kind: 'failed',
+    why: 'The carrier says: undelivered (30003)',
+  });
+  assert.deepEqual(receiptIn('failed', 'x\0'), { kind: 'failed', why: 'The carrier says: failed' });
 });

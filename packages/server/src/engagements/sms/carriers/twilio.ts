@@ -1,0 +1,213 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { LookupFunction } from 'node:net';
+import { Agent, fetch, type Response } from 'undici';
+import type { Config } from '../../../config.ts';
+import type { Carrier, Hook, HookRequest, InboundCall, OutgoingSms, ReceiptCall, Sending } from '../carrier.ts';
+import { readable, type Receipt } from '../sms.ts';
+
+type TwilioSettings = NonNullable<Config['twilio']>;
+
+/** From connecting to the last byte of the answer. */
+const sendTimeoutMs = 10_000;
+/** No more than this is read of an answer: one with a message in it has about a kilobyte. */
+const mostAnswerBytes = 65_536;
+/** A longer `Retry-After` counts as this: our own patience is shorter. */
+const longestRetryAfterSec = 300;
+
+const statusPath = '/carriers/twilio/status';
+const inboundPath = '/carriers/twilio/inbound';
+/** Nothing is answered by SMS. */
+const emptyTwiml = '<?xml version="1.0" encoding="UTF-8"?><Response></Response>';
+
+/** Twilio's messages API, or whatever speaks it at the base URL. */
+export function twilioCarrier(settings: TwilioSettings, lookup: LookupFunction): Carrier {
+  const dispatcher = new Agent({ connect: { lookup, allowH2: false } });
+  return {
+    send: sender(settings, dispatcher),
+    close: async () => dispatcher.destroy(),
+    contentType: 'application/x-www-form-urlencoded',
+    carriesSignature: (headers) => signatureOf(headers) !== '',
+    receipts: statusHook(settings),
+    inbound: inboundHook(settings),
+  };
+}
+
+function sender({ baseUrl, accountSid, authToken, publicUrl }: TwilioSettings, dispatcher: Agent): Carrier['send'] {
+  const url = `${baseUrl}/2010-04-01/Accounts/${accountSid}/Messages.json`;
+  const authorization = `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString('base64')}`;
+  return async ({ id, from, to, body }: OutgoingSms, stopping: AbortSignal): Promise<Sending> => {
+    // Receipts name our id: one may come before we have stored the carrier's id, or instead of it after a crash.
+    const form = new URLSearchParams({ From: from, To: to, Body: body });
+    form.set('StatusCallback', `${publicUrl}${statusPath}?id=${id}`);
+    try {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { authorization, accept: 'application/json' },
+        body: form,
+        dispatcher,
+        redirect: 'manual',
+        signal: AbortSignal.any([stopping, AbortSignal.timeout(sendTimeoutMs)]),
+      });
+      const answer = await readAnswer(response);
+      return judge(response, answer);
+    } catch (error) {
+      return { outcome: 'postponed', why: `The carrier cannot be reached (${nameOf(error)}).`, afterMs: null };
+    }
+  };
+}
+
+/** Once the carrier has taken the message, an answer that is cut short must not make us send the message again. */
+function judge(response: Response, answer: Readonly<Record<string, unknown>>): Sending {
+  if (response.ok) return { outcome: 'sent', sid: sidIn(answer['sid']) };
+  const { status } = response;
+  if (status === 429 || status === 408 || status >= 500)
+    return { outcome: 'postponed', why: describe(status, answer), afterMs: retryAfterMs(response) };
+  return { outcome: 'refused', why: describe(status, answer) };
+}
+
+async function readAnswer(response: Response): Promise<Record<string, unknown>> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of response.body ?? []) {
+      chunks.push(chunk);
+      bytes += chunk.byteLength;
+      if (bytes > mostAnswerBytes) return {};
+    }
+    const parsed: unknown = JSON.parse(Buffer.concat(chunks).toString());
+    return typeof parsed === 'object' && parsed !== null ? { ...parsed } : {};
+  } catch {
+    return {};
+  }
+}
+
+function describe(status: number, { code, message }: Readonly<Record<string, unknown>>): string {
+  const numbered = typeof code === 'number' ? ` ${code}` : '';
+  return readable(`The carrier says${numbered}: ${typeof message === 'string' ? message : `status ${status}`}`);
+}
+
+function retryAfterMs({ headers }: Response): number | null {
+  const seconds = headers.get('retry-after') ?? '';
+  return /^\d{1,6}$/.test(seconds) ? Math.min(Number(seconds), longestRetryAfterSec) * 1000 : null;
+}
+
+function nameOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  const { cause } = error;
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : error.name;
+}
+
+function statusHook(settings: TwilioSettings): Hook<ReceiptCall> {
+  return {
+    path: statusPath,
+    answer: null,
+    read(request) {
+      const form = signedForm(settings, statusPath, request);
+      if (form === null) return null;
+      const [id = null, ...others] = new URLSearchParams(request.query).getAll('id');
+      const receipt = receiptIn(form.get('MessageStatus') ?? form.get('SmsStatus'), form.get('ErrorCode'));
+      return { id: others.length === 0 ? id : null, sid: sidOf(form), receipt };
+    },
+  };
+}
+
+function inboundHook(settings: TwilioSettings): Hook<InboundCall> {
+  return {
+    path: inboundPath,
+    answer: { contentType: 'text/xml; charset=utf-8', body: emptyTwiml },
+    read(request) {
+      const form = signedForm(settings, inboundPath, request);
+      if (form === null) return null;
+      return {
+        sid: sidOf(form),
+        from: form.get('From') ?? '',
+        to: form.get('To') ?? '',
+        text: form.get('Body') ?? '',
+        mediaCount: Number(form.get('NumMedia') ?? 0),
+      };
+    },
+  };
+}
+
+function sidOf(form: URLSearchParams): string | null {
+  return sidIn(form.get('MessageSid') ?? form.get('SmsSid'));
+}
+
+/** The signed address is the one that we gave the carrier: what a proxy made of it on the way does not matter. */
+function signedForm(
+  { authToken, publicUrl }: TwilioSettings,
+  path: string,
+  { headers, query, body }: HookRequest,
+): URLSearchParams | null {
+  const form = new URLSearchParams(body);
+  const signed = { url: `${publicUrl}${path}${query}`, form, signature: signatureOf(headers) };
+  return isSigned(authToken, signed) ? form : null;
+}
+
+function signatureOf(headers: IncomingHttpHeaders): string {
+  const given = headers['x-twilio-signature'];
+  return typeof given === 'string' ? given : '';
+}
+
+const sidForm = /^[A-Za-z0-9]{2,64}$/;
+
+function sidIn(value: unknown): string | null {
+  return typeof value === 'string' && sidForm.test(value) ? value : null;
+}
+
+/** What a status callback says; `null`: a status that we do not know. Twilio announces that it adds some. */
+export function receiptIn(status: string | null, errorCode: string | null): Receipt | null {
+  switch (status) {
+    case 'delivered':
+    case 'read':
+      return { kind: 'delivered' };
+    case 'failed':
+    case 'undelivered':
+    case 'canceled': {
+      const numbered = errorCode !== null && /^\d{1,9}$/.test(errorCode) ? ` (${errorCode})` : '';
+      return { kind: 'failed', why: `The carrier says: ${status}${numbered}` };
+    }
+    case 'sent':
+    case 'sending':
+    case 'queued':
+    case 'accepted':
+    case 'scheduled':
+      return { kind: 'taken' };
+    default:
+      return null;
+  }
+}
+
+interface Signed {
+  /** As we gave it to the carrier, with its query. */
+  readonly url: string;
+  readonly form: URLSearchParams;
+  readonly signature: string;
+}
+
+/**
+ * Twilio's request signature: the address, and each parameter's name and value in the order of their names, under HMAC-SHA1
+ * with the account's token. Every parameter counts, because Twilio adds some without notice. Twilio signs the address now with
+ * its port and now without, so both forms are good.
+ */
+export function isSigned(authToken: string, { url, form, signature }: Signed): boolean {
+  const names = [...new Set(form.keys())].toSorted(byCodeUnits);
+  const values = (name: string): string[] => [...new Set(form.getAll(name))].toSorted(byCodeUnits);
+  const fields = names.map((name) => values(name).map((value) => `${name}${value}`).join('')).join(''); // prettier-ignore
+  const given = Buffer.from(signature, 'base64');
+  const expected = addresses(url).map((address) =>
+    createHmac('sha1', authToken).update(`${address}${fields}`).digest(),
+  );
+  return expected.some((digest) => digest.length === given.length && timingSafeEqual(digest, given));
+}
+
+function byCodeUnits(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+function addresses(url: string): string[] {
+  const { protocol, host, hostname, port } = new URL(url);
+  const other = port === '' ? `${hostname}:${protocol === 'https:' ? 443 : 80}` : hostname;
+  return [url, url.replace(host, other)];
+}

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startCluster } from '../support/cluster.ts';
+import type { UsherProcess } from '../support/process.ts';
+import { sample } from '../support/sample-data.ts';
+import { until } from '../support/server.ts';
+import { makeAccount } from '../support/world.ts';
+
+/** Prints the address of every module that is imported. */
+const printModules = `
+  import { registerHooks } from 'node:module';
+  registerHooks({
+    resolve(specifier, context, next) {
+      const found = next(specifier, context);
+      process.stderr.write('loads ' + found.url + '\\n');
+      return found;
+    },
+  });`;
+
+test('a process loads the package of sample data when it is asked for or goes on, and not before', async () => {
+  const NODE_OPTIONS = `--import "data:text/javascript,${encodeURIComponent(printModules)}"`;
+  await using cluster = await startCluster(1, { NODE_OPTIONS });
+  const [first] = cluster.nodes;
+  assert.ok(first !== undefined);
+  const loads = (node: UsherProcess, what: RegExp): boolean => what.test(node.errors);
+  const sampleModules = /^loads \S+\/packages\/sample\//m;
+  assert.equal(loads(first, /^loads \S+\/sample\/routes\.ts$/m), true, 'modules are not printed');
+  const server = cluster.reach(first);
+  const who = await makeAccount(server);
+  assert.equal((await sample(server, who, 'GET')).state, 'none');
+  assert.equal(loads(first, sampleModules), false);
+
+  await sample(server, who, 'POST');
+  assert.equal(loads(first, sampleModules), true);
+  assert.equal(await first.stop(), 0);
+  const second = await cluster.start();
+  await until(() => loads(second, sampleModules));
+});
