@@ -1,4 +1,5 @@
-import { makeEvent, type EventPayload } from '../packages/server/src/events/catalogue.ts';
+import type { EventPayload } from '../packages/server/src/events/catalogue.ts';
+import { makeEvent } from '../packages/server/src/events/make-event.ts';
 
 /** What every contestant sends: a message as an integrator is told of it, about 700 bytes. */
 export function messageEvent(id: string): EventPayload<'engagement.chat.message'> {

@@ -16,6 +16,7 @@ const sources = [
   'packages/widget/vite.config.ts',
   'packages/client/src',
   'packages/call/src',
+  'packages/contract/src',
   'package-lock.json',
   'scripts/build.ts',
 ];

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
+import { assertDeclared } from './declared-items.ts';
 import type { Json } from './server.ts';
 
 export interface FeedItem {
@@ -75,6 +76,7 @@ export async function openFeed(server: { readonly url: string }, options: FeedOp
   const close = async (): Promise<void> => {
     controller.abort();
     await ended;
+    assertDeclared(items);
   };
   const feed: OpenFeed = {
     items,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { makeEvent, type EventType } from '../../packages/server/src/events/catalogue.ts';
+import type { EventType } from '../../packages/server/src/events/catalogue.ts';
+import { makeEvent } from '../../packages/server/src/events/make-event.ts';
 import { createAccount, newKey } from '../../packages/server/src/identity/accounts.ts';
 import type { SiteId } from '../../packages/server/src/platform/ids.ts';
 import { call, type Answer, type Json, type TestServer } from './server.ts';

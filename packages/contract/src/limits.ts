@@ -34,6 +34,11 @@ export const lastRank = 10;
 export const maxPerAddress = 100_000;
 
 export const maxMessageLength = 10_000;
+/**
+ * Files that a caller may be sending to one engagement at once, in each process. They are not among the engagement's files yet, so
+ * without a limit, files that never become whole could fill the disk.
+ */
+export const maxUploadsAtOnce = 10;
 /** Of the text and the value of an option of a response card. */
 export const maxOptionLength = 1_000;
 
@@ -41,6 +46,9 @@ export const maxVisitorNoteLength = 16_384;
 export const maxVisitorAttributes = 100;
 export const maxAttributeNameLength = 255;
 export const maxAttributeValueLength = 4_096;
+
+/** Deliveries that wait for a webhook are counted up to this. */
+export const maxCountedDeliveries = 10_000;
 
 export const maxClientSecretLength = 1_024;
 export const maxRedirectUris = 20;

@@ -1,4 +1,4 @@
-import type { Medium } from '@usher/contract/media';
+import { media, type Medium } from '@usher/contract/media';
 
 /** What sample data consists of, before it has ids. Everything is named for what it is: a user must never take it for real. */
 
@@ -23,18 +23,16 @@ interface Player {
   readonly stays: boolean;
 }
 
-const every: readonly Medium[] = ['text', 'phone', 'audio', 'video'];
-
 /** Sample operators, in the order of the ids in the row of `sample_data`. */
 export const players: readonly Player[] = [
   { name: 'Amara', teams: ['sales'], most: 3, media: ['text'], stays: true },
   { name: 'Bo', teams: ['sales', 'support'], most: 2, media: ['text', 'audio'], stays: false },
   { name: 'Chiara', teams: ['sales'], most: 2, media: ['text'], stays: false },
   { name: 'Dmitri', teams: ['support'], most: 2, media: ['text', 'audio'], stays: true },
-  { name: 'Eun-ji', teams: ['support', 'advice'], most: 3, media: every, stays: false },
+  { name: 'Eun-ji', teams: ['support', 'advice'], most: 3, media, stays: false },
   { name: 'Farid', teams: ['support', 'billing'], most: 2, media: ['text', 'phone', 'audio'], stays: false },
   { name: 'Grace', teams: ['billing'], most: 1, media: ['text', 'phone'], stays: true },
-  { name: 'Henrik', teams: ['advice'], most: 1, media: every, stays: true },
+  { name: 'Henrik', teams: ['advice'], most: 1, media, stays: true },
 ];
 
 const working = ['mon', 'tue', 'wed', 'thu', 'fri'] as const;

@@ -1,7 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import type { Config } from './config.ts';
 import { WebhookAttacher } from './events/attach-webhooks.ts';
-import { eventWebhooks } from './events/catalogue.ts';
+import { eventWebhooks } from './events/make-event.ts';
 import { Hints } from './events/hints.ts';
 import { beginEpochs } from './events/log-point.ts';
 import { eventLogRoutes } from './events/log/routes.ts';

@@ -1,6 +1,7 @@
 import type { Api } from '@usher/client/api';
 import { ProblemError } from '@usher/client/problem';
 import { Turns } from '@usher/client/turns';
+import { maxUploadsAtOnce } from '@usher/contract/limits';
 import { refusalOf, tooLarge, wrongKind, type FileRules } from './file-rules.ts';
 import type { Outbox } from './outbox.ts';
 import { reasonOf } from './reasons.ts';
@@ -8,8 +9,8 @@ import { reasonOf } from './reasons.ts';
 /** By then a browser has begun to save what it was given. */
 const savedMs = 60_000;
 const againMs = 2_000;
-/** The server takes 10 at once from each side. */
-const mostAtOnce = 5;
+/** The server takes twice as many from each side. */
+const mostAtOnce = maxUploadsAtOnce / 2;
 
 /** Files on their way: up, to be scanned, which the outbox waits for; and down. */
 export class Files {

@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts';
 import { eventTypes, type EventType } from '../events/catalogue.ts';
-import { heardTypes } from '../events/told.ts';
+import { loggedTypes } from '../events/subscribers.ts';
 import { newSecret, secretBytes } from '../events/webhook-secret.ts';
 import { StartError } from '../platform/errors.ts';
 import { Api } from './api.ts';
@@ -65,7 +65,7 @@ export async function listen(config: Config, ...args: string[]): Promise<void> {
 function spellingOf(asked: readonly EventType[]): ReadonlyMap<string, EventType> {
   const spelled = new Map<string, EventType>();
   for (const type of asked)
-    for (const logged of heardTypes([type])) spelled.set(logged, asked.includes(logged) ? logged : type);
+    for (const logged of loggedTypes([type])) spelled.set(logged, asked.includes(logged) ? logged : type);
   return spelled;
 }
 

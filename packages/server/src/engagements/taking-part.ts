@@ -36,9 +36,6 @@ function isSideOf(sql: Sql, by: Party, lock: Piece) {
                           ${lock})`;
 }
 
-/** An instant as events tell it. */
-export const instant = (sql: Sql, at: Piece) => sql`to_char(${at} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-
 interface EngagedRow {
   readonly subEngagementId: string;
   readonly siteId: string;
@@ -46,7 +43,7 @@ interface EngagedRow {
   readonly operatorId: string;
   readonly requestId: string;
   readonly ticketId: string | null;
-  readonly heardBy: readonly string[];
+  readonly subscribers: readonly string[];
 }
 
 /** The engagement's row, locked until the transaction ends. `null`: it has ended, or the caller takes no part in it. */
@@ -59,7 +56,7 @@ export async function lockEngaged(
   const [row] = await sql<EngagedRow[]>`
     SELECT e.sub_engagement_id AS "subEngagementId", e.site_id AS "siteId", e.visitor_id AS "visitorId",
            e.operator_id AS "operatorId", e.request_id AS "requestId", e.ticket_id AS "ticketId",
-           e.heard_by AS "heardBy"
+           e.heard_by AS "subscribers"
       FROM engagements e
      WHERE e.id = ${id} AND e.account_id = ${accountId} AND ${takesPartUntilCommit(sql, by)}
        FOR NO KEY UPDATE`;

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { subEngagement } from '../events/vocabulary.ts';
-import { writeEvent } from '../events/write-event.ts';
+import { appendEvent } from '../events/append.ts';
 import { accountOf, permitted } from '../identity/access.ts';
 import { inTransaction } from '../platform/database.ts';
 import type { App } from '../platform/http.ts';
@@ -22,7 +22,7 @@ const visitorEventOutput = output('VisitorEvent', {
   created_at: timestamp,
 });
 
-/** What a visitor did on the site, told to integrators by name. */
+/** What a visitor did on the site, under a name of the integrator's. */
 export function visitorEventRoutes(app: App): void {
   app.post(
     '/engagements/:engagement_id/events',
@@ -43,7 +43,7 @@ export function visitorEventRoutes(app: App): void {
       const by = partyOf(request);
       const id = newId<Id<'visitor_event'>>();
       const at = new Date();
-      const told = await inTransaction(request.sql, async (sql) => {
+      const shown = await inTransaction(request.sql, async (sql) => {
         const engaged = await lockEngaged(sql, accountId, engagementId, by);
         if (engaged === null) return null;
         const { subEngagementId, ...about } = engaged;
@@ -55,7 +55,7 @@ export function visitorEventRoutes(app: App): void {
           sender: { type: 'visitor', id: by.id },
           content: message,
         } as const;
-        await writeEvent(sql, {
+        await appendEvent(sql, {
           accountId,
           type: 'engagement.event',
           about: { ...about, engagementId },
@@ -65,8 +65,8 @@ export function visitorEventRoutes(app: App): void {
         return { timestamp: at, ...recorded, message, created_at: at };
       });
       permitted(request);
-      if (told === null) throw engagementEnded(await permittedEngagement(request, engagementId));
-      return told;
+      if (shown === null) throw engagementEnded(await permittedEngagement(request, engagementId));
+      return shown;
     },
   );
 }

@@ -9,7 +9,7 @@ import { newId, type AccountId, type Id, type OperatorId, type SiteId } from '..
 import { isApns } from './apns-url.ts';
 import { destinationFor } from './destination.ts';
 import { subscriptionOf, type WebhookInput, type WebhookSubscription } from './subscription.ts';
-import { heardTypes } from './told.ts';
+import { loggedTypes } from './subscribers.ts';
 import type { UnresolvedNames } from './unresolved-names.ts';
 import { purposeOfSecret } from './webhook-secret.ts';
 
@@ -126,7 +126,7 @@ export class WebhookAttacher {
       INSERT INTO webhooks (id, account_id, destination_id, side, digest, attached_at, url, method, headers, events, hears,
                             messages, secret, attached_by)
       VALUES (${id}, ${accountId}, ${destinationId}, ${side}, decode(${digest}, 'hex'), now(), ${url}, ${http?.method ?? null},
-              ${JSON.stringify(http?.headers ?? {})}::text::json, ${[...events]}, ${heardTypes(events)}, ${messages}, ${sealed},
+              ${JSON.stringify(http?.headers ?? {})}::text::json, ${[...events]}, ${loggedTypes(events)}, ${messages}, ${sealed},
               ${attachedBy})
       ON CONFLICT (account_id, digest) WHERE side IS NOT NULL DO NOTHING`;
   }

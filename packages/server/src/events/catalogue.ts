@@ -1,83 +1,328 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import type Type from 'typebox';
-import { isUuid } from '../platform/ids.ts';
-import type { ApiDocument } from '../platform/openapi.ts';
-import { fieldOrder, type FieldSchema } from './field-order.ts';
-import { payloads } from './payloads.ts';
-
-/** Every event there is, how one is made, and how the API document tells of them. */
-
-export type EventType = keyof typeof payloads;
-export const eventTypes = Object.keys(payloads) as readonly EventType[];
-
-export type EventPayload<T extends EventType> = T extends EventType ? Type.Static<(typeof payloads)[T]> : never;
-
-/** What an event tells beside the fields that every event has. */
-export type EventFields<T extends EventType> = T extends EventType
-  ? Omit<EventPayload<T>, 'event_type' | 'event_id' | 'dispatched_at'>
-  : never;
-
-interface Form {
-  readonly fits: ValidateFunction;
-  readonly arrange: (payload: unknown) => unknown;
-}
+import { media } from '@usher/contract/media';
+import { endReasons, silentFailReasons } from '@usher/contract/states';
+import Type from 'typebox';
+import { body, nullable, oneOf } from '../platform/schema.ts';
+import { authenticationFailuresInWords } from './authentication-failures.ts';
+import { deliveredMessage, sentMessage, systemMessage } from './chat-message.ts';
+import * as sample from './sample-parts.ts';
+import { id, instant, subEngagement } from './vocabulary.ts';
 
 /**
- * Patterns suffice for formats, as what they check we have written ourselves. So a check takes about 1 µs, half of
- * what TypeBox's own compiler or Ajv with exact formats would.
+ * Every event type, and all there is to say about it. To add one, declare it here and append it where it happens
+ * (`append.ts`): API document, webhooks, log, live feed and console take it from here.
+ *
+ * Fields are those of the interface document, in its order. What an event is about stands in one field named for it. Fields
+ * beyond the document come after its own.
  */
-const ajv = new Ajv({ strict: false, validateFormats: true });
-ajv.addFormat('uuid', isUuid);
-ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/);
 
-const forms = new Map<EventType, Form>();
-
-/** Made when the first event of its type is: all at once they would hold up every start. */
-function formOf(type: EventType): Form {
-  const known = forms.get(type);
-  if (known !== undefined) return known;
-  const schema = payloads[type] as (typeof payloads)[EventType] | undefined;
-  if (schema === undefined) throw new Error(`there is no event type ${type}`);
-  const arrange = fieldOrder(schema as FieldSchema);
-  if (arrange === null) throw new Error(`${type} has no fields`);
-  const form = { fits: ajv.compile(schema), arrange };
-  forms.set(type, form);
-  return form;
+interface Declaration<Fields extends Type.TProperties> extends EventTraits {
+  /** The name of the schema in the API document. */
+  readonly title: string;
+  /** When it happens, in one line. */
+  readonly trigger: string;
+  /** What it tells beside the fields that every event has. */
+  readonly fields: Fields;
+  /** The event as it might happen: `GET /event_types` shows it, and a test of a webhook sends it. */
+  readonly sample: Type.Static<Type.TObject<Fields>>;
 }
 
-/** The payload as it is stored and sent, its fields in the document's order. One that breaks its schema is a bug of ours. */
-export function makeEvent<T extends EventType>(
-  type: T,
-  { id, at }: { readonly id: string; readonly at: Date },
-  fields: EventFields<T>,
-): EventPayload<T> {
-  const form = formOf(type);
-  const payload = { event_type: type, event_id: id, dispatched_at: at.toISOString(), ...fields };
-  if (!form.fits(payload)) throw new Error(`${type} does not fit its schema: ${inWords(form.fits.errors)}`);
-  return form.arrange(payload) as EventPayload<T>;
+interface EventTraits {
+  /** The live feed shows it to operators only. */
+  readonly hiddenFromVisitors?: true;
+  /** D8.11: a receiver that fails is not retried for days, because the event is soon out of date. */
+  readonly shortLived?: true;
+  /** Fields that are empty in the log, and filled in for the visitor and for webhooks (`event-secrets.ts`). */
+  readonly hasSecrets?: true;
 }
 
-/** Names fields and rules, never values: what a field holds may be personal or secret. */
-function inWords(errors: readonly ErrorObject[] | null | undefined): string {
-  return (errors ?? [])
-    .map(({ instancePath, message, params }) => {
-      const field: unknown = params['additionalProperty'];
-      return `${instancePath === '' ? '/' : instancePath} ${message}${typeof field === 'string' ? ` (${field})` : ''}`;
-    })
-    .join('; ');
+function event<Fields extends Type.TProperties>(declaration: Declaration<Fields>): Declaration<Fields> {
+  return declaration;
 }
 
-/** The `webhooks` of the OpenAPI document: what a receiver is sent, by event type. */
-export function eventWebhooks(): ApiDocument['webhooks'] {
-  return Object.fromEntries(
-    eventTypes.map((type) => {
-      const schema: Type.TSchema & { readonly description?: string } = payloads[type];
-      const post = {
-        summary: schema.description ?? '',
-        requestBody: { required: true, content: { 'application/json': { schema } } },
-        responses: { '2XX': { description: 'Received. Any 2xx will do.' } },
-      };
-      return [type, { post }];
+const request = { id, site_id: id, visitor_id: id, operator_id: id };
+
+const failMessage = Type.String({ description: 'With the reason error only' });
+/** `fail_message` goes with the reason `error`, where it is always there and may be null; with no other. */
+const failedRequest = Type.Union([
+  body({ ...request, fail_reason: oneOf(silentFailReasons) }),
+  body({ ...request, fail_reason: Type.Literal('error'), fail_message: nullable(failMessage) }),
+]);
+
+const engagement = { id, engagement_request_id: id, visitor_id: id, current_sub_engagement: subEngagement };
+
+/** What clients of this family also read of an engagement that starts. After the document's fields, whose places stay. */
+const startedEngagement = {
+  ...engagement,
+  source: Type.String({
+    description: 'What the request gave as its source; else queue, visitor, operator or sms: who asked, or by what',
+  }),
+  legs: Type.Array(
+    body({
+      ...subEngagement.properties,
+      media: oneOf(media),
+      started_at: instant('When the sub-engagement started'),
+      ended_at: Type.Null(),
     }),
-  );
+    { description: 'The one sub-engagement that there is' },
+  ),
+  audio_recording_urls: Type.Array(Type.String(), { description: 'Empty: nothing is recorded' }),
+};
+
+const typing = body({
+  engagement_id: id,
+  sub_engagement_id: id,
+  sender: body({ id }),
+  typing: Type.Boolean(),
+  clock: Type.Integer({ description: 'Grows with each update: one that is smaller than the last seen is out of date' }),
+});
+
+const undelivered = Type.Boolean({ description: 'Whether earlier chat messages were not delivered to the recipient' });
+const attribute = nullable(Type.String());
+
+export const catalogue = {
+  'engagement.request.failure': event({
+    title: 'EngagementRequestFailureEvent',
+    trigger: 'An engagement request ends without becoming an engagement',
+    fields: { engagement_request: failedRequest },
+    sample: { engagement_request: { ...sample.request, fail_reason: 'timed_out' } },
+  }),
+  'engagement.request.deliver': event({
+    title: 'EngagementRequestDeliverEvent',
+    trigger: 'An engagement request made for outbound SMS is delivered',
+    fields: { engagement_request: body(request) },
+    sample: { engagement_request: sample.request },
+  }),
+  'engagement.start': event({
+    title: 'EngagementStartEvent',
+    trigger: 'An engagement starts',
+    fields: { engagement: body(startedEngagement) },
+    sample: {
+      engagement: {
+        ...sample.engagement,
+        source: 'queue',
+        legs: [{ ...sample.subEngagement, media: 'text', started_at: sample.timestamp, ended_at: null }],
+        audio_recording_urls: [],
+      },
+    },
+  }),
+  'engagement.end': event({
+    title: 'EngagementEndEvent',
+    trigger: 'An engagement ends',
+    fields: { engagement: body({ ...engagement, end_reason: oneOf(endReasons) }) },
+    sample: { engagement: { ...sample.engagement, end_reason: 'visitor_hung_up' } },
+  }),
+  'engagement.transfer': event({
+    title: 'EngagementTransferEvent',
+    trigger: 'An engagement is transferred to a new operator',
+    fields: {
+      engagement: body({
+        id,
+        engagement_request_id: id,
+        transfer_request_id: id,
+        visitor_id: id,
+        previous_sub_engagement: subEngagement,
+        current_sub_engagement: subEngagement,
+      }),
+    },
+    sample: {
+      engagement: {
+        id: sample.ids.engagement,
+        engagement_request_id: sample.ids.request,
+        transfer_request_id: sample.ids.transfer,
+        visitor_id: sample.ids.visitor,
+        previous_sub_engagement: sample.subEngagement,
+        current_sub_engagement: {
+          id: sample.ids.nextSubEngagement,
+          operator_id: sample.ids.nextOperator,
+          site_id: sample.ids.site,
+        },
+      },
+    },
+  }),
+  'engagement.chat.message': event({
+    title: 'ChatMessageEvent',
+    trigger: 'A chat message is sent',
+    fields: { message: sentMessage, undelivered_messages: undelivered },
+    sample: { message: { ...sample.chatMessage, status: 'sent' }, undelivered_messages: false },
+  }),
+  // The document spells it both ways: each webhook is sent the spelling it subscribed (D8.3).
+  'engagement.chat.message.status': event({
+    title: 'ChatMessageDottedStatusEvent',
+    trigger: 'A chat message is delivered; its other spelling',
+    fields: { message: deliveredMessage },
+    sample: { message: { ...sample.chatMessage, status: 'delivered' } },
+  }),
+  'engagement.chat.message_status': event({
+    title: 'ChatMessageStatusEvent',
+    trigger: 'A chat message is delivered',
+    fields: { message: deliveredMessage },
+    sample: { message: { ...sample.chatMessage, status: 'delivered' } },
+  }),
+  'engagement.chat.system_message': event({
+    title: 'SystemMessageEvent',
+    trigger: 'A message made by the system is sent to the operator',
+    fields: { message: systemMessage, undelivered_messages: undelivered },
+    sample: {
+      message: {
+        ...sample.placeAndTime,
+        content: 'The visitor asks for video',
+        status: 'sent',
+        sender: { type: 'system' },
+        target: 'operator',
+        type: 'system_message',
+        attachment: null,
+        metadata: null,
+      },
+      undelivered_messages: false,
+    },
+    hiddenFromVisitors: true,
+  }),
+  'engagement.chat.typing_indicator.operator': event({
+    title: 'OperatorTypingEvent',
+    trigger: 'The operator starts or stops typing',
+    fields: { typing_indicator: typing },
+    sample: { typing_indicator: { ...sample.typing, sender: { id: sample.ids.operator } } },
+    shortLived: true,
+  }),
+  'engagement.chat.typing_indicator.visitor': event({
+    title: 'VisitorTypingEvent',
+    trigger: 'The visitor starts or stops typing',
+    fields: { typing_indicator: typing },
+    sample: { typing_indicator: { ...sample.typing, sender: { id: sample.ids.visitor } } },
+    shortLived: true,
+  }),
+  'engagement.media_upgrade_request': event({
+    title: 'MediaUpgradeRequestEvent',
+    trigger: 'Audio or video is asked for in an engagement',
+    fields: {
+      media_upgrade_request: body({
+        id,
+        audio: nullable(oneOf(['two_way'] as const)),
+        video: nullable(oneOf(['one_way', 'two_way'] as const)),
+        target: oneOf(['visitor', 'operator'] as const),
+        engagement_id: id,
+        sub_engagement_id: id,
+      }),
+    },
+    sample: {
+      media_upgrade_request: {
+        id: sample.ids.upgrade,
+        audio: 'two_way',
+        video: null,
+        target: 'visitor',
+        engagement_id: sample.ids.engagement,
+        sub_engagement_id: sample.ids.subEngagement,
+      },
+    },
+  }),
+  'engagement.event': event({
+    title: 'VisitorEventEvent',
+    trigger: 'A visitor event is sent',
+    fields: {
+      message: body({
+        timestamp: instant('When the server made it'),
+        id,
+        engagement_id: id,
+        sub_engagement: subEngagement,
+        sender: body({ type: Type.Literal('visitor'), id }),
+        content: Type.String({ description: 'The name of the visitor event' }),
+      }),
+    },
+    sample: {
+      message: {
+        timestamp: sample.timestamp,
+        id: sample.ids.message,
+        engagement_id: sample.ids.engagement,
+        sub_engagement: sample.subEngagement,
+        sender: { type: 'visitor', id: sample.ids.visitor },
+        content: 'cart_opened',
+      },
+    },
+  }),
+  'visitor.authentication.success': event({
+    title: 'VisitorAuthenticationSuccessEvent',
+    trigger: 'A visitor authentication request succeeded',
+    fields: {
+      authentication_response: body({
+        authentication_request_id: id,
+        visitor_id: id,
+        access_token: Type.String({ description: 'A new token of the visitor; empty once it is a day old' }),
+        name: attribute,
+        preferred_name: attribute,
+        email: attribute,
+        id_token: attribute,
+        issuer: attribute,
+        subject: attribute,
+      }),
+    },
+    sample: {
+      authentication_response: {
+        authentication_request_id: sample.ids.authentication,
+        visitor_id: sample.ids.visitor,
+        access_token: 'a token of the visitor would stand here',
+        name: 'Vera Visitor',
+        preferred_name: null,
+        email: 'vera@example.com',
+        id_token: null,
+        issuer: 'https://id.example.com',
+        subject: 'vera',
+      },
+    },
+    hasSecrets: true,
+  }),
+  'visitor.authentication.failure': event({
+    title: 'VisitorAuthenticationFailureEvent',
+    trigger: 'A visitor authentication request failed',
+    fields: {
+      authentication_response: body({
+        fail_reason: Type.String({ description: authenticationFailuresInWords }),
+        authentication_request_id: id,
+      }),
+    },
+    sample: {
+      authentication_response: {
+        fail_reason: 'token_expired',
+        authentication_request_id: sample.ids.authentication,
+      },
+    },
+  }),
+  'sip_domain.delete': event({
+    title: 'SipDomainDeleteEvent',
+    trigger: 'A SIP domain is deleted',
+    fields: { sip_domain: body({ id }) },
+    sample: { sip_domain: { id: sample.ids.sipDomain } },
+  }),
+  'engagement.files.security_scan_result': event({
+    title: 'FileScanResultEvent',
+    trigger: 'An uploaded file has been scanned',
+    fields: {
+      security_scan_result: body({
+        file_id: Type.String({ format: 'uuid' }),
+        result: oneOf(['clean', 'infected'] as const),
+      }),
+    },
+    sample: { security_scan_result: { file_id: sample.ids.file, result: 'clean' } },
+  }),
+};
+
+export type EventType = keyof typeof catalogue;
+export const eventTypes = Object.keys(catalogue) as readonly EventType[];
+
+/** What an event tells beside the fields that every event has. */
+export type EventFields<T extends EventType> = T extends EventType ? (typeof catalogue)[T]['sample'] : never;
+
+export type EventPayload<T extends EventType> = T extends EventType ? Common<T> & EventFields<T> : never;
+
+interface Common<T extends EventType> {
+  readonly event_type: T;
+  /** The same in every repetition of the event. */
+  readonly event_id: string;
+  readonly dispatched_at: string;
+}
+
+const declared: ReadonlyMap<string, EventTraits> = new Map(Object.entries(catalogue));
+
+/** Of a type as the log names it; one that the catalogue has not is shown on the live feed only and has no traits. */
+export function traitsOf(type: string): EventTraits {
+  return declared.get(type) ?? {};
 }

@@ -1,7 +1,7 @@
 import type { Seal, Sealer } from '../identity/sealer.ts';
 import type { Sql } from '../platform/database.ts';
 import type { AccountId } from '../platform/ids.ts';
-import type { EventType } from './catalogue.ts';
+import { traitsOf } from './catalogue.ts';
 
 /** Fields of a payload, as deep as they lie in it. */
 interface SecretFields {
@@ -21,9 +21,6 @@ export interface StoredEvent {
   readonly payload: object;
 }
 
-/** The types whose events may have secrets: others are not looked up. */
-const typesWithSecrets: ReadonlySet<string> = new Set<EventType>(['visitor.authentication.success']);
-
 const purposeOf = (eventId: string): string => `secrets of the event ${eventId}`;
 
 export async function keepSecret(
@@ -36,8 +33,9 @@ export async function keepSecret(
     VALUES (${eventId}, ${accountId}, ${sealed}, now() + make_interval(secs => ${secret.lastsSec}))`;
 }
 
+/** Whether secrets of such events are looked up. */
 export function hasSecrets(type: string): boolean {
-  return typesWithSecrets.has(type);
+  return traitsOf(type).hasSecrets === true;
 }
 
 /**

@@ -3,7 +3,7 @@ import { isDatabaseUnavailable, type Sql } from '../platform/database.ts';
 import { newId, type AccountId } from '../platform/ids.ts';
 import type { Log } from '../platform/log.ts';
 import type { EventPayload, EventType } from './catalogue.ts';
-import type { About } from './write-event.ts';
+import type { About } from './append.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -42,7 +42,7 @@ export class Hints {
   /** Ours come back to us too, and we have heard them. */
   readonly #name = newId();
   readonly #listeners: ((accountId: AccountId, where: Where) => void)[] = [];
-  readonly #hearers: ((accountId: AccountId, whisper: Whisper) => void)[] = [];
+  readonly #whisperListeners: ((accountId: AccountId, whisper: Whisper) => void)[] = [];
   readonly #waiting = new Set<AccountId>();
   #whispers: string[] = [];
   #timer: NodeJS.Timeout | null = null;
@@ -51,12 +51,12 @@ export class Hints {
   constructor(sql: Sql, feed: ChangeFeed, log: Log) {
     this.#sql = sql;
     this.#log = log;
-    feed.on('told', (told) => {
-      const [id = '', by] = told.split(' ');
+    feed.on('told', (note) => {
+      const [id = '', by] = note.split(' ');
       if (by !== this.#name) this.#hear(id as AccountId, 'elsewhere');
     });
-    feed.on('whisper', (told) => {
-      const { by, accountId, ...whisper } = JSON.parse(told) as Whisper & { by: string; accountId: AccountId };
+    feed.on('whisper', (note) => {
+      const { by, accountId, ...whisper } = JSON.parse(note) as Whisper & { by: string; accountId: AccountId };
       if (by !== this.#name) this.#overhear(accountId, whisper);
     });
   }
@@ -67,7 +67,7 @@ export class Hints {
   }
 
   onWhisper(heard: (accountId: AccountId, whisper: Whisper) => void): void {
-    this.#hearers.push(heard);
+    this.#whisperListeners.push(heard);
   }
 
   /** To be called after the commit. */
@@ -95,7 +95,7 @@ export class Hints {
   }
 
   #overhear(accountId: AccountId, whisper: Whisper): void {
-    for (const heard of this.#hearers) heard(accountId, whisper);
+    for (const heard of this.#whisperListeners) heard(accountId, whisper);
   }
 
   #sendSoon(): void {

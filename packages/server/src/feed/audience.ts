@@ -1,7 +1,8 @@
 import { atLeast } from '@usher/contract/roles';
 import type { HeardSignal } from '../engagements/signals/pieces.ts';
-import type { About } from '../events/write-event.ts';
+import type { About } from '../events/append.ts';
 import type { Caller } from '../identity/caller.ts';
+import { isForVisitors } from './catalogue.ts';
 
 /**
  * Who may see what, as keys: a caller holds some, an item opens to some, and one that both have is enough. So the rule is in
@@ -25,13 +26,10 @@ export function keysOf(caller: Caller): readonly Key[] {
   ]).flat();
 }
 
-/** What operators are told about a visitor. */
-const notForVisitors = new Set(['engagement.chat.system_message', 'transfer_request.state', 'transfer_ticket.state']);
-
 /** Something about a visitor and an operator on a site. */
 export function opensTo(type: string, { siteId, visitorId, operatorId }: About): Key[] {
   const keys: Key[] = [];
-  if (typeof visitorId === 'string' && !notForVisitors.has(type)) keys.push(visitorKey(visitorId));
+  if (typeof visitorId === 'string' && isForVisitors(type)) keys.push(visitorKey(visitorId));
   if (typeof siteId !== 'string') return keys;
   if (typeof operatorId === 'string') keys.push(operatorKey(operatorId, siteId));
   keys.push(managerKey(siteId));

@@ -196,12 +196,12 @@ export class Follower {
     const { events, moved, position: to } = batch;
     const wanted = wantedBy(this.streams);
     const states = moved === null ? [] : await statesOf(this.#parts, this.accountId, moved, wanted);
-    const told = await Promise.all(events.map(async (event) => eventItems(event, this.#parts.reveal)));
+    const items = await Promise.all(events.map(async (event) => eventItems(event, this.#parts.reveal)));
     await new Promise<void>((resolve) => this.#whenChecked(resolve));
     // Nobody can say what moved: whoever looks at things must look at all of them. It is told before anything whose id says
     // that the batch has been seen, or one who is cut off in between would never know.
     if (moved === null) this.#sayReset(from, 'moves_unknown');
-    this.#deal(inBatch({ from, to }, told.flat(), states));
+    this.#deal(inBatch({ from, to }, items.flat(), states));
     this.#position = to;
     if (moved !== null && moved.length > 0) this.#tickets.look(moved);
     if (moved === null || moved.length > 0) this.#queues.look();

@@ -1,6 +1,8 @@
 import { hasSecrets, type StoredEvent } from '../events/event-secrets.ts';
+import type { About } from '../events/append.ts';
 import type { HeardSignal } from '../engagements/signals/pieces.ts';
 import { opensTo, opensToPrevious, opensToSide, type Key } from './audience.ts';
+import type { FeedData, FeedItemType } from './catalogue.ts';
 import type { Logged } from './log.ts';
 import { idOf, type Position } from './position.ts';
 
@@ -16,8 +18,19 @@ export function eventItem({ type, about, payload }: Pick<Logged, 'type' | 'about
   return { type, data: payload, keys: type === 'engagement.transfer' ? [...keys, ...opensToPrevious(payload)] : keys };
 }
 
+/** An item that is no event. */
+export function itemOf<T extends FeedItemType>(type: T, data: FeedData<T>, keys: readonly Key[]): Item {
+  return { type, data, keys };
+}
+
+/** One about a visitor and an operator on a site. */
+export function itemAbout<T extends FeedItemType>(type: T, data: FeedData<T>, about: About): Item {
+  return itemOf(type, data, opensTo(type, about));
+}
+
 export function signalItem({ to, text }: HeardSignal): Item {
-  return { type: 'engagement.signal', data: JSON.parse(text), keys: opensToSide(to) };
+  const signal = JSON.parse(text) as FeedData<'engagement.signal'>;
+  return itemOf('engagement.signal', signal, opensToSide(to));
 }
 
 /** Gives an event the secrets that its visitor alone is told. */
@@ -36,8 +49,11 @@ export async function eventItems(event: Logged, reveal: Reveal): Promise<(Item &
   ];
 }
 
+/** An event of the log, or an old item in it, is as it was written. */
+type DataOf<T extends string> = T extends FeedItemType ? FeedData<T> : unknown;
+
 /** As Server-Sent Events have it. JSON has no line breaks, so the data is one line. */
-export function written(id: string, type: string, data: unknown): string {
+export function written<T extends string>(id: string, type: T, data: DataOf<T>): string {
   return `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 

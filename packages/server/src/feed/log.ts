@@ -1,7 +1,7 @@
 import { beginEpoch, isOfThisHistory, seenAt, unseenAt, type LogPoint } from '../events/log-point.ts';
 import { piece, type Sql } from '../platform/database.ts';
 import type { AccountId } from '../platform/ids.ts';
-import type { About } from '../events/write-event.ts';
+import type { About } from '../events/append.ts';
 import { movedBetween, type BoardMove } from '../routing/board-moves.ts';
 import type { Things } from '../routing/load-board.ts';
 import type { Position } from './position.ts';

@@ -4,7 +4,7 @@ import { isDatabaseUnavailable } from '../platform/database.ts';
 import type { QueueOutput } from '../queues/queue.ts';
 import type { SiteQueues } from '../queues/site-queues.ts';
 import { opensToAll } from './audience.ts';
-import type { Item } from './items.ts';
+import { itemOf, type Item } from './items.ts';
 
 interface Parts {
   readonly siteQueues: SiteQueues;
@@ -97,22 +97,18 @@ export class QueueStates {
       const now = [JSON.stringify(forOperators), JSON.stringify(forVisitors)] as const;
       const before = site.said.get(queue.id);
       said.set(queue.id, now);
-      if (before?.[0] !== now[0]) items.push(item(forOperators, opensToAll(siteId, 'operator')));
-      if (before?.[1] !== now[1]) items.push(item(forVisitors, opensToAll(siteId, 'visitor')));
+      if (before?.[0] !== now[0]) items.push(itemOf('queue.state', forOperators, opensToAll(siteId, 'operator')));
+      if (before?.[1] !== now[1]) items.push(itemOf('queue.state', forVisitors, opensToAll(siteId, 'visitor')));
     }
     for (const id of site.said.keys())
       if (!said.has(id)) {
         const keys = [...opensToAll(siteId, 'operator'), ...opensToAll(siteId, 'visitor')];
-        items.push(item({ id, site_id: siteId, deleted: true }, keys));
+        items.push(itemOf('queue.state', { id, site_id: siteId, deleted: true }, keys));
       }
     site.said = said;
     site.queues = queues;
     return items;
   }
-}
-
-function item(data: unknown, keys: readonly string[]): Item {
-  return { type: 'queue.state', data, keys };
 }
 
 function stateOf({ id, site_id, status, self_status, available_properties, ...queue }: QueueOutput) {

@@ -9,8 +9,8 @@ import type { Things } from '../routing/load-board.ts';
 import { ticketsById } from '../routing/tickets/store.ts';
 import { showTicket } from '../routing/tickets/ticket.ts';
 import type { Turns } from '../routing/turns.ts';
-import { opensTo, opensToColleagues } from './audience.ts';
-import type { Item } from './items.ts';
+import { opensToColleagues } from './audience.ts';
+import { itemAbout, itemOf, type Item } from './items.ts';
 import type { Wanted } from './log.ts';
 
 interface Sources {
@@ -61,9 +61,10 @@ async function ticketItems(
   return rows.map(({ kind, holder, ...row }) => {
     const view = views.get(row.id) ?? null;
     const shown = showTicket(view === null ? row : { ...row, state: view.state, queue_ids: [...view.queueIds] }, view);
-    const type = kind === 'visitor' ? 'queue_ticket.state' : 'transfer_ticket.state';
     const about = { siteId: row.site_id, visitorId: row.visitor_id, operatorId: holder };
-    return { type, data: kind === 'visitor' ? shown : showTransferTicket(shown), keys: opensTo(type, about) };
+    return kind === 'visitor'
+      ? itemAbout('queue_ticket.state', shown, about)
+      : itemAbout('transfer_ticket.state', showTransferTicket(shown), about);
   });
 }
 
@@ -72,18 +73,18 @@ export async function lookAt(turns: Turns, accountId: AccountId, ticketIds: read
 }
 
 function requestItem(row: Awaited<ReturnType<typeof requestsById>>[number]): Item {
-  const { kind, holder, siteId, visitorId, operatorId } = row;
-  const type = kind === 'transfer' ? 'transfer_request.state' : 'engagement_request.state';
-  const keys = opensTo(type, { siteId, visitorId, operatorId });
-  // The one who hands a visitor on waits for the answer.
-  if (holder !== null) keys.push(...opensToColleagues(holder.id, [holder.siteId]));
-  return { type, data: kind === 'transfer' ? showTransferRequest(row) : showRequest(row), keys };
+  const { kind, holder } = row;
+  const item =
+    kind === 'transfer'
+      ? itemAbout('transfer_request.state', showTransferRequest(row), row)
+      : itemAbout('engagement_request.state', showRequest(row), row);
+  // The operator who hands a visitor on waits for the answer.
+  return holder === null ? item : { ...item, keys: [...item.keys, ...opensToColleagues(holder.id, [holder.siteId])] };
 }
 
 function engagementItem({ account_id: _account, ...row }: Awaited<ReturnType<typeof engagementsById>>[number]): Item {
-  const type = 'engagement.state';
   const about = { siteId: row.site_id, visitorId: row.visitor_id, operatorId: row.operator_id };
-  return { type, data: row, keys: opensTo(type, about) };
+  return itemAbout('engagement.state', row, about);
 }
 
 function operatorItem({
@@ -92,5 +93,5 @@ function operatorItem({
   ...row
 }: Awaited<ReturnType<typeof operatorsById>>[number]): Item {
   const sites = row.assignments.map(({ site_id }) => site_id);
-  return { type: 'operator.state', data: row, keys: opensToColleagues(row.id, sites) };
+  return itemOf('operator.state', row, opensToColleagues(row.id, sites));
 }

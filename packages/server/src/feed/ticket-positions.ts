@@ -5,8 +5,7 @@ import type { Things } from '../routing/load-board.ts';
 import { activeTicketsOf } from '../routing/tickets/store.ts';
 import { showNewTicket } from '../routing/tickets/ticket.ts';
 import type { Turns } from '../routing/turns.ts';
-import { opensTo } from './audience.ts';
-import type { Item } from './items.ts';
+import { itemAbout, type Item } from './items.ts';
 import { lookAt } from './states.ts';
 
 interface Parts {
@@ -74,12 +73,7 @@ export class TicketPositions {
         const now = `${view.state} ${view.position} ${view.estimatedWaitMs}`;
         said.set(view.id, now);
         if (this.#said.get(view.id) === now) continue;
-        const about = { siteId: null, visitorId: view.visitorId, operatorId: null };
-        items.push({
-          type: 'queue_ticket.state',
-          data: showNewTicket(view),
-          keys: opensTo('queue_ticket.state', about),
-        });
+        items.push(itemAbout('queue_ticket.state', showNewTicket(view), { visitorId: view.visitorId }));
       }
       this.#said = said;
       this.#deal(items);

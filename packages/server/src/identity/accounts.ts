@@ -1,10 +1,11 @@
 import type { Sql } from '../platform/database.ts';
 import { newId, type AccountId, type OperatorId, type SiteId } from '../platform/ids.ts';
 import { findKeyOwner, insertApiKey } from './api-keys/store.ts';
+import { newOperator } from './operators/operator.ts';
 import { insertOperator } from './operators/store.ts';
 import { hashSecret, newSecret, verifySecret } from './secrets.ts';
 import { endSessionsOfKey } from './sign-in/sessions/store.ts';
-import { siteDefaults } from './sites/site.ts';
+import { siteFields } from './sites/site.ts';
 import { insertSite } from './sites/store.ts';
 
 export interface NewKey {
@@ -24,18 +25,12 @@ export async function createAccount(sql: Sql, { accountName, email, key }: First
   const operatorId = newId<OperatorId>();
   const siteId = newId<SiteId>();
   await sql`INSERT INTO accounts (id, name) VALUES (${accountId}, ${accountName})`;
-  await insertOperator(sql, operatorId, accountId, {
-    name: 'Administrator',
-    email,
-    role: 'super_manager',
-    max_engagement_count: 1,
-    enabled: true,
-    display_name: null,
-  });
+  const administrator = newOperator({ name: 'Administrator', email, role: 'super_manager' });
+  await insertOperator(sql, operatorId, accountId, administrator);
   await insertSite(sql, {
     id: siteId,
     accountId,
-    settings: { ...siteDefaults, name: 'First site' },
+    settings: siteFields.complete({ name: 'First site' }, null),
     creator: operatorId,
   });
   await insertApiKey(sql, { id: key.id, accountId, operatorId, secretHash: await hashSecret(key.secret) }, 1);

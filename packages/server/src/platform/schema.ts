@@ -60,11 +60,11 @@ export function body<T extends Type.TProperties>(properties: T) {
  * The body of an update that may carry what a read gave: the named read-only fields are accepted and ignored.
  */
 export function update<T extends Type.TProperties>(properties: T, readOnly: readonly string[]) {
-  const ignored = Object.fromEntries(
-    readOnly.map((field) => [field, Type.Optional(Type.Unsafe<never>({ readOnly: true }))]),
-  );
   return Type.Unsafe<Partial<Type.Static<Type.TObject<T>>>>(
-    Type.Object({ ...Type.Partial(Type.Object(properties)).properties, ...ignored }, { additionalProperties: false }),
+    Type.Object(
+      { ...Type.Partial(Type.Object(properties)).properties, ...ignored(readOnly) },
+      { additionalProperties: false },
+    ),
   );
 }
 
@@ -73,12 +73,13 @@ export function update<T extends Type.TProperties>(properties: T, readOnly: read
  * are accepted and ignored.
  */
 export function put<T extends Type.TProperties>(properties: T, readOnly: readonly string[]) {
-  const ignored = Object.fromEntries(
-    readOnly.map((field) => [field, Type.Optional(Type.Unsafe<never>({ readOnly: true }))]),
-  );
   return Type.Unsafe<Type.Static<Type.TObject<T>>>(
-    Type.Object({ ...properties, ...ignored }, { additionalProperties: false }),
+    Type.Object({ ...properties, ...ignored(readOnly) }, { additionalProperties: false }),
   );
+}
+
+function ignored(names: readonly string[]) {
+  return Object.fromEntries(names.map((name) => [name, Type.Optional(Type.Unsafe<never>({ readOnly: true }))]));
 }
 
 /** `schema`, and rules that no schema can say. They are told with its other violations, and must bear any input. */

@@ -9,12 +9,13 @@ import { completeQueue, queueFields, queueStatus, type QueueGiven, type QueueRow
 import { supposeQueue } from './site-queues.ts';
 import { findQueue, queuesAlong } from './store.ts';
 
+const { site_id, ...fields } = queueFields.create;
 export const queueDraft = body({
-  site_id: uuid<'site'>(),
+  site_id,
   id: Type.Optional(
     Type.Unsafe<QueueId>({ ...uuid<'queue'>(), description: 'Of the queue that is to become so; none: a new one' }),
   ),
-  ...queueFields,
+  ...fields,
 });
 
 export const queuePreview = output('QueuePreview', {

@@ -1,10 +1,12 @@
 import { maxAffinitySec } from '@usher/contract/limits';
 import { media, type Medium } from '@usher/contract/media';
 import { welcomeFaults } from '@usher/contract/response-card';
-import { queueStatuses, unstaffedRules, type UnstaffedRule } from '@usher/contract/states';
+import { queueStatuses, unstaffedRules } from '@usher/contract/states';
 import Type from 'typebox';
 import type { Violation } from '../platform/errors.ts';
-import type { AccountId, QueueId, SchedulingPolicyId, SiteId, TeamId } from '../platform/ids.ts';
+import { assigned, computed, fieldsOf, fixed, internal, optional, required } from '../platform/fields.ts';
+import type { RowOf, SettingsOf } from '../platform/fields.ts';
+import type { AccountId, TeamId } from '../platform/ids.ts';
 import {
   body,
   checked,
@@ -63,11 +65,19 @@ const routingPolicy = body({
   ),
 });
 
-const affinity = body({
-  time_window_sec: Type.Integer({ minimum: 1, maximum: maxAffinitySec }),
+const capacityOutput = Type.Unsafe<CapacityPolicy>(
+  Type.Object({
+    type: oneOf(['fixed', 'variable'] as const),
+    capacity: Type.Optional(Type.Integer()),
+    multiplier: Type.Optional(Type.Number()),
+  }),
+);
+
+const routingOutput = Type.Object({
+  media: Type.Optional(mediumList),
+  team_ids: Type.Optional(Type.Array(uuid<'team'>())),
 });
 
-const whenUnstaffed = oneOf(unstaffedRules);
 const welcomeMessage = Type.String({
   description: 'Text, or a response card as JSON; 16 KiB at most. An empty text means not set',
 });
@@ -76,126 +86,62 @@ function welcomeViolations(text: unknown): Violation[] {
   return typeof text === 'string' ? welcomeFaults(text).map((detail) => ({ attribute: '', detail })) : [];
 }
 
-export const queueFields = {
-  name,
-  description: Type.Optional(nullable(description)),
-  capacity: Type.Optional(nullable(Type.Integer({ description: 'Deprecated and ignored: use capacity_policy' }))),
-  capacity_policy: capacityPolicy,
-  routing_policy: routingPolicy,
-  when_unstaffed: Type.Optional(nullable(whenUnstaffed)),
-  operator_ranking_enabled: Type.Optional(nullable(Type.Boolean())),
-  welcome_message: Type.Optional(checked(nullable(welcomeMessage), welcomeViolations)),
-  scheduling_policy_id: Type.Optional(nullable(uuid<'scheduling_policy'>())),
-  fallback_queue_id: Type.Optional(nullable(uuid<'queue'>())),
-  operator_affinity: Type.Optional(nullable(affinity)),
-};
-
-const readOnly = [
-  'id',
-  'available_properties',
-  'status',
-  'self_status',
-  'staffed',
-  'visitors_count',
-  'average_wait_time',
-  'created_at',
-  'updated_at',
-];
-
-export const queueInput = body({ site_id: uuid<'site'>(), ...queueFields });
-export const queueUpdate = put({ ...queueFields, site_id: Type.Optional(uuid<'site'>()) }, readOnly);
-
 export const queueStatus = oneOf(queueStatuses);
 
-export const queueOutput = output('Queue', {
-  id: uuid<'queue'>(),
-  site_id: uuid<'site'>(),
-  name,
-  description: nullable(description),
-  capacity: Type.Integer({ description: 'Effective capacity now' }),
-  capacity_policy: Type.Object({
-    type: oneOf(['fixed', 'variable'] as const),
-    capacity: Type.Optional(Type.Integer()),
-    multiplier: Type.Optional(Type.Number()),
+const table = {
+  id: assigned(uuid<'queue'>()),
+  account_id: internal<AccountId>(),
+  site_id: fixed(uuid<'site'>()),
+  name: required(name),
+  description: optional(description, null),
+  capacity: computed(Type.Integer({ description: 'Effective capacity now' }), {
+    input: Type.Optional(nullable(Type.Integer({ description: 'Deprecated and ignored: use capacity_policy' }))),
   }),
-  routing_policy: Type.Object({
-    media: Type.Optional(mediumList),
-    team_ids: Type.Optional(Type.Array(uuid<'team'>())),
+  capacity_policy: required(capacityPolicy, { output: capacityOutput, stored: 'json' }),
+  routing_policy: required(routingPolicy, { output: routingOutput, stored: 'json' }),
+  available_properties: computed(Type.Object({ media: mediumList })),
+  status: computed(queueStatus),
+  self_status: computed(queueStatus),
+  when_unstaffed: optional(oneOf(unstaffedRules), 'reject'),
+  operator_ranking_enabled: optional(Type.Boolean(), false),
+  welcome_message: optional(welcomeMessage, null, { rules: welcomeViolations }),
+  scheduling_policy_id: optional(uuid<'scheduling_policy'>(), null),
+  fallback_queue_id: optional(uuid<'queue'>(), null),
+  operator_affinity: optional(body({ time_window_sec: Type.Integer({ minimum: 1, maximum: maxAffinitySec }) }), null, {
+    stored: 'json',
   }),
-  available_properties: Type.Object({ media: mediumList }),
-  status: queueStatus,
-  self_status: queueStatus,
-  when_unstaffed: whenUnstaffed,
-  operator_ranking_enabled: Type.Boolean(),
-  welcome_message: nullable(welcomeMessage),
-  scheduling_policy_id: nullable(uuid<'scheduling_policy'>()),
-  fallback_queue_id: nullable(uuid<'queue'>()),
-  operator_affinity: nullable(affinity),
-  staffed: Type.Boolean({ description: 'Whether an operator who can serve it is available now, busy or not' }),
-  visitors_count: Type.Integer({
-    description: 'Visitors waiting in the queue now, including those offered to an operator or transferred to it',
-  }),
-  average_wait_time: Type.Number({
-    description: 'Seconds, mean of the last 100 visitors who left it for an engagement',
-  }),
-  created_at: timestamp,
-  updated_at: timestamp,
-});
+  staffed: computed(
+    Type.Boolean({ description: 'Whether an operator who can serve it is available now, busy or not' }),
+  ),
+  visitors_count: computed(
+    Type.Integer({
+      description: 'Visitors waiting in the queue now, including those offered to an operator or transferred to it',
+    }),
+  ),
+  average_wait_time: computed(
+    Type.Number({ description: 'Seconds, mean of the last 100 visitors who left it for an engagement' }),
+  ),
+  version: internal<number>(),
+  created_at: assigned(timestamp),
+  updated_at: assigned(timestamp),
+};
+
+export const queueFields = fieldsOf(table);
+export const queueInput = body(queueFields.create);
+export const queueUpdate = put(queueFields.update, queueFields.readOnly);
+export const queueOutput = output('Queue', queueFields.output);
 
 export type QueueOutput = Type.Static<typeof queueOutput>;
 export type QueueGiven = Type.Static<typeof queueUpdate>;
+export type QueueRow = RowOf<typeof table>;
+/** What requests set of a queue; its status and counts are computed. */
+export type StoredQueue = SettingsOf<typeof table>;
 
-/** What is written of a queue; its status and counts are evaluated. */
-export interface StoredQueue {
-  readonly name: string;
-  readonly description: string | null;
-  readonly capacity_policy: CapacityPolicy;
-  readonly routing_policy: { readonly media?: Medium[]; readonly team_ids?: TeamId[] };
-  readonly when_unstaffed: UnstaffedRule;
-  readonly operator_ranking_enabled: boolean;
-  readonly welcome_message: string | null;
-  readonly scheduling_policy_id: SchedulingPolicyId | null;
-  readonly fallback_queue_id: QueueId | null;
-  readonly operator_affinity: { readonly time_window_sec: number } | null;
-}
-
-export interface QueueRow extends StoredQueue {
-  readonly id: QueueId;
-  readonly account_id: AccountId;
-  readonly site_id: SiteId;
-  readonly version: number;
-  readonly created_at: Date;
-  readonly updated_at: Date;
-}
-
-const unset: Omit<StoredQueue, 'name' | 'capacity_policy' | 'routing_policy'> = {
-  description: null,
-  when_unstaffed: 'reject',
-  operator_ranking_enabled: false,
-  welcome_message: null,
-  scheduling_policy_id: null,
-  fallback_queue_id: null,
-  operator_affinity: null,
-};
-
-/** D7.2: an optional field left out keeps its value (or is unset, in a new queue); null unsets it. */
 export function completeQueue(given: QueueGiven, current: StoredQueue | null): StoredQueue {
-  const before = current ?? unset;
-  const keep = <Field extends keyof typeof unset>(field: Field): (typeof unset)[Field] =>
-    given[field] === undefined ? before[field] : ((given[field] ?? unset[field]) as (typeof unset)[Field]);
-  return {
-    name: given.name,
-    capacity_policy: given.capacity_policy,
-    routing_policy: normalizeRouting(given.routing_policy),
-    description: keep('description'),
-    when_unstaffed: keep('when_unstaffed'),
-    operator_ranking_enabled: keep('operator_ranking_enabled'),
-    // An empty text greets nobody: it means not set.
-    welcome_message: keep('welcome_message') || null,
-    scheduling_policy_id: keep('scheduling_policy_id'),
-    fallback_queue_id: keep('fallback_queue_id'),
-    operator_affinity: keep('operator_affinity'),
-  };
+  const queue = queueFields.complete(given, current);
+  // An empty text greets nobody: it means not set.
+  const welcome_message = queue.welcome_message || null;
+  return { ...queue, welcome_message, routing_policy: normalizeRouting(queue.routing_policy) };
 }
 
 /** Sets, as the document calls them: without duplicates, media in their usual order. */

@@ -9,7 +9,7 @@ import type { QueueId, SiteId } from '../platform/ids.ts';
 import { cutPage, nextPage, optionalPageQuery, pageWindow } from '../platform/paging.ts';
 import { list, uuid } from '../platform/schema.ts';
 import { changeQueue, createQueue, removeQueue, type ChangedQueue } from './change-queue.ts';
-import { queueInput, queueOutput, queueUpdate, type QueueOutput, type QueueRow } from './queue.ts';
+import { queueFields, queueInput, queueOutput, queueUpdate, type QueueOutput, type QueueRow } from './queue.ts';
 import { previewQueue, queueDraft, queuePreview } from './preview-queue.ts';
 import { readQueue, type SiteQueues } from './site-queues.ts';
 import { findQueue } from './store.ts';
@@ -17,19 +17,7 @@ import { findQueue } from './store.ts';
 const tags = ['Queues'];
 export const queueParams = Type.Object({ queue_id: uuid<'queue'>() });
 
-/** What it is set to, and not how it fares. */
-const told = {
-  of: queueOutput,
-  omits: [
-    'capacity',
-    'available_properties',
-    'status',
-    'self_status',
-    'staffed',
-    'visitors_count',
-    'average_wait_time',
-  ],
-} satisfies Partial<Audited>;
+const audited = { of: queueOutput, ...queueFields.audit } satisfies Partial<Audited>;
 
 export function queueRoutes(app: App, siteQueues: SiteQueues): void {
   listRoute(app, siteQueues);
@@ -40,7 +28,7 @@ export function queueRoutes(app: App, siteQueues: SiteQueues): void {
       config: {
         access: { operator: 'super_manager', site: 'body.site_id' },
         settles: true,
-        audit: { action: 'queue.create', ...told },
+        audit: { action: 'queue.create', ...audited },
       },
       schema: {
         tags,
@@ -88,7 +76,7 @@ export function queueRoutes(app: App, siteQueues: SiteQueues): void {
       config: {
         access: { operator: 'super_manager', site: 'resource' },
         settles: true,
-        audit: { action: 'queue.update', ...told },
+        audit: { action: 'queue.update', ...audited },
       },
       schema: {
         tags,
@@ -108,7 +96,7 @@ export function queueRoutes(app: App, siteQueues: SiteQueues): void {
       config: {
         access: { operator: 'super_manager', site: 'resource' },
         settles: true,
-        audit: { action: 'queue.delete', ...told },
+        audit: { action: 'queue.delete', ...audited },
       },
       schema: {
         tags,

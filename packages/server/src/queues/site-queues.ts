@@ -4,7 +4,7 @@ import type { Sql } from '../platform/database.ts';
 import type { AccountId, QueueId, SchedulingPolicyId, SiteId, TeamId } from '../platform/ids.ts';
 import { RowCache } from '../platform/row-cache.ts';
 import { compileHours, isOpen, nextChange, type CompiledHours } from '../schedules/hours.ts';
-import { mediaOf, type QueueOutput, type QueueRow } from './queue.ts';
+import { mediaOf, queueFields, type QueueOutput, type QueueRow } from './queue.ts';
 import { outlookOf, type Outlook } from './outlook.ts';
 import { evaluate, staffs, type QueueFacts } from './status.ts';
 import {
@@ -126,29 +126,15 @@ function outputOf(row: QueueRow, facts: ReadonlyMap<QueueId, QueueFacts>, count:
   const own = facts.get(row.id);
   if (own === undefined) throw new Error('a queue has no facts');
   const { self_status, status, capacity, media } = evaluate(own, facts);
-  return {
-    id: row.id,
-    site_id: row.site_id,
-    name: row.name,
-    description: row.description,
+  return queueFields.show(row, {
     capacity,
-    capacity_policy: row.capacity_policy,
-    routing_policy: row.routing_policy,
     available_properties: { media: [...media] },
     status,
     self_status,
-    when_unstaffed: row.when_unstaffed,
-    operator_ranking_enabled: row.operator_ranking_enabled,
-    welcome_message: row.welcome_message,
-    scheduling_policy_id: row.scheduling_policy_id,
-    fallback_queue_id: row.fallback_queue_id,
-    operator_affinity: row.operator_affinity,
     staffed: own.staff.length > 0,
     visitors_count: count?.visitors ?? 0,
     average_wait_time: Math.round((count?.average_wait ?? 0) * 1000) / 1000,
-    created_at: row.created_at,
-    updated_at: row.updated_at,
-  };
+  });
 }
 
 /** One queue as it is now, read on `sql`: also inside the transaction that has just changed it. */

@@ -2,31 +2,13 @@ import type { Medium } from '@usher/contract/media';
 import type { Sql } from '../platform/database.ts';
 import type { AccountId, OperatorId, QueueId, SchedulingPolicyId, SiteId, TeamId } from '../platform/ids.ts';
 import type { PolicyRow } from '../schedules/policy.ts';
-import type { QueueRow, StoredQueue } from './queue.ts';
+import { queueFields, type QueueRow, type StoredQueue } from './queue.ts';
 
-export const queueColumns = [
-  'id',
-  'account_id',
-  'site_id',
-  'name',
-  'description',
-  'capacity_policy',
-  'routing_policy',
-  'when_unstaffed',
-  'operator_ranking_enabled',
-  'welcome_message',
-  'scheduling_policy_id',
-  'fallback_queue_id',
-  'operator_affinity',
-  'version',
-  'created_at',
-  'updated_at',
-] as const;
+const { columns } = queueFields;
 
 export async function findQueue(sql: Sql, accountId: AccountId, id: QueueId): Promise<QueueRow | null> {
-  const [row] = await sql<
-    QueueRow[]
-  >`SELECT ${sql(queueColumns)} FROM queues WHERE id = ${id} AND account_id = ${accountId}`;
+  const [row] = await sql<QueueRow[]>`
+    SELECT ${sql(columns)} FROM queues WHERE id = ${id} AND account_id = ${accountId}`;
   return row ?? null;
 }
 
@@ -37,7 +19,7 @@ export async function queuesOfSite(sql: Sql, siteId: SiteId): Promise<QueueRow[]
       SELECT id, fallback_queue_id FROM queues WHERE site_id = ${siteId}
       UNION
       SELECT q.id, q.fallback_queue_id FROM queues q JOIN linked ON q.id = linked.fallback_queue_id)
-    SELECT ${sql(queueColumns)} FROM queues WHERE id IN (SELECT id FROM linked) ORDER BY created_at, id`;
+    SELECT ${sql(columns)} FROM queues WHERE id IN (SELECT id FROM linked) ORDER BY created_at, id`;
 }
 
 /** The queue and those its fallbacks lead to, in that order. A chain has no circle: nobody could store one. */
@@ -48,7 +30,7 @@ export async function queuesAlong(sql: Sql, accountId: AccountId, start: QueueId
       UNION ALL
       SELECT q.id, q.fallback_queue_id, step + 1 FROM queues q JOIN path ON q.id = path.fallback_queue_id)
       CYCLE id SET looped USING visited
-    SELECT ${sql(queueColumns.map((column) => `queues.${column}`))}
+    SELECT ${sql(columns.map((column) => `queues.${column}`))}
       FROM path JOIN queues ON queues.id = path.id
      WHERE NOT looped
      ORDER BY step`;
@@ -59,8 +41,13 @@ export async function insertQueue(
   place: { id: QueueId; accountId: AccountId; siteId: SiteId },
   queue: StoredQueue,
 ): Promise<QueueRow> {
-  const values = { id: place.id, account_id: place.accountId, site_id: place.siteId, ...stored(sql, queue) };
-  const [row] = await sql<QueueRow[]>`INSERT INTO queues ${sql(values)} RETURNING ${sql(queueColumns)}`;
+  const values = {
+    id: place.id,
+    account_id: place.accountId,
+    site_id: place.siteId,
+    ...queueFields.values(sql, queue),
+  };
+  const [row] = await sql<QueueRow[]>`INSERT INTO queues ${sql(values)} RETURNING ${sql(columns)}`;
   if (row === undefined) throw new Error('the inserted queue did not come back');
   await replaceTeams(sql, row);
   return row;
@@ -68,9 +55,9 @@ export async function insertQueue(
 
 export async function updateQueue(sql: Sql, id: QueueId, queue: StoredQueue): Promise<QueueRow> {
   const [row] = await sql<QueueRow[]>`
-    UPDATE queues SET ${sql(stored(sql, queue))}, version = version + 1, updated_at = now()
+    UPDATE queues SET ${sql(queueFields.values(sql, queue))}, version = version + 1, updated_at = now()
      WHERE id = ${id}
-    RETURNING ${sql(queueColumns)}`;
+    RETURNING ${sql(columns)}`;
   if (row === undefined) throw new Error('a locked queue has vanished');
   await replaceTeams(sql, row);
   return row;
@@ -156,14 +143,4 @@ export async function countVisitors(sql: Sql, ids: readonly QueueId[]): Promise<
     SELECT queue_id AS id, visitors, coalesce((SELECT avg(wait) FROM unnest(waits) AS wait), 0)::float8 / 1000 AS average_wait
       FROM queue_states
      WHERE queue_id = ANY(${[...ids]}::uuid[])`;
-}
-
-function stored(sql: Sql, queue: StoredQueue) {
-  const { capacity_policy, routing_policy, operator_affinity, ...plain } = queue;
-  return {
-    ...plain,
-    capacity_policy: sql.json(capacity_policy),
-    routing_policy: sql.json(routing_policy),
-    operator_affinity: operator_affinity === null ? null : sql.json(operator_affinity),
-  };
 }

@@ -11,9 +11,9 @@ import {
   type TeamId,
   type VisitorId,
 } from '../platform/ids.ts';
-import { mediaOf, type QueueRow } from '../queues/queue.ts';
+import { mediaOf, queueFields, type QueueRow } from '../queues/queue.ts';
 import { compiledHours } from '../queues/site-queues.ts';
-import { policiesById, queueColumns } from '../queues/store.ts';
+import { policiesById } from '../queues/store.ts';
 import { newBoard, type Board } from './board/board.ts';
 import { mediaSet } from './board/structures/media.ts';
 import {
@@ -148,7 +148,7 @@ const memoryColumns = (sql: Sql) => sql`
 
 async function readQueues(sql: Sql, accountId: AccountId, ids: readonly string[] | null): Promise<StoredQueue[]> {
   return sql<StoredQueue[]>`
-    SELECT ${sql(queueColumns.map((column) => `q.${column}`))}, ${memoryColumns(sql)},
+    SELECT ${sql(queueFields.columns.map((column) => `q.${column}`))}, ${memoryColumns(sql)},
            coalesce((SELECT jsonb_object_agg(r.operator_id, r.rank) FROM queue_rankings r WHERE r.queue_id = q.id), '{}') AS ranks
       FROM queues q
       LEFT JOIN queue_states s ON s.queue_id = q.id

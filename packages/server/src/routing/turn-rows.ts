@@ -1,5 +1,5 @@
-import { makeEvent } from '../events/catalogue.ts';
-import type { Changes, Happening } from './board/structures/changes.ts';
+import { eventRows } from '../events/append.ts';
+import type { Changes } from './board/structures/changes.ts';
 import { mediaList } from './board/structures/media.ts';
 import type { Call, Engagement, Operator, Queue, Request, Ticket } from './board/structures/state.ts';
 import type { Things } from './load-board.ts';
@@ -28,10 +28,10 @@ export function rowsOf(changes: Changes, at: Date) {
     newRequests: JSON.stringify(newRequests.map(newRequestRow)),
     oldRequests: JSON.stringify(oldRequests.map(requestRow)),
     newEngagements: JSON.stringify(
-      newEngagements.map((each) => ({ ...newEngagementRow(each), ...toldIn(changes, each) })),
+      newEngagements.map((each) => ({ ...newEngagementRow(each), ...undeliveredIn(changes, each) })),
     ),
     oldEngagements: JSON.stringify(
-      oldEngagements.map((each) => ({ ...engagementRow(each), ...toldIn(changes, each) })),
+      oldEngagements.map((each) => ({ ...engagementRow(each), ...undeliveredIn(changes, each) })),
     ),
     begun: idsOf(newEngagements.filter(({ endedAt }) => endedAt === null)),
     ended: idsOf(oldEngagements.filter(({ endedAt }) => endedAt !== null)),
@@ -49,8 +49,7 @@ export function rowsOf(changes: Changes, at: Date) {
     /** Engagements in which somebody hung up. */
     hungUp: [...changes.calls].filter(({ endedBy }) => endedBy !== null).map(({ engagementId }) => engagementId),
     upgrades: changes.upgrades,
-    events: JSON.stringify(changes.events.map((happening) => eventRow(happening, at))),
-    hearers: changes.events.filter(({ about }) => about.heardBy.length > 0).map(hearerRow),
+    events: eventRows(changes.events, at),
     things: JSON.stringify(things),
     moved: whatMoved(changes),
   };
@@ -151,7 +150,7 @@ function engagementRow(engagement: Engagement) {
     operator_team_ids: engagement.operatorTeams,
     end_reason: engagement.endReason,
     ended_at: instant(engagement.endedAt),
-    heard_by: engagement.heardBy,
+    heard_by: engagement.subscribers,
   };
 }
 
@@ -237,9 +236,9 @@ interface PresenceSettings {
 }
 
 /** How many chat messages of the turn the visitor has yet to acknowledge. Messages of the system are not counted. */
-function toldIn({ messages }: Changes, { id }: Engagement) {
-  const told = messages.filter(({ engagementId, sender }) => engagementId === id && sender.type === 'operator');
-  return { to_visitor: told.length };
+function undeliveredIn({ messages }: Changes, { id }: Engagement) {
+  const sent = messages.filter(({ engagementId, sender }) => engagementId === id && sender.type === 'operator');
+  return { to_visitor: sent.length };
 }
 
 function messageRow(message: Changes['messages'][number]) {
@@ -251,26 +250,5 @@ function messageRow(message: Changes['messages'][number]) {
     sender_id: message.sender.id,
     content: message.content,
     attachment: message.attachment,
-  };
-}
-
-/** Webhooks that were brought along, and whose message it is if it is one. */
-function hearerRow({ id, about, fields }: Happening) {
-  const sender = 'message' in fields ? fields.message.sender.type : null;
-  return { event_id: id, heard_by: about.heardBy, sender };
-}
-
-/** Checked against its schema: an event that does not fit the catalogue is not written, nor is what caused it. */
-function eventRow({ type, id, about, fields }: Happening, at: Date) {
-  return {
-    id,
-    type,
-    site_id: about.siteId,
-    ticket_id: about.ticketId,
-    request_id: about.requestId,
-    engagement_id: about.engagementId,
-    visitor_id: about.visitorId,
-    operator_id: about.operatorId,
-    payload: makeEvent(type, { id, at }, fields as never),
   };
 }

@@ -1,8 +1,8 @@
-import type { Sql } from '../platform/database.ts';
-import { deliveriesOf, deliveriesToRegistered, toldColumns } from '../events/told.ts';
+import { piece, type Sql } from '../platform/database.ts';
+import { appendRows } from '../events/append.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { Changes } from './board/structures/changes.ts';
-import { toldUpgrades } from './told-upgrades.ts';
+import { appendUpgradeStates } from './media-upgrade.ts';
 import { instant, rowsOf, type TurnRows } from './turn-rows.ts';
 
 /** What a turn leaves on the account's row. */
@@ -42,7 +42,7 @@ async function writeRows(sql: Sql, mark: TurnMark, rows: TurnRows): Promise<void
          ${engagementWrites(sql, rows, accountId)},
          ${queueWrites(sql, rows)},
          ${presenceWrites(sql, rows)},
-         ${messageAndEventWrites(sql, rows)},
+         ${messageAndEventWrites(sql, mark, rows)},
          ${rareWrites(sql, rows)}
          moved AS (
            INSERT INTO board_moves (account_id, version, previous, things)
@@ -188,7 +188,7 @@ function presenceWrites(sql: Sql, rows: TurnRows) {
             WHERE v.id = l.id)`;
 }
 
-function messageAndEventWrites(sql: Sql, rows: TurnRows) {
+function messageAndEventWrites(sql: Sql, { accountId, now }: TurnMark, rows: TurnRows) {
   return sql`
          messages AS (
            INSERT INTO chat_messages (account_id, engagement_id, sub_engagement_id, id, sender_type, sender_id, target, type,
@@ -199,23 +199,11 @@ function messageAndEventWrites(sql: Sql, rows: TurnRows) {
              FROM turn, json_to_recordset(${rows.messages}::text::json) AS m (
                     id uuid, engagement_id uuid, sub_engagement_id uuid, sender_type text, sender_id uuid, content text,
                     attachment json)),
-         told AS (
-           INSERT INTO events (account_id, id, type, site_id, ticket_id, request_id, engagement_id, visitor_id, operator_id,
-                               occurred_at, payload)
-           SELECT turn.account_id, id, type, site_id, ticket_id, request_id, engagement_id, visitor_id, operator_id, turn.at, payload
-             FROM turn, json_to_recordset(${rows.events}::text::json) AS e (
-                    id uuid, type text, site_id uuid, ticket_id uuid, request_id uuid, engagement_id uuid, visitor_id uuid,
-                    operator_id uuid, payload json)
-            -- Not before the rows of their engagements are ours: a message that came before the end is told before it.
-            WHERE (SELECT count(*) FROM old_engagements) >= 0
-           RETURNING ${toldColumns(sql)}),
-         heard AS (${rows.hearers.length === 0 ? deliveriesToRegistered(sql) : deliveriesOf(sql, hearersOf(sql, rows))})`;
+         ${appendRows(sql, { accountId, at: new Date(now) }, rows.events, engagementsAreLocked(sql))}`;
 }
 
-function hearersOf(sql: Sql, { hearers }: TurnRows) {
-  return sql`json_to_recordset(${JSON.stringify(hearers)}::text::json) AS h (event_id uuid, heard_by uuid[], sender text)
-        ON h.event_id = t.id`;
-}
+/** Events wait for the rows of their engagements: a message that came before the end is appended before it. */
+const engagementsAreLocked = piece((sql) => sql`(SELECT count(*) FROM old_engagements) >= 0`);
 
 /** What few turns have to write: it is part of the statement of those alone, as every part costs something to set up. */
 function rareWrites(sql: Sql, rows: TurnRows) {
@@ -244,7 +232,7 @@ function upgradeWrites(sql: Sql, rows: TurnRows) {
             WHERE u.id = ANY(${rows.upgrades}::uuid[])
                OR (u.engagement_id = ANY(${rows.hungUp}::uuid[]) AND u.state = 'pending')
            RETURNING u.*),
-         told_upgrades AS (${toldUpgrades(sql)}),`;
+         upgrade_states AS (${appendUpgradeStates(sql)}),`;
 }
 
 function callWrites(sql: Sql, rows: TurnRows) {

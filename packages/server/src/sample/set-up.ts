@@ -5,10 +5,11 @@ import { destinationFor } from '../events/destination.ts';
 import { newSecret as newWebhookSecret, purposeOfSecret } from '../events/webhook-secret.ts';
 import { insertApiKey } from '../identity/api-keys/store.ts';
 import { lockAccount } from '../identity/lock-account.ts';
+import { newOperator } from '../identity/operators/operator.ts';
 import { insertOperator, replaceAssignments } from '../identity/operators/store.ts';
 import type { Seal } from '../identity/sealer.ts';
 import { hashSecret, newSecret } from '../identity/secrets.ts';
-import { siteDefaults } from '../identity/sites/site.ts';
+import { siteFields } from '../identity/sites/site.ts';
 import { insertSite } from '../identity/sites/store.ts';
 import { insertTeam } from '../identity/teams/store.ts';
 import { inTransaction, type Sql } from '../platform/database.ts';
@@ -21,10 +22,11 @@ import {
   type SiteId,
   type TeamId,
 } from '../platform/ids.ts';
-import type { StoredQueue } from '../queues/queue.ts';
+import { queueFields, type StoredQueue } from '../queues/queue.ts';
 import { changeRankings } from '../queues/rankings/store.ts';
 import { insertQueue } from '../queues/store.ts';
 import { compileHours, isOpen } from '../schedules/hours.ts';
+import { policyFields } from '../schedules/policy.ts';
 import { insertPolicy } from '../schedules/store.ts';
 import { insertWebhook } from '../webhooks/registrations/store.ts';
 import type { PolicyName, SceneQueue, TeamName } from '@usher/sample/scene';
@@ -79,7 +81,7 @@ async function join(sql: Sql, { account_id, site_id }: SampleRow, caller: Operat
 
 async function make(sql: Sql, { scene, accountId, caller, receiverUrl, seal, secretHash }: Wanted): Promise<SampleRow> {
   const siteId = newId<SiteId>();
-  const settings = { ...siteDefaults, name: scene.siteName, time_zone: scene.timeZone };
+  const settings = siteFields.complete({ name: scene.siteName, time_zone: scene.timeZone }, null);
   await insertSite(sql, { id: siteId, accountId, settings, creator: caller });
   const place = { scene, accountId, siteId };
   const teamIds = await makeTeams(sql, place);
@@ -126,14 +128,8 @@ async function makeOperators(
   const ids: OperatorId[] = [];
   for (const player of scene.players) {
     const id = newId<OperatorId>();
-    await insertOperator(sql, id, accountId, {
-      name: `${player.name} (sample)`,
-      email: scene.emailOf(player, id),
-      role: 'operator',
-      max_engagement_count: player.most,
-      display_name: null,
-      enabled: true,
-    });
+    const [name, email] = [`${player.name} (sample)`, scene.emailOf(player, id)];
+    await insertOperator(sql, id, accountId, newOperator({ name, email, max_engagement_count: player.most }));
     const team_ids = player.teams.map((name) => idIn(teamIds, name));
     await replaceAssignments(sql, accountId, id, [{ site_id: siteId, role: 'operator', team_ids }]);
     await insertApiKey(sql, { id: newId<string>(), accountId, operatorId: id, secretHash }, 1);
@@ -147,7 +143,8 @@ async function makePolicies(
   { scene, accountId, siteId }: Place,
 ): Promise<Map<PolicyName, SchedulingPolicyId>> {
   const ids = new Map<PolicyName, SchedulingPolicyId>();
-  for (const [name, policy] of Object.entries(scene.policies(new Date()))) {
+  for (const [name, given] of Object.entries(scene.policies(new Date()))) {
+    const policy = policyFields.complete(given, null);
     const { id } = await insertPolicy(sql, { id: newId(), accountId, siteId, policy });
     ids.set(name as PolicyName, id);
   }
@@ -175,7 +172,7 @@ async function makeQueues(sql: Sql, { scene, accountId, siteId }: Place, made: M
 }
 
 function storedQueue(queue: SceneQueue, made: Made, queueIds: ReadonlyMap<string, QueueId>): StoredQueue {
-  return {
+  const given = {
     name: queue.name,
     description: queue.description,
     capacity_policy: queue.capacity,
@@ -185,11 +182,11 @@ function storedQueue(queue: SceneQueue, made: Made, queueIds: ReadonlyMap<string
     },
     when_unstaffed: queue.takesAnyway === true ? 'accept' : 'reject',
     operator_ranking_enabled: queue.ranked !== undefined,
-    welcome_message: queue.welcome ?? null,
+    welcome_message: queue.welcome,
     scheduling_policy_id: idIn(made.policyIds, queue.policy),
     fallback_queue_id: queue.fallback === undefined ? null : idIn(queueIds, queue.fallback),
-    operator_affinity: null,
-  };
+  } as const;
+  return queueFields.complete(given, null);
 }
 
 async function makeHistory(

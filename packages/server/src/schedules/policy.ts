@@ -1,7 +1,9 @@
 import { timeShape, weekdays } from '@usher/contract/opening-times';
 import Type from 'typebox';
-import type { AccountId, SchedulingPolicyId, SiteId } from '../platform/ids.ts';
-import { body, checked, description, list, name, nullable, output, put, timestamp, uuid } from '../platform/schema.ts';
+import { assigned, fieldsOf, fixed, internal, optional, required } from '../platform/fields.ts';
+import type { RowOf, SettingsOf } from '../platform/fields.ts';
+import type { AccountId } from '../platform/ids.ts';
+import { body, checked, description, list, name, output, put, timestamp, uuid } from '../platform/schema.ts';
 import { datePattern, hoursViolations, normalizeDays, type HoursPolicy } from './business-hours.ts';
 import { canonicalTimeZone } from './time-zones.ts';
 
@@ -29,26 +31,39 @@ const exception = body({
   closes_at: Type.Optional(time),
 });
 
-const fields = {
-  name,
-  description: Type.Optional(nullable(description)),
-  timezone,
-  business_hours: list(businessHours, { minItems: 1 }),
-  exceptions: Type.Optional(nullable(list(exception))),
+const table = {
+  id: assigned(uuid<'scheduling_policy'>()),
+  account_id: internal<AccountId>(),
+  site_id: fixed(uuid<'site'>()),
+  name: required(name),
+  description: optional(description, null),
+  timezone: required(timezone),
+  business_hours: required(list(businessHours, { minItems: 1 }), {
+    output: Type.Array(businessHours),
+    stored: 'json',
+  }),
+  exceptions: optional(list(exception), [], { output: Type.Array(exception), stored: 'json' }),
+  version: internal<number>(),
+  created_at: assigned(timestamp),
+  updated_at: assigned(timestamp),
 };
 
-const readOnly = ['id', 'created_at', 'updated_at'];
+export const policyFields = fieldsOf(table);
+export const policyInput = checked(body(policyFields.create), hoursRules);
+export const policyUpdate = checked(put(policyFields.update, policyFields.readOnly), hoursRules);
+export const policyOutput = output('SchedulingPolicy', policyFields.output);
 
-export const policyInput = checked(body({ site_id: uuid<'site'>(), ...fields }), hoursRules);
-export const policyUpdate = checked(put({ ...fields, site_id: Type.Optional(uuid<'site'>()) }, readOnly), hoursRules);
+export type PolicyRow = RowOf<typeof table>;
+export type StoredPolicy = SettingsOf<typeof table>;
 
-/** The hours of a policy that may not be stored yet, and from when on they are looked at. */
+const { site_id, business_hours, exceptions } = policyFields.create;
+/** The hours of a policy that may not be stored, and the days to show. */
 export const hoursDraft = checked(
   body({
-    site_id: uuid<'site'>(),
+    site_id,
     timezone,
-    business_hours: fields.business_hours,
-    exceptions: fields.exceptions,
+    business_hours,
+    exceptions,
     from: Type.Optional(Type.String({ format: 'date-time', description: 'In the first day that is shown; none: now' })),
     days: Type.Integer({ minimum: 1, maximum: 31, default: 14 }),
   }),
@@ -79,43 +94,15 @@ function tooManyToCompile({
   return [{ attribute: '/exceptions', detail }];
 }
 
-export const policyOutput = output('SchedulingPolicy', {
-  id: uuid<'scheduling_policy'>(),
-  site_id: uuid<'site'>(),
-  name,
-  description: nullable(description),
-  timezone,
-  business_hours: Type.Array(businessHours),
-  exceptions: Type.Array(exception),
-  created_at: timestamp,
-  updated_at: timestamp,
-});
-
-type PolicyFields = Pick<Type.Static<typeof policyInput>, 'name' | 'timezone' | 'business_hours'> & {
-  readonly description?: string | null;
-  readonly exceptions?: Type.Static<typeof exception>[] | null;
-};
-
-export interface PolicyRow extends Type.Static<typeof policyOutput> {
-  readonly id: SchedulingPolicyId;
-  readonly site_id: SiteId;
-  readonly account_id: AccountId;
-  readonly version: number;
-}
-
-export type StoredPolicy = Pick<PolicyRow, 'name' | 'description' | 'timezone' | 'business_hours' | 'exceptions'>;
-
-/** D6.5 as stored and shown: days in week order, the zone in its canonical spelling. What is left out keeps its value. */
-export function normalizePolicy(given: PolicyFields, current: StoredPolicy | null): StoredPolicy {
-  const { description: text = current?.description ?? null, exceptions = current?.exceptions ?? [] } = given;
+/** D6.5 as stored and shown: days in week order, the zone in its canonical spelling. */
+export function completePolicy(given: Type.Static<typeof policyUpdate>, current: StoredPolicy | null): StoredPolicy {
+  const policy = policyFields.complete(given, current);
   return {
-    name: given.name,
-    description: text,
-    timezone: canonicalTimeZone(given.timezone) ?? given.timezone,
-    business_hours: given.business_hours.map((hours) => ({
+    ...policy,
+    timezone: canonicalTimeZone(policy.timezone) ?? policy.timezone,
+    business_hours: policy.business_hours.map((hours) => ({
       ...hours,
       days_of_week: normalizeDays(hours.days_of_week),
     })),
-    exceptions: exceptions ?? [],
   };
 }

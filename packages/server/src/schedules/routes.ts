@@ -12,7 +12,7 @@ import { cutPage, nextPage, optionalPageQuery, pageWindow } from '../platform/pa
 import { list, nullable, output, timestamp, uuid } from '../platform/schema.ts';
 import { compileHours, intervals, type OpenInterval } from './hours.ts';
 import { outlookOf } from './outlook.ts';
-import { hoursDraft, normalizePolicy, policyInput, policyOutput, policyUpdate, type PolicyRow } from './policy.ts';
+import { completePolicy, hoursDraft, policyInput, policyOutput, policyUpdate, type PolicyRow } from './policy.ts';
 import {
   deletePolicy,
   findPolicy,
@@ -68,7 +68,7 @@ export function policyRoutes(app: App): void {
     },
     async (request, reply) => {
       const { site_id: siteId } = request.body;
-      const policy = normalizePolicy(request.body, null);
+      const policy = completePolicy(request.body, null);
       const row = await insertPolicy(request.sql, { id: newId(), accountId: accountOf(request), siteId, policy });
       reply.code(201).header('location', `/queues/scheduling_policies/${row.id}`);
       return tagged(reply, row);
@@ -256,7 +256,7 @@ async function changePolicy(
     if (given.site_id !== undefined && given.site_id !== current.site_id) {
       throw invalid([{ attribute: '/site_id', detail: 'cannot be changed' }]);
     }
-    return updatePolicy(sql, id, normalizePolicy(given, current));
+    return updatePolicy(sql, id, completePolicy(given, current));
   });
 }
 

@@ -1,20 +1,8 @@
 import type { Sql } from '../platform/database.ts';
 import type { AccountId, QueueId, SchedulingPolicyId, SiteId } from '../platform/ids.ts';
-import type { PolicyRow, StoredPolicy } from './policy.ts';
+import { policyFields, type PolicyRow, type StoredPolicy } from './policy.ts';
 
-const columns = [
-  'id',
-  'account_id',
-  'site_id',
-  'name',
-  'description',
-  'timezone',
-  'business_hours',
-  'exceptions',
-  'version',
-  'created_at',
-  'updated_at',
-] as const;
+const { columns } = policyFields;
 
 export async function findPolicy(sql: Sql, accountId: AccountId, id: SchedulingPolicyId): Promise<PolicyRow | null> {
   const [row] = await sql<PolicyRow[]>`
@@ -44,7 +32,7 @@ interface NewPolicy {
 }
 
 export async function insertPolicy(sql: Sql, { id, accountId, siteId, policy }: NewPolicy): Promise<PolicyRow> {
-  const values = { id, account_id: accountId, site_id: siteId, ...stored(sql, policy) };
+  const values = { id, account_id: accountId, site_id: siteId, ...policyFields.values(sql, policy) };
   const [row] = await sql<PolicyRow[]>`INSERT INTO scheduling_policies ${sql(values)} RETURNING ${sql(columns)}`;
   if (row === undefined) throw new Error('the inserted policy did not come back');
   return row;
@@ -59,7 +47,7 @@ export async function lockPolicy(sql: Sql, accountId: AccountId, id: SchedulingP
 
 export async function updatePolicy(sql: Sql, id: SchedulingPolicyId, policy: StoredPolicy): Promise<PolicyRow> {
   const [row] = await sql<PolicyRow[]>`
-    UPDATE scheduling_policies SET ${sql(stored(sql, policy))}, version = version + 1, updated_at = now()
+    UPDATE scheduling_policies SET ${sql(policyFields.values(sql, policy))}, version = version + 1, updated_at = now()
      WHERE id = ${id}
     RETURNING ${sql(columns)}`;
   if (row === undefined) throw new Error('a locked policy has vanished');
@@ -75,8 +63,4 @@ export async function queuesOfPolicy(sql: Sql, id: SchedulingPolicyId): Promise<
   const rows = await sql<{ id: QueueId }[]>`
     SELECT id FROM queues WHERE scheduling_policy_id = ${id} ORDER BY created_at, id LIMIT 100`;
   return rows.map((row) => row.id);
-}
-
-function stored(sql: Sql, { name, description, timezone, business_hours, exceptions }: StoredPolicy) {
-  return { name, description, timezone, business_hours: sql.json(business_hours), exceptions: sql.json(exceptions) };
 }

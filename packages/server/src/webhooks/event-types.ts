@@ -1,7 +1,6 @@
 import Type from 'typebox';
-import { eventTypes, type EventType } from '../events/catalogue.ts';
-import { payloads } from '../events/payloads.ts';
-import { sampleEvent } from '../events/samples.ts';
+import { catalogue, eventTypes, type EventType } from '../events/catalogue.ts';
+import { sampleEvent, schemaOf } from '../events/make-event.ts';
 import type { App } from '../platform/http.ts';
 import { oneOf, output } from '../platform/schema.ts';
 
@@ -35,6 +34,6 @@ export function eventTypeRoutes(app: App): void {
 }
 
 function describe(type: EventType): Type.Static<typeof eventTypeOutput> {
-  const schema: Type.TSchema & { readonly description?: string } = payloads[type];
-  return { event_type: type, description: schema.description ?? '', schema, sample: sampleEvent(type, sampled) };
+  const { trigger } = catalogue[type];
+  return { event_type: type, description: trigger, schema: schemaOf(type), sample: sampleEvent(type, sampled) };
 }

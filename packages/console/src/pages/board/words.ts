@@ -1,15 +1,13 @@
-import type { Engagement, Operator } from '@usher/client/api-types';
+import type { Operator } from '@usher/client/api-types';
+import type { Medium } from '@usher/contract/media';
+import { mediumName } from '../../components/medium.ts';
 import { visitorName } from '../../components/visitor-name.ts';
 import type { Load } from './store/staffing.ts';
 
-type Medium = Engagement['media'];
-
-export const mediumNames: Readonly<Record<Medium, string>> = {
-  text: 'Chat',
-  phone: 'Phone',
-  audio: 'Audio',
-  video: 'Video',
-};
+/** What goes on by the medium: `Chat`, `Phone`. */
+export function activityName(medium: Medium): string {
+  return medium === 'text' ? 'Chat' : mediumName(medium);
+}
 
 /** `null`: nothing is known of the visitor, or not yet. */
 export function visitorInWords(name: string | null, id: string): string {

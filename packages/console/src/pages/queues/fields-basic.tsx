@@ -1,8 +1,47 @@
 import { Fieldset, Group, NumberInput, SegmentedControl, Stack, Text, Textarea, TextInput } from '@mantine/core';
 import type { ReactElement } from 'react';
-import { typedNumber, type FieldsProps } from './fields.ts';
+import {
+  field,
+  ifTyped,
+  plainField,
+  textField,
+  textOrNothing,
+  typedNumber,
+  type FieldsProps,
+  type Typed,
+} from './fields.ts';
 
-export function NameFields({ draft, set, fault }: FieldsProps): ReactElement {
+/** Both numbers are kept while the type changes; the one of the type is sent. */
+interface CapacityDraft {
+  readonly type: 'fixed' | 'variable';
+  readonly capacity: Typed;
+  readonly multiplier: Typed;
+}
+
+export const basicFields = {
+  name: plainField('name', { label: 'Name', initial: '', show: textOrNothing }),
+  description: textField('description', 'Description'),
+  capacity_policy: field<CapacityDraft>({
+    label: 'Capacity',
+    initial: { type: 'fixed', capacity: 10, multiplier: '' },
+    read: ({ capacity_policy: { capacity, multiplier, type } }) => ({
+      type,
+      capacity: capacity ?? '',
+      multiplier: multiplier ?? '',
+    }),
+    write: ({ type, capacity, multiplier }) => ({
+      capacity_policy: {
+        type,
+        ...(type === 'fixed' ? ifTyped('capacity', capacity) : ifTyped('multiplier', multiplier)),
+      },
+    }),
+    show: ({ type, capacity, multiplier }) => (type === 'fixed' ? `${capacity}` : `${multiplier} for each operator`),
+  }),
+};
+
+type Props = FieldsProps<typeof basicFields>;
+
+export function NameFields({ draft, set, fault }: Props): ReactElement {
   return (
     <Stack>
       <TextInput
@@ -24,7 +63,7 @@ export function NameFields({ draft, set, fault }: FieldsProps): ReactElement {
   );
 }
 
-export function CapacityFields({ draft, set, fault }: FieldsProps): ReactElement {
+export function CapacityFields({ draft, set, fault }: Props): ReactElement {
   const policy = draft.capacity_policy;
   const change = (part: Partial<typeof policy>): void => set({ capacity_policy: { ...policy, ...part } });
   return (

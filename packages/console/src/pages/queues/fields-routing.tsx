@@ -11,18 +11,35 @@ import {
   Switch,
 } from '@mantine/core';
 import { maxAffinitySec, maxPageSize } from '@usher/contract/limits';
-import { media } from '@usher/contract/media';
+import { media, type Medium } from '@usher/contract/media';
 import type { ReactElement } from 'react';
 import { Link } from 'wouter';
 import { useRead } from '../../data/use-api.ts';
 import { useMe } from '../../data/use-me.ts';
 import { circleOf } from './fallbacks.ts';
-import { typedNumber, type FieldsProps } from './fields.ts';
+import { field, ifTyped, plainField, typedNumber, type FieldsProps, type Typed } from './fields.ts';
 import { inUnits } from '../../components/duration.ts';
 import { mediumName } from '../../components/medium.ts';
 import { usePolicies, useQueues } from './use-queues.ts';
 
-export function RoutingFields({ draft, set, fault, siteId }: FieldsProps): ReactElement {
+export const routingFields = {
+  media: field<readonly Medium[]>({
+    label: 'Media',
+    initial: [],
+    read: ({ routing_policy }) => media.filter((medium) => routing_policy.media?.includes(medium) === true),
+    write: (chosen) => ({ routing_policy: chosen.length === 0 ? {} : { media: chosen } }),
+    show: (chosen) => (chosen.length === 0 ? 'every medium' : chosen.join(', ')),
+  }),
+  team_ids: field<readonly string[]>({
+    label: 'Teams',
+    initial: [],
+    read: ({ routing_policy }) => (routing_policy.team_ids ?? []).toSorted(),
+    write: (team_ids) => ({ routing_policy: team_ids.length === 0 ? {} : { team_ids } }),
+    show: (ids, names) => (ids.length === 0 ? 'everybody' : ids.map((id) => names.get(id) ?? id).join(', ')),
+  }),
+};
+
+export function RoutingFields({ draft, set, fault, siteId }: FieldsProps<typeof routingFields>): ReactElement {
   const teams = useRead(
     'GET /teams',
     { query: { site_ids: [siteId], per_page: maxPageSize } },
@@ -64,7 +81,28 @@ export function RoutingFields({ draft, set, fault, siteId }: FieldsProps): React
 const usualAffinitySec = 3_600;
 const atMost = `${maxAffinitySec / 86_400} days at most`;
 
-export function ServiceFields({ draft, set, fault }: FieldsProps): ReactElement {
+export const serviceFields = {
+  when_unstaffed: plainField('when_unstaffed', {
+    label: 'When nobody staffs it',
+    initial: 'reject',
+    show: (value) => (value === 'accept' ? 'let them wait' : 'let nobody in'),
+  }),
+  operator_ranking_enabled: plainField('operator_ranking_enabled', {
+    label: 'Chosen by rank',
+    initial: false,
+    show: (value) => (value ? 'yes' : 'no'),
+  }),
+  /** Seconds; `null`: not wanted. */
+  operator_affinity: field<Typed | null>({
+    label: 'Wait for the last operator',
+    initial: null,
+    read: ({ operator_affinity }) => operator_affinity?.time_window_sec ?? null,
+    write: (value) => ({ operator_affinity: value === null ? null : ifTyped('time_window_sec', value) }),
+    show: (value) => (value === null || value === '' ? 'no' : inUnits(value)),
+  }),
+};
+
+export function ServiceFields({ draft, set, fault }: FieldsProps<typeof serviceFields>): ReactElement {
   const affinity = draft.operator_affinity;
   return (
     <Fieldset legend="How they are served">
@@ -106,7 +144,20 @@ export function ServiceFields({ draft, set, fault }: FieldsProps): ReactElement 
   );
 }
 
-export function LinkFields({ draft, set, fault, siteId, queueId }: FieldsProps): ReactElement {
+export const linkFields = {
+  scheduling_policy_id: plainField('scheduling_policy_id', {
+    label: 'Hours',
+    initial: null,
+    show: (id, names) => (id === null ? 'always open' : (names.get(id) ?? id)),
+  }),
+  fallback_queue_id: plainField('fallback_queue_id', {
+    label: 'Fallback queue',
+    initial: null,
+    show: (id, names) => (id === null ? 'none' : (names.get(id) ?? id)),
+  }),
+};
+
+export function LinkFields({ draft, set, fault, siteId, queueId }: FieldsProps<typeof linkFields>): ReactElement {
   const me = useMe();
   const policies = usePolicies().data?.data.scheduling_policies ?? [];
   const queues = useQueues().data?.data.queues ?? [];

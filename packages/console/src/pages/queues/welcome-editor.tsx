@@ -16,7 +16,10 @@ import { maxWelcomeBytes, welcomeFaults } from '@usher/contract/response-card';
 import { useState, type ReactElement } from 'react';
 import { numbered } from '../../components/numbered.ts';
 import { cardIn, textOf, type Card } from './card.ts';
+import { textField } from './fields.ts';
 import { WelcomePreview } from './welcome-preview.tsx';
+
+export const welcomeFields = { welcome_message: textField('welcome_message', 'Welcome message') };
 
 type Mode = 'text' | 'card' | 'json';
 

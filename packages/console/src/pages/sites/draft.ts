@@ -1,4 +1,5 @@
 import type { Site } from '@usher/client/api-types';
+import { contentTypePattern } from '@usher/contract/content-type';
 import { isOrigin } from '@usher/contract/origin';
 
 /** Everything that is edited of a site. */
@@ -41,7 +42,7 @@ export function originOf(text: string): string {
   return ['http:', 'https:'].includes(protocol) ? origin : typed;
 }
 
-const contentType = /^[\w.+-]+\/(?:[\w.+-]+|\*)$/;
+const contentType = new RegExp(contentTypePattern);
 
 /** What the server would refuse, said while it is typed. */
 export function faultsIn(draft: SiteDraft): Violation[] {

@@ -1,4 +1,5 @@
 import type { Delivery, Webhook } from '@usher/client/api-types';
+import { maxCountedDeliveries } from '@usher/contract/limits';
 
 interface Words {
   readonly label: string;
@@ -55,11 +56,8 @@ export function inDuration(ms: number): string {
   return seconds < 10 ? `${seconds.toFixed(1)} s` : `${Math.round(seconds)} s`;
 }
 
-/** Counts that the server ends at. */
-const mostCounted = 10_000;
-
 export function inCount(count: number): string {
-  return count >= mostCounted ? `${mostCounted.toLocaleString()}+` : count.toLocaleString();
+  return count >= maxCountedDeliveries ? `${maxCountedDeliveries.toLocaleString()}+` : count.toLocaleString();
 }
 
 export function inPlural(count: number, one: string, many = `${one}s`): string {

@@ -1,5 +1,6 @@
 import { atLeast } from '@usher/contract/roles';
 import type { FastifyRequest } from 'fastify';
+import { appendFeedItem, type About } from '../../events/append.ts';
 import { accountOf, permitAs } from '../../identity/access.ts';
 import { inTransaction } from '../../platform/database.ts';
 import { notFound, Refusal } from '../../platform/errors.ts';
@@ -9,8 +10,8 @@ import { partyOf } from '../party.ts';
 import { engagementEnded, permittedEngagement } from '../routes.ts';
 import { findEngagement } from '../store.ts';
 import { lockEngaged } from '../taking-part.ts';
-import type { FileRow } from './file.ts';
-import { lockEngagement, lockFile, markDeleted, showAsDeleted, writeFileState } from './store.ts';
+import { fileState, type FileRow } from './file.ts';
+import { lockEngagement, lockFile, markDeleted, showAsDeleted, type LockedEngagement } from './store.ts';
 
 interface FileParams {
   readonly engagement_id: EngagementId;
@@ -45,9 +46,25 @@ export async function deleteFile(request: FastifyRequest, { engagement_id, file_
     if (locked === null) throw new Error('a file without an engagement');
     const after = await markDeleted(sql, before, by.kind);
     await showAsDeleted(sql, after);
-    await writeFileState(sql, after, locked);
+    await appendFeedItem(sql, fileState, {
+      accountId,
+      at: after.deleted_at,
+      about: aboutEngagement(locked),
+      data: after,
+    });
     return { before, after };
   });
+}
+
+function aboutEngagement(engagement: LockedEngagement): About {
+  return {
+    siteId: engagement.site_id,
+    ticketId: engagement.ticket_id,
+    requestId: engagement.request_id,
+    engagementId: engagement.id,
+    visitorId: engagement.visitor_id,
+    operatorId: engagement.operator_id,
+  };
 }
 
 async function engagementOf(

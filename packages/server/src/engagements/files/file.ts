@@ -30,6 +30,9 @@ export const fileOutput = output('File', {
   deleted_by: Type.Unsafe<Side | null>({ ...nullable(oneOf(sides)), description: 'The side; managers are operators' }),
 });
 
+/** A file that was deleted, as its GET answers it: the interface document has no event for it. */
+export const fileState = { type: 'file.state', schema: fileOutput } as const;
+
 /** What the caller may send in the engagement. */
 export const acceptedFiles = nullable(
   Type.Object(

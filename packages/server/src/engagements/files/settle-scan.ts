@@ -1,4 +1,4 @@
-import { writeEvent } from '../../events/write-event.ts';
+import { appendEvent } from '../../events/append.ts';
 import { inTransaction, type Sql } from '../../platform/database.ts';
 import type { AccountId, EngagementId, FileId } from '../../platform/ids.ts';
 import type { FileStore } from './file-store.ts';
@@ -32,7 +32,7 @@ export async function writeScan(sql: Sql, { id, engagementId, result }: Scanned)
     if (!(await writeScanResult(own, id, result))) return null;
     const engagement = await lockEngagement(own, engagementId);
     if (engagement === null) throw new Error('a file without an engagement');
-    await writeEvent(own, {
+    await appendEvent(own, {
       accountId: engagement.account_id,
       type: 'engagement.files.security_scan_result',
       about: {
@@ -40,7 +40,7 @@ export async function writeScan(sql: Sql, { id, engagementId, result }: Scanned)
         engagementId,
         visitorId: engagement.visitor_id,
         operatorId: engagement.operator_id,
-        heardBy: engagement.ended_at === null ? engagement.heard_by : [],
+        subscribers: engagement.ended_at === null ? engagement.heard_by : [],
       },
       fields: { security_scan_result: { file_id: id, result } },
     });

@@ -1,21 +1,14 @@
 import type { Sql } from '../../platform/database.ts';
 import { hasCome } from '../../platform/due-time.ts';
-import {
-  newId,
-  type AccountId,
-  type EngagementId,
-  type FileId,
-  type OperatorId,
-  type SiteId,
-  type VisitorId,
-} from '../../platform/ids.ts';
-import { fileOutput, type FileRow, type ScanResult, type Side } from './file.ts';
+import type { AccountId, EngagementId, FileId, OperatorId, SiteId, VisitorId } from '../../platform/ids.ts';
+import type { FileRow, ScanResult, Side } from './file.ts';
 
 const columns = (sql: Sql) => sql`
   f.id, f.account_id, f.engagement_id, f.uploaded_by, f.uploader_id, f.name, f.content_type, f.bytes, f.sha256, f.state,
   f.created_at, f.scanned_at, f.deleted_at IS NOT NULL AS deleted, f.deleted_at, f.deleted_by`;
 
-interface LockedEngagement {
+export interface LockedEngagement {
+  readonly id: EngagementId;
   readonly account_id: AccountId;
   readonly site_id: SiteId;
   readonly visitor_id: VisitorId;
@@ -29,7 +22,7 @@ interface LockedEngagement {
 /** Under its row the events of an engagement are in order, and it does not end meanwhile. */
 export async function lockEngagement(sql: Sql, id: EngagementId): Promise<LockedEngagement | null> {
   const [row] = await sql<LockedEngagement[]>`
-    SELECT account_id, site_id, visitor_id, operator_id, ticket_id, request_id, ended_at, heard_by
+    SELECT id, account_id, site_id, visitor_id, operator_id, ticket_id, request_id, ended_at, heard_by
       FROM engagements WHERE id = ${id}
        FOR NO KEY UPDATE`;
   return row ?? null;
@@ -92,9 +85,11 @@ export async function lockFile(sql: Sql, { accountId, engagementId, id }: FileIn
   return row ?? null;
 }
 
+type DeletedFile = FileRow & { readonly deleted_at: Date };
+
 /** Of a file that is locked. */
-export async function markDeleted(sql: Sql, file: FileRow, by: Side): Promise<FileRow> {
-  const [row] = await sql<Pick<FileRow, 'deleted' | 'deleted_at' | 'deleted_by'>[]>`
+export async function markDeleted(sql: Sql, file: FileRow, by: Side): Promise<DeletedFile> {
+  const [row] = await sql<Pick<DeletedFile, 'deleted' | 'deleted_at' | 'deleted_by'>[]>`
     UPDATE files SET deleted_at = now(), deleted_by = ${by} WHERE id = ${file.id}
     RETURNING true AS deleted, deleted_at, deleted_by`;
   if (row === undefined) throw new Error('a file has vanished while it was locked');
@@ -115,22 +110,6 @@ export async function showAsDeleted(sql: Sql, { id, engagement_id: engagementId 
      WHERE engagement_id = ${engagementId} AND attachment ->> 'type' = 'files'
        AND EXISTS (SELECT FROM json_array_elements(attachment -> 'files') AS file
                     WHERE right(file ->> 'url', 36) = ${id}::text)`;
-}
-
-/**
- * The file as its GET shows it, for the live feed alone: the interface has no event for it, so no webhook is sent it. Under the
- * engagement's lock, as every event of one.
- */
-export async function writeFileState(sql: Sql, file: FileRow, engagement: LockedEngagement): Promise<void> {
-  const shown = Object.fromEntries(
-    Object.keys(fileOutput.properties).map((field) => [field, Reflect.get(file, field)]),
-  );
-  await sql`
-    INSERT INTO events (account_id, id, type, site_id, ticket_id, request_id, engagement_id, visitor_id, operator_id,
-                        occurred_at, payload)
-    VALUES (${engagement.account_id}, ${newId<string>()}, 'file.state', ${engagement.site_id}, ${engagement.ticket_id},
-            ${engagement.request_id}, ${file.engagement_id}, ${engagement.visitor_id}, ${engagement.operator_id},
-            ${file.deleted_at}, ${JSON.stringify(shown)}::text::json)`;
 }
 
 /** Oldest first. Served by files_by_engagement; an engagement has few. */

@@ -1,3 +1,4 @@
+import { maxUploadsAtOnce } from '@usher/contract/limits';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { accountOf } from '../../identity/access.ts';
@@ -19,12 +20,6 @@ import type { FilesRoom } from './room.ts';
 import { Slots } from './slots.ts';
 import { countFiles, insertFile } from './store.ts';
 
-/**
- * Files that a caller may be sending to one engagement at once, in each process. They are not among the engagement's files yet, so
- * without a limit, files that never become whole could fill the disk.
- */
-const mostArriving = 10;
-
 const summary = 'Send a file: multipart/form-data with one part, `content`, that has a file name';
 
 /** A file on its way: on the disk, and its row perhaps not yet committed. */
@@ -42,8 +37,8 @@ interface Arriving {
 export function uploadRoute(app: App, room: FilesRoom): void {
   const arriving = new WeakMap<FastifyRequest, Arriving>();
   const slots = new Slots(
-    mostArriving,
-    `You are sending ${mostArriving} files to this engagement already. Wait until one of them has arrived.`,
+    maxUploadsAtOnce,
+    `You are sending ${maxUploadsAtOnce} files to this engagement already. Wait until one of them has arrived.`,
   );
   const content = Type.Unsafe<ReceivedFile>({ type: 'string', format: 'binary' });
   void app.register(async (plain) => {

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { writeEvent } from '../../events/write-event.ts';
+import { appendEvent } from '../../events/append.ts';
 import { accountOf } from '../../identity/access.ts';
 import { inTransaction } from '../../platform/database.ts';
 import { notFound, Refusal } from '../../platform/errors.ts';
@@ -14,7 +14,8 @@ import { partyOf } from '../party.ts';
 import { permitParticipant } from '../permission.ts';
 import { engagementEnded, permittedEngagement } from '../routes.ts';
 import { lockEngaged } from '../taking-part.ts';
-import { upgradeAnswer, upgradeInput, upgradeOutput, type UpgradeInput, type UpgradeRow } from './media-upgrade.ts';
+import { upgradeOutput } from '../../routing/media-upgrade.ts';
+import { upgradeAnswer, upgradeInput, type UpgradeInput, type UpgradeRow } from './media-upgrade.ts';
 import { closeUpgrade, findUpgrade, listUpgrades, replaceUpgrade } from './store.ts';
 
 const tags = ['Media upgrades'];
@@ -113,7 +114,7 @@ async function ask(request: FastifyRequest, engagementId: EngagementId, asked: U
     const given = { id: newId(), accountId, engagementId, subEngagementId, ...asked, target } as const;
     const upgrade = await replaceUpgrade(sql, given);
     const named = { engagement_id: engagementId, sub_engagement_id: subEngagementId };
-    await writeEvent(sql, {
+    await appendEvent(sql, {
       accountId,
       type: 'engagement.media_upgrade_request',
       about: { ...about, engagementId },

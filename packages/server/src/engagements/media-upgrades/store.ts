@@ -1,6 +1,6 @@
 import type { Sql } from '../../platform/database.ts';
 import type { AccountId, EngagementId } from '../../platform/ids.ts';
-import { toldUpgrades } from '../../routing/told-upgrades.ts';
+import { appendUpgradeStates } from '../../routing/media-upgrade.ts';
 import type { UpgradeInput, UpgradeRow } from './media-upgrade.ts';
 
 /** One that was not answered when its engagement ended or passed on has been called off with it. */
@@ -26,7 +26,7 @@ export async function replaceUpgrade(sql: Sql, upgrade: NewUpgrade): Promise<Upg
            UPDATE media_upgrade_requests SET state = 'canceled', updated_at = now()
             WHERE engagement_id = ${engagementId} AND state = 'pending'
            RETURNING *)
-    ${toldUpgrades(sql)}`;
+    ${appendUpgradeStates(sql)}`;
   const [row] = await sql<UpgradeRow[]>`
     INSERT INTO media_upgrade_requests (id, account_id, engagement_id, sub_engagement_id, audio, video, target, created_at,
                                         updated_at, audio_type, phone_number, phone_extension)
@@ -69,5 +69,5 @@ export async function closeUpgrade(sql: Sql, id: string, state: 'declined' | 'ca
            UPDATE media_upgrade_requests SET state = ${state}, updated_at = now()
             WHERE id = ${id} AND state = 'pending'
            RETURNING *)
-    ${toldUpgrades(sql)}`;
+    ${appendUpgradeStates(sql)}`;
 }

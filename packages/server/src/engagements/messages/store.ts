@@ -1,9 +1,10 @@
-import { deliveriesOf, toldColumns } from '../../events/told.ts';
+import { appendEvents } from '../../events/append.ts';
+import { payloadSql } from '../../events/payload-sql.ts';
 import { newId, type AccountId, type EngagementId } from '../../platform/ids.ts';
-import { piece, type Piece, type Sql } from '../../platform/database.ts';
+import { piece, type Sql } from '../../platform/database.ts';
 import type { Party } from '../../routing/board/rules/answering.ts';
 import { smsOfMessage } from '../sms/sms-of-message.ts';
-import { instant, takesPartUntilCommit } from '../taking-part.ts';
+import { takesPartUntilCommit } from '../taking-part.ts';
 import { arrangeAttachment, type MessageRow } from './message.ts';
 
 type Side = Party['kind'];
@@ -38,15 +39,6 @@ const counting = {
 };
 const nothing = piece((sql) => sql``);
 const goesOn = piece((sql) => sql`e.ended_at IS NULL`);
-/** Webhooks that the engagement names, and who the message is from. */
-const hearersOf = {
-  visitor: piece((sql) => sql`(SELECT heard_by, 'visitor' AS sender FROM engaged) AS h ON true`),
-  operator: piece((sql) => sql`(SELECT heard_by, 'operator' AS sender FROM engaged) AS h ON true`),
-  system: piece((sql) => sql`(SELECT heard_by, 'system' AS sender FROM engaged) AS h ON true`),
-  omniguide: piece((sql) => sql`(SELECT heard_by, 'omniguide' AS sender FROM engaged) AS h ON true`),
-};
-const toldAt = piece((sql) => instant(sql, sql`at`));
-const deliveredAt = piece((sql) => instant(sql, sql`updated_at`));
 
 export interface NewMessage {
   readonly accountId: AccountId;
@@ -72,8 +64,6 @@ export async function putMessage(sql: Sql, message: NewMessage): Promise<Message
   const { accountId, engagementId, id, from, type, content, chosen, files } = message;
   const isChat = from.kind === 'visitor' || from.kind === 'operator';
   const target: Side = from.kind === 'operator' ? 'visitor' : 'operator';
-  const event = type === 'chat' ? 'engagement.chat.message' : 'engagement.chat.system_message';
-  const eventId = newId();
   const { counted, hadEarlier } = counting[isChat ? target : 'nobody'];
   const [row] = await sql<MessageRow[]>`
     WITH engaged AS (
@@ -84,7 +74,7 @@ export async function putMessage(sql: Sql, message: NewMessage): Promise<Message
               ${chosen === null ? nothing(sql) : sql`AND ${wasOffered(sql, message, chosen)}`}
               ${files === null ? nothing(sql) : sql`AND ${areClean(sql, message, files.ids)}`}
            RETURNING sub_engagement_id AS sub_id, site_id, visitor_id, operator_id, ticket_id, request_id, heard_by,
-                     ${hadEarlier(sql)} AS undelivered,
+                     ${hadEarlier(sql)} AS undelivered, ${newId()}::uuid AS event_id,
                      date_trunc('milliseconds', clock_timestamp()) AS at),
          sent AS (
            INSERT INTO chat_messages (account_id, engagement_id, sub_engagement_id, id, sender_type, sender_id, target,
@@ -93,16 +83,7 @@ export async function putMessage(sql: Sql, message: NewMessage): Promise<Message
                   ${content}, ${files === null ? given(sql, message.attachment) : filesSent(sql, files)}, ${json(message.metadata)}::text::json, 'sent', at
              FROM engaged
            RETURNING ${columns(sql)}),
-         told AS (
-           INSERT INTO events (account_id, id, type, site_id, ticket_id, request_id, engagement_id, visitor_id, operator_id,
-                               occurred_at, payload)
-           SELECT account_id, ${eventId}, ${event}, site_id, ticket_id, request_id, engagement_id, visitor_id, operator_id,
-                  at, (${`{"event_type":"${event}","event_id":"${eventId}","dispatched_at":"`}::text || ${toldAt(sql)}
-                       || '","message":' || ${isChat ? toldChat[from.kind](sql) : toldNews(sql)}
-                       || CASE WHEN undelivered THEN ',"undelivered_messages":true}' ELSE ',"undelivered_messages":false}' END)::json
-             FROM engaged, sent
-           RETURNING ${toldColumns(sql)}),
-         heard AS (${deliveriesOf(sql, hearersOf[from.kind](sql))})
+         ${appendSent[from.kind](sql)}
          ${from.kind === 'operator' ? sql`, texted AS (${smsOfMessage(sql)})` : nothing(sql)}
     SELECT * FROM sent`;
   return row ?? null;
@@ -151,26 +132,63 @@ function wasOffered(sql: Sql, { engagementId, from }: NewMessage, chosen: string
                 AND c.target = ${from.kind} AND option ->> 'value' = ${chosen})`;
 }
 
-/**
- * The message as its events carry it, as text. It is put together here because only the statement knows what it holds; a test
- * compares it with the catalogue. Not by json_build_object, which writes `{"id" : 1}` with spaces: an event is stored, signed
- * and sent as this text. Files are in the event of the message, not in the event of its delivery.
- */
-function messageText(sql: Sql, sender: Piece, metadata: Piece) {
-  return sql`('{"timestamp":"' || ${instant(sql, sql`timestamp`)} || '","id":"' || id || '","engagement_id":"' || engagement_id
-                       || '","sub_engagement_id":"' || sub_engagement_id || '","content":' || to_json(content)
-                       || ',"status":"' || status || '","sender":{"type":"' || ${sender} || '"},"target":"' || target
-                       || '","type":"' || type || '","attachment":' || coalesce(
-                            CASE WHEN status = 'sent' OR attachment ->> 'type' <> 'files' THEN attachment::text END, 'null')
-                       ${metadata} || '}')`;
+type Sender = NewMessage['from']['kind'];
+
+/** Fields of the events of a message, in columns that the statements below name so. */
+const messageFields = (sender: Sender) => ({
+  timestamp: 'timestamp',
+  id: 'id',
+  engagement_id: 'engagement_id',
+  sub_engagement_id: 'sub_engagement_id',
+  content: 'content',
+  sender: { type: `'${sender}'::text` },
+  attachment: 'attachment',
+});
+
+/** Parts of a statement that append the event of the message in `from`. Made once, because messages are many. */
+function appending(sender: Sender, from: string, { type, at, payload }: Record<'type' | 'at' | 'payload', string>) {
+  return piece((sql) =>
+    appendEvents(
+      sql,
+      sql.unsafe(`
+           SELECT account_id, event_id AS id, '${type}' AS type, site_id, ticket_id, request_id, engagement_id, visitor_id,
+                  operator_id, ${at} AS occurred_at, ${payload} AS payload
+             FROM ${from}`),
+      sql.unsafe(`(SELECT heard_by, '${sender}' AS sender FROM engaged) AS h ON true`),
+    ),
+  );
 }
-const toldChat = {
-  visitor: piece((sql) => messageText(sql, sql`'visitor'`, sql``)),
-  operator: piece((sql) => messageText(sql, sql`'operator'`, sql``)),
+
+function appendingChat(sender: Side) {
+  const type = 'engagement.chat.message';
+  const message = { ...messageFields(sender), target: 'target' };
+  const payload = payloadSql(type, { id: 'event_id', at: 'at' }, { message, undelivered_messages: 'undelivered' });
+  return appending(sender, 'engaged, sent', { type, at: 'at', payload });
+}
+
+function appendingNews(sender: Exclude<Sender, Side>) {
+  const type = 'engagement.chat.system_message';
+  const message = { ...messageFields(sender), type: 'type', metadata: 'metadata' };
+  const payload = payloadSql(type, { id: 'event_id', at: 'at' }, { message, undelivered_messages: 'undelivered' });
+  return appending(sender, 'engaged, sent', { type, at: 'at', payload });
+}
+
+/** Files are in the event of the message, not in the event of its delivery. That a message of the system has arrived is no event. */
+function appendingStatus(sender: Side) {
+  const type = 'engagement.chat.message_status';
+  const attachment = "CASE WHEN attachment ->> 'type' <> 'files' THEN attachment END";
+  const message = { ...messageFields(sender), target: 'target', attachment };
+  const payload = payloadSql(type, { id: 'event_id', at: 'updated_at' }, { message });
+  return appending(sender, "engaged JOIN delivered ON type = 'chat'", { type, at: 'updated_at', payload });
+}
+
+const appendSent = {
+  visitor: appendingChat('visitor'),
+  operator: appendingChat('operator'),
+  system: appendingNews('system'),
+  omniguide: appendingNews('omniguide'),
 };
-const toldNews = piece((sql) =>
-  messageText(sql, sql`(sender ->> 'type')`, sql`|| ',"metadata":' || coalesce(metadata::text, 'null')`),
-);
+const appendDelivered = { visitor: appendingStatus('visitor'), operator: appendingStatus('operator') };
 
 interface Acknowledged {
   readonly accountId: AccountId;
@@ -181,18 +199,16 @@ interface Acknowledged {
 }
 
 /**
- * The recipient has it: told once, to whom it concerns. `null` where there is nothing to acknowledge: it was already, or it
- * is not the caller's to say. That a message of the system has arrived is no event.
+ * The recipient has the message; the event of it is appended once. `null`: there is nothing to acknowledge, because it was
+ * acknowledged before or is not the caller's to acknowledge.
  */
 export async function acknowledgeMessage(sql: Sql, { accountId, engagementId, id, by }: Acknowledged) {
-  const event = 'engagement.chat.message_status';
-  const eventId = newId();
   const side: Side = by === 'carrier' ? 'visitor' : by.kind;
   const sender: Side = side === 'visitor' ? 'operator' : 'visitor';
   const unread = undelivered[side](sql);
   const [row] = await sql<MessageRow[]>`
     WITH engaged AS (
-           SELECT e.id AS engaged_id, e.site_id, e.visitor_id, e.operator_id, e.ticket_id, e.request_id,
+           SELECT e.id AS engaged_id, e.site_id, e.visitor_id, e.operator_id, e.ticket_id, e.request_id, ${newId()}::uuid AS event_id,
                   CASE WHEN e.ended_at IS NULL THEN e.heard_by END AS heard_by
              FROM engagements e
             WHERE e.id = ${engagementId} AND e.account_id = ${accountId} AND ${by === 'carrier' ? sql`true` : takesPartUntilCommit(sql, by)}
@@ -208,16 +224,7 @@ export async function acknowledgeMessage(sql: Sql, { accountId, engagementId, id
               SET ${unread} = ${unread} - 1
              FROM delivered
             WHERE e.id = delivered.engagement_id AND delivered.type = 'chat'),
-         told AS (
-           INSERT INTO events (account_id, id, type, site_id, ticket_id, request_id, engagement_id, visitor_id, operator_id,
-                               occurred_at, payload)
-           SELECT account_id, ${eventId}, ${event}, site_id, ticket_id, request_id, engagement_id, visitor_id, operator_id,
-                  updated_at, (${`{"event_type":"${event}","event_id":"${eventId}","dispatched_at":"`}::text
-                               || ${deliveredAt(sql)} || '","message":' || ${toldChat[sender](sql)} || '}')::json
-             FROM engaged, delivered
-            WHERE type = 'chat'
-           RETURNING ${toldColumns(sql)}),
-         heard AS (${deliveriesOf(sql, hearersOf[sender](sql))})
+         ${appendDelivered[sender](sql)}
     SELECT * FROM delivered`;
   return row ?? null;
 }

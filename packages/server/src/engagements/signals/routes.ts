@@ -9,7 +9,7 @@ import { permitParticipant } from '../permission.ts';
 import { refuseOutside } from '../routes.ts';
 import { inPieces } from './pieces.ts';
 import { sendSignal } from './send-signal.ts';
-import { signalBytes, signalInput, told } from './signal.ts';
+import { signalBytes, signalInput, signalOf } from './signal.ts';
 
 /** A side may send so many in a minute and engagement, counted in notifications: a call begins with a few dozen. */
 const piecesPerMinute = 600;
@@ -42,7 +42,7 @@ export function signalRoutes(app: App, sql: Sql): void {
     async (request, reply) => {
       const { engagement_id: engagementId } = request.params;
       const by = partyOf(request);
-      const pieces = inPieces(JSON.stringify(told(engagementId, by.kind, request.body)));
+      const pieces = inPieces(JSON.stringify(signalOf(engagementId, by.kind, request.body)));
       for (const _ of pieces) limit.take(`${engagementId} ${by.kind} ${by.id}`);
       const sending = { accountId: accountOf(request), engagementId, by, pieces };
       if (!(await sendSignal(sql, sending))) return refuseOutside(request, engagementId, 'nobody can be called in it');

@@ -19,7 +19,7 @@ interface Sending {
 export async function sendSignal(sql: Sql, { accountId, engagementId, by, pieces }: Sending): Promise<boolean> {
   const other = by.kind === 'visitor' ? sql`'operator ' || e.operator_id` : sql`'visitor ' || e.visitor_id`;
   // Transactions that notify commit one at a time; nobody need wait for the disk for what is not kept.
-  const told = await sql`
+  const notified = await sql`
     SELECT set_config('synchronous_commit', 'off', true),
            pg_notify('usher_changes', concat('signal:', ${newId()}::text, ' ', p.place - 1, ' ', ${pieces.length}::int, ' ',
                                              e.account_id, ' ', ${other}, ' ', e.site_id, ' ', p.piece))
@@ -27,5 +27,5 @@ export async function sendSignal(sql: Sql, { accountId, engagementId, by, pieces
      CROSS JOIN unnest(${[...pieces]}::text[]) WITH ORDINALITY AS p (piece, place)
      WHERE e.id = ${engagementId} AND e.account_id = ${accountId} AND ${takesPart(sql, by)}
      ORDER BY p.place`;
-  return told.length > 0;
+  return notified.length > 0;
 }

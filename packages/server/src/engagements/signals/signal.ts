@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import type { EngagementId } from '../../platform/ids.ts';
-import { body, nullable, oneOf, uuid } from '../../platform/schema.ts';
+import { body, nullable, oneOf, timestamp, uuid } from '../../platform/schema.ts';
 import type { Party } from '../../routing/board/rules/answering.ts';
 
 /**
@@ -24,7 +24,20 @@ export const signalInput = body({
 });
 type SignalInput = Type.Static<typeof signalInput>;
 
-/** As the other side hears it. */
-export function told(engagementId: EngagementId, sender: Party['kind'], { call_id, kind, data }: SignalInput) {
-  return { engagement_id: engagementId, sender: { type: sender }, call_id, kind, data, sent_at: new Date() };
+/** As the other side is sent it. */
+export const signalItem = {
+  type: 'engagement.signal',
+  schema: Type.Object({
+    engagement_id: uuid<'engagement'>(),
+    sender: body({ type: oneOf(['visitor', 'operator'] as const) }),
+    ...signalInput.properties,
+    sent_at: timestamp,
+  }),
+} as const;
+
+type Signal = Type.Static<typeof signalItem.schema>;
+
+export function signalOf(engagement_id: EngagementId, sender: Party['kind'], input: SignalInput): Signal {
+  const { call_id, kind, data } = input;
+  return { engagement_id, sender: { type: sender }, call_id, kind, data, sent_at: new Date() };
 }

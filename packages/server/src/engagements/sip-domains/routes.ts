@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { writeEvent } from '../../events/write-event.ts';
+import { appendEvent } from '../../events/append.ts';
 import { accountOf, operatorOf, permit } from '../../identity/access.ts';
 import { recordChange } from '../../identity/audit/audit.ts';
 import { requestedSites } from '../../identity/requested-sites.ts';
@@ -84,7 +84,7 @@ export function sipDomainRoutes(app: App): void {
       recordChange(request, { before, target: { id, name: before.domain } });
       await inTransaction(request.sql, async (sql) => {
         if (!(await deleteSipDomain(sql, id))) throw notFound('SIP domain', id);
-        await writeEvent(sql, {
+        await appendEvent(sql, {
           accountId,
           type: 'sip_domain.delete',
           about: { siteId },

@@ -1,3 +1,4 @@
+import { maxMessageLength } from '@usher/contract/limits';
 import Type from 'typebox';
 import type { AccountId, Id, OperatorId, RequestId, SiteId, VisitorId } from '../../platform/ids.ts';
 import { body, uuid } from '../../platform/schema.ts';
@@ -81,12 +82,9 @@ export function isOptOut(text: string): boolean {
   return optOuts.has(text.trim().toLowerCase());
 }
 
-/** Of a chat message (D7.6), more than the carrier ever brings. */
-const longestContent = 10_000;
-
-/** A chat message cannot be empty; pictures and the like stay with the carrier. */
+/** A chat message cannot be empty, nor longer than the carrier ever brings; pictures and the like stay with the carrier. */
 export function contentOf(text: string, mediaCount: number): string {
-  const content = text.replaceAll('\0', '').slice(0, longestContent).toWellFormed();
+  const content = text.replaceAll('\0', '').slice(0, maxMessageLength).toWellFormed();
   if (content.trim() !== '') return content;
   return mediaCount > 0 ? '[media]' : '[empty]';
 }

@@ -1,4 +1,4 @@
-import { writeEvent } from '../../events/write-event.ts';
+import { appendEvent } from '../../events/append.ts';
 import { inTransaction, type Sql } from '../../platform/database.ts';
 import type { AccountId } from '../../platform/ids.ts';
 import type { ReceiptCall } from './carrier.ts';
@@ -37,7 +37,7 @@ async function deliver(sql: Sql, sms: Receivable): Promise<void> {
   if (chatMessageId !== null) await lockChatMessage(sql, chatMessageId);
   await recordDelivered(sql, id);
   if (chatMessageId === null)
-    await writeEvent(sql, {
+    await appendEvent(sql, {
       accountId,
       type: 'engagement.request.deliver',
       about: { siteId, requestId, visitorId, operatorId },

@@ -1,9 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { makeEvent, type EventFields } from '../../events/catalogue.ts';
+import type { EventFields } from '../../events/catalogue.ts';
+import { makeEvent } from '../../events/make-event.ts';
 import type { Hints } from '../../events/hints.ts';
-import { isHeard } from '../../events/told.ts';
-import { writeEvent } from '../../events/write-event.ts';
+import { hasSubscriber } from '../../events/subscribers.ts';
+import { appendEvent } from '../../events/append.ts';
 import { accountOf } from '../../identity/access.ts';
 import { inTransaction, type Sql } from '../../platform/database.ts';
 import type { App } from '../../platform/http.ts';
@@ -54,13 +55,13 @@ async function indicate(
   const engaged = await beginStroke(request.sql, stroke);
   if (engaged === null) return refuseOutside(request, engagementId, nobodyTypes);
   permitParticipant(request);
-  // It is heard where there is somebody to hear it, and kept only for those who cannot.
+  // The live feed shows it now or never; it is kept only where a webhook is to be sent it.
   if (engaged.wanted) {
     if (!(await writeStroke(request.sql, stroke, typing))) return refuseOutside(request, engagementId, nobodyTypes);
     hints.tell(accountId);
   } else {
     const { wanted: _, clock, subEngagementId, ...about } = engaged;
-    const fields = told({ engagementId, subEngagementId, by, typing, clock });
+    const fields = typingFields({ engagementId, subEngagementId, by, typing, clock });
     const payload = makeEvent(type, { id: newId(), at: new Date() }, fields);
     hints.whisper(accountId, { about: { ...about, engagementId }, payload });
   }
@@ -68,7 +69,7 @@ async function indicate(
 
 type TypingType = `engagement.chat.typing_indicator.${Party['kind']}`;
 
-interface Told {
+interface Indication {
   readonly engagementId: EngagementId;
   readonly subEngagementId: string;
   readonly by: Party;
@@ -76,7 +77,7 @@ interface Told {
   readonly clock: number;
 }
 
-function told({ engagementId, subEngagementId, by, typing, clock }: Told): EventFields<TypingType> {
+function typingFields({ engagementId, subEngagementId, by, typing, clock }: Indication): EventFields<TypingType> {
   return {
     typing_indicator: {
       engagement_id: engagementId,
@@ -115,13 +116,13 @@ async function beginStroke(sql: Sql, { accountId, engagementId, by, type }: Stro
   const [row] = await sql<Begun[]>`
     SELECT nextval('typing_clock')::float8 AS clock, e.sub_engagement_id AS "subEngagementId", e.site_id AS "siteId",
            e.visitor_id AS "visitorId", e.operator_id AS "operatorId", e.request_id AS "requestId",
-           e.ticket_id AS "ticketId", ${isHeard(sql, type)} AS wanted
+           e.ticket_id AS "ticketId", ${hasSubscriber(sql, type)} AS wanted
       FROM engagements e
      WHERE e.id = ${engagementId} AND e.account_id = ${accountId} AND ${takesPart(sql, by)}`;
   return row ?? null;
 }
 
-/** Under the engagement's row, so that it is not told after the end, and clocks are in the order of the log. */
+/** Under the engagement's row, so that it is not appended after the end, and clocks are in the order of the log. */
 async function writeStroke(
   pool: Sql,
   { accountId, engagementId, by, type }: Stroke,
@@ -133,8 +134,8 @@ async function writeStroke(
     const { subEngagementId, ...about } = engaged;
     const [next] = await sql<{ clock: number }[]>`SELECT nextval('typing_clock')::float8 AS clock`;
     if (next === undefined) throw new Error('a sequence without a value');
-    const fields = told({ engagementId, subEngagementId, by, typing, clock: next.clock });
-    await writeEvent(sql, { accountId, type, about: { ...about, engagementId }, fields });
+    const fields = typingFields({ engagementId, subEngagementId, by, typing, clock: next.clock });
+    await appendEvent(sql, { accountId, type, about: { ...about, engagementId }, fields });
     return true;
   });
 }

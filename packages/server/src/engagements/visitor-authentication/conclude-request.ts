@@ -1,10 +1,10 @@
 import type { AuthenticationFailure } from '../../events/authentication-failures.ts';
 import type { EventSecret } from '../../events/event-secrets.ts';
-import { writeEvent } from '../../events/write-event.ts';
+import { appendEvent } from '../../events/append.ts';
 import { lockAccount } from '../../identity/lock-account.ts';
 import type { Seal } from '../../identity/sealer.ts';
 import { lockVisitor, updateVisitor } from '../../identity/visitors/store.ts';
-import type { VisitorFields, VisitorRow } from '../../identity/visitors/visitor.ts';
+import type { VisitorRow, VisitorSettings } from '../../identity/visitors/visitor.ts';
 import { inTransaction, type Sql } from '../../platform/database.ts';
 import type { AccountId, EngagementId } from '../../platform/ids.ts';
 import type { VisitorIdentity } from './id-token.ts';
@@ -54,7 +54,7 @@ export async function concludeSuccess(
     if (!(await finishRequest(sql, request.id, null))) throw new AlreadyDecided();
     const changes = changesOf(visitor, identity);
     if (Object.keys(changes).length > 0) await updateVisitor(sql, visitorId, changes);
-    await writeEvent(sql, {
+    await appendEvent(sql, {
       accountId,
       type: 'visitor.authentication.success',
       about: { siteId, visitorId },
@@ -83,7 +83,7 @@ export async function concludeFailure(
 async function fail(sql: Sql, request: TakenRequest, reason: AuthenticationFailure): Promise<boolean> {
   const { id, accountId, siteId, visitorId } = request;
   if (!(await finishRequest(sql, id, reason))) return false;
-  await writeEvent(sql, {
+  await appendEvent(sql, {
     accountId,
     type: 'visitor.authentication.failure',
     about: { siteId, visitorId },
@@ -96,7 +96,7 @@ async function fail(sql: Sql, request: TakenRequest, reason: AuthenticationFailu
  * The name and a believable e-mail address, where the token has them. An `external_id` that somebody gave the visitor stays;
  * one that an earlier authentication by the issuer gave is that of whoever it was then.
  */
-function changesOf(visitor: VisitorRow, identity: VisitorIdentity): Partial<VisitorFields> {
+function changesOf(visitor: VisitorRow, identity: VisitorIdentity): Partial<VisitorSettings> {
   const { issuer, subject, name, email, emailIsDoubtful } = identity;
   const externalId = `${issuer}|${subject}`;
   const isOurs = visitor.external_id === null || visitor.external_id.startsWith(`${issuer}|`);

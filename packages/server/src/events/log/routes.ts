@@ -8,7 +8,7 @@ import { cursorQuery, nextPage, pageAddress } from '../../platform/paging.ts';
 import { readByIndex } from '../../platform/read-by-index.ts';
 import { list, oneOf, uuid } from '../../platform/schema.ts';
 import { eventTypes } from '../catalogue.ts';
-import { heardTypes } from '../told.ts';
+import { loggedTypes } from '../subscribers.ts';
 import { loggedEventOutput, newestFirst } from './logged-event.ts';
 import { dayMs, dayOf, readLogCursor, writeCursor, type LogPosition } from './position.ts';
 import { readLog } from './read-log.ts';
@@ -48,7 +48,7 @@ export function eventLogRoutes(app: App, retentionDays: number): void {
         accountId: accountOf(request),
         sites: requestedSites(operatorOf(request), query.site_ids, 'super_manager'),
         siteless: query.site_ids === undefined,
-        types: heardTypes(query.event_type ?? eventTypes),
+        types: loggedTypes(query.event_type ?? eventTypes),
         engagementId: query.engagement_id ?? null,
         visitorId: query.visitor_id ?? null,
         ...times(query, retentionDays),

@@ -15,11 +15,13 @@ import { endSessions } from '../sign-in/sessions/store.ts';
 import { teamsOnSite } from '../teams/store.ts';
 import {
   completeAssignments,
-  defaultEngagementCount,
+  newOperator,
+  operatorFields,
   storedDisplayName,
   type Assignment,
   type OperatorInput,
   type OperatorRow,
+  type OperatorSettings,
   type OperatorUpdate,
 } from './operator.ts';
 import { operatorToChange, operatorToRead, requireSuperManager } from './permission.ts';
@@ -31,7 +33,6 @@ import {
   setPresence,
   sitesLeftAlone,
   updateOperator,
-  type OperatorFields,
 } from './store.ts';
 
 /** `passwordHash`: the operator may sign in with that password; `null`: they have none yet. */
@@ -42,21 +43,14 @@ export async function createOperator(
 ): Promise<OperatorRow> {
   const caller = operatorOf(request);
   const accountId = accountOf(request);
-  const assignments = completeAssignments(given.assignments, given.role);
+  const settings = newOperator(given);
+  const assignments = completeAssignments(given.assignments, settings.role);
   await checkAssignments(request.sql, caller, assignments);
   const id = newId<OperatorId>();
-  const fields: OperatorFields = {
-    name: given.name,
-    email: given.email,
-    role: given.role ?? 'operator',
-    max_engagement_count: given.max_engagement_count ?? defaultEngagementCount,
-    enabled: given.enabled ?? true,
-    display_name: storedDisplayName(given.display_name, given.name),
-  };
   recordChange(request, { concerns: { any: sitesOf({ assignments }) } });
   return write(request.sql, async (sql) => {
     await lockAccount(sql, accountId);
-    await insertOperator(sql, id, accountId, fields);
+    await insertOperator(sql, id, accountId, settings);
     if (passwordHash !== null) await setPassword(sql, { accountId, operatorId: id, hash: passwordHash });
     await replaceAssignments(sql, accountId, id, assignments);
     return reread(sql, accountId, id);
@@ -102,7 +96,7 @@ export async function changeOperator(
  * A display name that is the operator's name stays so when the name changes, also where a client sends back the operator that
  * it has read with another name.
  */
-function fieldsAfter(current: OperatorRow, changed: Partial<OperatorFields>): OperatorFields {
+function fieldsAfter(current: OperatorRow, changed: Partial<OperatorSettings>): OperatorSettings {
   const name = changed.name ?? current.name;
   const chosen = storedDisplayName(current.display_name, current.name);
   const isLeft = changed.display_name === undefined || changed.display_name === current.display_name;
@@ -126,16 +120,8 @@ function sitesOf({ assignments }: Pick<OperatorRow, 'assignments'>): SiteId[] {
   return assignments.map(({ site_id }) => site_id);
 }
 
-function changedFields(given: OperatorUpdate): Partial<OperatorFields> {
-  const { name, email, role, max_engagement_count: most, enabled, display_name } = given;
-  return {
-    ...(name === undefined ? {} : { name }),
-    ...(email === undefined ? {} : { email }),
-    ...(role === undefined ? {} : { role }),
-    ...(most === undefined ? {} : { max_engagement_count: most ?? defaultEngagementCount }),
-    ...(enabled === undefined ? {} : { enabled }),
-    ...(display_name === undefined ? {} : { display_name }),
-  };
+function changedFields({ display_name, ...given }: OperatorUpdate): Partial<OperatorSettings> {
+  return { ...operatorFields.changes(given), ...(display_name === undefined ? {} : { display_name }) };
 }
 
 /** Sites the caller may assign on, each once, and teams that are on them: every violation at once. */

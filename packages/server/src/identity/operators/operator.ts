@@ -8,7 +8,9 @@ import {
 } from '@usher/contract/limits';
 import { roles, type Role } from '@usher/contract/roles';
 import Type from 'typebox';
-import type { AccountId, OperatorId, SiteId, TeamId } from '../../platform/ids.ts';
+import { assigned, computed, defaulted, fieldsOf, internal, optional, required } from '../../platform/fields.ts';
+import type { RowOf, SettingsOf } from '../../platform/fields.ts';
+import type { AccountId } from '../../platform/ids.ts';
 import {
   body,
   checked,
@@ -45,44 +47,71 @@ const assignmentInput = body({
   team_ids: Type.Optional(teamIds),
 });
 
+const assignment = Type.Object({ site_id: uuid<'site'>(), role, team_ids: Type.Array(uuid<'team'>()) });
+
+const displayNameInput = Type.Unsafe<string | null>({
+  ...nullable(Type.String({ maxLength: maxNameLength })),
+  description:
+    'The name that visitors see. null, an empty text or the same text as `name`: the name, also once it changes',
+});
 const displayName = Type.String({
   minLength: 1,
   maxLength: maxNameLength,
   description: 'The name that visitors see. Unless it is set, the name of the operator',
 });
 
-const settable = {
-  display_name: Type.Optional(
-    Type.Unsafe<string | null>({
-      ...nullable(Type.String({ maxLength: maxNameLength })),
-      description:
-        'The name that visitors see. null, an empty text or the same text as `name`: the name, also once it changes',
-    }),
-  ),
-  role: Type.Optional(role),
-  assignments: Type.Optional(list(assignmentInput)),
-  max_engagement_count: Type.Optional(nullable(engagementCount)),
-  enabled: Type.Optional(Type.Boolean()),
+const signIn = Type.Object({
+  password: Type.Boolean({ description: 'Whether the operator has chosen one' }),
+  invited_until: Type.Unsafe<string | null>({
+    ...nullable(timestamp),
+    description: 'How long an invitation waits to be accepted; null: none does',
+  }),
+});
+
+/** The computed fields but `href` are in `selectOperator` of `store.ts`. */
+const table = {
+  id: assigned(uuid<'operator'>()),
+  account_id: internal<AccountId>(),
+  name: required(name),
+  email: required(email),
+  role: defaulted(role, 'operator'),
+  assignments: computed(Type.Array(assignment), { input: Type.Optional(list(assignmentInput)), audit: 'shown' }),
+  max_engagement_count: optional(engagementCount, 1),
+  enabled: defaulted(Type.Boolean(), true),
+  available: computed(Type.Boolean({ description: 'Whether the operator takes engagements now' }), {
+    input: Type.Optional(Type.Boolean()),
+    audit: 'shown',
+  }),
+  media: assigned(mediumList, 'omitted'),
+  presence_reason: assigned(nullable(Type.String()), 'omitted'),
+  presence_set_at: assigned(nullable(timestamp), 'omitted'),
+  presence_expires_at: assigned(nullable(timestamp), 'omitted'),
+  sign_in: computed(signIn, { audit: 'shown' }),
+  display_name: computed(displayName, { input: Type.Optional(displayNameInput), audit: 'shown' }),
+  picture_url: computed(pictureUrl),
+  version: internal<number>(),
+  created_at: assigned(timestamp),
+  updated_at: assigned(timestamp),
+  href: computed(Type.String({ description: 'Address of the operator' })),
 };
+
+export const operatorFields = fieldsOf(table);
+
+/** Requests have the display name after the e-mail address. */
+function inRequests({ name, email, display_name, ...others }: typeof operatorFields.create) {
+  return { name, email, display_name, ...others };
+}
 
 const passwordFields = {
   password: Type.Optional(newPassword),
   password_confirmation: Type.Optional(Type.String({ maxLength: maxPasswordLength, description: 'The same again' })),
 };
 
-export const operatorInput = checked(body({ name, email, ...settable, ...passwordFields }), passwordFaults);
-export const operatorUpdate = update({ name, email, ...settable, available: Type.Optional(Type.Boolean()) }, [
-  'id',
-  'href',
-  'media',
-  'presence_reason',
-  'presence_set_at',
-  'presence_expires_at',
-  'sign_in',
-  'picture_url',
-  'created_at',
-  'updated_at',
-]);
+// Nobody is available before they exist.
+const { available: _available, ...creatable } = inRequests(operatorFields.create);
+export const operatorInput = checked(body({ ...creatable, ...passwordFields }), passwordFaults);
+export const operatorUpdate = update(inRequests(operatorFields.update), ['id', 'href', ...operatorFields.readOnly]);
+export const operatorOutput = output('Operator', operatorFields.output);
 
 const leaseSeconds = Type.Integer({ minimum: 1, maximum: maxPresenceLeaseSec });
 
@@ -91,33 +120,6 @@ export const presenceInput = body({
   media: Type.Optional(mediumList),
   expires_in_sec: Type.Optional(nullable(leaseSeconds)),
   reason: Type.Optional(nullable(Type.String({ maxLength: maxPresenceReasonLength }))),
-});
-
-export const operatorOutput = output('Operator', {
-  id: uuid<'operator'>(),
-  name,
-  email,
-  role,
-  assignments: Type.Array(Type.Object({ site_id: uuid<'site'>(), role, team_ids: Type.Array(uuid<'team'>()) })),
-  max_engagement_count: engagementCount,
-  enabled: Type.Boolean(),
-  available: Type.Boolean({ description: 'Whether the operator takes engagements now' }),
-  media: mediumList,
-  presence_reason: nullable(Type.String()),
-  presence_set_at: nullable(timestamp),
-  presence_expires_at: nullable(timestamp),
-  sign_in: Type.Object({
-    password: Type.Boolean({ description: 'Whether the operator has chosen one' }),
-    invited_until: Type.Unsafe<string | null>({
-      ...nullable(timestamp),
-      description: 'How long an invitation waits to be accepted; null: none does',
-    }),
-  }),
-  display_name: displayName,
-  picture_url: pictureUrl,
-  created_at: timestamp,
-  updated_at: timestamp,
-  href: Type.String({ description: 'Address of the operator' }),
 });
 
 /** The same rules as for a password that is chosen by an invitation. */
@@ -138,23 +140,23 @@ function passwordFaults(value: unknown): Violation[] {
   ];
 }
 
-export const defaultEngagementCount = 1;
-const defaultRole: Role = 'operator';
-
 export type OperatorInput = Type.Static<typeof operatorInput>;
 export type OperatorUpdate = Type.Static<typeof operatorUpdate>;
+export type Assignment = Readonly<Type.Static<typeof assignment>>;
+export type OperatorRow = RowOf<typeof table> & Readonly<Omit<Type.Static<typeof operatorOutput>, 'href'>>;
 
-export interface Assignment {
-  readonly site_id: SiteId;
-  readonly role: Role;
-  readonly team_ids: TeamId[];
+/** What requests set in the row. */
+export interface OperatorSettings extends SettingsOf<typeof table> {
+  /** `null`: visitors see the name. */
+  readonly display_name: string | null;
 }
 
-export interface OperatorRow extends Omit<Type.Static<typeof operatorOutput>, 'assignments' | 'href'> {
-  readonly id: OperatorId;
-  readonly account_id: AccountId;
-  readonly assignments: Assignment[];
-  readonly version: number;
+/** All that is stored of a new operator. */
+export function newOperator(given: OperatorInput): OperatorSettings {
+  return {
+    ...operatorFields.complete(given, null),
+    display_name: storedDisplayName(given.display_name, given.name),
+  };
 }
 
 /** The display name as it is stored: `null` where visitors see the operator's own name. */
@@ -163,7 +165,7 @@ export function storedDisplayName(given: string | null | undefined, name: string
 }
 
 /** Assignments as they are stored: an assignment without a role has the operator's own. */
-export function completeAssignments(given: OperatorInput['assignments'], role: Role = defaultRole): Assignment[] {
+export function completeAssignments(given: OperatorInput['assignments'], role: Role): Assignment[] {
   return (given ?? []).map(({ site_id, role: own, team_ids }) => ({
     site_id,
     role: own ?? role,

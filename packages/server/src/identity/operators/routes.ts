@@ -12,7 +12,7 @@ import { requestedSites } from '../requested-sites.ts';
 import type { SignInParts } from '../sign-in/parts.ts';
 import { changeOperator, changesPresenceOnly, createOperator } from './change-operator.ts';
 import { FirstPasswords } from './first-password.ts';
-import { operatorInput, operatorOutput, operatorUpdate, type OperatorUpdate } from './operator.ts';
+import { operatorFields, operatorInput, operatorOutput, operatorUpdate, type OperatorUpdate } from './operator.ts';
 import { operatorToRead } from './permission.ts';
 import { answerOperator, showOperator } from './show-operator.ts';
 import { countOperators, listOperators } from './store.ts';
@@ -31,11 +31,7 @@ const operatorQuery = Type.Object({
 });
 const tags = ['Operators'];
 
-/** Of presence, only that they are made available, or not. */
-const told = {
-  of: operatorOutput,
-  omits: ['picture_url', 'media', 'presence_reason', 'presence_set_at', 'presence_expires_at'],
-} satisfies Partial<Audited>;
+const audited = { of: operatorOutput, ...operatorFields.audit } satisfies Partial<Audited>;
 
 export function operatorRoutes(app: App, signIn: Pick<SignInParts, 'hasher' | 'attempts'>): void {
   listRoute(app);
@@ -86,7 +82,7 @@ function createRoute(app: App, passwords: FirstPasswords): void {
         access: { operator: 'super_manager', site: 'anywhere' },
         settles: true,
         secretBody: true,
-        audit: { action: 'operator.create', ...told },
+        audit: { action: 'operator.create', ...audited },
       },
       schema: {
         tags,
@@ -128,7 +124,7 @@ function changeRoutes(app: App): void {
       config: {
         access: { operator: 'super_manager', site: 'resource', rule: 'every site, own availability' },
         settles: true,
-        audit: { action: 'operator.update', ...told, unless: isOwnAvailability },
+        audit: { action: 'operator.update', ...audited, unless: isOwnAvailability },
       },
       schema: {
         tags,
@@ -150,7 +146,7 @@ function changeRoutes(app: App): void {
       config: {
         access: { operator: 'super_manager', site: 'resource', rule: 'every site' },
         settles: true,
-        audit: { action: 'operator.disable', ...told },
+        audit: { action: 'operator.disable', ...audited },
       },
       schema: {
         tags,

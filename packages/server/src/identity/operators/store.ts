@@ -1,17 +1,17 @@
 import type { Medium } from '@usher/contract/media';
-import type { Role } from '@usher/contract/roles';
 import type { Sql } from '../../platform/database.ts';
 import type { AccountId, OperatorId, SiteId, TeamId } from '../../platform/ids.ts';
 import { lockAccount } from '../lock-account.ts';
-import type { Assignment, OperatorRow } from './operator.ts';
+import { operatorFields, type Assignment, type OperatorRow, type OperatorSettings } from './operator.ts';
 import { pictureUrlOf } from './pictures/picture.ts';
 
-/** An operator with its assignments; `available` is whether what it last said still holds. */
+const columns = operatorFields.columns.map((column) => `o.${column}`);
+
+/** An operator with the computed fields; `available` is whether what they last said still holds. */
 const selectOperator = (sql: Sql) => sql`
-  SELECT o.id, o.account_id, o.name, o.email, o.role, o.max_engagement_count, o.enabled,
+  SELECT ${sql(columns)},
          coalesce(o.display_name, o.name) AS display_name, ${pictureUrlOf(sql)} AS picture_url,
-         o.enabled AND o.available AND coalesce(o.presence_expires_at > now(), true) AS available, o.media,
-         o.presence_reason, o.presence_set_at, o.presence_expires_at,
+         o.enabled AND o.available AND coalesce(o.presence_expires_at > now(), true) AS available,
          coalesce((SELECT jsonb_agg(jsonb_build_object(
                             'site_id', a.site_id, 'role', a.role,
                             'team_ids', coalesce((SELECT jsonb_agg(t.team_id ORDER BY t.team_id)
@@ -24,8 +24,7 @@ const selectOperator = (sql: Sql) => sql`
            'password', EXISTS (SELECT 1 FROM operator_passwords p WHERE p.operator_id = o.id),
            'invited_until', (SELECT to_char(i.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
                                FROM operator_invitations i
-                              WHERE i.operator_id = o.id AND i.expires_at > now())) AS sign_in,
-         o.version, o.created_at, o.updated_at
+                              WHERE i.operator_id = o.id AND i.expires_at > now())) AS sign_in
     FROM operators o`;
 
 export async function findOperator(sql: Sql, accountId: AccountId, id: OperatorId): Promise<OperatorRow | null> {
@@ -120,35 +119,29 @@ export async function listColleagues(
      LIMIT ${wanted.limit} OFFSET ${wanted.offset}`;
 }
 
-export interface OperatorFields {
-  readonly name: string;
-  readonly email: string;
-  readonly role: Role;
-  readonly max_engagement_count: number;
-  readonly enabled: boolean;
-  /** `null`: the name. */
-  readonly display_name: string | null;
-}
-
 export async function insertOperator(
   sql: Sql,
   id: OperatorId,
   accountId: AccountId,
-  fields: OperatorFields,
+  settings: OperatorSettings,
 ): Promise<void> {
-  await sql`INSERT INTO operators ${sql({ id, account_id: accountId, ...fields })}`;
+  await sql`INSERT INTO operators ${sql({ id, account_id: accountId, ...stored(sql, settings) })}`;
 }
 
 /** Bumps the version even where only the assignments change: they are part of what its ETag stands for. */
-export async function updateOperator(sql: Sql, id: OperatorId, fields: OperatorFields): Promise<void> {
-  const { name, email, role, max_engagement_count, enabled, display_name } = fields;
+export async function updateOperator(sql: Sql, id: OperatorId, settings: OperatorSettings): Promise<void> {
+  const { enabled } = settings;
   await sql`
     UPDATE operators
-       SET ${sql({ name, email, role, max_engagement_count, enabled, display_name })}, version = version + 1, updated_at = now(),
+       SET ${sql(stored(sql, settings))}, version = version + 1, updated_at = now(),
            -- One who is disabled is gone from now on, and not back when enabled again.
            available = available AND ${enabled},
            presence_expires_at = CASE WHEN ${enabled} THEN presence_expires_at ELSE least(presence_expires_at, now()) END
      WHERE id = ${id}`;
+}
+
+function stored(sql: Sql, settings: OperatorSettings) {
+  return { ...operatorFields.values(sql, settings), display_name: settings.display_name };
 }
 
 /** The operator's row, held until the transaction ends: what is decided about it stays true until it is written. */

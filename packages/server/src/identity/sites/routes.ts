@@ -13,7 +13,7 @@ import type { Directory, KnownSite } from '../directory.ts';
 import { lockAccount } from '../lock-account.ts';
 import { lockOperator } from '../operators/store.ts';
 import { formsOfHostname, hostname } from './hostname.ts';
-import { siteDefaults, siteInput, siteOutput, siteUpdate, withDefaults, type SiteRow } from './site.ts';
+import { siteFields, siteInput, siteOutput, siteUpdate, type SiteRow, type SiteSettings } from './site.ts';
 import { findSite, insertSite, listSites, updateSite } from './store.ts';
 
 const siteParams = Type.Object({ site_id: uuid<'site'>() });
@@ -73,7 +73,7 @@ export function siteRoutes(app: App, directory: Directory): void {
     },
     async (request, reply) => {
       const creator = operatorOf(request);
-      const settings = { ...siteDefaults, ...withDefaults(request.body), name: request.body.name };
+      const settings = siteFields.complete(request.body, null);
       const site = await inTransaction(request.sql, async (sql) => {
         // Nobody may replace the creator's assignments between: the site would be left without a super_manager.
         await lockOperator(sql, creator.accountId, creator.operatorId);
@@ -101,7 +101,7 @@ export function siteRoutes(app: App, directory: Directory): void {
         const before = await findSite(sql, request.params.site_id);
         if (before === null) throw notFound('site', request.params.site_id);
         recordChange(request, { before, concerns: { any: [before.id] } });
-        return changeSite(sql, before, withDefaults(request.body), ifMatch(request));
+        return changeSite(sql, before, siteFields.changes(request.body), ifMatch(request));
       });
       reply.header('etag', etag(site.version));
       return site;
@@ -118,7 +118,7 @@ function showSite(reply: FastifyReply, id: SiteId, known: KnownSite | null): nev
 async function changeSite(
   sql: Sql,
   current: SiteRow,
-  changes: ReturnType<typeof withDefaults>,
+  changes: Partial<SiteSettings>,
   versions: readonly number[] | null,
 ): Promise<SiteRow> {
   if (versions !== null && !versions.includes(current.version)) throw preconditionFailed(current.version);

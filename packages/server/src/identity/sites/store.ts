@@ -1,13 +1,8 @@
 import type { Sql } from '../../platform/database.ts';
 import type { AccountId, OperatorId, SiteId } from '../../platform/ids.ts';
-import type { SiteRow, SiteSettings } from './site.ts';
+import { siteFields, type SiteRow, type SiteSettings } from './site.ts';
 
-const columns = [
-  'id', 'account_id', 'name', 'addresses', 'time_zone', 'reactive_call_timeout', 'proactive_call_timeout',
-  'missed_call_unavailability_enabled', 'queue_ticket_timeout_sec', 'visitor_webhooks', 'allowed_file_content_types',
-  'allowed_file_senders', 'allowed_origins', 'visitor_limits', 'ticket_needs_presence',
-  'attached_webhook_messages', 'lenient_requests', 'version', 'created_at', 'updated_at',
-] as const; // prettier-ignore
+const { columns } = siteFields;
 
 export async function findSite(sql: Sql, id: string): Promise<SiteRow | null> {
   const [row] = await sql<SiteRow[]>`SELECT ${sql(columns)} FROM sites WHERE id = ${id}`;
@@ -49,7 +44,7 @@ interface NewSite {
 }
 
 export async function insertSite(sql: Sql, { id, accountId, settings, creator }: NewSite): Promise<SiteRow> {
-  const values = { id, account_id: accountId, ...stored(sql, settings) };
+  const values = { id, account_id: accountId, ...siteFields.values(sql, settings) };
   const [row] = await sql<SiteRow[]>`
     WITH site AS (INSERT INTO sites ${sql(values)} RETURNING ${sql(columns)}),
          super_manager AS (
@@ -64,19 +59,9 @@ export async function insertSite(sql: Sql, { id, accountId, settings, creator }:
 export async function updateSite(sql: Sql, id: SiteId, changes: Partial<SiteSettings>): Promise<SiteRow> {
   const [row] = await sql<SiteRow[]>`
     UPDATE sites
-       SET ${sql(stored(sql, changes))}, version = version + 1, updated_at = now()
+       SET ${sql(siteFields.values(sql, changes))}, version = version + 1, updated_at = now()
      WHERE id = ${id}
     RETURNING ${sql(columns)}`;
   if (row === undefined) throw new Error('a site has vanished');
   return row;
-}
-
-/** Settings as PostgreSQL takes them. */
-function stored(sql: Sql, settings: Partial<SiteSettings>) {
-  const { allowed_file_senders: senders, visitor_limits: limits, ...rest } = settings;
-  return {
-    ...rest,
-    ...(senders === undefined ? {} : { allowed_file_senders: sql.json(senders) }),
-    ...(limits === undefined ? {} : { visitor_limits: sql.json(limits) }),
-  };
 }

@@ -25,6 +25,7 @@ import {
 import {
   mergeVisitor,
   operatorOnlyFields,
+  visitorFields,
   visitorInput,
   visitorMove,
   visitorOutput,
@@ -36,13 +37,7 @@ import {
 
 const tags = ['Visitors'];
 
-/** What is known of a visitor is personal: only which of it was changed is told. */
-const told = {
-  of: visitorOutput,
-  hides: ['name', 'email', 'phone', 'note', 'custom_attributes', 'external_id'],
-  omits: ['presence_expires_at'],
-  unless: isByMadeUpOperator,
-} satisfies Partial<Audited>;
+const audited = { of: visitorOutput, ...visitorFields.audit, unless: isByMadeUpOperator } satisfies Partial<Audited>;
 const visitorParams = Type.Object({ visitor_id: uuid<'visitor'>() });
 const siteVisitorParams = Type.Object({ site_id: uuid<'site'>(), visitor_id: uuid<'visitor'>() });
 
@@ -70,7 +65,7 @@ export function visitorRoutes(app: App, tokens: Tokens, gate: VisitorGate): void
     {
       config: {
         access: { operator: 'operator', visitor: true, site: 'params.site_id' },
-        audit: { action: 'visitor.update', ...told },
+        audit: { action: 'visitor.update', ...audited },
       },
       schema: {
         tags,
@@ -120,7 +115,7 @@ function tokenRoutes(app: App, tokens: Tokens, gate: VisitorGate): void {
     {
       config: {
         access: { operator: 'operator', application: 'publishable', site: 'body.site_id' },
-        audit: { action: 'visitor.create', ...told },
+        audit: { action: 'visitor.create', ...audited },
       },
       schema: {
         tags,
@@ -249,7 +244,7 @@ async function changeVisitor(
     await refuseForeignTeams(sql, siteId, given.team_ids ?? []);
     const merged = mergeVisitor(current, given);
     if ('tooMany' in merged) throw invalid([{ attribute: `/${merged.tooMany}`, detail: 'would become too large' }]);
-    return Object.keys(merged.fields).length === 0 ? current : updateVisitor(sql, id, merged.fields);
+    return Object.keys(merged.changes).length === 0 ? current : updateVisitor(sql, id, merged.changes);
   });
 }
 

@@ -1,24 +1,9 @@
 import type { Sql } from '../../platform/database.ts';
 import type { AccountId, SiteId, TeamId, VisitorId } from '../../platform/ids.ts';
 import type { Trust } from '../caller.ts';
-import type { VisitorFields, VisitorRow } from './visitor.ts';
+import { visitorFields, type VisitorRow, type VisitorSettings } from './visitor.ts';
 
-const columns = [
-  'id',
-  'account_id',
-  'site_id',
-  'name',
-  'email',
-  'phone',
-  'note',
-  'custom_attributes',
-  'external_id',
-  'team_ids',
-  'presence_expires_at',
-  'version',
-  'created_at',
-  'updated_at',
-] as const;
+const { columns } = visitorFields;
 
 interface NewVisitor {
   readonly id: VisitorId;
@@ -47,9 +32,8 @@ export async function noteIssuedToken(sql: Sql, id: VisitorId, trust: Trust): Pr
 }
 
 export async function findVisitor(sql: Sql, accountId: AccountId, id: VisitorId): Promise<VisitorRow | null> {
-  const [row] = await sql<
-    VisitorRow[]
-  >`SELECT ${sql(columns)} FROM visitors WHERE id = ${id} AND account_id = ${accountId}`;
+  const [row] = await sql<VisitorRow[]>`
+    SELECT ${sql(columns)} FROM visitors WHERE id = ${id} AND account_id = ${accountId}`;
   return row ?? null;
 }
 
@@ -70,15 +54,13 @@ export async function lockVisitor(sql: Sql, accountId: AccountId, id: VisitorId)
   return row ?? null;
 }
 
-export async function updateVisitor(sql: Sql, id: VisitorId, changes: Partial<VisitorFields>): Promise<VisitorRow> {
-  const { custom_attributes: attributes, ...plain } = changes;
-  const values = attributes === undefined ? plain : { ...plain, custom_attributes: sql.json(attributes) };
-  return one(
-    await sql<VisitorRow[]>`
-      UPDATE visitors SET ${sql(values)}, version = version + 1, updated_at = now()
-       WHERE id = ${id}
-      RETURNING ${sql(columns)}`,
-  );
+export async function updateVisitor(sql: Sql, id: VisitorId, changes: Partial<VisitorSettings>): Promise<VisitorRow> {
+  const [row] = await sql<VisitorRow[]>`
+    UPDATE visitors SET ${sql(visitorFields.values(sql, changes))}, version = version + 1, updated_at = now()
+     WHERE id = ${id}
+    RETURNING ${sql(columns)}`;
+  if (row === undefined) throw new Error('a visitor has vanished');
+  return row;
 }
 
 /** To another site of the account. Teams belong to a site, so they are left behind. `null`: no such site. */
@@ -98,10 +80,4 @@ export async function moveVisitor(
        AND EXISTS (SELECT 1 FROM sites WHERE id = ${siteId} AND account_id = ${accountId})
     RETURNING ${sql(columns)}`;
   return row ?? null;
-}
-
-function one(rows: readonly VisitorRow[]): VisitorRow {
-  const [row] = rows;
-  if (row === undefined) throw new Error('a visitor has vanished');
-  return row;
 }

@@ -181,14 +181,14 @@ export const intervalEnd = (sql: Sql): Piece => sql`
   coalesce(kept.ended_at, CASE WHEN kept.engaged THEN now() ELSE least(now(), o.presence_expires_at) END)`;
 
 /**
- * The state of the operator in the interval `kept`. An operator who takes several media is shown by the highest one. Reasons are
- * free text: one that reads like a state must not be counted as it.
+ * The state of the operator in the interval `kept`. An operator who takes several media is shown by the highest one; what is no call
+ * is a chat. Reasons are free text: one that reads like a state must not be counted as it.
  */
 export const presenceType = (sql: Sql): Piece => sql`
   CASE WHEN kept.engaged THEN 'engaged'
        WHEN kept.available AND 'video' = ANY(kept.media) THEN 'video'
        WHEN kept.available AND kept.media && '{audio,phone}' THEN 'audio'
-       WHEN kept.available AND 'text' = ANY(kept.media) THEN 'chat'
+       WHEN kept.available AND kept.media <> '{}' THEN 'chat'
        WHEN kept.reason IN ('', 'engaged', 'video', 'audio', 'chat') THEN 'away'
        ELSE coalesce(kept.reason, 'away') END`;
 

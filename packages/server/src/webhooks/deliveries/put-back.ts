@@ -1,5 +1,5 @@
 import type { DestinationId } from '../../events/destination.ts';
-import { hearsOf } from '../../events/told.ts';
+import { reachesSite } from '../../events/subscribers.ts';
 import { piece, type Piece, type Sql } from '../../platform/database.ts';
 import type { SiteId } from '../../platform/ids.ts';
 import type { DeliveryId, FinishedState } from './delivery.ts';
@@ -70,7 +70,7 @@ export function isStillHeard(sql: Sql): Piece {
   return sql`
     (d.body IS NOT NULL
      OR EXISTS (${eventOf(sql)}
-                   AND EXISTS (SELECT FROM webhooks w WHERE w.id = d.webhook_id AND ${hearsOf(sql, () => sql`e.site_id`)})))`;
+                   AND EXISTS (SELECT FROM webhooks w WHERE w.id = d.webhook_id AND ${reachesSite(sql, () => sql`e.site_id`)})))`;
 }
 
 const eventOf = piece(

@@ -22,7 +22,7 @@ type Circuit =
 const healthy: Circuit = { state: 'closed', failures: 0 };
 
 /** A circuit at a moment: `open` is tripped before `until`, `half_open` is tripped after it. */
-export type BreakerState = 'closed' | 'open' | 'half_open';
+type BreakerState = 'closed' | 'open' | 'half_open';
 
 /**
  * Decides whether a destination is called. A destination where nobody answers is left alone for a pause, then a single delivery

@@ -2,7 +2,7 @@ import type { WebhookId } from '../../events/attach-webhooks.ts';
 import type { DestinationId } from '../../events/destination.ts';
 import { bareHost } from '../../platform/address-guard.ts';
 import type { AccountId } from '../../platform/ids.ts';
-import { Breaker, type BreakerState } from './breaker.ts';
+import { Breaker } from './breaker.ts';
 import type { Delivery, DeliveryId } from './delivery.ts';
 import { Lanes, type LaneName } from './lanes.ts';
 import type { LeaseTerms } from './lease-keeper.ts';
@@ -184,11 +184,6 @@ export class Destination {
     if (isCut || (due >= query.due && taken > 0)) this.markDirty();
   }
 
-  /** The delivery could not be tried: it is the next again. */
-  putBack(delivery: Delivery): void {
-    this.lanes.putBack(delivery);
-  }
-
   /** What became of the delivery is known, and will be written; what follows may be sent. */
   settle(delivery: Delivery, then: 'pass' | 'wait'): void {
     if (then === 'wait') for (const { id } of this.lanes.wait(delivery)) this.#held.delete(id);
@@ -241,10 +236,6 @@ export class Destination {
   /** There is room for more, and perhaps more. */
   isHungry(now: number): boolean {
     return this.#toRead !== 'nothing' && this.#hasRoom(now);
-  }
-
-  state(now: number): BreakerState {
-    return this.breaker.state(now);
   }
 
   /** Nothing is to be done for the destination, and nothing was sent for a while. */

@@ -99,8 +99,7 @@ export class Dispatcher {
       },
     });
     this.#sending = new Sending({
-      book: parts.book,
-      courier: parts.courier,
+      ...parts,
       holdings: this.#holdings,
       leases: this.#leases,
       changes: this.#changes,

@@ -220,3 +220,12 @@ test('a lane of which only what is done with could be read is not over', () => {
   assert.equal(lanes.resume(name, [delivery(2, 'a')], false), true);
   assert.deepEqual(takeAll(lanes), [2]);
 });
+
+test('a delivery that was not being sent cannot be done with or fail', () => {
+  const lanes = new Lanes();
+  lanes.block('webhook', 'a');
+  for (const engagement of ['a', 'b']) {
+    assert.throws(() => lanes.pass(delivery(1, engagement)), /nothing of the lane/);
+    assert.throws(() => lanes.wait(delivery(1, engagement)), /nothing of the lane/);
+  }
+});

@@ -60,7 +60,7 @@ export function watchDispatcher(registry: Registry, dispatcher: Dispatcher): voi
     collect() {
       const now = performance.now();
       const counts = { closed: 0, open: 0, half_open: 0 };
-      for (const destination of dispatcher.destinations) counts[destination.state(now)] += 1;
+      for (const destination of dispatcher.destinations) counts[destination.breaker.state(now)] += 1;
       for (const [state, count] of Object.entries(counts)) this.set({ state }, count);
     },
   });
@@ -72,9 +72,9 @@ export function watchDispatcher(registry: Registry, dispatcher: Dispatcher): voi
     collect() {
       this.reset();
       const now = performance.now();
-      const away = [...dispatcher.destinations].filter((each) => each.state(now) !== 'closed');
+      const away = [...dispatcher.destinations].filter((each) => each.breaker.state(now) !== 'closed');
       for (const each of away.slice(0, mostNamed))
-        this.set({ destination_id: each.id, state: each.state(now) }, each.heldCount);
+        this.set({ destination_id: each.id, state: each.breaker.state(now) }, each.heldCount);
     },
   });
 }

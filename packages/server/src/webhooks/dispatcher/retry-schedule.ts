@@ -1,4 +1,4 @@
-import type { EventType } from '../../events/catalogue.ts';
+import { traitsOf } from '../../events/catalogue.ts';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -29,12 +29,7 @@ export const longestDelaysMs: readonly number[] = [0, ...steps.map((step) => ste
 /** D8.7: one that has failed so often no longer keeps back what follows. */
 export const failuresBeforeParking = 3;
 /** D8.11: typing is old by then. */
-const failuresOfTyping = 2;
-
-const typing: ReadonlySet<string> = new Set<EventType>([
-  'engagement.chat.typing_indicator.visitor',
-  'engagement.chat.typing_indicator.operator',
-]);
+const failuresOfShortLived = 2;
 
 interface Failed {
   readonly type: string;
@@ -53,7 +48,7 @@ export function afterFailure({
   retryAfterMs,
   random,
 }: Failed): { readonly delayMs: number } | 'exhausted' | 'discarded' {
-  if (typing.has(type) && times >= failuresOfTyping) return 'discarded';
+  if (traitsOf(type).shortLived === true && times >= failuresOfShortLived) return 'discarded';
   const step = steps[times - 1];
   if (step === undefined) return 'exhausted';
   const delay = step * (1 + jitter * (2 * random - 1));

@@ -22,7 +22,7 @@ const drainMs = 7_000;
 const unresolvedPauseMs = 1_000;
 const unavailablePauseMs = 250;
 
-export interface SendingParts {
+interface SendingParts {
   readonly book: WebhookBook;
   readonly courier: Courier;
   readonly holdings: Holdings;
@@ -89,7 +89,7 @@ export class Sending {
     const now = performance.now();
     if (this.#mode.state !== 'open' || now < destination.pausedUntil || !this.#isOurs(destination, now)) return false;
     if (this.#parts.changes.concern(destination)) return false;
-    const state = destination.state(now);
+    const state = destination.breaker.state(now);
     if (state !== 'closed') return state === 'half_open' && destination.sending === 0;
     const free = Math.floor((mostSending - this.#count) * shareOfFree);
     return destination.sending < Math.min(mostToDestination, Math.max(1, free));
@@ -124,7 +124,7 @@ export class Sending {
       const webhook = book.peek(webhookId) ?? (await book.get(webhookId));
       const why = whyNot(webhook, delivery);
       // Reading the webhook may have taken so long that the delivery is another's to send.
-      if (!this.#isOurs(destination, performance.now())) destination.putBack(delivery);
+      if (!this.#isOurs(destination, performance.now())) destination.lanes.putBack(delivery);
       else if (webhook !== null && webhook.destinationId !== destination.id) this.#sendOn(destination, delivery);
       else if (webhook === null || payload === null || why !== null)
         this.#settle(destination, turnedAway(delivery, destination.epoch, webhook));
@@ -142,7 +142,7 @@ export class Sending {
       // The webhook could not be read: nothing was sent.
       this.#parts.complain(error, 'a delivery could not be made; it is tried again');
       if (isDatabaseUnavailable(error)) {
-        destination.putBack(delivery);
+        destination.lanes.putBack(delivery);
         destination.pausedUntil = performance.now() + unavailablePauseMs;
       } else {
         // The delivery must not hold up others.

@@ -24,9 +24,6 @@ const writesAtOnce = 200;
  */
 type Schedule = { readonly state: 'idle' | 'due' } | { readonly state: 'scheduled'; readonly timer: NodeJS.Timeout };
 
-const idle: Schedule = { state: 'idle' };
-const due: Schedule = { state: 'due' };
-
 /** What became of deliveries, and is yet to be written. Kept until it is written, or until it is another process's to say. */
 export class WriteOffs {
   /** Which destinations do not answer is written with what became of their deliveries. */
@@ -36,7 +33,7 @@ export class WriteOffs {
   readonly #onDue: () => void;
   #outcomes: Outcome[] = [];
   #strays: Delivery[] = [];
-  #schedule: Schedule = idle;
+  #schedule: Schedule = { state: 'idle' };
 
   constructor(sql: Sql, owner: string, onDue: () => void) {
     this.#sql = sql;
@@ -78,11 +75,11 @@ export class WriteOffs {
    * nothing to write.
    */
   async write(): Promise<Written | null> {
-    if (this.#schedule.state === 'due') this.#schedule = idle;
+    if (this.#schedule.state === 'due') this.#schedule = { state: 'idle' };
     if (this.size === 0) return null;
     const written = await this.#write().catch((error: unknown) => {
       if (this.#schedule.state === 'scheduled') clearTimeout(this.#schedule.timer);
-      this.#schedule = due;
+      this.#schedule = { state: 'due' };
       throw error;
     });
     if (this.size > 0) this.#writeSoon();
@@ -108,7 +105,7 @@ export class WriteOffs {
     if (this.size >= writesAtOnce) this.#onDue();
     if (this.#schedule.state !== 'idle') return;
     const timer = setTimeout(() => {
-      this.#schedule = due;
+      this.#schedule = { state: 'due' };
       this.#onDue();
     }, writeAfterMs).unref();
     this.#schedule = { state: 'scheduled', timer };

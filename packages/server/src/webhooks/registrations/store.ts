@@ -1,6 +1,6 @@
 import type { WebhookId } from '../../events/attach-webhooks.ts';
 import type { DestinationId } from '../../events/destination.ts';
-import { heardTypes } from '../../events/told.ts';
+import { loggedTypes } from '../../events/subscribers.ts';
 import type { Piece, Sql } from '../../platform/database.ts';
 import type { AccountId, OperatorId, SiteId } from '../../platform/ids.ts';
 import type { StoredWebhook, WebhookRow } from './webhook.ts';
@@ -118,7 +118,7 @@ export async function insertWebhook(
     INSERT INTO webhooks (id, account_id, destination_id, url, method, headers, events, hears, site_ids, description,
                           ordering, secret, enabled, disabled_because, disabled_at, registered_by, url_set_by, is_sample)
     VALUES (${id}, ${accountId}, ${destinationId}, ${url}, ${method}, ${JSON.stringify(headers ?? {})}::text::json,
-            ${events}, ${heardTypes(events)}, ${site_ids}::uuid[], ${description},
+            ${events}, ${loggedTypes(events)}, ${site_ids}::uuid[], ${description},
             ${ordering}, ${secret}, ${enabled}, ${enabled ? null : 'asked'}, ${enabled ? null : sql`now()`},
             ${registrar}, ${registrar}, ${isSample})
     RETURNING ${columns(sql)}`;
@@ -140,7 +140,7 @@ export async function updateWebhook(
   const [row] = await sql<WebhookRow[]>`
     UPDATE webhooks
        SET destination_id = ${destinationId}, url = ${url}, method = ${method},
-           headers = ${JSON.stringify(headers ?? {})}::text::json, events = ${events}, hears = ${heardTypes(events)},
+           headers = ${JSON.stringify(headers ?? {})}::text::json, events = ${events}, hears = ${loggedTypes(events)},
            site_ids = ${site_ids}::uuid[], description = ${description}, ordering = ${ordering},
            url_set_by = ${urlSetBy}, enabled = ${enabled},
            disabled_because = CASE WHEN NOT ${enabled} THEN coalesce(disabled_because, 'asked') END,

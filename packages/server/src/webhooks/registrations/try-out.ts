@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { WebhookId } from '../../events/attach-webhooks.ts';
 import type { EventType } from '../../events/catalogue.ts';
-import { sampleEvent } from '../../events/samples.ts';
+import { sampleEvent } from '../../events/make-event.ts';
 import { recordChange } from '../../identity/audit/audit.ts';
 import { inTransaction } from '../../platform/database.ts';
 import { Refusal } from '../../platform/errors.ts';

@@ -1,3 +1,4 @@
+import { maxCountedDeliveries } from '@usher/contract/limits';
 import { attemptStates } from '@usher/contract/states';
 import Type from 'typebox';
 import { nullable, oneOf, output, timestamp, uuid } from '../../platform/schema.ts';
@@ -43,7 +44,7 @@ export const statsOutput = output('WebhookStats', {
   steps: Type.Array(stepOutput, { description: 'Every one of the interval, those without attempts too' }),
   last_attempt: lastAttempt,
   waiting: output('WebhookWaiting', {
-    pending: count('About to be sent; 10,000 at most are counted of each'),
+    pending: count(`About to be sent; ${maxCountedDeliveries.toLocaleString('en')} at most are counted of each`),
     retrying: count('Failed, and to be sent again'),
     held: count('Kept back while the webhook was disabled, until they are recovered'),
   }),

@@ -4,7 +4,7 @@ import { memo, type ReactElement } from 'react';
 import { Since } from '../../../components/since.tsx';
 import { NoMatch } from '../../../components/states.tsx';
 import { useBoard, useTopic } from '../use-board.ts';
-import { mediumNames, visitorInWords } from '../words.ts';
+import { activityName, visitorInWords } from '../words.ts';
 import classes from './now.module.css';
 import { Cell, Head } from './table-parts.tsx';
 import { VirtualRows } from './virtual-rows.tsx';
@@ -79,7 +79,7 @@ const EngagementCells = memo(function EngagementCells(props: Props): ReactElemen
           <bdi>{visitor}</bdi> with <bdi>{operator}</bdi>
         </span>
         <small>
-          {mediumNames[engagement.media]}
+          {activityName(engagement.media)}
           {queue === null ? '' : ' · '}
           <bdi>{queue}</bdi>
         </small>

@@ -10,7 +10,7 @@ import { useChange } from '../../../data/use-api.ts';
 import { leaseSeconds } from '../../../live/lease.ts';
 import { staffs, type Load } from '../store/staffing.ts';
 import { useBoard, useTopic } from '../use-board.ts';
-import { mediumNames, operatorInWords, saidSince, stateOf } from '../words.ts';
+import { activityName, operatorInWords, saidSince, stateOf } from '../words.ts';
 import classes from './now.module.css';
 import { Cell, Head } from './table-parts.tsx';
 import { VirtualRows } from './virtual-rows.tsx';
@@ -80,7 +80,7 @@ const OperatorCells = memo(function OperatorCells({
 }): ReactElement {
   const state = stateOf(operator, load);
   const since = saidSince(operator);
-  const media = operator.media.map((medium) => mediumNames[medium]).join(', ');
+  const media = operator.media.map(activityName).join(', ');
   return (
     <>
       <Cell className={classes['two']}>

@@ -6,7 +6,7 @@ import { inWords } from '../../../components/in-words.ts';
 import { NoMatch } from '../../../components/states.tsx';
 import { useChange } from '../../../data/use-api.ts';
 import { useBoard, useTopic } from '../use-board.ts';
-import { mediumNames, visitorInWords } from '../words.ts';
+import { activityName, visitorInWords } from '../words.ts';
 import { isTransfer } from '../store/waiting.ts';
 import classes from './now.module.css';
 import { Cell, Head } from './table-parts.tsx';
@@ -88,7 +88,7 @@ const TicketCells = memo(function TicketCells(props: Props): ReactElement {
         <small title={queues}>
           {isUnattended ? <Warning title="No operators online" text="No operators online:" /> : null}
           {isTransfer(ticket) ? 'Transfer · ' : ''}
-          {mediumNames[ticket.media]} · <bdi>{queues}</bdi>
+          {activityName(ticket.media)} · <bdi>{queues}</bdi>
         </small>
       </Cell>
       <Cell>

@@ -1,5 +1,6 @@
 import type { Api } from '@usher/client/api';
 import { Turns } from '@usher/client/turns';
+import { maxUploadsAtOnce } from '@usher/contract/limits';
 import { inWords } from '../../../components/in-words.ts';
 import { newId } from '@usher/client/new-id';
 
@@ -14,8 +15,8 @@ export interface Upload {
 
 type ByEngagement = ReadonlyMap<string, readonly Upload[]>;
 
-/** The server takes 10 at once for each engagement. */
-const mostAtOnce = 5;
+/** The server takes twice as many for each engagement. */
+const mostAtOnce = maxUploadsAtOnce / 2;
 
 /** Files on their way, of all conversations: they go on when another one is opened. */
 export class Uploads {

@@ -35,7 +35,7 @@ function startEngagement(board: Board, request: Request): Engagement {
     highestMedium: medium,
     operatorTeams: teamsOn(operator, siteId),
     byPhone: isLasting(request),
-    heardBy: request.notes.webhooks,
+    subscribers: request.notes.webhooks,
     transfer: null,
     call: null,
     notedIn: null,
@@ -132,7 +132,7 @@ function dropOtherWishes(board: Board, engagement: Engagement): void {
 }
 
 function letHear(engagement: Engagement, webhooks: readonly string[]): void {
-  if (webhooks.length > 0) engagement.heardBy = [...new Set([...engagement.heardBy, ...webhooks])];
+  if (webhooks.length > 0) engagement.subscribers = [...new Set([...engagement.subscribers, ...webhooks])];
 }
 
 /** D5.6. */
@@ -268,7 +268,7 @@ function sub({ subEngagementId, operator, siteId }: Engagement) {
   return { id: subEngagementId, operator_id: operator.settings.id, site_id: siteId };
 }
 
-function aboutOf({ id, requestId, ticketId, visitor, operator, siteId, heardBy }: Engagement): About {
+function aboutOf({ id, requestId, ticketId, visitor, operator, siteId, subscribers }: Engagement): About {
   return {
     siteId,
     ticketId,
@@ -276,7 +276,7 @@ function aboutOf({ id, requestId, ticketId, visitor, operator, siteId, heardBy }
     engagementId: id,
     visitorId: visitor.id,
     operatorId: operator.settings.id,
-    heardBy,
+    subscribers,
   };
 }
 

@@ -228,7 +228,7 @@ test('D4.5 who missed an offer becomes unavailable where the site wants it so, a
   desk.wait(20);
   assert.equal(desk.board.operators.get('ann' as OperatorId)?.settings.available, false);
   const reasons = desk.events.map(
-    ({ fields }) => 'engagement_request' in fields && fields.engagement_request.fail_reason,
+    ({ type, fields }) => type === 'engagement.request.failure' && fields.engagement_request.fail_reason,
   );
   assert.deepEqual(reasons, ['timed_out', 'operator_left']);
   assert.deepEqual([desk.ticket('vic').position, desk.ticket('wes').position], [1, 2]);

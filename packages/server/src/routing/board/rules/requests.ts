@@ -147,7 +147,7 @@ function tellFailure(board: Board, request: Request, reason: FailReason): void {
       engagementId: null,
       visitorId: visitor.id,
       operatorId: operator.settings.id,
-      heardBy: request.notes.webhooks,
+      subscribers: request.notes.webhooks,
     },
     fields: {
       engagement_request:

@@ -125,7 +125,7 @@ test('D3.6 canceled, by the visitor or by an operator, waiting or under offer', 
   desk.cancel('vic', 'operator');
   assert.deepEqual([desk.ticket('vic').state, desk.ticket('wes').state], ['canceled', 'canceled']);
   const reasons = desk.events.map(
-    ({ fields }) => 'engagement_request' in fields && fields.engagement_request.fail_reason,
+    ({ type, fields }) => type === 'engagement.request.failure' && fields.engagement_request.fail_reason,
   );
   assert.deepEqual(reasons, ['operator_cancel'], 'D5.1: only the one under offer is told of');
 });

@@ -80,7 +80,7 @@ interface BoardMessage {
   readonly at: number;
 }
 
-/** Whom an event is about: for those who may hear of it. */
+/** Whom an event is about: for those who may be sent it or see it. */
 export interface About {
   readonly siteId: SiteId;
   readonly ticketId: TicketId | null;
@@ -88,26 +88,20 @@ export interface About {
   readonly engagementId: EngagementId | null;
   readonly visitorId: VisitorId;
   readonly operatorId: OperatorId;
-  /** Ids of webhooks that were brought along and hear of it, beside those of the account. */
-  readonly heardBy: readonly string[];
+  /** Ids of attached webhooks that may be sent it. */
+  readonly subscribers: readonly string[];
 }
 
-type HappeningOf<Type extends EventType> = {
+interface HappeningOf<Type extends EventType> {
   readonly type: Type;
   readonly id: string;
   readonly at: number;
   readonly about: About;
   readonly fields: EventFields<Type>;
-};
+}
 
 /** An event as the board tells it. */
-export type Happening =
-  | HappeningOf<'engagement.request.failure'>
-  | HappeningOf<'engagement.start'>
-  | HappeningOf<'engagement.end'>
-  | HappeningOf<'engagement.transfer'>
-  | HappeningOf<'engagement.chat.message'>
-  | HappeningOf<'engagement.chat.system_message'>;
+export type Happening = { [Type in EventType]: HappeningOf<Type> }[EventType];
 
 export function noChanges(): Changes {
   return {

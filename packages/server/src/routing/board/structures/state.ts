@@ -251,7 +251,7 @@ export interface Engagement extends Changing {
   /** It began with a reply from the visitor's phone: whether the visitor is on the site says nothing about it. */
   readonly byPhone: boolean;
   /** Webhooks that came with what it began with, and with its transfers. */
-  heardBy: readonly string[];
+  subscribers: readonly string[];
   /** A transfer that is under way. */
   transfer: Request | Ticket | null;
   /** The call that is going on; `null` while the medium is text or phone. */

@@ -247,7 +247,7 @@ function engagementRow(engagement: Engagement): EngagementRow {
     ended_at: engagement.endedAt,
     end_reason: engagement.endReason,
     by_phone: false,
-    heard_by: engagement.heardBy,
+    heard_by: engagement.subscribers,
     call: null,
   };
 }

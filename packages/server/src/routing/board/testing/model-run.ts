@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { makeEvent } from '../../../events/catalogue.ts';
+import { makeEvent } from '../../../events/make-event.ts';
 import { Refusal } from '../../../platform/errors.ts';
 import type {
   EngagementId,

@@ -120,7 +120,7 @@ export function fail(world: World, request: Request, reason: FailReason, message
       engagementId: null,
       visitorId,
       operatorId: operator.id,
-      heardBy: hooksOf(request),
+      subscribers: hooksOf(request),
     },
     fields: { engagement_request: reason === 'error' ? { ...named, fail_message: message } : named },
   });
@@ -163,7 +163,7 @@ export function start(world: World, request: Request): void {
     askedOn: request.ticket?.siteId ?? siteId,
     operator,
     medium,
-    heardBy: hooksOf(request),
+    subscribers: hooksOf(request),
     transfer: null,
     endedAt: null,
     endReason: null,
@@ -178,7 +178,7 @@ export function start(world: World, request: Request): void {
     if (ticket.visitorId !== visitorId || !sites.has(ticket.siteId) || ticket.kind !== 'visitor') continue;
     if (ticket.request !== null) fail(world, ticket.request, 'visitor_cancel');
     ticket.engagementId = engagement.id;
-    engagement.heardBy = [...engagement.heardBy, hookOf(ticket)];
+    engagement.subscribers = [...engagement.subscribers, hookOf(ticket)];
     endTicket(world, ticket, 'engaged');
   }
   for (const other of pending(world))
@@ -221,7 +221,7 @@ export function handOver(world: World, request: Request, engagement: Engagement)
   // Another operator is another call.
   finishCall(world, engagement, null);
   followMedium(world, engagement);
-  engagement.heardBy = [...engagement.heardBy, ...hooksOf(request)];
+  engagement.subscribers = [...engagement.subscribers, ...hooksOf(request)];
   engagement.subId = world.newId();
   engagement.subStartedAt = world.now;
   engage(world, request, engagement);
@@ -263,8 +263,8 @@ function sub({ subId, operator, siteId }: Engagement) {
 }
 
 export function tell(world: World, engagement: Engagement, type: string, told: object): void {
-  const { id, request, visitorId, siteId, operator, heardBy } = engagement;
-  const whom = { engagementId: id, visitorId, operatorId: operator.id, heardBy };
+  const { id, request, visitorId, siteId, operator, subscribers } = engagement;
+  const whom = { engagementId: id, visitorId, operatorId: operator.id, subscribers };
   const about = { siteId, ticketId: request.ticket?.id ?? null, requestId: request.id, ...whom };
   world.events.push({ type, about, fields: type.startsWith('engagement.chat.') ? told : { engagement: told } });
 }

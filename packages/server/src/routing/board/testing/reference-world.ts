@@ -99,7 +99,7 @@ export interface Engagement {
   readonly askedOn: string;
   operator: Operator;
   medium: Medium;
-  heardBy: readonly string[];
+  subscribers: readonly string[];
   transfer: Request | Ticket | null;
   endedAt: number | null;
   endReason: EndReason | null;

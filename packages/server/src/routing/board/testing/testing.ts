@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { media, type Medium } from '@usher/contract/media';
 import { Refusal, type ErrorCode } from '../../../platform/errors.ts';
 import type { OperatorId, QueueId, RequestId, SiteId, TeamId, TicketId, VisitorId } from '../../../platform/ids.ts';
-import { makeEvent } from '../../../events/catalogue.ts';
+import { makeEvent } from '../../../events/make-event.ts';
 import { compileHours, type CompiledHours } from '../../../schedules/hours.ts';
 import { newBoard, takeChanges, type Board } from '../board.ts';
 import type { Happening, Visit } from '../structures/changes.ts';

@@ -88,7 +88,7 @@ export function putEngagement(board: Board, row: StoredEngagement): void {
     subStartedAt: row.sub_started_at,
     highestMedium: row.highest_media ?? row.media,
     operatorTeams: row.operator_team_ids,
-    heardBy: row.heard_by,
+    subscribers: row.heard_by,
     call: callOf(row),
   };
   const engagement: Engagement =
@@ -124,7 +124,7 @@ function newEngagement(
     | 'subStartedAt'
     | 'highestMedium'
     | 'operatorTeams'
-    | 'heardBy'
+    | 'subscribers'
     | 'call'
   >,
 ): Engagement {
