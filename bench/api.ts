@@ -10,7 +10,7 @@ import { requestLoad, requestsPerSecond, type Load } from './load.ts';
 import { ask, startPeer } from './processes.ts';
 import { benchKey, call, firstSite, signIn, type Session, type Usher } from './usher.ts';
 
-/** What the default of USHER_DATABASE_POOL gives the server. */
+/** What the default of USHER_DATABASE_POOL leaves for requests. */
 const poolSize = 10;
 /** After its first request a process still compiles and collects for a moment. */
 const settleMs = { full: 3_000, short: 100 };

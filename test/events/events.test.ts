@@ -3,14 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import { after, beforeEach, test } from 'node:test';
-import { readConfig } from '../../packages/server/src/config.ts';
 import { eventTypes } from '../../packages/server/src/events/catalogue.ts';
-import { dropDays, eventLog, makeDays } from '../../packages/server/src/events/store.ts';
+import { dropDays, eventLog, makeDays } from '../../packages/server/src/platform/daily-logs.ts';
 import { startHousekeeping } from '../../packages/server/src/housekeeping.ts';
 import { connect, databaseErrorCode, type Sql } from '../../packages/server/src/platform/database.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import { cloneDatabase } from '../support/database.ts';
-import { until } from '../support/server.ts';
+import { startTestServer, until } from '../support/server.ts';
 
 const address = await cloneDatabase();
 const sql = connect(address, { max: 10 });
@@ -209,12 +208,8 @@ test('housekeeping does it at the start, and what fails does not keep it from th
     INSERT INTO revoked_tokens (id, account_id, expires_at)
     VALUES (${randomUUID()}, ${'00000000-0000-4000-8000-000000000001'}, now() - interval '25 hours')`;
   await sql`ALTER TABLE idempotency_keys RENAME TO lost`;
-  const stop = startHousekeeping({
-    sql,
-    clock: rightClock,
-    config: readConfig({ USHER_EVENT_RETENTION_DAYS: '7' }),
-    log: createLog('warn', sink),
-  });
+  await using server = await startTestServer({ eventRetentionDays: 7 }, address);
+  const stop = startHousekeeping({ sweeps: server.sweeps, clock: rightClock, log: createLog('warn', sink) });
   await until(async () => (await sql`SELECT 1 FROM revoked_tokens`).length === 0);
   stop();
   assert.ok((await partitions()).includes(partition(2)));

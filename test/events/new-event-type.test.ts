@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { test } from 'node:test';
 import type { EventType } from '../../packages/server/src/events/catalogue.ts';
@@ -22,7 +23,7 @@ registerHooks({
   load(url, context, nextLoad) {
     const loaded = nextLoad(url, context);
     if (!url.endsWith('/events/catalogue.ts')) return loaded;
-    const source = String(loaded.source);
+    const source = readFileSync(new URL(url), 'utf8');
     assert.ok(source.includes(catalogueStart));
     return { ...loaded, source: source.replace(catalogueStart, catalogueStart + declaration) };
   },

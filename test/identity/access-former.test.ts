@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { atLeast, type Role } from '@usher/contract/roles';
-import type { Access, DeclaredAccess } from '../../packages/server/src/identity/access.ts';
+import type { Access, DeclaredAccess } from '../../packages/server/src/identity/declared-access.ts';
 import { openCast } from '../support/cast.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { makeTargets } from '../support/route-targets.ts';

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pino from 'pino';
-import { installAccess, type Access } from '../../packages/server/src/identity/access.ts';
+import { installAccess } from '../../packages/server/src/identity/access.ts';
+import type { Access } from '../../packages/server/src/identity/declared-access.ts';
 import { Authenticator } from '../../packages/server/src/identity/authenticate.ts';
 import { createDirectory } from '../../packages/server/src/identity/directory.ts';
 import { Keyring } from '../../packages/server/src/identity/signing-keys.ts';
 import { Tokens } from '../../packages/server/src/identity/tokens.ts';
-import { createApp } from '../../packages/server/src/platform/http.ts';
+import { createApp } from '../../packages/server/src/platform/create-app.ts';
 import { AddressRate, RateLimit } from '../../packages/server/src/platform/rate-limit.ts';
 import { openWorld } from '../support/fixture.ts';
 import { call } from '../support/server.ts';

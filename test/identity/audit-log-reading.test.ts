@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readConfig } from '../../packages/server/src/config.ts';
 import { startHousekeeping } from '../../packages/server/src/housekeeping.ts';
 import { listEntries, type AuditFilter } from '../../packages/server/src/identity/audit/store.ts';
 import { connect } from '../../packages/server/src/platform/database.ts';
@@ -277,13 +276,8 @@ test('entries go with the events of their day', async () => {
   };
   assert.deepEqual(await days(), [20, 8, 7, 6].map(dateOf));
   await sql`DROP TABLE IF EXISTS ${sql(`audit_log_${dateOf(-3).replaceAll('-', '')}`)}`;
-  const settings = { USHER_EVENT_RETENTION_DAYS: '7', USHER_DATA_DIR: server.dataDir };
-  const stop = startHousekeeping({
-    sql,
-    clock: server.clock,
-    config: readConfig(settings),
-    log: createLog('silent'),
-  });
+  await using other = await startTestServer({ eventRetentionDays: 7 }, server.database.address);
+  const stop = startHousekeeping({ sweeps: other.sweeps, clock: server.clock, log: createLog('silent') });
   try {
     await until(async () => (await days()).length === 2);
     const [next] = await sql`SELECT to_regclass(${`audit_log_${dateOf(-3).replaceAll('-', '')}`}) AS made`;

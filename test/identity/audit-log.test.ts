@@ -80,7 +80,7 @@ test('every audited route writes one entry that says who changed what, and no se
 });
 
 test('every route that changes anything declares whether it is audited, or is not registered', async () => {
-  const { createApp } = await import('../../packages/server/src/platform/http.ts');
+  const { createApp } = await import('../../packages/server/src/platform/create-app.ts');
   const { installAudit } = await import('../../packages/server/src/identity/audit/install-audit.ts');
   const { createLog } = await import('../../packages/server/src/platform/log.ts');
   const app = createApp({ log: createLog('silent'), sql: server.database.sql, trustProxy: false });

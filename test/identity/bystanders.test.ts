@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { atLeast, roles, type Role } from '@usher/contract/roles';
-import type { DeclaredAccess } from '../../packages/server/src/identity/access.ts';
-import { describeAccess, operatorRules, type OperatorRule } from '../../packages/server/src/identity/access-words.ts';
+import type { DeclaredAccess } from '../../packages/server/src/identity/declared-access.ts';
+import {
+  describeAccess,
+  operatorRules,
+  type OperatorRule,
+} from '../../packages/server/src/identity/declared-access.ts';
 import type { ApiDocument } from '../../packages/server/src/platform/openapi.ts';
 import { openCast } from '../support/cast.ts';
 import { forThisFile } from '../support/fixture.ts';

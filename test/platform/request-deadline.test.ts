@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { mock, test } from 'node:test';
 import type { Sql } from '../../packages/server/src/platform/database.ts';
-import { createApp } from '../../packages/server/src/platform/http.ts';
+import { createApp } from '../../packages/server/src/platform/create-app.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import { installDeadline } from '../../packages/server/src/platform/request-deadline.ts';
 import type { Json } from '../support/server.ts';

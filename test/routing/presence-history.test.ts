@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { readConfig } from '../../packages/server/src/config.ts';
+import type { Config } from '../../packages/server/src/config.ts';
 import { startHousekeeping } from '../../packages/server/src/housekeeping.ts';
 import type { AccountId } from '../../packages/server/src/platform/ids.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
@@ -127,27 +126,28 @@ test('intervals are kept for 400 days, however soon events go; what goes on stay
          SET started_at = started_at - make_interval(days => ${days}), ended_at = ended_at - make_interval(days => ${days})
        WHERE operator_id = ${operator.id}`;
   };
-  const sweep = async (settings: Record<string, string>): Promise<void> => {
-    // Housekeeping drops these keys after the intervals.
-    const key = randomUUID();
-    await sql`
-      INSERT INTO revoked_tokens (id, account_id, expires_at)
-      SELECT ${key}, account_id, now() - interval '25 hours' FROM operators WHERE id = ${operator.id}`;
+  const sweep = async (settings: Partial<Config>): Promise<void> => {
+    // Housekeeping drops destinations that nobody wants any more after the intervals.
+    const [last] = await sql`
+      INSERT INTO destinations (id, account_id, origin, wanted_at)
+      SELECT gen_random_uuid(), account_id, 'https://gone.example', now() - interval '1 year'
+        FROM operators WHERE id = ${operator.id}
+      RETURNING id`;
+    await using other = await startTestServer(settings, server.database.address);
     const now = new Date();
     const stop = startHousekeeping({
-      sql,
+      sweeps: other.sweeps,
       clock: { sweepTime: async () => ({ mayDelete: true, now, steadyNow: now }), onStep: () => undefined },
-      config: readConfig({ USHER_DATA_DIR: server.dataDir, ...settings }),
       log: createLog('silent'),
     });
-    await until(async () => (await sql`SELECT 1 FROM revoked_tokens WHERE id = ${key}`).length === 0);
+    await until(async () => (await sql`SELECT FROM destinations WHERE id = ${last?.['id']}`).length === 0);
     stop();
   };
   await age(399);
-  await sweep({ USHER_EVENT_RETENTION_DAYS: '7' });
+  await sweep({ eventRetentionDays: 7 });
   assert.deepEqual(await shortOf(server, operator.id), ['text+phone+audio+video', 'away…']);
   await age(2);
-  await sweep({ USHER_PRESENCE_RETENTION_DAYS: '402' });
+  await sweep({ presenceRetentionDays: 402 });
   assert.deepEqual(await shortOf(server, operator.id), ['text+phone+audio+video', 'away…']);
   await sweep({});
   assert.deepEqual(await shortOf(server, operator.id), ['away…']);

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import { test } from 'node:test';
-import { readConfig } from '../../packages/server/src/config.ts';
 import { startHousekeeping } from '../../packages/server/src/housekeeping.ts';
-import type { DeclaredAccess } from '../../packages/server/src/identity/access.ts';
+import type { DeclaredAccess } from '../../packages/server/src/identity/declared-access.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import { openCast, type Cast } from '../support/cast.ts';
 import { expected, type CallerKind } from '../support/expected-access.ts';
@@ -12,7 +11,7 @@ import { forThisFile } from '../support/fixture.ts';
 import { oldestMajor } from '../support/oldest-postgres.ts';
 import { queryVariants, type QueryIds, type QueryParameter } from '../support/query-variants.ts';
 import { makeTargets } from '../support/route-targets.ts';
-import { call, until, type Json } from '../support/server.ts';
+import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { hasSucceeded, validRequest, type ValidRequest } from '../support/valid-requests.ts';
 import { makeQueue, makeTeam } from '../support/world.ts';
 
@@ -147,9 +146,9 @@ test('housekeeping succeeds on what all of this has left behind', async () => {
     INSERT INTO destinations (id, account_id, origin, wanted_at)
     SELECT gen_random_uuid(), account_id, 'https://gone.example', now() - interval '1 year' FROM sites LIMIT 1
     RETURNING id`;
-  const settings = { USHER_EVENT_RETENTION_DAYS: '7', USHER_DATA_DIR: cast.server.dataDir };
-  const { clock } = cast.server;
-  const stop = startHousekeeping({ sql, clock, config: readConfig(settings), log: createLog('warn', sink) });
+  const { clock, dataDir, database } = cast.server;
+  await using other = await startTestServer({ eventRetentionDays: 7, dataDir }, database.address);
+  const stop = startHousekeeping({ sweeps: other.sweeps, clock, log: createLog('warn', sink) });
   try {
     await until(async () => (await sql`SELECT FROM destinations WHERE id = ${last?.['id']}`).length === 0);
   } finally {

@@ -1,5 +1,5 @@
 import { atLeast, type Role } from '@usher/contract/roles';
-import type { Access } from '../../packages/server/src/identity/access.ts';
+import type { Access } from '../../packages/server/src/identity/declared-access.ts';
 
 export type CallerKind =
   'nobody' | 'garbage' | 'expired' | 'visitor' | 'publishable' | 'secret' | Role | 'elsewhere' | 'stranger';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Role } from '@usher/contract/roles';
-import type { DeclaredAccess } from '../../packages/server/src/identity/access.ts';
+import type { DeclaredAccess } from '../../packages/server/src/identity/declared-access.ts';
 import { freeEverybody, type Cast } from './cast.ts';
 import { fill, makeWebhook as insertWebhook } from './deliveries.ts';
 import type { CallerKind } from './expected-access.ts';

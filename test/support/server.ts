@@ -8,15 +8,19 @@ import { openChangeFeed, type ChangeFeed } from '../../packages/server/src/platf
 import { ClockWatch } from '../../packages/server/src/platform/clock-watch.ts';
 import { openDatabase, type Database, type DatabaseAddress } from '../../packages/server/src/platform/database.ts';
 import { DatabaseSession } from '../../packages/server/src/platform/database-session.ts';
-import type { Room } from '../../packages/server/src/platform/disk-room.ts';
+import type { DiskSpace } from '../../packages/server/src/platform/disk-room.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import type { Pace } from '../../packages/server/src/sample/simulations.ts';
 import type { App } from '../../packages/server/src/platform/http.ts';
+import { requestConnections } from '../../packages/server/src/platform/pools.ts';
+import type { Sweeps } from '../../packages/server/src/platform/room.ts';
 import { cloneDatabase } from './database.ts';
 
 export interface TestServer {
   readonly url: string;
   readonly app: App;
+  /** What housekeeping would run. */
+  readonly sweeps: readonly Sweeps[];
   readonly database: Database;
   readonly feed: ChangeFeed;
   readonly session: DatabaseSession;
@@ -33,7 +37,7 @@ export async function startTestServer(
   overrides: Partial<Config> = {},
   address?: DatabaseAddress,
   samplePace: Partial<Pace> = {},
-  room: Room | null = null,
+  diskSpace: DiskSpace | null = null,
 ): Promise<TestServer> {
   const dataDir = overrides.dataDir ?? mkdtempSync(join(tmpdir(), 'usher-test-data-'));
   // Receivers of tests are on loopback, also those of webhooks that visitors bring along.
@@ -48,17 +52,18 @@ export async function startTestServer(
     },
   });
   const log = createLog('info', sink);
-  const database = openDatabase(address ?? (await cloneDatabase()), config.databasePoolSize);
+  const database = openDatabase(address ?? (await cloneDatabase()), requestConnections(config));
   const feed = await openChangeFeed(database.address);
   const session = await DatabaseSession.open(database.address);
   const clock = await ClockWatch.start(session.sql, log);
-  const app = await buildApp({ config, database, feed, session, clock, log, room, samplePace });
+  const { app, sweeps } = await buildApp({ config, database, feed, session, clock, log, diskSpace }, samplePace);
   await app.listen({ host: '127.0.0.1', port: 0 });
   const bound = app.server.address();
   if (typeof bound !== 'object' || bound === null) throw new Error('the server has no port');
   return {
     url: `http://127.0.0.1:${bound.port}`,
     app,
+    sweeps,
     database,
     feed,
     session,

@@ -1,4 +1,4 @@
-import type { DeclaredAccess } from '../../packages/server/src/identity/access.ts';
+import type { DeclaredAccess } from '../../packages/server/src/identity/declared-access.ts';
 import { tokenOf, type Cast } from './cast.ts';
 import type { CallerKind } from './expected-access.ts';
 import type { Targets } from './route-targets.ts';

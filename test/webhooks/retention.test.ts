@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { destinationFor } from '../../packages/server/src/events/destination.ts';
 import { WebhookAttacher } from '../../packages/server/src/events/attach-webhooks.ts';
 import { UnresolvedNames } from '../../packages/server/src/events/unresolved-names.ts';
-import { deliveryLog, makeDays } from '../../packages/server/src/events/store.ts';
+import { deliveryLog, makeDays } from '../../packages/server/src/platform/daily-logs.ts';
 import { Sealer } from '../../packages/server/src/identity/sealer.ts';
 import { AddressGuard } from '../../packages/server/src/platform/address-guard.ts';
 import type { AccountId } from '../../packages/server/src/platform/ids.ts';

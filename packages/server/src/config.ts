@@ -10,7 +10,8 @@ export interface Config {
   readonly dataDir: string;
   /** A PostgreSQL of the user's own; `null` means Usher runs the embedded one in `dataDir`. */
   readonly databaseUrl: string | null;
-  readonly databasePoolSize: number;
+  /** All connections that the process may open. `platform/pools.ts` says who has how many. */
+  readonly databaseConnections: number;
   /** The first super_manager's key, where the operator of the service chose it. */
   readonly adminKey: { readonly id: string; readonly secret: string } | null;
   readonly logLevel: LogLevel;
@@ -84,8 +85,8 @@ export const settings = [
   },
   {
     name: 'USHER_DATABASE_POOL',
-    fallback: '10',
-    meaning: 'Connections to the database for requests, 2 to 200; up to 22 more are opened beside them',
+    fallback: '33',
+    meaning: 'Connections to the database that a process may open, 25 to 250; 23 are for background work',
   },
   { name: 'USHER_ADMIN_KEY_ID', fallback: '', meaning: "Id of the first super_manager's API key" },
   {
@@ -201,7 +202,7 @@ export function readConfig(environment: Environment): Config {
     port: wholeNumber('PORT', read('PORT'), 0, 65_535),
     dataDir: resolve(read('USHER_DATA_DIR')),
     databaseUrl: databaseUrl(read('DATABASE_URL')),
-    databasePoolSize: wholeNumber('USHER_DATABASE_POOL', read('USHER_DATABASE_POOL'), 2, 200),
+    databaseConnections: databaseConnections(read('USHER_DATABASE_POOL')),
     adminKey: adminKey(read('USHER_ADMIN_KEY_ID'), read('USHER_ADMIN_KEY_SECRET')),
     logLevel: oneOf('USHER_LOG_LEVEL', read('USHER_LOG_LEVEL'), logLevels),
     trustProxy: trustProxy(read('USHER_TRUST_PROXY')),
@@ -237,6 +238,19 @@ function wholeNumber(name: SettingName, value: string, least: number, most: numb
   const number = Number(value);
   if (/^\d+$/.test(value) && number >= least && number <= most) return number;
   throw new SettingError(`${name} must be a whole number from ${least} to ${most}, not "${value}".`);
+}
+
+/** Background work has 23 of them (`platform/pools.ts`), and requests need 2. */
+const leastConnections = 25;
+const mostConnections = 250;
+
+function databaseConnections(value: string): number {
+  const number = Number(value);
+  if (/^\d+$/.test(value) && number >= leastConnections && number <= mostConnections) return number;
+  throw new SettingError(
+    `USHER_DATABASE_POOL must be a whole number from ${leastConnections} to ${mostConnections}, not "${value}". It counts ` +
+      `all connections of a process: 23 for background work, the others for requests.`,
+  );
 }
 
 function oneOf<T extends string>(name: SettingName, value: string, allowed: readonly T[]): T {

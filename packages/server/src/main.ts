@@ -50,23 +50,15 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     closers.push(async () => session.close());
     const clock = await ClockWatch.start(session.sql, log);
     closers.push(async () => clock.stop());
-    const stopHousekeeping = startHousekeeping({ sql: storage.database.sql, clock, config, log });
-    closers.push(async () => stopHousekeeping());
-
-    const app = await buildApp({
-      config,
-      database: storage.database,
-      room: storage.room,
-      feed,
-      session,
-      clock,
-      log,
-    });
+    const { database, diskSpace } = storage;
+    const { app, sweeps } = await buildApp({ config, database, diskSpace, feed, session, clock, log });
     closers.push(async () => {
       const cutOff = setTimeout(() => app.server.closeAllConnections(), drainMs).unref();
       await app.close();
       clearTimeout(cutOff);
     });
+    const stopHousekeeping = startHousekeeping({ sweeps, clock, log });
+    closers.push(async () => stopHousekeeping());
     // After everything that can fail but the listening, and under the lock of the migrations.
     let firstKey: NewKey | null = null;
     let linkToken: string | null = null;

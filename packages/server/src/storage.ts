@@ -1,10 +1,11 @@
 import type { Config } from './config.ts';
 import { databaseErrorCode, openDatabase, type Database } from './platform/database.ts';
-import { DiskRoom, refuseFullDisk, type Room } from './platform/disk-room.ts';
+import { DiskRoom, refuseFullDisk, type DiskSpace } from './platform/disk-room.ts';
 import { keepEmbeddedPostgres } from './platform/embedded-keeper.ts';
 import { makeDataDirectory, runningEmbeddedPostgres } from './platform/embedded-postgres.ts';
 import { StartError } from './platform/errors.ts';
 import { createLog, type Log } from './platform/log.ts';
+import { requestConnections } from './platform/pools.ts';
 import { refuseSharedSessions } from './platform/session-check.ts';
 import { WriteSwitch } from './platform/write-switch.ts';
 
@@ -14,7 +15,7 @@ export interface Storage {
   /** What to tell the user about where it is. */
   readonly place: string;
   /** Whether the embedded database has room on its disk; `null`: somebody else sees to that. */
-  readonly room: Room | null;
+  readonly diskSpace: DiskSpace | null;
   /** Resolves if the embedded server ends by itself and cannot be started again. */
   readonly died: Promise<string>;
   close(): Promise<void>;
@@ -31,9 +32,9 @@ export async function openStorage(config: Config, log: Log): Promise<Storage> {
 export async function joinStorage(config: Config): Promise<Storage> {
   const running = config.databaseUrl === null ? runningEmbeddedPostgres(config.dataDir) : null;
   if (running === null) return openStorage(config, createLog('silent'));
-  const database = openDatabase(running, config.databasePoolSize);
+  const database = openDatabase(running, requestConnections(config));
   const close = async (): Promise<void> => database.close(1_000);
-  return { database, place: embeddedPlace(config), room: null, died: never, close };
+  return { database, place: embeddedPlace(config), diskSpace: null, died: never, close };
 }
 
 function embeddedPlace({ dataDir }: Config): string {
@@ -54,9 +55,9 @@ async function openEmbedded(config: Config, log: Log): Promise<Storage> {
     const writes = new WriteSwitch(embedded.address, room, log);
     closers.push(async () => writes.stop());
     await writes.set();
-    const database = openDatabase(embedded.address, config.databasePoolSize);
+    const database = openDatabase(embedded.address, requestConnections(config));
     closers.push(async () => database.close(1_000));
-    return { database, place: embeddedPlace(config), room, died: embedded.gaveUp, close };
+    return { database, place: embeddedPlace(config), diskSpace: room, died: embedded.gaveUp, close };
   } catch (error) {
     await close();
     throw error;
@@ -66,7 +67,7 @@ async function openEmbedded(config: Config, log: Log): Promise<Storage> {
 async function openUrl(config: Config, url: string): Promise<Storage> {
   const { hostname, port, pathname, searchParams } = new URL(url);
   const place = `${searchParams.get('host') ?? hostname}:${port || '5432'}${pathname}`;
-  const database = openDatabase({ kind: 'url', url }, config.databasePoolSize);
+  const database = openDatabase({ kind: 'url', url }, requestConnections(config));
   try {
     await database.sql`SELECT 1`;
   } catch (cause) {
@@ -82,7 +83,7 @@ async function openUrl(config: Config, url: string): Promise<Storage> {
   return {
     database,
     place: `PostgreSQL at ${place}`,
-    room: null,
+    diskSpace: null,
     died: never,
     close: async () => database.close(1_000),
   };

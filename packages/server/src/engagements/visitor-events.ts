@@ -7,7 +7,7 @@ import type { App } from '../platform/http.ts';
 import { newId, type Id } from '../platform/ids.ts';
 import { body, output, timestamp, uuid } from '../platform/schema.ts';
 import { partyOf } from './party.ts';
-import { engagementEnded, permittedEngagement } from './routes.ts';
+import { engagementEnded, permittedEngagement } from './permitted-engagement.ts';
 import { lockEngaged } from './taking-part.ts';
 
 /** The message of the event, as webhooks carry it, and what answers had before. */

@@ -4,42 +4,16 @@ import { notFound, Refusal, invalid } from '../platform/errors.ts';
 import type { App } from '../platform/http.ts';
 import type { AccountId, SiteId } from '../platform/ids.ts';
 import { addressKey, type AddressRate, type RateLimit } from '../platform/rate-limit.ts';
-import { describeAccess, type OperatorRule } from './access-words.ts';
 import type { Authenticator } from './authenticate.ts';
 import { hasRoleAnywhere, isFromPage, nobody, type Caller, type OperatorCaller } from './caller.ts';
-
-/**
- * Who may use a route, declared beside its schema. A route that declares nothing is refused when it is registered.
- * What is not named may not: `{ operator: 'manager', site: 'resource' }` shuts out visitors and application tokens.
- */
-export type Access =
-  | {
-      readonly public: true;
-      /** What the caller shows instead of a token; said in the reference. */
-      readonly shows?: string;
-    }
-  | {
-      readonly public?: never;
-      /** The least role an operator must have on the site concerned. */
-      readonly operator?: Role;
-      readonly visitor?: true;
-      /** The kind of application token that is enough; a secret one may do what a publishable one may. */
-      readonly application?: 'secret' | 'publishable';
-      readonly site: SiteSource;
-      /** Of `resource` and `anywhere`: what is asked of an operator where the role on one site is not the whole rule. */
-      readonly rule?: OperatorRule;
-      /** For what reaches beyond the sites that a token was limited to: a key is all of an operator, a new site is another. */
-      readonly wholeToken?: true;
-    };
-
-/**
- * Where the site concerned is found.
- * `none`: no site is; the kind of caller is all that counts.
- * `anywhere`: an operator needs the role on any of its sites. With a rule, the handler decides by it and calls `permitAs`.
- * `resource`: it belongs to what the id names; the handler must call `permit` once it has found that, and is held to it.
- */
-type SiteSource =
-  'params.site_id' | 'body.site_id' | 'body.site_ids' | 'query.site_ids' | 'anywhere' | 'none' | 'resource';
+import {
+  describeAccess,
+  type Access,
+  type DeclaredAccess,
+  type GuardedAccess,
+  type OperatorRule,
+  type SiteSource,
+} from './declared-access.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -56,12 +30,6 @@ declare module 'fastify' {
     /** Set by `permit`: a `resource` route that answers without having asked is a fault of ours. */
     permitted: boolean;
   }
-}
-
-export interface DeclaredAccess {
-  readonly method: string;
-  readonly url: string;
-  readonly access: Access;
 }
 
 interface AccessOptions {
@@ -115,10 +83,8 @@ function security(access: Access): readonly Record<string, readonly string[]>[] 
 
 type Done = (error?: Error) => void;
 
-type Guarded = Exclude<Access, { public: true }>;
-
 /** Who calls, and whether they may use the route at all: that is told before anything is read of what they sent. */
-function identify(access: Guarded, { authenticator, perToken, perAddress, failures }: AccessOptions) {
+function identify(access: GuardedAccess, { authenticator, perToken, perAddress, failures }: AccessOptions) {
   const accept = (request: FastifyRequest, caller: Caller): void => {
     request.known = caller;
     const { key } = caller;
@@ -156,7 +122,7 @@ function identify(access: Guarded, { authenticator, perToken, perAddress, failur
   };
 }
 
-function authorize(access: Guarded) {
+function authorize(access: GuardedAccess) {
   return (request: FastifyRequest, _reply: FastifyReply, done: Done): void => {
     try {
       for (const site of sitesConcerned(access.site, request)) requireSite(request, site);
@@ -167,7 +133,7 @@ function authorize(access: Guarded) {
   };
 }
 
-function refuseKind(access: Exclude<Access, { public: true }>, caller: Caller): void {
+function refuseKind(access: GuardedAccess, caller: Caller): void {
   const allowed =
     (caller.kind === 'operator' && access.operator !== undefined) ||
     (caller.kind === 'visitor' && access.visitor === true) ||
@@ -225,7 +191,7 @@ function requireSite(request: FastifyRequest, site: SiteId, noun = 'site', id: s
   if (!atLeast(role, least)) throw roleTooLow(least, role);
 }
 
-function requireAnywhere(access: Exclude<Access, { public: true }>, caller: Caller): void {
+function requireAnywhere(access: GuardedAccess, caller: Caller): void {
   if (caller.kind !== 'operator' || access.operator === undefined || hasRoleAnywhere(caller, access.operator)) return;
   throw new Refusal('forbidden', `This needs the role ${access.operator} on at least one site.`);
 }

@@ -6,7 +6,8 @@ import { isUuid } from '../platform/ids.ts';
 import { isAccessToken, parseAccessToken } from './access-tokens/access-token.ts';
 import type { KnownAccessToken } from './access-tokens/store.ts';
 import type { Caller } from './caller.ts';
-import type { Directory, KnownOperator } from './directory.ts';
+import type { Directory } from './directory.ts';
+import type { KnownOperator } from './directory-store.ts';
 import { digestOf, verifySecret } from './secrets.ts';
 import type { Claims, Tokens } from './tokens.ts';
 

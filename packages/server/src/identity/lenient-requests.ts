@@ -2,18 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { App } from '../platform/http.ts';
 import type { Sql } from '../platform/database.ts';
 import { isUuid, type SiteId } from '../platform/ids.ts';
-
-/** Where the sites of what an id names are found, by the name of the id in a path or body. */
-const tables = {
-  queue_id: 'queues',
-  scheduling_policy_id: 'scheduling_policies',
-  team_id: 'teams',
-  engagement_id: 'engagements',
-  ticket_id: 'queue_tickets',
-  request_id: 'engagement_requests',
-  visitor_id: 'visitors',
-  sip_domain_id: 'sip_domains',
-} as const;
+import { areLenient, sitesOfResource } from './lenient-store.ts';
 
 /**
  * Tells which requests concern sites with `lenient_requests`. It is asked only about a request that has been found to say what is
@@ -61,20 +50,4 @@ function idsIn(sent: unknown): ReadonlyMap<string, readonly string[]> {
       return areIds ? [[name, (ids as string[]).map((id) => id.toLowerCase())] as const] : [];
     }),
   );
-}
-
-async function sitesOfResource(sql: Sql, ids: ReadonlyMap<string, readonly string[]>): Promise<string[] | null> {
-  for (const [name, table] of Object.entries(tables)) {
-    const [id] = ids.get(name) ?? [];
-    if (id === undefined) continue;
-    const rows = await sql<{ site: string }[]>`SELECT site_id AS site FROM ${sql(table)} WHERE id = ${id}`;
-    return rows.map(({ site }) => site);
-  }
-  return null;
-}
-
-async function areLenient(sql: Sql, sites: readonly SiteId[]): Promise<boolean> {
-  const [row] = await sql<{ lenient: boolean | null }[]>`
-    SELECT bool_and(lenient_requests) AS lenient FROM sites WHERE id = ANY(${[...sites]}::uuid[])`;
-  return row?.lenient === true;
 }

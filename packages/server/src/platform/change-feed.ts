@@ -1,6 +1,7 @@
 import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import type { DatabaseAddress } from './database.ts';
 import { connect } from './database.ts';
+import { pools } from './pools.ts';
 
 /**
  * Tells this process which rows changed, whichever process changed them, so that it may answer from memory.
@@ -32,10 +33,7 @@ const deafAfterMs = 3_000;
 
 /** A connection that has fallen silent is replaced as soon as the feed is deaf. */
 const listeningOptions = {
-  max: 1,
-  idle_timeout: 0,
-  max_lifetime: null,
-  fetch_types: false,
+  ...pools.changes,
   connect_timeout: deafAfterMs / 1000,
   statementDeadlineMs: deafAfterMs,
 };

@@ -1,5 +1,6 @@
 import type { Sql as PoolSql } from 'postgres';
 import { connect, type DatabaseAddress, type Sql } from './database.ts';
+import { pools } from './pools.ts';
 
 /** The process proves so often that its session is still there. */
 const beatMs = 500;
@@ -40,14 +41,7 @@ export class DatabaseSession {
       this.#isClosed = true;
       this.#provedAt = -Infinity;
     };
-    this.#client = connect(address, {
-      max: 1,
-      idle_timeout: 0,
-      max_lifetime: null,
-      fetch_types: false,
-      statementDeadlineMs: answerMs,
-      onclose,
-    });
+    this.#client = connect(address, { ...pools.session, statementDeadlineMs: answerMs, onclose });
   }
 
   static async open(address: DatabaseAddress): Promise<DatabaseSession> {

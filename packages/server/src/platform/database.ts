@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ISql, Options, PendingQuery, Row, Sql as PoolSql } from 'postgres';
+import type { ISql, PendingQuery, Row, Sql as PoolSql } from 'postgres';
 import { watchPool, type WatchedPool } from './pool-watch.ts';
+import { pools, type ClientOptions, type PoolOptions, type SessionSettings } from './pools.ts';
 import postgres, { type Abandonable, type Watchable } from './postgres.ts';
-import { Pulse, pulseOptions } from './pulse.ts';
+import { Pulse } from './pulse.ts';
 
 /** What a statement needs: the pool, or the one connection of a transaction. Stores take it as their first argument. */
 export type Sql = ISql;
@@ -50,17 +51,6 @@ const longestTransactionMs = 20_000;
 /** The winner of a deadlock has finished by then. A retry without a pause may take the lock first and lose again. */
 const lostRaceMs = 50;
 
-type ClientOptions = Options<Record<never, never>>;
-
-type Settings = Readonly<Record<string, string | number>>;
-
-export interface PoolOptions extends Omit<ClientOptions, 'connection'> {
-  /** Settings of each connection, beside those that all of ours have. */
-  readonly connection?: Settings;
-  /** When a connection without an answer is destroyed; left out, a little after its `statement_timeout`. */
-  readonly statementDeadlineMs?: number;
-}
-
 /** What every connection is set to. */
 export const sessionSettings = {
   // Elsewhere instants of long ago have offsets to the second, which nobody else reads.
@@ -70,7 +60,7 @@ export const sessionSettings = {
   jit: 'off',
   statement_timeout: statementTimeoutMs,
   idle_in_transaction_session_timeout: statementTimeoutMs,
-} satisfies Settings;
+} satisfies SessionSettings;
 
 /** As the driver has it, but for `instantFrom`. */
 const instants = {
@@ -96,7 +86,7 @@ export function connect(address: DatabaseAddress, options: PoolOptions): PoolSql
 
 function open(address: DatabaseAddress, options: PoolOptions): { sql: PoolSql; watched: WatchedPool } {
   const { connection = {}, statementDeadlineMs, ...rest } = options;
-  const settings: Settings = { ...sessionSettings, ...connection };
+  const settings: SessionSettings = { ...sessionSettings, ...connection };
   const shared: ClientOptions = {
     connect_timeout: connectTimeoutSec,
     onnotice: () => undefined,
@@ -117,12 +107,12 @@ function open(address: DatabaseAddress, options: PoolOptions): { sql: PoolSql; w
 }
 
 /** `null`: its statements may take as long as they need. */
-function deadlineOf({ statement_timeout: timeoutMs }: Settings): number | null {
+function deadlineOf({ statement_timeout: timeoutMs }: SessionSettings): number | null {
   return Number(timeoutMs) === 0 ? null : Number(timeoutMs) + cancelMs;
 }
 
 /** Names and values are ours, and hold no quotes. */
-function settingStatement(settings: Settings): string {
+function settingStatement(settings: SessionSettings): string {
   const each = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', false)`);
   return `SELECT ${each.join(', ')}`;
 }
@@ -137,13 +127,13 @@ function connectUrl(text: string, options: ClientOptions): PoolSql {
 }
 
 export function openDatabase(address: DatabaseAddress, poolSize: number): Database {
-  const pools = new Set<WatchedPool>();
-  const own = open(address, pulseOptions);
-  const pulse = new Pulse(own.sql, own.watched, pools);
+  const watchedPools = new Set<WatchedPool>();
+  const own = open(address, pools.pulse);
+  const pulse = new Pulse(own.sql, own.watched, watchedPools);
   const openPool = (options: PoolOptions): PoolSql => {
     const { sql, watched } = open(address, options);
     watched.refuseWhile(() => pulse.isSilent);
-    pools.add(watched);
+    watchedPools.add(watched);
     return sql;
   };
   const sql = openPool({ max: poolSize });

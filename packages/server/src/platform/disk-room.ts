@@ -12,7 +12,7 @@ const enoughFreeBytes = 160 * mebibyte;
 const lookMs = 500;
 
 /** Whether there is room to write. */
-export interface Room {
+export interface DiskSpace {
   readonly isFull: boolean;
 }
 
@@ -25,7 +25,7 @@ async function freeBytesAt(path: string): Promise<number> {
 type Measure = (path: string) => Promise<number>;
 
 /** Watches the disk of the embedded database and of uploaded files. */
-export class DiskRoom implements Room {
+export class DiskRoom implements DiskSpace {
   readonly #path: string;
   readonly #measure: Measure;
   readonly #timer: NodeJS.Timeout;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Room } from './disk-room.ts';
+import type { DiskSpace } from './disk-room.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded-postgres.ts';
 import type { Log } from './log.ts';
 
@@ -22,7 +22,7 @@ export interface KeptPostgres extends Pick<EmbeddedPostgres, 'address' | 'stop'>
  * and not before there is room on its disk, which may be what it ended for. Whoever asks it something meanwhile is told
  * that it does not answer.
  */
-export async function keepEmbeddedPostgres(dataDir: string, room: Room, log: Log): Promise<KeptPostgres> {
+export async function keepEmbeddedPostgres(dataDir: string, room: DiskSpace, log: Log): Promise<KeptPostgres> {
   const gaveUp = Promise.withResolvers<string>();
   const first = await startEmbeddedPostgres(dataDir);
   let latest = Promise.resolve(first);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import Type from 'typebox';
-import type { Room } from './disk-room.ts';
+import type { DiskSpace } from './disk-room.ts';
 import type { App } from './http.ts';
 import { Refusal } from './errors.ts';
 import { knownMigrations, schemaVersion } from './migrations.ts';
@@ -13,7 +13,7 @@ const tags = ['Service'];
 const readyMs = 2_000;
 
 /** `/readyz` asks over the connection of the pulse, so that it does not wait behind requests. */
-export async function healthRoutes(app: App, pulse: Pulse, room: Room | null): Promise<void> {
+export async function healthRoutes(app: App, pulse: Pulse, diskSpace: DiskSpace | null): Promise<void> {
   const known = (await knownMigrations()).length;
   const status = Type.Object({ status: Type.String() });
   // Whoever watches the process may add parameters of their own.
@@ -42,7 +42,7 @@ export async function healthRoutes(app: App, pulse: Pulse, room: Room | null): P
     async () => {
       const version = pulse.isSilent ? null : await Promise.race([schemaVersion(pulse.sql), silence()]);
       if (version === null) throw databaseSilent();
-      if (room?.isFull === true) throw diskFull();
+      if (diskSpace?.isFull === true) throw diskFull();
       if (version === known) return { status: 'ready' };
       throw new Refusal(
         'database_unavailable',

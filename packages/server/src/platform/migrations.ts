@@ -2,14 +2,12 @@ import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Database, Sql } from './database.ts';
 import { StartError } from './errors.ts';
+import { startPools } from './pools.ts';
 
 const folder = fileURLToPath(new URL('../../migrations/', import.meta.url));
 
 /** Any number would do; it must only never change, or two versions of Usher could migrate at the same time. */
 const migrationLock = 7_483_650_217;
-
-/** A migration of a large table, or of another process, may take any time. One that the database has forgotten ends all the same. */
-const migrationOptions = { max: 1, connection: { statement_timeout: 0 } };
 
 interface Migration {
   readonly number: number;
@@ -34,7 +32,7 @@ export async function migrate(
   after: (sql: Sql) => Promise<void> = async () => undefined,
 ): Promise<void> {
   const known = await knownMigrations();
-  const pool = database.connect(migrationOptions);
+  const pool = database.connect(startPools.migrations);
   try {
     await pool.begin(async (sql) => {
       await sql`SELECT pg_advisory_xact_lock(${migrationLock})`;

@@ -11,9 +11,6 @@ const newAnswerMs = 2_000;
 /** A destroyed connection has closed by then, so that the next question goes over a new one. */
 const closeMs = 50;
 
-/** The pulse's own connection must not give up before the pulse does. */
-export const pulseOptions = { max: 1, idle_timeout: 0, connect_timeout: 10, fetch_types: false };
-
 type Beat = 'answered' | 'refused' | 'silent';
 
 /**

@@ -3,18 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sql as PoolSql } from 'postgres';
 import { connect, databaseErrorCode, sessionSettings, type DatabaseAddress } from './database.ts';
 import { StartError } from './errors.ts';
+import { startPools } from './pools.ts';
 
 /** Statements that two connections send by turns. A pooler that shares backends gives both of them the same one, mostly at once. */
 const rounds = 5;
-/** A pooler that has no connection left leaves a statement without an answer; so long is waited for one. */
-const answerMs = 5_000;
 /** PostgreSQL passes on a notification within milliseconds. */
 const notificationMs = 2_000;
 
 const needs =
   'Usher needs connections that keep their session: it listens for notifications, prepares statements and makes settings. ' +
   'If a pooler stands before PostgreSQL, let it keep sessions (PgBouncer: pool_mode = session) with room for ' +
-  'USHER_DATABASE_POOL + 22 connections of each process; or let DATABASE_URL lead to PostgreSQL itself.';
+  'USHER_DATABASE_POOL connections of each process; or let DATABASE_URL lead to PostgreSQL itself.';
 
 /**
  * Refuses a database that is reached through a pooler which lends a connection for a statement or a transaction. Usher
@@ -26,7 +25,7 @@ export async function refuseSharedSessions(address: DatabaseAddress): Promise<vo
   const onnotify = (from: string): void => void heard.add(from);
   // `onnotify` is postgres.js's own hook, missing from its types.
   const hooks = { onnotify };
-  const options = { max: 1, fetch_types: false, statementDeadlineMs: answerMs };
+  const options = startPools.sessionCheck;
   const [listener, other] = [connect(address, { ...options, ...hooks }), connect(address, options)];
   try {
     await listener`LISTEN ${listener(channel)}`;

@@ -2,14 +2,12 @@ import type { Sql as PoolSql } from 'postgres';
 import { connect, type DatabaseAddress } from './database.ts';
 import type { DiskRoom } from './disk-room.ts';
 import type { Log } from './log.ts';
+import { pools } from './pools.ts';
 
 /** A database that could not be told is told again. */
 const lookMs = 1_000;
 /** While the disk is full, a checkpoint lets PostgreSQL remove what its log no longer needs. */
 const checkpointMs = 10_000;
-
-/** A checkpoint of a slow disk takes its time. */
-const switchOptions = { max: 1, idle_timeout: 30, fetch_types: false, connection: { statement_timeout: 60_000 } };
 
 /**
  * Makes the embedded database refuse writes while its disk is full. The database itself refuses them, so that nobody is forgotten:
@@ -28,7 +26,7 @@ export class WriteSwitch {
   #checkpointAt = 0;
 
   constructor(address: DatabaseAddress, room: DiskRoom, log: Log) {
-    this.#sql = connect(address, switchOptions);
+    this.#sql = connect(address, pools.writeSwitch);
     this.#room = room;
     this.#log = log;
     room.onChange(() => void this.#look());

@@ -1,21 +1,19 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { accountOf, permit } from '../identity/access.ts';
+import { accountOf } from '../identity/access.ts';
 import type { Audited } from '../identity/audit/audit.ts';
-import { notFound } from '../platform/errors.ts';
 import { etag } from '../platform/etag.ts';
 import { rendered, type App } from '../platform/http.ts';
-import type { QueueId, SiteId } from '../platform/ids.ts';
+import type { SiteId } from '../platform/ids.ts';
 import { cutPage, nextPage, optionalPageQuery, pageWindow } from '../platform/paging.ts';
 import { list, uuid } from '../platform/schema.ts';
 import { changeQueue, createQueue, removeQueue, type ChangedQueue } from './change-queue.ts';
-import { queueFields, queueInput, queueOutput, queueUpdate, type QueueOutput, type QueueRow } from './queue.ts';
+import { permittedQueue, queueParams } from './permitted-queue.ts';
+import { queueFields, queueInput, queueOutput, queueUpdate, type QueueOutput } from './queue.ts';
 import { previewQueue, queueDraft, queuePreview } from './preview-queue.ts';
 import { readQueue, type SiteQueues } from './site-queues.ts';
-import { findQueue } from './store.ts';
 
 const tags = ['Queues'];
-export const queueParams = Type.Object({ queue_id: uuid<'queue'>() });
 
 const audited = { of: queueOutput, ...queueFields.audit } satisfies Partial<Audited>;
 
@@ -144,13 +142,6 @@ async function pageOfQueues(
   const window = sites.flat().slice(offset, limit === null ? undefined : offset + limit);
   const { rows, next_page } = cutPage(request, request.query, window);
   return { queues: rows, next_page };
-}
-
-export async function permittedQueue(request: FastifyRequest, id: QueueId): Promise<QueueRow> {
-  const queue = await findQueue(request.sql, accountOf(request), id);
-  if (queue === null) throw notFound('queue', id);
-  permit(request, queue, 'queue');
-  return queue;
 }
 
 function tagged(reply: FastifyReply, { row, output }: ChangedQueue): QueueOutput {

@@ -1,14 +1,8 @@
 import { Gauge, Histogram, type Registry } from 'prom-client';
-import type { Turns } from './turns.ts';
-
-/** What a turn was like. */
-export interface TurnTold {
-  readonly seconds: number;
-  readonly orders: number;
-}
+import type { TurnSummary, Turns } from './turns.ts';
 
 /** How long turns take and how much they carry; what to call with each. */
-export function countTurns(registry: Registry): (turn: TurnTold) => void {
+export function countTurns(registry: Registry): (turn: TurnSummary) => void {
   const duration = new Histogram({
     name: 'usher_turn_duration_seconds',
     help: 'Time from the beginning of a turn to its commit',

@@ -6,9 +6,14 @@ import type { Log } from '../platform/log.ts';
 import { weightOf } from './board/board.ts';
 import type { CommandName, Commands } from './board/commands.ts';
 import { ClockStepped } from './move-times.ts';
-import type { TurnTold } from './turn-metrics.ts';
 import { takeTurn, type Held, type Job, type Order, type TurnOutcome } from './turn.ts';
 import { accountsOutOfTime, dueAccounts } from './turn-store.ts';
+
+/** How long a turn took and how much it carried out. */
+export interface TurnSummary {
+  readonly seconds: number;
+  readonly orders: number;
+}
 
 interface TurnsOptions {
   /** Connections of their own: a request may hold one of the others while it waits for its turn. */
@@ -20,7 +25,7 @@ interface TurnsOptions {
   readonly onMoved: (accountId: AccountId, what: NonNullable<TurnOutcome['moved']>) => void;
   /** A turn of this process was written, whatever it changed. */
   readonly onWritten?: (accountId: AccountId) => void;
-  readonly onTurn?: (turn: TurnTold) => void;
+  readonly onTurn?: (turn: TurnSummary) => void;
   readonly limits?: Partial<TurnLimits>;
 }
 

@@ -1,4 +1,4 @@
-import { deliveryLog, dropDays, type Retention } from '../events/store.ts';
+import { deliveryLog, dropDays, type Retention } from '../platform/daily-logs.ts';
 import type { Sql } from '../platform/database.ts';
 
 /** Rows that one statement looks at, and drops at most. */

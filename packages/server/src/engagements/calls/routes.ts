@@ -9,7 +9,7 @@ import { uuid } from '../../platform/schema.ts';
 import type { Turns } from '../../routing/turns.ts';
 import { partyOf } from '../party.ts';
 import { permitParticipant } from '../permission.ts';
-import { engagementEnded, permittedEngagement } from '../routes.ts';
+import { engagementEnded, permittedEngagement } from '../permitted-engagement.ts';
 import { lockEngaged } from '../taking-part.ts';
 import { callInput, callOutput, type CallRow } from './call.ts';
 import { findCall, markConnected } from './store.ts';

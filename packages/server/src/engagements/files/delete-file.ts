@@ -7,7 +7,7 @@ import { notFound, Refusal } from '../../platform/errors.ts';
 import type { EngagementId, FileId } from '../../platform/ids.ts';
 import type { EngagementRow } from '../engagement.ts';
 import { partyOf } from '../party.ts';
-import { engagementEnded, permittedEngagement } from '../routes.ts';
+import { engagementEnded, permittedEngagement } from '../permitted-engagement.ts';
 import { findEngagement } from '../store.ts';
 import { lockEngaged } from '../taking-part.ts';
 import { fileState, type FileRow } from './file.ts';

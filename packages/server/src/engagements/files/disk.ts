@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
-import type { Room } from '../../platform/disk-room.ts';
+import type { DiskSpace } from '../../platform/disk-room.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { isUuid, type FileId } from '../../platform/ids.ts';
 import type { Log } from '../../platform/log.ts';
@@ -18,9 +18,9 @@ const ownerOnly = { directory: 0o700, file: 0o600 } as const;
 export class FileDisk implements FileStore {
   readonly #root: string;
   readonly #log: Log;
-  readonly #room: Room | null;
+  readonly #room: DiskSpace | null;
 
-  constructor(dataDir: string, log: Log, room: Room | null = null) {
+  constructor(dataDir: string, log: Log, room: DiskSpace | null = null) {
     this.#root = join(dataDir, 'files');
     this.#log = log;
     this.#room = room;

@@ -8,12 +8,12 @@ import { notFound, Refusal } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
 import { uuid } from '../../platform/schema.ts';
 import { partyOf } from '../party.ts';
-import { permittedEngagement } from '../routes.ts';
+import { permittedEngagement } from '../permitted-engagement.ts';
 import { deleteFile } from './delete-file.ts';
 import { attachment } from './file-name.ts';
 import { acceptedFiles, fileOutput, mostFileBytes, scanInput, type FileRow } from './file.ts';
 import { pendingFilesRoute } from './pending-route.ts';
-import type { FilesRoom } from './room.ts';
+import type { FileService } from './file-service.ts';
 import { Slots } from './slots.ts';
 import { removeBytes, writeScan } from './settle-scan.ts';
 import { findFile, listFiles } from './store.ts';
@@ -30,7 +30,7 @@ const mostDownloads = 10;
 /** A download of which the client takes nothing for so long, or twice as long (Node looks twice), is cut off. */
 const stalledMs = 15_000;
 
-export function fileRoutes(app: App, room: FilesRoom): void {
+export function fileRoutes(app: App, room: FileService): void {
   uploadRoute(app, room);
   const downloads = new Slots(
     mostDownloads,
@@ -84,7 +84,7 @@ export function fileRoutes(app: App, room: FilesRoom): void {
 }
 
 interface Source {
-  readonly room: FilesRoom;
+  readonly room: FileService;
   readonly downloads: Slots;
 }
 
@@ -133,7 +133,7 @@ function fileDeleted({ id }: FileRow): Refusal {
   return new Refusal('file_deleted', `The file ${id} has been deleted. Its bytes are gone.`);
 }
 
-function deleteRoute(app: App, { disk }: FilesRoom): void {
+function deleteRoute(app: App, { disk }: FileService): void {
   app.delete(
     '/engagements/:engagement_id/files/:file_id',
     {
@@ -165,7 +165,7 @@ function deleteRoute(app: App, { disk }: FilesRoom): void {
 
 const inWords = { pending: 'its scan is not over', infected: 'it is never given out' } as const;
 
-function scanRoute(app: App, { disk, scanner, onScan }: FilesRoom): void {
+function scanRoute(app: App, { disk, scanner, onScan }: FileService): void {
   app.put(
     '/files/:file_id/security_scan',
     {

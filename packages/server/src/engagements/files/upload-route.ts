@@ -12,11 +12,11 @@ import { uuid } from '../../platform/schema.ts';
 import { validatorCompiler } from '../../platform/validation.ts';
 import type { EngagementRow } from '../engagement.ts';
 import { partyOf } from '../party.ts';
-import { engagementEnded, permittedEngagement } from '../routes.ts';
+import { engagementEnded, permittedEngagement } from '../permitted-engagement.ts';
 import { lockEngaged } from '../taking-part.ts';
 import { mostFilesInEngagement, uploadOutput } from './file.ts';
 import { receiveFile, type ReceivedFile } from './receive-file.ts';
-import type { FilesRoom } from './room.ts';
+import type { FileService } from './file-service.ts';
 import { Slots } from './slots.ts';
 import { countFiles, insertFile } from './store.ts';
 
@@ -34,7 +34,7 @@ interface Arriving {
  * transaction it may run in for its Idempotency-Key, the file is received; for the key, what the request says is the name,
  * type, size and digest of the file.
  */
-export function uploadRoute(app: App, room: FilesRoom): void {
+export function uploadRoute(app: App, room: FileService): void {
   const arriving = new WeakMap<FastifyRequest, Arriving>();
   const slots = new Slots(
     maxUploadsAtOnce,
@@ -101,7 +101,7 @@ function notMultipart(): Refusal {
  */
 async function whileArriving(
   request: FastifyRequest,
-  { room, slots }: { readonly room: FilesRoom; readonly slots: Slots },
+  { room, slots }: { readonly room: FileService; readonly slots: Slots },
   finish: (file: Arriving, received: ReceivedFile) => Promise<unknown>,
 ): Promise<unknown> {
   if (!multipart.test(request.headers['content-type'] ?? '')) throw notMultipart();
@@ -128,7 +128,7 @@ async function whileArriving(
 }
 
 /** Everything that can be said before the file has come. Answers which content types the site takes. */
-async function refuseUpload(request: FastifyRequest, { scanner }: FilesRoom): Promise<readonly string[]> {
+async function refuseUpload(request: FastifyRequest, { scanner }: FileService): Promise<readonly string[]> {
   const { engagement_id: engagementId } = request.params as { engagement_id: EngagementId };
   const engagement = await permittedEngagement(request, engagementId);
   // With a key it may be one that was taken, before the engagement ended or was full: that is told once the file is known.
@@ -157,7 +157,7 @@ function tooMany(): Refusal {
 }
 
 interface Insertion {
-  readonly room: FilesRoom;
+  readonly room: FileService;
   readonly engagementId: EngagementId;
   readonly id: FileId;
   readonly received: ReceivedFile;

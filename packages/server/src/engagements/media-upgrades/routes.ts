@@ -12,7 +12,7 @@ import type { Turns } from '../../routing/turns.ts';
 import { sendSystemMessage } from '../messages/system-message.ts';
 import { partyOf } from '../party.ts';
 import { permitParticipant } from '../permission.ts';
-import { engagementEnded, permittedEngagement } from '../routes.ts';
+import { engagementEnded, permittedEngagement } from '../permitted-engagement.ts';
 import { lockEngaged } from '../taking-part.ts';
 import { upgradeOutput } from '../../routing/media-upgrade.ts';
 import { upgradeAnswer, upgradeInput, type UpgradeInput, type UpgradeRow } from './media-upgrade.ts';

@@ -11,7 +11,7 @@ import { body, oneOf, uuid } from '../../platform/schema.ts';
 import { cleanFiles } from '../files/store.ts';
 import { partyOf } from '../party.ts';
 import { permitParticipant } from '../permission.ts';
-import { engagementEnded, permittedEngagement } from '../routes.ts';
+import { engagementEnded, permittedEngagement } from '../permitted-engagement.ts';
 import { messageInput, messageOutput, transcriptMessageOutput, type MessageInput, type MessageRow } from './message.ts';
 import { acknowledgeMessage, findMessage, putMessage, transcript, type TranscriptRow } from './store.ts';
 

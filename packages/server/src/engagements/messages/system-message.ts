@@ -6,7 +6,7 @@ import type { App } from '../../platform/http.ts';
 import { newId, type AccountId, type EngagementId } from '../../platform/ids.ts';
 import { uuid } from '../../platform/schema.ts';
 import { accountOf } from '../../identity/access.ts';
-import { engagementEnded } from '../routes.ts';
+import { engagementEnded } from '../permitted-engagement.ts';
 import { findEngagement } from '../store.ts';
 import { messageOutput, systemMessageInput, type MessageRow } from './message.ts';
 import { putMessage } from './store.ts';

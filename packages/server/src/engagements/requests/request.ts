@@ -1,8 +1,10 @@
 import { media } from '@usher/contract/media';
 import { failReasons, requestStates } from '@usher/contract/states';
 import Type from 'typebox';
-import type { AccountId } from '../../platform/ids.ts';
+import { invalid, Refusal } from '../../platform/errors.ts';
+import type { AccountId, RequestId } from '../../platform/ids.ts';
 import { body, nullable, oneOf, output, timestamp, uuid } from '../../platform/schema.ts';
+import type { Party } from '../../routing/board/rules/answering.ts';
 import type { RequestView } from '../../routing/board/views/views.ts';
 import { mediaOptions, message, noteFields, source } from '../../routing/notes.ts';
 
@@ -83,4 +85,20 @@ export function showFields(request: RequestView) {
     created_at: new Date(request.createdAt),
     updated_at: new Date(request.endedAt ?? request.createdAt),
   };
+}
+
+/** The answer as the board takes it. A message says why an application failed, so it needs that reason. */
+export function answerOf(requestId: RequestId, by: Party, { action, reason, message: text = null }: AnswerInput) {
+  if (reason !== undefined && action === 'accept')
+    throw invalid([{ attribute: '/reason', detail: 'does not go with the action accept' }]);
+  if (text !== null && reason === undefined)
+    throw invalid([{ attribute: '/message', detail: 'goes with the reason error alone' }]);
+  return { requestId, action, by, error: reason === undefined ? null : { message: text } };
+}
+
+export function requestEnded({ id, state, failReason }: RequestView): Refusal {
+  const how = failReason === null ? state : `${state} (${failReason})`;
+  return new Refusal('request_ended', `The request ${id} is ${how}: it can no longer be answered.`, {
+    details: [{ attribute: '/state', detail: state }],
+  });
 }

@@ -2,10 +2,9 @@ import { requestStates } from '@usher/contract/states';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { WebhookAttacher } from '../../events/attach-webhooks.ts';
-import { accountOf, operatorOf } from '../../identity/access.ts';
+import { accountOf } from '../../identity/access.ts';
 import type { AddressOf } from '../../identity/address-of.ts';
-import { requestedSites } from '../../identity/requested-sites.ts';
-import { invalid, notFound, Refusal } from '../../platform/errors.ts';
+import { invalid, notFound } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
 import { newId, type OperatorId, type RequestId, type VisitorId } from '../../platform/ids.ts';
 import { cursorQuery, cutAtCursor, nextPage, readCursor } from '../../platform/paging.ts';
@@ -15,8 +14,18 @@ import { notesOf } from '../../routing/notes.ts';
 import type { Turns } from '../../routing/turns.ts';
 import { isSide, partyOf } from '../party.ts';
 import { permitParticipant, refuseStranger } from '../permission.ts';
-import { answerInput, requestInput, requestOutput, showRequest, type AnswerInput, type RequestRow } from './request.ts';
-import { findRequest, listRequests, type Whose } from './store.ts';
+import {
+  answerInput,
+  answerOf,
+  requestEnded,
+  requestInput,
+  requestOutput,
+  showRequest,
+  type AnswerInput,
+  type RequestRow,
+} from './request.ts';
+import { findRequest, listRequests } from './store.ts';
+import { whoseOf } from './whose.ts';
 
 const tags = ['Engagement requests'];
 const requestParams = Type.Object({ request_id: uuid<'engagement_request'>() });
@@ -74,7 +83,10 @@ export function requestRoutes(app: App, parts: RequestRouteParts): void {
       },
     },
     async (request) => {
-      const answered = await turns.run(accountOf(request), orderOf('answer', request, request.body));
+      const answered = await turns.run(accountOf(request), {
+        name: 'answer',
+        ...answerOf(request.params.request_id, partyOf(request), request.body),
+      });
       permitParticipant(request);
       return showRequest(answered ?? (await answeredBefore(request, request.params.request_id, request.body)));
     },
@@ -107,7 +119,7 @@ function listRoute(app: App, turns: Turns): void {
       }
       const found = await listRequests(request.sql, {
         accountId: accountOf(request),
-        whose: whoseOf(request, site_ids),
+        whose: whoseOf(request.caller, site_ids),
         kinds: ['ticket', 'direct'],
         state,
         after: readCursor(cursor),
@@ -130,14 +142,6 @@ async function pendingOf(request: FastifyRequest, turns: Turns): Promise<Request
   return (requests ?? [])
     .filter((each) => each.kind !== 'transfer' && isSide(request, each))
     .toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
-}
-
-export function whoseOf(request: FastifyRequest, siteIds: Parameters<typeof requestedSites>[1]): Whose {
-  const party = partyOf(request);
-  if (party.kind === 'visitor') return { visitorId: party.id };
-  const operator = operatorOf(request);
-  if (siteIds !== undefined) return { siteIds: requestedSites(operator, siteIds, 'manager') };
-  return { operatorId: party.id, on: [...operator.roles.keys()] };
 }
 
 /** The caller's own side comes from its token; a field that contradicts it is ignored. */
@@ -187,33 +191,12 @@ function sidesOf(given: { operator_id?: OperatorId; visitor_id?: VisitorId }): {
   return { operatorId, visitorId };
 }
 
-export function orderOf<Name extends 'answer' | 'answerTransfer'>(
-  name: Name,
-  request: FastifyRequest,
-  given: AnswerInput,
-) {
-  const { request_id: requestId } = request.params as { request_id: RequestId };
-  const { action, reason, message = null } = given;
-  if (reason !== undefined && action === 'accept')
-    throw invalid([{ attribute: '/reason', detail: 'does not go with the action accept' }]);
-  if (message !== null && reason === undefined)
-    throw invalid([{ attribute: '/message', detail: 'goes with the reason error alone' }]);
-  return { name, requestId, action, by: partyOf(request), error: reason === undefined ? null : { message } };
-}
-
 /** It is not pending, or not the caller's to answer. Having accepted it before is as good as accepting it. */
 async function answeredBefore(request: FastifyRequest, id: RequestId, { action }: AnswerInput): Promise<RequestRow> {
   const found = await permittedRequest(request, id);
   const asked = partyOf(request).kind !== found.origin;
   if (action === 'accept' && found.state === 'accepted' && asked) return found;
   throw requestEnded(found);
-}
-
-export function requestEnded({ id, state, failReason }: RequestView): Refusal {
-  const how = failReason === null ? state : `${state} (${failReason})`;
-  return new Refusal('request_ended', `The request ${id} is ${how}: it can no longer be answered.`, {
-    details: [{ attribute: '/state', detail: state }],
-  });
 }
 
 /** The caller's own; or, to be read, one on a site the caller manages. */

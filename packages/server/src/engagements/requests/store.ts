@@ -1,8 +1,9 @@
 import type { Sql } from '../../platform/database.ts';
-import type { AccountId, OperatorId, SiteId, VisitorId } from '../../platform/ids.ts';
+import type { AccountId } from '../../platform/ids.ts';
 import type { Cursor } from '../../platform/paging.ts';
 import type { Request } from '../../routing/board/structures/state.ts';
 import type { RequestRow } from './request.ts';
+import type { Whose } from './whose.ts';
 
 const columns = (sql: Sql) => sql`
   id, account_id AS "accountId", kind, origin, state, fail_reason AS "failReason", fail_message AS "failMessage",
@@ -44,12 +45,6 @@ export async function requestsById(
        AND (visitor_id = ANY(${[...wanted.visitors]}::uuid[]) OR operator_id = ANY(${[...wanted.operators]}::uuid[])
             OR site_id = ANY(${[...wanted.sites]}::uuid[]) OR kind = 'transfer')`;
 }
-
-/** Whose requests: an operator's on the sites where they have a role, a visitor's, or all of whole sites. */
-export type Whose =
-  | { readonly operatorId: OperatorId; readonly on: readonly SiteId[] }
-  | { readonly visitorId: VisitorId }
-  | { readonly siteIds: readonly SiteId[] };
 
 interface RequestList {
   readonly accountId: AccountId;

@@ -6,7 +6,7 @@ import { RateLimit } from '../../platform/rate-limit.ts';
 import { uuid } from '../../platform/schema.ts';
 import { partyOf } from '../party.ts';
 import { permitParticipant } from '../permission.ts';
-import { refuseOutside } from '../routes.ts';
+import { refuseOutside } from '../permitted-engagement.ts';
 import { inPieces } from './pieces.ts';
 import { sendSignal } from './send-signal.ts';
 import { signalBytes, signalInput, signalOf } from './signal.ts';

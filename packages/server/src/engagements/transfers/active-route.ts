@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { App } from '../../platform/http.ts';
 import { nextPage } from '../../platform/paging.ts';
-import { activeTicketsQuery, readActiveTickets } from '../../routing/tickets/active-route.ts';
+import { activeTicketsQuery, readActiveTickets } from '../../routing/tickets/active-tickets.ts';
 import type { Turns } from '../../routing/turns.ts';
 import { showTransferTicket, transferTicketOutput } from './transfer.ts';
 

@@ -10,17 +10,16 @@ import { cursorQuery, cutAtCursor, nextPage, readCursor } from '../../platform/p
 import { body, list, oneOf, uuid } from '../../platform/schema.ts';
 import { findQueue } from '../../queues/store.ts';
 import { notesOf } from '../../routing/notes.ts';
-import { ticketEnded } from '../../routing/tickets/routes.ts';
 import { findTicket } from '../../routing/tickets/store.ts';
-import { showNewTicket, showTicket, type TicketRow } from '../../routing/tickets/ticket.ts';
+import { showNewTicket, showTicket, ticketEnded, type TicketRow } from '../../routing/tickets/ticket.ts';
 import type { Turns } from '../../routing/turns.ts';
 import type { EngagementRow } from '../engagement.ts';
 import { permitParticipant, refuseStranger } from '../permission.ts';
-import { answerInput, type RequestRow } from '../requests/request.ts';
-import { orderOf, requestEnded, whoseOf } from '../requests/routes.ts';
+import { answerInput, answerOf, requestEnded, type RequestRow } from '../requests/request.ts';
 import { findRequest, listRequests } from '../requests/store.ts';
-import { isSide } from '../party.ts';
-import { engagementEnded, permittedEngagement, tookPart } from '../routes.ts';
+import { whoseOf } from '../requests/whose.ts';
+import { isSide, partyOf } from '../party.ts';
+import { engagementEnded, permittedEngagement, tookPart } from '../permitted-engagement.ts';
 import { findEngagement } from '../store.ts';
 import { activeTransferTicketsRoute } from './active-route.ts';
 import {
@@ -111,7 +110,7 @@ function requestRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void 
       const { state = null, site_ids, cursor, per_page } = request.query;
       const found = await listRequests(request.sql, {
         accountId: accountOf(request),
-        whose: whoseOf(request, site_ids),
+        whose: whoseOf(request.caller, site_ids),
         kinds: ['transfer'],
         state,
         after: readCursor(cursor),
@@ -155,7 +154,10 @@ function answerRoutes(app: App, turns: Turns): void {
     },
     async (request) => {
       const { request_id: id } = request.params;
-      const answered = await turns.run(accountOf(request), orderOf('answerTransfer', request, request.body));
+      const answered = await turns.run(accountOf(request), {
+        name: 'answerTransfer',
+        ...answerOf(request.params.request_id, partyOf(request), request.body),
+      });
       permitParticipant(request);
       if (answered !== null) return showTransferRequest(answered);
       const before = await permittedTransfer(request, id);

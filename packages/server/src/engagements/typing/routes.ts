@@ -3,18 +3,18 @@ import Type from 'typebox';
 import type { EventFields } from '../../events/catalogue.ts';
 import { makeEvent } from '../../events/make-event.ts';
 import type { Hints } from '../../events/hints.ts';
-import { hasSubscriber } from '../../events/subscribers.ts';
 import { appendEvent } from '../../events/append.ts';
 import { accountOf } from '../../identity/access.ts';
 import { inTransaction, type Sql } from '../../platform/database.ts';
 import type { App } from '../../platform/http.ts';
-import { newId, type AccountId, type EngagementId } from '../../platform/ids.ts';
+import { newId, type EngagementId } from '../../platform/ids.ts';
 import { body, uuid } from '../../platform/schema.ts';
 import type { Party } from '../../routing/board/rules/answering.ts';
 import { partyOf } from '../party.ts';
 import { permitParticipant } from '../permission.ts';
-import { refuseOutside } from '../routes.ts';
-import { lockEngaged, takesPart } from '../taking-part.ts';
+import { refuseOutside } from '../permitted-engagement.ts';
+import { lockEngaged } from '../taking-part.ts';
+import { beginStroke, nextClock, type Stroke, type TypingType } from './store.ts';
 
 const nobodyTypes = 'nobody can be typing in it';
 
@@ -67,8 +67,6 @@ async function indicate(
   }
 }
 
-type TypingType = `engagement.chat.typing_indicator.${Party['kind']}`;
-
 interface Indication {
   readonly engagementId: EngagementId;
   readonly subEngagementId: string;
@@ -89,39 +87,6 @@ function typingFields({ engagementId, subEngagementId, by, typing, clock }: Indi
   };
 }
 
-interface Stroke {
-  readonly accountId: AccountId;
-  readonly engagementId: EngagementId;
-  readonly by: Party;
-  readonly type: TypingType;
-}
-
-interface Begun {
-  readonly clock: number;
-  readonly subEngagementId: string;
-  readonly siteId: string;
-  readonly visitorId: string;
-  readonly operatorId: string;
-  readonly requestId: string;
-  readonly ticketId: string | null;
-  /** A webhook asks for it. */
-  readonly wanted: boolean;
-}
-
-/**
- * D8.11: a sequence grows for all processes and gives no value twice, and taking the next one writes nothing most of the
- * time. `null` where the caller has no part in it.
- */
-async function beginStroke(sql: Sql, { accountId, engagementId, by, type }: Stroke): Promise<Begun | null> {
-  const [row] = await sql<Begun[]>`
-    SELECT nextval('typing_clock')::float8 AS clock, e.sub_engagement_id AS "subEngagementId", e.site_id AS "siteId",
-           e.visitor_id AS "visitorId", e.operator_id AS "operatorId", e.request_id AS "requestId",
-           e.ticket_id AS "ticketId", ${hasSubscriber(sql, type)} AS wanted
-      FROM engagements e
-     WHERE e.id = ${engagementId} AND e.account_id = ${accountId} AND ${takesPart(sql, by)}`;
-  return row ?? null;
-}
-
 /** Under the engagement's row, so that it is not appended after the end, and clocks are in the order of the log. */
 async function writeStroke(
   pool: Sql,
@@ -132,9 +97,8 @@ async function writeStroke(
     const engaged = await lockEngaged(sql, accountId, engagementId, by);
     if (engaged === null) return false;
     const { subEngagementId, ...about } = engaged;
-    const [next] = await sql<{ clock: number }[]>`SELECT nextval('typing_clock')::float8 AS clock`;
-    if (next === undefined) throw new Error('a sequence without a value');
-    const fields = typingFields({ engagementId, subEngagementId, by, typing, clock: next.clock });
+    const clock = await nextClock(sql);
+    const fields = typingFields({ engagementId, subEngagementId, by, typing, clock });
     await appendEvent(sql, { accountId, type, about: { ...about, engagementId }, fields });
     return true;
   });

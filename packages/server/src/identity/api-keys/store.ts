@@ -51,3 +51,9 @@ export async function findKeyOwner(sql: Sql, id: string): Promise<KeyOwner | nul
      WHERE k.id = ${id}`;
   return row ?? null;
 }
+
+/** Whether the key still has this secret. If so, nobody deletes the key before the transaction ends. */
+export async function holdApiKey(sql: Sql, id: string, secretHash: string): Promise<boolean> {
+  const [row] = await sql`SELECT 1 FROM api_keys WHERE id = ${id} AND secret_hash = ${secretHash} FOR KEY SHARE`;
+  return row !== undefined;
+}

@@ -9,7 +9,7 @@ import { invalid, notFound } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
 import type { QueueId } from '../../platform/ids.ts';
 import { body, list, nullable, output, uuid } from '../../platform/schema.ts';
-import { permittedQueue, queueParams } from '../routes.ts';
+import { permittedQueue, queueParams } from '../permitted-queue.ts';
 import { findQueue } from '../store.ts';
 import { accountOperators, assignedOperators, changeRankings, listRankings, type Ranking } from './store.ts';
 

@@ -1,10 +1,18 @@
 import type { EngagementId, OperatorId, QueueId, RequestId, SiteId, TicketId, VisitorId } from '../../platform/ids.ts';
 import { noChanges, type Changes } from './structures/changes.ts';
 import { Deadlines } from './structures/deadlines.ts';
-import type { ExpiryLine } from './structures/expiry.ts';
 import { Marked } from './structures/marked.ts';
-import type { Pool } from './structures/pools.ts';
-import type { Engagement, Operator, Queue, Request, Site, Ticket, Visitor } from './structures/state.ts';
+import type {
+  Engagement,
+  ExpiryLine,
+  Operator,
+  Pool,
+  Queue,
+  Request,
+  Site,
+  Ticket,
+  Visitor,
+} from './structures/state.ts';
 
 /**
  * The routing state of an account: who waits, who is there, what is offered to whom, who is engaged with whom. The rules

@@ -4,7 +4,7 @@ import { accountOf } from '../../identity/access.ts';
 import { invalid } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
 import { list, nullable, output, timestamp, uuid } from '../../platform/schema.ts';
-import { permittedQueue, queueParams } from '../../queues/routes.ts';
+import { permittedQueue, queueParams } from '../../queues/permitted-queue.ts';
 import { instantOf } from '../../platform/instant.ts';
 import { averageWait, queueIdsOf, queueStats, statsByInterval } from './store.ts';
 

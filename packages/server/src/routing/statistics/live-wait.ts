@@ -1,10 +1,9 @@
 import Type from 'typebox';
 import { operatorOf } from '../../identity/access.ts';
 import { requestedSites } from '../../identity/requested-sites.ts';
-import type { Sql } from '../../platform/database.ts';
 import type { App } from '../../platform/http.ts';
-import type { QueueId, SiteId } from '../../platform/ids.ts';
 import { body, list, uuid } from '../../platform/schema.ts';
+import { averageWaitOf } from './store.ts';
 
 const fields = {
   site_ids: Type.Optional(list(uuid<'site'>(), { minItems: 1 })),
@@ -33,19 +32,4 @@ queues there.`,
       return { total: await averageWaitOf(request.sql, siteIds, queue_ids ?? null) };
     },
   );
-}
-
-async function averageWaitOf(
-  sql: Sql,
-  siteIds: readonly SiteId[],
-  queueIds: readonly QueueId[] | null,
-): Promise<number> {
-  const [row] = await sql<{ seconds: number }[]>`
-    SELECT coalesce(avg(wait), 0)::float8 / 1000 AS seconds
-      FROM queues q
-      JOIN queue_states s ON s.queue_id = q.id
-     CROSS JOIN unnest(s.waits) AS wait
-     WHERE q.site_id = ANY(${[...siteIds]}::uuid[])
-       AND (${queueIds === null} OR q.id = ANY(${[...(queueIds ?? [])]}::uuid[]))`;
-  return row?.seconds ?? 0;
 }

@@ -6,6 +6,7 @@ import { databaseErrorCode, type Sql } from '../../platform/database.ts';
 import { invalid } from '../../platform/errors.ts';
 import { rendered, type App } from '../../platform/http.ts';
 import type { SiteId } from '../../platform/ids.ts';
+import { pools } from '../../platform/pools.ts';
 import { body, nullable, timestamp } from '../../platform/schema.ts';
 import { csvOf, wantsCsv, type Cell } from './csv.ts';
 import { dimensions } from './filter.ts';
@@ -20,11 +21,8 @@ import {
 import { StatisticsSlots } from './slots.ts';
 import { engagementDurations, mostRows, onlineDurations, queueWaits, timeZoneOfSite } from './store.ts';
 
-/** So many connections, each with the memory to join a year without files. */
-export const statisticsConnections = 2;
-
 /** A request is answered within 22 s, and a statement may take 15 s of them. */
-const slotLimits = { perAccount: 2, underWay: statisticsConnections, waiting: 8, longestWaitMs: 5_000 };
+const slotLimits = { perAccount: 2, underWay: pools.statistics.max, waiting: 8, longestWaitMs: 5_000 };
 
 const askForLess = 'Ask for a shorter range, coarser steps or fewer dimensions';
 

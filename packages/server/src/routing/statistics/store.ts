@@ -1,5 +1,5 @@
 import type { Piece, Sql } from '../../platform/database.ts';
-import type { SiteId } from '../../platform/ids.ts';
+import type { QueueId, SiteId } from '../../platform/ids.ts';
 import { conditionOf, presence, queueVisits, subEngagements, type Facts } from './facts.ts';
 import { dimensionsOf, type Dimension } from './filter.ts';
 import type { StatisticsQuery } from './query.ts';
@@ -122,4 +122,20 @@ function dimensionNames(sql: Sql, { dimensions }: StatisticsQuery): Piece {
 export async function timeZoneOfSite(sql: Sql, id: SiteId): Promise<string> {
   const [row] = await sql<{ time_zone: string | null }[]>`SELECT time_zone FROM sites WHERE id = ${id}`;
   return row?.time_zone ?? 'UTC';
+}
+
+/** Seconds that the last visitors of the queues had waited, on average; 0: there are none. `null`: of all queues there. */
+export async function averageWaitOf(
+  sql: Sql,
+  siteIds: readonly SiteId[],
+  queueIds: readonly QueueId[] | null,
+): Promise<number> {
+  const [row] = await sql<{ seconds: number }[]>`
+    SELECT coalesce(avg(wait), 0)::float8 / 1000 AS seconds
+      FROM queues q
+      JOIN queue_states s ON s.queue_id = q.id
+     CROSS JOIN unnest(s.waits) AS wait
+     WHERE q.site_id = ANY(${[...siteIds]}::uuid[])
+       AND (${queueIds === null} OR q.id = ANY(${[...(queueIds ?? [])]}::uuid[]))`;
+  return row?.seconds ?? 0;
 }

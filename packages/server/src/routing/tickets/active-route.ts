@@ -1,16 +1,9 @@
-import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { accountOf } from '../../identity/access.ts';
 import type { App } from '../../platform/http.ts';
-import type { SiteId } from '../../platform/ids.ts';
-import { cursorQuery, nextPage, pageAfter, readPlace } from '../../platform/paging.ts';
-import { list, uuid } from '../../platform/schema.ts';
-import type { Ticket } from '../board/structures/state.ts';
+import { nextPage } from '../../platform/paging.ts';
 import type { Turns } from '../turns.ts';
-import { activeTickets } from './store.ts';
-import { showTicket, ticketOutput, type TicketOutput } from './ticket.ts';
-
-export const activeTicketsQuery = Type.Object({ site_ids: list(uuid<'site'>(), { minItems: 1 }), ...cursorQuery });
+import { activeTicketsQuery, readActiveTickets } from './active-tickets.ts';
+import { ticketOutput } from './ticket.ts';
 
 /** Everybody who waits, whichever queue: one read for a board of hundreds of queues. */
 export function activeTicketsRoute(app: App, turns: Turns): void {
@@ -30,41 +23,4 @@ export function activeTicketsRoute(app: App, turns: Turns): void {
       return { queue_tickets: tickets, next_page };
     },
   );
-}
-
-interface Query {
-  readonly site_ids: readonly SiteId[];
-  readonly per_page: number;
-  readonly cursor?: string;
-}
-
-interface Source {
-  readonly turns: Turns;
-  readonly kind: Ticket['kind'];
-}
-
-/** A page of the tickets of a kind that wait or are offered, in the order of coming. */
-export async function readActiveTickets(
-  request: FastifyRequest,
-  { site_ids: siteIds, per_page: perPage, cursor }: Query,
-  { turns, kind }: Source,
-): Promise<{ readonly tickets: TicketOutput[]; readonly next_page: string | null }> {
-  const accountId = accountOf(request);
-  const after = readPlace(cursor);
-  const found = await activeTickets(request.sql, { accountId, kind, siteIds, after, limit: perPage + 1 });
-  const page = found.slice(0, perPage);
-  const last = page.at(-1);
-  const ticketIds = page.map(({ id }) => id);
-  const views = ticketIds.length === 0 ? [] : await turns.run(accountId, { name: 'lookAtTickets', ticketIds });
-  const viewOf = new Map(views.map((view) => [view.id, view]));
-  return {
-    tickets: page.map(({ seq: _seq, ...row }) => {
-      const view = viewOf.get(row.id);
-      // It has moved on since it was read: the board's word counts.
-      return view === undefined
-        ? showTicket(row, null)
-        : showTicket({ ...row, state: view.state, queue_ids: [...view.queueIds] }, view);
-    }),
-    next_page: found.length > perPage && last !== undefined ? pageAfter(request, last) : null,
-  };
 }

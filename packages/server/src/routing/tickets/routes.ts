@@ -5,17 +5,25 @@ import { accountOf, permit, permitted } from '../../identity/access.ts';
 import type { AddressOf } from '../../identity/address-of.ts';
 import { recordChange } from '../../identity/audit/audit.ts';
 import { teamsOnSite } from '../../identity/teams/store.ts';
-import { invalid, notFound, Refusal } from '../../platform/errors.ts';
+import { invalid, notFound } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
 import { newId, type TicketId, type VisitorId } from '../../platform/ids.ts';
 import { cutPage, nextPage, pageQuery, pageWindow } from '../../platform/paging.ts';
 import { body, oneOf, uuid } from '../../platform/schema.ts';
-import { permittedQueue, queueParams } from '../../queues/routes.ts';
+import { permittedQueue, queueParams } from '../../queues/permitted-queue.ts';
 import { notesOf } from '../notes.ts';
 import type { Turns } from '../turns.ts';
 import { activeTicketsRoute } from './active-route.ts';
 import { findTicket, ticketsInQueue } from './store.ts';
-import { showNewTicket, showTicket, ticketInput, ticketOutput, type TicketOutput, type TicketRow } from './ticket.ts';
+import {
+  showNewTicket,
+  showTicket,
+  ticketEnded,
+  ticketInput,
+  ticketOutput,
+  type TicketOutput,
+  type TicketRow,
+} from './ticket.ts';
 
 const tags = ['Queue tickets'];
 const ticketParams = Type.Object({ ticket_id: uuid<'ticket'>() });
@@ -194,10 +202,4 @@ async function withPosition(turns: Turns, row: TicketRow): Promise<TicketOutput>
   const view = await turns.run(row.account_id, { name: 'lookAtTicket', ticketId: row.id });
   if (view === null) return showTicket(row, null);
   return showTicket({ ...row, state: view.state, queue_ids: [...view.queueIds] }, view);
-}
-
-export function ticketEnded({ id, state }: Pick<TicketRow, 'id' | 'state'>): Refusal {
-  return new Refusal('ticket_ended', `The ticket ${id} is ${state}: it can no longer be canceled.`, {
-    details: [{ attribute: '/state', detail: state }],
-  });
 }

@@ -3,6 +3,7 @@ import type { TicketState } from '@usher/contract/states';
 import { ticketStates } from '@usher/contract/states';
 import Type from 'typebox';
 import type { Violation } from '../../platform/errors.ts';
+import { Refusal } from '../../platform/errors.ts';
 import type { AccountId, EngagementId, QueueId, SiteId, TicketId, VisitorId } from '../../platform/ids.ts';
 import { body, checked, list, nullable, oneOf, output, timestamp, uuid } from '../../platform/schema.ts';
 import type { TicketView } from '../board/views/views.ts';
@@ -82,4 +83,10 @@ export function showNewTicket(view: TicketView): TicketOutput {
 
 function seconds(ms: number | null): number | null {
   return ms === null ? null : Math.ceil(ms / 1000);
+}
+
+export function ticketEnded({ id, state }: Pick<TicketRow, 'id' | 'state'>): Refusal {
+  return new Refusal('ticket_ended', `The ticket ${id} is ${state}: it can no longer be canceled.`, {
+    details: [{ attribute: '/state', detail: state }],
+  });
 }

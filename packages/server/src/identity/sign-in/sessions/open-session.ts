@@ -1,5 +1,6 @@
 import type { Sql } from '../../../platform/database.ts';
 import { newId, type AccountId, type OperatorId } from '../../../platform/ids.ts';
+import { holdApiKey } from '../../api-keys/store.ts';
 import { digestOf, newRandomSecret } from '../../secrets.ts';
 import { invalidCredentials } from '../check-key.ts';
 import { rememberDevice } from '../devices/store.ts';
@@ -58,12 +59,8 @@ async function stillHolds(sql: Sql, operatorId: OperatorId, proof: Proof): Promi
   switch (proof.by) {
     case 'password':
       return isPassword(sql, operatorId, proof.hash);
-    case 'api_key': {
-      // Held until the session refers to it.
-      const [key] = await sql`
-        SELECT 1 FROM api_keys WHERE id = ${proof.keyId} AND secret_hash = ${proof.hash} FOR KEY SHARE`;
-      return key !== undefined;
-    }
+    case 'api_key':
+      return holdApiKey(sql, proof.keyId, proof.hash);
     case 'link':
     case 'invitation':
       return true;

@@ -7,8 +7,8 @@ import { admissionOf, fallbackChain, standingOf, type AdmissionFacts, type Stand
 import type { Board } from '../board.ts';
 import { takes } from '../structures/media.ts';
 import { servantsOf } from '../structures/pooling.ts';
-import { staffFor, staffOf, type Pool } from '../structures/pools.ts';
-import type { Queue } from '../structures/state.ts';
+import { staffFor, staffOf } from '../structures/pools.ts';
+import type { Pool, Queue } from '../structures/state.ts';
 
 /** Whom a queue is to take. */
 export interface Applicant {

@@ -4,9 +4,9 @@ import type { Board } from '../board.ts';
 import { canTake, compareOperators } from '../structures/free-operators.ts';
 import { takes } from '../structures/media.ts';
 import { OrderedSet } from '../structures/ordered-set.ts';
-import { belongs, staffFor, type Pool } from '../structures/pools.ts';
+import { belongs, staffFor } from '../structures/pools.ts';
 import { makeOffer } from './requests.ts';
-import type { Operator, Place, Ticket } from '../structures/state.ts';
+import type { Operator, Place, Pool, Ticket } from '../structures/state.ts';
 
 /**
  * D4. As long as any ticket waits that somebody could be offered, the longest waiting of them is offered to the best

@@ -3,12 +3,20 @@ import type { OperatorId } from '../../../platform/ids.ts';
 import { isOpen, nextChange } from '../../../schedules/hours.ts';
 import { none, type Board } from '../board.ts';
 import { newDeadline } from '../structures/deadlines.ts';
-import { canTakeAnything, compareOperators, FreeOperators } from '../structures/free-operators.ts';
+import { canTakeAnything, compareOperators, FreeOperatorSets } from '../structures/free-operators.ts';
 import { stand, unstand } from '../structures/lines.ts';
 import { OrderedSet } from '../structures/ordered-set.ts';
-import { belongs, countStaff, type Pool } from '../structures/pools.ts';
+import { belongs, countStaff } from '../structures/pools.ts';
 import { poolOf, servantsOf } from '../structures/pooling.ts';
-import type { Operator, OperatorSettings, Queue, QueueMemory, QueueSettings, Ticket } from '../structures/state.ts';
+import type {
+  Operator,
+  OperatorSettings,
+  Pool,
+  Queue,
+  QueueMemory,
+  QueueSettings,
+  Ticket,
+} from '../structures/state.ts';
 
 /** How long an engagement outlives the presence of one of its sides (D5.3). */
 export const graceMs = 30_000;
@@ -175,7 +183,7 @@ function newQueue(board: Board, settings: QueueSettings, memory: QueueMemory, po
     open: true,
     hoursDeadline: newDeadline('hours', settings.id),
     pool,
-    ranked: new FreeOperators(compareOperators),
+    ranked: new FreeOperatorSets(compareOperators),
     visitors: 0,
     notedIn: null,
     line: new OrderedSet((a, b) => a.seq - b.seq),
@@ -187,7 +195,7 @@ function newQueue(board: Board, settings: QueueSettings, memory: QueueMemory, po
 function rankAnew(board: Board, queue: Queue): void {
   const { settings } = queue;
   const rank = (operator: Operator): number => settings.ranks.get(operator.settings.id) ?? lastRank;
-  queue.ranked = new FreeOperators((a, b) => rank(a) - rank(b) || compareOperators(a, b));
+  queue.ranked = new FreeOperatorSets((a, b) => rank(a) - rank(b) || compareOperators(a, b));
   for (const operator of board.operators.values()) {
     const listed = operator.ranked.indexOf(queue);
     if (listed !== -1) operator.ranked.splice(listed, 1);

@@ -1,20 +1,7 @@
 import type { SiteId } from '../../../platform/ids.ts';
 import { siteOf, type Board } from '../board.ts';
-import { newDeadline, type Deadline } from './deadlines.ts';
-import type { Ticket } from './state.ts';
-
-/**
- * Tickets of a site in the order in which they expire. All of a site's have the same time (D3.6), so it is the order in
- * which they came, and one deadline, that of the first, stands for all of them: most tickets never get to be the first.
- */
-export interface ExpiryLine {
-  tickets: Ticket[];
-  /** Those before it have ended. */
-  head: number;
-  /** How many of them have not. */
-  active: number;
-  readonly deadline: Deadline;
-}
+import { newDeadline } from './deadlines.ts';
+import type { ExpiryLine, Ticket } from './state.ts';
 
 /** Ended tickets are let go of when there are more of them in a line than others, and more than these. */
 const mostEnded = 1_000;

@@ -1,7 +1,7 @@
 import type { Medium } from '@usher/contract/media';
 import { takes } from './media.ts';
 import { OrderedSet } from './ordered-set.ts';
-import type { Operator } from './state.ts';
+import type { FreeOperators, Operator } from './state.ts';
 
 /** D4.2 without ranks: fewest active engagements, then longest without a new one. */
 export function compareOperators(a: Operator, b: Operator): number {
@@ -33,10 +33,10 @@ export function hasRoomFor(operator: Operator, medium: Medium): boolean {
 }
 
 /**
- * Operators who can take something now, best first. Kept apart by the media they take and by whether they are idle, so
- * that the best for a medium is at the head of one of a few sets, however many there are.
+ * Kept apart by the media they take and by whether they are idle, so that the best for a medium is at the head of one of a
+ * few sets, however many there are.
  */
-export class FreeOperators {
+export class FreeOperatorSets implements FreeOperators {
   readonly #compare: (a: Operator, b: Operator) => number;
   readonly #sets: (OrderedSet<Operator> | undefined)[] = [];
 
@@ -52,7 +52,6 @@ export class FreeOperators {
     this.#sets[indexOf(operator)]?.delete(operator);
   }
 
-  /** The best who takes the medium and is not `spared`. */
   best(medium: Medium, spared: ((operator: Operator) => boolean) | null): Operator | null {
     let best: Operator | null = null;
     const step = medium === 'text' ? 1 : 2;

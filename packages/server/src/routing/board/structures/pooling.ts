@@ -1,7 +1,7 @@
 import type { SiteId, TeamId } from '../../../platform/ids.ts';
 import type { Board } from '../board.ts';
-import type { Queue } from './state.ts';
-import { belongs, countStaff, isIdlePool, newPool, poolKey, type Pool } from './pools.ts';
+import type { Pool, Queue } from './state.ts';
+import { belongs, countStaff, isIdlePool, newPool, poolKey } from './pools.ts';
 
 /** Pools without queue or ticket are kept up to here: the next ticket may narrow to the same teams again. */
 const mostPools = 2_000;

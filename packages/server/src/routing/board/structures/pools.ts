@@ -1,31 +1,9 @@
 import { perMedium, type Medium } from '@usher/contract/media';
 import type { SiteId, TeamId } from '../../../platform/ids.ts';
-import { compareOperators, FreeOperators } from './free-operators.ts';
+import { compareOperators, FreeOperatorSets } from './free-operators.ts';
 import { mediaSets, takes, type MediaSet } from './media.ts';
 import { OrderedSet } from './ordered-set.ts';
-import type { Operator, OperatorSettings, Queue, Ticket } from './state.ts';
-
-/**
- * The operators of a site who belong to one of `teams`, and to one of `narrowedTo`; an empty list asks for nothing.
- *
- * Queues that want the same teams share a pool, so what an operator does moves it in its few pools and not in each queue
- * it serves, and an operator who becomes free finds the longest waiting at the head of a few lines.
- */
-export interface Pool {
-  readonly key: string;
-  readonly siteId: SiteId;
-  readonly teams: readonly TeamId[];
-  readonly narrowedTo: readonly TeamId[];
-  /** Queues whose staff it is. */
-  readonly queues: Set<Queue>;
-  /** How many places of tickets it serves. */
-  places: number;
-  /** Present operators by the set of media they take. */
-  readonly staff: number[];
-  readonly free: FreeOperators;
-  /** Tickets that may be offered to any of its operators, longest waiting first. */
-  readonly waiting: Readonly<Record<Medium, OrderedSet<Ticket>>>;
-}
+import type { Operator, OperatorSettings, Pool, Ticket } from './state.ts';
 
 export function poolKey(siteId: SiteId, teams: readonly TeamId[], narrowedTo: readonly TeamId[]): string {
   return `${siteId} ${[...teams].toSorted().join()} ${[...narrowedTo].toSorted().join()}`;
@@ -41,7 +19,7 @@ export function newPool(siteId: SiteId, teams: readonly TeamId[], narrowedTo: re
     queues: new Set(),
     places: 0,
     staff: Array.from({ length: mediaSets }, () => 0),
-    free: new FreeOperators(compareOperators),
+    free: new FreeOperatorSets(compareOperators),
     waiting: perMedium(line),
   };
 }

@@ -17,8 +17,6 @@ import type { CompiledHours } from '../../../schedules/hours.ts';
 import type { Deadline } from './deadlines.ts';
 import type { MediaSet } from './media.ts';
 import type { OrderedSet } from './ordered-set.ts';
-import type { Pool } from './pools.ts';
-import type { FreeOperators } from './free-operators.ts';
 
 /**
  * What stands on a board. Instants are epoch milliseconds. Things that have ended are not on it; they are told as changes
@@ -83,6 +81,36 @@ export interface Queue {
   visitors: number;
   /** Those who wait, in order. */
   readonly line: OrderedSet<Ticket>;
+}
+
+/** Operators who can take something now, best first. */
+export interface FreeOperators {
+  add(operator: Operator): void;
+  delete(operator: Operator): void;
+  /** The best who takes the medium and is not `spared`. */
+  best(medium: Medium, spared: ((operator: Operator) => boolean) | null): Operator | null;
+}
+
+/**
+ * The operators of a site who belong to one of `teams`, and to one of `narrowedTo`; an empty list asks for nothing.
+ *
+ * Queues that want the same teams share a pool, so what an operator does moves it in its few pools and not in each queue
+ * it serves, and an operator who becomes free finds the longest waiting at the head of a few lines.
+ */
+export interface Pool {
+  readonly key: string;
+  readonly siteId: SiteId;
+  readonly teams: readonly TeamId[];
+  readonly narrowedTo: readonly TeamId[];
+  /** Queues whose staff it is. */
+  readonly queues: Set<Queue>;
+  /** How many places of tickets it serves. */
+  places: number;
+  /** Present operators by the set of media they take. */
+  readonly staff: number[];
+  readonly free: FreeOperators;
+  /** Tickets that may be offered to any of its operators, longest waiting first. */
+  readonly waiting: Readonly<Record<Medium, OrderedSet<Ticket>>>;
 }
 
 /** What is configured of an operator, and what it last said of itself. */
@@ -280,4 +308,17 @@ export interface Visitor {
   tickets: readonly Ticket[];
   requests: readonly Request[];
   engagements: readonly Engagement[];
+}
+
+/**
+ * Tickets of a site in the order in which they expire. All of a site's have the same time (D3.6), so it is the order in
+ * which they came, and one deadline, that of the first, stands for all of them: most tickets never get to be the first.
+ */
+export interface ExpiryLine {
+  tickets: Ticket[];
+  /** Those before it have ended. */
+  head: number;
+  /** How many of them have not. */
+  active: number;
+  readonly deadline: Deadline;
 }

@@ -1,5 +1,46 @@
 import type { Role } from '@usher/contract/roles';
-import type { Access } from './access.ts';
+
+/**
+ * Who may use a route, declared beside its schema. A route that declares nothing is refused when it is registered.
+ * What is not named may not: `{ operator: 'manager', site: 'resource' }` shuts out visitors and application tokens.
+ */
+export type Access =
+  | {
+      readonly public: true;
+      /** What the caller shows instead of a token; said in the reference. */
+      readonly shows?: string;
+    }
+  | {
+      readonly public?: never;
+      /** The least role an operator must have on the site concerned. */
+      readonly operator?: Role;
+      readonly visitor?: true;
+      /** The kind of application token that is enough; a secret one may do what a publishable one may. */
+      readonly application?: 'secret' | 'publishable';
+      readonly site: SiteSource;
+      /** Of `resource` and `anywhere`: what is asked of an operator where the role on one site is not the whole rule. */
+      readonly rule?: OperatorRule;
+      /** For what reaches beyond the sites that a token was limited to: a key is all of an operator, a new site is another. */
+      readonly wholeToken?: true;
+    };
+
+/**
+ * Where the site concerned is found.
+ * `none`: no site is; the kind of caller is all that counts.
+ * `anywhere`: an operator needs the role on any of its sites. With a rule, the handler decides by it and calls `permitAs`.
+ * `resource`: it belongs to what the id names; the handler must call `permit` once it has found that, and is held to it.
+ */
+export type SiteSource =
+  'params.site_id' | 'body.site_id' | 'body.site_ids' | 'query.site_ids' | 'anywhere' | 'none' | 'resource';
+
+export type GuardedAccess = Exclude<Access, { public: true }>;
+
+/** A route and who may use it. */
+export interface DeclaredAccess {
+  readonly method: string;
+  readonly url: string;
+  readonly access: Access;
+}
 
 /**
  * What is asked of an operator where the role on one site is not the whole rule. A route declares its rule, the code that
@@ -44,9 +85,7 @@ export function describeAccess(access: Access): string {
   return `Who: ${who.join('; ')}${whole}`;
 }
 
-type Guarded = Exclude<Access, { public: true }>;
-
-function describeOperators({ site, rule }: Guarded, least: Role): string {
+function describeOperators({ site, rule }: GuardedAccess, least: Role): string {
   if (rule !== undefined) return operatorRules[rule](least);
   switch (site) {
     case 'none':

@@ -1,4 +1,4 @@
-import type { Sql } from '../platform/database.ts';
+import type { Sql } from './database.ts';
 
 /** Days from today (UTC) that have a partition. The furthest is made first: a full today must not cost us tomorrow. */
 const daysAhead = [3, 2, 1, 0];

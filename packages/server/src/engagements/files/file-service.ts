@@ -2,7 +2,6 @@ import type { LookupFunction } from 'node:net';
 import type { ScannerChoice } from '../../config.ts';
 import type { Hints } from '../../events/hints.ts';
 import type { Sql } from '../../platform/database.ts';
-import type { App } from '../../platform/http.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { scanWithClamd } from './clamd.ts';
@@ -11,16 +10,16 @@ import { countScans, watchPending, type ScanTold } from './scan-metrics.ts';
 import { Scans } from './scans.ts';
 
 /** What the routes of files share. */
-export interface FilesRoom {
+export interface FileService {
   readonly disk: FileStore;
   readonly scanner: ScannerChoice;
   /** A file has come in. */
   readonly onStored: () => void;
   readonly onScan: (told: ScanTold) => void;
+  readonly stop: () => Promise<void>;
 }
 
-interface RoomParts {
-  readonly app: App;
+interface FileServiceParts {
   readonly sql: Sql;
   readonly disk: FileStore;
   readonly scanner: ScannerChoice;
@@ -31,11 +30,13 @@ interface RoomParts {
   readonly lookup: LookupFunction;
 }
 
-/** Begins to scan, where that is a program's work; it ends with the app. */
-export function openFilesRoom({ app, sql, disk, scanner, hints, log, metrics, lookup }: RoomParts): FilesRoom {
+/** Begins to scan, where that is a program's work. */
+export function startFileService(parts: FileServiceParts): FileService {
+  const { sql, disk, scanner, hints, log, metrics, lookup } = parts;
   const onScan = countScans(metrics.registry);
   watchPending(metrics.registry, sql);
-  if (scanner.kind !== 'clamd') return { disk, scanner, onStored: () => undefined, onScan };
+  if (scanner.kind !== 'clamd')
+    return { disk, scanner, onStored: () => undefined, onScan, stop: async () => undefined };
   const scans = new Scans({
     sql,
     disk,
@@ -44,6 +45,5 @@ export function openFilesRoom({ app, sql, disk, scanner, hints, log, metrics, lo
     onResult: (accountId) => hints.tell(accountId),
     onScan,
   });
-  app.addHook('onClose', async () => scans.stop());
-  return { disk, scanner, onStored: () => scans.wake(), onScan };
+  return { disk, scanner, onStored: () => scans.wake(), onScan, stop: async () => scans.stop() };
 }

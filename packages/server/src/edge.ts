@@ -1,0 +1,81 @@
+import type { Hints } from './events/hints.ts';
+import type { Events } from './events/room.ts';
+import { installAccess } from './identity/access.ts';
+import { installAudit } from './identity/audit/install-audit.ts';
+import type { Authenticator } from './identity/authenticate.ts';
+import { isFromPage } from './identity/caller.ts';
+import { installCors } from './identity/cors.ts';
+import { installLenientSites } from './identity/lenient-requests.ts';
+import type { Identity } from './identity/room.ts';
+import { countConnections } from './platform/connection-metrics.ts';
+import type { App } from './platform/http.ts';
+import { installIdempotency } from './platform/idempotency.ts';
+import { describeRoutes } from './platform/openapi.ts';
+import { installPacedRefusals } from './platform/paced-refusals.ts';
+import { AddressRate, RateLimit } from './platform/rate-limit.ts';
+import { installDeadline } from './platform/request-deadline.ts';
+import { installRequestLog } from './platform/request-log.ts';
+import type { Platform } from './platform/room.ts';
+import { installSettling } from './platform/settling.ts';
+import { warnOfProxy } from './platform/warn-of-proxy.ts';
+
+/** An address may fail to authenticate so often in a minute, with tokens that are none above all. */
+const failuresPerMinute = 300;
+
+interface Rooms {
+  readonly platform: Platform;
+  readonly identity: Identity;
+  readonly events: Events;
+}
+
+/** What every route has in common. Hooks affect the routes registered after them; one that wraps handlers wraps the earlier ones too. */
+export async function installEdge(app: App, { platform, identity, events }: Rooms): Promise<void> {
+  const { log, metrics, lookups, feed } = platform;
+  const { directory, authenticator } = identity;
+  installRequestLog(app, log, metrics, (request) => request.caller.key);
+  hintAfterChanges(app, events.hints);
+  installCors(app, directory);
+  limitCallers(app, platform, authenticator);
+  installLenientSites(app, lookups);
+  installSettling(app, feed);
+  installAudit(app);
+  installIdempotency(app, ({ caller }) => {
+    // A publishable token is shared by strangers, who must not be given each other's answers.
+    if (caller.kind === 'nobody' || (caller.kind === 'application' && caller.trust === 'publishable')) return null;
+    return { accountId: caller.accountId, caller: caller.key };
+  });
+  installDeadline(app);
+  await describeRoutes(app);
+}
+
+/** Whatever a request has changed is committed by the time it is answered. What nobody asked for says so itself. */
+function hintAfterChanges(app: App, hints: Hints): void {
+  app.addHook('onResponse', ({ method, caller, routeOptions }, reply, done) => {
+    const changed = method !== 'GET' && reply.statusCode < 400 && routeOptions.config.changesNothing !== true;
+    if (changed && caller.kind !== 'nobody') hints.tell(caller.accountId);
+    done();
+  });
+}
+
+/** Installs access and its limits: who may call, how often, and over how many sockets. */
+function limitCallers(app: App, platform: Platform, authenticator: Authenticator): void {
+  const { config, log, limits, metrics } = platform;
+  // Behind a proxy all sockets belong to the proxy, so they cannot be counted by caller.
+  const areDirect = config.trustProxy === false;
+  const connections = countConnections(metrics.registry, app.server, { limits, areDirect });
+  if (areDirect) warnOfProxy(app, log);
+  installPacedRefusals(app, {
+    isPaced: ({ caller }) => caller.kind === 'nobody' || isFromPage(caller),
+    areDirect,
+  });
+  installAccess(app, {
+    authenticator,
+    perToken: new RateLimit(config.rateLimitPerToken),
+    perAddress: new AddressRate(config.rateLimitPerToken),
+    failures: new RateLimit(failuresPerMinute),
+  });
+  app.addHook('preValidation', ({ caller, raw }, _reply, done) => {
+    if (caller.kind !== 'nobody' && !isFromPage(caller)) connections.trust(raw.socket);
+    done();
+  });
+}

@@ -1,0 +1,135 @@
+import type { Events } from '../events/room.ts';
+import type { Identity } from '../identity/room.ts';
+import { GuardedFetcher } from '../platform/guarded-fetcher.ts';
+import { pools } from '../platform/pools.ts';
+import type { Platform, Room } from '../platform/room.ts';
+import { listeningUrl } from '../platform/server-url.ts';
+import type { Routing } from '../routing/room.ts';
+import { callRoutes } from './calls/routes.ts';
+import { FileDisk } from './files/disk.ts';
+import { startFileService } from './files/file-service.ts';
+import type { FileStore } from './files/file-store.ts';
+import { fileRoutes } from './files/routes.ts';
+import { sweepFiles } from './files/sweep.ts';
+import { iceServerRoutes } from './ice-servers/routes.ts';
+import { mediaUpgradeRoutes } from './media-upgrades/routes.ts';
+import { messageRoutes } from './messages/routes.ts';
+import { sendSystemMessage, systemMessageRoutes } from './messages/system-message.ts';
+import { requestRoutes } from './requests/routes.ts';
+import { engagementRoutes } from './routes.ts';
+import { signalRoutes } from './signals/routes.ts';
+import { sipDomainRoutes } from './sip-domains/routes.ts';
+import { carrierRoutes } from './sms/carrier-routes.ts';
+import { twilioCarrier } from './sms/carriers/twilio.ts';
+import { smsRoutes } from './sms/routes.ts';
+import { startSms, type SmsService } from './sms/service.ts';
+import { transferRoutes } from './transfers/routes.ts';
+import { typingRoutes } from './typing/routes.ts';
+import { Authentications } from './visitor-authentication/authentications.ts';
+import { providerRoutes } from './visitor-authentication/providers/routes.ts';
+import { authenticationRequestRoutes } from './visitor-authentication/requests/routes.ts';
+import { dropOldAuthentications } from './visitor-authentication/requests/store.ts';
+import { visitorEventRoutes } from './visitor-events.ts';
+
+export interface Engagements {
+  readonly disk: FileStore;
+}
+
+/** The reference lists some routes after those of the feed, and some after those of the event log. */
+interface LaterRoutes {
+  readonly afterFeed: Room['routes'];
+  readonly afterEvents: Room['routes'];
+}
+
+interface Needs {
+  readonly identity: Identity;
+  readonly events: Events;
+  readonly routing: Routing;
+}
+
+export function openEngagements(
+  platform: Platform,
+  needs: Needs,
+): Room & Engagements & { readonly later: LaterRoutes } {
+  const { config, database, lookups, log, lookup, guard, metrics, diskSpace } = platform;
+  const { addressOf, sealer } = needs.identity;
+  const { hints, attacher } = needs.events;
+  const { turns } = needs.routing;
+  const { sql } = database;
+  const disk = new FileDisk(config.dataDir, log, diskSpace);
+  const files = startFileService({ sql, disk, scanner: config.scanner, hints, log, metrics, lookup });
+  const sms = openSms(platform, needs);
+  const authentications = startAuthentications(platform, needs);
+  return {
+    disk,
+    routes(app) {
+      requestRoutes(app, { turns, attacher, addressOf });
+      engagementRoutes(app, turns);
+      transferRoutes(app, turns, attacher);
+      messageRoutes(app, () => config.publicUrl || listeningUrl(app.server.address(), config));
+      systemMessageRoutes(app);
+      typingRoutes(app, hints);
+      mediaUpgradeRoutes(app, turns);
+      callRoutes(app, turns);
+      signalRoutes(app, lookups);
+      iceServerRoutes(app, config.ice);
+      visitorEventRoutes(app);
+    },
+    later: {
+      afterFeed(app) {
+        fileRoutes(app, files);
+        providerRoutes(app, { guard, sealer });
+        authenticationRequestRoutes(app, { sealer, authentications });
+        sipDomainRoutes(app);
+      },
+      async afterEvents(app) {
+        smsRoutes(app, sms);
+        if (sms !== null) await carrierRoutes(app, sms);
+      },
+    },
+    sweeps: {
+      expired: [async ({ now }) => sweepFiles(sql, disk, now), async ({ now }) => dropOldAuthentications(sql, now)],
+    },
+    async close() {
+      await authentications.stop();
+      await sms?.stop();
+      await files.stop();
+    },
+  };
+}
+
+/** `null`: no carrier is set up. */
+function openSms(platform: Platform, { events, routing }: Needs): SmsService | null {
+  const { config, database, feed, log, metrics, lookup } = platform;
+  if (config.twilio === null) return null;
+  const sql = database.connect(pools.sms);
+  const sms = startSms({
+    carrier: twilioCarrier(config.twilio, lookup),
+    sql,
+    turns: routing.turns,
+    feed,
+    log,
+    registry: metrics.registry,
+    tell: (accountId) => events.hints.tell(accountId),
+  });
+  return {
+    ...sms,
+    async stop() {
+      await sms.stop();
+      await sql.end({ timeout: 1 });
+    },
+  };
+}
+
+function startAuthentications({ database, log, guard }: Platform, { identity, events }: Needs): Authentications {
+  return new Authentications({
+    sql: database.sql,
+    log,
+    tokens: identity.tokens,
+    sealer: identity.sealer,
+    fetcher: new GuardedFetcher({ guard, plainHttp: 'to allowed ranges', holder: 'identity providers' }),
+    // The operator reads that the visitor is authenticated, in the transaction that decides so.
+    tell: async (sql, told) => void (await sendSystemMessage(sql, { ...told, type: 'visitor_authentication' })),
+    onDecided: (accountId) => events.hints.tell(accountId),
+  });
+}

@@ -1,0 +1,41 @@
+import type { Identity } from '../identity/room.ts';
+import { AddressGuard } from '../platform/address-guard.ts';
+import { dropDays, eventLog, makeDays } from '../platform/daily-logs.ts';
+import type { Platform, Room } from '../platform/room.ts';
+import { WebhookAttacher } from './attach-webhooks.ts';
+import { dropExpiredSecrets } from './event-secrets.ts';
+import { Hints } from './hints.ts';
+import { beginEpochs } from './log-point.ts';
+import { eventLogRoutes } from './log/routes.ts';
+import { UnresolvedNames } from './unresolved-names.ts';
+
+export interface Events {
+  readonly hints: Hints;
+  /** Takes webhooks that come with a ticket or request. */
+  readonly attacher: WebhookAttacher;
+  /** Where those webhooks may be sent. */
+  readonly attachedGuard: AddressGuard;
+}
+
+export async function openEvents(platform: Platform, { sealer, directory }: Identity): Promise<Room & Events> {
+  const { config, lookups, feed, log, names } = platform;
+  const { sql } = platform.database;
+  await beginEpochs(lookups, feed, log);
+  const hints = new Hints(lookups, feed, log);
+  const guard = new AddressGuard(config.attachedWebhookAllowCidrs, names);
+  const unresolved = new UnresolvedNames(names);
+  return {
+    hints,
+    attacher: new WebhookAttacher({ sql: lookups, sealer, sites: directory.sites, guard, unresolved }),
+    attachedGuard: guard,
+    routes: (app) => eventLogRoutes(app, config.eventRetentionDays),
+    sweeps: {
+      always: [async () => makeDays(sql, eventLog)],
+      expired: [
+        async ({ now }) => dropDays(sql, eventLog, { now, days: config.eventRetentionDays }),
+        async ({ now }) => dropExpiredSecrets(sql, now),
+      ],
+    },
+    close: async () => hints.stop(),
+  };
+}

@@ -1,0 +1,32 @@
+import type { Sql } from '../platform/database.ts';
+import type { SiteId } from '../platform/ids.ts';
+
+/** Where the sites of what an id names are found, by the name of the id in a path or body. */
+const tables = {
+  queue_id: 'queues',
+  scheduling_policy_id: 'scheduling_policies',
+  team_id: 'teams',
+  engagement_id: 'engagements',
+  ticket_id: 'queue_tickets',
+  request_id: 'engagement_requests',
+  visitor_id: 'visitors',
+  sip_domain_id: 'sip_domains',
+} as const;
+
+/** The sites of what the first known id names; `null`: there is no such id. */
+export async function sitesOfResource(sql: Sql, ids: ReadonlyMap<string, readonly string[]>): Promise<string[] | null> {
+  for (const [name, table] of Object.entries(tables)) {
+    const [id] = ids.get(name) ?? [];
+    if (id === undefined) continue;
+    const rows = await sql<{ site: string }[]>`SELECT site_id AS site FROM ${sql(table)} WHERE id = ${id}`;
+    return rows.map(({ site }) => site);
+  }
+  return null;
+}
+
+/** Whether every one of the sites has `lenient_requests`. */
+export async function areLenient(sql: Sql, sites: readonly SiteId[]): Promise<boolean> {
+  const [row] = await sql<{ lenient: boolean | null }[]>`
+    SELECT bool_and(lenient_requests) AS lenient FROM sites WHERE id = ANY(${[...sites]}::uuid[])`;
+  return row?.lenient === true;
+}

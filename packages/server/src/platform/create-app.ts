@@ -1,0 +1,237 @@
+import { isUtf8 } from 'node:buffer';
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { parse as parseQuery } from 'node:querystring';
+import fastify, { LogController, type FastifyBaseLogger, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Config } from '../config.ts';
+import { acceptActionsInQuery, aliases, describeAliases, rewriteAlias } from './aliases.ts';
+import type { Sql } from './database.ts';
+import type { DiskSpace } from './disk-room.ts';
+import { Refusal } from './errors.ts';
+import type { App, TypeBoxProvider } from './http.ts';
+import type { Log } from './log.ts';
+import { installJudgement } from './judge-request.ts';
+import { isReceiving } from './multipart.ts';
+import { diskFull, problemOf, problemSchema, problemType, refusalOf } from './problem.ts';
+import { startDeadline } from './request-deadline.ts';
+import { dataHeaders } from './security-headers.ts';
+import { serializerCompiler } from './serialization.ts';
+import { dropPorts, trustOf } from './trusted-proxies.ts';
+import { refuseUnsafe, validatorCompiler } from './validation.ts';
+
+const bodyLimit = 1024 * 1024;
+/** A request must have arrived within this time, its head within the next: a half-open socket cannot hold us. */
+const requestTimeoutMs = 30_000;
+const headersTimeoutMs = 15_000;
+/** A socket on which nothing moves for so long is closed: whoever reads nothing holds none. A feed says something every 15 s. */
+const silentSocketMs = 120_000;
+const maxHeaderBytes = 16_384;
+
+interface HttpOptions {
+  readonly log: Log;
+  readonly sql: Sql;
+  readonly diskSpace?: DiskSpace | null;
+  readonly trustProxy: Config['trustProxy'];
+}
+
+/** The Fastify app with everything every route shares; the rooms add their routes. */
+export function createApp({ log, sql, diskSpace = null, trustProxy }: HttpOptions): App {
+  const answerError = errorAnswerer(diskSpace);
+  const app: App = fastify({
+    // Requests are logged by request-log.ts; what remains for Fastify are its warnings.
+    loggerInstance: quieter(log),
+    logController: new LogController({ disableRequestLogging: true }),
+    trustProxy: trustOf(trustProxy),
+    bodyLimit,
+    requestTimeout: requestTimeoutMs,
+    connectionTimeout: silentSocketMs,
+    keepAliveTimeout: 72_000,
+    http: { maxHeaderSize: maxHeaderBytes, headersTimeout: headersTimeoutMs, connectionsCheckingInterval: 5_000 },
+    genReqId: requestId,
+    requestIdHeader: false,
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: 255, querystringParser: parseArrays },
+    rewriteUrl: rewriteAlias,
+    frameworkErrors: answerError,
+    clientErrorHandler: answerUnparsable,
+    exposeHeadRoutes: true,
+  }).withTypeProvider<TypeBoxProvider>();
+
+  app.setValidatorCompiler(validatorCompiler);
+  app.setSerializerCompiler(serializerCompiler);
+  app.setErrorHandler(answerError);
+  acceptJson(app);
+  acceptActionsInQuery(app);
+  describeAliases(app);
+  installJudgement(app);
+  refuseUnknownRoutes(app);
+  app.addHook('onRoute', (route) => {
+    if (route.schema !== undefined)
+      route.schema.response = { ...(route.schema.response as object), '4xx': problemSchema, '5xx': problemSchema };
+  });
+  app.decorateRequest('sql');
+  const headers = dataHeaders();
+  app.addHook('onRequest', (request, reply, done) => {
+    startDeadline(request, reply);
+    if (trustProxy !== false) dropPorts(request.raw.headers);
+    request.sql = sql;
+    reply.headers(headers).header('x-request-id', request.id);
+    if (request.url.includes('%00')) return done(new Refusal('malformed_request', 'The address must not contain NUL.'));
+    return done();
+  });
+  return app;
+}
+
+/** Fastify makes a child of its logger for every request. Nobody asks that child for more than this one can say. */
+function quieter(log: Log): FastifyBaseLogger {
+  const level = ['error', 'fatal', 'silent'].includes(log.level) ? log.level : 'warn';
+  const quiet = Object.assign(log.child({}, { level }), { child: () => quiet });
+  return quiet;
+}
+
+/** Unlike any other process's; counting on from it is a tenth of the cost of a random id a request. */
+const idPrefix = randomUUID().slice(0, 18);
+let idCount = 0;
+
+/** The caller's own request id where it is fit to be repeated, else a new one. */
+function requestId(request: IncomingMessage): string {
+  const given = request.headers['x-request-id'];
+  return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : `${idPrefix}-${(idCount += 1)}`;
+}
+
+/**
+ * `a[]=1&a[]=2`, `a[0]=1&a[1]=2` and `a=1` are all lists where the schema says so: the brackets say nothing and go. No id has a
+ * comma in it, so lists of ids may also be written `site_ids=1,2`. `_` is what pages add to keep caches out, and means nothing.
+ */
+function parseArrays(query: string): Record<string, unknown> {
+  if (query === '') return {};
+  const parsed = parseQuery(query);
+  const fields: Record<string, unknown> = {};
+  for (const [name, given] of Object.entries(parsed)) {
+    const field = name.endsWith(']') ? name.replace(/^([^[\]]+)\[\d{0,4}\]$/, '$1') : name;
+    if (field === '__proto__' || field === '_') continue;
+    const value = field.endsWith('_ids') ? splitIds(given) : given;
+    fields[field] = field in fields ? [fields[field], value].flat() : value;
+  }
+  return fields;
+}
+
+function splitIds(given: string | string[] | undefined): string | string[] | undefined {
+  if (typeof given === 'string') return given.includes(',') ? given.split(',') : given;
+  return given?.flatMap((each) => each.split(','));
+}
+
+/** JSON by any of its content types; a JSON content type with no body, or no body at all, counts as `{}` (D7.8). */
+function acceptJson(app: App): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(/^application\/(?:[\w.-]+\+)?json\b/i, { parseAs: 'buffer' }, (_request, body, done) => {
+    try {
+      done(null, parseJson(body as Buffer));
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+  acceptEmptyForms(app);
+  app.addHook('onRoute', (route) => {
+    if (route.schema?.body === undefined) return;
+    const before = route.preValidation === undefined ? [] : [route.preValidation].flat();
+    route.preValidation = [emptyBody, ...before];
+  });
+}
+
+/** Many HTTP clients name this content type for a POST without a body. A form that holds something is refused as ever. */
+function acceptEmptyForms(app: App): void {
+  const type = 'application/x-www-form-urlencoded';
+  app.addContentTypeParser(type, { parseAs: 'buffer' }, (request, body, done) => {
+    if (body.length === 0 || request.is404) return done(null, undefined);
+    done(new Refusal('unsupported_media_type', 'Send the body as application/json.'));
+  });
+}
+
+function emptyBody(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  if (request.body === undefined) request.body = {};
+  done();
+}
+
+function parseJson(bytes: Buffer): unknown {
+  if (bytes.length === 0) return {};
+  if (!isUtf8(bytes)) throw new Refusal('malformed_json', 'The body is not valid UTF-8.');
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString('utf8'));
+  } catch (cause) {
+    throw new Refusal(
+      'malformed_json',
+      `The body is not valid JSON: ${cause instanceof Error ? cause.message : 'unreadable'}.`,
+    );
+  }
+  refuseUnsafe(value);
+  return value;
+}
+
+/** While the disk is full, that is why the database takes no changes, or has ended. */
+function errorAnswerer(
+  diskSpace: DiskSpace | null,
+): (error: unknown, request: FastifyRequest, reply: FastifyReply) => void {
+  return (error, request, reply) => {
+    const found = refusalOf(error);
+    const refusal = found.code === 'database_unavailable' && diskSpace?.isFull === true ? diskFull() : found;
+    if (refusal.code === 'internal_error') request.log.error({ err: error, request_id: request.id }, 'internal error');
+    if (found.code === 'database_unavailable')
+      request.log.warn({ err: error, request_id: request.id }, 'database unavailable');
+    const problem = problemOf(refusal, request.id);
+    void reply.code(problem.status).headers(refusal.headers).type(problemType).send(problem);
+  };
+}
+
+/** What Node could not read as HTTP has no request and no reply: the answer is written to the socket itself. */
+function answerUnparsable(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isReceiving(socket)) return;
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy(error);
+  // Nothing was asked, so nothing is answered: thousands of such sockets end at once, and answers would hold up others.
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) return void socket.destroy();
+  const refusal = unparsable(error.code);
+  const body = JSON.stringify(problemOf(refusal, `${idPrefix}-${(idCount += 1)}`));
+  const status = problemOf(refusal, '').status;
+  const head = `HTTP/1.1 ${status} ${refusal.code}\r\ncontent-type: ${problemType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n`;
+  socket.end(head + body);
+}
+
+function unparsable(code: string | undefined): Refusal {
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return new Refusal('headers_too_large', `The headers may have ${maxHeaderBytes} bytes at most.`);
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new Refusal('request_timeout', 'The request did not arrive in time. Send it again.');
+  return new Refusal('malformed_request', 'This is not a well-formed HTTP/1.1 request.');
+}
+
+/** 404, or 405 with `Allow` where the address exists for other methods. */
+function refuseUnknownRoutes(app: App): void {
+  const methods = new Map<string, { shape: RegExp; allowed: Set<string> }>();
+  const allow = (url: string, method: string): void => {
+    const pattern = url.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll(/:[^/]+/g, '[^/]+');
+    const known = methods.get(url) ?? { shape: new RegExp(`^${pattern}$`), allowed: new Set() };
+    known.allowed.add(method);
+    methods.set(url, known);
+  };
+  app.addHook('onRoute', ({ url, method }) => {
+    if (url !== '*') for (const each of [method].flat()) allow(url, each);
+  });
+  for (const { from } of aliases) {
+    const [method = '', url = ''] = from.split(' ', 2);
+    allow(url, method);
+  }
+  app.setNotFoundHandler((request) => {
+    const path = request.url.split('?', 1)[0] ?? '/';
+    const allowed = [...methods.values()]
+      .filter(({ shape }) => shape.test(path))
+      .flatMap((route) => [...route.allowed]);
+    if (allowed.length === 0)
+      throw new Refusal('not_found', `There is nothing at ${path}. See /docs for what there is.`);
+    const list = [...new Set(allowed)].toSorted().join(', ');
+    throw new Refusal('method_not_allowed', `${request.method} is not possible here, but ${list} is.`, {
+      headers: { allow: list },
+    });
+  });
+}

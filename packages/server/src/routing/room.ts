@@ -1,0 +1,61 @@
+import type { Events } from '../events/room.ts';
+import type { Identity } from '../identity/room.ts';
+import { pools } from '../platform/pools.ts';
+import type { Platform, Room } from '../platform/room.ts';
+import type { Queues } from '../queues/room.ts';
+import { intervalRoutes } from './presence/intervals-routes.ts';
+import { dropOldIntervals } from './presence/intervals-store.ts';
+import { presenceRoutes } from './presence/routes.ts';
+import { reportRoutes } from './reports/routes.ts';
+import { statisticsRoutes } from './statistics/routes.ts';
+import { ticketRoutes } from './tickets/routes.ts';
+import { countTurns, watchTurns } from './turn-metrics.ts';
+import { dropOldMoves } from './turn-store.ts';
+import { Turns } from './turns.ts';
+
+export interface Routing {
+  readonly turns: Turns;
+}
+
+interface Needs {
+  readonly identity: Identity;
+  readonly events: Events;
+  readonly queues: Queues;
+}
+
+export function openRouting(platform: Platform, { identity, events, queues }: Needs): Room & Routing {
+  const { config, database, feed, clock, log, metrics } = platform;
+  const { hints, attacher } = events;
+  const sql = database.connect(pools.turns);
+  const statistics = database.connect(pools.statistics);
+  const turns = new Turns({
+    sql,
+    feed,
+    clock,
+    log,
+    onMoved: (accountId, what) => queues.siteQueues.forget(accountId, what),
+    onWritten: (accountId) => hints.tell(accountId),
+    onTurn: countTurns(metrics.registry),
+  });
+  watchTurns(metrics.registry, turns);
+  return {
+    turns,
+    routes(app) {
+      ticketRoutes(app, { turns, attacher, addressOf: identity.addressOf });
+      presenceRoutes(app, turns);
+      intervalRoutes(app);
+      reportRoutes(app);
+      statisticsRoutes(app, statistics);
+    },
+    sweeps: {
+      // Losing a move too many costs a board that is read again, so the clock does not matter.
+      always: [async () => dropOldMoves(database.sql)],
+      expired: [async ({ now }) => dropOldIntervals(database.sql, { now, days: config.presenceRetentionDays })],
+    },
+    async close() {
+      await statistics.end({ timeout: 1 });
+      await turns.stop();
+      await sql.end({ timeout: 1 });
+    },
+  };
+}

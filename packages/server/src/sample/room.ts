@@ -1,0 +1,25 @@
+import type { Engagements } from '../engagements/room.ts';
+import type { Identity } from '../identity/room.ts';
+import type { App } from '../platform/http.ts';
+import type { Platform, Room } from '../platform/room.ts';
+import { sampleDataRoutes } from './routes.ts';
+import { Simulations, type Pace } from './simulations.ts';
+
+interface Needs {
+  readonly identity: Identity;
+  readonly engagements: Engagements;
+  /** Takes the requests of the simulations. */
+  readonly app: App;
+  readonly pace: Partial<Pace>;
+}
+
+export function openSample({ database, log, guard }: Platform, { identity, engagements, app, pace }: Needs): Room {
+  const { tokens, sealer } = identity;
+  const { disk } = engagements;
+  const simulations = new Simulations({ app, sql: database.sql, tokens, disk, log, pace });
+  return {
+    routes: () => sampleDataRoutes(app, { simulations, sealer, guard }),
+    // They send requests to this server: they stop before it refuses them.
+    hangUp: async () => simulations.stop(),
+  };
+}

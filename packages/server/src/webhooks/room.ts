@@ -1,0 +1,64 @@
+import type { Events } from '../events/room.ts';
+import type { Identity } from '../identity/room.ts';
+import { deliveryLog, makeDays } from '../platform/daily-logs.ts';
+import { pools } from '../platform/pools.ts';
+import type { Platform, Room } from '../platform/room.ts';
+import { ApnsSender } from './apns/sender.ts';
+import { deliveryRoutes } from './deliveries/routes.ts';
+import { Courier } from './dispatcher/courier.ts';
+import { Dispatcher } from './dispatcher/dispatcher.ts';
+import { countDeliveries, watchDispatcher } from './dispatcher/metrics.ts';
+import { WebhookBook } from './dispatcher/webhook-book.ts';
+import { WebhookConnectors } from './dispatcher/webhook-connectors.ts';
+import { eventTypeRoutes } from './event-types.ts';
+import { Recoveries } from './recoveries/recoveries.ts';
+import { recoveryRoutes } from './recoveries/routes.ts';
+import { webhookRoutes } from './registrations/routes.ts';
+import { dropOldWebhooks } from './retention.ts';
+import { statsRoutes } from './stats/routes.ts';
+
+interface Needs {
+  readonly identity: Identity;
+  readonly events: Events;
+}
+
+export function openWebhooks(platform: Platform, { identity, events }: Needs): Room {
+  const { config, database, feed, session, clock, log, names, lookup, guard, metrics } = platform;
+  const { sealer } = identity;
+  const { hints, attachedGuard } = events;
+  const sql = database.connect(pools.dispatcher);
+  const apns = new ApnsSender({ settings: config.apns, sql, sealer, lookup });
+  const connectors = new WebhookConnectors({ registered: guard, attached: attachedGuard });
+  const dispatcher = new Dispatcher({
+    sql,
+    hints,
+    feed,
+    session,
+    clock,
+    log,
+    book: new WebhookBook(sql, sealer, feed),
+    courier: new Courier({ sql, sealer, connectors, names, apns }),
+    watch: countDeliveries(metrics.registry),
+  });
+  watchDispatcher(metrics.registry, dispatcher);
+  const recoveries = new Recoveries({ sql: database.sql, log, onPutBack: (accountId) => hints.tell(accountId) });
+  return {
+    routes(app) {
+      webhookRoutes(app, { guard, sealer });
+      eventTypeRoutes(app);
+      statsRoutes(app);
+      deliveryRoutes(app);
+      recoveryRoutes(app, recoveries);
+    },
+    sweeps: {
+      always: [async () => makeDays(database.sql, deliveryLog)],
+      expired: [async ({ now }) => dropOldWebhooks(database.sql, { now, days: config.eventRetentionDays })],
+    },
+    async close() {
+      await recoveries.stop();
+      await dispatcher.stop();
+      apns.close();
+      await sql.end({ timeout: 1 });
+    },
+  };
+}
