@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { destinationFor } from '../packages/server/src/events/destination.ts';
 import type { EventType } from '../packages/server/src/events/catalogue.ts';
-import { newSecret, purposeOfSecret } from '../packages/server/src/events/webhook-secret.ts';
+import { newSecret, purposeOfSecret } from '../packages/server/src/webhooks/channels/webhook-secret.ts';
 import { Sealer } from '../packages/server/src/identity/sealer.ts';
 import type { Sql } from '../packages/server/src/platform/database.ts';
 import { newId, type AccountId } from '../packages/server/src/platform/ids.ts';

@@ -16,9 +16,11 @@ const before = (room: string): readonly string[] => chain.slice(0, chain.indexOf
 
 const rooms: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(chain.map((room) => [room, before(room)])),
-  webhooks: before('schedules'),
+  'webhooks/channels': before('events'),
+  events: [...before('events'), 'webhooks/channels'],
+  webhooks: [...before('schedules'), 'webhooks/channels'],
   'site-deletion': before('feed'),
-  sample: [...chain, 'webhooks', 'site-deletion'],
+  sample: [...chain, 'webhooks', 'webhooks/channels', 'site-deletion'],
 };
 
 const source = resolve('packages/server/src');
@@ -60,7 +62,7 @@ const withStatements: Readonly<Record<string, readonly string[]>> = {
     'identity/sign-in/hold-operator.ts',
     'identity/sign-in/links.ts',
     'identity/signing-keys.ts',
-    'webhooks/apns/provider-token.ts',
+    'webhooks/channels/apns/provider-token.ts',
   ],
   'background work that gathers in memory what its one statement writes, or reads': [
     'events/attach-webhooks.ts',
@@ -88,7 +90,9 @@ function importsOf(file: string): string[] {
   return [...found].map(([, path = '']) => relative(source, resolve(dirname(join(source, file)), path)));
 }
 
+/** The channels are a room below the events, which ask them what a webhook that a ticket brings along may say. */
 function roomOf(file: string): string {
+  if (file.startsWith(join('webhooks', 'channels') + sep)) return 'webhooks/channels';
   return file === 'config.ts' ? 'config' : (file.split(sep)[0] ?? file);
 }
 

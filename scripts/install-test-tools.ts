@@ -58,6 +58,12 @@ const tools: readonly Tool[] = [
     advice: 'Install it so that faketime is on the PATH.',
   },
   {
+    name: 'NATS',
+    find: () => findProgram('nats-server'),
+    ways: [apt('nats-server')],
+    advice: 'Install it so that nats-server is on the PATH.',
+  },
+  {
     name: 'Firefox',
     find: findFirefox,
     ways: [apt('firefox-esr')],

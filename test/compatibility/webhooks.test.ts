@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { parseApnsUrl } from '../../packages/server/src/events/apns-url.ts';
+import { parseApnsUrl } from '../../packages/server/src/webhooks/channels/apns/url.ts';
 import { ApnsStage, delivery } from '../support/apns.ts';
 import { engage, say } from '../support/chat.ts';
 import { openWorld } from '../support/fixture.ts';

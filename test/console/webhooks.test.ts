@@ -155,6 +155,40 @@ test('what is wrong is said at its field while it is typed, and what the server 
   assert.deepEqual(complaints, []);
 });
 
+test('a webhook that publishes to a NATS stream is registered, shown, and keeps the credentials that it does not show', async () => {
+  account = await makeAccount(server);
+  const { page, complaints } = await open('/webhooks/new');
+  await page.getByText('NATS stream').click();
+  await page.getByLabel('Server').fill('nats://127.0.0.1:4222');
+  await page.getByLabel('Subject').fill('usher.*');
+  await page.getByText('no wildcards').waitFor();
+  await page.getByLabel('Subject').fill('usher.events');
+  await page.getByText('nats://127.0.0.1:4222/usher.events').waitFor();
+  await choose(page, page, 'Sign in', 'With user and password');
+  await page.getByLabel('User').fill('usher');
+  await page.getByLabel('Password').fill('of mine');
+  await page.getByRole('checkbox', { name: 'engagement.start' }).check();
+  await page.getByRole('button', { name: 'Register' }).click();
+  await page.getByRole('button', { name: 'I have kept it' }).click();
+  await page.getByText('NATS', { exact: true }).waitFor();
+  const stored = async (): Promise<Json> =>
+    (await call(server, 'GET /webhooks', { token: account.admin })).body.webhooks[0];
+  assert.deepEqual(
+    [(await stored()).url, (await stored()).has_credentials],
+    ['nats://127.0.0.1:4222/usher.events', true],
+  );
+  await page.getByRole('tab', { name: 'Settings' }).click();
+  assert.equal(await page.getByLabel('Sign in').inputValue(), 'With the stored credentials');
+  await page.getByLabel('Subject').fill('usher.others');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await until(async () => (await stored()).url.endsWith('/usher.others'));
+  assert.equal((await stored()).has_credentials, true);
+  await page.getByLabel('Server').fill('nats://127.0.0.2:4222');
+  await page.getByText('are for another server').waitFor();
+  assert.deepEqual(await barriersOf(page), []);
+  assert.deepEqual(complaints, []);
+});
+
 test('the form and the server refuse the same', () => {
   const fields: WebhookFields = { ...emptyFields, url: 'https://example.com/', events: ['engagement.start'] };
   const header = (name: string, value = '') => ({ ...fields, headers: [{ name, value }] });
@@ -166,7 +200,13 @@ test('the form and the server refuse the same', () => {
   const urls = ['', 'x', 'http://', 'http:///', 'HTTPS://Example.com', 'https://a b', 'https://a\\b', 'https://u@h', 'http://h/@', 'http:////u@h', 'https://h?a#b', 'apns://x', 'http://[::1]/', 'http://[::'].map((url) => ({ ...fields, url })); // prettier-ignore
   const headers = [header('X-A', 'b'), header('X A'), header('HOST'), header('proxy-x'), header('x', 'ü'), header('x', '☂'), header('x', 'a\nb'), header('x', 'y'.repeat(8_191)), header('x', 'y'.repeat(8_192)), header('')]; // prettier-ignore
   const pushes = [push({}), push({ deviceToken: '' }), push({ deviceToken: 'a/b' }), push({ topic: 'a b' }), push({ topic: 'a&b' }), push({ deviceToken: 'a'.repeat(201) })]; // prettier-ignore
-  for (const each of [...urls, ...headers, ...pushes]) {
+  const stream = (part: Partial<WebhookFields['nats']>): WebhookFields => ({
+    ...fields,
+    kind: 'nats',
+    nats: { ...emptyFields.nats, server: 'nats://example.com', subject: 'usher.events', ...part },
+  });
+  const streams = [stream({}), stream({ server: 'tls://[::1]:4222/' }), stream({ server: '' }), stream({ server: 'nats://' }), stream({ server: 'http://example.com' }), stream({ server: 'nats://u@h' }), stream({ server: 'nats://h/x' }), stream({ server: 'nats://a b' }), stream({ server: 'nats://h:0' }), stream({ subject: '' }), stream({ subject: 'a.*' }), stream({ subject: '>' }), stream({ subject: '$SYS.a' }), stream({ subject: 'a/b' }), stream({ signIn: 'password', user: 'a', password: 'b' }), stream({ signIn: 'token', token: 'c' }), stream({ signIn: 'token' })]; // prettier-ignore
+  for (const each of [...urls, ...headers, ...pushes, ...streams]) {
     const server = webhookViolations(bodyOf(each)).length > 0;
     assert.equal(violationsOf(each).length > 0, server, JSON.stringify(each));
   }

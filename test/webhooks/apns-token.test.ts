@@ -9,7 +9,7 @@ import { decodeJwt } from 'jose';
 import { readConfig, SettingError } from '../../packages/server/src/config.ts';
 import { Sealer } from '../../packages/server/src/identity/sealer.ts';
 import { openDatabase } from '../../packages/server/src/platform/database.ts';
-import { ApnsSender } from '../../packages/server/src/webhooks/apns/sender.ts';
+import { ApnsSender } from '../../packages/server/src/webhooks/channels/apns/sender.ts';
 import { appleCa, appleSettings, type FakeApple, type Push } from '../support/apple.ts';
 import { ApnsStage, delivery, type Settings } from '../support/apns.ts';
 import { selfSigned } from '../support/certificate.ts';
@@ -153,7 +153,7 @@ test('once it is closed, a process ends by itself', async () => {
     import { createPrivateKey } from 'node:crypto';
     import { Sealer } from './packages/server/src/identity/sealer.ts';
     import { openDatabase } from './packages/server/src/platform/database.ts';
-    import { ApnsSender } from './packages/server/src/webhooks/apns/sender.ts';
+    import { ApnsSender } from './packages/server/src/webhooks/channels/apns/sender.ts';
     const { address, url, ca, key } = ${JSON.stringify(given)};
     const database = openDatabase(address, 1);
     const settings = { key: createPrivateKey(key), keyId: 'ABC123DEFG', teamId: 'DEF123GHIJ', sandboxUrl: url, productionUrl: url };

@@ -1,4 +1,5 @@
 import { media, type Medium } from '@usher/contract/media';
+import { weekdays, type Weekday } from '@usher/contract/opening-times';
 
 /** What sample data consists of, before it has ids. Everything is named for what it is: a user must never take it for real. */
 
@@ -35,8 +36,7 @@ export const players: readonly Player[] = [
   { name: 'Henrik', teams: ['advice'], most: 1, media, stays: true },
 ];
 
-const working = ['mon', 'tue', 'wed', 'thu', 'fri'] as const;
-const week = [...working, 'sat', 'sun'] as const;
+const working: readonly Weekday[] = ['mon', 'tue', 'wed', 'thu', 'fri'];
 
 export type PolicyName = 'weekdays' | 'overnight' | 'always';
 
@@ -44,7 +44,7 @@ interface ScenePolicy {
   name: string;
   description: null;
   timezone: string;
-  business_hours: { opens_at: string; closes_at: string; days_of_week: (typeof week)[number][] }[];
+  business_hours: { opens_at: string; closes_at: string; days_of_week: Weekday[] }[];
   exceptions: { date: string; opens_at?: string; closes_at?: string }[];
 }
 
@@ -67,8 +67,8 @@ export function policies(now: Date): Readonly<Record<PolicyName, ScenePolicy>> {
       ...policy('Weekdays', [{ opens_at: '09:00', closes_at: '18:00', days_of_week: [...working] }]),
       exceptions: [{ date: next('12-25') }, { date: next('12-24'), opens_at: '09:00', closes_at: '13:00' }],
     },
-    overnight: policy('Overnight', [{ opens_at: '22:00', closes_at: '06:00', days_of_week: [...week] }]),
-    always: policy('Always', [{ opens_at: '00:00', closes_at: '24:00', days_of_week: [...week] }]),
+    overnight: policy('Overnight', [{ opens_at: '22:00', closes_at: '06:00', days_of_week: [...weekdays] }]),
+    always: policy('Always', [{ opens_at: '00:00', closes_at: '24:00', days_of_week: [...weekdays] }]),
   };
 }
 

@@ -1,6 +1,6 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { Agent, request } from 'undici';
-import { signatureHeaders } from '../webhooks/signature.ts';
+import { signatureHeaders } from '../webhooks/channels/signature.ts';
 import { inWords } from './api.ts';
 
 /** As webhooks are given. */

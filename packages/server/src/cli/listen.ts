@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import { eventTypes, type EventType } from '../events/catalogue.ts';
 import { loggedTypes } from '../events/subscribers.ts';
-import { newSecret, secretBytes } from '../events/webhook-secret.ts';
+import { newSecret, secretBytes } from '../webhooks/channels/webhook-secret.ts';
 import { StartError } from '../platform/errors.ts';
 import { Api } from './api.ts';
 import { engagementOf, eventLine, jsonLine } from './event-line.ts';

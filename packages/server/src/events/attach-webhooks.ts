@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto';
 import { isFromPage, type Caller } from '../identity/caller.ts';
 import type { Directory } from '../identity/directory.ts';
 import type { Sealer } from '../identity/sealer.ts';
-import { bareHost, type AddressGuard } from '../platform/address-guard.ts';
+import type { AddressGuard } from '../platform/address-guard.ts';
 import type { Sql } from '../platform/database.ts';
 import { invalid, Refusal, type Violation } from '../platform/errors.ts';
 import { newId, type AccountId, type Id, type OperatorId, type SiteId } from '../platform/ids.ts';
-import { isApns } from './apns-url.ts';
+import { channelOf, hostOf } from '../webhooks/channels/channels.ts';
 import { destinationFor } from './destination.ts';
 import { subscriptionOf, type WebhookInput, type WebhookSubscription } from './subscription.ts';
 import { loggedTypes } from './subscribers.ts';
 import type { UnresolvedNames } from './unresolved-names.ts';
-import { purposeOfSecret } from './webhook-secret.ts';
+import { purposeOfSecret } from '../webhooks/channels/webhook-secret.ts';
 
 export type WebhookId = Id<'webhook'>;
 
@@ -48,7 +48,8 @@ interface AttacherParts {
 
 /** Why the URL cannot be registered, where an address of it is one that must not be called (D8.9); `null`: it can. */
 export function addressComplaint(guard: AddressGuard, url: string): string | null {
-  return isApns(url) ? null : guard.complaint(new URL(url));
+  const address = channelOf(url).addressOf(url);
+  return address === null ? null : guard.complaint(address);
 }
 
 /**
@@ -80,7 +81,7 @@ export class WebhookAttacher {
       unresolved.hold(
         caller,
         address,
-        webhooks.flatMap(({ url }) => (isApns(url) ? [] : [bareHost(new URL(url))])),
+        webhooks.flatMap(({ url }) => hostOf(url) ?? []),
       );
   }
 
@@ -118,15 +119,14 @@ export class WebhookAttacher {
   async #insert({ accountId, side, attachedBy, webhook, digest }: NewAttached): Promise<void> {
     const { sql, sealer } = this.#parts;
     const id = newId<WebhookId>();
-    const { kind, url, events, messages, secret } = webhook;
-    const http = kind === 'http' ? webhook : null;
+    const { url, method, headers, events, messages, secret } = webhook;
     const sealed = secret === null ? null : (await sealer.seal())(secret, purposeOfSecret(id));
     const destinationId = await destinationFor(sql, accountId, url);
     await sql`
       INSERT INTO webhooks (id, account_id, destination_id, side, digest, attached_at, url, method, headers, events, hears,
                             messages, secret, attached_by)
-      VALUES (${id}, ${accountId}, ${destinationId}, ${side}, decode(${digest}, 'hex'), now(), ${url}, ${http?.method ?? null},
-              ${JSON.stringify(http?.headers ?? {})}::text::json, ${[...events]}, ${loggedTypes(events)}, ${messages}, ${sealed},
+      VALUES (${id}, ${accountId}, ${destinationId}, ${side}, decode(${digest}, 'hex'), now(), ${url}, ${method ?? null},
+              ${JSON.stringify(headers ?? {})}::text::json, ${[...events]}, ${loggedTypes(events)}, ${messages}, ${sealed},
               ${attachedBy})
       ON CONFLICT (account_id, digest) WHERE side IS NOT NULL DO NOTHING`;
   }
@@ -146,11 +146,9 @@ interface NewAttached {
 
 /** Of everything it says, in one order, and of the operator who brought it. */
 function digestOf(side: Attaching['side'], attachedBy: OperatorId | null, webhook: WebhookSubscription): string {
-  const { url, events, messages, secret } = webhook;
-  const http =
-    webhook.kind === 'http'
-      ? [webhook.method, Object.entries(webhook.headers).toSorted(([a], [b]) => (a < b ? -1 : 1))]
-      : [];
+  const { url, method, headers = {}, events, messages, secret } = webhook;
+  const request =
+    method === undefined ? [] : [method, Object.entries(headers).toSorted(([a], [b]) => (a < b ? -1 : 1))];
   return createHash('sha256')
     .update(
       JSON.stringify([
@@ -159,7 +157,7 @@ function digestOf(side: Attaching['side'], attachedBy: OperatorId | null, webhoo
         events.toSorted(),
         messages,
         secret,
-        ...http,
+        ...request,
         ...(attachedBy === null ? [] : [attachedBy]),
       ]),
     )

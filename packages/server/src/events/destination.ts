@@ -1,20 +1,12 @@
 import type { Sql } from '../platform/database.ts';
 import { newId, type AccountId, type Id } from '../platform/ids.ts';
-import { isApns, parseApnsUrl } from './apns-url.ts';
+import { channelOf } from '../webhooks/channels/channels.ts';
 
 export type DestinationId = Id<'destination'>;
 
-/** What is called by a webhook with that URL: scheme, host and port, or one of Apple's services. */
-export function originOf(url: string): string {
-  if (!isApns(url)) return new URL(url).origin;
-  const target = parseApnsUrl(url);
-  if ('faults' in target) throw new Error('an apns URL with faults has passed validation');
-  return `apns://${target.environment}`;
-}
-
 /** The account's destination for that URL, made if there is none. */
 export async function destinationFor(sql: Sql, accountId: AccountId, url: string): Promise<DestinationId> {
-  const origin = originOf(url);
+  const origin = channelOf(url).originOf(url);
   // What nobody wants is dropped, so that it is wanted is noted, daily. One that is being dropped is not found.
   const find = async () => sql<{ id: DestinationId }[]>`
     WITH known AS (SELECT id, wanted_at FROM destinations WHERE account_id = ${accountId} AND origin = ${origin}),

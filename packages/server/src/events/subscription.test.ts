@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Violation } from '../platform/errors.ts';
 import { body } from '../platform/schema.ts';
 import { refusalOfFaults, validatorCompiler } from '../platform/validation.ts';
-import { parseApnsUrl } from './apns-url.ts';
+import { parseApnsUrl } from '../webhooks/channels/apns/url.ts';
 import { eventTypes } from './catalogue.ts';
 import { attachedWebhooks, subscriptionOf, type WebhookInput } from './subscription.ts';
 

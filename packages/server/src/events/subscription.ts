@@ -1,24 +1,27 @@
 import { maxUrlLength } from '@usher/contract/limits';
 import { messageAudiences, type MessageAudience } from '@usher/contract/states';
-import { headerFaults, headerLimits, headerPointer, headerSizeFault } from '@usher/contract/webhook-headers';
 import { secretFault } from '@usher/contract/webhook-secret';
-import { characterFault, httpUrlFault, schemeOf } from '@usher/contract/webhook-url';
+import { characterFault } from '@usher/contract/webhook-url';
 import Type from 'typebox';
 import type { Violation } from '../platform/errors.ts';
 import { checked, list, oneOf } from '../platform/schema.ts';
-import { isApns, parseApnsUrl } from './apns-url.ts';
+import type { Channel } from '../webhooks/channels/channel.ts';
+import { channelFields, channelOf, channels, findChannel } from '../webhooks/channels/channels.ts';
+import type { WebhookMethod } from '../webhooks/channels/http.ts';
 import { eventTypes, type EventType } from './catalogue.ts';
-import { webhookSecret } from './webhook-secret.ts';
+import { webhookSecret } from '../webhooks/channels/webhook-secret.ts';
 
 /** Where to tell of which events (D8.1, D8.2, D8.4): what every webhook has, and one that a ticket or request brings along. */
 
 const mostAttached = 10;
 
-const methods = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
-export type WebhookMethod = (typeof methods)[number];
-
-interface Subscribed {
+/** A subscription that has been found good, with everything left out filled in. */
+export interface WebhookSubscription {
+  readonly kind: string;
   readonly url: string;
+  /** With the channels that have it, as are headers. */
+  readonly method?: WebhookMethod;
+  readonly headers?: Readonly<Record<string, string>>;
   /** Without duplicates. */
   readonly events: readonly EventType[];
   readonly messages: MessageAudience;
@@ -26,37 +29,24 @@ interface Subscribed {
   readonly secret: string | null;
 }
 
-/** A subscription that has been found good, with everything left out filled in. */
-export type WebhookSubscription =
-  | (Subscribed & {
-      readonly kind: 'http';
-      readonly method: WebhookMethod;
-      readonly headers: Readonly<Record<string, string>>;
-    })
-  | (Subscribed & { readonly kind: 'apns' });
+/** Fields that a webhook has only with some channels. */
+const someChannelsFields = [...Object.keys(channelFields), 'secret'];
 
-/** What attached and registered webhooks have alike; `webhookViolations` says what they cannot. */
+const attachable = channels.filter(({ isAttachable }) => isAttachable);
+
+/** What the schema of a registered webhook is made of; `webhookViolations` says what it cannot. */
 export const webhookFields = {
-  url: Type.String({
-    maxLength: maxUrlLength,
-    description: 'An http or https URL without user-info, or apns://<device_token>@<topic>?env=sandbox|production',
-  }),
-  method: Type.Unsafe<WebhookMethod>({
-    ...oneOf(methods),
-    uppercase: true,
-    description: 'In any case. Required with http and https, not with apns',
-  }),
-  headers: Type.Unsafe<Record<string, string>>({
-    type: 'object',
-    additionalProperties: { type: 'string' },
-    maxProperties: headerLimits.count,
-    description: `With http and https only; ${headerLimits.bytes} bytes in all. A Content-Type must be a JSON type, and is sent instead of application/json`,
-  }),
+  url: urlOf(channels),
+  ...channelFields,
   events: list(oneOf(eventTypes), { minItems: 1 }),
 };
 
+function urlOf(allowed: readonly Channel[]) {
+  return Type.String({ maxLength: maxUrlLength, description: allowed.map(({ urlForm }) => urlForm).join(', or ') });
+}
+
 const fields = {
-  url: webhookFields.url,
+  url: urlOf(attachable),
   method: Type.Optional(webhookFields.method),
   headers: Type.Optional(webhookFields.headers),
   events: webhookFields.events,
@@ -73,7 +63,7 @@ const fields = {
 
 const webhookInput = checked(
   Type.Object(fields, { title: 'AttachedWebhook', additionalProperties: false }),
-  webhookViolations,
+  violationsAmong(attachable),
 );
 export type WebhookInput = Type.Static<typeof webhookInput>;
 
@@ -84,73 +74,67 @@ export function subscriptionOf(
   { url, method, headers = {}, events, messages: given, secret }: WebhookInput,
   usualMessages: MessageAudience,
 ): WebhookSubscription {
-  const messages = given ?? usualMessages;
-  const subscribed = { url, events: [...new Set(events)], messages, secret: secret ?? null };
-  if (isApns(url)) return { kind: 'apns', ...subscribed };
-  if (method === undefined) throw new Error('a webhook without a method has passed validation');
-  return { kind: 'http', ...subscribed, method, headers };
+  return {
+    kind: channelOf(url).kind,
+    url,
+    ...(method === undefined ? {} : { method, headers }),
+    events: [...new Set(events)],
+    messages: given ?? usualMessages,
+    secret: secret ?? null,
+  };
 }
 
-/** What the schema cannot say. Fields of the wrong type are the schema's to report; null, where it may stand, is none. */
-export function webhookViolations(value: unknown): Violation[] {
-  if (typeof value !== 'object' || value === null) return [];
-  const given = value as Partial<Record<keyof typeof fields, unknown>>;
-  const isGiven = (name: keyof typeof fields): boolean => given[name] !== undefined && given[name] !== null;
-  const headers = headerViolations(given.headers);
-  const secret = secretViolations(given.secret);
-  if (typeof given.url !== 'string') return [...headers, ...secret];
-  const url = urlFaults(given.url).map((detail) => ({ attribute: '/url', detail }));
-  switch (schemeOf(given.url)) {
-    case 'http':
-    case 'https':
-      return [...url, ...headers, ...secret, ...(isGiven('method') ? [] : [required('/method')])];
-    case 'apns':
-      return [...url, ...onlyHttp.flatMap((name) => (isGiven(name) ? [foreign(name)] : []))];
-    default:
-      return [...url, ...headers, ...secret];
-  }
+/** What the schema cannot say of a registered webhook, and of the new secret of one. */
+export const webhookViolations = violationsAmong(channels);
+
+/**
+ * What the schema cannot say of a webhook that is sent by one of these channels. Fields of the wrong type are the schema's to
+ * report; null, where it may stand, is none.
+ */
+function violationsAmong(allowed: readonly Channel[]): (value: unknown) => Violation[] {
+  return (value) => {
+    if (typeof value !== 'object' || value === null) return [];
+    const given: Readonly<Record<string, unknown>> = { ...value };
+    const { url, secret } = given;
+    const channel = typeof url === 'string' ? findChannel(url, allowed) : null;
+    return [
+      ...(typeof url === 'string' ? urlViolations(url, channel, allowed) : []),
+      ...(channel === null
+        ? [...allowed.flatMap((each) => each.violations(given)), ...secretViolations(secret)]
+        : channelViolations(channel, given)),
+    ];
+  };
 }
 
-/** A push notification has neither, and Apple is who signs for it. */
-const onlyHttp = ['method', 'headers', 'secret'] as const;
+function urlViolations(url: string, channel: Channel | null, allowed: readonly Channel[]): Violation[] {
+  return urlFaults(url, channel, allowed).map((detail) => ({ attribute: '/url', detail }));
+}
+
+function urlFaults(url: string, channel: Channel | null, allowed: readonly Channel[]): readonly string[] {
+  const character = characterFault(url);
+  if (character !== null) return [character];
+  if (channel !== null) return channel.urlFaults(url);
+  const schemes = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(allowed.flatMap((each) => each.schemes));
+  return [`must be an ${schemes} URL, protocol included`];
+}
+
+function channelViolations(channel: Channel, given: Readonly<Record<string, unknown>>): Violation[] {
+  const isGiven = (name: string): boolean => given[name] !== undefined && given[name] !== null;
+  const taken = [...Object.keys(channel.fields), ...(channel.unsigned === null ? ['secret'] : [])];
+  const foreign = someChannelsFields.filter((name) => !taken.includes(name) && isGiven(name));
+  return [
+    ...channel.violations(given),
+    ...(channel.unsigned === null ? secretViolations(given['secret']) : []),
+    ...channel.requiredFields.flatMap((name) => (isGiven(name) ? [] : [fault(name, 'is required with', channel)])),
+    ...foreign.map((name) => fault(name, 'is not allowed with', channel)),
+  ];
+}
+
+function fault(name: string, what: string, { urlName }: Channel): Violation {
+  return { attribute: `/${name}`, detail: `${what} ${urlName}` };
+}
 
 function secretViolations(secret: unknown): Violation[] {
   const detail = typeof secret === 'string' ? secretFault(secret) : null;
   return detail === null ? [] : [{ attribute: '/secret', detail }];
-}
-
-function headerViolations(headers: unknown): Violation[] {
-  if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) return [];
-  const all = Object.entries(headers);
-  const size = headerSizeFault(all);
-  return [
-    ...(size === null ? [] : [{ attribute: '/headers', detail: size }]),
-    ...all.flatMap((header) =>
-      headerFaults(header, all).map((detail) => ({ attribute: headerPointer(header[0]), detail })),
-    ),
-  ];
-}
-
-function required(attribute: string): Violation {
-  return { attribute, detail: 'is required with an http or https URL' };
-}
-
-function foreign(name: string): Violation {
-  return { attribute: `/${name}`, detail: 'is not allowed with an apns URL' };
-}
-
-function urlFaults(url: string): readonly string[] {
-  const character = characterFault(url);
-  if (character !== null) return [character];
-  switch (schemeOf(url)) {
-    case 'http':
-    case 'https':
-      return [httpUrlFault(url) ?? []].flat();
-    case 'apns': {
-      const target = parseApnsUrl(url);
-      return 'faults' in target ? target.faults : [];
-    }
-    default:
-      return ['must be an http, https or apns URL, protocol included'];
-  }
 }

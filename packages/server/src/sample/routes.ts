@@ -10,7 +10,7 @@ import type { App } from '../platform/http.ts';
 import { serverUrl } from '../platform/server-url.ts';
 import { receiverPath, receiverRoute } from './receiver.ts';
 import { sampleDataChange, sampleDataOutput, showSampleData, type SampleRow } from './sample-data.ts';
-import { loadScene, newSecretHash, setUp, type Wanted } from './set-up.ts';
+import { loadScene, newSecretHash, setUp, type SampleInput } from './set-up.ts';
 import type { Simulations } from './simulations.ts';
 import { findSample, setState } from './store.ts';
 
@@ -26,7 +26,7 @@ interface SampleParts {
 }
 
 /** What takes long or asks others is done before the transaction that holds the account. */
-const prepared = new WeakMap<FastifyRequest, Omit<Wanted, 'accountId' | 'caller'>>();
+const prepared = new WeakMap<FastifyRequest, Omit<SampleInput, 'accountId' | 'caller'>>();
 
 export function sampleDataRoutes(app: App, { simulations, sealer, guard }: SampleParts): void {
   app.get(

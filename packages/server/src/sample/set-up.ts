@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { eventTypes, type EventType } from '../events/catalogue.ts';
 import type { WebhookId } from '../events/attach-webhooks.ts';
 import { destinationFor } from '../events/destination.ts';
-import { newSecret as newWebhookSecret, purposeOfSecret } from '../events/webhook-secret.ts';
+import { newSecret as newWebhookSecret, purposeOfSecret } from '../webhooks/channels/webhook-secret.ts';
 import { insertApiKey } from '../identity/api-keys/store.ts';
 import { lockAccount } from '../identity/lock-account.ts';
 import { newOperator } from '../identity/operators/operator.ts';
@@ -41,7 +41,7 @@ export async function loadScene() {
   return { ...scene, pastVisits };
 }
 
-export interface Wanted {
+export interface SampleInput {
   readonly scene: Scene;
   readonly accountId: AccountId;
   /** Becomes super_manager of the sample site. */
@@ -59,12 +59,12 @@ export async function newSecretHash(): Promise<string> {
 }
 
 /** Makes sample data once an account, all of it or nothing; what is there already is started again. */
-export async function setUp(pool: Sql, wanted: Wanted): Promise<{ row: SampleRow; created: boolean }> {
+export async function setUp(pool: Sql, input: SampleInput): Promise<{ row: SampleRow; created: boolean }> {
   return inTransaction(pool, async (sql) => {
-    const { accountId, caller } = wanted;
+    const { accountId, caller } = input;
     await lockAccount(sql, accountId);
     const known = await findSample(sql, accountId);
-    if (known === null) return { row: await make(sql, wanted), created: true };
+    if (known === null) return { row: await make(sql, input), created: true };
     if (known.state !== 'removing') await join(sql, known, caller);
     return { row: (await setState(sql, accountId, 'running')) ?? known, created: false };
   });
@@ -79,7 +79,10 @@ async function join(sql: Sql, { account_id, site_id }: SampleRow, caller: Operat
      WHERE operator_assignments.role <> excluded.role`;
 }
 
-async function make(sql: Sql, { scene, accountId, caller, receiverUrl, seal, secretHash }: Wanted): Promise<SampleRow> {
+async function make(
+  sql: Sql,
+  { scene, accountId, caller, receiverUrl, seal, secretHash }: SampleInput,
+): Promise<SampleRow> {
   const siteId = newId<SiteId>();
   const settings = siteFields.complete({ name: scene.siteName, time_zone: scene.timeZone }, null);
   await insertSite(sql, { id: siteId, accountId, settings, creator: caller });
@@ -104,13 +107,13 @@ async function make(sql: Sql, { scene, accountId, caller, receiverUrl, seal, sec
   });
 }
 
-interface Place {
+interface SampleSite {
   readonly scene: Scene;
   readonly accountId: AccountId;
   readonly siteId: SiteId;
 }
 
-async function makeTeams(sql: Sql, { scene, accountId, siteId }: Place): Promise<Map<TeamName, TeamId>> {
+async function makeTeams(sql: Sql, { scene, accountId, siteId }: SampleSite): Promise<Map<TeamName, TeamId>> {
   const ids = new Map<TeamName, TeamId>();
   for (const [name, team] of Object.entries(scene.teams)) {
     const { id } = await insertTeam(sql, { id: newId(), account_id: accountId, site_id: siteId, ...team });
@@ -121,7 +124,7 @@ async function makeTeams(sql: Sql, { scene, accountId, siteId }: Place): Promise
 
 async function makeOperators(
   sql: Sql,
-  { scene, accountId, siteId }: Place,
+  { scene, accountId, siteId }: SampleSite,
   teamIds: ReadonlyMap<TeamName, TeamId>,
   secretHash: string,
 ): Promise<OperatorId[]> {
@@ -140,7 +143,7 @@ async function makeOperators(
 
 async function makePolicies(
   sql: Sql,
-  { scene, accountId, siteId }: Place,
+  { scene, accountId, siteId }: SampleSite,
 ): Promise<Map<PolicyName, SchedulingPolicyId>> {
   const ids = new Map<PolicyName, SchedulingPolicyId>();
   for (const [name, given] of Object.entries(scene.policies(new Date()))) {
@@ -151,13 +154,17 @@ async function makePolicies(
   return ids;
 }
 
-interface Made {
+interface MadeIds {
   readonly teamIds: ReadonlyMap<TeamName, TeamId>;
   readonly policyIds: ReadonlyMap<PolicyName, SchedulingPolicyId>;
   readonly operatorIds: readonly OperatorId[];
 }
 
-async function makeQueues(sql: Sql, { scene, accountId, siteId }: Place, made: Made): Promise<Map<string, QueueId>> {
+async function makeQueues(
+  sql: Sql,
+  { scene, accountId, siteId }: SampleSite,
+  made: MadeIds,
+): Promise<Map<string, QueueId>> {
   const ids = new Map<string, QueueId>();
   for (const queue of scene.queues) {
     const row = await insertQueue(sql, { id: newId(), accountId, siteId }, storedQueue(queue, made, ids));
@@ -171,7 +178,7 @@ async function makeQueues(sql: Sql, { scene, accountId, siteId }: Place, made: M
   return ids;
 }
 
-function storedQueue(queue: SceneQueue, made: Made, queueIds: ReadonlyMap<string, QueueId>): StoredQueue {
+function storedQueue(queue: SceneQueue, made: MadeIds, queueIds: ReadonlyMap<string, QueueId>): StoredQueue {
   const given = {
     name: queue.name,
     description: queue.description,
@@ -191,7 +198,7 @@ function storedQueue(queue: SceneQueue, made: Made, queueIds: ReadonlyMap<string
 
 async function makeHistory(
   sql: Sql,
-  { scene, accountId }: Place,
+  { scene, accountId }: SampleSite,
   queueIds: ReadonlyMap<string, QueueId>,
   seed: number,
 ): Promise<void> {
@@ -212,7 +219,7 @@ async function makeHistory(
 const heard: readonly EventType[] = eventTypes.filter((type) => !type.includes('typing'));
 
 /** It does not count among the ten of the account. */
-async function makeWebhook(sql: Sql, { accountId, siteId }: Place, url: string, seal: Seal): Promise<WebhookId> {
+async function makeWebhook(sql: Sql, { accountId, siteId }: SampleSite, url: string, seal: Seal): Promise<WebhookId> {
   const id = newId<WebhookId>();
   const destinationId = await destinationFor(sql, accountId, url);
   const secret = seal(newWebhookSecret(), purposeOfSecret(id));

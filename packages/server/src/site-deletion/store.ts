@@ -1,5 +1,6 @@
 import type { Sql } from '../platform/database.ts';
 import type { OperatorId } from '../platform/ids.ts';
+import { longestLasting } from '../routing/load-board.ts';
 import { deleteSetUp, forgetCoverage, type DeletedSite } from './belongings.ts';
 import { mostCounted, type Counts } from './contents.ts';
 
@@ -55,7 +56,8 @@ export async function countUnderWay(sql: Sql, { id, accountId }: DeletedSite): P
     [
       'pending_requests',
       sql`SELECT 1 FROM engagement_requests
-           WHERE site_id = ${id} AND kind <> 'ticket' AND state = 'pending' AND created_at > now() - interval '73 hours'`,
+           WHERE site_id = ${id} AND kind <> 'ticket' AND state = 'pending'
+             AND created_at > now() - ${longestLasting}::interval`,
     ],
     [
       'active_engagements',

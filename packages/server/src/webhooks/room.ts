@@ -3,13 +3,13 @@ import type { Identity } from '../identity/room.ts';
 import { deliveryLog, makeDays } from '../platform/daily-logs.ts';
 import { pools } from '../platform/pools.ts';
 import type { Platform, Room } from '../platform/room.ts';
-import { ApnsSender } from './apns/sender.ts';
+import { channels } from './channels/channels.ts';
+import { OpenChannels } from './channels/open-channels.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
 import { Courier } from './dispatcher/courier.ts';
 import { Dispatcher } from './dispatcher/dispatcher.ts';
 import { countDeliveries, watchDispatcher } from './dispatcher/metrics.ts';
 import { WebhookBook } from './dispatcher/webhook-book.ts';
-import { WebhookConnectors } from './dispatcher/webhook-connectors.ts';
 import { eventTypeRoutes } from './event-types.ts';
 import { Recoveries } from './recoveries/recoveries.ts';
 import { recoveryRoutes } from './recoveries/routes.ts';
@@ -27,8 +27,8 @@ export function openWebhooks(platform: Platform, { identity, events }: Needs): R
   const { sealer } = identity;
   const { hints, attachedGuard } = events;
   const sql = database.connect(pools.dispatcher);
-  const apns = new ApnsSender({ settings: config.apns, sql, sealer, lookup });
-  const connectors = new WebhookConnectors({ registered: guard, attached: attachedGuard });
+  const guards = { registered: guard, attached: attachedGuard };
+  const open = new OpenChannels(channels, { settings: config, sql, sealer, guards, lookup });
   const dispatcher = new Dispatcher({
     sql,
     hints,
@@ -36,8 +36,8 @@ export function openWebhooks(platform: Platform, { identity, events }: Needs): R
     session,
     clock,
     log,
-    book: new WebhookBook(sql, sealer, feed),
-    courier: new Courier({ sql, sealer, connectors, names, apns }),
+    book: new WebhookBook({ sql, sealer, feed, channels: open }),
+    courier: new Courier({ sql, sealer, names, channels: open }),
     watch: countDeliveries(metrics.registry),
   });
   watchDispatcher(metrics.registry, dispatcher);
@@ -57,7 +57,7 @@ export function openWebhooks(platform: Platform, { identity, events }: Needs): R
     async close() {
       await recoveries.stop();
       await dispatcher.stop();
-      apns.close();
+      open.close();
       await sql.end({ timeout: 1 });
     },
   };

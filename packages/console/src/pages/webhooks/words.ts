@@ -1,5 +1,6 @@
 import type { Delivery, Webhook } from '@usher/client/api-types';
 import { maxCountedDeliveries } from '@usher/contract/limits';
+import { channelOf } from './channels/channels.ts';
 
 interface Words {
   readonly label: string;
@@ -29,15 +30,17 @@ export function isSettled(state: DeliveryState): boolean {
   return state !== 'pending' && state !== 'retrying';
 }
 
-const reasons: Readonly<Record<NonNullable<Webhook['disabled_because']>, string>> = {
-  asked: 'switched off',
-  gone: 'the receiver answered 410 Gone',
-  failing: 'nothing has arrived for days',
-  token_ended: 'Apple says that the device token has ended',
-};
-
-export function whyDisabled({ disabled_because: reason }: Pick<Webhook, 'disabled_because'>): string {
-  return reason === null ? 'switched off' : reasons[reason];
+export function whyDisabled(webhook: Pick<Webhook, 'disabled_because' | 'url'>): string {
+  switch (webhook.disabled_because) {
+    case null:
+    case 'asked':
+      return 'switched off';
+    case 'failing':
+      return 'nothing has arrived for days';
+    case 'gone':
+    case 'token_ended':
+      return channelOf(webhook).whyEnded;
+  }
 }
 
 /** Characters of an address that are its name where it was given none. */

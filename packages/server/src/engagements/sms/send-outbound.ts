@@ -24,7 +24,7 @@ import {
   visitorAtPhone,
 } from './store.ts';
 
-interface Asked {
+interface OutboundInput {
   readonly accountId: AccountId;
   readonly siteId: SiteId;
   readonly operatorId: OperatorId;
@@ -45,7 +45,7 @@ interface Asked {
  * Whoever dies in between leaves a prepared SMS, which `handleDue` finds: it goes if the request is there, and is dropped if
  * it does not come. `sql` must not be the transaction of an Idempotency-Key, whose end nobody else would wait for.
  */
-export async function sendOutbound(sql: Sql, turns: Turns, asked: Asked): Promise<RequestView> {
+export async function sendOutbound(sql: Sql, turns: Turns, asked: OutboundInput): Promise<RequestView> {
   const thread = await inTransaction(sql, async (own) => prepare(own, asked));
   const { requestId, accountId } = thread;
   const made = await ask(turns, thread, asked.keyedId === requestId).catch(async (error: unknown) => {
@@ -62,7 +62,7 @@ export async function sendOutbound(sql: Sql, turns: Turns, asked: Asked): Promis
   return request;
 }
 
-async function prepare(sql: Sql, asked: Asked): Promise<SmsThread> {
+async function prepare(sql: Sql, asked: OutboundInput): Promise<SmsThread> {
   const { accountId, siteId, operatorId, from, to, keyedId } = asked;
   const before = keyedId === null ? null : await findThread(sql, keyedId);
   // The same request made it, and its answer was lost. A key that is used anew after its day asks for something new.
@@ -80,7 +80,7 @@ async function prepare(sql: Sql, asked: Asked): Promise<SmsThread> {
   return thread;
 }
 
-async function addVisitor(sql: Sql, { accountId, siteId, to: phone }: Asked): Promise<VisitorId> {
+async function addVisitor(sql: Sql, { accountId, siteId, to: phone }: OutboundInput): Promise<VisitorId> {
   const id = newId<VisitorId>();
   await insertVisitor(sql, { id, accountId, siteId, name: null, teamIds: [], phone });
   return id;

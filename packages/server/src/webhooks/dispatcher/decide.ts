@@ -1,4 +1,4 @@
-import type { Attempt } from '../attempt.ts';
+import type { Attempt } from '../channels/attempt.ts';
 import type { Delivery } from './delivery.ts';
 import type { Outcome } from './outcomes.ts';
 import { afterFailure, failuresBeforeParking } from './retry-schedule.ts';

@@ -1,7 +1,7 @@
 import type { WebhookId } from '../../events/attach-webhooks.ts';
 import type { DestinationId } from '../../events/destination.ts';
-import { bareHost } from '../../platform/address-guard.ts';
 import type { AccountId } from '../../platform/ids.ts';
+import { hostOf } from '../channels/channels.ts';
 import { Breaker } from './breaker.ts';
 import type { Delivery, DeliveryId } from './delivery.ts';
 import { Lanes, type LaneName } from './lanes.ts';
@@ -51,7 +51,7 @@ export class Destination {
   readonly id: DestinationId;
   readonly accountId: AccountId;
   readonly origin: string;
-  /** Whom to connect to; `null`: Apple, by a connection of its own. */
+  /** Whom to connect to; `null`: a service that the settings name. */
   readonly hostname: string | null;
   readonly epoch: number;
   readonly lanes = new Lanes();
@@ -87,7 +87,7 @@ export class Destination {
     this.id = id;
     this.accountId = accountId;
     this.origin = origin;
-    this.hostname = origin.startsWith('http') ? bareHost(new URL(origin)) : null;
+    this.hostname = hostOf(origin);
     this.epoch = epoch;
     this.isUnresponsive = isUnresponsive;
     this.terms = terms;

@@ -1,6 +1,6 @@
 import type { DestinationId } from '../../events/destination.ts';
 import { piece, type Sql } from '../../platform/database.ts';
-import type { Attempt } from '../attempt.ts';
+import type { Attempt } from '../channels/attempt.ts';
 import type { Delivery, DeliveryId } from './delivery.ts';
 
 /** What became of a delivery that was seen to. */

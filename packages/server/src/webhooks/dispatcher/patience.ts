@@ -1,7 +1,12 @@
 import type { Sql } from '../../platform/database.ts';
-import type { Attempt } from '../attempt.ts';
+import type { Attempt } from '../channels/attempt.ts';
 import type { Destination } from './destination.ts';
-import { answerMs } from './http-sender.ts';
+
+/**
+ * D8.5: how long an answer is waited for. A destination that took a request and did not answer is waited for less, until it answers
+ * one: others of the same engagement wait behind each request. Connecting has a limit of its own, in the channel.
+ */
+const answerMs = { usually: 15_000, unresponsive: 5_000 } as const;
 
 /** How long to wait for this destination's answer. */
 export function patienceWith({ isUnresponsive }: Destination): number {

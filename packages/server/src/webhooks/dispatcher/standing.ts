@@ -1,7 +1,7 @@
 import type { WebhookId } from '../../events/attach-webhooks.ts';
 import { isDatabaseUnavailable, type Sql } from '../../platform/database.ts';
 import type { Log } from '../../platform/log.ts';
-import type { Attempt } from '../attempt.ts';
+import type { Attempt } from '../channels/attempt.ts';
 import { disableWebhook } from '../set-aside.ts';
 import type { CalledWebhook } from './webhook-book.ts';
 
@@ -32,9 +32,9 @@ export class Standing {
   }
 
   note(webhook: CalledWebhook, { verdict }: Attempt): void {
-    const { id, failingSince, target, updatedAt: asOf } = webhook;
+    const { id, failingSince, endsBecause, updatedAt: asOf } = webhook;
     if (verdict === 'ended') {
-      this.#done.set(id, { because: target.kind === 'http' ? 'gone' : 'token_ended', asOf });
+      this.#done.set(id, { because: endsBecause, asOf });
       // From this moment on, not only once it is written.
       webhook.enabled = false;
     } else if (verdict === 'delivered') {

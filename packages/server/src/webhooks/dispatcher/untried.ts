@@ -1,4 +1,4 @@
-import type { Attempt } from '../attempt.ts';
+import type { Attempt } from '../channels/attempt.ts';
 import { longestEvent } from './courier.ts';
 import { decide } from './decide.ts';
 import type { Delivery } from './delivery.ts';

@@ -1,14 +1,13 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
-import { parseApnsUrl, type ApnsTarget } from '../../events/apns-url.ts';
 import type { WebhookId } from '../../events/attach-webhooks.ts';
 import type { DestinationId } from '../../events/destination.ts';
-import { purposeOfSecret, secretBytes } from '../../events/webhook-secret.ts';
+import { purposeOfCredentials, purposeOfSecret, secretBytes } from '../channels/webhook-secret.ts';
 import type { Sealer } from '../../identity/sealer.ts';
 import type { ChangeFeed } from '../../platform/change-feed.ts';
 import type { Sql } from '../../platform/database.ts';
 import { RowCache } from '../../platform/row-cache.ts';
-
-export type WebhookSource = 'registered' | 'attached';
+import type { Channel, Send, SigningKeys, WebhookSource } from '../channels/channel.ts';
+import type { OpenChannels } from '../channels/open-channels.ts';
 
 /** A webhook as it is called. */
 export interface CalledWebhook {
@@ -17,25 +16,13 @@ export interface CalledWebhook {
   /** `false`: it is disabled, or deleted, or about to be. */
   enabled: boolean;
   readonly deleted: boolean;
-  /** By whom it came: `attached` with a ticket or request, `registered` by a super_manager. */
-  readonly source: WebhookSource;
-  readonly target: HttpTarget | (ApnsTarget & { readonly kind: 'apns' });
+  readonly send: Send;
+  readonly endsBecause: Channel['endsBecause'];
   /** The sites that a registered one hears of now; `null`: all. */
   readonly covers: ReadonlySet<string> | null;
-  /** When it was given its address, or a later moment. */
-  readonly registeredAt: Date;
   readonly updatedAt: Date;
   /** Since when nothing has arrived. Kept true by whoever calls it. */
   failingSince: Date | null;
-}
-
-export interface HttpTarget {
-  readonly kind: 'http';
-  readonly method: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly secret: KeyObject | null;
-  readonly oldSecret: { readonly key: KeyObject; readonly until: Date } | null;
 }
 
 interface WebhookRow {
@@ -47,6 +34,7 @@ interface WebhookRow {
   readonly url: string;
   readonly method: string | null;
   readonly headers: Readonly<Record<string, string>>;
+  readonly credentials: Buffer | null;
   readonly secret: Buffer | null;
   readonly oldSecret: Buffer | null;
   readonly oldSecretUntil: Date | null;
@@ -56,6 +44,13 @@ interface WebhookRow {
   readonly covers: readonly string[] | null;
 }
 
+interface BookParts {
+  readonly sql: Sql;
+  readonly sealer: Sealer;
+  readonly feed: ChangeFeed;
+  readonly channels: OpenChannels;
+}
+
 /** So many are kept in memory. */
 const most = 10_000;
 
@@ -63,11 +58,11 @@ const most = 10_000;
 export class WebhookBook {
   readonly #cache: RowCache<CalledWebhook | null>;
 
-  constructor(sql: Sql, sealer: Sealer, feed: ChangeFeed) {
+  constructor(parts: BookParts) {
     this.#cache = new RowCache({
-      feed,
+      feed: parts.feed,
       tables: ['webhooks'],
-      load: async (id) => load(sql, sealer, id),
+      load: async (id) => load(parts, id),
       limit: most,
     });
   }
@@ -82,58 +77,45 @@ export class WebhookBook {
   }
 }
 
-async function load(sql: Sql, sealer: Sealer, id: string): Promise<CalledWebhook | null> {
+async function load({ sql, sealer, channels }: BookParts, id: string): Promise<CalledWebhook | null> {
   const [row] = await sql<WebhookRow[]>`
     SELECT id, destination_id AS "destinationId", enabled, deleted_at IS NOT NULL AS deleted,
-           CASE WHEN side IS NULL THEN 'registered' ELSE 'attached' END AS source, url, method, headers, secret, old_secret AS "oldSecret",
+           CASE WHEN side IS NULL THEN 'registered' ELSE 'attached' END AS source, url, method, headers, credentials, secret, old_secret AS "oldSecret",
            old_secret_until AS "oldSecretUntil", failing_since AS "failingSince", updated_at AS "updatedAt", attached_at AS "attachedAt",
            covers
       FROM webhooks
      WHERE id = ${id}`;
   if (row === undefined) return null;
+  const [{ endsBecause }, channel] = channels.of(row.url);
+  const keys = await keysOf(row, sealer);
+  const credentials = await credentialsOf(row, sealer);
   return {
     id: row.id,
     destinationId: row.destinationId,
     enabled: row.enabled && !row.deleted,
     deleted: row.deleted,
-    source: row.source,
-    target: await targetOf(row, sealer),
+    send: channel.senderFor({ ...row, credentials, keys, registeredAt: row.attachedAt ?? row.updatedAt }),
+    endsBecause,
     covers: row.covers === null ? null : new Set(row.covers),
-    registeredAt: row.attachedAt ?? row.updatedAt,
     updatedAt: row.updatedAt,
     failingSince: row.failingSince,
   };
 }
 
-async function targetOf(row: WebhookRow, sealer: Sealer): Promise<CalledWebhook['target']> {
-  const { id, url, method, oldSecretUntil } = row;
-  if (method === null) {
-    const target = parseApnsUrl(url);
-    if ('faults' in target) throw new Error(`the webhook ${id} has an apns URL with faults`);
-    return { kind: 'apns', ...target };
-  }
-  const { pathname, search } = new URL(url);
-  const oldKey = await keyOf(row.oldSecret, id, sealer);
+async function keysOf({ id, secret, oldSecret, oldSecretUntil }: WebhookRow, sealer: Sealer): Promise<SigningKeys> {
+  const oldKey = await keyOf(oldSecret, id, sealer);
   return {
-    kind: 'http',
-    method,
-    path: `${pathname}${search}`,
-    headers: headersOf(row.headers),
-    secret: await keyOf(row.secret, id, sealer),
-    oldSecret: oldKey === null || oldSecretUntil === null ? null : { key: oldKey, until: oldSecretUntil },
+    current: await keyOf(secret, id, sealer),
+    former: oldKey === null || oldSecretUntil === null ? null : { key: oldKey, until: oldSecretUntil },
   };
 }
 
-const agent = 'Usher-Webhooks/1';
-
-/** What every request has. A registration may give another name for us, and another JSON type. */
-function headersOf(given: Readonly<Record<string, string>>): Record<string, string> {
-  const names = new Set(Object.keys(given).map((name) => name.toLowerCase()));
-  return {
-    ...given,
-    ...(names.has('user-agent') ? {} : { 'user-agent': agent }),
-    ...(names.has('content-type') ? {} : { 'content-type': 'application/json' }),
-  };
+async function credentialsOf(
+  { id, credentials }: WebhookRow,
+  sealer: Sealer,
+): Promise<Readonly<Record<string, string>> | null> {
+  if (credentials === null) return null;
+  return JSON.parse(await sealer.open(credentials, purposeOfCredentials(id))) as Record<string, string>;
 }
 
 async function keyOf(sealed: Buffer | null, id: string, sealer: Sealer): Promise<KeyObject | null> {

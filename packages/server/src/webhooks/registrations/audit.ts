@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { originOf } from '../../events/destination.ts';
 import type { Audited, Recorded } from '../../identity/audit/audit.ts';
+import { channelOf } from '../channels/channels.ts';
 import { webhookOutput, type WebhookRow } from './webhook.ts';
 
 /**
@@ -14,7 +14,7 @@ export const webhookAudit = {
 } satisfies Partial<Audited>;
 
 export function auditedWebhook(row: WebhookRow): object {
-  return { ...row, origin: originOf(row.url) };
+  return { ...row, origin: channelOf(row.url).originOf(row.url) };
 }
 
 /** Who hears of the webhook is who sees it: see `reach.ts`. */

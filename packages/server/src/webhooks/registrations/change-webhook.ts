@@ -1,24 +1,24 @@
 import type { FastifyRequest } from 'fastify';
-import { isApns } from '../../events/apns-url.ts';
 import { addressComplaint, type WebhookId } from '../../events/attach-webhooks.ts';
 import { destinationFor } from '../../events/destination.ts';
-import { newSecret, purposeOfSecret } from '../../events/webhook-secret.ts';
 import { accountOf, operatorOf } from '../../identity/access.ts';
 import { recordChange } from '../../identity/audit/audit.ts';
 import { lockAccount } from '../../identity/lock-account.ts';
-import type { Sealer } from '../../identity/sealer.ts';
+import type { Seal, Sealer } from '../../identity/sealer.ts';
 import type { AddressGuard } from '../../platform/address-guard.ts';
 import { inTransaction } from '../../platform/database.ts';
 import { invalid, Refusal } from '../../platform/errors.ts';
 import { ifMatch, preconditionFailed } from '../../platform/etag.ts';
 import { newId } from '../../platform/ids.ts';
+import { channelOf } from '../channels/channels.ts';
+import { newSecret, purposeOfCredentials, purposeOfSecret } from '../channels/webhook-secret.ts';
 import { moveWaiting, setAside } from '../set-aside.ts';
 import { auditedWebhook, concerning } from './audit.ts';
 import { lockedWebhook, namedSites, permittedWebhook, reachOf, refuseBeyondReach } from './reach.ts';
 import { countRegistered, insertWebhook, markDeleted, takeOver, updateWebhook } from './store.ts';
 import { completeWebhook, type WebhookGiven, type WebhookRow } from './webhook.ts';
 
-/** By the document, HTTP and APN together. */
+/** By the document, of all channels together. */
 const mostRegistered = 10;
 
 /** It does not count among the ten, so it cannot become one of them. */
@@ -26,7 +26,7 @@ const sampleStays = 'cannot be changed: it belongs to the sample data. Register 
 
 interface CreatedWebhook {
   readonly row: WebhookRow;
-  /** `null` with apns. */
+  /** `null`: its channel does not sign. */
   readonly secret: string | null;
 }
 
@@ -38,18 +38,27 @@ export async function createWebhook(
   const accountId = accountOf(request);
   const id = newId<WebhookId>();
   const webhook = completeWebhook({ ...given, site_ids: namedSites(request, given.site_ids ?? null) }, null);
-  const secret = isApns(webhook.url) ? null : (given.secret ?? newSecret());
+  const secret = channelOf(webhook.url).unsigned === null ? (given.secret ?? newSecret()) : null;
   const seal = await sealer.seal();
-  const sealed = secret === null ? null : seal(secret, purposeOfSecret(id));
+  const sealed = {
+    secret: secret === null ? null : seal(secret, purposeOfSecret(id)),
+    credentials: sealCredentials(seal, id, given.credentials),
+  };
   const row = await inTransaction(request.sql, async (sql) => {
     await lockAccount(sql, accountId);
     refuseEleventh(await countRegistered(sql, reachOf(request)));
     const destinationId = await destinationFor(sql, accountId, webhook.url);
     const { operatorId: registeredBy } = operatorOf(request);
-    return insertWebhook(sql, { id, accountId, destinationId, registeredBy }, { ...webhook, secret: sealed });
+    return insertWebhook(sql, { id, accountId, destinationId, registeredBy }, { ...webhook, ...sealed });
   });
   recordChange(request, { after: auditedWebhook(row), ...concerning(row) });
   return { row, secret };
+}
+
+function sealCredentials(seal: Seal, id: WebhookId, credentials: WebhookGiven['credentials']): Buffer | null {
+  return credentials === undefined || credentials === null
+    ? null
+    : seal(JSON.stringify(credentials), purposeOfCredentials(id));
 }
 
 function refuseEleventh({ all, unseen }: { readonly all: number; readonly unseen: number }): void {
@@ -70,8 +79,14 @@ function refuseEleventh({ all, unseen }: { readonly all: number; readonly unseen
  * by whoever sends it: they stand for its URL, and where that is not enough they become its registrar. Otherwise their request
  * would be answered with 200 and nothing would ever arrive.
  */
-export async function changeWebhook(request: FastifyRequest, id: WebhookId, given: WebhookGiven): Promise<WebhookRow> {
+export async function changeWebhook(
+  request: FastifyRequest,
+  sealer: Sealer,
+  id: WebhookId,
+  given: WebhookGiven,
+): Promise<WebhookRow> {
   const versions = ifMatch(request);
+  const seal = await sealer.seal();
   return inTransaction(request.sql, async (sql) => {
     // Changes of roles hold the account, then webhooks; in another order the two could wait for each other.
     const accountId = accountOf(request);
@@ -91,7 +106,17 @@ export async function changeWebhook(request: FastifyRequest, id: WebhookId, give
     const { operatorId, limited } = operatorOf(request);
     const isSilent = current.covers?.length === 0;
     const urlSetBy = isMoved || isSilent ? operatorId : current.url_set_by;
-    const changed = await updateWebhook(sql, { id, destinationId, urlSetBy }, webhook);
+    // Credentials are for the server that they were given for: another one must not get to know them.
+    const isAsBefore = given.credentials === undefined && destinationId === current.destination_id;
+    const changed = await updateWebhook(
+      sql,
+      { id, destinationId, urlSetBy },
+      {
+        ...webhook,
+        isSigned: channelOf(webhook.url).unsigned === null,
+        credentials: isAsBefore ? 'as before' : sealCredentials(seal, id, given.credentials),
+      },
+    );
     const isTakenOver = isSilent && !limited && changed.enabled && changed.covers?.length === 0;
     const row = isTakenOver ? await takeOver(sql, id, operatorId) : changed;
     if (!isStill) await refuseBeyondReach(request, sql, row);

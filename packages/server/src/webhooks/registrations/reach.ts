@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import type { WebhookId } from '../../events/attach-webhooks.ts';
-import { originOf } from '../../events/destination.ts';
 import { operatorOf, permitAs } from '../../identity/access.ts';
 import type { OperatorCaller } from '../../identity/caller.ts';
 import type { Sql } from '../../platform/database.ts';
 import { invalid, notFound, Refusal } from '../../platform/errors.ts';
 import type { SiteId } from '../../platform/ids.ts';
+import { channelOf } from '../channels/channels.ts';
 import { refuseNeverSuperManager } from '../coverage.ts';
 import { findWebhook, listWebhooks, lockWebhook, reachesEverySite, type Reach, type SeenWebhook } from './store.ts';
 import type { WebhookRow } from './webhook.ts';
@@ -36,7 +36,8 @@ export async function permittedWebhook(request: FastifyRequest, id: WebhookId, p
  */
 function withoutCredentials(webhook: SeenWebhook): WebhookRow {
   if (webhook.controlled) return webhook;
-  return { ...webhook, url: originOf(webhook.url), headers: webhook.headers === null ? null : {} };
+  const origin = channelOf(webhook.url).originOf(webhook.url);
+  return { ...webhook, url: origin, headers: webhook.headers === null ? null : {} };
 }
 
 /** In the transaction of `sql`, until whose end nobody else changes it. */

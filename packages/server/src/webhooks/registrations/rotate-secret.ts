@@ -1,10 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import type { WebhookId } from '../../events/attach-webhooks.ts';
-import { newSecret, purposeOfSecret } from '../../events/webhook-secret.ts';
 import { recordChange } from '../../identity/audit/audit.ts';
 import type { Sealer } from '../../identity/sealer.ts';
 import { inTransaction } from '../../platform/database.ts';
 import { Refusal } from '../../platform/errors.ts';
+import { channelOf } from '../channels/channels.ts';
+import { newSecret, purposeOfSecret } from '../channels/webhook-secret.ts';
 import { concerning } from './audit.ts';
 import { lockedWebhook } from './reach.ts';
 import { findSecrets, replaceSecret } from './store.ts';
@@ -32,8 +33,8 @@ export async function rotateSecret(
   return inTransaction(request.sql, async (sql) => {
     const webhook = await lockedWebhook(request, sql, id, 'control');
     recordChange(request, { target: webhook, ...concerning(webhook) });
-    if (webhook.method === null)
-      throw new Refusal('webhook_unsigned', 'Push notifications are not signed: the webhook has no secret to rotate.');
+    const { unsigned } = channelOf(webhook.url);
+    if (unsigned !== null) throw new Refusal('webhook_unsigned', unsigned);
     const current = await findSecrets(sql, id);
     if (given !== undefined && current.secret !== null && (await sealer.open(current.secret, purpose)) === given) {
       const unchanged = { secret: given, old_secret_until: current.oldUntil };

@@ -73,6 +73,7 @@ function registrationRoutes(app: App, { guard, sealer }: RegistrationParts): voi
       config: {
         access: { operator: 'super_manager', site: 'anywhere' },
         settles: true,
+        secretBody: true,
         audit: { action: 'webhook.create', ...webhookAudit },
       },
       schema: {
@@ -96,7 +97,7 @@ function registrationRoutes(app: App, { guard, sealer }: RegistrationParts): voi
   );
 }
 
-function singleRoutes(app: App, { guard }: RegistrationParts): void {
+function singleRoutes(app: App, { guard, sealer }: RegistrationParts): void {
   app.get(
     '/webhooks/:webhook_id',
     {
@@ -109,7 +110,7 @@ function singleRoutes(app: App, { guard }: RegistrationParts): void {
   app.put(
     '/webhooks/:webhook_id',
     {
-      config: { access, settles: true, audit: { action: 'webhook.update', ...webhookAudit } },
+      config: { access, settles: true, secretBody: true, audit: { action: 'webhook.update', ...webhookAudit } },
       schema: {
         tags,
         summary: 'Change a webhook; optional fields left out keep their value',
@@ -123,7 +124,8 @@ function singleRoutes(app: App, { guard }: RegistrationParts): void {
       },
       preHandler: async (request) => refuseNewAddress(request, guard, request.params.webhook_id, request.body.url),
     },
-    async (request, reply) => tagged(reply, await changeWebhook(request, request.params.webhook_id, request.body)),
+    async (request, reply) =>
+      tagged(reply, await changeWebhook(request, sealer, request.params.webhook_id, request.body)),
   );
 
   app.delete(

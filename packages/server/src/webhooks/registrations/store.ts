@@ -15,8 +15,8 @@ export interface Reach {
 }
 
 const columns = (sql: Sql): Piece => sql`
-  id, account_id, destination_id, url, method, CASE WHEN method IS NOT NULL THEN headers END AS headers, events, site_ids,
-  description, ordering, enabled, disabled_because, disabled_at, failing_since, version, created_at, updated_at, registered_by,
+  id, account_id, destination_id, url, method, CASE WHEN method IS NOT NULL THEN headers END AS headers,
+  credentials IS NOT NULL AS has_credentials, events, site_ids, description, ordering, enabled, disabled_because, disabled_at, failing_since, version, created_at, updated_at, registered_by,
   url_set_by, is_sample, covers, webhook_reach(site_ids, has_covered) AS reach_site_ids,
   coalesce(covers, ARRAY(SELECT s.id FROM sites s
                           WHERE s.account_id = webhooks.account_id
@@ -106,37 +106,47 @@ interface Place {
   readonly destinationId: DestinationId;
 }
 
+/** `null`: it has none. */
+interface SealedSecrets {
+  readonly secret: Buffer | null;
+  readonly credentials?: Buffer | null;
+}
+
 export async function insertWebhook(
   sql: Sql,
   { id, accountId, destinationId, registeredBy }: Place & { readonly registeredBy: OperatorId | 'sample data' },
-  { secret, ...webhook }: StoredWebhook & { readonly secret: Buffer | null },
+  { secret, credentials = null, ...webhook }: StoredWebhook & SealedSecrets,
 ): Promise<WebhookRow> {
   const { url, method, headers, events, site_ids, description, ordering, enabled } = webhook;
   const isSample = registeredBy === 'sample data';
   const registrar = isSample ? null : registeredBy;
   const [row] = await sql<WebhookRow[]>`
     INSERT INTO webhooks (id, account_id, destination_id, url, method, headers, events, hears, site_ids, description,
-                          ordering, secret, enabled, disabled_because, disabled_at, registered_by, url_set_by, is_sample)
+                          ordering, secret, credentials, enabled, disabled_because, disabled_at, registered_by, url_set_by, is_sample)
     VALUES (${id}, ${accountId}, ${destinationId}, ${url}, ${method}, ${JSON.stringify(headers ?? {})}::text::json,
             ${events}, ${loggedTypes(events)}, ${site_ids}::uuid[], ${description},
-            ${ordering}, ${secret}, ${enabled}, ${enabled ? null : 'asked'}, ${enabled ? null : sql`now()`},
+            ${ordering}, ${secret}, ${credentials}, ${enabled}, ${enabled ? null : 'asked'}, ${enabled ? null : sql`now()`},
             ${registrar}, ${registrar}, ${isSample})
     RETURNING ${columns(sql)}`;
   if (row === undefined) throw new Error('the inserted webhook did not come back');
   return row;
 }
 
+interface ChangedSecrets {
+  readonly isSigned: boolean;
+  readonly credentials: Buffer | null | 'as before';
+}
+
 /**
  * Of one that is locked. Why and since when it is disabled stays as it was if it was so before; since when nothing has
- * arrived is forgotten where it begins anew. There is no secret with apns.
+ * arrived is forgotten where it begins anew. There is no secret with a channel that does not sign.
  */
 export async function updateWebhook(
   sql: Sql,
   { id, destinationId, urlSetBy }: Omit<Place, 'accountId'> & { readonly urlSetBy: OperatorId | null },
-  webhook: StoredWebhook,
+  { isSigned, credentials, ...webhook }: StoredWebhook & ChangedSecrets,
 ): Promise<WebhookRow> {
   const { url, method, headers, events, site_ids, description, ordering, enabled } = webhook;
-  const signed = method !== null;
   const [row] = await sql<WebhookRow[]>`
     UPDATE webhooks
        SET destination_id = ${destinationId}, url = ${url}, method = ${method},
@@ -146,9 +156,10 @@ export async function updateWebhook(
            disabled_because = CASE WHEN NOT ${enabled} THEN coalesce(disabled_because, 'asked') END,
            disabled_at = CASE WHEN NOT ${enabled} THEN coalesce(disabled_at, now()) END,
            failing_since = CASE WHEN url = ${url} AND NOT (${enabled} AND NOT enabled) THEN failing_since END,
-           secret = CASE WHEN ${signed} THEN secret END,
-           old_secret = CASE WHEN ${signed} THEN old_secret END,
-           old_secret_until = CASE WHEN ${signed} THEN old_secret_until END,
+           secret = CASE WHEN ${isSigned} THEN secret END,
+           old_secret = CASE WHEN ${isSigned} THEN old_secret END,
+           old_secret_until = CASE WHEN ${isSigned} THEN old_secret_until END,
+           credentials = ${credentials === 'as before' ? sql`credentials` : credentials},
            version = version + 1, updated_at = now()
      WHERE id = ${id}
     RETURNING ${columns(sql)}`;
@@ -169,7 +180,7 @@ export async function takeOver(sql: Sql, id: WebhookId, operatorId: OperatorId):
 export async function markDeleted(sql: Sql, id: WebhookId): Promise<void> {
   await sql`
     UPDATE webhooks
-       SET deleted_at = now(), headers = '{}', secret = NULL, old_secret = NULL, old_secret_until = NULL
+       SET deleted_at = now(), headers = '{}', credentials = NULL, secret = NULL, old_secret = NULL, old_secret_until = NULL
      WHERE id = ${id}`;
 }
 

@@ -1,10 +1,8 @@
 import Type from 'typebox';
-import { isApns } from '../../events/apns-url.ts';
 import type { WebhookId } from '../../events/attach-webhooks.ts';
 import type { EventType } from '../../events/catalogue.ts';
 import type { DestinationId } from '../../events/destination.ts';
-import { webhookFields, webhookViolations, type WebhookMethod } from '../../events/subscription.ts';
-import { webhookSecret } from '../../events/webhook-secret.ts';
+import { webhookFields, webhookViolations } from '../../events/subscription.ts';
 import type { AccountId, OperatorId, SiteId } from '../../platform/ids.ts';
 import {
   body,
@@ -18,16 +16,20 @@ import {
   timestamp,
   uuid,
 } from '../../platform/schema.ts';
+import { channelOf } from '../channels/channels.ts';
+import type { WebhookMethod } from '../channels/http.ts';
+import { webhookSecret } from '../channels/webhook-secret.ts';
 
 const orderings = ['engagement', 'none'] as const;
 const reasons = ['asked', 'gone', 'failing', 'token_ended'] as const;
 
-const { url, method, headers, events } = webhookFields;
+const { url, method, headers, credentials, events } = webhookFields;
 
 const fields = {
   url,
   method: Type.Optional(nullable(method)),
   headers: Type.Optional(nullable(headers)),
+  credentials: Type.Optional(nullable(credentials)),
   events,
   site_ids: Type.Optional(
     Type.Unsafe<SiteId[] | null>({
@@ -54,6 +56,7 @@ const fields = {
 
 const readOnly = [
   'id',
+  'has_credentials',
   'disabled_because',
   'disabled_at',
   'failing_since',
@@ -78,6 +81,7 @@ const outputFields = {
     ...nullable(headers),
     description: 'None are shown to a registrar who may no longer change it',
   }),
+  has_credentials: Type.Boolean(),
   events,
   site_ids: nullable(Type.Array(uuid<'site'>())),
   description: nullable(description),
@@ -123,7 +127,7 @@ function nullableTimestamp(meaning: string) {
 /** What is written of a webhook by whoever registers it, its secret aside. */
 export interface StoredWebhook {
   readonly url: string;
-  /** Neither with apns. */
+  /** `null` with channels that do not have them. */
   readonly method: WebhookMethod | null;
   readonly headers: Record<string, string> | null;
   readonly events: EventType[];
@@ -136,6 +140,7 @@ export interface StoredWebhook {
 
 export interface WebhookRow extends StoredWebhook {
   readonly id: WebhookId;
+  readonly has_credentials: boolean;
   readonly registered_by: OperatorId | null;
   /** Who last gave it its URL: it hears of a site only while they, too, are super_manager there. */
   readonly url_set_by: OperatorId | null;
@@ -173,9 +178,8 @@ export function completeWebhook(given: WebhookGiven, current: StoredWebhook | nu
   const sites = keep('site_ids');
   return {
     url: given.url,
-    ...(isApns(given.url)
-      ? { method: null, headers: null }
-      : { method: given.method ?? null, headers: keep('headers') ?? {} }),
+    method: given.method ?? null,
+    headers: 'headers' in channelOf(given.url).fields ? (keep('headers') ?? {}) : null,
     events: [...new Set(given.events)],
     site_ids: sites === null ? null : [...new Set(sites)],
     description: keep('description'),

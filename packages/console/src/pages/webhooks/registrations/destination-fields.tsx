@@ -1,99 +1,30 @@
-import { Checkbox, Code, Group, Select, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
+import { Checkbox, Code, Group, PasswordInput, Select, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import type { ReactElement } from 'react';
 import type { Faults } from '../../../components/faults.ts';
-import { methods, type WebhookFields } from './fields.ts';
+import type { Input } from '../channels/channel.ts';
+import { channelNamed, type ChannelDrafts } from '../channels/channels.ts';
 import { HeaderFields } from './header-fields.tsx';
-import { pushUrl } from './rules.ts';
 
-export interface FieldsProps {
-  readonly fields: WebhookFields;
-  readonly set: (part: Partial<WebhookFields>) => void;
+interface Props {
+  readonly draft: ChannelDrafts;
+  readonly set: (part: Partial<ChannelDrafts>) => void;
   readonly faults: Faults;
 }
 
-/** Where requests go. */
-export function HttpFields({ fields, set, faults }: FieldsProps): ReactElement {
-  return (
-    <>
-      <Group gap="xs" align="flex-start" wrap="nowrap">
-        <Select
-          label="Method"
-          data={[...methods]}
-          value={fields.method}
-          onChange={(method) => set({ method: method ?? 'POST' })}
-          allowDeselect={false}
-          error={faults('/method')}
-          w={110}
-          flex="none"
-        />
-        <TextInput
-          label="URL"
-          placeholder="https://example.com/usher"
-          inputMode="url"
-          autoComplete="off"
-          spellCheck={false}
-          required
-          value={fields.url}
-          error={faults('/url')}
-          onChange={(event) => set({ url: event.currentTarget.value })}
-          flex={1}
-        />
-      </Group>
-      <HeaderFields value={fields.headers} onChange={(headers) => set({ headers })} faults={faults} />
-    </>
-  );
-}
-
-/** Which device, of which application. */
-export function PushFields({ fields, set, faults }: FieldsProps): ReactElement {
-  const { push } = fields;
-  const change = (part: Partial<typeof push>): void => set({ push: { ...push, ...part } });
-  const whole = faults('/url');
+/** Where events go: the inputs of the channel, and the URL that they make. */
+export function DestinationFields({ kind, draft, set, faults }: Props & { readonly kind: string }): ReactElement {
+  const channel = channelNamed(kind);
+  const url = channel.urlOf?.(draft) ?? '';
+  const isUrlShown = channel.inputs.flat().some(({ pointer }) => pointer === '/url');
+  const whole = isUrlShown ? undefined : faults('/url');
   return (
     <Stack gap="sm">
-      <SimpleGrid cols={{ base: 1, sm: 2 }}>
-        <TextInput
-          label="Device token"
-          autoComplete="off"
-          spellCheck={false}
-          required
-          value={push.deviceToken}
-          error={faults('/device_token')}
-          onChange={(event) => change({ deviceToken: event.currentTarget.value })}
-        />
-        <TextInput
-          label="Topic"
-          description="The application's bundle id"
-          inputWrapperOrder={['label', 'input', 'description', 'error']}
-          placeholder="com.example.App"
-          autoComplete="off"
-          spellCheck={false}
-          required
-          value={push.topic}
-          error={faults('/topic')}
-          onChange={(event) => change({ topic: event.currentTarget.value })}
-        />
-        <Select
-          label="Environment of Apple's service"
-          data={[
-            { value: 'sandbox', label: 'Sandbox' },
-            { value: 'production', label: 'Production' },
-          ]}
-          value={push.environment}
-          onChange={(value) => change({ environment: value === 'production' ? 'production' : 'sandbox' })}
-          allowDeselect={false}
-        />
-        <Checkbox
-          label="Silent"
-          description="The application is woken, and nothing is shown"
-          checked={push.silent}
-          onChange={(event) => change({ silent: event.currentTarget.checked })}
-          mt={{ base: 0, sm: 28 }}
-        />
-      </SimpleGrid>
-      {push.deviceToken === '' && push.topic === '' ? null : (
+      {channel.inputs.map((row) => (
+        <Row key={row[0]?.pointer} row={row} draft={draft} set={set} faults={faults} />
+      ))}
+      {url === '' ? null : (
         <Text size="sm" c="dimmed">
-          As the API spells it: <Code className="user-text">{pushUrl(push)}</Code>
+          As the API spells it: <Code className="user-text">{url}</Code>
         </Text>
       )}
       {whole === undefined ? null : (
@@ -103,4 +34,73 @@ export function PushFields({ fields, set, faults }: FieldsProps): ReactElement {
       )}
     </Stack>
   );
+}
+
+function Row({ row, draft, ...props }: Props & { readonly row: readonly Input<ChannelDrafts>[] }): ReactElement | null {
+  const shown = row.filter((input) => input.isShown?.(draft) ?? true);
+  const fields = shown.map((input) => <Field key={input.pointer} input={input} draft={draft} {...props} />);
+  if (shown.length <= 1) return fields[0] ?? null;
+  if (shown.some((input) => 'width' in input))
+    return (
+      <Group gap="xs" align="flex-start" wrap="nowrap">
+        {fields}
+      </Group>
+    );
+  return <SimpleGrid cols={{ base: 1, sm: 2 }}>{fields}</SimpleGrid>;
+}
+
+const order = ['label', 'input', 'description', 'error'] as const;
+
+function Field({ input, draft, set, faults }: Props & { readonly input: Input<ChannelDrafts> }): ReactElement {
+  const { label, description, pointer } = input;
+  const error = faults(pointer);
+  switch (input.type) {
+    case 'text':
+    case 'password': {
+      const Text = input.type === 'text' ? TextInput : PasswordInput;
+      return (
+        <Text
+          label={label}
+          description={description}
+          inputWrapperOrder={[...order]}
+          placeholder={input.placeholder}
+          {...(input.isUrl === true ? { inputMode: 'url' } : {})}
+          autoComplete="off"
+          spellCheck={false}
+          required
+          value={input.get(draft)}
+          error={error}
+          onChange={(event) => set(input.set(event.currentTarget.value, draft))}
+          flex={1}
+        />
+      );
+    }
+    case 'choice':
+      return (
+        <Select
+          label={label}
+          description={description}
+          data={[...input.options(draft)]}
+          value={input.get(draft)}
+          onChange={(value) => set(input.set(value ?? '', draft))}
+          allowDeselect={false}
+          error={error}
+          {...(input.width === undefined ? {} : { w: input.width, flex: 'none' })}
+        />
+      );
+    case 'checkbox':
+      return (
+        <Checkbox
+          label={label}
+          description={description}
+          checked={input.get(draft)}
+          onChange={(event) => set(input.set(event.currentTarget.checked, draft))}
+          mt={{ base: 0, sm: 28 }}
+        />
+      );
+    case 'headers':
+      return (
+        <HeaderFields value={input.get(draft)} onChange={(headers) => set(input.set(headers, draft))} faults={faults} />
+      );
+  }
 }

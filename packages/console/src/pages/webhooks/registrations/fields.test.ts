@@ -8,6 +8,7 @@ const push = (url: string): Webhook => ({
   url,
   method: null,
   headers: null,
+  has_credentials: false,
   events: ['engagement.start'],
   site_ids: null,
   description: null,

@@ -4,7 +4,7 @@ import { headerLimits, headerPointer } from '@usher/contract/webhook-headers';
 import type { ReactElement } from 'react';
 import type { Faults } from '../../../components/faults.ts';
 import { Legend } from './legend.tsx';
-import type { Header } from './rules.ts';
+import type { Header } from '../channels/headers.ts';
 
 interface Props {
   readonly value: readonly Header[];

@@ -9,6 +9,7 @@ import { PageTitle } from '../../../components/page-title.tsx';
 import { ProblemNote } from '../../../components/problem.tsx';
 import { useEditing } from '../../../components/use-editing.ts';
 import { useSession } from '../../../session/use-session.ts';
+import { channelNamed } from '../channels/channels.ts';
 import { bodyOf, emptyFields, fieldsOf, isTyped, violationsOf } from './fields.ts';
 import { SecretShown } from './secret-shown.tsx';
 import { WebhookForm } from './webhook-form.tsx';
@@ -24,7 +25,7 @@ export function NewWebhook(): ReactElement {
   const editing = useEditing({
     current: { fields: emptyFields, etag: null },
     save: async (fields) => {
-      const secret = fields.kind === 'http' && ownSecret !== null ? { secret: ownSecret } : {};
+      const secret = channelNamed(fields.kind).isSigned && ownSecret !== null ? { secret: ownSecret } : {};
       const { data } = await api.ask('POST /webhooks', { body: { ...bodyOf(fields), ...secret } });
       answered.current = data;
       return { fields: fieldsOf(data), etag: null };
@@ -38,7 +39,8 @@ export function NewWebhook(): ReactElement {
     },
   });
   const { draft } = editing;
-  const wrongSecret = draft.kind === 'http' && ownSecret !== null ? secretFault(ownSecret) : null;
+  const { isSigned } = channelNamed(draft.kind);
+  const wrongSecret = isSigned && ownSecret !== null ? secretFault(ownSecret) : null;
   const local = violationsOf(draft);
   const shown = local.filter(({ attribute }) => tried || isTyped(draft, attribute));
   const faults = faultsOf(shown, editing.error);
@@ -54,7 +56,7 @@ export function NewWebhook(): ReactElement {
       <form onSubmit={submit} noValidate aria-label="New webhook">
         <Stack maw={720} gap="md">
           <WebhookForm fields={draft} set={editing.set} faults={faults} />
-          {draft.kind === 'http' ? (
+          {isSigned ? (
             <OwnSecret
               value={ownSecret}
               onChange={setOwnSecret}

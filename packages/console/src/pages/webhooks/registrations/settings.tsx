@@ -13,9 +13,9 @@ import { useEditing, type Version } from '../../../components/use-editing.ts';
 import { useChange } from '../../../data/use-api.ts';
 import { useMe } from '../../../data/use-me.ts';
 import { useSession } from '../../../session/use-session.ts';
+import { channelNamed, channelOf, draftViews } from '../channels/channels.ts';
 import { bodyOf, fieldsOf, isTyped, violationsOf, type WebhookFields } from './fields.ts';
 import { RotateSecret } from './rotate-secret.tsx';
-import { pushUrl } from './rules.ts';
 import { nameOf } from '../words.ts';
 import { WebhookForm } from './webhook-form.tsx';
 
@@ -78,7 +78,7 @@ export function Settings({ webhook, etag, readAgain }: Props): ReactElement {
           </Group>
         </Stack>
       </form>
-      {webhook.method === null ? null : (
+      {!channelOf(webhook).isSigned ? null : (
         <>
           <Divider />
           <RotateSecret id={webhook.id} />
@@ -135,14 +135,8 @@ function useViews(): FieldViews<WebhookFields> {
   const { sites } = useMe();
   const nameOf = (id: string): string => sites.find((site) => site.id === id)?.name ?? id;
   return {
-    kind: { label: 'Kind', show: (kind) => (kind === 'http' ? 'HTTP request' : 'Apple push notification') },
-    url: { label: 'URL', show: (url) => url },
-    method: { label: 'Method', show: (method) => method },
-    headers: {
-      label: 'Headers',
-      show: (headers) => headers.map(({ name, value }) => `${name}: ${value}`).join('\n') || 'none',
-    },
-    push: { label: 'Device', show: pushUrl },
+    kind: { label: 'Kind', show: (kind) => channelNamed(kind).label },
+    ...draftViews,
     events: { label: 'Events', show: (events) => events.join(', ') },
     siteIds: {
       label: 'Sites',

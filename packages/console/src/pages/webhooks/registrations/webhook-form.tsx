@@ -2,8 +2,17 @@ import { Checkbox, MultiSelect, Radio, SegmentedControl, Stack, Switch, TextInpu
 import { maxDescriptionLength } from '@usher/contract/limits';
 import type { ReactElement } from 'react';
 import { useMe } from '../../../data/use-me.ts';
-import { HttpFields, PushFields, type FieldsProps } from './destination-fields.tsx';
+import type { Faults } from '../../../components/faults.ts';
+import { channels } from '../channels/channels.ts';
+import { DestinationFields } from './destination-fields.tsx';
 import { EventPicker } from './event-picker.tsx';
+import type { WebhookFields } from './fields.ts';
+
+export interface FieldsProps {
+  readonly fields: WebhookFields;
+  readonly set: (part: Partial<WebhookFields>) => void;
+  readonly faults: Faults;
+}
 
 /** Every field of a webhook. Its secret is not among them: it is made, shown once, and rotated. */
 export function WebhookForm({ fields, set, faults }: FieldsProps): ReactElement {
@@ -12,18 +21,11 @@ export function WebhookForm({ fields, set, faults }: FieldsProps): ReactElement 
       <SegmentedControl
         aria-label="Kind"
         value={fields.kind}
-        onChange={(kind) => set({ kind: kind === 'apns' ? 'apns' : 'http' })}
-        data={[
-          { value: 'http', label: 'HTTP request' },
-          { value: 'apns', label: 'Apple push notification' },
-        ]}
+        onChange={(kind) => set({ kind })}
+        data={channels.map(({ kind, label }) => ({ value: kind, label }))}
         w="fit-content"
       />
-      {fields.kind === 'http' ? (
-        <HttpFields fields={fields} set={set} faults={faults} />
-      ) : (
-        <PushFields fields={fields} set={set} faults={faults} />
-      )}
+      <DestinationFields kind={fields.kind} draft={fields} set={set} faults={faults} />
       <TextInput
         label="Description"
         description="What it is called in lists"

@@ -8,7 +8,7 @@ import { ProblemNote } from '../../../components/problem.tsx';
 import { NoneOnSite } from '../../../components/states.tsx';
 import { useRead } from '../../../data/use-api.ts';
 import { useMe } from '../../../data/use-me.ts';
-import { isPush } from './fields.ts';
+import { channelOf } from '../channels/channels.ts';
 import { LastDay } from '../stats/last-day.tsx';
 import { Standing } from '../stats/standing.tsx';
 import { inPlural, nameOf } from '../words.ts';
@@ -107,7 +107,7 @@ function Webhooks({ webhooks }: { readonly webhooks: readonly Webhook[] }): Reac
 }
 
 function Destination({ webhook }: { readonly webhook: Webhook }): ReactElement {
-  const { id, url, method } = webhook;
+  const { id, url } = webhook;
   return (
     <Stack gap={4}>
       <Anchor component={Link} href={`/webhooks/${id}`} fw={600} className="user-text" lineClamp={2} title={url}>
@@ -115,7 +115,7 @@ function Destination({ webhook }: { readonly webhook: Webhook }): ReactElement {
       </Anchor>
       <Group gap={6} wrap="nowrap">
         <Badge variant="default" size="sm" tt="none" flex="none">
-          {isPush(webhook) ? 'Apple push' : method}
+          {channelOf(webhook).badgeOf(webhook)}
         </Badge>
         <Text size="sm" c="dimmed" className="user-text" lineClamp={1} title={url}>
           {url}

@@ -9,7 +9,7 @@ import { ProblemNote } from '../../../components/problem.tsx';
 import { useRead } from '../../../data/use-api.ts';
 import { Deliveries } from '../deliveries/deliveries.tsx';
 import { DeliveryDrawer } from '../deliveries/delivery-drawer.tsx';
-import { isPush } from './fields.ts';
+import { channelOf } from '../channels/channels.ts';
 import { Outcomes } from '../stats/outcomes.tsx';
 import { Recover } from '../deliveries/recover.tsx';
 import { Settings } from './settings.tsx';
@@ -96,7 +96,7 @@ interface HeadProps {
 
 function Head({ webhook, etag, isCovered }: HeadProps): ReactElement {
   const [testing, { open, close }] = useDisclosure();
-  const { url, method } = webhook;
+  const { url } = webhook;
   return (
     <>
       <PageTitle title={nameOf(webhook)}>
@@ -112,7 +112,7 @@ function Head({ webhook, etag, isCovered }: HeadProps): ReactElement {
       </PageTitle>
       <Group gap="xs" mb="md" mt={-8}>
         <Badge variant="default" tt="none">
-          {isPush(webhook) ? 'Apple push' : method}
+          {channelOf(webhook).badgeOf(webhook)}
         </Badge>
         <Text size="sm" className="user-text" lineClamp={2} title={url}>
           {url}

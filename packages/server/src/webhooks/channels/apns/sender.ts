@@ -1,14 +1,15 @@
 import type { LookupFunction } from 'node:net';
-import type { Config } from '../../config.ts';
-import type { ApnsTarget } from '../../events/apns-url.ts';
-import type { Sealer } from '../../identity/sealer.ts';
-import { BoundedMap } from '../../platform/bounded-map.ts';
-import type { Sql } from '../../platform/database.ts';
+import type { Config } from '../../../config.ts';
+import type { ApnsTarget } from './url.ts';
+import type { Sealer } from '../../../identity/sealer.ts';
+import { BoundedMap } from '../../../platform/bounded-map.ts';
+import type { Sql } from '../../../platform/database.ts';
 import { storable, type Attempt } from '../attempt.ts';
+import type { OutgoingEvent } from '../channel.ts';
 import { ruleOn, type Ruling } from './answers.ts';
 import { ApnsConnection } from './connection.ts';
 import { defaultApnsLimits, type ApnsLimits } from './limits.ts';
-import { bodyOf, headersOf, type ToldEvent } from './notification.ts';
+import { bodyOf, headersOf } from './notification.ts';
 import { ProviderTokens, type ProviderToken } from './provider-token.ts';
 import type { Reply } from './session.ts';
 
@@ -27,7 +28,7 @@ export interface ApnsDelivery {
   readonly target: ApnsTarget;
   /** When the webhook was given that device token. */
   readonly registeredAt: Date;
-  readonly event: ToldEvent;
+  readonly event: OutgoingEvent;
 }
 
 type Outcome = Omit<Attempt, 'durationMs'>;

@@ -1,4 +1,5 @@
 import { createHmac, type KeyObject } from 'node:crypto';
+import type { OutgoingEvent, SigningKeys } from './channel.ts';
 
 /** What a request of a webhook is signed by: Standard Webhooks, with a secret that both sides have. */
 interface Signed {
@@ -21,4 +22,15 @@ export function signatureHeaders({ id, timestampSec, body, secrets }: Signed): R
     return `v1,${hmac.digest('base64')}`;
   });
   return { ...head, 'webhook-signature': signatures.join(' ') };
+}
+
+/** Of an event that is sent now. */
+export function signedHeaders({ id, json }: OutgoingEvent, keys: SigningKeys): Record<string, string> {
+  const now = Date.now();
+  return signatureHeaders({ id, timestampSec: Math.floor(now / 1_000), body: json, secrets: keysAt(keys, now) });
+}
+
+function keysAt({ current, former }: SigningKeys, now: number): readonly KeyObject[] {
+  if (current === null) return [];
+  return former === null || former.until.getTime() <= now ? [current] : [current, former.key];
 }

@@ -1,9 +1,9 @@
 import type { buildConnector } from 'undici';
-import type { AddressGuard } from '../../platform/address-guard.ts';
-import { BoundedMap } from '../../platform/bounded-map.ts';
-import { guardedConnector } from '../../platform/guarded-connector.ts';
-import type { AccountId } from '../../platform/ids.ts';
-import type { WebhookSource } from './webhook-book.ts';
+import type { AddressGuard } from '../../../platform/address-guard.ts';
+import { BoundedMap } from '../../../platform/bounded-map.ts';
+import { guardedConnector } from '../../../platform/guarded-connector.ts';
+import type { AccountId } from '../../../platform/ids.ts';
+import type { WebhookSource } from '../channel.ts';
 
 /** D8.5. */
 const connectMs = 5_000;

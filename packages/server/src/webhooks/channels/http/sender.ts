@@ -1,12 +1,7 @@
 import { Client, type buildConnector, type Dispatcher } from 'undici';
-import { ForbiddenAddress } from '../../platform/address-guard.ts';
-import { longestAnswer, storable, type Attempt } from '../attempt.ts';
+import { ForbiddenAddress } from '../../../platform/address-guard.ts';
+import { describeFailure, longestAnswer, storable, type Attempt } from '../attempt.ts';
 
-/**
- * D8.5: how long an answer is waited for. A destination that took a request and did not answer is waited for less, until it answers
- * one: others of the same engagement wait behind each request. Connecting has a limit of its own, in the connector.
- */
-export const answerMs = { usually: 15_000, unresponsive: 5_000 } as const;
 const answerBytes = 65_536;
 const keepAliveMs = 4_000;
 /** How exactly the limits of time are kept. */
@@ -38,10 +33,10 @@ export class HttpSender {
   }
 
   /** Never rejects: whatever goes wrong is an attempt that failed. */
-  async send(request: HttpRequest, patienceMs: number): Promise<Attempt> {
+  async send(request: HttpRequest, answerMs: number): Promise<Attempt> {
     const client = this.#idle.pop() ?? this.#newClient();
     return new Promise((resolve) => {
-      const exchange = new Exchange(patienceMs, (attempt) => {
+      const exchange = new Exchange(answerMs, (attempt) => {
         this.#exchanges.delete(exchange);
         this.#idle.push(client);
         resolve(attempt);
@@ -78,7 +73,7 @@ export class HttpSender {
 
   #look(): void {
     const now = performance.now();
-    for (const exchange of this.#exchanges) if (now >= exchange.begunAt + exchange.patienceMs) exchange.giveUp();
+    for (const exchange of this.#exchanges) if (now >= exchange.begunAt + exchange.answerMs) exchange.giveUp();
     if (this.#exchanges.size > 0 || this.#watch === null) return;
     clearInterval(this.#watch);
     this.#watch = null;
@@ -96,7 +91,7 @@ const gone = 410;
  */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly begunAt = performance.now();
-  readonly patienceMs: number;
+  readonly answerMs: number;
   readonly #settle: (attempt: Attempt) => void;
   #controller: Dispatcher.DispatchController | null = null;
   #status: number | null = null;
@@ -107,15 +102,15 @@ class Exchange implements Dispatcher.DispatchHandler {
   #wasForbidden = false;
   #hasTimedOut = false;
 
-  constructor(patienceMs: number, settle: (attempt: Attempt) => void) {
-    this.patienceMs = patienceMs;
+  constructor(answerMs: number, settle: (attempt: Attempt) => void) {
+    this.answerMs = answerMs;
     this.#settle = settle;
   }
 
   /** It has had its time. A status that says the event was taken counts; any other answer that is not complete is none. */
   giveUp(): void {
     this.#hasTimedOut = !isTaken(this.#status);
-    this.#finish(`no complete answer within ${this.patienceMs / 1_000} seconds`);
+    this.#finish(`no complete answer within ${this.answerMs / 1_000} seconds`);
     this.#controller?.abort(new Error('timed out'));
   }
 
@@ -148,7 +143,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_: unknown, error: Error): void {
     this.#wasForbidden = error instanceof ForbiddenAddress;
-    this.#finish(inWords(error));
+    this.#finish(describeFailure(error));
   }
 
   #finish(error: string | null): void {
@@ -185,10 +180,4 @@ function retryAfterMs(header: string | undefined): number | null {
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1_000;
   const at = Date.parse(header);
   return Number.isNaN(at) ? null : Math.max(0, at - Date.now());
-}
-
-/** For whoever registered the URL: what they can do something about. Addresses it was forbidden to reach are not named. */
-function inWords(error: Error): string {
-  if (error instanceof ForbiddenAddress) return 'the address may not be called';
-  return 'code' in error && typeof error.code === 'string' ? `${error.message} (${error.code})` : error.message;
 }

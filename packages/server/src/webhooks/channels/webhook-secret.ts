@@ -18,4 +18,6 @@ export function secretBytes(secret: string): Buffer | null {
   return secretFault(secret) === null ? Buffer.from(secret.slice(secretPrefix.length), 'base64') : null;
 }
 
+/** What a channel signs in with, as JSON. */
+export const purposeOfCredentials = (webhookId: string): string => `credentials of the webhook ${webhookId}`;
 export const purposeOfSecret = (webhookId: string): string => `secret of the webhook ${webhookId}`;

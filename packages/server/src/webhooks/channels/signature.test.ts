@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createSecretKey } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
-import { newSecret, secretBytes } from '../events/webhook-secret.ts';
+import { newSecret, secretBytes } from './webhook-secret.ts';
 import { signatureHeaders } from './signature.ts';
 
 const body = JSON.stringify({ event_type: 'engagement.chat.message', message: { content: 'Tere õhtust, 你好 👋' } });

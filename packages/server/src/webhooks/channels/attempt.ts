@@ -1,3 +1,5 @@
+import { ForbiddenAddress } from '../../platform/address-guard.ts';
+
 /** One attempt to deliver, however it is sent. */
 export interface Attempt {
   /**
@@ -17,7 +19,7 @@ export interface Attempt {
   /** What went wrong, in words for whoever registered the webhook. */
   readonly error: string | null;
   readonly durationMs: number;
-  /** Somebody took the request and did not answer in time. Only requests over HTTP say so. */
+  /** Somebody took what was sent and did not answer in time. */
   readonly timedOut?: boolean;
   /** How long the receiver asks to be left alone. */
   readonly retryAfterMs: number | null;
@@ -29,4 +31,11 @@ export const longestAnswer = 4_096;
 /** PostgreSQL takes no NUL in a text. */
 export function storable(answer: Buffer): string {
   return answer.subarray(0, longestAnswer).toString('utf8').replaceAll('\0', '\uFFFD');
+}
+
+/** For whoever registered the URL: what they can do something about. Addresses it was forbidden to reach are not named. */
+export function describeFailure(error: unknown): string {
+  if (error instanceof ForbiddenAddress) return 'the address may not be called';
+  if (!(error instanceof Error)) return 'unknown';
+  return 'code' in error && typeof error.code === 'string' ? `${error.message} (${error.code})` : error.message;
 }

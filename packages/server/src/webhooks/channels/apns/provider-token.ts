@@ -1,8 +1,8 @@
 import { createHash, createPublicKey } from 'node:crypto';
 import { SignJWT } from 'jose';
-import type { Config } from '../../config.ts';
-import type { Sealer } from '../../identity/sealer.ts';
-import { inTransaction, type Sql } from '../../platform/database.ts';
+import type { Config } from '../../../config.ts';
+import type { Sealer } from '../../../identity/sealer.ts';
+import { inTransaction, type Sql } from '../../../platform/database.ts';
 
 export type ApnsSettings = NonNullable<Config['apns']>;
 

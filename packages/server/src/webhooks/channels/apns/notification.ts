@@ -1,14 +1,6 @@
-import { isUuid } from '../../platform/ids.ts';
-import type { ApnsTarget } from '../../events/apns-url.ts';
-
-/** An event, as it is told to a webhook. */
-export interface ToldEvent {
-  readonly id: string;
-  /** As the webhook spells it. */
-  readonly type: string;
-  /** The payload. */
-  readonly json: string;
-}
+import { isUuid } from '../../../platform/ids.ts';
+import type { OutgoingEvent } from '../channel.ts';
+import type { ApnsTarget } from './url.ts';
 
 /** Apple takes no more. */
 export const mostPayloadBytes = 4_096;
@@ -21,7 +13,7 @@ const keptForSec = 3 * 24 * 3600;
 const shortLived = /^engagement\.chat\.typing_indicator\./;
 
 /** Without the authorization, which is not the event's. */
-export function headersOf(target: ApnsTarget, event: ToldEvent, now: Date): Record<string, string> {
+export function headersOf(target: ApnsTarget, event: OutgoingEvent, now: Date): Record<string, string> {
   const expiration = shortLived.test(event.type) ? 0 : Math.floor(now.getTime() / 1000) + keptForSec;
   return {
     ':method': 'POST',
@@ -37,7 +29,7 @@ export function headersOf(target: ApnsTarget, event: ToldEvent, now: Date): Reco
 }
 
 /** The body, of `mostPayloadBytes` at most: where the event does not fit, its common fields and its ids stand for it. */
-export function bodyOf(target: ApnsTarget, event: ToldEvent): string {
+export function bodyOf(target: ApnsTarget, event: OutgoingEvent): string {
   const whole = wrap(target, event, event.json);
   if (fits(whole)) return whole;
   const { ids, dispatchedAt } = outlineOf(event.json);
@@ -51,7 +43,7 @@ export function bodyOf(target: ApnsTarget, event: ToldEvent): string {
 }
 
 /** The payload is put in as it is, character by character. */
-function wrap(target: ApnsTarget, { type }: ToldEvent, data: string): string {
+function wrap(target: ApnsTarget, { type }: OutgoingEvent, data: string): string {
   const aps = target.contentAvailable
     ? { 'content-available': 1 }
     : // So that the application may say it in its own words, from `data`, before it is shown.

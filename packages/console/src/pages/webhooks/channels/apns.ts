@@ -1,0 +1,114 @@
+import type { Channel } from './channel.ts';
+
+interface PushTarget {
+  readonly deviceToken: string;
+  readonly topic: string;
+  readonly environment: 'sandbox' | 'production';
+  readonly silent: boolean;
+  /** The URL that the target was read from. */
+  readonly storedUrl?: string;
+}
+
+export interface PushDraft {
+  readonly push: PushTarget;
+}
+
+export const apns = {
+  kind: 'apns',
+  schemes: ['apns'],
+  label: 'Apple push notification',
+  isSigned: false,
+  whyEnded: 'Apple says that the device token has ended',
+  empty: { push: { deviceToken: '', topic: '', environment: 'sandbox', silent: false } },
+  inputs: [
+    [
+      {
+        type: 'text',
+        pointer: '/device_token',
+        label: 'Device token',
+        get: ({ push }) => push.deviceToken,
+        set: (deviceToken, { push }) => ({ push: { ...push, deviceToken } }),
+      },
+      {
+        type: 'text',
+        pointer: '/topic',
+        label: 'Topic',
+        description: "The application's bundle id",
+        placeholder: 'com.example.App',
+        get: ({ push }) => push.topic,
+        set: (topic, { push }) => ({ push: { ...push, topic } }),
+      },
+      {
+        type: 'choice',
+        pointer: '/environment',
+        label: "Environment of Apple's service",
+        options: () => [
+          { value: 'sandbox', label: 'Sandbox' },
+          { value: 'production', label: 'Production' },
+        ],
+        get: ({ push }) => push.environment,
+        set: (value, { push }) => ({
+          push: { ...push, environment: value === 'production' ? 'production' : 'sandbox' },
+        }),
+      },
+      {
+        type: 'checkbox',
+        pointer: '/silent',
+        label: 'Silent',
+        description: 'The application is woken, and nothing is shown',
+        get: ({ push }) => push.silent,
+        set: (silent, { push }) => ({ push: { ...push, silent } }),
+      },
+    ],
+  ],
+  views: { push: { label: 'Device', show: pushUrl } },
+  draftOf: ({ url }) => ({ push: pushTarget(url) }),
+  bodyOf: ({ push }) => ({ url: pushUrl(push) }),
+  faultsOf: ({ push }) => [
+    ['/device_token', deviceTokenFault(push.deviceToken)],
+    ['/topic', topicFault(push.topic)],
+  ],
+  urlOf: ({ push }) => (push.deviceToken === '' && push.topic === '' ? '' : pushUrl(push)),
+  badgeOf: () => 'Apple push',
+  requestOf: ({ url }) => ({ line: 'A push notification by Apple', headers: [['to', url]] }),
+} satisfies Channel<PushDraft>;
+
+/**
+ * The URL of the target. A stored one stays as it is while nobody has edited the target: a webhook with another URL hears only of
+ * the sites of whoever saved it. Of an edited one, parameters that have no field here are kept.
+ */
+function pushUrl(target: PushTarget): string {
+  const { deviceToken, topic, environment, silent, storedUrl } = target;
+  if (storedUrl !== undefined && isSameTarget(pushTarget(storedUrl), target)) return storedUrl;
+  const further = new URLSearchParams(pushShape.exec(storedUrl ?? '')?.[3] ?? '');
+  for (const name of ['env', 'content_available']) further.delete(name);
+  const rest = further.size === 0 ? '' : `&${further.toString()}`;
+  return `apns://${deviceToken}@${topic}?env=${environment}${silent ? '&content_available=true' : ''}${rest}`;
+}
+
+function isSameTarget(one: PushTarget, other: PushTarget): boolean {
+  return (['deviceToken', 'topic', 'environment', 'silent'] as const).every((field) => one[field] === other[field]);
+}
+
+const pushShape = /^apns:\/\/([^@]*)@([^?]*)(?:\?(.*))?$/i;
+
+/** Of a URL that the server has taken. */
+function pushTarget(url: string): PushTarget {
+  const [, deviceToken = '', topic = '', query = ''] = pushShape.exec(url) ?? [];
+  const parameters = new URLSearchParams(query);
+  return {
+    deviceToken,
+    topic,
+    environment: parameters.get('env') === 'production' ? 'production' : 'sandbox',
+    silent: ['true', '1'].includes((parameters.get('content_available') ?? '').toLowerCase()),
+    storedUrl: url,
+  };
+}
+
+function deviceTokenFault(token: string): string | null {
+  return /^[\w-]{1,200}$/.test(token) ? null : 'has letters, digits, _ and - only, 200 at most';
+}
+
+function topicFault(topic: string): string | null {
+  return /^[A-Za-z0-9._-]{1,255}$/.test(topic) ? null : 'is a bundle id: letters, digits, dots, _ and - only';
+}

@@ -1,0 +1,29 @@
+import { headerFaults, headerLimits, headerPointer, headerSizeFault } from '@usher/contract/webhook-headers';
+import type { Found } from './channel.ts';
+
+export interface Header {
+  readonly name: string;
+  readonly value: string;
+}
+
+type Entry = readonly [name: string, value: string];
+const entryOf = ({ name, value }: Header): Entry => [name, value];
+
+export function headersFaults(all: readonly Header[]): Found[] {
+  return [
+    ...all.map((header): Found => [headerPointer(header.name), headerFault(header, all)]),
+    // After those of single ones, which are below it.
+    ['/headers', togetherFault(all)],
+  ];
+}
+
+function headerFault(header: Header, all: readonly Header[]): string | null {
+  const [fault] = headerFaults(entryOf(header), all.map(entryOf));
+  if (fault !== undefined) return fault;
+  return all.filter(({ name }) => name === header.name).length > 1 ? 'is there twice' : null;
+}
+
+function togetherFault(all: readonly Header[]): string | null {
+  if (all.length > headerLimits.count) return `must not have more than ${headerLimits.count}`;
+  return headerSizeFault(all.map(entryOf));
+}

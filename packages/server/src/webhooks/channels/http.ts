@@ -1,0 +1,106 @@
+import { headerFaults, headerLimits, headerPointer, headerSizeFault } from '@usher/contract/webhook-headers';
+import { httpUrlFault } from '@usher/contract/webhook-url';
+import Type from 'typebox';
+import { oneOf } from '../../platform/schema.ts';
+import type { Channel, ChannelContext, DestinationOrigin, OpenChannel, Send, StoredWebhook } from './channel.ts';
+import { WebhookConnectors } from './http/connectors.ts';
+import { HttpSender } from './http/sender.ts';
+import { signedHeaders } from './signature.ts';
+
+const methods = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
+export type WebhookMethod = (typeof methods)[number];
+
+/** One signed request for each event; any 2xx is an acknowledgement. */
+export const http = {
+  kind: 'http',
+  schemes: ['http', 'https'],
+  urlName: 'an http or https URL',
+  urlForm: 'An http or https URL without user-info',
+  isAttachable: true,
+  fields: {
+    method: Type.Unsafe<WebhookMethod>({
+      ...oneOf(methods),
+      uppercase: true,
+      description: 'In any case. Required with http and https, not with apns',
+    }),
+    headers: Type.Unsafe<Record<string, string>>({
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      maxProperties: headerLimits.count,
+      description: `With http and https only; ${headerLimits.bytes} bytes in all. A Content-Type must be a JSON type, and is sent instead of application/json`,
+    }),
+  },
+  requiredFields: ['method'],
+  unsigned: null,
+  endsBecause: 'gone',
+  urlFaults: (url) => [httpUrlFault(url) ?? []].flat(),
+  violations({ headers }) {
+    if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) return [];
+    const all = Object.entries(headers);
+    const size = headerSizeFault(all);
+    return [
+      ...(size === null ? [] : [{ attribute: '/headers', detail: size }]),
+      ...all.flatMap((header) =>
+        headerFaults(header, all).map((detail) => ({ attribute: headerPointer(header[0]), detail })),
+      ),
+    ];
+  },
+  originOf: (url) => new URL(url).origin,
+  addressOf: (url) => new URL(url),
+  open: (context) => new HttpSenders(context),
+} satisfies Channel;
+
+class HttpSenders implements OpenChannel {
+  readonly #connectors: WebhookConnectors;
+  /** Two to a destination: a connection that was made for a registered webhook may be none for an attached one. */
+  readonly #senders = {
+    registered: new Map<DestinationOrigin, HttpSender>(),
+    attached: new Map<DestinationOrigin, HttpSender>(),
+  };
+
+  constructor({ guards }: ChannelContext) {
+    this.#connectors = new WebhookConnectors(guards);
+  }
+
+  senderFor({ url, method, headers, keys, source }: StoredWebhook): Send {
+    if (method === null) throw new Error('a webhook without a method was stored');
+    const { pathname, search } = new URL(url);
+    const request = { method, path: `${pathname}${search}` };
+    const constant = headersOf(headers);
+    return async (event, destination, answerMs) => {
+      const signed = { ...constant, ...signedHeaders(event, keys) };
+      return this.#senderTo(destination, source).send({ ...request, headers: signed, body: event.json }, answerMs);
+    };
+  }
+
+  leave(destination: DestinationOrigin): void {
+    for (const senders of Object.values(this.#senders)) {
+      senders.get(destination)?.close();
+      senders.delete(destination);
+    }
+  }
+
+  close(): void {
+    for (const senders of Object.values(this.#senders)) for (const sender of senders.values()) sender.close();
+  }
+
+  #senderTo(destination: DestinationOrigin, source: StoredWebhook['source']): HttpSender {
+    const known = this.#senders[source].get(destination);
+    if (known !== undefined) return known;
+    const sender = new HttpSender(destination.origin, this.#connectors.for(destination.accountId, source));
+    this.#senders[source].set(destination, sender);
+    return sender;
+  }
+}
+
+const agent = 'Usher-Webhooks/1';
+
+/** What every request has. A registration may give another name for us, and another JSON type. */
+function headersOf(given: Readonly<Record<string, string>>): Record<string, string> {
+  const names = new Set(Object.keys(given).map((name) => name.toLowerCase()));
+  return {
+    ...given,
+    ...(names.has('user-agent') ? {} : { 'user-agent': agent }),
+    ...(names.has('content-type') ? {} : { 'content-type': 'application/json' }),
+  };
+}

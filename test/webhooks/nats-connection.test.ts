@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import { NatsConnection, type Reply } from '../../packages/server/src/webhooks/channels/nats/connection.ts';
+import { forAnotherName, selfSigned } from '../support/certificate.ts';
+import { TestNats } from '../support/nats.ts';
+import { until } from '../support/server.ts';
+
+const message = { subject: 'usher', headers: { 'Nats-Msg-Id': 'one' }, body: '{}' };
+
+interface Opened {
+  readonly connection: NatsConnection;
+  readonly publish: (answerMs?: number) => Promise<Reply>;
+  readonly endings: () => number;
+}
+
+function open(port: number, { host = '127.0.0.1', ca }: { readonly host?: string; readonly ca?: string } = {}): Opened {
+  let ended = 0;
+  const connection = new NatsConnection({
+    server: { host, port, isSecure: ca !== undefined },
+    credentials: null,
+    lookup: (_, { all }, answer) =>
+      all === true ? answer(null, [{ address: '127.0.0.1', family: 4 }]) : answer(null, '127.0.0.1', 4),
+    ...(ca === undefined ? {} : { ca }),
+    onEnd: () => (ended += 1),
+  });
+  return {
+    connection,
+    publish: async (answerMs = 5_000) => connection.publish(message, answerMs),
+    endings: () => ended,
+  };
+}
+
+/** Something that listens like a NATS server, and does what the test says with each connection. */
+async function listen(context: TestContext, serve: (socket: Socket) => void) {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(
+      socket
+        .on('error', () => undefined)
+        .on('close', () => sockets.delete(socket))
+        .resume(),
+    );
+    serve(socket);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  context.after(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return { port: (server.address() as AddressInfo).port, sockets };
+}
+
+const info = 'INFO {"max_payload":1048576,"headers":true}\r\n';
+
+/** Signs everybody in, and then says `after` to whoever publishes. */
+const greet =
+  (after: (socket: Socket, inbox: string) => void) =>
+  (socket: Socket): void => {
+    socket.write(info);
+    socket.on('data', (data) => {
+      const text = String(data);
+      if (text.includes('PING\r\n')) socket.write('PONG\r\n');
+      const [, inbox] = /HPUB usher (\S+)/.exec(text) ?? [];
+      if (inbox !== undefined) after(socket, inbox);
+    });
+  };
+
+const acknowledgement = '{"stream":"S","seq":1}';
+
+test('over TLS the certificate must be for the name of the URL', async () => {
+  await using good = await TestNats.start({ tls: selfSigned });
+  const trusted = open(good.port, { host: 'localhost', ca: selfSigned.cert });
+  assert.deepEqual(await trusted.publish(), { kind: 'no responders' });
+  const byAddress = open(good.port, { ca: selfSigned.cert });
+  assert.deepEqual(await byAddress.publish(), { kind: 'no responders' });
+  const plain = open(good.port);
+  assert.deepEqual(await plain.publish(), { kind: 'refused', error: 'Secure Connection - TLS Required' });
+  await using other = await TestNats.start({ tls: forAnotherName });
+  for (const ca of [forAnotherName.cert, selfSigned.cert]) {
+    const reply = await open(other.port, { host: 'localhost', ca }).publish();
+    assert.equal(reply.kind, 'lost');
+    assert.match(reply.error, ca === forAnotherName.cert ? /ERR_TLS_CERT_ALTNAME_INVALID/ : /SELF_SIGNED/);
+  }
+  trusted.connection.close();
+  byAddress.connection.close();
+});
+
+test('a server that offers no TLS, or speaks before it, is told nothing', async (context) => {
+  let heard = '';
+  const said = [info, `${info.replace('}', ',"tls_required":true}')}PING\r\n`];
+  const { port } = await listen(context, (socket) => {
+    socket.on('data', (data) => (heard += String(data)));
+    socket.write(said.shift() ?? '');
+  });
+  for (const error of ['the server offers no TLS', 'the server did not wait for TLS'])
+    assert.deepEqual(await open(port, { ca: selfSigned.cert }).publish(), { kind: 'lost', error });
+  assert.equal(heard, '');
+});
+
+test('one connection carries many events, and answers in any order find their own', async (context) => {
+  const inboxes: string[] = [];
+  const { port, sockets } = await listen(
+    context,
+    greet((socket, inbox) => {
+      inboxes.push(inbox);
+      if (inboxes.length < 3) return;
+      for (const each of inboxes.toReversed()) socket.write(`MSG ${each} 1 ${each.length}\r\n${each}\r\n`);
+    }),
+  );
+  const { connection, publish } = open(port);
+  const first = publish();
+  await until(() => inboxes.length === 1);
+  const second = publish();
+  await until(() => inboxes.length === 2);
+  const replies = await Promise.all([first, second, publish()]);
+  assert.deepEqual(
+    replies.map((reply) => (reply.kind === 'answered' ? String(reply.body) : reply)),
+    inboxes,
+  );
+  assert.equal(sockets.size, 1);
+  connection.close();
+});
+
+test('an answer that comes byte by byte is read, and a PING in between is answered', async (context) => {
+  let ponged = false;
+  const { port } = await listen(
+    context,
+    greet((socket, inbox) => {
+      socket.on('data', (data) => (ponged ||= String(data).includes('PONG')));
+      const text = `PING\r\nHMSG ${inbox} 1 12 ${12 + acknowledgement.length}\r\nNATS/1.0\r\n\r\n${acknowledgement}\r\n`;
+      for (const byte of Buffer.from(text)) socket.write(Buffer.from([byte]));
+    }),
+  );
+  const { connection, publish } = open(port);
+  assert.deepEqual(await publish(), { kind: 'answered', body: Buffer.from(acknowledgement) });
+  await until(() => ponged);
+  connection.close();
+});
+
+test('a server that falls silent is given up, with its connection; one that is only slow keeps it', async (context) => {
+  let answers = false;
+  const { port, sockets } = await listen(
+    context,
+    greet((socket) => answers && socket.write('PING\r\n')),
+  );
+  answers = true;
+  const slow = open(port);
+  assert.deepEqual(await slow.publish(200), { kind: 'late', answerMs: 200 });
+  assert.equal(slow.endings(), 0);
+  answers = false;
+  assert.deepEqual(await slow.publish(200), { kind: 'late', answerMs: 200 });
+  assert.equal(slow.endings(), 1);
+  await until(() => sockets.size === 0);
+});
+
+test('a server that sends without end, or anything else than NATS, is cut off', async (context) => {
+  for (const [said, error] of [
+    ['x'.repeat(100_000), 'a line is too long'],
+    ['HTTP/1.1 400 Bad Request\r\n\r\n', 'an operation is unknown'],
+    [`${info}MSG a 1 99999999\r\n`, 'a message is too long'],
+    [`${info}MSG a 1 -5\r\n`, 'a message has no size'],
+  ] as const) {
+    const { port, sockets } = await listen(context, (socket) => void socket.write(said));
+    assert.deepEqual(await open(port).publish(), {
+      kind: 'lost',
+      error: `the server does not speak NATS: ${error}`,
+    });
+    await until(() => sockets.size === 0);
+  }
+});
+
+test('a server that says nothing at all is not waited for, and its socket is closed', async (context) => {
+  const { port, sockets } = await listen(context, () => undefined);
+  const { publish, endings } = open(port);
+  const began = performance.now();
+  assert.deepEqual(await publish(), { kind: 'lost', error: 'no connection within 5 seconds' });
+  assert.ok(performance.now() - began < 7_000);
+  assert.equal(endings(), 1);
+  await until(() => sockets.size === 0);
+});
