@@ -10,6 +10,7 @@ const types = (title: string, ...args: readonly string[]): Check => [title, [...
 /** These find mistakes. The quickest come first. */
 export const codeChecks: readonly Check[] = [
   ['import direction', ['scripts/check-imports.ts']],
+  ['rules', ['scripts/check-rules.ts']],
   types('types'),
   types('types of the console', '--project', 'packages/console'),
   types('types of the widget', '--project', 'packages/widget'),
