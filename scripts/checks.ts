@@ -16,6 +16,7 @@ function types(title: string, project = '.'): Check {
 /** These find mistakes. The quickest come first. */
 export const codeChecks: readonly Check[] = [
   ['import direction', ['scripts/check-imports.ts']],
+  ['rules', ['scripts/check-rules.ts']],
   types('types'),
   types('types of the console', 'packages/console'),
   types('types of the widget', 'packages/widget'),

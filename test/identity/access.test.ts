@@ -13,7 +13,7 @@ import { hasSucceeded, validRequest } from '../support/valid-requests.ts';
  */
 const cast = await forThisFile(openCast());
 
-test('every route refuses and admits exactly whom it declares', async (t) => {
+test('D9.1 every route refuses and admits exactly whom it declares', async (t) => {
   const { server, staff } = cast;
   const routes = server.app.declaredAccess.filter(({ method }) => method !== 'HEAD');
   assert.ok(routes.length > 25);

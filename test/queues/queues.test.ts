@@ -31,7 +31,7 @@ async function list(who: TestAccount): Promise<Json[]> {
     .queues;
 }
 
-test('a queue has every field of the interface, in a new one closed, null where unset', async () => {
+test('D2.6, D7.1 a new queue is closed, rejects visitors without staff, and has null for what is not set', async () => {
   const own = await makeAccount(server);
   const body = { site_id: own.siteId, ...queueFields };
   const created = expectStatus(await call(server, 'POST /queues', { token: own.admin, body }), 201);

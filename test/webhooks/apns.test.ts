@@ -75,7 +75,7 @@ test('without a key it says which settings are missing, and asks nobody', async 
   sender.close();
 });
 
-test('every reason Apple may give comes to what the table says, over the wire', async () => {
+test('D8.10 every reason Apple may give comes to what the table says, over the wire', async () => {
   for (const [status, reason, rule, meaning] of answers) {
     const { apple, sender } = await stage.scene();
     const timestamp = registeredAt.getTime() + 1;

@@ -251,7 +251,7 @@ test('a page reads no more rows than it shows, of however many there are; with f
   assert.ok(found.pages > 1 && found.pages < 20, String(found.pages));
 });
 
-test('a delivery is shown with its event and every attempt, without what is secret', async () => {
+test('D8.8 a delivery is shown with its event and every attempt, without secrets', async () => {
   const webhook = await makeWebhook(server, own);
   const payload = { event_type: 'visitor.authentication.success', token: '' };
   const at = new Date(Date.now() - hourMs);
