@@ -241,9 +241,9 @@ function refuseUnknown(environment: Environment): void {
 }
 
 function wholeNumber(name: SettingName, value: string, least: number, most: number): number {
-  const number = Number(value);
-  if (/^\d+$/.test(value) && number >= least && number <= most) return number;
-  throw new SettingError(`${name} must be a whole number from ${least} to ${most}, not "${value}".`);
+  if (/^\d+$/.test(value) && Number(value) >= least && Number(value) <= most) return Number(value);
+  const { meaning } = settings.find((setting) => setting.name === name) ?? { meaning: '' };
+  throw new SettingError(`${name} must be a whole number from ${least} to ${most}, not "${value}". ${meaning}.`);
 }
 
 function oneOf<T extends string>(name: SettingName, value: string, allowed: readonly T[]): T {
