@@ -93,7 +93,7 @@ function importsOf(file: string): string[] {
 /** The channels are a room below the events, which ask them what a webhook that a ticket brings along may say. */
 function roomOf(file: string): string {
   if (file.startsWith(join('webhooks', 'channels') + sep)) return 'webhooks/channels';
-  return file === 'config.ts' ? 'config' : (file.split(sep)[0] ?? file);
+  return /^config(?:-\w+)?\.ts$/.test(file) ? 'config' : (file.split(sep)[0] ?? file);
 }
 
 const complaints: string[] = [];

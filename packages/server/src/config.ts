@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import { isDnsServer, isIceUrl, isNetwork } from './config-addresses.ts';
 
 /** Everything the environment may say, read once. Nothing else in Usher reads `process.env`. */
 export interface Config {
@@ -365,10 +365,6 @@ function apnsKey(path: string): KeyObject {
 
 /** Browsers slow down with many, and warn of more than five. */
 const mostIceServers = 10;
-/** RFC 7064 and 7065: no slashes, no user, and only relays are asked for a transport. */
-const iceUrl =
-  /^(?:stuns?:(?<stun>[\w.-]+|\[[\dA-Fa-f:.]+\])|turns?:(?<turn>[\w.-]+|\[[\dA-Fa-f:.]+\]))(?::(?<port>\d{1,5}))?(?:\?transport=(?<transport>udp|tcp))?$/;
-
 function ice(list: string, turnSecret: string): Config['ice'] {
   const urls = list === '' ? [] : list.split(',').map((each) => each.trim());
   const wrong = urls.find((url) => !isIceUrl(url));
@@ -386,14 +382,6 @@ function ice(list: string, turnSecret: string): Config['ice'] {
   if (hasRelay && !/^[\x21-\x7e]{16,256}$/.test(turnSecret))
     throw new SettingError('USHER_TURN_SECRET must be 16 to 256 visible ASCII characters.');
   return Object.freeze({ urls, turnSecret });
-}
-
-function isIceUrl(url: string): boolean {
-  const parts = iceUrl.exec(url)?.groups;
-  if (parts === undefined || (parts['stun'] !== undefined && parts['transport'] !== undefined)) return false;
-  const host = (parts['stun'] ?? parts['turn'] ?? '').replace(/^\[(.*)\]$/, '$1');
-  const port = Number(parts['port'] ?? 3_478);
-  return (!host.includes(':') || isIP(host) === 6) && port >= 1 && port <= 65_535;
 }
 
 /** Requests carry our token, so they never go in the clear. */
@@ -454,16 +442,4 @@ function dnsServers(value: string): readonly string[] {
   throw new SettingError(
     `USHER_DNS_SERVERS must be a list of IP addresses such as 10.0.0.53 or [fd00::53]:5353, not "${wrong}".`,
   );
-}
-
-function isDnsServer(text: string): boolean {
-  const [, bracketed, plain = text, port = '53'] = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d{1,5}))?$/.exec(text) ?? [];
-  const isAddress = bracketed === undefined ? isIP(plain) !== 0 : isIP(bracketed) === 6;
-  return isAddress && !text.includes('%') && Number(port) >= 1 && Number(port) <= 65_535;
-}
-
-function isNetwork(text: string): boolean {
-  const [address = '', prefix = '0', ...rest] = text.split('/');
-  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
-  return rest.length === 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits;
 }
