@@ -26,7 +26,7 @@ test('a dead database is 503 at once, and everything goes on when it is back', {
     expectStatus(await read(), 200);
 
     await postgres.stop();
-    await until(() => !server.feed.live);
+    await until(() => !server.changes.live);
     const began = performance.now();
     const answers = await Promise.all([...Array.from({ length: 20 }, read), ...Array.from({ length: 20 }, create)]);
     assert.ok(performance.now() - began < 8_000, 'nobody waits long for a dead database');
@@ -41,7 +41,7 @@ test('a dead database is 503 at once, and everything goes on when it is back', {
 
     postgres = await startEmbeddedPostgres(dataDir, { fsync: 'off' });
     await until(async () => (await read()).status === 200, 20_000);
-    await until(() => server.feed.live, 20_000);
+    await until(() => server.changes.live, 20_000);
     expectStatus(await create(), 201);
     expectStatus(await call(server, 'GET /sites', { token: await signIn(server, account.key) }), 200);
   } finally {
@@ -127,7 +127,7 @@ test(
     assert.ok(storm.slowestMs < longestAnswerMs, `an answer took ${storm.slowestMs} ms`);
     assert.ok(storm.acknowledged.size >= stormWriters);
 
-    await until(() => server.feed.live);
+    await until(() => server.changes.live);
     const again = { token: account.admin, body: { site_id: account.siteId, name: 'after' } };
     const answers = await Promise.all(Array.from({ length: 40 }, async () => call(server, 'POST /teams', again)));
     for (const answer of answers) expectStatus(answer, 201);

@@ -184,7 +184,7 @@ test(
       await until(async () => (await call(server, 'GET /readyz')).status === 200, longestRecoveryMs);
       await until(() => acknowledged.length > before + 4, longestRecoveryMs);
       t.diagnostic(`${how}: writes go on ${(performance.now() - began).toFixed(0)} ms after the database speaks again`);
-      await until(() => server.feed.live, longestRecoveryMs);
+      await until(() => server.changes.live, longestRecoveryMs);
       for (const [name, ask] of kinds) {
         const { status, body } = await ask();
         assert.ok(status < 500, `${name}: ${status} ${JSON.stringify(body)}`);

@@ -30,14 +30,14 @@ interface Rooms {
 
 /** What every route has in common. Hooks affect the routes registered after them; one that wraps handlers wraps the earlier ones too. */
 export async function installEdge(app: App, { platform, identity, events }: Rooms): Promise<void> {
-  const { log, metrics, lookups, feed } = platform;
+  const { log, metrics, lookups, changes } = platform;
   const { directory, authenticator } = identity;
   installRequestLog(app, log, metrics, (request) => request.caller.key);
   hintAfterChanges(app, events.hints);
   installCors(app, directory);
   limitCallers(app, platform, authenticator);
   installLenientSites(app, lookups);
-  installSettling(app, feed);
+  installSettling(app, changes);
   installAudit(app);
   installIdempotency(app, ({ caller }) => {
     // A publishable token is shared by strangers, who must not be given each other's answers.

@@ -5,7 +5,7 @@ import { ensureFirstAccount, findFirstSuperManager, type NewKey } from './identi
 import { startHousekeeping } from './housekeeping.ts';
 import { linkPath, makeLink } from './identity/sign-in/links.ts';
 import { ensureSigningKey } from './identity/signing-keys.ts';
-import { openChangeFeed } from './platform/change-feed.ts';
+import { openRowChanges } from './platform/row-changes.ts';
 import { ClockWatch } from './platform/clock-watch.ts';
 import type { Sql } from './platform/database.ts';
 import { DatabaseSession } from './platform/database-session.ts';
@@ -44,14 +44,14 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
   };
   try {
     await migrate(storage.database, ensureSigningKey);
-    const feed = await openChangeFeed(storage.database.address);
-    closers.push(async () => feed.close());
+    const changes = await openRowChanges(storage.database.address);
+    closers.push(async () => changes.close());
     const session = await DatabaseSession.open(storage.database.address);
     closers.push(async () => session.close());
     const clock = await ClockWatch.start(session.sql, log);
     closers.push(async () => clock.stop());
     const { database, diskSpace } = storage;
-    const { app, sweeps } = await buildApp({ config, database, diskSpace, feed, session, clock, log });
+    const { app, sweeps } = await buildApp({ config, database, diskSpace, changes, session, clock, log });
     closers.push(async () => {
       const cutOff = setTimeout(() => app.server.closeAllConnections(), drainMs).unref();
       await app.close();

@@ -1,7 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import type { Config } from '../config.ts';
 import { AddressGuard } from './address-guard.ts';
-import type { ChangeFeed } from './change-feed.ts';
+import type { RowChanges } from './row-changes.ts';
 import type { ClockWatch, SweepTime } from './clock-watch.ts';
 import { connectionLimits, openFileLimit, type ConnectionLimits } from './connection-limits.ts';
 import type { Database, Sql } from './database.ts';
@@ -47,7 +47,7 @@ type CheckedTime = Extract<SweepTime, { mayDelete: true }>;
 export interface ProcessParts {
   readonly config: Config;
   readonly database: Database;
-  readonly feed: ChangeFeed;
+  readonly changes: RowChanges;
   readonly session: DatabaseSession;
   readonly clock: ClockWatch;
   readonly log: Log;
