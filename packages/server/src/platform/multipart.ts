@@ -158,7 +158,8 @@ function pump(raw: IncomingMessage, form: Form, { mostBytes, reject, times }: Pu
     form.end();
   });
   const ended = (): void => {
-    if (!raw.complete) reject(new Refusal('malformed_request', 'The request was cut off before it was whole.'));
+    if (!raw.complete)
+      reject(new Refusal('malformed_request', 'The connection closed before the whole request arrived.'));
   };
   raw.on('error', ended);
   raw.on('close', ended);
