@@ -44,7 +44,7 @@ export interface Sweeps {
 type CheckedTime = Extract<SweepTime, { mayDelete: true }>;
 
 /** What the process has opened before its rooms. */
-export interface ProcessParts {
+export interface ProcessResources {
   readonly config: Config;
   readonly database: Database;
   readonly changes: RowChanges;
@@ -56,7 +56,7 @@ export interface ProcessParts {
 }
 
 /** What every other room stands on. */
-export interface Platform extends ProcessParts {
+export interface Platform extends ProcessResources {
   readonly metrics: Metrics;
   readonly limits: ConnectionLimits;
   /** Connections that no transaction holds. */
@@ -68,7 +68,7 @@ export interface Platform extends ProcessParts {
   readonly guard: AddressGuard;
 }
 
-export function openPlatform(parts: ProcessParts, eventWebhooks: () => ApiDocument['webhooks']): Room & Platform {
+export function openPlatform(parts: ProcessResources, eventWebhooks: () => ApiDocument['webhooks']): Room & Platform {
   const { config, database, diskSpace } = parts;
   const metrics = createMetrics(database.sql, config.databaseConnections);
   const lookups = database.connect(pools.lookups);
