@@ -84,7 +84,7 @@ test('a process that stood still is overruled by one that did not, and goes by i
   t.after(async () => Promise.all([sleeper.stop(), awake.stop()]));
   // To a process whose monotonic clock stood still for ten minutes, the database's has jumped.
   await sleeper.step(10 * 60_000);
-  await until(() => sleeper.logged.some((line) => line.includes('stood still')));
+  await until(() => sleeper.logged.some((line) => line.includes('was suspended')));
   await until(async () => isAbout(await shiftMs(sql), 0));
   for (let look = 0; look < 6; look += 1) {
     await pause(300);

@@ -144,7 +144,7 @@ test('D7.4 422 tells every violation at once, each with a pointer', async () => 
     { attribute: '/allowed_file_senders/a~1b~0c', detail: 'is not a known field' },
     { attribute: '/allowed_file_senders/visitor', detail: 'is required' },
     { attribute: '/allowed_origins/1', detail: 'must be an origin, such as https://www.example.com, without a path' },
-    { attribute: '/name', detail: 'must not have fewer than 1 characters' },
+    { attribute: '/name', detail: 'is required' },
     { attribute: '/reactive_call_timeout', detail: 'must be integer or null' },
     { attribute: '/surprise', detail: 'is not a known field' },
     { attribute: '/time_zone', detail: 'must be the name of an IANA time zone, such as Europe/Tallinn' },

@@ -98,7 +98,7 @@ test(
     for (const upload of [silent.upload, trickling]) {
       const { status, body } = await upload.answer;
       assert.deepEqual([status, body.error], [408, 'request_timeout']);
-      assert.match(body.detail, /^The file comes too slowly: less than 64 KiB in 30 s\. Send it again over a faster/);
+      assert.match(body.detail, /^The upload is too slow: less than 64 KiB in 30 s\. Send it again over a faster/);
     }
     assert.deepEqual(await listed(server, silent.talk), []);
 

@@ -126,7 +126,7 @@ test('with an external database only the start that creates the first account pr
   const link = linkIn(first.output, 'https://help.example.com');
   assert.doesNotMatch(first.output, /USHER_TRUST_PROXY/);
   const second = await start({ environment: { ...environment, USHER_TRUST_PROXY: 'true' } }).ready();
-  assert.match(second.output, /"level":"warn".*USHER_TRUST_PROXY=true believes .* Set it to the number of proxies/);
+  assert.match(second.output, /"level":"warn".*USHER_TRUST_PROXY=true trusts .* Set it to the number of proxies/);
   assert.doesNotMatch(second.output, /sign-in|usl_/);
   expectStatus(await call(second, 'POST /operator_authentication/sessions', { body: { link } }), 201);
 });

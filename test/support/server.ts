@@ -8,7 +8,7 @@ import { openRowChanges, type RowChanges } from '../../packages/server/src/platf
 import { ClockWatch } from '../../packages/server/src/platform/clock-watch.ts';
 import { openDatabase, type Database, type DatabaseAddress } from '../../packages/server/src/platform/database.ts';
 import { DatabaseSession } from '../../packages/server/src/platform/database-session.ts';
-import type { DiskSpace } from '../../packages/server/src/platform/disk-room.ts';
+import type { DiskSpace } from '../../packages/server/src/platform/disk-watch.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import type { Pace } from '../../packages/server/src/sample/simulations.ts';
 import type { App } from '../../packages/server/src/platform/http.ts';

@@ -22,8 +22,8 @@ interface BuiltApp {
 }
 
 /** Opens the rooms, each with the earlier rooms that it uses, and registers their routes behind the common hooks (`edge.ts`). */
-export async function buildApp(parts: ProcessResources, samplePace: Partial<Pace> = {}): Promise<BuiltApp> {
-  const { log, database, diskSpace, config } = parts;
+export async function buildApp(resources: ProcessResources, samplePace: Partial<Pace> = {}): Promise<BuiltApp> {
+  const { log, database, diskSpace, config } = resources;
   const app = createApp({ log, sql: database.sql, diskSpace, trustProxy: config.trustProxy });
   const sweeps: Sweeps[] = [];
   const open = <Opened extends Room>(room: Opened): Opened => {
@@ -35,7 +35,7 @@ export async function buildApp(parts: ProcessResources, samplePace: Partial<Pace
     return room;
   };
 
-  const platform = open(openPlatform(parts, eventWebhooks));
+  const platform = open(openPlatform(resources, eventWebhooks));
   const identity = open(await openIdentity(platform));
   const events = open(await openEvents(platform, identity));
   const queues = open(openQueues(platform));

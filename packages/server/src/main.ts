@@ -13,7 +13,7 @@ import { StartError } from './platform/errors.ts';
 import type { Log } from './platform/log.ts';
 import { migrate } from './platform/migrations.ts';
 import { listeningUrl } from './platform/server-url.ts';
-import { trustsEverybody } from './platform/trusted-proxies.ts';
+import { trustAllWarning } from './platform/trusted-proxies.ts';
 import { openStorage } from './storage.ts';
 
 export interface RunningServer {
@@ -36,7 +36,7 @@ const drainMs = 4_000;
 
 /** Wires the process: config → database → rooms (`app.ts`) → HTTP. Each room wires itself in its `room.ts`. */
 export async function startServer(config: Config, log: Log): Promise<RunningServer> {
-  if (config.trustProxy === true) log.warn(trustsEverybody);
+  if (config.trustProxy === true) log.warn(trustAllWarning);
   await refuseTakenPort(config);
   const storage = await openStorage(config, log);
   const closers: (() => Promise<void>)[] = [async () => storage.close()];

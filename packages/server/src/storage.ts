@@ -1,7 +1,7 @@
 import type { Config } from './config.ts';
 import { databaseErrorCode, openDatabase, type Database } from './platform/database.ts';
-import { DiskRoom, refuseFullDisk, type DiskSpace } from './platform/disk-room.ts';
-import { keepEmbeddedPostgres } from './platform/embedded-keeper.ts';
+import { DiskWatch, refuseFullDisk, type DiskSpace } from './platform/disk-watch.ts';
+import { superviseEmbeddedPostgres } from './platform/embedded-supervisor.ts';
 import { makeDataDirectory, runningEmbeddedPostgres } from './platform/embedded-postgres.ts';
 import { StartError } from './platform/errors.ts';
 import { createLog, type Log } from './platform/log.ts';
@@ -44,20 +44,20 @@ function embeddedLocation({ dataDir }: Config): string {
 async function openEmbedded(config: Config, log: Log): Promise<Storage> {
   makeDataDirectory(config.dataDir);
   await refuseFullDisk(config.dataDir);
-  const room = new DiskRoom(config.dataDir);
-  const closers: (() => Promise<void>)[] = [async () => room.stop()];
+  const disk = new DiskWatch(config.dataDir);
+  const closers: (() => Promise<void>)[] = [async () => disk.stop()];
   const close = async (): Promise<void> => {
     for (const each of closers.splice(0).toReversed()) await each();
   };
   try {
-    const embedded = await keepEmbeddedPostgres(config.dataDir, room, log);
+    const embedded = await superviseEmbeddedPostgres(config.dataDir, disk, log);
     closers.push(async () => embedded.stop());
-    const writes = new WriteSwitch(embedded.address, room, log);
+    const writes = new WriteSwitch(embedded.address, disk, log);
     closers.push(async () => writes.stop());
     await writes.set();
     const database = openDatabase(embedded.address, requestConnections(config));
     closers.push(async () => database.close(1_000));
-    return { database, location: embeddedLocation(config), diskSpace: room, died: embedded.gaveUp, close };
+    return { database, location: embeddedLocation(config), diskSpace: disk, died: embedded.gaveUp, close };
   } catch (error) {
     await close();
     throw error;

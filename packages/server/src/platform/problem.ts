@@ -48,12 +48,12 @@ export function refusalOf(error: unknown): Refusal {
   }
   if (isDiskFull(error)) return diskFull();
   if (isReadOnly(error)) return later('database_unavailable', 'The database is read-only right now.');
-  if (isDatabaseUnavailable(error)) return databaseSilent();
+  if (isDatabaseUnavailable(error)) return databaseUnavailable();
   if (isFastifyError(error)) return refusalOfFramework(error);
   return new Refusal('internal_error', 'An internal error occurred. The server log has details under this request_id.');
 }
 
-export function databaseSilent(): Refusal {
+export function databaseUnavailable(): Refusal {
   return later('database_unavailable', 'The database does not respond.');
 }
 
