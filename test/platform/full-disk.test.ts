@@ -29,7 +29,7 @@ function expectFull(answer: Answer): void {
   assert.equal(answer.headers.get('retry-after'), '10');
 }
 
-test('while its disk is full the embedded database takes no changes from anybody, and reads go on', async () => {
+test('while its disk is full the embedded database refuses all writes, and reads continue', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'usher-full-'));
   const postgres = await startEmbeddedPostgres(dataDir, { fsync: 'off' });
   const setUp = openDatabase(postgres.address, 2);
@@ -84,7 +84,7 @@ test('while its disk is full the embedded database takes no changes from anybody
   }
 });
 
-test('a database of one’s own that says that its disk is full is 507', async () => {
+test('an external database with a full disk is answered with 507', async () => {
   await using server = await startTestServer();
   const { admin: token, siteId } = await makeAccount(server);
   await server.database.sql.unsafe(`
@@ -110,7 +110,7 @@ function smallDisk(t: TestContext, size: string): string | null {
 
 const secret = 'known-to-the-test-alone';
 
-test('a disk that fills up under load loses nothing, and all goes on by itself', { timeout: 240_000 }, async (t) => {
+test('a disk that fills up under load loses no data, and Usher recovers by itself', { timeout: 240_000 }, async (t) => {
   const disk = smallDisk(t, '420m');
   if (disk === null) return;
   const dataDir = join(disk, 'data');

@@ -65,13 +65,13 @@ test('behind a PgBouncer in session mode everything works, between two processes
   expectStatus(await call(one, 'GET /readyz'), 200);
 });
 
-test('a PgBouncer in session mode with too few connections says so, and does not hang', async () => {
+test('a PgBouncer in session mode with too few connections is reported and does not hang the start', async () => {
   await using bouncer = await startPgbouncer(await emptyDatabase(), { pool_mode: 'session', default_pool_size: '1' });
   const checked = refuseSharedSessions({ kind: 'url', url: bouncer.url });
   await assert.rejects(checked, { name: 'StartError', message: /with room for USHER_DATABASE_POOL connections/ });
 });
 
-test('a database that takes no changes is refused, one of our own is not', async () => {
+test('a read-only database is refused, and the embedded database is not', async () => {
   const address = await emptyDatabase();
   await refuseSharedSessions(address);
   const sql = connect(address, { max: 1 });

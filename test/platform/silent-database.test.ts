@@ -155,7 +155,7 @@ class Writers {
 }
 
 test(
-  'every request is answered while the database is silent, and everything goes on by itself when it speaks again',
+  'every request gets a response while the database is silent, and Usher recovers when the database responds again',
   { timeout: 240_000 },
   async (t) => {
     const { proxy, address, direct } = await proxied(t);
