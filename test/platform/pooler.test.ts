@@ -68,7 +68,7 @@ test('behind a PgBouncer in session mode everything works, between two processes
 test('a PgBouncer in session mode with too few connections is reported and does not hang the start', async () => {
   await using bouncer = await startPgbouncer(await emptyDatabase(), { pool_mode: 'session', default_pool_size: '1' });
   const checked = refuseSharedSessions({ kind: 'url', url: bouncer.url });
-  await assert.rejects(checked, { name: 'StartError', message: /with room for USHER_DATABASE_POOL connections/ });
+  await assert.rejects(checked, { name: 'StartError', message: /at least USHER_DATABASE_POOL connections/ });
 });
 
 test('a read-only database is refused, and the embedded database is not', async () => {
