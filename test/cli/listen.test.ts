@@ -318,8 +318,8 @@ test('every error is one line that says what to do', async (t) => {
     [by(own, elsewhere), /^usher: \S+ is not an Usher server \(status 404\)\. Set the URL of Usher with --url\.$/],
     [[], /^usher: Give an API key with --key-id and --key-secret, or set USHER_ADMIN_KEY_ID and /],
     [['--loud'], /^usher: Unknown option '--loud'\. See usher listen --help\.$/],
-    [[...by(own), '--secret', newSecret()], /^usher: --secret signs what is forwarded: say with --forward-to where/],
-    [[...by(own), '--forward-to', nobody, '--secret', 'whsec_short'], /^usher: --secret must be whsec_ and base64 /],
+    [[...by(own), '--secret', newSecret()], /^usher: --secret signs forwarded events and needs --forward-to\.$/],
+    [[...by(own), '--forward-to', nobody, '--secret', 'whsec_short'], /^usher: --secret must be whsec_ followed by /],
   ];
   for (const [args, line] of cases)
     await t.test(line.source, async () => assertRefusal(await usher('listen', ...args), line));
