@@ -39,10 +39,10 @@ function by({ key }: Pick<TestAccount, 'key'>, url = server.url): string[] {
   return ['--url', url, '--key-id', key.id, '--key-secret', key.secret];
 }
 
-/** Listening, and sure to hear what happens from now on. */
-async function listening(own: TestAccount, args: string[] = [], url = server.url): Promise<UsherProcess> {
+/** Starts `usher listen` and resolves when it receives events. */
+async function startListening(own: TestAccount, args: string[] = [], url = server.url): Promise<UsherProcess> {
   const process = await usher('listen', ...by(own, url), ...args);
-  await until(() => process.errors.includes('Ctrl-C ends it') || process.child.exitCode !== null, 20_000);
+  await until(() => process.errors.includes('Press Ctrl-C to stop') || process.child.exitCode !== null, 20_000);
   assert.equal(process.child.exitCode, null, process.errors);
   return process;
 }
@@ -61,9 +61,9 @@ async function sayAll(chat: Engaged, from: number, to: number): Promise<string[]
   return spoken;
 }
 
-test('it prints events as they happen, one a line, and ends with Ctrl-C', async () => {
+test('listen prints events as they happen, one per line, and stops at Ctrl-C', async () => {
   const chat = await engage(server);
-  const process = await listening(chat.own);
+  const process = await startListening(chat.own);
   await said(chat, chat.visitor, 'Hello \u001B[31mthere\u009B');
   await end(chat);
   await until(() => process.output.includes('engagement.end'));
@@ -80,14 +80,14 @@ test('it prints events as they happen, one a line, and ends with Ctrl-C', async 
     new RegExp(`^${time} +engagement\\.end +engagement ${chat.id} +operator_hung_up, operator ${chat.operator.id}$`),
   );
   assert.deepEqual(more, []);
-  assert.deepEqual(lines(process.errors), [`Listening to ${server.url}; Ctrl-C ends it.`]);
+  assert.deepEqual(lines(process.errors), [`Listening to ${server.url}. Press Ctrl-C to stop.`]);
 });
 
-test('D8.5 it forwards as a webhook is sent, and says what was answered', async () => {
+test('D8.5 a forwarded event is sent like a webhook, and the response is printed', async () => {
   const chat = await engage(server);
   const secret = newSecret();
   await using receiver = await startReceiver(secret);
-  const process = await listening(chat.own, ['--forward-to', receiver.url, '--secret', secret, '--json']);
+  const process = await startListening(chat.own, ['--forward-to', receiver.url, '--secret', secret, '--json']);
   assert.doesNotMatch(process.errors, /whsec_/);
   const beganSec = Math.floor(Date.now() / 1_000);
   await said(chat, chat.visitor, 'Tere õhtust');
@@ -106,10 +106,10 @@ test('D8.5 it forwards as a webhook is sent, and says what was answered', async 
   assert.match(process.errors, new RegExp(`-> 204 in \\d+ ms, ${verified.event_id}\n`));
 });
 
-test('a secret that it makes is printed, and signs', async () => {
+test('without --secret a new secret is printed and signs the forwarded events', async () => {
   const chat = await engage(server);
   await using foreign = await startReceiver(newSecret());
-  const process = await listening(chat.own, ['--forward-to', foreign.url]);
+  const process = await startListening(chat.own, ['--forward-to', foreign.url]);
   const [secret = ''] = /whsec_[\w+/=]+/.exec(process.errors) ?? [];
   await said(chat, chat.visitor, 'Hello');
   await until(() => foreign.received.length === 1);
@@ -129,7 +129,7 @@ test('a secret that it makes is printed, and signs', async () => {
   assert.deepEqual(contents(bodies(receiver.received)), ['Hello']);
 });
 
-test('D8.3 only the types asked for, the status by the name it was asked for, and never what is no event', async () => {
+test('D8.3 only the chosen event types are printed, the message status under the chosen name', async () => {
   const chat = await engage(server);
   const secret = newSecret();
   const asked: [string, string[]][] = [
@@ -138,9 +138,16 @@ test('D8.3 only the types asked for, the status by the name it was asked for, an
     ['engagement.chat.message.status,engagement.chat.message_status', ['engagement.chat.message_status']],
   ];
   const receivers = await Promise.all(asked.map(async () => startReceiver(secret)));
-  const everything = await listening(chat.own, ['--json']);
+  const everything = await startListening(chat.own, ['--json']);
   for (const [index, [types]] of asked.entries())
-    await listening(chat.own, ['--events', types, '--forward-to', receivers[index]?.url ?? '', '--secret', secret]);
+    await startListening(chat.own, [
+      '--events',
+      types,
+      '--forward-to',
+      receivers[index]?.url ?? '',
+      '--secret',
+      secret,
+    ]);
   const message = await said(chat, chat.visitor, 'Hello');
   expectStatus(await acknowledge(chat, chat.operator, message), 200);
   await end(chat);
@@ -161,15 +168,19 @@ test('D8.3 only the types asked for, the status by the name it was asked for, an
   );
 });
 
-test('however often the connection is cut, nothing is missing, nothing comes twice, and all in order', async () => {
+test('after every lost connection all events arrive, once and in order', async () => {
   const chat = await engage(server);
   const secret = newSecret();
   await using proxy = await startProxy(server);
   await using receiver = await startReceiver(secret);
-  const process = await listening(chat.own, ['--forward-to', receiver.url, '--secret', secret, '--json'], proxy.url);
+  const process = await startListening(
+    chat.own,
+    ['--forward-to', receiver.url, '--secret', secret, '--json'],
+    proxy.url,
+  );
   const expected: string[] = [];
   for (let round = 0; round < 9; round += 1) {
-    // In the middle of an item, of another each time, or of what was missed.
+    // Each cut is in the middle of another item, or of the items sent after a reconnect.
     const cut = proxy.cutAfter(500 + round * 397);
     expected.push(...(await sayAll(chat, expected.length, expected.length + 8)));
     await cut;
@@ -188,16 +199,16 @@ test('however often the connection is cut, nothing is missing, nothing comes twi
   assert.equal(await process.stop('SIGINT'), 0);
 });
 
-test('when its token has ended it signs in again; with a key that is gone it says so and ends', async () => {
+test('listen signs in again when its token is revoked, and stops with an error when its key is deleted', async () => {
   const chat = await engage(server);
   await using proxy = await startProxy(server);
-  const process = await listening(chat.own, ['--json'], proxy.url);
+  const process = await startListening(chat.own, ['--json'], proxy.url);
   await said(chat, chat.visitor, 'before');
   await until(() => process.output.includes('before'));
   await rotateSigningKey(server.database.sql, 'revoke');
-  // Nobody's token is good now.
+  // All tokens are invalid now.
   proxy.cut();
-  await until(() => process.errors.includes('Connected again.'));
+  await until(() => process.errors.includes('Reconnected.'));
   const renewed = await call(server, 'POST /operator_authentication/tokens', {
     body: { api_key_id: chat.own.key.id, api_key_secret: chat.own.key.secret },
   });
@@ -216,14 +227,14 @@ test('when its token has ended it signs in again; with a key that is gone it say
   );
 });
 
-test('it goes on when the server comes back, and tells when it cannot know what it missed', async () => {
+test('listen continues when the server is back, and warns when events may be missing', async () => {
   const chat = await engage(server);
   await using proxy = await startProxy(server);
-  const process = await listening(chat.own, ['--json'], proxy.url);
+  const process = await startListening(chat.own, ['--json'], proxy.url);
   await said(chat, chat.visitor, 'first');
   await until(() => process.output.includes('first'));
   proxy.shut(true);
-  await until(() => process.errors.includes('No server answers'));
+  await until(() => process.errors.includes('No server responds'));
   await said(chat, chat.visitor, 'second');
   proxy.shut(false);
   await until(() => process.output.includes('second'), 15_000);
@@ -231,24 +242,24 @@ test('it goes on when the server comes back, and tells when it cannot know what 
 
   proxy.shut(true);
   const later = process.errors.length;
-  await until(() => process.errors.slice(later).includes('No server answers'));
+  await until(() => process.errors.slice(later).includes('No server responds'));
   await enqueue(server, chat.own, chat.queue);
   await server.database.sql`DELETE FROM board_moves`;
   proxy.shut(false);
   await until(() => process.errors.includes('may be missing'), 15_000);
-  assert.match(process.errors, /See them with usher events --since \d{4}-\S+Z\.\n/);
+  assert.match(process.errors, /List them with usher events --since \d{4}-\S+Z\.\n/);
   await said(chat, chat.visitor, 'third');
   await until(() => process.output.includes('third'));
   assert.equal(await process.stop('SIGTERM'), 0);
 });
 
-test('one that fails is printed and not sent again, and the next are', async () => {
+test('a failed event is reported and not retried, and the next events are forwarded', async () => {
   const chat = await engage(server);
   const secret = newSecret();
   await using receiver = await startReceiver(secret);
   const answers = [500, null, 302, 200, 204];
   receiver.answer = () => answers[receiver.received.length - 1] ?? null;
-  const process = await listening(chat.own, ['--forward-to', receiver.url, '--secret', secret]);
+  const process = await startListening(chat.own, ['--forward-to', receiver.url, '--secret', secret]);
   const expected = await sayAll(chat, 0, 5);
   await until(() => process.output.includes('-> 204'));
   assert.deepEqual(contents(bodies(receiver.received)), expected);
@@ -259,7 +270,7 @@ test('one that fails is printed and not sent again, and the next are', async () 
   );
 });
 
-test('a receiver that does not answer holds up its engagement alone, and Ctrl-C does not wait for it', async () => {
+test('a receiver that does not respond delays only its engagement, and Ctrl-C does not wait for it', async () => {
   const chat = await engage(server);
   const { own } = chat;
   const operator = await makePresent(server, own);
@@ -270,7 +281,7 @@ test('a receiver that does not answer holds up its engagement alone, and Ctrl-C 
   await using receiver = await startReceiver(secret);
   receiver.answer = async ({ verified }) =>
     verified.message.engagement_id === chat.id ? new Promise<number>(() => undefined) : 200;
-  const process = await listening(own, ['--forward-to', receiver.url, '--secret', secret]);
+  const process = await startListening(own, ['--forward-to', receiver.url, '--secret', secret]);
   await sayAll(chat, 0, 3);
   await sayAll(other, 3, 6);
   await until(() => receiver.received.length === 4);
@@ -283,10 +294,10 @@ test('a receiver that does not answer holds up its engagement alone, and Ctrl-C 
   const began = performance.now();
   assert.equal(await process.stop('SIGINT'), 0);
   assert.ok(performance.now() - began < 5_000);
-  assert.match(process.errors, /3 events had not been forwarded\./);
+  assert.match(process.errors, /3 events were not forwarded\./);
 });
 
-/** It ended by itself, with one line that says what to do and nothing else. */
+/** Asserts that the command exited with a single line that says what to do. */
 async function assertRefusal(process: UsherProcess, line: RegExp): Promise<void> {
   assert.equal(await process.ended(), 1);
   assert.match(process.errors.trimEnd(), line);
@@ -294,7 +305,7 @@ async function assertRefusal(process: UsherProcess, line: RegExp): Promise<void>
   assert.equal(process.output, '');
 }
 
-test('what is wrong is one line that says what to do', async (t) => {
+test('every error is one line that says what to do', async (t) => {
   const own = await makeAccount(server);
   const foreign = createServer((_request, response) => response.writeHead(404).end('nothing')).listen(0, '127.0.0.1');
   await once(foreign, 'listening');
@@ -302,20 +313,20 @@ test('what is wrong is one line that says what to do', async (t) => {
   const nobody = `http://127.0.0.1:${await freePort()}`;
   const wrong = { key: { id: own.key.id, secret: 'wrong' } };
   const cases: [string[], RegExp][] = [
-    [by(wrong), /^usher: The API key \S+ is unknown, its secret is wrong, or .*\. Give another with --key-id /],
-    [by(own, nobody), /^usher: No server answers at \S+ \(ECONNREFUSED\)\. Start it, or say with --url where it is\.$/],
-    [by(own, elsewhere), /^usher: \S+ does not answer as Usher does \(status 404\)\. Say with --url where /],
+    [by(wrong), /^usher: The API key \S+ is unknown, its secret is wrong, or .*\. Use another key with --key-id /],
+    [by(own, nobody), /^usher: No server responds at \S+ \(ECONNREFUSED\)\. Start it, or set its URL with --url\.$/],
+    [by(own, elsewhere), /^usher: \S+ is not an Usher server \(status 404\)\. Set the URL of Usher with --url\.$/],
     [[], /^usher: Give an API key with --key-id and --key-secret, or set USHER_ADMIN_KEY_ID and /],
     [['--loud'], /^usher: Unknown option '--loud'\. See usher listen --help\.$/],
-    [[...by(own), '--secret', newSecret()], /^usher: --secret signs what is forwarded: say with --forward-to where/],
-    [[...by(own), '--forward-to', nobody, '--secret', 'whsec_short'], /^usher: --secret must be whsec_ and base64 /],
+    [[...by(own), '--secret', newSecret()], /^usher: --secret signs forwarded events and needs --forward-to\.$/],
+    [[...by(own), '--forward-to', nobody, '--secret', 'whsec_short'], /^usher: --secret must be whsec_ followed by /],
   ];
   for (const [args, line] of cases)
     await t.test(line.source, async () => assertRefusal(await usher('listen', ...args), line));
   foreign.close();
 });
 
-test('both commands explain themselves', async () => {
+test('both commands have a --help text', async () => {
   for (const command of ['listen', 'events']) {
     const process = await usher(command, '--help');
     assert.equal(await process.ended(), 0);
@@ -356,10 +367,10 @@ test('usher events prints the log, newest last', async () => {
   assert.deepEqual(await ids('--visitor', chat.visitor.id, '--since', whole[2].occurred_at), all.slice(2));
   assert.deepEqual(await ids('--until', whole[2].occurred_at), all.slice(0, 2));
   const none = await run('--until', '1h');
-  assert.deepEqual([none.output, none.errors], ['', 'There are no such events.\n']);
+  assert.deepEqual([none.output, none.errors], ['', 'No matching events.\n']);
 });
 
-test('usher events: more than a page, and what is refused', async (t) => {
+test('usher events reads several pages and refuses invalid options', async (t) => {
   const own = await makeAccount(server);
   await server.database.sql`
     INSERT INTO events (account_id, id, type, site_id, occurred_at, payload)

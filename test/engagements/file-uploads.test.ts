@@ -83,7 +83,7 @@ test('25 MiB are taken, one byte more is not', async () => {
   const refused = expectStatus(await send(server, own, fileForm(bytes, 'zeros')), 413);
   assert.deepEqual(
     [refused.body.error, refused.body.detail],
-    ['body_too_large', 'A file may have 26214400 bytes at most (25 MiB).'],
+    ['body_too_large', 'A file must not exceed 26214400 bytes (25 MiB).'],
   );
   // Without a length to go by, and with much more of it.
   const slow = slowUpload(server, own);

@@ -18,11 +18,11 @@ const longLived = { now: Date.now, onUse: () => undefined };
 const { server, account } = await openWorld();
 
 test('a route that declares nothing cannot be registered', async () => {
-  const { database, feed } = server;
+  const { database, changes } = server;
   const app = createApp({ log: pino({ level: 'silent' }), sql: database.sql, trustProxy: false });
-  const tokens = new Tokens(new Keyring(database.sql, feed));
+  const tokens = new Tokens(new Keyring(database.sql, changes));
   installAccess(app, {
-    authenticator: new Authenticator(tokens, createDirectory(database.sql, feed), longLived),
+    authenticator: new Authenticator(tokens, createDirectory(database.sql, changes), longLived),
     perToken: new RateLimit(1),
     perAddress: new AddressRate(1),
     failures: new RateLimit(1),
@@ -31,11 +31,11 @@ test('a route that declares nothing cannot be registered', async () => {
 });
 
 test('a resource route that answers without asking whether it may is an internal error, not an answer', async () => {
-  const { database, feed } = server;
+  const { database, changes } = server;
   const app = createApp({ log: pino({ level: 'silent' }), sql: database.sql, trustProxy: false });
-  const tokens = new Tokens(new Keyring(database.sql, feed));
+  const tokens = new Tokens(new Keyring(database.sql, changes));
   installAccess(app, {
-    authenticator: new Authenticator(tokens, createDirectory(database.sql, feed), longLived),
+    authenticator: new Authenticator(tokens, createDirectory(database.sql, changes), longLived),
     perToken: new RateLimit(100),
     perAddress: new AddressRate(100),
     failures: new RateLimit(100),

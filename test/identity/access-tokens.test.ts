@@ -136,7 +136,7 @@ test('while a process hears of no changes, a deleted token is refused all the sa
   const other = await startTestServer({}, server.database.address);
   try {
     expectStatus(await call(other, session, { token }), 200);
-    await other.feed.close();
+    await other.changes.close();
     const path = `/operators/${operatorId}/access_tokens/${id}`;
     expectStatus(await call(server, `DELETE ${path}`, { token: account.admin }), 204);
     expectStatus(await call(other, session, { token }), 401);

@@ -288,7 +288,7 @@ test('a session lasts while it is used, and not for ever', async () => {
   await sql`UPDATE operator_sessions SET expires_at = now() WHERE id = ${session.id}`;
   expectStatus(await useCookie(session.cookie), 401);
   await dropExpiredSignIns(sql, new Date());
-  await server.feed.settled();
+  await server.changes.settled();
   assert.equal(await statusOf(token), 401);
   assert.equal(await days(), Number.NaN);
 });

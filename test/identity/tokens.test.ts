@@ -134,12 +134,12 @@ test('what one process revokes, another hears of', async () => {
   }
 });
 
-test('while the change feed is deaf, nothing is answered from memory', async () => {
+test('while the row-change channel is deaf, no request is answered from memory', async () => {
   const other = await startTestServer({}, server.database.address);
   try {
     const token = await signIn(server, account.key);
     expectStatus(await call(other, session, { token }), 200);
-    await other.feed.close();
+    await other.changes.close();
     expectStatus(await call(server, 'DELETE /operator_authentication/sessions/current', { token }), 204);
     expectStatus(await call(other, session, { token }), 401);
   } finally {
@@ -147,15 +147,15 @@ test('while the change feed is deaf, nothing is answered from memory', async () 
   }
 });
 
-test('the change feed comes back after its connection is lost, and hears again', async () => {
+test('the row-change channel reconnects after its connection is lost and receives changes again', async () => {
   const other = await startTestServer({}, server.database.address);
   try {
     await server.database.sql`
       SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'`;
-    await until(() => !other.feed.live);
+    await until(() => !other.changes.live);
     const token = await signIn(server, account.key);
     expectStatus(await call(other, session, { token }), 200);
-    await until(() => other.feed.live);
+    await until(() => other.changes.live);
     expectStatus(await call(other, session, { token }), 200);
     expectStatus(await call(server, 'DELETE /operator_authentication/sessions/current', { token }), 204);
     await until(async () => (await call(other, session, { token })).status === 401, 1_000);
@@ -167,12 +167,12 @@ test('the change feed comes back after its connection is lost, and hears again',
 test('signing keys rotate: old tokens go on, or end at once', async () => {
   const old = await signIn(server, account.key);
   await rotateSigningKey(server.database.sql, 'keep');
-  await server.feed.settled();
+  await server.changes.settled();
   expectStatus(await call(server, session, { token: old }), 200);
   const renewed = await signIn(server, account.key);
   assert.notEqual(kid(renewed), kid(old));
   await rotateSigningKey(server.database.sql, 'revoke');
-  await server.feed.settled();
+  await server.changes.settled();
   expectStatus(await call(server, session, { token: old }), 401);
   expectStatus(await call(server, session, { token: renewed }), 401);
   const account2 = await makeAccount(server);

@@ -27,15 +27,15 @@ const hourSec = 3_600;
 const daySec = 24 * hourSec;
 
 /** Where the clock is put, one after the other: each is a step from the one before. */
-const short: readonly Place[] = [
+const short: readonly ClockStep[] = [
   { whose: 'database', aheadSec: -hourSec },
   { whose: 'both', aheadSec: daySec },
 ];
-const long: readonly Place[] = (['database', 'process', 'both'] as const).flatMap((whose) =>
+const long: readonly ClockStep[] = (['database', 'process', 'both'] as const).flatMap((whose) =>
   [-hourSec, 0, hourSec, 0, -daySec, 0, daySec, 0].map((aheadSec) => ({ whose, aheadSec })),
 );
 
-interface Place {
+interface ClockStep {
   readonly whose: WhoseClock;
   readonly aheadSec: number;
 }
@@ -262,7 +262,7 @@ async function assertKept(server: Reached, { own, revoked, key, team, counts }: 
 }
 
 test(
-  'a start with a wrong clock deletes nothing, and what was leased or offered meanwhile does not freeze when it is right again',
+  'a start with a wrong clock deletes nothing, and leases and offers of that time do not freeze when the clock is right again',
   { timeout: 180_000 },
   async (t) => {
     await using cluster = await startSteppedCluster(1);

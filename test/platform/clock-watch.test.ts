@@ -54,7 +54,7 @@ async function shiftMs(sql: Sql): Promise<number> {
 
 const isAbout = (value: number, expected: number): boolean => Math.abs(value - expected) < 1_000;
 
-test('several processes that see the same step record it once, and back again', async (t) => {
+test('several processes that see the same step record it once, and so when the clock is set back', async (t) => {
   const address = await cloneDatabase();
   const sql = connect(address, { max: 2 });
   t.after(async () => sql.end());
@@ -76,7 +76,7 @@ test('several processes that see the same step record it once, and back again', 
   assert.equal(all.flatMap(({ logged }) => logged.filter((line) => line.includes('was set'))).length, 3);
 });
 
-test('a process that stood still is overruled by one that did not, and goes by its clock', async (t) => {
+test('the false step of a suspended process is reverted by another process, and the first accepts that', async (t) => {
   const address = await cloneDatabase();
   const sql = connect(address, { max: 2 });
   t.after(async () => sql.end());
@@ -84,7 +84,7 @@ test('a process that stood still is overruled by one that did not, and goes by i
   t.after(async () => Promise.all([sleeper.stop(), awake.stop()]));
   // To a process whose monotonic clock stood still for ten minutes, the database's has jumped.
   await sleeper.step(10 * 60_000);
-  await until(() => sleeper.logged.some((line) => line.includes('stood still')));
+  await until(() => sleeper.logged.some((line) => line.includes('was suspended')));
   await until(async () => isAbout(await shiftMs(sql), 0));
   for (let look = 0; look < 6; look += 1) {
     await pause(300);
@@ -92,7 +92,7 @@ test('a process that stood still is overruled by one that did not, and goes by i
   }
 });
 
-test('after a step, a long gap or while clocks differ nothing is deleted; a day later it is', async (t) => {
+test('nothing is deleted after a step, after a long gap or while clocks differ; deletions resume a day later', async (t) => {
   const address = await cloneDatabase();
   const sql = connect(address, { max: 2 });
   t.after(async () => sql.end());
@@ -120,12 +120,12 @@ test('after a step, a long gap or while clocks differ nothing is deleted; a day 
   assert.ok(!apart.mayDelete && /differ by more than a minute/.test(apart.why));
   await step(0);
   const stepped = await watch.sweepTime();
-  assert.ok(!stepped.mayDelete && /begins again at/.test(stepped.why));
+  assert.ok(!stepped.mayDelete && /resume at/.test(stepped.why));
   await isOver();
   assert.ok((await watch.sweepTime()).mayDelete);
 });
 
-test('a start finds that the clock was set back while nobody ran', async (t) => {
+test('a start detects that the clock was set back while no process ran', async (t) => {
   const address = await cloneDatabase();
   const sql = connect(address, { max: 2 });
   t.after(async () => sql.end());
@@ -138,7 +138,7 @@ test('a start finds that the clock was set back while nobody ran', async (t) => 
   assert.match(logged.join(''), /3[56]\d\d\.\d s behind the time it showed when Usher last ran/);
 });
 
-test('a session that was lost is followed by another one, and is not held in between', async (t) => {
+test('a lost session is replaced by a new one and is not held in between', async (t) => {
   const address = await cloneDatabase();
   const sql = connect(address, { max: 1 });
   t.after(async () => sql.end());

@@ -15,7 +15,7 @@ after(() => {
   }
 });
 
-/** A server that answers at once, but for `/feed`, which it never ends; `/trusted` is asked by an operator. */
+/** A server that responds at once, except to `/feed`, which never ends; `/trusted` counts as called by an operator. */
 async function serve({ areDirect = true } = {}) {
   let closed = 0;
   const feeds: ServerResponse[] = [];
@@ -60,7 +60,7 @@ const ask = 'GET / HTTP/1.1\r\nhost: usher\r\n\r\n';
 const follow = 'GET /feed HTTP/1.1\r\nhost: usher\r\n\r\n';
 const enter = 'GET /trusted HTTP/1.1\r\nhost: usher\r\n\r\n';
 
-test('an address with its share of idle sockets loses the oldest for a new one; another address has its own', async () => {
+test('an IP address with its share of idle sockets loses the oldest for a new one; another address is not affected', async () => {
   const { url, connections, openMany, closed } = await serve();
   await openMany(10, '127.0.0.1');
   await until(() => connections.size === 10);
@@ -71,7 +71,7 @@ test('an address with its share of idle sockets loses the oldest for a new one; 
   assert.equal((await callFrom({ localAddress: '127.0.0.2' }, { url }, 'GET /')).body, 'answered');
 });
 
-test('sockets that are in use are not closed for others: the one too many is', async () => {
+test('sockets in use are not closed for others; the socket above the limit is closed', async () => {
   const { url, feeds, openMany } = await serve();
   const open = await openMany(10, '127.0.0.1', follow);
   await until(() => feeds.length === 10);
@@ -83,7 +83,7 @@ test('sockets that are in use are not closed for others: the one too many is', a
   assert.equal((await callFrom({ localAddress: '127.0.0.1' }, { url }, 'GET /')).body, 'answered');
 });
 
-test('sockets of operators count for no address', async () => {
+test('sockets of operators do not count for their IP address', async () => {
   const { connections, openMany, closed } = await serve();
   const trusted = await openMany(10, '127.0.0.1', enter);
   await until(() => trusted.every((socket) => socket.bytesRead > 0));
@@ -95,7 +95,7 @@ test('sockets of operators count for no address', async () => {
   assert.ok(trusted.every((socket) => !socket.destroyed));
 });
 
-test('a crowded process closes who was idle for longest, whoever that is, and an operator is answered', async () => {
+test('a crowded process closes the socket that was idle longest, and an operator gets a response', async () => {
   const { url, connections, openMany, closed } = await serve({ areDirect: false });
   const [oldest, ...others] = await openMany(38, '127.0.0.1', ask);
   await until(() => [oldest, ...others].every((socket) => (socket?.bytesRead ?? 0) > 0));

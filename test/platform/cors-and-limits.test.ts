@@ -15,7 +15,7 @@ async function withServer(
   }
 }
 
-test('cross-origin requests are answered by the allowed_origins of the caller’s site', async () =>
+test('cross-origin requests are allowed by the allowed_origins of the caller’s site', async () =>
   withServer(async (server) => {
     const account = await makeAccount(server);
     const other = await makeSite(server, account, 'Other');
@@ -53,7 +53,7 @@ test('cross-origin requests are answered by the allowed_origins of the caller’
     expectStatus(await preflight(shop), 403);
   }));
 
-test('a token has so many requests a minute, another has its own', async () =>
+test('each token has its own limit of requests per minute', async () =>
   withServer(
     async (server) => {
       const account = await makeAccount(server);
@@ -74,7 +74,7 @@ test('a token has so many requests a minute, another has its own', async () =>
     { rateLimitPerToken: 10 },
   ));
 
-test('an address has few attempts to obtain a token, and few failures to present one', async () =>
+test('an IP address has a limit of sign-in attempts and of failed authentications', async () =>
   withServer(
     async (server) => {
       const attempt = async () =>
@@ -92,7 +92,7 @@ test('an address has few attempts to obtain a token, and few failures to present
     { rateLimitSignIn: 3 },
   ));
 
-test('behind a trusted proxy the address is the client’s; others are not believed', async () => {
+test('the client’s address is taken from a trusted proxy only', async () => {
   const attempt = async (server: TestServer, address: string) =>
     call(server, 'POST /operator_authentication/tokens', {
       body: { api_key_id: 'a', api_key_secret: 'b' },

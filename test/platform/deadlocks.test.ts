@@ -20,7 +20,7 @@ const locks = `
   CREATE TRIGGER take_locks BEFORE INSERT ON teams FOR EACH ROW EXECUTE FUNCTION take_locks();
   CREATE TRIGGER take_locks BEFORE INSERT ON chat_messages FOR EACH ROW EXECUTE FUNCTION take_locks();`;
 
-test('two requests that meet in a deadlock both succeed, once each', async () => {
+test('two requests that deadlock both succeed, and each acts once', async () => {
   await using server = await startTestServer();
   const { sql } = server.database;
   await sql.unsafe(locks);

@@ -6,9 +6,9 @@ import { backendOf, checkHealth, echo, endBackend, lost, pool, within, type Pool
 import { startProxy } from '../support/proxy.ts';
 import { until } from '../support/server.ts';
 
-/** Deadlines, settings and deadlocks: what `pool-watch.ts` and `database.ts` do with the mended driver. */
+/** Deadlines, settings and deadlocks: what `pool-watch.ts` and `database.ts` do with the patched driver. */
 
-test('a statement without an answer is rejected at its deadline, and its connection is replaced', async (t) => {
+test('a statement without a response is rejected at its deadline, and its connection is replaced', async (t) => {
   const { proxy, address } = await openSilentWay(t);
   const sql = pool(t, address, { max: 1, statementDeadlineMs: 1_000 });
   assert.equal(await echo(sql, 1), 1);
@@ -19,7 +19,7 @@ test('a statement without an answer is rejected at its deadline, and its connect
   await checkHealth(sql);
 });
 
-test('a statement that takes its time within statement_timeout is left alone, and a migration for as long as it takes', async (t) => {
+test('a slow statement within statement_timeout is not aborted, and a migration has no time limit', async (t) => {
   const { address } = await openSilentWay(t);
   const patient = pool(t, address, { max: 1, connection: { statement_timeout: 0 } });
   const limited = pool(t, address, { max: 1, connection: { statement_timeout: 2_000 } });
@@ -31,7 +31,7 @@ test('a statement that takes its time within statement_timeout is left alone, an
   await assert.rejects(within(limited`SELECT pg_sleep(4)`.execute()), { code: '57014' });
 });
 
-test('a transaction counts from the moment that it is asked for, waiting for a connection included', async (t) => {
+test('the time limit of a transaction includes the wait for a connection', async (t) => {
   const direct = await emptyDatabase();
   const sql = pool(t, direct);
   const gate = Promise.withResolvers<void>();
@@ -53,7 +53,7 @@ test('a transaction counts from the moment that it is asked for, waiting for a c
   assert.equal(ran, false, 'nobody waits for it any more');
 });
 
-test('every connection is set up before its first statement, the one that replaces a lost one too', async (t) => {
+test('every connection has its settings before its first statement, including one that replaces a lost one', async (t) => {
   const direct = await emptyDatabase();
   const [sql, killer] = [pool(t, direct, { max: 1, connection: { enable_seqscan: 'off' } }), pool(t, direct)];
   for (let round = 0; round < 2; round++) {
@@ -66,7 +66,7 @@ test('every connection is set up before its first statement, the one that replac
   }
 });
 
-test('a connection that cannot be set up is not used', async (t) => {
+test('a connection whose settings fail is not used', async (t) => {
   const direct = await emptyDatabase();
   const sql = pool(t, direct, { max: 1, connection: { work_mem: 'plenty' } });
   const asked = [1, 2, 3].map(async () => within(sql`SELECT 1`.execute()));
@@ -88,7 +88,7 @@ async function makeDeadlocks(sql: Pool): Promise<void> {
     END $$`);
 }
 
-test('a statement that loses a deadlock is tried again, and changes nothing twice', async (t) => {
+test('a statement that loses a deadlock is retried and changes nothing twice', async (t) => {
   const direct = await emptyDatabase();
   const sql = pool(t, direct, { max: 2 });
   await makeDeadlocks(sql);
@@ -100,7 +100,7 @@ test('a statement that loses a deadlock is tried again, and changes nothing twic
   });
 });
 
-test('a transaction that loses a deadlock is run once more, unless it says that it cannot be', async (t) => {
+test('a transaction that loses a deadlock runs once more, unless it opts out', async (t) => {
   const direct = await emptyDatabase();
   const sql = pool(t, direct, { max: 2 });
   await makeDeadlocks(sql);

@@ -17,7 +17,7 @@ import {
 } from '../support/pool.ts';
 import { until } from '../support/server.ts';
 
-/** The mends of `platform/postgres.ts`, each by what happens without it; most of that is waiting for ever. */
+/** Tests each patch of `platform/postgres.ts` by what happens without it, which is mostly a statement that waits forever. */
 
 /** What is to become of a connection: closed as a server does, reset as a network does, or closed instead of the answer. */
 type Fate = 'close' | 'close all' | 'reset' | 'swallow';
@@ -91,7 +91,7 @@ test('an instant of any year comes back as it was, whichever time zone the datab
   await sql.end();
 });
 
-test('a reset in a transaction leaves nothing behind for who comes next', async (t) => {
+test('a reset in a transaction does not affect the next user of the connection', async (t) => {
   const wire = await openWire(t);
   const sql = pool(t, wire.address);
   for (const marker of ['first', 'second', 'third']) {
@@ -102,7 +102,7 @@ test('a reset in a transaction leaves nothing behind for who comes next', async 
   }
 });
 
-test('a write that was pending when the connection closed does not block it for ever', async (t) => {
+test('a write that was pending when the connection closed does not block it forever', async (t) => {
   const wire = await openWire(t);
   const sql = pool(t, wire.address, { max: 2 });
   await Promise.all([echo(sql, 1), echo(sql, 2)]);
@@ -115,7 +115,7 @@ test('a write that was pending when the connection closed does not block it for 
   }
 });
 
-test('the error that ended a connection is not told to the next statement', async (t) => {
+test('the error that ended a connection is not reported to the next statement', async (t) => {
   const wire = await openWire(t);
   const [sql, killer] = [pool(t, wire.direct), pool(t, wire.direct)];
   const pid = await backendOf(sql);
@@ -126,7 +126,7 @@ test('the error that ended a connection is not told to the next statement', asyn
   await checkHealth(sql);
 });
 
-test('half a result is not continued by the next one', async (t) => {
+test('a partial result is not continued by the next one', async (t) => {
   const wire = await openWire(t);
   const [sql, killer] = [pool(t, wire.direct, { max: 1, fetch_types: false }), pool(t, wire.direct)];
   const pid = await backendOf(sql);
@@ -145,7 +145,7 @@ async function untilAsleep(killer: Pool, pid: number): Promise<void> {
   });
 }
 
-test('a connection lost while it is opened is tried again, not for ever, and each time anew', async (t) => {
+test('a connection lost while it opens is retried a limited number of times', async (t) => {
   const wire = await openWire(t);
   const sql = pool(t, wire.address);
   wire.refusing = true;
@@ -186,7 +186,7 @@ test('a BEGIN that fills the pipeline has the connection for itself', async (t) 
   assert.deepEqual([...rows], [{ state: 'idle' }]);
 });
 
-test('no statement of a lost transaction reaches the connection that takes its place', async (t) => {
+test('no statement of a lost transaction reaches the connection that replaces it', async (t) => {
   const wire = await openWire(t);
   const [sql, killer] = [pool(t, wire.direct), pool(t, wire.direct)];
   await killer`CREATE TABLE notes (text text)`;
@@ -210,7 +210,7 @@ test('no statement of a lost transaction reaches the connection that takes its p
   assert.deepEqual([...(await killer`SELECT text FROM notes`)], [{ text: 'mine' }]);
 });
 
-test('statements that wait for their turn in a transaction hear that it is lost', async (t) => {
+test('statements queued in a transaction are rejected when it is lost', async (t) => {
   const wire = await openWire(t);
   const sql = pool(t, wire.address);
   const begun = Promise.withResolvers<PromiseSettledResult<unknown>[]>();
@@ -251,7 +251,7 @@ test('a pool can be ended after it has lost a connection', async (t) => {
   await within(sql.end());
 });
 
-test('a COMMIT without an answer rejects and is not sent again', async (t) => {
+test('a COMMIT without a response rejects and is not sent again', async (t) => {
   const wire = await openWire(t);
   const [sql, direct] = [pool(t, wire.address), pool(t, wire.direct)];
   await direct`CREATE TABLE notes (text text)`;
@@ -262,7 +262,7 @@ test('a COMMIT without an answer rejects and is not sent again', async (t) => {
   assert.equal((await direct`SELECT FROM notes`).length, 1);
 });
 
-test('a transaction that takes too long is given up, and so is its connection', async (t) => {
+test('a transaction that takes too long is aborted with its connection', async (t) => {
   const wire = await openWire(t);
   const [sql, direct] = [pool(t, wire.direct), pool(t, wire.direct)];
   const pid = await backendOf(sql);
@@ -277,7 +277,7 @@ test('a transaction that takes too long is given up, and so is its connection', 
   await direct`SELECT pg_terminate_backend(${pid})`;
 });
 
-test('who lost a transaction is told once its work has stopped, and nothing is done afterwards', async (t) => {
+test('a lost transaction rejects after its work has stopped, and nothing runs afterwards', async (t) => {
   const wire = await openWire(t);
   const [sql, killer] = [pool(t, wire.direct), pool(t, wire.direct)];
   const work: string[] = [];
@@ -291,7 +291,7 @@ test('who lost a transaction is told once its work has stopped, and nothing is d
   assert.deepEqual(work, ['stopped', 'told']);
 });
 
-test('a branch of a transaction that nobody awaits any more changes nothing', async (t) => {
+test('a branch of a transaction that is not awaited changes nothing', async (t) => {
   const wire = await openWire(t);
   const sql = pool(t, wire.direct);
   await sql`CREATE TABLE notes (text text)`;
@@ -324,7 +324,7 @@ test('a transaction is BEGIN, its statements together, COMMIT: three round trips
   assert.equal(wire.spoken.replaceAll(/<+/g, '<'), '><><><');
 });
 
-test('no statement of ours is compiled, however dear it looks', async () => {
+test('PostgreSQL compiles no statement of Usher, however expensive it looks', async () => {
   const address = await emptyDatabase();
   const setUp = connect(address, { max: 1 });
   const [row] = await setUp<{ name: string }[]>`SELECT current_database() AS name`;

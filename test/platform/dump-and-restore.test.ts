@@ -57,7 +57,7 @@ const targets = [
 ] as const;
 
 for (const { name, start } of targets)
-  test(`after pg_dump and restore into ${name} positions and order are as they were, and nothing is repeated`, async () => {
+  test(`after pg_dump and restore into ${name} positions and order are kept, and nothing is repeated`, async () => {
     const first = temporaryDirectory();
     const second = temporaryDirectory();
     const third = temporaryDirectory();

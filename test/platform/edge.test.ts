@@ -35,7 +35,7 @@ async function raw(bytes: string | Buffer): Promise<Answer> {
   return { status: Number(start.split(' ')[1]), headers, body: JSON.parse(body) };
 }
 
-test('D7.3 every error has the shape, on paths nobody wrote too', async (t) => {
+test('D7.3 every error is a problem document, including errors outside of routes', async (t) => {
   const token = account.admin;
   const json = { 'content-type': 'application/json' };
   const cases: [string, keyof typeof errors, () => Promise<Answer>][] = [
@@ -123,13 +123,13 @@ function post(path: string, body: Buffer, token: string): Buffer {
   return Buffer.concat([Buffer.from(head), body]);
 }
 
-test('D7.4 405 says what is possible', async () => {
+test('D7.4 405 lists the allowed methods', async () => {
   const answer = await call(server, `PUT /sites/${account.siteId}`, { token: account.admin });
   assertProblem(answer, 'method_not_allowed');
   assert.equal(answer.headers.get('allow'), 'DELETE, GET, HEAD, PATCH');
 });
 
-test('D7.4 422 tells every violation at once, each with a pointer', async () => {
+test('D7.4 422 lists every violation at once, each with a pointer', async () => {
   const body = {
     name: '',
     time_zone: 'Mars/Olympus',
@@ -144,7 +144,7 @@ test('D7.4 422 tells every violation at once, each with a pointer', async () => 
     { attribute: '/allowed_file_senders/a~1b~0c', detail: 'is not a known field' },
     { attribute: '/allowed_file_senders/visitor', detail: 'is required' },
     { attribute: '/allowed_origins/1', detail: 'must be an origin, such as https://www.example.com, without a path' },
-    { attribute: '/name', detail: 'must not have fewer than 1 characters' },
+    { attribute: '/name', detail: 'is required' },
     { attribute: '/reactive_call_timeout', detail: 'must be integer or null' },
     { attribute: '/surprise', detail: 'is not a known field' },
     { attribute: '/time_zone', detail: 'must be the name of an IANA time zone, such as Europe/Tallinn' },
@@ -155,7 +155,7 @@ function byAttribute(a: { attribute: string }, b: { attribute: string }): number
   return a.attribute < b.attribute ? -1 : 1;
 }
 
-test('what no field can hold is refused with a pointer, and nothing changes', async (t) => {
+test('values that cannot be stored are refused with a pointer, and nothing changes', async (t) => {
   const before = (await call(server, 'GET /sites', { token: account.admin })).body;
   const deep = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
   const cases: [string, string, string][] = [
@@ -183,7 +183,7 @@ test('what no field can hold is refused with a pointer, and nothing changes', as
   assert.deepEqual((await call(server, 'GET /sites', { token: account.admin })).body, before);
 });
 
-test('D7.8 clients with odd habits are served', async (t) => {
+test('D7.8 unusual but valid forms of requests are accepted', async (t) => {
   const token = account.admin;
   const team = await makeTeam(server, account, account.siteId);
   await t.test('a JSON content type and no body counts as {}', async () => {
@@ -239,7 +239,7 @@ test('D7.8 clients with odd habits are served', async (t) => {
   });
 });
 
-test('D7.9 lists are paged, with the address of the next page on the caller’s host', async () => {
+test('D7.9 lists are paged, and next_page is a URL on the host that the caller used', async () => {
   const own = await makeAccount(server);
   for (let made = 0; made < 5; made += 1) await makeTeam(server, own, own.siteId);
   const seen: string[] = [];
@@ -266,7 +266,7 @@ test('D7.9 lists are paged, with the address of the next page on the caller’s 
   }
 });
 
-test('the next page’s host cannot be forged into another address', async () => {
+test('a forged Host header cannot change the URL of the next page', async () => {
   const { admin } = account;
   await makeTeam(server, account, account.siteId);
   await makeTeam(server, account, account.siteId);
@@ -307,7 +307,7 @@ test('D7.7 ETag and If-Match: a change of an old version is refused and changes 
   assert.equal((await call(server, `DELETE ${path}`, { token, headers: { 'if-match': several } })).status, 204);
 });
 
-test('of many changes of one version exactly one wins', async () => {
+test('of concurrent changes to one version exactly one succeeds', async () => {
   const { admin: token, siteId } = account;
   const team = await makeTeam(server, account, siteId);
   const answers = await Promise.all(
@@ -322,7 +322,7 @@ test('of many changes of one version exactly one wins', async () => {
   );
 });
 
-test('x-request-id is the caller’s where it is fit to be, and stands in the error', async () => {
+test('a valid x-request-id of the caller is kept and repeated in the error', async () => {
   const given = await call(server, 'GET /nowhere', { headers: { 'x-request-id': 'trace-1.2:3' } });
   assert.equal(given.headers.get('x-request-id'), 'trace-1.2:3');
   assert.equal(given.body.request_id, 'trace-1.2:3');
@@ -330,7 +330,7 @@ test('x-request-id is the caller’s where it is fit to be, and stands in the er
   assert.match(unfit.body.request_id, /^[\da-f-]{18}-\d+$/);
 });
 
-test('security headers are on every answer', async () => {
+test('every response has security headers', async () => {
   for (const path of ['/healthz', '/nowhere', '/docs']) {
     const { headers } = await call(server, `GET ${path}`);
     assert.equal(headers.get('x-content-type-options'), 'nosniff', path);
@@ -339,7 +339,7 @@ test('security headers are on every answer', async () => {
   }
 });
 
-test('half-open sockets are answered and let go', { timeout: 60_000 }, async () => {
+test('half-open sockets get a response and are closed', { timeout: 60_000 }, async () => {
   const short = await startTestServer();
   try {
     short.app.server.headersTimeout = 200;

@@ -11,47 +11,51 @@ import { migrate } from '../../packages/server/src/platform/migrations.ts';
 import { call, startTestServer, until, type TestServer } from '../support/server.ts';
 import { expectStatus, makeAccount, signIn, type TestAccount } from '../support/world.ts';
 
-test('a dead database is 503 at once, and everything goes on when it is back', { timeout: 120_000 }, async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'usher-fault-'));
-  let postgres = await startEmbeddedPostgres(dataDir, { fsync: 'off' });
-  const template = openDatabase(postgres.address, 2);
-  await migrate(template, ensureSigningKey);
-  await template.close();
-  const server = await startTestServer({}, postgres.address);
-  try {
-    const account = await makeAccount(server);
-    const read = async () => call(server, 'GET /sites', { token: account.admin });
-    const create = async () =>
-      call(server, 'POST /teams', { token: account.admin, body: { site_id: account.siteId, name: 'T' } });
-    expectStatus(await read(), 200);
+test(
+  'requests fail with 503 at once while the database is down, and succeed when it is back',
+  { timeout: 120_000 },
+  async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'usher-fault-'));
+    let postgres = await startEmbeddedPostgres(dataDir, { fsync: 'off' });
+    const template = openDatabase(postgres.address, 2);
+    await migrate(template, ensureSigningKey);
+    await template.close();
+    const server = await startTestServer({}, postgres.address);
+    try {
+      const account = await makeAccount(server);
+      const read = async () => call(server, 'GET /sites', { token: account.admin });
+      const create = async () =>
+        call(server, 'POST /teams', { token: account.admin, body: { site_id: account.siteId, name: 'T' } });
+      expectStatus(await read(), 200);
 
-    await postgres.stop();
-    await until(() => !server.feed.live);
-    const began = performance.now();
-    const answers = await Promise.all([...Array.from({ length: 20 }, read), ...Array.from({ length: 20 }, create)]);
-    assert.ok(performance.now() - began < 8_000, 'nobody waits long for a dead database');
-    for (const answer of answers) {
-      assert.equal(expectStatus(answer, 503).body.error, 'database_unavailable');
-      assert.equal(answer.headers.get('retry-after'), '2');
-      assert.doesNotMatch(JSON.stringify(answer.body), /ECONN|ENOENT|socket|postgres/i);
+      await postgres.stop();
+      await until(() => !server.changes.live);
+      const began = performance.now();
+      const answers = await Promise.all([...Array.from({ length: 20 }, read), ...Array.from({ length: 20 }, create)]);
+      assert.ok(performance.now() - began < 8_000, 'nobody waits long for a dead database');
+      for (const answer of answers) {
+        assert.equal(expectStatus(answer, 503).body.error, 'database_unavailable');
+        assert.equal(answer.headers.get('retry-after'), '2');
+        assert.doesNotMatch(JSON.stringify(answer.body), /ECONN|ENOENT|socket|postgres/i);
+      }
+      expectStatus(await call(server, 'GET /healthz'), 200);
+      expectStatus(await call(server, 'GET /readyz'), 503);
+      assert.match((await call(server, 'GET /metrics')).body, /usher_database_up 0/);
+
+      postgres = await startEmbeddedPostgres(dataDir, { fsync: 'off' });
+      await until(async () => (await read()).status === 200, 20_000);
+      await until(() => server.changes.live, 20_000);
+      expectStatus(await create(), 201);
+      expectStatus(await call(server, 'GET /sites', { token: await signIn(server, account.key) }), 200);
+    } finally {
+      await server[Symbol.asyncDispose]();
+      await postgres.stop();
+      rmSync(dataDir, { recursive: true, force: true });
     }
-    expectStatus(await call(server, 'GET /healthz'), 200);
-    expectStatus(await call(server, 'GET /readyz'), 503);
-    assert.match((await call(server, 'GET /metrics')).body, /usher_database_up 0/);
+  },
+);
 
-    postgres = await startEmbeddedPostgres(dataDir, { fsync: 'off' });
-    await until(async () => (await read()).status === 200, 20_000);
-    await until(() => server.feed.live, 20_000);
-    expectStatus(await create(), 201);
-    expectStatus(await call(server, 'GET /sites', { token: await signIn(server, account.key) }), 200);
-  } finally {
-    await server[Symbol.asyncDispose]();
-    await postgres.stop();
-    rmSync(dataDir, { recursive: true, force: true });
-  }
-});
-
-test('what was answered with 201 is there after the database was killed', { timeout: 120_000 }, async () => {
+test('a resource answered with 201 exists after the database was killed', { timeout: 120_000 }, async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'usher-fault-'));
   let postgres = await startEmbeddedPostgres(dataDir);
   const template = openDatabase(postgres.address, 2);
@@ -101,7 +105,7 @@ const answersBetweenKills = 10;
 const longestAnswerMs = 10_000;
 
 test(
-  'connections that are ended again and again: all are answered, each key acts once',
+  'while connections are killed repeatedly, every request gets a response and each idempotency key acts once',
   { timeout: 120_000 },
   async () => {
     await using server = await startTestServer();
@@ -127,7 +131,7 @@ test(
     assert.ok(storm.slowestMs < longestAnswerMs, `an answer took ${storm.slowestMs} ms`);
     assert.ok(storm.acknowledged.size >= stormWriters);
 
-    await until(() => server.feed.live);
+    await until(() => server.changes.live);
     const again = { token: account.admin, body: { site_id: account.siteId, name: 'after' } };
     const answers = await Promise.all(Array.from({ length: 40 }, async () => call(server, 'POST /teams', again)));
     for (const answer of answers) expectStatus(answer, 201);

@@ -153,7 +153,7 @@ function prepareFlood({ url, token, siteId, queueId }: FloodOrder) {
 const longestMs = isLong ? 600_000 : 120_000;
 
 test(
-  'one address at full speed: others find places in the queue, operators their feeds, and answers take no longer',
+  'a flood from one IP address keeps nobody else out of the queue or the feed and slows no response',
   { timeout: longestMs },
   async (t) => {
     await using cluster = await startCluster(1, { USHER_RATE_LIMIT_PER_TOKEN: '6000' });

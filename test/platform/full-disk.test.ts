@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { ensureSigningKey } from '../../packages/server/src/identity/signing-keys.ts';
 import { openDatabase } from '../../packages/server/src/platform/database.ts';
-import { DiskRoom } from '../../packages/server/src/platform/disk-room.ts';
+import { DiskWatch } from '../../packages/server/src/platform/disk-watch.ts';
 import { startEmbeddedPostgres } from '../../packages/server/src/platform/embedded-postgres.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import { migrate } from '../../packages/server/src/platform/migrations.ts';
@@ -25,21 +25,21 @@ const mebibyte = 1024 * 1024;
 function expectFull(answer: Answer): void {
   expectStatus(answer, 507);
   assert.equal(answer.body.error, 'insufficient_storage');
-  assert.match(answer.body.detail, /disk .* is full.*make room/);
+  assert.match(answer.body.detail, /disk .* is full.*Free space/);
   assert.equal(answer.headers.get('retry-after'), '10');
 }
 
-test('while its disk is full the embedded database takes no changes from anybody, and reads go on', async () => {
+test('while its disk is full the embedded database refuses all writes, and reads continue', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'usher-full-'));
   const postgres = await startEmbeddedPostgres(dataDir, { fsync: 'off' });
   const setUp = openDatabase(postgres.address, 2);
   await migrate(setUp, ensureSigningKey);
   await setUp.close();
   let free = 1_024 * mebibyte;
-  const room = new DiskRoom(dataDir, async () => free);
-  const writes = new WriteSwitch(postgres.address, room, createLog('silent'));
+  const disk = new DiskWatch(dataDir, async () => free);
+  const writes = new WriteSwitch(postgres.address, disk, createLog('silent'));
   await writes.set();
-  const server = await startTestServer({ dataDir }, postgres.address, {}, room);
+  const server = await startTestServer({ dataDir }, postgres.address, {}, disk);
   const readOnly = async (): Promise<unknown> =>
     (await server.database.sql`SELECT current_setting('default_transaction_read_only') AS now`)[0]?.['now'];
   try {
@@ -66,8 +66,8 @@ test('while its disk is full the embedded database takes no changes from anybody
 
     // A little is not enough: each write could be the one that fills it again.
     free = 140 * mebibyte;
-    await room.look();
-    assert.equal(room.isFull, true);
+    await disk.check();
+    assert.equal(disk.isFull, true);
     free = 200 * mebibyte;
     await until(async () => (await readOnly()) === 'off');
     await said(chat, chat.visitor, 'afterwards');
@@ -78,13 +78,13 @@ test('while its disk is full the embedded database takes no changes from anybody
   } finally {
     await server[Symbol.asyncDispose]();
     await writes.stop();
-    room.stop();
+    disk.stop();
     await postgres.stop();
     rmSync(dataDir, { recursive: true, force: true });
   }
 });
 
-test('a database of one’s own that says that its disk is full is 507', async () => {
+test('an external database with a full disk is answered with 507', async () => {
   await using server = await startTestServer();
   const { admin: token, siteId } = await makeAccount(server);
   await server.database.sql.unsafe(`
@@ -110,7 +110,7 @@ function smallDisk(t: TestContext, size: string): string | null {
 
 const secret = 'known-to-the-test-alone';
 
-test('a disk that fills up under load loses nothing, and all goes on by itself', { timeout: 240_000 }, async (t) => {
+test('a disk that fills up under load loses no data, and Usher recovers by itself', { timeout: 240_000 }, async (t) => {
   const disk = smallDisk(t, '420m');
   if (disk === null) return;
   const dataDir = join(disk, 'data');

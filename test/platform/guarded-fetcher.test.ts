@@ -53,7 +53,7 @@ async function failure(running: Promise<unknown>): Promise<string> {
   return error.reason;
 }
 
-test('an answer comes back whatever its status, and a redirect is an answer', async () => {
+test('a response is returned whatever its status, and redirects are not followed', async () => {
   let visits = 0;
   const port = await serve((request, response) => {
     visits += 1;
@@ -88,7 +88,7 @@ test('D8.9 forbidden addresses are not connected to: literal, in any spelling, o
   assert.equal(visits, 0);
 });
 
-test('a name is checked by what it means when it is connected to, and again with each connection', async () => {
+test('a name is checked by its addresses at connect time, for each connection', async () => {
   let visits = 0;
   const port = await serve((_request, response) => {
     visits += 1;
@@ -113,7 +113,7 @@ test('a name is checked by what it means when it is connected to, and again with
   assert.deepEqual([visits, asked.length], [2, 5]);
 });
 
-test('one bad address among good ones: none is connected to', async () => {
+test('a name with one forbidden address is not connected to', async () => {
   let visits = 0;
   const port = await serve((_request, response) => {
     visits += 1;
@@ -128,7 +128,7 @@ test('one bad address among good ones: none is connected to', async () => {
   assert.equal(visits, 0);
 });
 
-test('whoever is slow, endless, too large or not there is given up on', { timeout: 20_000 }, async () => {
+test('a slow, endless, too large or unreachable response is aborted', { timeout: 20_000 }, async () => {
   const port = await serve((request, response) => {
     if (request.url === '/silent') return;
     response.writeHead(200);
@@ -163,14 +163,14 @@ test('whoever is slow, endless, too large or not there is given up on', { timeou
   assert.equal(await failure(own.fetch(new URL(`http://127.0.0.1:${garbagePort}/`))), 'unreachable');
 });
 
-test('a certificate that nobody vouches for is not believed', async () => {
+test('an untrusted certificate is refused', async () => {
   let visits = 0;
   const port = await serve(() => (visits += 1), createTlsServer(selfSigned));
   assert.equal(await failure(fetcher().fetch(new URL(`https://127.0.0.1:${port}/`))), 'unreachable');
   assert.equal(visits, 0);
 });
 
-test('closing cuts off what is under way', async () => {
+test('close aborts running requests', async () => {
   let arrived = (): void => undefined;
   const here = new Promise<void>((resolve) => (arrived = resolve));
   const port = await serve(() => arrived());

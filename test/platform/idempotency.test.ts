@@ -23,7 +23,7 @@ async function countTeams(name: string): Promise<number> {
   return row?.count ?? -1;
 }
 
-test('D7.7 the same key and body gives the first answer', async () => {
+test('D7.7 a request with the same key and body gets the first answer', async () => {
   const key = randomUUID();
   const first = expectStatus(await createTeam(key), 201);
   const second = expectStatus(await createTeam(key), 201);
@@ -40,7 +40,7 @@ test('D7.7 the same key and body gives the first answer', async () => {
   assert.equal(await countTeams('Once'), 1);
 });
 
-test('D7.7 another body, or another route, with the key is refused', async () => {
+test('D7.7 the key with another body or another route is refused', async () => {
   const key = randomUUID();
   expectStatus(await createTeam(key, 'Body one'), 201);
   assert.equal(expectStatus(await createTeam(key, 'Body two'), 422).body.error, 'idempotency_key_reused');
@@ -53,7 +53,7 @@ test('D7.7 another body, or another route, with the key is refused', async () =>
   assert.equal(await countTeams('Body two'), 0);
 });
 
-test('of many at once, in two processes, one creates and all get its answer', async () => {
+test('of concurrent requests with one key in two processes, one creates and all get its answer', async () => {
   const other = await startTestServer({}, server.database.address);
   try {
     const key = randomUUID();
@@ -67,7 +67,7 @@ test('of many at once, in two processes, one creates and all get its answer', as
   }
 });
 
-test('a refusal changes nothing and leaves the key free', async () => {
+test('a refused request changes nothing, and its key can be used again', async () => {
   const key = randomUUID();
   const headers = { 'idempotency-key': key };
   const body = { name: 'A', email: 'taken@test' };
@@ -77,7 +77,7 @@ test('a refusal changes nothing and leaves the key free', async () => {
   expectStatus(await call(server, 'POST /operators', { token: account.admin, body, headers }), 201);
 });
 
-test('after a day the key is new', async () => {
+test('a key can be reused after a day', async () => {
   const key = randomUUID();
   const first = expectStatus(await createTeam(key, 'Daily'), 201);
   await server.database.sql`UPDATE idempotency_keys SET created_at = now() - interval '25 hours'`;
@@ -112,7 +112,7 @@ test('an answer with a secret is repeated, and cannot be read from the database'
   }
 });
 
-test('a publishable token is shared by strangers: none is given another’s answer', async () => {
+test('visitors who share a publishable token do not get each other’s answers', async () => {
   const { header } = await makeApplicationToken(server, account, 'publishable');
   const headers = { 'idempotency-key': '1' };
   const [mine, theirs] = [

@@ -68,7 +68,7 @@ test('the site is found in the path, the body, the query and the resource', asyn
   }
 });
 
-test('where no site is named all sites of the token count, and of several named ones all', async () => {
+test('all named sites must be lenient, or all sites of the token if none is named', async () => {
   const both = `site_ids[]=${easy}&site_ids[]=${account.siteId}`;
   expectStatus(await ask(`GET /queues?${both}&odd=1`), 422);
   expectStatus(await ask('GET /sites?odd=1'), 422);
@@ -97,7 +97,7 @@ test("the site of visitors and application tokens is the token's", async () => {
   assert.ok(isApplied(expectStatus(await visit(), 200)));
 });
 
-test('Prefer says more than the setting, in both directions', async () => {
+test('Prefer overrides the setting in both directions', async () => {
   const asked = { ...queueFields, site_id: easy, odd: 1 };
   expectStatus(await ask('POST /queues', asked, { headers: { prefer: 'handling=strict' } }), 422);
   const other = { ...queueFields, site_id: account.siteId, odd: 1 };
@@ -105,7 +105,7 @@ test('Prefer says more than the setting, in both directions', async () => {
   assert.ok(isApplied(expectStatus(answer, 201)));
 });
 
-test('the preference is read as RFC 7240 has it: the first of its name counts', () => {
+test('the first handling preference counts (RFC 7240)', () => {
   const cases: readonly (readonly [string | string[] | undefined, ReturnType<typeof preferredHandling>])[] = [
     [undefined, null],
     ['', null],
@@ -122,13 +122,13 @@ test('the preference is read as RFC 7240 has it: the first of its name counts', 
   for (const [header, expected] of cases) assert.equal(preferredHandling(header), expected, String(header));
 });
 
-test('whoever may not use the operation is told so, and not what they might have said', async () => {
+test('a caller without permission gets 403 and no violations', async () => {
   const manager = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
   expectStatus(await ask(`POST /webhooks`, { odd: 1 }, { token: manager.token }), 403);
   expectStatus(await call(server, 'POST /queues?odd=1'), 401);
 });
 
-test('a repeated request is answered as the first, with what was ignored', async () => {
+test('a repeated request gets the answer of the first, even with ignored fields', async () => {
   const headers = { 'idempotency-key': 'lenient-1', prefer: 'handling=lenient' };
   const body = { ...queueFields, site_id: account.siteId, odd: 1 };
   const first = expectStatus(await ask('POST /queues', body, { headers }), 201);
@@ -137,7 +137,7 @@ test('a repeated request is answered as the first, with what was ignored', async
   assert.deepEqual([isApplied(first), isApplied(again)], [true, true]);
 });
 
-test('thousands of unknown fields are refused at once, and a hundred of them told', async () => {
+test('thousands of unknown fields are refused at once, and a hundred of them are listed', async () => {
   const odd = Object.fromEntries(Array.from({ length: 15_000 }, (_, n) => [`odd${n}`, n]));
   const { details } = expectStatus(await ask('POST /queues', { ...odd, site_id: account.siteId }), 422).body;
   assert.equal(details.length, 100);

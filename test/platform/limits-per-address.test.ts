@@ -36,7 +36,7 @@ async function limit(server: Reached, { admin, siteId }: TestAccount, limits: Re
 const statusesOf = (answers: readonly { readonly status: number }[]): Record<number, number> =>
   Object.fromEntries([...Map.groupBy(answers, ({ status }) => status)].map(([status, same]) => [status, same.length]));
 
-test('one address creates 60 visitors a minute with a publishable token; others, and secret tokens, are not held up', async () => {
+test('one IP address may create 60 visitors a minute with a publishable token; other addresses and secret tokens are not limited by it', async () => {
   await using server = await startTestServer(behindProxy);
   const account = await makeAccount(server);
   const { header: page } = await makeApplicationToken(server, account, 'publishable');
@@ -63,7 +63,7 @@ test('one address creates 60 visitors a minute with a publishable token; others,
   assert.deepEqual(statusesOf(await makeVisitors(server, page, { count: 75, address: '198.51.100.8' })), { 200: 75 });
 });
 
-test('one address has ten places of a queue, exactly, whichever process is asked and however many ask at once', async () => {
+test('one IP address has exactly ten positions in a queue, across processes and concurrent requests', async () => {
   await using cluster = await startCluster(2, { USHER_TRUST_PROXY: '127.0.0.1' });
   const nodes = cluster.nodes.map((node) => cluster.reach(node));
   const [first] = nodes;
@@ -122,7 +122,7 @@ test('one address has ten places of a queue, exactly, whichever process is asked
   assert.ok(!JSON.stringify(line).includes('address'));
 });
 
-test('a proxy that is not trusted is warned of, once: all visitors would count as one address', async () => {
+test('an untrusted proxy is logged once as a warning', async () => {
   await using server = await startTestServer();
   for (let asked = 0; asked < 3; asked += 1) await call(server, 'GET /healthz', { headers: from(bystander) });
   const warnings = server.logged.filter((line) => line.includes('USHER_TRUST_PROXY is false'));
@@ -151,7 +151,7 @@ test('requests to operators count with the tickets of their address', async () =
   assert.equal(row?.['address_hash'], null);
 });
 
-test('all visitors of an address together have the requests of one; refusals come slower and slower', async () => {
+test('all visitors of one IP address share one limit, and refusals are throttled', async () => {
   await using server = await startTestServer({ ...behindProxy, rateLimitPerToken: 60 });
   const account = await makeAccount(server);
   const { header: page } = await makeApplicationToken(server, account, 'publishable');
@@ -174,7 +174,7 @@ test('all visitors of an address together have the requests of one; refusals com
   expectStatus(await look(other?.body.access_token, bystander), 200);
 });
 
-test('with ticket_needs_presence a ticket begins with a minute, and no sign of life counts for more than two', async () => {
+test('with ticket_needs_presence a ticket starts with a presence of one minute, and each renewal lasts two minutes at most', async () => {
   await using server = await startTestServer();
   const account = await makeAccount(server);
   const { admin, siteId } = account;

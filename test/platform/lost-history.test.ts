@@ -59,7 +59,7 @@ function resets(feed: OpenFeed): string[] {
   return feed.items.filter(({ type }) => type === 'feed.reset').map(({ data }) => data.reason);
 }
 
-test('after a failover that lost the last changes nobody is offered a visitor who is not there, and readers start anew', async () => {
+test('after a failover that lost the last changes no lost visitor is offered, and feed readers are reset', async () => {
   const [first, second] = [newDirectory(), newDirectory()];
   const primary = await startMigrated(first, 'usher');
   const address = { ...primary.address, database: 'usher' };
@@ -123,7 +123,7 @@ test('after a failover that lost the last changes nobody is offered a visitor wh
   }
 });
 
-test('an older backup that takes the place of the database in the same cluster begins an epoch: readers start anew, webhooks stay in order', async () => {
+test('an older backup restored into the same cluster begins a new epoch: feed readers are reset, webhooks stay in order', async () => {
   const first = newDirectory();
   const postgres = await startMigrated(first, 'usher');
   const admin = connect(postgres.address, { max: 1 });

@@ -41,7 +41,7 @@ function instantsOf(board: Board): Record<string, number | null> {
   return found;
 }
 
-test('a step of the clock moves every instant of a board, and the account', async () => {
+test('a step of the clock shifts every instant of a board and its account', async () => {
   await using server = await startTestServer();
   const own = await makeAccount(server);
   const affinity = { operator_affinity: { time_window_sec: 600 } };
@@ -95,7 +95,7 @@ test('a step of the clock moves every instant of a board, and the account', asyn
   }
 });
 
-test('a board is moved by the steps it has missed, and never left in the future', () => {
+test('a board is shifted by the steps it has missed and never left in the future', () => {
   const account = { turnedAt: 1_000_000, now: 1_000_500, shiftMs: 0, boardShiftMs: 0 };
   assert.equal(missedSteps(account), 0);
   assert.equal(missedSteps({ ...account, now: 400_500, shiftMs: -600_000 }), -600_000);

@@ -59,7 +59,7 @@ const both: DnsAnswer = { v4: ['192.0.2.1', '192.0.2.2'], v6: ['2001:0db8:0000:0
 
 /** At once: most of them wait for something to be given up. */
 suite('names of receivers', { concurrency: true }, () => {
-  test('a name has the addresses of both families, is asked for once at a time, and kept while its TTL says so', async () => {
+  test('a name resolves to both address families, by one lookup at a time, and is cached by its TTL', async () => {
     await using it = await resolving(() => both);
     const all = await Promise.all(
       Array.from({ length: 50 }, async (_, index) => it.addresses('a.test', `holder ${index}`)),
@@ -70,14 +70,14 @@ suite('names of receivers', { concurrency: true }, () => {
     assert.deepEqual(it.names.counts, { underWay: 0, waiting: 0 });
   });
 
-  test('a family that is not answered for does not hold up the other', async () => {
+  test('an address family without a response does not delay the other', async () => {
     await using it = await resolving(() => ({ v4: ['192.0.2.1'], v6: 'silent' }));
     const begun = performance.now();
     assert.deepEqual(await it.addresses('a.test'), ['192.0.2.1']);
     assert.ok(performance.now() - begun < 2_000);
   });
 
-  test('a name that does not resolve fails at once for a while, and is asked for again afterwards', async () => {
+  test('a failed lookup is cached for a while and then repeated', async () => {
     const answers: Record<string, DnsAnswer> = { 'no.test': 'absent', 'bad.test': 'failing', 'empty.test': {} };
     await using it = await resolving((name) => answers[name] ?? here);
     assert.deepEqual(await Promise.all(['no.test', 'bad.test', 'empty.test'].map(async (name) => it.code(name))), [
@@ -93,7 +93,7 @@ suite('names of receivers', { concurrency: true }, () => {
     await until(async () => (await it.code('no.test')) === 'resolved', 5_000);
   });
 
-  test('names that no server answers for are given up, a bounded number at a time, and delay nobody else', async () => {
+  test('lookups without a response time out, a bounded number at a time, and do not delay other holders', async () => {
     await using it = await resolving((name) => (name.startsWith('dead') ? 'silent' : here));
     await it.addresses('known.test');
     const begun = performance.now();
@@ -108,7 +108,7 @@ suite('names of receivers', { concurrency: true }, () => {
     assert.ok(performance.now() - begun < 5_000, 'a silent name took too long');
   });
 
-  test('a name that has resolved is used while it is asked for anew, and does not wait behind dead ones', async () => {
+  test('a cached name is used while it is looked up again, and does not wait behind dead names', async () => {
     let answer: DnsAnswer = { v4: ['192.0.2.1'], ttlSec: 1 };
     await using it = await resolving((name) => (name.startsWith('dead') ? 'silent' : answer));
     await it.addresses('known.test');
@@ -131,7 +131,7 @@ suite('names of receivers', { concurrency: true }, () => {
     assert.equal(it.names.isTrusted('known.test'), false);
   });
 
-  test('so many names of one holder wait, and no more', async () => {
+  test('the number of waiting names per holder is limited', async () => {
     await using it = await resolving(() => 'silent');
     for (let index = 0; index < 1_032; index += 1) it.names.prepare(`dead${index}.test`, 'one');
     await assert.rejects(it.names.resolve('more.test', 'one'), QueueFull);
@@ -140,7 +140,7 @@ suite('names of receivers', { concurrency: true }, () => {
     assert.deepEqual(await it.addresses('more.test', 'another'), ['192.0.2.1']);
   });
 
-  test('the hosts file and localhost are known without asking, and a changed file is noticed', async () => {
+  test('the hosts file and localhost need no DNS query, and a changed file is read again', async () => {
     const hosts = '# a comment\n192.0.2.7\tbuilder Builder.Local # why\n2001:db8::7 builder\nnot-an-address x.test\n';
     await using it = await resolving(() => 'absent', hosts);
     assert.deepEqual(await it.addresses('builder'), ['192.0.2.7', '2001:db8::7']);
@@ -181,7 +181,7 @@ suite('names of receivers', { concurrency: true }, () => {
       assert.throws(() => readConfig({ USHER_DNS_SERVERS: wrong }), /USHER_DNS_SERVERS must be/, wrong);
   });
 
-  test('what is no name does not resolve, and stopping cuts off what is under way', async () => {
+  test('an invalid name does not resolve, and close aborts running lookups', async () => {
     const it = await resolving(() => 'silent');
     assert.equal(await it.code(`${'x'.repeat(64)}.test`), 'EBADNAME');
     const begun = performance.now();

@@ -11,13 +11,13 @@ const least = 25;
 /** Requests have 2 connections, turns 4 and statistics 2. */
 const busyPools = 8;
 
-test('the least USHER_DATABASE_POOL leaves two connections for requests, the default ten', () => {
+test('the minimum of USHER_DATABASE_POOL leaves two connections for requests, the default leaves ten', () => {
   assert.equal(requestConnections(readConfig({ USHER_DATABASE_POOL: String(least) })), 2);
   assert.equal(requestConnections(readConfig({})), 10);
   assert.throws(() => readConfig({ USHER_DATABASE_POOL: String(least - 1) }), /from 25 to 250, not "24"/);
 });
 
-test('a process whose every statement waits has no more connections than USHER_DATABASE_POOL says', async () => {
+test('a process never opens more connections than USHER_DATABASE_POOL, even when every statement waits', async () => {
   await using cluster = await startCluster(1, { USHER_DATABASE_POOL: String(least) });
   const [node] = cluster.nodes;
   assert.ok(node !== undefined);

@@ -155,7 +155,7 @@ class Writers {
 }
 
 test(
-  'every request is answered while the database is silent, and everything goes on by itself when it speaks again',
+  'every request gets a response while the database is silent, and Usher recovers when the database responds again',
   { timeout: 240_000 },
   async (t) => {
     const { proxy, address, direct } = await proxied(t);
@@ -184,7 +184,7 @@ test(
       await until(async () => (await call(server, 'GET /readyz')).status === 200, longestRecoveryMs);
       await until(() => acknowledged.length > before + 4, longestRecoveryMs);
       t.diagnostic(`${how}: writes go on ${(performance.now() - began).toFixed(0)} ms after the database speaks again`);
-      await until(() => server.feed.live, longestRecoveryMs);
+      await until(() => server.changes.live, longestRecoveryMs);
       for (const [name, ask] of kinds) {
         const { status, body } = await ask();
         assert.ok(status < 500, `${name}: ${status} ${JSON.stringify(body)}`);

@@ -62,7 +62,7 @@ async function beginDownloads(count: number): Promise<Unread> {
   return { path, talk, responses: await Promise.all(Array.from({ length: count }, begin)) };
 }
 
-test('a caller sends 10 files at once at most; slow ones block neither the other side nor another engagement', async () => {
+test('a caller has at most 10 uploads at once; slow ones block neither the other side nor another engagement', async () => {
   const own = await startTalk(server);
   const before = onDisk(server.dataDir);
   const more = (): number => onDisk(server.dataDir).length - before.length;
@@ -82,7 +82,7 @@ test('a caller sends 10 files at once at most; slow ones block neither the other
   await until(() => more() === 3);
 });
 
-test('a caller has 10 downloads under way at most', async () => {
+test('a caller has at most 10 downloads at once', async () => {
   const { path, talk } = unread;
   const refused = await call(server, `GET ${path}`, { token: talk.visitor.token });
   // Not by expectStatus, which would show 24 MiB.
@@ -91,23 +91,19 @@ test('a caller has 10 downloads under way at most', async () => {
   expectStatus(await call(server, `HEAD ${path}`, { token: talk.operator.token }), 200);
 });
 
-test(
-  'after half a minute, who brings or takes nothing, or next to nothing, is cut off',
-  { timeout: 120_000 },
-  async () => {
-    for (const upload of [silent.upload, trickling]) {
-      const { status, body } = await upload.answer;
-      assert.deepEqual([status, body.error], [408, 'request_timeout']);
-      assert.match(body.detail, /^The file comes too slowly: less than 64 KiB in 30 s\. Send it again over a faster/);
-    }
-    assert.deepEqual(await listed(server, silent.talk), []);
+test('an upload or download with almost no traffic is aborted after half a minute', { timeout: 120_000 }, async () => {
+  for (const upload of [silent.upload, trickling]) {
+    const { status, body } = await upload.answer;
+    assert.deepEqual([status, body.error], [408, 'request_timeout']);
+    assert.match(body.detail, /^The upload is too slow: less than 64 KiB in 30 s\. Send it again over a faster/);
+  }
+  assert.deepEqual(await listed(server, silent.talk), []);
 
-    for (const pacer of pacers) clearInterval(pacer);
-    steady.end();
-    assert.equal((await steady.answer).status, 200, 'what comes slowly but steadily is taken');
+  for (const pacer of pacers) clearInterval(pacer);
+  steady.end();
+  assert.equal((await steady.answer).status, 200, 'what comes slowly but steadily is taken');
 
-    const { path, talk } = unread;
-    const again = async () => call(server, `HEAD ${path}`, { token: talk.visitor.token });
-    await until(async () => (await again()).status === 200, 60_000);
-  },
-);
+  const { path, talk } = unread;
+  const again = async () => call(server, `HEAD ${path}`, { token: talk.visitor.token });
+  await until(async () => (await again()).status === 200, 60_000);
+});

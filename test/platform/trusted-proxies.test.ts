@@ -49,7 +49,7 @@ async function guess(at: { readonly url: string } | undefined, entries = 1): Pro
 const limited = [401, 401, 429, 429];
 
 for (const trust of ['1', '127.0.0.1', 'loopback,10.0.0.0/8']) {
-  test(`USHER_TRUST_PROXY=${trust}: who forges X-Forwarded-For is counted by the address the proxy saw`, async () => {
+  test(`USHER_TRUST_PROXY=${trust}: a client that forges X-Forwarded-For is counted by the address that the proxy saw`, async () => {
     await using usher = await behind(trust, ['203.0.113.7', '203.0.113.8']);
     const [one, other] = usher.proxies;
     assert.deepEqual(await guess(one), limited);
@@ -67,14 +67,14 @@ test('two proxies, one behind the other, are two hops', async () => {
   }
 });
 
-test('a proxy that appends the port too does not make every connection another client', async () => {
+test('a port that a proxy appends does not make every connection a different client', async () => {
   for (const client of ['203.0.113.7', '[2001:db8::7]']) {
     await using usher = await behind('1', [client], true);
     assert.deepEqual(await guess(usher.proxies[0]), limited);
   }
 });
 
-test('without trusted proxies, or from an address that is not one of them, the headers are not believed', async () => {
+test('X-Forwarded headers are ignored unless they come from a trusted proxy', async () => {
   for (const trust of ['false', '10.0.0.5']) {
     await using usher = await behind(trust, []);
     assert.deepEqual(await guess(usher.server), limited);
@@ -95,7 +95,7 @@ test('the scheme of links is that of the nearest proxy, and nothing but http or 
   assert.match(expectStatus(direct, 400).body.detail, /X-Forwarded-Proto must be http or https/);
 });
 
-test('settings that cannot be meant are refused, with what to write instead', () => {
+test('invalid values of USHER_TRUST_PROXY are refused with the allowed values', () => {
   for (const value of ['0', '11', '-1', '1.5', '0.0.0.0/0', '::/0', '10.0.0.0/33', 'banana', '1,2', '10.0.0.5,']) {
     assert.throws(
       () => readConfig({ USHER_TRUST_PROXY: value }),

@@ -141,7 +141,7 @@ test('D6 a status turns with the minute, whether or not anybody looked in betwee
   const closes = Date.parse('2027-01-04T17:00:00+02:00');
   const status = async (queues: SiteQueues, now: number): Promise<string | undefined> =>
     (await queues.list(row.account_id, own.siteId, now))[0]?.status;
-  const watching = new SiteQueues(server.database.sql, server.feed, server.clock);
+  const watching = new SiteQueues(server.database.sql, server.changes, server.clock);
   for (const [now, expected] of [
     [opens - 1, 'closed'],
     [opens, 'opened'],
@@ -151,6 +151,6 @@ test('D6 a status turns with the minute, whether or not anybody looked in betwee
   ] as const) {
     assert.equal(await status(watching, now), expected, new Date(now).toISOString());
     // A process that was down until then sees the same at its first look.
-    assert.equal(await status(new SiteQueues(server.database.sql, server.feed, server.clock), now), expected);
+    assert.equal(await status(new SiteQueues(server.database.sql, server.changes, server.clock), now), expected);
   }
 });

@@ -18,7 +18,7 @@ async function withTurns(limits: Limits, run: (turns: Turns) => Promise<void>): 
   const sql = connect(server.database.address, { max: 2 });
   const turns = new Turns({
     sql,
-    feed: server.feed,
+    changes: server.changes,
     clock: server.clock,
     log: pino({ level: 'silent' }),
     onMoved: () => undefined,

@@ -16,23 +16,23 @@ import { hasSucceeded, validRequest, type ValidRequest } from '../support/valid-
 import { makeQueue, makeTeam } from '../support/world.ts';
 
 /**
- * The SQL of every route: each route is asked by each kind of caller that it admits, and each list with each parameter of its
- * query. All of it must succeed on the PostgreSQL of the test run: oldest-postgres.test.ts runs this file on the oldest one.
+ * Runs the SQL of every route: each kind of caller that a route admits calls it, and each list is read with each of its query
+ * parameters. All of it must succeed on the PostgreSQL of the test run: oldest-postgres.test.ts runs this file on the oldest one.
  */
 const cast = await forThisFile(openCast());
 
 /**
- * The SQL of a route may depend on what kind of caller asks; operators of every role are one kind, and application tokens
- * another. A public route does not look who asks.
+ * The SQL of a route may depend on the kind of caller. Operators of every role are one kind, and application tokens another.
+ * A public route does not depend on the caller.
  */
-const askers: readonly CallerKind[] = ['visitor', 'secret', 'super_manager'];
-const askersOf = ({ access }: DeclaredAccess): readonly CallerKind[] =>
-  access.public ? ['nobody'] : askers.filter((kind) => expected(access, kind) === 'allowed');
+const callerKinds: readonly CallerKind[] = ['visitor', 'secret', 'super_manager'];
+const callersOf = ({ access }: DeclaredAccess): readonly CallerKind[] =>
+  access.public ? ['nobody'] : callerKinds.filter((kind) => expected(access, kind) === 'allowed');
 
 const routes = (): DeclaredAccess[] => cast.server.app.declaredAccess.filter(({ method }) => method !== 'HEAD');
 
-/** The answer to a request, which must succeed; `mayRefuse`: or be refused, as long as it is no fault of the server. */
-async function ask(
+/** Sends a request that must succeed. With `mayRefuse` any status below 500 is accepted. */
+async function send(
   route: DeclaredAccess,
   { path, token, body, headers }: ValidRequest,
   { query, mayRefuse = false }: { readonly query: string; readonly mayRefuse?: boolean },
@@ -40,16 +40,16 @@ async function ask(
   const answer = await call(cast.server, `${route.method} ${path}${query}`, { token, body, headers });
   const isFine = hasSucceeded(route, answer.status) || (mayRefuse && answer.status < 500);
   const said = `${route.method} ${path}${query} was answered ${answer.status}: ${JSON.stringify(answer.body)}`;
-  assert.ok(isFine, `${said}\n${faults(cast)}`);
+  assert.ok(isFine, `${said}\n${loggedErrors(cast)}`);
   return answer.body;
 }
 
-/** What the server has logged about statements that PostgreSQL refused, and other faults of its own. */
-function faults({ server }: Cast): string {
+/** The errors that the server has logged, such as statements that PostgreSQL refused. */
+function loggedErrors({ server }: Cast): string {
   return server.logged.filter((line) => ['error', 'fatal'].includes(JSON.parse(line).level)).join('');
 }
 
-test('the run is on the PostgreSQL that it was asked for', async () => {
+test('the tests run on the requested version of PostgreSQL', async () => {
   const [row] = await cast.server.database.sql<{ major: number }[]>`
     SELECT current_setting('server_version_num')::integer / 10000 AS major`;
   if (process.env['TEST_POSTGRES'] === 'oldest') assert.equal(row?.major, oldestMajor);
@@ -59,35 +59,35 @@ test('the run is on the PostgreSQL that it was asked for', async () => {
 test('every route succeeds for each kind of caller that it admits', async (t) => {
   for (const route of routes()) {
     await t.test(`${route.method} ${route.url}`, async () => {
-      const kinds = askersOf(route);
+      const kinds = callersOf(route);
       assert.ok(kinds.length > 0, 'somebody may use the route');
       for (const kind of kinds) {
         const request = await validRequest(cast, route, { kind, targets: await makeTargets(cast, route, kind) });
-        await ask(route, request, request);
+        await send(route, request, request);
       }
     });
   }
-  assert.equal(faults(cast), '');
+  assert.equal(loggedErrors(cast), '');
 });
 
-test('every list succeeds with each parameter of its query', async (t) => {
+test('every list succeeds with each of its query parameters', async (t) => {
   const { paths } = (await call(cast.server, 'GET /openapi.json')).body;
   const ids = await queryIds();
   for (const route of routes()) {
     const path = route.url.replaceAll(/:(\w+)/g, '{$1}');
     const declared: Json[] = paths[path]?.[route.method.toLowerCase()]?.parameters ?? [];
     const parameters: QueryParameter[] = declared.filter((parameter) => parameter.in === 'query');
-    // What is deleted is gone by the second query.
+    // A deleted resource is gone at the second query.
     if (parameters.length === 0 || route.method === 'DELETE') continue;
     await t.test(`${route.method} ${route.url}`, async () => {
-      // From the one who may see most: the others may be refused some of what this one is given.
-      const [highest, ...others] = askersOf(route).toReversed();
+      // The values come from the caller who may see most; other callers may be refused some of them.
+      const [highest, ...others] = callersOf(route).toReversed();
       for (const kind of [highest ?? 'nobody', ...others]) {
         const mayRefuse = kind !== highest;
         const targets = await makeTargets(cast, route, kind);
         const request = await validRequest(cast, route, { kind, targets });
         const queries = queryVariants(parameters, { ...ids, ...targets.ids });
-        for (const query of queries) await ask(route, request, { query, mayRefuse });
+        for (const query of queries) await send(route, request, { query, mayRefuse });
         const has = (name: string): boolean => parameters.some((parameter) => parameter.name === name);
         const site = has('site_ids') ? `&site_ids[]=${cast.account.siteId}` : '';
         const day = 86_400_000;
@@ -97,22 +97,22 @@ test('every list succeeds with each parameter of its query', async (t) => {
       }
     });
   }
-  assert.equal(faults(cast), '');
+  assert.equal(loggedErrors(cast), '');
 });
 
-/** The second page of a list, by the address that the first one gives. Whoever may see most has two rows in every list. */
+/** Reads the second page of a list from `next_page`. The caller who may see most has two rows in every list. */
 async function followCursor(
   route: DeclaredAccess,
   request: ValidRequest,
   { first, mayRefuse }: { readonly first: string; readonly mayRefuse: boolean },
 ): Promise<void> {
-  const { next_page } = await ask(route, request, { query: first, mayRefuse });
+  const { next_page } = await send(route, request, { query: first, mayRefuse });
   if (mayRefuse && typeof next_page !== 'string') return;
   assert.equal(typeof next_page, 'string', 'there are two rows, so that there is a second page');
-  await ask(route, request, { query: new URL(next_page).search });
+  await send(route, request, { query: new URL(next_page).search });
 }
 
-/** Something of each kind that lists may be narrowed to. */
+/** One id of each kind that lists can filter by. */
 async function queryIds(): Promise<QueryIds> {
   const { server, account } = cast;
   const team_id = await makeTeam(server, account, account.siteId);
@@ -132,7 +132,7 @@ async function queryIds(): Promise<QueryIds> {
   };
 }
 
-test('housekeeping succeeds on what all of this has left behind', async () => {
+test('housekeeping succeeds on the data of these tests', async () => {
   const { sql } = cast.server.database;
   const logged: string[] = [];
   const sink = new Writable({
@@ -141,7 +141,7 @@ test('housekeeping succeeds on what all of this has left behind', async () => {
       done();
     },
   });
-  // Dropping destinations that nobody wants any more is the last of its work.
+  // Housekeeping deletes unused destinations last.
   const [last] = await sql`
     INSERT INTO destinations (id, account_id, origin, wanted_at)
     SELECT gen_random_uuid(), account_id, 'https://gone.example', now() - interval '1 year' FROM sites LIMIT 1

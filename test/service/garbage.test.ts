@@ -8,11 +8,11 @@ import { makeWebhook } from '../support/webhooks.ts';
 import { makePolicy, makeQueue, makeTeam, makeVisitor } from '../support/world.ts';
 
 /**
- * Generated garbage at every operation of the OpenAPI document: near misses of what its schema wants, and anything at
- * all. Whatever comes, the answer is one of ours and below 500.
+ * Sends generated garbage to every operation of openapi.json: near misses of its schema, and arbitrary values. The response must
+ * always be one that the interface describes, with a status below 500.
  */
 const isLong = process.env['PROVE'] !== undefined;
-/** In the long form more than 200,000 requests in all. */
+/** The long form sends more than 200,000 requests. */
 const runsPerOperation = isLong ? 1_600 : 40;
 
 const { server, account } = await openWorld();
@@ -54,7 +54,7 @@ const nastyNumber = fc.oneof(
 );
 const anything = fc.oneof(nastyText, nastyNumber, fc.boolean(), fc.constant(null), fc.jsonValue({ maxDepth: 4 }));
 
-/** Mostly what the schema asks for, now and then not. */
+/** Values that mostly fit the schema. */
 function fromSchema(schema: Json): fc.Arbitrary<unknown> {
   if (schema === undefined) return anything;
   if (schema.$ref !== undefined) return fromSchema(schemas[schema.$ref.split('/').at(-1)]);
@@ -118,7 +118,7 @@ test('no garbage makes an operation answer with a 5xx', { timeout: isLong ? 3_60
   assert.ok(operations.length > 20);
   const statuses = new Map<number, number>();
   for (const { path, method, operation } of operations) {
-    // The token must survive: what ends it is tried with tokens that are none.
+    // The token must stay valid, so operations that revoke it are called with invalid tokens.
     const token = path.endsWith('/sessions/current') ? 'none' : account.admin;
     await t.test(`${method} ${path}`, async () => {
       const parameters: Json[] = operation.parameters ?? [];
@@ -162,7 +162,7 @@ test('no garbage makes an operation answer with a 5xx', { timeout: isLong ? 3_60
       );
     });
   }
-  // Garbage that is all refused at the door would prove nothing of what lies behind it.
+  // If validation refused all garbage, the test would not reach the handlers.
   for (const status of [200, 201, 404, 422])
     assert.ok((statuses.get(status) ?? 0) >= 5, `few ${status}: ${JSON.stringify([...statuses])}`);
   assert.equal((await call(server, 'GET /sites', { token: account.admin })).status, 200);

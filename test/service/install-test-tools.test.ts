@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { installMissing, isRequired, type Tool } from '../../scripts/install-test-tools.ts';
 
-/** A machine on which some commands bring a tool, and the commands that were run there. */
-function machine(brings: Readonly<Record<string, string>>) {
+/** A fake machine on which some commands install a tool; it records the commands. */
+function fakeMachine(installs: Readonly<Record<string, string>>) {
   const installed = new Set<string>();
   const ran: string[] = [];
   const run = (command: readonly string[]): void => {
     const text = command.join(' ');
     ran.push(text);
-    if (brings[text] !== undefined) installed.add(brings[text]);
+    if (installs[text] !== undefined) installed.add(installs[text]);
   };
   const tool = (name: string, ways: readonly string[]): Tool => ({
     name,
@@ -20,8 +20,8 @@ function machine(brings: Readonly<Record<string, string>>) {
   return { installed, ran, run, tool };
 }
 
-test('a missing tool is installed by the first way that brings it, and the lists of apt are fetched once', () => {
-  const { ran, run, tool } = machine({ 'apt-get install b': 'browser', 'apt-get install pool': 'pool' });
+test('a missing tool is installed by the first command that provides it, and the package lists of apt are fetched once', () => {
+  const { ran, run, tool } = fakeMachine({ 'apt-get install b': 'browser', 'apt-get install pool': 'pool' });
   const browser = tool('browser', ['fetch it', 'apt-get install a', 'apt-get install b', 'apt-get install c']);
   const missing = installMissing([browser, tool('pool', ['apt-get install pool'])], true, run);
   assert.deepEqual(missing, []);
@@ -34,15 +34,15 @@ test('a missing tool is installed by the first way that brings it, and the lists
   ]);
 });
 
-test('nothing is run for a tool that is there', () => {
-  const { installed, ran, run, tool } = machine({});
+test('no command runs for a tool that is installed', () => {
+  const { installed, ran, run, tool } = fakeMachine({});
   installed.add('pool');
   assert.deepEqual(installMissing([tool('pool', ['apt-get install pool'])], true, run), []);
   assert.deepEqual(ran, []);
 });
 
-test('without apt a tool that only apt brings stays missing, and is named', () => {
-  const { ran, run, tool } = machine({ 'apt-get install pool': 'pool' });
+test('without apt a tool that only apt provides stays missing and is named', () => {
+  const { ran, run, tool } = fakeMachine({ 'apt-get install pool': 'pool' });
   const missing = installMissing([tool('pool', ['apt-get install pool'])], false, run);
   assert.deepEqual(
     missing.map(({ name }) => name),
@@ -51,8 +51,8 @@ test('without apt a tool that only apt brings stays missing, and is named', () =
   assert.deepEqual(ran, []);
 });
 
-test('a run without an optional tool fails in CI alone', () => {
-  const { tool } = machine({});
+test('a missing optional tool fails the run only in CI', () => {
+  const { tool } = fakeMachine({});
   const pool = tool('pool', []);
   const optional: Tool = { ...tool('browser', []), isOptional: true };
   assert.deepEqual(

@@ -8,7 +8,7 @@ const pages = [
   ...readdirSync('docs', { recursive: true, encoding: 'utf8' }).map((file) => join('docs', file)),
 ].filter((file) => file.endsWith('.md'));
 
-/** Targets of links and pictures, outside of code. */
+/** The targets of links and images outside code blocks. */
 function linksOf(page: string): string[] {
   const prose = readFileSync(page, 'utf8')
     .replaceAll(/^ *```[\s\S]*?^ *```/gm, '')
@@ -29,7 +29,7 @@ function anchorsOf(page: string): Set<string> {
   );
 }
 
-/** What is wrong with a link; `null`: nothing, or it leads to another site or to a path of a running server. */
+/** What is wrong with a link; `null` if it is valid, or leads to another site or to a path of a running server. */
 function faultOf(page: string, link: string): string | null {
   if (/^(?:[a-z]+:|\/)/.test(link)) return null;
   const [path = '', anchor] = link.split('#');

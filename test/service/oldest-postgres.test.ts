@@ -9,14 +9,14 @@ import { temporaryDirectory } from '../support/process.ts';
 import { startTestPostgres } from '../support/test-postgres.ts';
 
 /**
- * Test files once more, on the oldest PostgreSQL that Usher supports. The short form is the SQL of every route, and a test of
- * each kind of work that no route does; the long form is every test that needs no browser, and the long form of the generated requests.
+ * Runs tests again on the oldest PostgreSQL that Usher supports. The short form runs the SQL of every route and one test of each
+ * kind of background work. The long form runs every test that needs no browser, and the long form of the garbage test.
  */
 const isLong = process.env['PROVE'] !== undefined;
 const longestMs = isLong ? 1_800_000 : 240_000;
 
-/** Work behind the routes: a test in which it is done. */
-const behindRoutes: Readonly<Record<string, readonly string[]>> = {
+/** Tests of background work, named by the beginning of their names. */
+const backgroundWork: Readonly<Record<string, readonly string[]>> = {
   'test/webhooks/delivery.test.ts': [
     'an event is sent as it is stored, with the method, the headers and a signature that holds',
   ],
@@ -42,14 +42,18 @@ after(async () => {
   directory.remove();
 });
 
-interface Run {
+interface RunOptions {
   readonly names?: readonly string[];
   readonly form?: 'short' | 'long';
 }
 
-/** Runs the files in processes of their own and prints their figures; answers how many tests passed. All of them must. */
-async function runOnOldest(files: readonly string[], signal: AbortSignal, { names = [], form = 'short' }: Run = {}) {
-  // A test runner that finds NODE_TEST_CONTEXT takes itself for a test file of another.
+/** Runs the files in separate processes and prints their figures; returns how many tests passed. All of them must pass. */
+async function runOnOldest(
+  files: readonly string[],
+  signal: AbortSignal,
+  { names = [], form = 'short' }: RunOptions = {},
+) {
+  // With NODE_TEST_CONTEXT set, a test runner behaves as a test file of another runner.
   const { NODE_TEST_CONTEXT: _context, PROVE: seed, ...others } = process.env;
   const inherited = form === 'long' ? { ...others, PROVE: seed } : others;
   const patterns = names.map((name) => `--test-name-pattern=/^${name.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&')}/`);
@@ -84,15 +88,15 @@ if (isLong) {
     assert.ok((await runOnOldest(['test/service/every-route.test.ts'], t.signal)) > 100);
   });
 
-  test('the work behind the routes is done on the oldest PostgreSQL', { timeout: longestMs }, async (t) => {
-    for (const [file, names] of Object.entries(behindRoutes))
+  test('background work runs on the oldest PostgreSQL', { timeout: longestMs }, async (t) => {
+    for (const [file, names] of Object.entries(backgroundWork))
       for (const name of names)
         assert.ok(
           readFileSync(file, 'utf8').includes(`test('${name}`),
           `choose another test of ${file} than "${name}"`,
         );
-    const names = Object.values(behindRoutes).flat();
-    const passed = await runOnOldest(Object.keys(behindRoutes), t.signal, { names });
+    const names = Object.values(backgroundWork).flat();
+    const passed = await runOnOldest(Object.keys(backgroundWork), t.signal, { names });
     t.diagnostic(`${passed} tests passed, of ${names.length} that were named`);
     assert.ok(passed >= names.length);
   });

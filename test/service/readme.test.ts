@@ -18,7 +18,7 @@ test('docs/guide/settings.md lists every setting with its default and meaning', 
   assert.deepEqual(listed, [...settings]);
 });
 
-/** The shell blocks of a page, with the server and the key of a test in place of the reader's. */
+/** The shell blocks of a page, with the URL and the key of the test server. */
 function scriptOf(page: string, server: { url: string }, key: { id: string; secret: string }): string {
   return [...page.matchAll(/```sh\n([\s\S]*?)```/g)]
     .map(([, block = '']) => block)
@@ -31,7 +31,7 @@ test('the five minutes of the README work as they are written', async () => {
   await using server = await startTestServer();
   const account = await makeAccount(server);
   const section = readme.slice(readme.indexOf('## Five minutes'), readme.indexOf('## Why Usher'));
-  // The reader ends the feed by Ctrl-C, the test by a time limit, which curl reports as an error.
+  // Readers stop the feed with Ctrl-C; the test stops it with a time limit, which curl reports as an error.
   const script = scriptOf(section, server, account.key).replace('curl -sN ', 'curl -sN --max-time 3 ');
   const { stdout } = await promisify(execFile)('bash', ['-uc', `${script}\nexit 0`]);
   assert.ok(stdout.includes(account.siteId), stdout);
@@ -44,7 +44,7 @@ test('the first steps of the guide work as they are written', async () => {
     const account = await makeAccount(server);
     const script = scriptOf(firstSteps, server, account.key)
       .replaceAll('3456', String(await freePort()))
-      // A line each, written with what it ends: the feed is printed beside them.
+      // Each response is written as one line including its line feed, because the feed prints at the same time.
       .replaceAll(/^curl /gm, String.raw`curl -w '\n' `);
     const { stdout } = await promisify(execFile)('bash', ['-euc', script]);
     const lines = stdout.split('\n').filter((line) => line !== '');
@@ -63,7 +63,7 @@ test('the first steps of the guide work as they are written', async () => {
     assert.equal(accepted.queue_ticket_id, ticket.id);
     assert.equal(engagements.engagements[0].id, accepted.engagement_id);
     assert.equal(message.status, 'sent');
-    // Things that have moved just before may be shown once more.
+    // Resources that changed shortly before may be shown once more.
     assert.deepEqual(
       heard.filter((type) => !type.endsWith('.state')),
       ['feed.open', 'engagement.chat.message'],

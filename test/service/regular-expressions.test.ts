@@ -7,25 +7,24 @@ import { safeName } from '../../packages/server/src/engagements/files/file-name.
 import type { Json } from '../support/server.ts';
 
 /**
- * A regular expression that takes more than linear time lets one caller stop the process: nothing else runs meanwhile. No
- * length limit is relied on here: Ajv reports all errors of a body, so it matches a pattern also where `maxLength` failed
- * already, and a body may have 1 MiB.
+ * A regular expression that takes more than linear time lets one caller block the whole process. A length limit does not help:
+ * Ajv reports all errors of a body, so it matches a pattern even after `maxLength` failed, and a body may have 1 MiB.
  */
-interface Found {
+interface FoundExpression {
   readonly where: string;
   readonly source: string;
   readonly flags: string;
 }
 
-/** Built from parts when the program runs. Each has been checked by hand, or its parts are patterns in openapi.json. */
+/** Expressions built at run time. Each was checked by hand, or is built from patterns in openapi.json. */
 const builtAtRunTime = [
-  // A pattern that is in openapi.json too.
+  // This pattern is also in openapi.json.
   'packages/console/src/pages/sites/draft.ts',
   // Digits with bounds, between dashes.
   'packages/server/src/feed/position.ts',
-  // The addresses of routes: `[^/]+` between slashes, so every character has one way to match.
+  // The paths of routes: `[^/]+` between slashes, so every character has one way to match.
   'packages/server/src/platform/create-app.ts',
-  // Two patterns that are in openapi.json too.
+  // These two patterns are also in openapi.json.
   'packages/server/src/schedules/business-hours.ts',
 ];
 
@@ -40,8 +39,8 @@ function walk(node: Json, visit: (node: Json) => void): void {
   for (const child of Object.values(node)) walk(child, visit);
 }
 
-function inSources(): { readonly literals: Found[]; readonly builders: string[] } {
-  const literals: Found[] = [];
+function inSources(): { readonly literals: FoundExpression[]; readonly builders: string[] } {
+  const literals: FoundExpression[] = [];
   const builders = new Set<string>();
   for (const file of sources) {
     const text = readFileSync(file, 'utf8');
@@ -58,17 +57,17 @@ function inSources(): { readonly literals: Found[]; readonly builders: string[] 
   return { literals, builders: [...builders].toSorted() };
 }
 
-/** Ajv makes its patterns with the flag `u`. */
-function inSchemas(): Found[] {
-  const found: Found[] = [];
+/** Ajv compiles patterns with the flag `u`. */
+function inSchemas(): FoundExpression[] {
+  const found: FoundExpression[] = [];
   walk(JSON.parse(readFileSync('openapi.json', 'utf8')), ({ pattern }) => {
     if (typeof pattern === 'string') found.push({ where: 'openapi.json', source: pattern, flags: 'u' });
   });
   return found;
 }
 
-/** What is wrong with it: more than one way to match, or to begin to match, the same characters. */
-function faultsOf({ where, source, flags }: Found): string[] {
+/** Reports expressions with more than one way to match, or to begin to match, the same characters. */
+function faultsOf({ where, source, flags }: FoundExpression): string[] {
   return analyse({ source, flags }).reports.map(
     ({ type, exponential }) =>
       `${where}: /${source}/${flags} takes ${exponential ? 'exponential' : 'quadratic'} time (${type})`,
@@ -93,7 +92,7 @@ test('the check finds expressions that take quadratic and exponential time', () 
   );
 });
 
-test('a long name is made safe in linear time', () => {
+test('a long name is sanitised in linear time', () => {
   const dots = '.'.repeat(30_000);
   const begun = process.cpuUsage();
   assert.equal(safeName(`a.txt${dots}`), 'a.txt');

@@ -7,12 +7,12 @@ import { expectStatus, makeAccount, makeVisitor } from '../support/world.ts';
 
 const server = await forThisFile(startTestServer());
 
-test('openapi.json is what the routes are; run `npm run openapi` after changing them', async () => {
+test('openapi.json matches the routes; run `npm run openapi` after changing them', async () => {
   const { body } = expectStatus(await call(server, 'GET /openapi.json'), 200);
   assert.deepEqual(body, JSON.parse(readFileSync('openapi.json', 'utf8')));
 });
 
-test('openapi.json is OpenAPI 3.1 with a place for webhooks, every reference resolved and every operation described', async () => {
+test('openapi.json is OpenAPI 3.1 with webhooks, every reference resolves and every operation is described', async () => {
   const { body } = await call(server, 'GET /openapi.json');
   assert.match(body.openapi, /^3\.1\./);
   assert.equal(typeof body.webhooks, 'object');
@@ -30,7 +30,7 @@ test('openapi.json is OpenAPI 3.1 with a place for webhooks, every reference res
   }
 });
 
-test('the reference has every operation, schema and error, and needs nothing from elsewhere', async () => {
+test('the reference page has every operation, schema and error, and loads nothing from other servers', async () => {
   const { body, headers } = expectStatus(await call(server, 'GET /docs'), 200);
   assert.match(headers.get('content-type') ?? '', /^text\/html/);
   const { body: api } = await call(server, 'GET /openapi.json');
@@ -43,7 +43,7 @@ test('the reference has every operation, schema and error, and needs nothing fro
   expectStatus(await call(server, 'GET /docs/style.css'), 200);
 });
 
-test('/metrics tells of requests, the database and the process', async () => {
+test('/metrics reports requests, the database and the process', async () => {
   await call(server, 'GET /healthz');
   await call(server, 'GET /nowhere/at/all');
   const { body } = expectStatus(await call(server, 'GET /metrics'), 200);
@@ -57,7 +57,7 @@ test('/metrics tells of requests, the database and the process', async () => {
   assert.match(body, /process_resident_memory_bytes \d+/);
 });
 
-test('one wide line a request, without anything personal', async () => {
+test('each request is one log line without personal data', async () => {
   const account = await makeAccount(server);
   const visitor = await makeVisitor(server, account);
   const path = `/sites/${account.siteId}/visitors/${visitor.id}`;
@@ -82,7 +82,7 @@ test('one wide line a request, without anything personal', async () => {
   });
 });
 
-test('/readyz needs the schema this program knows', async () => {
+test('/readyz fails unless the database has the schema version of this program', async () => {
   expectStatus(await call(server, 'GET /readyz'), 200);
   await server.database.sql`INSERT INTO migrations (number, file) VALUES (9999, 'future.sql')`;
   assert.equal(expectStatus(await call(server, 'GET /readyz'), 503).body.error, 'database_unavailable');

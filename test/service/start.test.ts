@@ -42,7 +42,7 @@ function start(options: Partial<Parameters<typeof launch>[0]> = {}): UsherProces
   return usher;
 }
 
-/** It ended by itself, with one line that says what to do and nothing else. */
+/** Asserts that the process exited with a single line that says what to do. */
 async function assertRefusal(usher: UsherProcess, line: RegExp): Promise<void> {
   assert.equal(await usher.ended(), 1, usher.output + usher.errors);
   assert.match(usher.errors, line);
@@ -50,13 +50,13 @@ async function assertRefusal(usher: UsherProcess, line: RegExp): Promise<void> {
   assert.equal(usher.output, '');
 }
 
-/** What the welcome tells to paste, pasted. */
+/** Runs the command that the start-up text suggests. */
 function paste(usher: UsherProcess): unknown {
   const command = usher.output.slice(usher.output.indexOf('curl'));
   return JSON.parse(execFileSync('sh', ['-c', command], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
 }
 
-test('the first start says where, and prints a key and a command that works; later ones keep the key to themselves', async () => {
+test('the first start prints its URL, a key and a working command; later starts do not print the key', async () => {
   const first = await start().ready();
   assert.match(first.output, new RegExp(`API +${first.url}\n`));
   assert.match(first.output, new RegExp(`Docs +${first.url}/docs\n`));
@@ -75,14 +75,14 @@ test('the first start says where, and prints a key and a command that works; lat
   expectStatus(await call(second, 'GET /sites', { token }), 200);
 });
 
-/** What is behind the # of the link in what was printed. */
+/** The fragment of the printed link. */
 function linkIn(printed: string, url: string): string {
   const [, token] = new RegExp(`${url}/console/sign-in#(\\S+)`).exec(printed) ?? [];
   assert.ok(token, printed);
   return token;
 }
 
-test('every start prints a link that signs in once, as the first super_manager', async () => {
+test('every start prints a single-use link that signs in as the first super_manager', async () => {
   const enter = async (usher: UsherProcess, link: string): Promise<Answer> =>
     call(usher, 'POST /operator_authentication/sessions', { body: { link } });
   const first = await start().ready();
@@ -115,7 +115,7 @@ test('every start prints a link that signs in once, as the first super_manager',
   assert.match((await printed('--help')).output, /usher sign-in-link \[--operator/);
 });
 
-test('where the database is the user’s own, the start that makes the first account prints the link, and no later one', async () => {
+test('with an external database only the start that creates the first account prints a sign-in link', async () => {
   const address = await emptyDatabase();
   assert.ok(address.kind === 'socket');
   const environment = {
@@ -126,12 +126,12 @@ test('where the database is the user’s own, the start that makes the first acc
   const link = linkIn(first.output, 'https://help.example.com');
   assert.doesNotMatch(first.output, /USHER_TRUST_PROXY/);
   const second = await start({ environment: { ...environment, USHER_TRUST_PROXY: 'true' } }).ready();
-  assert.match(second.output, /"level":"warn".*USHER_TRUST_PROXY=true believes .* Set it to the number of proxies/);
+  assert.match(second.output, /"level":"warn".*USHER_TRUST_PROXY=true trusts .* Set it to the number of proxies/);
   assert.doesNotMatch(second.output, /sign-in|usl_/);
   expectStatus(await call(second, 'POST /operator_authentication/sessions', { body: { link } }), 201);
 });
 
-test('D9.3 the settings choose the first key, and change it', async () => {
+test('D9.3 the settings choose the first key and can change it', async () => {
   const environment = { USHER_ADMIN_KEY_ID: 'admin', USHER_ADMIN_KEY_SECRET: 'correct-horse-battery' };
   const first = await start({ environment }).ready();
   assert.doesNotMatch(first.output, /secret|correct-horse/);
@@ -152,11 +152,11 @@ test('D9.3 the settings choose the first key, and change it', async () => {
   }).ready();
   expectStatus(await signIn(second, 'correct-horse-battery'), 401);
   expectStatus(await signIn(second, 'another-long-secret'), 200);
-  // Who signed in with the old one is signed out.
+  // Tokens obtained with the old key are invalid.
   expectStatus(await exchange(second), 401);
 });
 
-test('wrong settings are one line each, and touch nothing', async (t) => {
+test('an invalid setting is reported in one line, and nothing is created', async (t) => {
   const cases: [Record<string, string>, RegExp][] = [
     [{ PORT: 'http' }, /PORT must be a whole number from 0 to 65535, not "http"/],
     [{ PORT: '70000' }, /PORT must be/],
@@ -187,30 +187,30 @@ test('wrong settings are one line each, and touch nothing', async (t) => {
   }
 });
 
-test('a taken port is one line, before a database is made', async () => {
+test('a port in use is reported in one line before a database is created', async () => {
   const port = await freePort();
   const holder = createServer().listen(port, '127.0.0.1');
   try {
-    await assertRefusal(start({ port }), new RegExp(`Port ${port} on 127.0.0.1 is taken`));
+    await assertRefusal(start({ port }), new RegExp(`Port ${port} on 127.0.0.1 is in use`));
     assert.equal(existsSync(dataDir), false);
   } finally {
     holder.close();
   }
 });
 
-test('a data directory that cannot be written to is one line', async () => {
+test('a data directory that is not writable is reported in one line', async () => {
   writeFileSync(dataDir, 'a file where a directory should be');
   await assertRefusal(start(), /The data directory .* cannot be written to \(\w+\)/);
 });
 
-test('a database that cannot be reached is one line, without its password', async () => {
+test('an unreachable database is reported in one line without its password', async () => {
   const port = await freePort();
   const usher = start({ environment: { DATABASE_URL: `postgres://me:hunter2@127.0.0.1:${port}/x` } });
   await assertRefusal(usher, new RegExp(`The database at 127.0.0.1:${port}/x cannot be reached \\(ECONNREFUSED\\)`));
   assert.doesNotMatch(usher.errors, /hunter2/);
 });
 
-test('a schema newer than the program is one line, and is left alone', async () => {
+test('a schema newer than the program is reported in one line and not changed', async () => {
   const first = await start().ready();
   const sql = connect(
     { kind: 'socket', directory: join(dataDir, 'run'), user: 'usher', database: 'postgres' },
@@ -223,7 +223,7 @@ test('a schema newer than the program is one line, and is left alone', async () 
   assert.equal(databaseProcess(dataDir), null);
 });
 
-test('SIGTERM and SIGINT end it cleanly, also while requests run, and leave no database behind', async () => {
+test('SIGTERM and SIGINT stop Usher cleanly, even while requests run, and leave no database running', async () => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     const usher = await start().ready();
     const running = Array.from({ length: 20 }, async () =>
@@ -240,7 +240,7 @@ test('SIGTERM and SIGINT end it cleanly, also while requests run, and leave no d
   }
 });
 
-test('npm start ends as cleanly when npm is told to', async () => {
+test('npm start stops cleanly when npm gets a signal', async () => {
   const port = await freePort();
   const npm = spawn('npm', ['start'], {
     env: { ...process.env, PORT: String(port), USHER_DATA_DIR: dataDir },
@@ -256,7 +256,7 @@ test('npm start ends as cleanly when npm is told to', async () => {
   await assert.rejects(call(usher, 'GET /healthz'), TypeError);
 });
 
-test('after SIGKILL the next start stops the database left behind and has everything', async () => {
+test('after SIGKILL the next start stops the leftover database and loses no data', async () => {
   const first = await start().ready();
   const { token } = paste(first) as { token: string };
   const site = expectStatus(await call(first, 'POST /sites', { token, body: { name: 'Survivor' } }), 201).body;
@@ -269,7 +269,7 @@ test('after SIGKILL the next start stops the database left behind and has everyt
   assert.ok(body.sites.some(({ id }: { id: string }) => id === site.id));
 });
 
-test('after both were killed, and the process number was given to another program, it starts', async () => {
+test('Usher starts after it and its database were killed and another program got the process id', async () => {
   const first = await start().ready();
   const database = databaseProcess(dataDir);
   assert.ok(database);
@@ -281,20 +281,20 @@ test('after both were killed, and the process number was given to another progra
   await start().ready();
 });
 
-test('a second Usher on the same data directory is refused, and the first goes on', async () => {
+test('a second Usher on the same data directory is refused, and the first keeps running', async () => {
   const first = await start().ready();
   await assertRefusal(start(), /The data directory is in use by another Usher \(usher \d+\)/);
   expectStatus(await call(first, 'GET /readyz'), 200);
 });
 
-test('a start that is killed while it makes the database leaves nothing half done', async () => {
+test('a start that is killed while it creates the database leaves no partial database', async () => {
   const usher = start();
   await until(() => existsSync(dataDir) && readdirSync(dataDir).some((name) => name.endsWith('.new')), 20_000);
   await usher.stop('SIGKILL');
   await start().ready();
 });
 
-test('if the embedded database is killed, Usher starts it again and has everything', async () => {
+test('if the embedded database is killed, Usher restarts it and loses no data', async () => {
   const usher = await start().ready();
   const database = databaseProcess(dataDir);
   assert.ok(database);
@@ -310,18 +310,22 @@ test('if the embedded database is killed, Usher starts it again and has everythi
 
 // All attempts with their pauses take half a minute.
 if (process.env['PROVE'] !== undefined)
-  test('if the embedded database cannot be started again, Usher says why and ends', { timeout: 120_000 }, async () => {
-    const usher = await start().ready();
-    const database = databaseProcess(dataDir);
-    assert.ok(database);
-    renameSync(join(dataDir, 'postgres/global/pg_control'), join(dataDir, 'pg_control'));
-    process.kill(database, 'SIGKILL');
-    assert.equal(await usher.ended(), 1);
-    assert.match(usher.output, /"attempt":6,"of":6/);
-    assert.match(usher.output, /could not be started again: .*pg_control/);
-  });
+  test(
+    'if the embedded database cannot be restarted, Usher reports the reason and exits',
+    { timeout: 120_000 },
+    async () => {
+      const usher = await start().ready();
+      const database = databaseProcess(dataDir);
+      assert.ok(database);
+      renameSync(join(dataDir, 'postgres/global/pg_control'), join(dataDir, 'pg_control'));
+      process.kill(database, 'SIGKILL');
+      assert.equal(await usher.ended(), 1);
+      assert.match(usher.output, /"attempt":6,"of":6/);
+      assert.match(usher.output, /could not be restarted: .*pg_control/);
+    },
+  );
 
-test('DATABASE_URL: several processes starting at once share one database, and none is started', async () => {
+test('with DATABASE_URL several processes that start at once share one database and start none of their own', async () => {
   const address = await emptyDatabase();
   assert.ok(address.kind === 'socket');
   const url = `postgres://usher@localhost/${address.database}?host=${encodeURIComponent(address.directory)}`;
@@ -345,7 +349,7 @@ test(
   'as an ordinary user it needs no root',
   { skip: process.getuid?.() !== 0 && 'this run is not root to begin with' },
   async () => {
-    // The clone must be readable for that user; where it lies in a closed home, root's own start (above) is what is tried.
+    // That user must be able to read the clone. If the clone is in a closed home, only root's own start (above) is tested.
     const nobody = { uid: 65_534, gid: 65_534 };
     mkdirSync(dataDir);
     chmodSync(directory.path, 0o755);
@@ -376,7 +380,7 @@ test(
     for (const name of ['bin', 'src', 'migrations', 'package.json']) {
       cpSync(join('packages/server', name), join(clone, 'packages/server', name), { recursive: true });
     }
-    // The binaries of PostgreSQL must lie in there for real; everything else may be reached by a link.
+    // The binaries of PostgreSQL must be copied; everything else may be linked.
     const modules = join(clone, 'node_modules');
     mkdirSync(modules);
     for (const name of readdirSync('node_modules')) {
@@ -392,7 +396,7 @@ test(
   },
 );
 
-test('commands work beside a running server and without one', async () => {
+test('CLI commands work with and without a running server', async () => {
   const run = async (...args: string[]): Promise<UsherProcess> => {
     const usher = start({ args });
     await usher.ended();
@@ -405,11 +409,11 @@ test('commands work beside a running server and without one', async () => {
     body: { api_key_id: id, api_key_secret: secret },
   });
   const { token } = expectStatus(signedIn, 200).body;
-  assert.match((await run('signing-keys', 'rotate', '--revoke')).output, /Every token has ended/);
+  assert.match((await run('signing-keys', 'rotate', '--revoke')).output, /All existing tokens are revoked/);
   await until(async () => (await call(server, 'GET /sites', { token })).status === 401);
-  assert.match((await run('keys', 'create', 'administrator@localhost')).errors, /several accounts/);
+  assert.match((await run('keys', 'create', 'administrator@localhost')).errors, /Several accounts/);
   assert.match((await run('keys', 'create', 'administrator@localhost', 'Second')).output, /secret +usk_/);
-  assert.match((await run('keys', 'create', 'who@where')).errors, /There is no operator/);
+  assert.match((await run('keys', 'create', 'who@where')).errors, /No operator has the e-mail address/);
   const unknown = await run('dance');
   assert.equal(unknown.child.exitCode, 2);
   assert.match((await run('help')).output, /usher <command>/);

@@ -42,7 +42,7 @@ export async function makeWebhook(
 }
 
 /** How deliveries stand: `fresh` ones are pending and due at once. */
-type Standing = 'fresh' | 'pending' | 'retrying' | 'held' | 'delivered' | 'exhausted' | 'discarded';
+type SeededState = 'fresh' | 'pending' | 'retrying' | 'held' | 'delivered' | 'exhausted' | 'discarded';
 
 interface Filling {
   readonly count: number;
@@ -60,12 +60,12 @@ interface Filling {
 export async function fill(
   sql: Sql,
   { id: webhookId, accountId, destinationId }: TestWebhook,
-  standing: Standing,
+  seeded: SeededState,
   { count, type = 'engagement.start', at = new Date(), engagementId, payload }: Filling,
 ): Promise<string[]> {
-  const isFinished = ['delivered', 'exhausted', 'discarded'].includes(standing);
-  const state = standing === 'fresh' ? 'pending' : standing;
-  const due = { fresh: sql`NULL`, held: sql`NULL` }[standing as string] ?? sql`now() + interval '1 hour'`;
+  const isFinished = ['delivered', 'exhausted', 'discarded'].includes(seeded);
+  const state = seeded === 'fresh' ? 'pending' : seeded;
+  const due = { fresh: sql`NULL`, held: sql`NULL` }[seeded as string] ?? sql`now() + interval '1 hour'`;
   const rows = await sql<{ id: string }[]>`
     WITH told AS (
            INSERT INTO events (account_id, xid, id, type, site_id, occurred_at, payload)
@@ -81,14 +81,14 @@ export async function fill(
                               event_xid, occurred_at, event_type, created_at, state, final, duration_ms, status, answer, error)
     SELECT occurred_at + interval '1 second', delivery_id, account_id, ${webhookId}, ${destinationId},
            ${engagementId ?? null}::uuid, id, seq, xid, occurred_at, type, occurred_at, ${state}, true, 12,
-           ${standing === 'delivered' ? 200 : 500}::integer, 'answer', ${standing === 'delivered' ? null : 'Answered 500'}::text
+           ${seeded === 'delivered' ? 200 : 500}::integer, 'answer', ${seeded === 'delivered' ? null : 'Answered 500'}::text
       FROM timed
     RETURNING delivery_id AS id`
         : sql`
     INSERT INTO deliveries (id, account_id, webhook_id, destination_id, engagement_id, event_id, event_seq, event_xid,
                             occurred_at, event_type, state, attempts, due_at, created_at)
     SELECT delivery_id, account_id, ${webhookId}, ${destinationId}, ${engagementId ?? null}::uuid, id, seq, xid,
-           occurred_at, type, ${state}, ${standing === 'retrying' ? 2 : 0}, ${due}, occurred_at
+           occurred_at, type, ${state}, ${seeded === 'retrying' ? 2 : 0}, ${due}, occurred_at
       FROM timed
     RETURNING id`
     }`;

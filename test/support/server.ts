@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { buildApp } from '../../packages/server/src/app.ts';
 import { readConfig, type Config } from '../../packages/server/src/config.ts';
-import { openChangeFeed, type ChangeFeed } from '../../packages/server/src/platform/change-feed.ts';
+import { openRowChanges, type RowChanges } from '../../packages/server/src/platform/row-changes.ts';
 import { ClockWatch } from '../../packages/server/src/platform/clock-watch.ts';
 import { openDatabase, type Database, type DatabaseAddress } from '../../packages/server/src/platform/database.ts';
 import { DatabaseSession } from '../../packages/server/src/platform/database-session.ts';
-import type { DiskSpace } from '../../packages/server/src/platform/disk-room.ts';
+import type { DiskSpace } from '../../packages/server/src/platform/disk-watch.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import type { Pace } from '../../packages/server/src/sample/simulations.ts';
 import type { App } from '../../packages/server/src/platform/http.ts';
@@ -22,7 +22,7 @@ export interface TestServer {
   /** What housekeeping would run. */
   readonly sweeps: readonly Sweeps[];
   readonly database: Database;
-  readonly feed: ChangeFeed;
+  readonly changes: RowChanges;
   readonly session: DatabaseSession;
   readonly clock: ClockWatch;
   /** Every line logged so far. */
@@ -53,10 +53,10 @@ export async function startTestServer(
   });
   const log = createLog('info', sink);
   const database = openDatabase(address ?? (await cloneDatabase()), requestConnections(config));
-  const feed = await openChangeFeed(database.address);
+  const changes = await openRowChanges(database.address);
   const session = await DatabaseSession.open(database.address);
   const clock = await ClockWatch.start(session.sql, log);
-  const { app, sweeps } = await buildApp({ config, database, feed, session, clock, log, diskSpace }, samplePace);
+  const { app, sweeps } = await buildApp({ config, database, changes, session, clock, log, diskSpace }, samplePace);
   await app.listen({ host: '127.0.0.1', port: 0 });
   const bound = app.server.address();
   if (typeof bound !== 'object' || bound === null) throw new Error('the server has no port');
@@ -65,7 +65,7 @@ export async function startTestServer(
     app,
     sweeps,
     database,
-    feed,
+    changes,
     session,
     clock,
     logged,
@@ -75,7 +75,7 @@ export async function startTestServer(
       await app.close();
       clock.stop();
       await session.close();
-      await feed.close();
+      await changes.close();
       await database.close(1_000);
       if (overrides.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
     },

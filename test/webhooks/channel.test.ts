@@ -5,7 +5,7 @@ import { Hints } from '../../packages/server/src/events/hints.ts';
 import { createAccount, newKey } from '../../packages/server/src/identity/accounts.ts';
 import { Sealer } from '../../packages/server/src/identity/sealer.ts';
 import { AddressGuard } from '../../packages/server/src/platform/address-guard.ts';
-import { openChangeFeed } from '../../packages/server/src/platform/change-feed.ts';
+import { openRowChanges } from '../../packages/server/src/platform/row-changes.ts';
 import { ClockWatch } from '../../packages/server/src/platform/clock-watch.ts';
 import { openDatabase } from '../../packages/server/src/platform/database.ts';
 import { DatabaseSession } from '../../packages/server/src/platform/database-session.ts';
@@ -66,7 +66,7 @@ test('a channel that a test has made up is delivered to in order, and tried agai
   const database = openDatabase(await cloneDatabase(), 4);
   const { sql } = database;
   const log = createLog('silent');
-  const feed = await openChangeFeed(database.address);
+  const changes = await openRowChanges(database.address);
   const session = await DatabaseSession.open(database.address);
   const clock = await ClockWatch.start(session.sql, log);
   const names = new NameResolver();
@@ -77,12 +77,12 @@ test('a channel that a test has made up is delivered to in order, and tried agai
   const channels = new OpenChannels([channel], { settings, sql, sealer, guards, lookup: names.lookupFor('test') });
   const dispatcher = new Dispatcher({
     sql,
-    hints: new Hints(sql, feed, log),
-    feed,
+    hints: new Hints(sql, changes, log),
+    rowChanges: changes,
     session,
     clock,
     log,
-    book: new WebhookBook({ sql, sealer, feed, channels }),
+    book: new WebhookBook({ sql, sealer, changes, channels }),
     courier: new Courier({ sql, sealer, names, channels }),
     watch: { outcome: () => undefined, batch: () => undefined, oldestDue: () => undefined },
   });
@@ -90,7 +90,7 @@ test('a channel that a test has made up is delivered to in order, and tried agai
     await dispatcher.stop();
     clock.stop();
     await session.close();
-    await feed.close();
+    await changes.close();
     await database.close(1_000);
   });
   const { siteId } = await createAccount(sql, { accountName: 'Test', email: 'admin@test', key: newKey() });

@@ -84,7 +84,7 @@ test('what was held or given up since then is put back, in the order of the log,
   const { destinationId } = await makeWebhook(server, own);
   await sql`UPDATE webhooks SET destination_id = ${destinationId} WHERE id = ${webhook.id}`;
   const told: string[] = [];
-  server.feed.on('told', (text) => told.push(text));
+  server.changes.on('told', (text) => told.push(text));
 
   const since = new Date(start + 10 * minuteMs).toISOString();
   const later = new Date(start + 50 * minuteMs).toISOString();

@@ -6,7 +6,7 @@ import { openFeed } from './feed/room.ts';
 import { openIdentity } from './identity/room.ts';
 import { createApp } from './platform/create-app.ts';
 import type { App } from './platform/http.ts';
-import { openPlatform, type ProcessParts, type Room, type Sweeps } from './platform/room.ts';
+import { openPlatform, type ProcessResources, type Room, type Sweeps } from './platform/room.ts';
 import { openQueues } from './queues/room.ts';
 import { openRouting } from './routing/room.ts';
 import { openSample } from './sample/room.ts';
@@ -17,25 +17,25 @@ import { openWebhooks } from './webhooks/room.ts';
 
 interface BuiltApp {
   readonly app: App;
-  /** What housekeeping runs, in the order of the rooms. */
+  /** The periodic tasks of all rooms, in the order of the rooms. */
   readonly sweeps: readonly Sweeps[];
 }
 
-/** Opens the rooms in order, each with what it needs of those before it, and registers their routes on one edge. */
-export async function buildApp(parts: ProcessParts, samplePace: Partial<Pace> = {}): Promise<BuiltApp> {
-  const { log, database, diskSpace, config } = parts;
+/** Opens the rooms, each with the earlier rooms that it uses, and registers their routes behind the common hooks (`edge.ts`). */
+export async function buildApp(resources: ProcessResources, samplePace: Partial<Pace> = {}): Promise<BuiltApp> {
+  const { log, database, diskSpace, config } = resources;
   const app = createApp({ log, sql: database.sql, diskSpace, trustProxy: config.trustProxy });
   const sweeps: Sweeps[] = [];
   const open = <Opened extends Room>(room: Opened): Opened => {
     const { hangUp, close } = room;
     if (hangUp !== undefined) app.addHook('preClose', async () => hangUp());
-    // Fastify calls these in reverse order: a room closes before those that it uses.
+    // Fastify calls these hooks in reverse order, so a room closes before the rooms that it uses.
     if (close !== undefined) app.addHook('onClose', async () => close());
     if (room.sweeps !== undefined) sweeps.push(room.sweeps);
     return room;
   };
 
-  const platform = open(openPlatform(parts, eventWebhooks));
+  const platform = open(openPlatform(resources, eventWebhooks));
   const identity = open(await openIdentity(platform));
   const events = open(await openEvents(platform, identity));
   const queues = open(openQueues(platform));
@@ -47,7 +47,7 @@ export async function buildApp(parts: ProcessParts, samplePace: Partial<Pace> = 
   const sample = open(openSample(platform, { identity, engagements, app, pace: samplePace }));
 
   await installEdge(app, { platform, identity, events });
-  // In the order of the reference.
+  // The order of the API reference.
   for (const routes of [
     identity.routes,
     schedules.routes,

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 
-/** How addresses in settings are spelt. */
+/** The syntax of addresses in settings. */
 
-/** RFC 7064 and 7065: no slashes, no user, and only relays are asked for a transport. */
+/** RFC 7064 and 7065: no slashes, no user, and a transport for TURN only. */
 const iceUrl =
   /^(?:stuns?:(?<stun>[\w.-]+|\[[\dA-Fa-f:.]+\])|turns?:(?<turn>[\w.-]+|\[[\dA-Fa-f:.]+\]))(?::(?<port>\d{1,5}))?(?:\?transport=(?<transport>udp|tcp))?$/;
 

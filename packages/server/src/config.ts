@@ -3,45 +3,45 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isDnsServer, isIceUrl, isNetwork } from './config-addresses.ts';
 
-/** Everything the environment may say, read once. Nothing else in Usher reads `process.env`. */
+/** All settings, read once from the environment. No other module reads `process.env`. */
 export interface Config {
   readonly host: string;
   readonly port: number;
   readonly dataDir: string;
-  /** A PostgreSQL of the user's own; `null` means Usher runs the embedded one in `dataDir`. */
+  /** An external PostgreSQL; with `null` Usher runs the embedded one in `dataDir`. */
   readonly databaseUrl: string | null;
-  /** All connections that the process may open. `platform/pools.ts` says who has how many. */
+  /** All database connections that the process may open. `platform/pools.ts` divides them. */
   readonly databaseConnections: number;
-  /** The first super_manager's key, where the operator of the service chose it. */
+  /** The first super_manager's key, if the settings choose it (D9.3). */
   readonly adminKey: { readonly id: string; readonly secret: string } | null;
   readonly logLevel: LogLevel;
-  /** Whose `X-Forwarded-*` headers are believed: nobody's, everybody's, those of so many proxies, or of these addresses. */
+  /** Whose `X-Forwarded-*` headers are trusted: nobody's, everybody's, those of this number of proxies, or of these addresses. */
   readonly trustProxy: boolean | number | readonly string[];
-  /** Requests a minute and token. */
+  /** Requests per minute and token. */
   readonly rateLimitPerToken: number;
-  /** Attempts a minute and address to sign in or to obtain a token with an API key. */
+  /** Attempts per minute and IP address to sign in or to obtain a token with an API key. */
   readonly rateLimitSignIn: number;
-  /** Goes before paths in links; empty: the links are relative to the address of the API. */
+  /** Prefix of paths in links; if empty, links are relative to the address of the API. */
   readonly publicUrl: string;
   /** Whole days for which events are kept. */
   readonly eventRetentionDays: number;
   /** Whole days for which presence intervals are kept. */
   readonly presenceRetentionDays: number;
   readonly scanner: ScannerChoice;
-  /** Networks, not public ones, that registered webhooks and identity providers may be in. */
+  /** Private networks that registered webhooks and identity providers may be in. */
   readonly webhookAllowCidrs: readonly string[];
-  /** The same for webhooks that come with a ticket or request: only what was said, not what the embedded database implies. */
+  /** The same for webhooks attached to a ticket or request: only networks that were set, without the default of the embedded database. */
   readonly attachedWebhookAllowCidrs: readonly string[];
-  /** DNS servers for everything but the database's own name, as `address` or `address:port`; none: those of the system. */
+  /** DNS servers for all names except the database's, as `address` or `address:port`; if empty, those of the system. */
   readonly dnsServers: readonly string[];
-  /** The carrier for SMS, and where it finds us; `null`: there is none. URLs have no slash at the end. */
+  /** The SMS carrier, and the URL at which it reaches Usher; `null` if SMS is not configured. URLs have no trailing slash. */
   readonly twilio: {
     readonly baseUrl: string;
     readonly accountSid: string;
     readonly authToken: string;
     readonly publicUrl: string;
   } | null;
-  /** What Apple knows us by, and where its service is, as origins; `null`: nothing is sent to Apple. */
+  /** The credentials for Apple push notifications and the origins of Apple's service; `null` if push is not configured. */
   readonly apns: {
     readonly key: KeyObject;
     readonly keyId: string;
@@ -49,11 +49,11 @@ export interface Config {
     readonly sandboxUrl: string;
     readonly productionUrl: string;
   } | null;
-  /** What helps browsers to call each other: `stun:` and `turn:` addresses, and the secret that relays know us by. */
+  /** For calls between browsers: `stun:` and `turn:` URLs, and the secret that is shared with the TURN servers. */
   readonly ice: { readonly urls: readonly string[]; readonly turnSecret: string };
 }
 
-/** Who says whether uploaded files are clean. `unset`: nobody has chosen, and nothing is taken in. */
+/** How uploaded files are scanned. With `unset`, no scanner is configured and uploads are refused. */
 export type ScannerChoice =
   | { readonly kind: 'none' | 'manual' | 'unset' }
   | { readonly kind: 'clamd'; readonly host: string; readonly port: number };
@@ -61,7 +61,7 @@ export type ScannerChoice =
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** A setting that cannot be used. The message names the setting, what it holds and what it may hold. */
+/** An invalid setting. The message names the setting, its value and the allowed values. */
 export class SettingError extends Error {
   override readonly name = 'SettingError';
 }
@@ -207,7 +207,7 @@ export function readConfig(environment: Environment): Config {
     port: wholeNumber('PORT', read('PORT'), 0, 65_535),
     dataDir: resolve(read('USHER_DATA_DIR')),
     databaseUrl: databaseUrl(read('DATABASE_URL')),
-    // Background work has 23 of them (`platform/pools.ts`), and requests need 2.
+    // Background work reserves 23 connections (`platform/pools.ts`), and requests need at least 2.
     databaseConnections: wholeNumber('USHER_DATABASE_POOL', read('USHER_DATABASE_POOL'), 25, 250),
     adminKey: adminKey(read('USHER_ADMIN_KEY_ID'), read('USHER_ADMIN_KEY_SECRET')),
     logLevel: oneOf('USHER_LOG_LEVEL', read('USHER_LOG_LEVEL'), logLevels),
@@ -231,13 +231,13 @@ export function readConfig(environment: Environment): Config {
   });
 }
 
-/** A misspelt setting must not be taken for its default in silence. */
+/** Refuses unknown settings, so that a misspelt one does not silently keep its default. */
 function refuseUnknown(environment: Environment): void {
   const known: readonly string[] = settings.map((setting) => setting.name);
   const unknown = Object.keys(environment).find((name) => name.startsWith('USHER_') && !known.includes(name));
   if (unknown === undefined) return;
-  const ours = known.filter((name) => name.startsWith('USHER_')).join(', ');
-  throw new SettingError(`${unknown} is not a setting of Usher. Unset it, or use one of: ${ours}.`);
+  const available = known.filter((name) => name.startsWith('USHER_')).join(', ');
+  throw new SettingError(`${unknown} is not a setting of Usher. Unset it, or use one of: ${available}.`);
 }
 
 function wholeNumber(name: SettingName, value: string, least: number, most: number): number {
@@ -252,7 +252,7 @@ function oneOf<T extends string>(name: SettingName, value: string, allowed: read
   throw new SettingError(`${name} must be one of ${allowed.join(', ')}, not "${value}".`);
 }
 
-/** The value is never repeated in the message: it may hold a password. */
+/** The message never repeats the value, which may contain a password. */
 function databaseUrl(value: string): string | null {
   if (value === '') return null;
   const url = URL.canParse(value) ? new URL(value) : null;
@@ -289,7 +289,7 @@ function scanner(value: string, embedded: boolean): ScannerChoice {
   return { kind: 'clamd', host, port: url.port === '' ? 3_310 : Number(url.port) };
 }
 
-/** What must be set for SMS. */
+/** The settings that SMS needs. */
 export const carrierSettings = [
   'USHER_TWILIO_BASE_URL',
   'USHER_TWILIO_ACCOUNT_SID',
@@ -297,7 +297,7 @@ export const carrierSettings = [
   'USHER_TWILIO_PUBLIC_URL',
 ] as const satisfies readonly SettingName[];
 
-/** Whether these settings are made. They go together: some without the others are an error. */
+/** Whether all of these settings are set. Setting only some of them is an error. */
 function areSet(read: (name: SettingName) => string, names: readonly SettingName[]): boolean {
   const missing = names.filter((name) => read(name) === '');
   if (missing.length > 0 && missing.length < names.length)
@@ -305,7 +305,7 @@ function areSet(read: (name: SettingName) => string, names: readonly SettingName
   return missing.length === 0;
 }
 
-/** Values are never repeated in the messages: one of them is a secret, and they are easily mixed up. */
+/** The messages never repeat a value: one of them is a secret, and the values are easily mixed up. */
 function twilio(read: (name: SettingName) => string): Config['twilio'] {
   if (!areSet(read, carrierSettings)) return null;
   const accountSid = read('USHER_TWILIO_ACCOUNT_SID');
@@ -341,7 +341,7 @@ function apns(read: (name: SettingName) => string): Config['apns'] {
   });
 }
 
-/** Nothing of what the file holds is repeated: it is a secret, or the wrong file. */
+/** The messages never repeat the content of the file, which is a secret. */
 function apnsKey(path: string): KeyObject {
   let pem: string;
   try {
@@ -350,7 +350,7 @@ function apnsKey(path: string): KeyObject {
     const why = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
     throw new SettingError(`USHER_APNS_KEY_FILE names "${path}", which cannot be read (${why}).`, { cause: error });
   }
-  const wrong = `USHER_APNS_KEY_FILE names "${path}", which is not the P-256 key (PKCS#8, .p8) that Apple gives.`;
+  const wrong = `USHER_APNS_KEY_FILE names "${path}", which is not a P-256 key (PKCS#8, .p8) as Apple issues it.`;
   if (!pem.trimStart().startsWith('-----BEGIN PRIVATE KEY-----')) throw new SettingError(wrong);
   let key: KeyObject;
   try {
@@ -363,8 +363,9 @@ function apnsKey(path: string): KeyObject {
   return key;
 }
 
-/** Browsers slow down with many, and warn of more than five. */
+/** Browsers gather candidates slowly with many servers, and warn about more than five. */
 const mostIceServers = 10;
+
 function ice(list: string, turnSecret: string): Config['ice'] {
   const urls = list === '' ? [] : list.split(',').map((each) => each.trim());
   const wrong = urls.find((url) => !isIceUrl(url));
@@ -384,7 +385,7 @@ function ice(list: string, turnSecret: string): Config['ice'] {
   return Object.freeze({ urls, turnSecret });
 }
 
-/** Requests carry our token, so they never go in the clear. */
+/** Requires https, because requests to Apple carry a token. */
 function httpsOrigin(name: SettingName, value: string): string {
   const url = URL.canParse(value) ? new URL(value) : null;
   if (url?.protocol === 'https:' && url.href === `${url.origin}/`) return url.origin;
@@ -407,7 +408,7 @@ function trustProxy(value: string): Config['trustProxy'] {
   if (value === 'false') return false;
   if (/^\d+$/.test(value) && Number(value) >= 1 && Number(value) <= mostProxies) return Number(value);
   const proxies = value.split(',').map((address) => address.trim());
-  // A prefix of 0 is everybody, clients too.
+  // A prefix of 0 matches every address, including clients.
   const wrong = proxies.find((proxy) => !proxyGroups.includes(proxy) && (!isNetwork(proxy) || /\/0+$/.test(proxy)));
   if (wrong === undefined) return proxies;
   throw new SettingError(
@@ -417,8 +418,8 @@ function trustProxy(value: string): Config['trustProxy'] {
 }
 
 /**
- * Networks that are set hold for every webhook: the person who runs Usher has decided so. The default of the embedded database,
- * loopback, is for people who try Usher on their own machine. It holds for webhooks that they register, not for those that visitors attach.
+ * Networks that are set apply to every webhook. The default of the embedded database, loopback, is for people who try Usher on
+ * their own machine: it applies to the webhooks that they register, not to those that visitors attach.
  */
 function allowCidrs(
   value: string,
@@ -434,7 +435,7 @@ function allowCidrs(
   );
 }
 
-/** As c-ares takes them: an address, or one with a port, where IPv6 has brackets. */
+/** Servers in the form of c-ares: an address, or an address and a port, where IPv6 needs brackets. */
 function dnsServers(value: string): readonly string[] {
   const servers = value === '' ? [] : value.split(',').map((each) => each.trim());
   const wrong = servers.find((server) => !isDnsServer(server));

@@ -19,7 +19,7 @@ import type { Platform } from './platform/room.ts';
 import { installSettling } from './platform/settling.ts';
 import { warnOfProxy } from './platform/warn-of-proxy.ts';
 
-/** An address may fail to authenticate so often in a minute, with tokens that are none above all. */
+/** Failed authentications that one IP address may make per minute. */
 const failuresPerMinute = 300;
 
 interface Rooms {
@@ -28,19 +28,22 @@ interface Rooms {
   readonly events: Events;
 }
 
-/** What every route has in common. Hooks affect the routes registered after them; one that wraps handlers wraps the earlier ones too. */
+/**
+ * Installs the hooks that all routes share. A hook affects the routes registered after it. A hook that wraps handlers also wraps
+ * the wrappers installed before it.
+ */
 export async function installEdge(app: App, { platform, identity, events }: Rooms): Promise<void> {
-  const { log, metrics, lookups, feed } = platform;
+  const { log, metrics, lookups, changes } = platform;
   const { directory, authenticator } = identity;
   installRequestLog(app, log, metrics, (request) => request.caller.key);
   hintAfterChanges(app, events.hints);
   installCors(app, directory);
   limitCallers(app, platform, authenticator);
   installLenientSites(app, lookups);
-  installSettling(app, feed);
+  installSettling(app, changes);
   installAudit(app);
   installIdempotency(app, ({ caller }) => {
-    // A publishable token is shared by strangers, who must not be given each other's answers.
+    // Strangers share a publishable token, and must not receive each other's responses.
     if (caller.kind === 'nobody' || (caller.kind === 'application' && caller.trust === 'publishable')) return null;
     return { accountId: caller.accountId, caller: caller.key };
   });
@@ -48,7 +51,10 @@ export async function installEdge(app: App, { platform, identity, events }: Room
   await describeRoutes(app);
 }
 
-/** Whatever a request has changed is committed by the time it is answered. What nobody asked for says so itself. */
+/**
+ * Hints to other processes that the log has grown. A request has committed its changes when its response is sent; background
+ * work sends its own hints.
+ */
 function hintAfterChanges(app: App, hints: Hints): void {
   app.addHook('onResponse', ({ method, caller, routeOptions }, reply, done) => {
     const changed = method !== 'GET' && reply.statusCode < 400 && routeOptions.config.changesNothing !== true;
@@ -57,10 +63,10 @@ function hintAfterChanges(app: App, hints: Hints): void {
   });
 }
 
-/** Installs access and its limits: who may call, how often, and over how many sockets. */
+/** Installs access control and its limits: who may call, how often, and over how many sockets. */
 function limitCallers(app: App, platform: Platform, authenticator: Authenticator): void {
   const { config, log, limits, metrics } = platform;
-  // Behind a proxy all sockets belong to the proxy, so they cannot be counted by caller.
+  // Behind a proxy all sockets belong to the proxy, so they cannot be counted per caller.
   const areDirect = config.trustProxy === false;
   const connections = countConnections(metrics.registry, app.server, { limits, areDirect });
   if (areDirect) warnOfProxy(app, log);

@@ -5,7 +5,7 @@ import { ensureFirstAccount, findFirstSuperManager, type NewKey } from './identi
 import { startHousekeeping } from './housekeeping.ts';
 import { linkPath, makeLink } from './identity/sign-in/links.ts';
 import { ensureSigningKey } from './identity/signing-keys.ts';
-import { openChangeFeed } from './platform/change-feed.ts';
+import { openRowChanges } from './platform/row-changes.ts';
 import { ClockWatch } from './platform/clock-watch.ts';
 import type { Sql } from './platform/database.ts';
 import { DatabaseSession } from './platform/database-session.ts';
@@ -13,29 +13,30 @@ import { StartError } from './platform/errors.ts';
 import type { Log } from './platform/log.ts';
 import { migrate } from './platform/migrations.ts';
 import { listeningUrl } from './platform/server-url.ts';
-import { trustsEverybody } from './platform/trusted-proxies.ts';
+import { trustAllWarning } from './platform/trusted-proxies.ts';
 import { openStorage } from './storage.ts';
 
 export interface RunningServer {
-  /** Where it serves, as a client would write it. */
+  /** The base URL for clients on this machine. */
   readonly url: string;
-  readonly place: string;
-  /** The first super_manager's key, where this start made it: to be shown this once. */
+  /** Where the data is stored, for people to read. */
+  readonly dataLocation: string;
+  /** The first super_manager's key if this start created it. The key is shown once. */
   readonly firstKey: NewKey | null;
-  /** Opens the console signed in as the first super_manager, once; `null`: this start made none. */
+  /** A single-use link that signs the first super_manager in to the console; `null` if this start created none. */
   readonly consoleLink: string | null;
-  /** Resolves if it cannot go on, with the reason. */
+  /** Resolves with the reason when the server can no longer run. */
   readonly failed: Promise<string>;
-  /** Takes no more, finishes what runs, lets go of everything; within 10 s. */
+  /** Accepts no new requests, drains the running ones and closes everything, within 10 s. */
   stop(): Promise<void>;
 }
 
-/** Requests still running when this is over are cut off. */
+/** Requests that still run after this time are aborted. */
 const drainMs = 4_000;
 
-/** config → database → rooms → HTTP. The only wiring there is. */
+/** Wires the process: config → database → rooms (`app.ts`) → HTTP. Each room wires itself in its `room.ts`. */
 export async function startServer(config: Config, log: Log): Promise<RunningServer> {
-  if (config.trustProxy === true) log.warn(trustsEverybody);
+  if (config.trustProxy === true) log.warn(trustAllWarning);
   await refuseTakenPort(config);
   const storage = await openStorage(config, log);
   const closers: (() => Promise<void>)[] = [async () => storage.close()];
@@ -44,14 +45,14 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
   };
   try {
     await migrate(storage.database, ensureSigningKey);
-    const feed = await openChangeFeed(storage.database.address);
-    closers.push(async () => feed.close());
+    const changes = await openRowChanges(storage.database.address);
+    closers.push(async () => changes.close());
     const session = await DatabaseSession.open(storage.database.address);
     closers.push(async () => session.close());
     const clock = await ClockWatch.start(session.sql, log);
     closers.push(async () => clock.stop());
     const { database, diskSpace } = storage;
-    const { app, sweeps } = await buildApp({ config, database, diskSpace, feed, session, clock, log });
+    const { app, sweeps } = await buildApp({ config, database, diskSpace, changes, session, clock, log });
     closers.push(async () => {
       const cutOff = setTimeout(() => app.server.closeAllConnections(), drainMs).unref();
       await app.close();
@@ -59,23 +60,24 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     });
     const stopHousekeeping = startHousekeeping({ sweeps, clock, log });
     closers.push(async () => stopHousekeeping());
-    // After everything that can fail but the listening, and under the lock of the migrations.
+    // The account is created last, so that a failed start shows no key, and under the lock of the migrations, so that only one
+    // process creates it.
     let firstKey: NewKey | null = null;
     let linkToken: string | null = null;
     await migrate(storage.database, async (sql) => {
       const { made, key } = await ensureFirstAccount(sql, config.adminKey);
       firstKey = key;
-      // Who starts an embedded database has the machine; where the database is elsewhere, many may read what a start prints.
+      // Whoever starts the embedded database controls this machine. With an external database, others may read the output.
       if (made || config.databaseUrl === null) linkToken = await firstLink(sql);
     });
     await app.listen({ host: config.host, port: config.port }).catch((error: NodeJS.ErrnoException) => {
-      throw new StartError(`${cannotListen(config.host, config.port, error.code)}${keyInWords(firstKey)}`, {
+      throw new StartError(`${cannotListen(config.host, config.port, error.code)}${describeNewKey(firstKey)}`, {
         cause: error,
       });
     });
     const url = listeningUrl(app.server.address(), config);
     const consoleLink = linkToken === null ? null : `${config.publicUrl || url}${linkPath(linkToken)}`;
-    return { url, place: storage.place, firstKey, consoleLink, failed: storage.died, stop };
+    return { url, dataLocation: storage.location, firstKey, consoleLink, failed: storage.died, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -87,7 +89,7 @@ async function firstLink(sql: Sql): Promise<string | null> {
   return first === null ? null : makeLink(sql, first);
 }
 
-/** Before anything is touched: a server that cannot listen must not make a database or a key nobody gets to see. */
+/** Checks the port before anything else: a server that cannot listen must not create a database or a key that nobody sees. */
 async function refuseTakenPort({ host, port }: Config): Promise<void> {
   const probe = createServer();
   await new Promise<void>((resolve, reject) => {
@@ -98,15 +100,15 @@ async function refuseTakenPort({ host, port }: Config): Promise<void> {
   });
 }
 
-/** A key that was made is shown, even if it is all that was done. */
-function keyInWords(key: NewKey | null): string {
-  return key === null ? '' : ` The first API key, shown this once, is ${key.id} with the secret ${key.secret}.`;
+/** The new key is stored already, so it is shown even if listening fails. */
+function describeNewKey(key: NewKey | null): string {
+  return key === null ? '' : ` The first API key, shown only once, is ${key.id} with the secret ${key.secret}.`;
 }
 
 function cannotListen(host: string, port: number, code: string | undefined): string {
   switch (code) {
     case 'EADDRINUSE':
-      return `Port ${port} on ${host} is taken. Stop what uses it, or set PORT to another.`;
+      return `Port ${port} on ${host} is in use. Stop the program that uses it, or set PORT to another port.`;
     case 'EACCES':
       return `Port ${port} needs privileges that this user lacks. Set PORT to 1024 or above.`;
     default:

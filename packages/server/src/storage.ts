@@ -1,7 +1,7 @@
 import type { Config } from './config.ts';
 import { databaseErrorCode, openDatabase, type Database } from './platform/database.ts';
-import { DiskRoom, refuseFullDisk, type DiskSpace } from './platform/disk-room.ts';
-import { keepEmbeddedPostgres } from './platform/embedded-keeper.ts';
+import { DiskWatch, refuseFullDisk, type DiskSpace } from './platform/disk-watch.ts';
+import { superviseEmbeddedPostgres } from './platform/embedded-supervisor.ts';
 import { makeDataDirectory, runningEmbeddedPostgres } from './platform/embedded-postgres.ts';
 import { StartError } from './platform/errors.ts';
 import { createLog, type Log } from './platform/log.ts';
@@ -9,14 +9,14 @@ import { requestConnections } from './platform/pools.ts';
 import { refuseSharedSessions } from './platform/session-check.ts';
 import { WriteSwitch } from './platform/write-switch.ts';
 
-/** The database the settings name, reached and answering. */
+/** An open connection to the database that the settings name. */
 export interface Storage {
   readonly database: Database;
-  /** What to tell the user about where it is. */
-  readonly place: string;
-  /** Whether the embedded database has room on its disk; `null`: somebody else sees to that. */
+  /** Where the database is, for people to read. */
+  readonly location: string;
+  /** Free space of the embedded database; `null` for an external database, whose disk Usher cannot see. */
   readonly diskSpace: DiskSpace | null;
-  /** Resolves if the embedded server ends by itself and cannot be started again. */
+  /** Resolves with the reason if the embedded server exits and cannot be restarted. */
   readonly died: Promise<string>;
   close(): Promise<void>;
 }
@@ -28,36 +28,36 @@ export async function openStorage(config: Config, log: Log): Promise<Storage> {
   return config.databaseUrl === null ? openEmbedded(config, log) : openUrl(config, config.databaseUrl);
 }
 
-/** For commands beside a running server: uses its database where there is one, else opens it for a moment. */
+/** For CLI commands: uses the embedded database of a running server if there is one, otherwise opens the database itself. */
 export async function joinStorage(config: Config): Promise<Storage> {
   const running = config.databaseUrl === null ? runningEmbeddedPostgres(config.dataDir) : null;
   if (running === null) return openStorage(config, createLog('silent'));
   const database = openDatabase(running, requestConnections(config));
   const close = async (): Promise<void> => database.close(1_000);
-  return { database, place: embeddedPlace(config), diskSpace: null, died: never, close };
+  return { database, location: embeddedLocation(config), diskSpace: null, died: never, close };
 }
 
-function embeddedPlace({ dataDir }: Config): string {
+function embeddedLocation({ dataDir }: Config): string {
   return `${dataDir} (embedded PostgreSQL)`;
 }
 
 async function openEmbedded(config: Config, log: Log): Promise<Storage> {
   makeDataDirectory(config.dataDir);
   await refuseFullDisk(config.dataDir);
-  const room = new DiskRoom(config.dataDir);
-  const closers: (() => Promise<void>)[] = [async () => room.stop()];
+  const disk = new DiskWatch(config.dataDir);
+  const closers: (() => Promise<void>)[] = [async () => disk.stop()];
   const close = async (): Promise<void> => {
     for (const each of closers.splice(0).toReversed()) await each();
   };
   try {
-    const embedded = await keepEmbeddedPostgres(config.dataDir, room, log);
+    const embedded = await superviseEmbeddedPostgres(config.dataDir, disk, log);
     closers.push(async () => embedded.stop());
-    const writes = new WriteSwitch(embedded.address, room, log);
+    const writes = new WriteSwitch(embedded.address, disk, log);
     closers.push(async () => writes.stop());
     await writes.set();
     const database = openDatabase(embedded.address, requestConnections(config));
     closers.push(async () => database.close(1_000));
-    return { database, place: embeddedPlace(config), diskSpace: room, died: embedded.gaveUp, close };
+    return { database, location: embeddedLocation(config), diskSpace: disk, died: embedded.gaveUp, close };
   } catch (error) {
     await close();
     throw error;
@@ -66,13 +66,13 @@ async function openEmbedded(config: Config, log: Log): Promise<Storage> {
 
 async function openUrl(config: Config, url: string): Promise<Storage> {
   const { hostname, port, pathname, searchParams } = new URL(url);
-  const place = `${searchParams.get('host') ?? hostname}:${port || '5432'}${pathname}`;
+  const address = `${searchParams.get('host') ?? hostname}:${port || '5432'}${pathname}`;
   const database = openDatabase({ kind: 'url', url }, requestConnections(config));
   try {
     await database.sql`SELECT 1`;
   } catch (cause) {
     await database.close(0);
-    throw new StartError(unreachable(place, databaseErrorCode(cause)), { cause });
+    throw new StartError(describeConnectError(address, databaseErrorCode(cause)), { cause });
   }
   try {
     await refuseSharedSessions(database.address);
@@ -82,21 +82,21 @@ async function openUrl(config: Config, url: string): Promise<Storage> {
   }
   return {
     database,
-    place: `PostgreSQL at ${place}`,
+    location: `PostgreSQL at ${address}`,
     diskSpace: null,
     died: never,
     close: async () => database.close(1_000),
   };
 }
 
-function unreachable(place: string, code: string | null): string {
+function describeConnectError(address: string, code: string | null): string {
   switch (code) {
     case '28P01':
     case '28000':
-      return `The database at ${place} refuses the user or password of DATABASE_URL. Correct them.`;
+      return `The database at ${address} rejects the user or password of DATABASE_URL. Correct them.`;
     case '3D000':
-      return `The database at ${place} does not exist. Create it, or correct DATABASE_URL.`;
+      return `The database at ${address} does not exist. Create it, or correct DATABASE_URL.`;
     default:
-      return `The database at ${place} cannot be reached (${code ?? 'unknown reason'}). Start it, or correct DATABASE_URL.`;
+      return `The database at ${address} cannot be reached (${code ?? 'unknown reason'}). Start it, or correct DATABASE_URL.`;
   }
 }

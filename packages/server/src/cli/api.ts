@@ -3,15 +3,15 @@ import { StartError } from '../platform/errors.ts';
 import type { Connection } from './options.ts';
 
 const connectMs = 5_000;
-/** Until an answer begins. */
+/** Time until the response begins. */
 const answerMs = 20_000;
-/** A feed that says nothing for so long is dead: the server says something every 15 s. */
+/** A feed that sends nothing for this time is dead: the server sends a heartbeat every 15 s. */
 const silenceMs = 45_000;
-/** A token that ends within this time is not used any more. */
+/** A token is renewed this long before it expires. */
 const renewMs = 30_000;
 
-/** Nobody answers, or not now: the same may succeed later. */
-export class NotNow extends StartError {
+/** The server is unreachable or temporarily refuses: the same request may succeed later. */
+export class TemporaryError extends StartError {
   readonly retryAfterMs: number;
 
   constructor(message: string, more: { cause?: unknown; retryAfterMs?: number } = {}) {
@@ -20,34 +20,34 @@ export class NotNow extends StartError {
   }
 }
 
-interface Asking {
+interface ApiRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
 }
 
-/** A server of Usher, spoken to with an API key. Whatever it refuses is a `StartError` that says what to do. */
+/** A client of a running server that signs in with an API key. Every refusal becomes a `StartError` that says what to do. */
 export class Api {
   readonly #connection: Connection;
   readonly #signal: AbortSignal;
   readonly #agent = new Agent({ connect: { timeout: connectMs } });
   #token: { readonly text: string; readonly until: number } | null = null;
 
-  /** Whatever is under way when `signal` is given ends with its reason. */
+  /** `signal` aborts the running requests. */
   constructor(connection: Connection, signal: AbortSignal) {
     this.#connection = connection;
     this.#signal = signal;
   }
 
   async get(path: string): Promise<unknown> {
-    return (await this.#askSignedIn({ method: 'GET', path })).body.json();
+    return (await this.#sendSignedIn({ method: 'GET', path })).body.json();
   }
 
-  /** The bytes of the feed, from where the id says. */
+  /** The bytes of the live feed after the item with this id. */
   async openFeed(lastId: string | null): Promise<AsyncIterable<Buffer>> {
     const headers = lastId === null ? {} : { 'last-event-id': lastId };
-    const { body } = await this.#askSignedIn({ method: 'GET', path: '/feed', headers });
+    const { body } = await this.#sendSignedIn({ method: 'GET', path: '/feed', headers });
     return this.#untilCut(body);
   }
 
@@ -60,18 +60,18 @@ export class Api {
       for await (const chunk of body) yield chunk as Buffer;
     } catch (error) {
       this.#signal.throwIfAborted();
-      throw new NotNow('The connection was cut.', { cause: error });
+      throw new TemporaryError('The connection was lost.', { cause: error });
     }
-    throw new NotNow('The server has ended the connection.');
+    throw new TemporaryError('The server closed the connection.');
   }
 
-  async #askSignedIn(asking: Asking): Promise<Dispatcher.ResponseData> {
-    const first = await this.#ask({ ...asking, headers: { ...asking.headers, ...(await this.#authorization()) } });
+  async #sendSignedIn(call: ApiRequest): Promise<Dispatcher.ResponseData> {
+    const first = await this.#send({ ...call, headers: { ...call.headers, ...(await this.#authorization()) } });
     if (first.statusCode !== 401) return this.#accept(first);
-    // It has ended before its time: the key may still be good.
+    // The token was revoked before it expired; the key may still be valid.
     await first.body.dump();
     this.#token = null;
-    const again = await this.#ask({ ...asking, headers: { ...asking.headers, ...(await this.#authorization()) } });
+    const again = await this.#send({ ...call, headers: { ...call.headers, ...(await this.#authorization()) } });
     return this.#accept(again);
   }
 
@@ -82,7 +82,7 @@ export class Api {
 
   async #signIn(): Promise<{ text: string; until: number }> {
     const { key } = this.#connection;
-    const answer = await this.#ask({
+    const answer = await this.#send({
       method: 'POST',
       path: '/operator_authentication/tokens',
       headers: { 'content-type': 'application/json' },
@@ -91,7 +91,7 @@ export class Api {
     if (answer.statusCode === 401)
       throw new StartError(
         `The API key ${key.id} is unknown, its secret is wrong, or its operator is disabled. ` +
-          'Give another with --key-id and --key-secret.',
+          'Use another key with --key-id and --key-secret.',
       );
     const { token, expires_in } = (await (await this.#accept(answer)).body.json()) as {
       token?: unknown;
@@ -101,11 +101,11 @@ export class Api {
     return { text: token, until: performance.now() + expires_in * 1_000 - renewMs };
   }
 
-  async #ask({ path, ...asked }: Asking): Promise<Dispatcher.ResponseData> {
+  async #send({ path, ...options }: ApiRequest): Promise<Dispatcher.ResponseData> {
     const { url } = this.#connection;
     try {
       return await request(`${url}${path}`, {
-        ...asked,
+        ...options,
         dispatcher: this.#agent,
         signal: this.#signal,
         headersTimeout: answerMs,
@@ -113,9 +113,12 @@ export class Api {
       });
     } catch (error) {
       this.#signal.throwIfAborted();
-      throw new NotNow(`No server answers at ${url} (${inWords(error)}). Start it, or say with --url where it is.`, {
-        cause: error,
-      });
+      throw new TemporaryError(
+        `No server responds at ${url} (${describeError(error)}). Start it, or set its URL with --url.`,
+        {
+          cause: error,
+        },
+      );
     }
   }
 
@@ -127,17 +130,17 @@ export class Api {
     const detail = type.startsWith('application/problem+json') ? detailOf(text) : null;
     if (status === 429 || status === 502 || status === 503 || status === 504) {
       const retryAfterMs = Number(headers['retry-after'] ?? 0) * 1_000 || 0;
-      throw new NotNow(detail ?? `${this.#connection.url} answers ${status}. Try again.`, { retryAfterMs });
+      throw new TemporaryError(detail ?? `${this.#connection.url} responded with status ${status}. Try again later.`, {
+        retryAfterMs,
+      });
     }
     if (detail === null) throw this.#notUsher(`status ${status}`);
-    if (status === 403) throw new StartError(`${detail} Use the API key of an operator who may.`);
+    if (status === 403) throw new StartError(`${detail} Use the API key of an operator with this permission.`);
     throw new StartError(detail);
   }
 
   #notUsher(what: string): StartError {
-    return new StartError(
-      `${this.#connection.url} does not answer as Usher does (${what}). Say with --url where Usher serves.`,
-    );
+    return new StartError(`${this.#connection.url} is not an Usher server (${what}). Set the URL of Usher with --url.`);
   }
 }
 
@@ -150,9 +153,9 @@ function detailOf(problem: string): string | null {
   }
 }
 
-/** The code of what went wrong, which is shorter than its message and can be looked up. */
-export function inWords(error: unknown): string {
+/** The code of the error, which is shorter than its message and can be looked up. */
+export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown reason';
   if ('code' in error && typeof error.code === 'string') return error.code;
-  return error.name === 'TimeoutError' ? 'no answer in time' : error.message;
+  return error.name === 'TimeoutError' ? 'no response in time' : error.message;
 }

@@ -29,16 +29,16 @@ export async function migrateOnly(config: Config): Promise<void> {
 
 export async function accountsCreate(config: Config, name?: string): Promise<void> {
   if (name === undefined || name === '')
-    throw new StartError('Say how the account is called: usher accounts create <name>');
+    throw new StartError('The name of the account is missing: usher accounts create <name>');
   const key = newKey();
   await withDatabase(config, async (sql) =>
     createAccount(sql, { accountName: name, email: 'administrator@localhost', key }),
   );
-  printKey(`Account "${name}" is there, with one site. Its super_manager's API key, shown this once:`, key);
+  printKey(`Created account "${name}" with one site. API key of its super_manager (shown only once):`, key);
 }
 
 export async function keysCreate(config: Config, email?: string, account?: string): Promise<void> {
-  if (email === undefined) throw new StartError("Say whose key: usher keys create <the operator's e-mail address>");
+  if (email === undefined) throw new StartError("The operator's e-mail address is missing: usher keys create <e-mail>");
   const key = newKey();
   await withDatabase(config, async (sql) => {
     const owners = await sql<{ accountId: AccountId; operatorId: OperatorId }[]>`
@@ -47,24 +47,25 @@ export async function keysCreate(config: Config, email?: string, account?: strin
         JOIN accounts a ON a.id = o.account_id
        WHERE lower(o.email) = lower(${email}) AND (${account === undefined} OR a.name = ${account ?? ''})`;
     const [owner] = owners;
-    if (owner === undefined) throw new StartError(`There is no operator ${email}.`);
+    if (owner === undefined) throw new StartError(`No operator has the e-mail address ${email}.`);
     if (owners.length > 1)
       throw new StartError(
-        `${email} is an operator of several accounts; say which: usher keys create ${email} <account>.`,
+        `Several accounts have an operator ${email}; add the account's name: usher keys create ${email} <account>.`,
       );
     const row = await insertApiKey(sql, { ...owner, id: key.id, secretHash: await hashSecret(key.secret) }, mostKeys);
-    if (row === null) throw new StartError(`${email} has ${mostKeys} keys already; delete one through the API.`);
+    if (row === null)
+      throw new StartError(`${email} already has ${mostKeys} keys, the maximum; delete one through the API.`);
   });
-  printKey(`A new API key of ${email}, shown this once:`, key);
+  printKey(`New API key of ${email} (shown only once):`, key);
 }
 
 export async function signingKeysRotate(config: Config, flag?: string): Promise<void> {
   if (flag !== undefined && flag !== '--revoke')
-    throw new StartError(`Unknown option ${flag}; there is only --revoke.`);
+    throw new StartError(`Unknown option ${flag}; the only option is --revoke.`);
   await withDatabase(config, async (sql) => rotateSigningKey(sql, flag === '--revoke' ? 'revoke' : 'keep'));
   process.stdout.write(
     flag === '--revoke'
-      ? 'Every token has ended; new ones are signed anew.\n'
+      ? 'All existing tokens are revoked. New tokens are signed with a new key.\n'
       : 'New tokens are signed with a new key.\n',
   );
 }

@@ -1,6 +1,6 @@
 import { eventTypes } from '../events/catalogue.ts';
 
-/** Events as lines for people to read. What they hold was written by visitors, so it is made harmless to a terminal. */
+/** Formats events as lines for people. Visitors wrote their content, so control characters are replaced before printing. */
 
 const longestContent = 80;
 const widestType = Math.max(...eventTypes.map((type) => type.length));
@@ -10,7 +10,7 @@ interface Fields {
   readonly [name: string]: unknown;
 }
 
-/** When, what, of which engagement or other thing, and what is said in it, in columns. */
+/** Columns: time, event type, engagement or other resource, content. */
 export function eventLine(event: Fields, engagementId: string | null = engagementOf(event)): string {
   const [kind, about] = subjectOf(event);
   const thing = engagementId === null ? `${kind} ${idOf(about)}` : `engagement ${engagementId}`;
@@ -18,19 +18,19 @@ export function eventLine(event: Fields, engagementId: string | null = engagemen
     text(event['dispatched_at']),
     text(event['event_type']).padEnd(widestType),
     thing,
-    saidIn(kind, about),
+    summaryOf(kind, about),
   ];
-  return harmless(columns.filter((column) => column !== '').join('  '));
+  return withoutControls(columns.filter((column) => column !== '').join('  '));
 }
 
-/** `null`: it is of none. */
+/** `null` if the event belongs to no engagement. */
 export function engagementOf(event: Fields): string | null {
   const [kind, about] = subjectOf(event);
   const id = kind === 'engagement' ? about['id'] : about['engagement_id'];
   return typeof id === 'string' ? id : null;
 }
 
-/** What an event is about stands in the one field named for it. */
+/** The resource that an event is about, in the one field that is not common to all events. */
 function subjectOf(event: Fields): readonly [string, Fields] {
   const [name = '', about] = Object.entries(event).find(([field]) => !common.has(field)) ?? [];
   return [name, fields(about)];
@@ -40,7 +40,7 @@ function idOf(about: Fields): string {
   return text(about['id'] ?? about['file_id'] ?? about['authentication_request_id']);
 }
 
-function saidIn(kind: string, about: Fields): string {
+function summaryOf(kind: string, about: Fields): string {
   switch (kind) {
     case 'message': {
       const status = about['status'] === 'delivered' ? ' (delivered)' : '';
@@ -85,17 +85,17 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Without characters that a terminal obeys, or that turn the direction of what follows; what joins emoji may stay. */
-function harmless(line: string): string {
+/** Replaces characters that control a terminal or the text direction. The joiner of emoji may stay. */
+function withoutControls(line: string): string {
   return line.replaceAll(/(?!\u200D)[\p{Cc}\p{Cf}\u2028\u2029]/gu, '\uFFFD');
 }
 
-/** The whole as one line of JSON, in which such characters are escaped. */
+/** One line of JSON, in which such characters are escaped. */
 export function jsonLine(value: unknown): string {
   return JSON.stringify(value).replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, escaped);
 }
 
-/** As JSON has it: each half of a character beyond the first 65,536 by itself. */
+/** JSON escapes each half of a surrogate pair on its own. */
 function escaped(character: string): string {
   return character
     .split('')

@@ -4,20 +4,21 @@ import { isUuid } from '../platform/ids.ts';
 import { StartError } from '../platform/errors.ts';
 import { Api } from './api.ts';
 import { eventLine, jsonLine } from './event-line.ts';
-import { connectionOf, eventTypesOf, instantAsked, readOptions, serverOptions, wholeNumber } from './options.ts';
+import { connectionOf, eventTypesOf, parseInstant, readOptions, serverOptions, wholeNumber } from './options.ts';
 
 const help = `usher events [--type <type>,…] [--since <when>] [--engagement <id>] [--limit <n>] …
 
-  Prints the latest events of the log, newest last. Needs the key of a super_manager, and shows the sites it is that on.
+  Prints the latest events of the log, newest last. Needs the key of a super_manager, and shows the sites where they have
+  that role.
 
-  --type a,b            only these types
-  --since, --until      a date and time such as 2027-01-31T09:00:00Z, or how long ago: 90s, 15m, 2h, 7d
-  --engagement <id>     only what is about this engagement
-  --visitor <id>        only what is about this visitor
-  --limit <n>           at most so many (50)
-  --json                print each whole, as a line of JSON
-  --url <url>           where Usher serves; by default what HOST and PORT say
-  --key-id, --key-secret   an API key; by default what USHER_ADMIN_KEY_ID and USHER_ADMIN_KEY_SECRET say
+  --type a,b            only these event types
+  --since, --until      a date and time such as 2027-01-31T09:00:00Z, or an age: 90s, 15m, 2h, 7d
+  --engagement <id>     only events of this engagement
+  --visitor <id>        only events of this visitor
+  --limit <n>           maximum number of events (default 50)
+  --json                print each event as a line of JSON
+  --url <url>           URL of the server; default: from HOST and PORT
+  --key-id, --key-secret   API key; default: USHER_ADMIN_KEY_ID and USHER_ADMIN_KEY_SECRET
 `;
 
 const options = {
@@ -33,37 +34,37 @@ const options = {
 const mostEvents = 10_000;
 
 export async function events(config: Config, ...args: string[]): Promise<void> {
-  const asked = readOptions('events', options, args);
-  if (asked.help) return void process.stdout.write(help);
-  const connection = connectionOf(config, asked);
-  const limit = wholeNumber('--limit', asked.limit, mostEvents);
-  const query = queryOf(asked);
+  const flags = readOptions('events', options, args);
+  if (flags.help) return void process.stdout.write(help);
+  const connection = connectionOf(config, flags);
+  const limit = wholeNumber('--limit', flags.limit, mostEvents);
+  const query = queryOf(flags);
   query.set('per_page', String(Math.min(limit, maxPageSize)));
   const api = new Api(connection, new AbortController().signal);
   try {
     const found = await readPages(api, query, limit);
-    const lines = found.map((each) => (asked.json ? jsonLine(each) : eventLine(each.event, each.engagement_id)));
+    const lines = found.map((each) => (flags.json ? jsonLine(each) : eventLine(each.event, each.engagement_id)));
     process.stdout.write(lines.map((line) => `${line}\n`).join(''));
-    if (lines.length === 0) process.stderr.write('There are no such events.\n');
+    if (lines.length === 0) process.stderr.write('No matching events.\n');
   } finally {
     await api.close();
   }
 }
 
-type Asked = Readonly<Partial<Record<'type' | 'since' | 'until' | 'engagement' | 'visitor', string | undefined>>>;
+type EventFilter = Readonly<Partial<Record<'type' | 'since' | 'until' | 'engagement' | 'visitor', string | undefined>>>;
 
-function queryOf({ type, since, until, engagement, visitor }: Asked): URLSearchParams {
+function queryOf({ type, since, until, engagement, visitor }: EventFilter): URLSearchParams {
   const query = new URLSearchParams();
   for (const each of eventTypesOf('--type', type) ?? []) query.append('event_type[]', each);
   const now = Date.now();
-  if (since !== undefined) query.set('since', instantAsked('--since', since, now).toISOString());
-  if (until !== undefined) query.set('until', instantAsked('--until', until, now).toISOString());
-  if (engagement !== undefined) query.set('engagement_id', idAsked('--engagement', engagement));
-  if (visitor !== undefined) query.set('visitor_id', idAsked('--visitor', visitor));
+  if (since !== undefined) query.set('since', parseInstant('--since', since, now).toISOString());
+  if (until !== undefined) query.set('until', parseInstant('--until', until, now).toISOString());
+  if (engagement !== undefined) query.set('engagement_id', parseId('--engagement', engagement));
+  if (visitor !== undefined) query.set('visitor_id', parseId('--visitor', visitor));
   return query;
 }
 
-function idAsked(flag: string, text: string): string {
+function parseId(flag: string, text: string): string {
   if (isUuid(text)) return text;
   throw new StartError(`${flag} must be an id such as 0b5c7c4e-5d0c-4f37-9c6a-2f1f9d1f6a11, not "${text}".`);
 }
@@ -73,13 +74,13 @@ interface Page {
   readonly next_page: string | null;
 }
 
-/** The newest so many, oldest first. */
+/** The newest `limit` events, oldest first. */
 async function readPages(api: Api, query: URLSearchParams, limit: number): Promise<Page['events']> {
   const found: Page['events'][number][] = [];
   for (let path: string | null = `/events?${query.toString()}`; path !== null && found.length < limit;) {
     const { events: page, next_page } = (await api.get(path)) as Page;
     found.push(...page);
-    // Its address may be another than ours, by way of a proxy: what is asked for is the same.
+    // Behind a proxy, `next_page` may have another origin than ours; its query is the same.
     path = next_page === null ? null : `/events${new URL(next_page).search}`;
   }
   return found.slice(0, limit).toReversed();

@@ -1,48 +1,48 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { Agent, request } from 'undici';
 import { signatureHeaders } from '../webhooks/channels/signature.ts';
-import { inWords } from './api.ts';
+import { describeError } from './api.ts';
 
-/** As webhooks are given. */
+/** The same time-outs as for webhooks (D8.5). */
 const connectMs = 5_000;
 const answerMs = 15_000;
-/** Events that may be under way or wait for others of their engagement; more are not taken until some are done. */
+/** Events that may be in flight or wait for earlier ones of their engagement; `forward` waits while there are more. */
 const mostWaiting = 100;
 const connections = 10;
 
-export interface Forwarded {
+export interface ForwardedEvent {
   readonly id: string;
-  /** Those of one engagement go one after the other; `null`: it is of none. */
+  /** Events of one engagement are sent in order; `null` if the event belongs to none. */
   readonly engagementId: string | null;
   /** JSON. */
   readonly body: string;
 }
 
-interface ForwarderParts {
+interface ForwarderOptions {
   readonly to: URL;
   readonly secret: Buffer;
-  /** Ends it. */
+  /** Aborts all requests. */
   readonly signal: AbortSignal;
-  /** What was answered, or went wrong. */
+  /** Prints the response or the error. */
   readonly report: (text: string) => void;
 }
 
-/** Sends events to one address as a webhook would, except that one which fails is not sent again. */
+/** Sends events to one URL as a webhook would, but without retries. */
 export class Forwarder {
-  readonly #parts: ForwarderParts;
+  readonly #options: ForwarderOptions;
   readonly #key: KeyObject;
   readonly #agent = new Agent({ connect: { timeout: connectMs }, connections, pipelining: 1 });
   readonly #lanes = new Map<string, Promise<void>>();
   readonly #waiting = new Set<Promise<void>>();
-  #left = 0;
+  #unsent = 0;
 
-  constructor(parts: ForwarderParts) {
-    this.#parts = parts;
-    this.#key = createSecretKey(parts.secret);
+  constructor(options: ForwarderOptions) {
+    this.#options = options;
+    this.#key = createSecretKey(options.secret);
   }
 
-  /** Resolves when there is room for another. */
-  async take(event: Forwarded): Promise<void> {
+  /** Resolves when the next event may be forwarded. */
+  async forward(event: ForwardedEvent): Promise<void> {
     const lane = event.engagementId ?? event.id;
     const sent = (this.#lanes.get(lane) ?? Promise.resolve()).then(async () => this.#send(event));
     this.#lanes.set(lane, sent);
@@ -54,15 +54,15 @@ export class Forwarder {
     while (this.#waiting.size >= mostWaiting) await Promise.race(this.#waiting);
   }
 
-  /** Once the signal has been given: how many have not been sent, or not been answered. */
+  /** After the signal: the number of events that were not sent or got no response. */
   async close(): Promise<number> {
     await Promise.all(this.#waiting);
     await this.#agent.destroy();
-    return this.#left;
+    return this.#unsent;
   }
 
-  async #send({ id, body }: Forwarded): Promise<void> {
-    const { to, signal, report } = this.#parts;
+  async #send({ id, body }: ForwardedEvent): Promise<void> {
+    const { to, signal, report } = this.#options;
     const began = performance.now();
     const timestampSec = Math.floor(Date.now() / 1_000);
     try {
@@ -80,8 +80,8 @@ export class Forwarder {
       await answer.body.dump();
       report(`-> ${answer.statusCode} in ${(performance.now() - began).toFixed()} ms, ${id}`);
     } catch (error) {
-      if (signal.aborted) this.#left += 1;
-      else report(`-> not forwarded (${inWords(error)}), ${id}`);
+      if (signal.aborted) this.#unsent += 1;
+      else report(`-> not forwarded (${describeError(error)}), ${id}`);
     }
   }
 }

@@ -11,18 +11,18 @@ import { connectionOf, eventTypesOf, httpUrl, readOptions, serverOptions, type C
 
 const help = `usher listen [--events <type>,…] [--forward-to <url>] …
 
-  Prints events as they happen, until Ctrl-C. With --forward-to it also sends each to that address as a webhook would, and
-  prints what is answered: so a receiver on your own machine can be built and tried without registering anything.
-  A manager's key hears all of its sites, another operator's what concerns the operator.
+  Prints events as they happen, until Ctrl-C. With --forward-to it also sends each event to that URL as a webhook would,
+  and prints the response, so you can develop a receiver on your own machine without registering a webhook.
+  A manager's key receives the events of all their sites, an operator's key only the events that concern the operator.
 
-  --events a,b          only these types
-  --forward-to <url>    POST each event there, signed as webhooks are (Standard Webhooks); one that fails is not sent again
-  --secret whsec_…      sign with this secret; without it one is made and printed
-  --json                print each event whole, as a line of JSON
-  --url <url>           where Usher serves; by default what HOST and PORT say
-  --key-id, --key-secret   an API key; by default what USHER_ADMIN_KEY_ID and USHER_ADMIN_KEY_SECRET say
+  --events a,b          only these event types
+  --forward-to <url>    POST each event to this URL, signed like webhooks (Standard Webhooks), without retries
+  --secret whsec_…      sign with this secret; by default a new one is generated and printed
+  --json                print each event as a line of JSON
+  --url <url>           URL of the server; default: from HOST and PORT
+  --key-id, --key-secret   API key; default: USHER_ADMIN_KEY_ID and USHER_ADMIN_KEY_SECRET
 
-  Secrets in events (a visitor's new access_token) are for registered webhooks and the visitor alone: here they are empty.
+  Secrets in events (a visitor's new access_token) are left empty: only registered webhooks and the visitor receive them.
 `;
 
 const options = {
@@ -33,40 +33,40 @@ const options = {
 } as const;
 
 export async function listen(config: Config, ...args: string[]): Promise<void> {
-  const asked = readOptions('listen', options, args);
-  if (asked.help) return void process.stdout.write(help);
-  const connection = connectionOf(config, asked);
-  const spelling = spellingOf(eventTypesOf('--events', asked.events) ?? eventTypes);
-  const forwarding = forwardingOf(asked['forward-to'], asked.secret);
+  const flags = readOptions('listen', options, args);
+  if (flags.help) return void process.stdout.write(help);
+  const connection = connectionOf(config, flags);
+  const spelling = spellingOf(eventTypesOf('--events', flags.events) ?? eventTypes);
+  const forwarding = forwardingOf(flags['forward-to'], flags.secret);
   const show = (line: string): unknown => process.stdout.write(`${line}\n`);
   const say = (line: string): unknown => process.stderr.write(`${line}\n`);
   const ended = new AbortController();
   const { signal } = ended;
-  endWhenAsked(ended);
+  abortOnSignal(ended);
   const api = new Api(connection, signal);
-  const report = asked.json ? say : (line: string): unknown => show(`  ${line}`);
+  const report = flags.json ? say : (line: string): unknown => show(`  ${line}`);
   const forwarder = forwarding === null ? null : new Forwarder({ ...forwarding, signal, report });
   try {
     for await (const item of followFeed(api, { signal, say, greeting: greetingOf(connection, forwarding) })) {
       const event = eventOf(item, spelling);
       if (event === null) continue;
-      show(asked.json ? jsonLine(event) : eventLine(event));
-      await forwarder?.take({ id: event.event_id, engagementId: engagementOf(event), body: JSON.stringify(event) });
+      show(flags.json ? jsonLine(event) : eventLine(event));
+      await forwarder?.forward({ id: event.event_id, engagementId: engagementOf(event), body: JSON.stringify(event) });
     }
   } finally {
     ended.abort();
-    const left = (await forwarder?.close()) ?? 0;
-    if (left > 0) say(`${left} events had not been forwarded.`);
+    const unsent = (await forwarder?.close()) ?? 0;
+    if (unsent > 0) say(`${unsent} events were not forwarded.`);
     await api.close();
   }
 }
 
-/** What each event is called for whoever asks for these (D8.3), by what the log calls it. */
-function spellingOf(asked: readonly EventType[]): ReadonlyMap<string, EventType> {
-  const spelled = new Map<string, EventType>();
-  for (const type of asked)
-    for (const logged of loggedTypes([type])) spelled.set(logged, asked.includes(logged) ? logged : type);
-  return spelled;
+/** D8.3: maps the name of an event in the log to the name that the user asked for. */
+function spellingOf(types: readonly EventType[]): ReadonlyMap<string, EventType> {
+  const spelling = new Map<string, EventType>();
+  for (const type of types)
+    for (const logged of loggedTypes([type])) spelling.set(logged, types.includes(logged) ? logged : type);
+  return spelling;
 }
 
 interface FeedEvent {
@@ -74,40 +74,40 @@ interface FeedEvent {
   readonly event_id: string;
 }
 
-/** `null`: it is none that was asked for, or no event at all but the state of something. */
+/** `null` if the item is not an event, or not one of the chosen types. */
 function eventOf({ type, data }: FeedItem, spelling: ReadonlyMap<string, EventType>): FeedEvent | null {
   const spelled = spelling.get(type);
-  // The name stays where it was, in front.
+  // Overwriting `event_type` keeps it the first field.
   return spelled === undefined ? null : { ...(JSON.parse(data) as FeedEvent), event_type: spelled };
 }
 
 interface Forwarding {
   readonly to: URL;
   readonly secret: Buffer;
-  /** Where it was made here: to be shown. */
+  /** The secret if this command generated it, so that it is printed. */
   readonly newSecret: string | null;
 }
 
 function forwardingOf(to: string | undefined, given: string | undefined): Forwarding | null {
   if (to === undefined && given !== undefined)
-    throw new StartError('--secret signs what is forwarded: say with --forward-to where to.');
+    throw new StartError('--secret signs forwarded events and needs --forward-to.');
   if (to === undefined) return null;
-  const made = given === undefined ? newSecret() : null;
-  const secret = secretBytes(given ?? made ?? '');
-  if (secret === null) throw new StartError('--secret must be whsec_ and base64 of 24 to 64 bytes.');
-  return { to: httpUrl('--forward-to', to), secret, newSecret: made };
+  const generated = given === undefined ? newSecret() : null;
+  const secret = secretBytes(given ?? generated ?? '');
+  if (secret === null) throw new StartError('--secret must be whsec_ followed by 24 to 64 bytes in base64.');
+  return { to: httpUrl('--forward-to', to), secret, newSecret: generated };
 }
 
 function greetingOf({ url }: Connection, forwarding: Forwarding | null): string {
-  const listening = `Listening to ${url}; Ctrl-C ends it.`;
+  const listening = `Listening to ${url}. Press Ctrl-C to stop.`;
   if (forwarding === null) return listening;
-  const { to, newSecret: made } = forwarding;
-  return `${listening}\nForwarding to ${to.href}${made === null ? '' : `, signed with ${made}`}.`;
+  const { to, newSecret: generated } = forwarding;
+  return `${listening}\nForwarding to ${to.href}${generated === null ? '' : `, signed with ${generated}`}.`;
 }
 
-/** A terminal sends Ctrl-C to every process of the group, so more than one may arrive. */
-function endWhenAsked(ended: AbortController): void {
+/** A terminal sends Ctrl-C to every process of the group, so several signals may arrive. */
+function abortOnSignal(ended: AbortController): void {
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => ended.abort());
-  // Whoever read what is printed has gone (`| head`).
+  // The reader of the output has exited (`| head`).
   process.stdout.on('error', () => ended.abort());
 }

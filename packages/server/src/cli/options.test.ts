@@ -6,7 +6,7 @@ import {
   connectionOf,
   eventTypesOf,
   httpUrl,
-  instantAsked,
+  parseInstant,
   readOptions,
   serverOptions,
   wholeNumber,
@@ -21,7 +21,7 @@ function refuses(run: () => unknown, line: RegExp): void {
   });
 }
 
-test('where to and by which key: the flags, or the settings of a server here', () => {
+test('URL and API key come from the flags, or else from the settings of a local server', () => {
   const key = { 'key-id': 'me', 'key-secret': 'mine' };
   const own = {
     USHER_ADMIN_KEY_ID: 'admin',
@@ -41,25 +41,28 @@ test('where to and by which key: the flags, or the settings of a server here', (
   refuses(() => connectionOf(readConfig({}), { url: 'ftp://x', ...key }), /^--url must be an http or https URL/);
 });
 
-test('URLs, and what is in those that are refused is not repeated', () => {
+test('an invalid URL is refused without being repeated in the message', () => {
   assert.equal(httpUrl('--forward-to', 'http://localhost:3000/hook?a=b').href, 'http://localhost:3000/hook?a=b');
   for (const text of ['', 'localhost:3000', 'file:///etc/passwd', 'http://', 'https://me:hunter2@localhost'])
     refuses(() => httpUrl('--forward-to', text), /^--forward-to must be [^\d]*http:\/\/127\.0\.0\.1:8080\.$/);
 });
 
-test('event types by name, both names of the one that has two, and nothing that is none', () => {
+test('event types are given by name, including both names of the message status, and unknown names are refused', () => {
   assert.equal(eventTypesOf('--events', undefined), null);
   assert.deepEqual(eventTypesOf('--events', 'engagement.chat.message.status, engagement.chat.message_status'), [
     'engagement.chat.message.status',
     'engagement.chat.message_status',
   ]);
   for (const text of ['', 'engagement.start,', 'nonsense', 'media_upgrade_request.state', 'feed.open'])
-    refuses(() => eventTypesOf('--events', text), /^--events: there is no event type ".*"\. There are: engagement\./);
+    refuses(
+      () => eventTypesOf('--events', text),
+      /^--events: ".*" is not an event type\. The event types are: engagement\./,
+    );
 });
 
-test('instants: a date and time with its offset, or how long ago', () => {
+test('an instant is a date and time with an offset, or an age', () => {
   const now = Date.parse('2027-01-31T12:00:00Z');
-  const read = (text: string): string => instantAsked('--since', text, now).toISOString();
+  const read = (text: string): string => parseInstant('--since', text, now).toISOString();
   assert.equal(read('2027-01-31T09:00:00Z'), '2027-01-31T09:00:00.000Z');
   assert.equal(read('2027-01-31T09:00+02:00'), '2027-01-31T07:00:00.000Z');
   assert.equal(read('2027-01-30'), '2027-01-30T00:00:00.000Z');
@@ -71,7 +74,7 @@ test('instants: a date and time with its offset, or how long ago', () => {
     refuses(() => read(text), /^--since must be a date and time such as /);
 });
 
-test('whole numbers, and flags that are none of ours', () => {
+test('numbers must be whole and in range, and unknown flags are refused', () => {
   assert.equal(wholeNumber('--limit', '20', 100), 20);
   for (const text of ['0', '101', '-1', '1.5', 'x', ''])
     refuses(() => wholeNumber('--limit', text, 100), /^--limit must be/);

@@ -5,7 +5,7 @@ import { StartError } from '../platform/errors.ts';
 import { latest } from '../platform/instant.ts';
 import { serverUrl } from '../platform/server-url.ts';
 
-/** What every command that asks a server takes. */
+/** The options of every command that calls a server. */
 export const serverOptions = {
   url: { type: 'string' },
   'key-id': { type: 'string' },
@@ -29,21 +29,21 @@ export function readOptions<T extends NonNullable<ParseArgsConfig['options']>>(
     return parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values;
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    // Its first sentence says what is wrong; the rest is for programmers.
+    // The first sentence of the message says what is wrong; the rest is for programmers.
     const fault = error.message.split(/\.\s|\n/)[0]?.replace(/\.$/, '') ?? '';
     throw new StartError(`${fault}. See usher ${command} --help.`, { cause: error });
   }
 }
 
-interface Asked {
+interface ConnectionFlags {
   readonly url?: string | undefined;
   readonly 'key-id'?: string | undefined;
   readonly 'key-secret'?: string | undefined;
 }
 
-/** As the flags say; where they are silent, as the settings of a server that runs here do. */
-export function connectionOf({ host, port, adminKey }: Config, asked: Asked): Connection {
-  const { url = serverUrl(host, port), 'key-id': id, 'key-secret': secret } = asked;
+/** The flags, with the settings of a local server as defaults. */
+export function connectionOf({ host, port, adminKey }: Config, flags: ConnectionFlags): Connection {
+  const { url = serverUrl(host, port), 'key-id': id, 'key-secret': secret } = flags;
   if ((id === undefined) !== (secret === undefined))
     throw new StartError('--key-id and --key-secret go together: give both or neither.');
   const key = id === undefined || secret === undefined ? adminKey : { id, secret };
@@ -54,7 +54,7 @@ export function connectionOf({ host, port, adminKey }: Config, asked: Asked): Co
   return { url: httpUrl('--url', url).href.replace(/(?<!\/)\/+$/, ''), key };
 }
 
-/** The text is not repeated: people put secrets into URLs. */
+/** The message does not repeat the URL, which may contain a secret. */
 export function httpUrl(flag: string, text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !['http:', 'https:'].includes(url.protocol) || `${url.username}${url.password}` !== '')
@@ -62,31 +62,29 @@ export function httpUrl(flag: string, text: string): URL {
   return url;
 }
 
-/** A list separated by commas; `null`: all of them. */
+/** Event types from a list separated by commas; `null` means all types. */
 export function eventTypesOf(flag: string, text: string | undefined): readonly EventType[] | null {
   if (text === undefined) return null;
-  const asked = text.split(',').map((each) => each.trim());
-  return asked.map((each) => {
+  const names = text.split(',').map((each) => each.trim());
+  return names.map((each) => {
     const found = eventTypes.find((type) => type === each);
     if (found === undefined)
-      throw new StartError(`${flag}: there is no event type "${each}". There are: ${eventTypes.join(', ')}.`);
+      throw new StartError(`${flag}: "${each}" is not an event type. The event types are: ${eventTypes.join(', ')}.`);
     return found;
   });
 }
 
 const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A date and time, or how long ago: `90s`, `15m`, `2h`, `7d`. */
-export function instantAsked(flag: string, text: string, now: number): Date {
+/** Parses a date and time, or an age: `90s`, `15m`, `2h`, `7d`. */
+export function parseInstant(flag: string, text: string, now: number): Date {
   const [, count, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
-  // Without an offset it would be read as this machine's time; a date alone as the day's beginning, UTC.
+  // A time without an offset is refused, because it would be read as this machine's time. A date alone is its midnight in UTC.
   const isWhole = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d))?$/i.test(text);
   const at =
     count === undefined ? (isWhole ? Date.parse(text) : Number.NaN) : now - Number(count) * (unitsMs[unit] ?? 0);
   if (at >= 0 && at <= latest) return new Date(at);
-  throw new StartError(
-    `${flag} must be a date and time such as 2027-01-31T09:00:00Z, or how long ago, such as 15m or 2h.`,
-  );
+  throw new StartError(`${flag} must be a date and time such as 2027-01-31T09:00:00Z, or an age such as 15m or 2h.`);
 }
 
 export function wholeNumber(flag: string, text: string, most: number): number {

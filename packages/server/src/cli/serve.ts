@@ -2,33 +2,37 @@ import type { Config } from '../config.ts';
 import { startServer, type RunningServer } from '../main.ts';
 import { createLog, type Log } from '../platform/log.ts';
 
-/** Serves until it is told to end, or cannot go on. */
+/** Runs the server until a signal stops it or it fails. */
 export async function serve(config: Config): Promise<void> {
   const log = createLog(config.logLevel);
-  const asked = signal();
+  const stopRequested = signal();
   const server = await startServer(config, log);
   process.stdout.write(welcome(server));
-  const failure = await Promise.race([asked.then(() => null), server.failed.then(databaseEnded), fault()]);
+  const failure = await Promise.race([
+    stopRequested.then(() => null),
+    server.failed.then(databaseExited),
+    uncaughtError(),
+  ]);
   if (failure !== null) {
-    log.fatal(failure, 'Usher cannot go on; start it again');
+    log.fatal(failure, 'Usher cannot continue and stops; restart it');
     process.exitCode = 1;
   }
   await server.stop();
   await flushed(log);
 }
 
-function databaseEnded(reason: string): object {
-  return { reason: `the embedded database ended and could not be started again: ${reason}` };
+function databaseExited(reason: string): object {
+  return { reason: `the embedded database exited and could not be restarted: ${reason}` };
 }
 
-/** What nobody caught: a fault of ours, after which nothing is certain but that the database must be stopped. */
-async function fault(): Promise<object> {
+/** An uncaught error is a bug of Usher. The state of the process is unknown afterwards, so the only safe step is to stop. */
+async function uncaughtError(): Promise<object> {
   return new Promise((resolve) => {
     process.once('uncaughtException', (error) => resolve({ err: error }));
   });
 }
 
-/** SIGINT and SIGTERM alike. A terminal sends Ctrl-C to every process of the group, so more than one may arrive. */
+/** Resolves at SIGINT or SIGTERM. A terminal sends Ctrl-C to every process of the group, so several signals may arrive. */
 async function signal(): Promise<void> {
   return new Promise((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => resolve());
@@ -39,14 +43,16 @@ async function flushed(log: Log): Promise<void> {
   return new Promise((resolve) => log.flush(() => resolve()));
 }
 
-function welcome({ url, place, firstKey, consoleLink }: RunningServer): string {
+function welcome({ url, dataLocation, firstKey, consoleLink }: RunningServer): string {
   const console =
-    consoleLink === null ? [] : [`  Console  ${consoleLink}`, '           (signs you in once, within the hour)'];
+    consoleLink === null
+      ? []
+      : [`  Console  ${consoleLink}`, '           (single-use sign-in link, expires in one hour)'];
   const key =
     firstKey === null
       ? []
-      : ['', '  The first API key, shown this once:', `    id      ${firstKey.id}`, `    secret  ${firstKey.secret}`];
-  const attempt =
+      : ['', '  Your first API key (shown only once):', `    id      ${firstKey.id}`, `    secret  ${firstKey.secret}`];
+  const example =
     firstKey === null
       ? [`    curl ${url}/readyz`]
       : [
@@ -61,11 +67,11 @@ function welcome({ url, place, firstKey, consoleLink }: RunningServer): string {
     ...console,
     `  API      ${url}`,
     `  Docs     ${url}/docs`,
-    `  Data     ${place}`,
+    `  Data     ${dataLocation}`,
     ...key,
     '',
     '  Try it:',
-    ...attempt,
+    ...example,
     '',
     '',
   ].join('\n');

@@ -20,11 +20,11 @@ const options = {
 
 const usage = `usher sign-in-link [--operator <e-mail or id>]
 
-  Prints a link that opens the console signed in, once and within an hour: as that operator, or as the first
-  super_manager.
+  Prints a single-use link that signs in to the console, as this operator or as the first super_manager. The link expires
+  in one hour.
 `;
 
-/** Who runs it has the database, and could be anybody anyway. */
+/** Needs no authentication: whoever runs this command has full access to the database. */
 export async function signInLink(config: Config, ...args: string[]): Promise<void> {
   const { operator, help } = readOptions('sign-in-link', options, args);
   if (help) return void process.stdout.write(usage);
@@ -37,22 +37,22 @@ export async function signInLink(config: Config, ...args: string[]): Promise<voi
 
 async function firstOperator(sql: Sql): Promise<Operator> {
   const first = await findFirstSuperManager(sql, 'enabled');
-  if (first === null) throw new StartError('There is no super_manager yet. Start Usher once, or say --operator.');
+  if (first === null) throw new StartError('There is no super_manager yet. Start Usher once, or use --operator.');
   return first;
 }
 
-async function findOperator(sql: Sql, named: string): Promise<Operator> {
+async function findOperator(sql: Sql, emailOrId: string): Promise<Operator> {
   const found = await sql<(Operator & { enabled: boolean })[]>`
     SELECT account_id AS "accountId", id AS "operatorId", enabled
       FROM operators
-     WHERE ${isUuid(named) ? sql`id = ${named}` : sql`lower(email) = lower(${named})`}
+     WHERE ${isUuid(emailOrId) ? sql`id = ${emailOrId}` : sql`lower(email) = lower(${emailOrId})`}
      ORDER BY created_at, id`;
   const [first, ...others] = found;
-  if (first === undefined) throw new StartError(`There is no operator ${named}.`);
+  if (first === undefined) throw new StartError(`There is no operator ${emailOrId}.`);
   if (others.length > 0)
     throw new StartError(
-      `${named} is an operator of several accounts; say which by its id: ${found.map((each) => each.operatorId).join(', ')}.`,
+      `Several accounts have an operator ${emailOrId}; use one of these ids instead: ${found.map((each) => each.operatorId).join(', ')}.`,
     );
-  if (!first.enabled) throw new StartError(`The operator ${named} is disabled.`);
+  if (!first.enabled) throw new StartError(`The operator ${emailOrId} is disabled.`);
   return first;
 }

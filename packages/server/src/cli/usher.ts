@@ -3,22 +3,22 @@ import { StartError } from '../platform/errors.ts';
 
 const help = `usher <command>
 
-  serve                         start the server (settings: see the README)
-  migrate                       bring the database up to this version, and end
-  accounts create <name>        make another account with a site and a super_manager, print its key
-  keys create <e-mail> [name]   make an API key for an operator who lost theirs, print it; where several accounts
-                                have an operator of that address, with the account's name
+  serve                         start the server (settings: docs/guide/settings.md)
+  migrate                       migrate the database to this version and exit
+  accounts create <name>        create another account with a site and a super_manager, and print its API key
+  keys create <e-mail> [name]   create an API key for an existing operator and print it; add the account's name if
+                                several accounts have an operator with this address
   sign-in-link [--operator <e-mail or id>]
-                                print a link that opens the console signed in, once: as that operator, or as the
+                                print a single-use link that signs in to the console, as this operator or as the
                                 first super_manager
-  signing-keys rotate           sign tokens with a new key; add --revoke to end every token at once
-  listen                        print events as they happen, and forward them to a receiver of yours; see listen --help
-  events                        print what has happened; see events --help
+  signing-keys rotate           sign new tokens with a new key; --revoke also revokes every existing token
+  listen                        print events as they happen, or forward them to your receiver; see listen --help
+  events                        print past events from the log; see events --help
 `;
 
 type Command = (config: Config, ...args: string[]) => Promise<void>;
 
-/** Loaded when it is known what to do and that the settings are right: what is wrong with them is told at once. */
+/** Each command is imported only after the settings have been read, so that an invalid setting is reported at once. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import('./serve.ts')).serve,
   migrate: async () => (await import('./commands.ts')).migrateOnly,
@@ -34,11 +34,11 @@ async function run(words: readonly string[]): Promise<void> {
   const length = [2, 1].find((count) => words.slice(0, count).join(' ') in commands);
   const load = length === undefined ? undefined : commands[words.slice(0, length).join(' ')];
   if (load === undefined || length === undefined) {
-    const asked = words.length === 0 || words[0] === 'help' || words[0] === '--help';
-    (asked ? process.stdout : process.stderr).write(
-      asked ? help : `usher: no such command: ${words.join(' ')}\n\n${help}`,
+    const wantsHelp = words.length === 0 || words[0] === 'help' || words[0] === '--help';
+    (wantsHelp ? process.stdout : process.stderr).write(
+      wantsHelp ? help : `usher: unknown command: ${words.join(' ')}\n\n${help}`,
     );
-    process.exitCode = asked ? 0 : 2;
+    process.exitCode = wantsHelp ? 0 : 2;
     return;
   }
   const config = readConfig(process.env);
@@ -49,7 +49,7 @@ async function run(words: readonly string[]): Promise<void> {
 try {
   await run(process.argv.slice(2));
 } catch (error) {
-  // What the user can mend is one line; anything else is a fault of ours and shows where.
+  // An error that the user can fix is printed as one line. Any other error is a bug and keeps its stack trace.
   if (!(error instanceof StartError || error instanceof SettingError)) throw error;
   process.stderr.write(`usher: ${error.message}\n`);
   process.exitCode = 1;

@@ -103,14 +103,14 @@ export function openEngagements(
 
 /** `null`: no carrier is set up. */
 function openSms(platform: Platform, { events, routing }: Needs): SmsService | null {
-  const { config, database, feed, log, metrics, lookup } = platform;
+  const { config, database, changes, log, metrics, lookup } = platform;
   if (config.twilio === null) return null;
   const sql = database.connect(pools.sms);
   const sms = startSms({
     carrier: twilioCarrier(config.twilio, lookup),
     sql,
     turns: routing.turns,
-    feed,
+    changes,
     log,
     registry: metrics.registry,
     tell: (accountId) => events.hints.tell(accountId),

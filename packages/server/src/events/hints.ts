@@ -1,4 +1,4 @@
-import type { ChangeFeed } from '../platform/change-feed.ts';
+import type { RowChanges } from '../platform/row-changes.ts';
 import { isDatabaseUnavailable, type Sql } from '../platform/database.ts';
 import { newId, type AccountId } from '../platform/ids.ts';
 import type { Log } from '../platform/log.ts';
@@ -48,14 +48,14 @@ export class Hints {
   #timer: NodeJS.Timeout | null = null;
   #sending = false;
 
-  constructor(sql: Sql, feed: ChangeFeed, log: Log) {
+  constructor(sql: Sql, changes: RowChanges, log: Log) {
     this.#sql = sql;
     this.#log = log;
-    feed.on('told', (note) => {
+    changes.on('told', (note) => {
       const [id = '', by] = note.split(' ');
       if (by !== this.#name) this.#hear(id as AccountId, 'elsewhere');
     });
-    feed.on('whisper', (note) => {
+    changes.on('whisper', (note) => {
       const { by, accountId, ...whisper } = JSON.parse(note) as Whisper & { by: string; accountId: AccountId };
       if (by !== this.#name) this.#overhear(accountId, whisper);
     });

@@ -1,4 +1,4 @@
-import type { ChangeFeed } from '../platform/change-feed.ts';
+import type { RowChanges } from '../platform/row-changes.ts';
 import { isDatabaseUnavailable, type Piece, type Sql } from '../platform/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { Log } from '../platform/log.ts';
@@ -29,7 +29,7 @@ export async function beginEpoch(sql: Sql): Promise<void> {
  * Begins an epoch as soon as this process has reached a server that has none, in a transaction of its own. A writer that
  * begins one makes all others wait until it commits.
  */
-export async function beginEpochs(sql: Sql, changes: ChangeFeed, log: Log): Promise<void> {
+export async function beginEpochs(sql: Sql, changes: RowChanges, log: Log): Promise<void> {
   changes.onReset(() => {
     beginEpoch(sql).catch((error: unknown) => {
       if (!isDatabaseUnavailable(error)) log.error({ err: error }, 'could not begin an epoch of the log');

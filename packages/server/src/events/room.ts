@@ -18,10 +18,10 @@ export interface Events {
 }
 
 export async function openEvents(platform: Platform, { sealer, directory }: Identity): Promise<Room & Events> {
-  const { config, lookups, feed, log, names } = platform;
+  const { config, lookups, changes, log, names } = platform;
   const { sql } = platform.database;
-  await beginEpochs(lookups, feed, log);
-  const hints = new Hints(lookups, feed, log);
+  await beginEpochs(lookups, changes, log);
+  const hints = new Hints(lookups, changes, log);
   const guard = new AddressGuard(config.attachedWebhookAllowCidrs, names);
   const unresolved = new UnresolvedNames(names);
   return {

@@ -3,7 +3,7 @@ import { Gatherer } from '../engagements/signals/pieces.ts';
 import type { Hints } from '../events/hints.ts';
 import type { Authenticator } from '../identity/authenticate.ts';
 import type { Caller } from '../identity/caller.ts';
-import type { ChangeFeed } from '../platform/change-feed.ts';
+import type { RowChanges } from '../platform/row-changes.ts';
 import { isDatabaseUnavailable } from '../platform/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import { Follower, type FollowerParts } from './follower.ts';
@@ -14,7 +14,7 @@ import { Stream } from './stream.ts';
 
 interface FeedsParts extends FollowerParts {
   readonly hints: Hints;
-  readonly changes: ChangeFeed;
+  readonly changes: RowChanges;
   readonly authenticator: Authenticator;
   /** A reader did not read. */
   readonly onDropped: () => void;

@@ -19,7 +19,7 @@ interface Needs {
 }
 
 export function openFeed(platform: Platform, { identity, events, queues, routing }: Needs): Room {
-  const { database, feed, log, metrics, limits } = platform;
+  const { database, changes, log, metrics, limits } = platform;
   const { directory, authenticator, sealer } = identity;
   const { turns } = routing;
   const sql = database.connect(pools.feed);
@@ -30,7 +30,7 @@ export function openFeed(platform: Platform, { identity, events, queues, routing
     siteQueues: queues.siteQueues,
     turns,
     authenticator,
-    changes: feed,
+    changes,
     reveal: async (event) => revealEvent(sql, sealer, event),
     onDropped: countDropped(metrics.registry),
   });

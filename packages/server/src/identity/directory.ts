@@ -1,4 +1,4 @@
-import type { ChangeFeed } from '../platform/change-feed.ts';
+import type { RowChanges } from '../platform/row-changes.ts';
 import type { Sql } from '../platform/database.ts';
 import { RowCache } from '../platform/row-cache.ts';
 import { findAccessToken, type KnownAccessToken } from './access-tokens/store.ts';
@@ -33,17 +33,17 @@ export interface Directory {
   readonly origins: RowCache<boolean>;
 }
 
-export function createDirectory(sql: Sql, feed: ChangeFeed): Directory {
+export function createDirectory(sql: Sql, changes: RowChanges): Directory {
   const cache = <Value>(
     tables: readonly string[],
     limit: number,
     load: (key: string) => Promise<Value>,
-  ): RowCache<Value> => new RowCache({ feed, tables, limit, load });
+  ): RowCache<Value> => new RowCache({ changes, tables, limit, load });
   const origins = cache([], 10_000, async (origin) => isAnySitesOrigin(sql, origin));
-  feed.on('sites', () => origins.clear());
+  changes.on('sites', () => origins.clear());
   const visitors = cache(['visitors'], 50_000, async (id) => findKnownVisitor(sql, id));
   // Any of them may be a visitor of the site. Sites are deleted too rarely for it to matter.
-  feed.on('deleted_sites', () => visitors.clear());
+  changes.on('deleted_sites', () => visitors.clear());
   return {
     operators: cache(['operators'], 20_000, async (id) => findKnownOperator(sql, id)),
     visitors,

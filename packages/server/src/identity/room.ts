@@ -35,10 +35,10 @@ export interface Identity {
 }
 
 export async function openIdentity(platform: Platform): Promise<Room & Identity> {
-  const { config, database, lookups, feed, clock, log } = platform;
+  const { config, database, lookups, changes, clock, log } = platform;
   const { sql } = database;
-  const directory = createDirectory(lookups, feed);
-  const tokens = new Tokens(new Keyring(lookups, feed), () => clock.steadyNow());
+  const directory = createDirectory(lookups, changes);
+  const tokens = new Tokens(new Keyring(lookups, changes), () => clock.steadyNow());
   const lastUse = new LastUse(sql, log);
   const signIn = {
     tokens,
@@ -65,7 +65,7 @@ export async function openIdentity(platform: Platform): Promise<Room & Identity>
       siteRoutes(app, directory);
       teamRoutes(app);
       operatorRoutes(app, signIn);
-      pictureRoutes(app, lookups, feed);
+      pictureRoutes(app, lookups, changes);
       colleagueRoutes(app);
       auditRoutes(app, config.eventRetentionDays);
       visitorRoutes(app, tokens, new VisitorGate(directory));

@@ -1,5 +1,5 @@
 import { exportJWK, generateKeyPair, importJWK, type CryptoKey, type JWK } from 'jose';
-import type { ChangeFeed } from '../platform/change-feed.ts';
+import type { RowChanges } from '../platform/row-changes.ts';
 import type { Sql } from '../platform/database.ts';
 import { newId } from '../platform/ids.ts';
 
@@ -9,23 +9,23 @@ const retiredKeySeconds = 25 * 3600;
 
 /**
  * The keys that sign tokens. The newest signs, all of them verify. They live in the database, so that every process signs
- * and verifies alike; a change of them is heard of through the feed.
+ * and verifies alike; `RowChanges` announces a change of the keys.
  */
 export class Keyring {
   readonly #sql: Sql;
-  readonly #feed: ChangeFeed;
+  readonly #changes: RowChanges;
   #keys: Promise<LoadedKeys> | null = null;
   #epoch: object = {};
 
-  constructor(sql: Sql, feed: ChangeFeed) {
+  constructor(sql: Sql, changes: RowChanges) {
     this.#sql = sql;
-    this.#feed = feed;
+    this.#changes = changes;
     const forget = (): void => {
       this.#keys = null;
       this.#epoch = {};
     };
-    feed.on('signing_keys', forget);
-    feed.onReset(forget);
+    changes.on('signing_keys', forget);
+    changes.onReset(forget);
   }
 
   /** Another object whenever a key may have come or gone: what was verified in another epoch must be verified again. */
@@ -44,7 +44,7 @@ export class Keyring {
     return verifiers.get(id);
   }
 
-  /** Read once until something changes; while the feed is deaf, once for all who ask at the same time. */
+  /** Read once until something changes; while `RowChanges` is deaf, once for all who ask at the same time. */
   async #load(): Promise<LoadedKeys> {
     if (this.#keys !== null) return this.#keys;
     const reading = loadKeys(this.#sql);
@@ -52,7 +52,7 @@ export class Keyring {
     const forget = (): void => {
       if (this.#keys === reading) this.#keys = null;
     };
-    reading.then(() => this.#feed.live || forget(), forget);
+    reading.then(() => this.#changes.live || forget(), forget);
     return reading;
   }
 }

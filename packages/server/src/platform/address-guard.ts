@@ -6,29 +6,29 @@ import { lookupBy } from './names/name-resolver.ts';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Network = [Address, number];
 
-/** `public`: anybody's. `allowed`: not public, but the settings name it. `forbidden`: of this machine, or of a network around it. */
-export type Standing = 'public' | 'allowed' | 'forbidden';
+/** `allowed` addresses are not public, but the settings allow them. `forbidden` ones belong to this machine or its networks. */
+export type AddressClass = 'public' | 'allowed' | 'forbidden';
 
-/** What resolves names: see `NameResolver`. */
+/** The part of `NameResolver` that the guard uses. */
 interface Names {
-  /** At least one address. The holder is whose lookups are counted together. */
+  /** Resolves to at least one address. Lookups are limited per holder. */
   resolve(hostname: string, holder: string): Promise<readonly LookupAddress[]>;
-  /** What is known without asking; `null`: nothing is. */
+  /** The cached addresses; `null` if there are none. */
   peek(hostname: string): readonly LookupAddress[] | null;
 }
 
-/** An address that must not be connected to, or a name that has one. The message may be shown to whoever named it. */
+/** The address is forbidden, or the name has a forbidden address. The message may be shown to the customer who gave it. */
 export class ForbiddenAddress extends Error {
   override readonly name = 'ForbiddenAddress';
 }
 
 const globalUnicast = network('2000::/3');
-/** By this prefix the network itself makes IPv6 addresses of public IPv4 ones, where hosts have no IPv4 (DNS64). */
+/** DNS64 maps public IPv4 addresses to this prefix for hosts without IPv4. */
 const nat64 = network('64:ff9b::/96');
 
 /**
- * Addresses in public ranges that clouds keep for themselves: they answer only from inside, and trust every caller there.
- * What clouds have in private ranges (169.254.169.254, fd00:ec2::254, 100.100.100.200, 192.0.0.192) is not public anyway.
+ * Addresses in public ranges that clouds reserve for internal services: they respond only inside the cloud and trust every caller
+ * there. Cloud services in private ranges (169.254.169.254, fd00:ec2::254, 100.100.100.200, 192.0.0.192) are not public anyway.
  */
 const platformNetworks: readonly Network[] = [
   '168.63.129.16', // Azure: the host agent, DNS, health probes
@@ -40,15 +40,15 @@ const platformNetworks: readonly Network[] = [
 
 interface Lookup {
   readonly onlyAllowed: boolean;
-  /** Whose lookups are counted together. */
+  /** Lookups are limited per holder. */
   readonly holder: string;
 }
 
 /**
- * Keeps what customers make us connect to (webhooks, identity providers) away from where only we can reach: this machine,
- * its networks, the cloud's metadata. A URL is checked when it is registered, for the sake of a good error. What protects
- * is `lookupFor` and `standing` at the moment of connecting: the addresses checked there are the ones connected to, so a
- * name that means something else the next moment gains nothing.
+ * D8.9: prevents connections that customers configure (webhooks, identity providers) from reaching this machine, its networks or
+ * the metadata service of the cloud. A URL is checked when it is registered, to give a good error. The protection is the check
+ * at connect time (`lookupFor`, `classify`): the checked addresses are the ones connected to, so changing the DNS record between
+ * check and connection has no effect.
  */
 export class AddressGuard {
   readonly #allowed: Network[];
@@ -59,15 +59,15 @@ export class AddressGuard {
     this.#names = names;
   }
 
-  /** Of a literal address. What is no address is forbidden. */
-  standing(text: string): Standing {
+  /** Classifies a literal address. Text that is not an address is forbidden. */
+  classify(text: string): AddressClass {
     if (isIP(text) === 0) return 'forbidden';
     const address = unwrapped(parsed(text));
     if (ipaddr.subnetMatch(address, { allowed: this.#allowed }, 'other') === 'allowed') return 'allowed';
     return isPublic(address) ? 'public' : 'forbidden';
   }
 
-  /** Every address of the name. With `onlyAllowed` it is not enough to be public. */
+  /** All addresses of the name. With `onlyAllowed`, public addresses are forbidden too. */
   async addresses(hostname: string, { onlyAllowed, holder }: Lookup): Promise<readonly LookupAddress[]> {
     const found = await this.#names.resolve(hostname, holder);
     const fault = this.#faultIn(hostname, found, onlyAllowed);
@@ -75,44 +75,44 @@ export class AddressGuard {
     return found;
   }
 
-  /** One address that is forbidden forbids them all: which of them is connected to is not for us to say. */
+  /** One forbidden address forbids the name, because the socket chooses which address it connects to. */
   #faultIn(hostname: string, found: readonly LookupAddress[], onlyAllowed: boolean): string | null {
     const wrong = found.find(({ address }) => !this.permits(address, onlyAllowed));
     return wrong === undefined ? null : `${hostname} resolves to ${wrong.address}, which ${refused}`;
   }
 
   permits(address: string, onlyAllowed = false): boolean {
-    const standing = this.standing(address);
-    return standing === 'allowed' || (standing === 'public' && !onlyAllowed);
+    const addressClass = this.classify(address);
+    return addressClass === 'allowed' || (addressClass === 'public' && !onlyAllowed);
   }
 
-  /** For the sockets of `net` and `tls`: what it answers is what they connect to. They do not ask for literal addresses. */
+  /** For the sockets of `net` and `tls`, which connect to the returned addresses. They do not look up literal addresses. */
   lookupFor(options: Lookup): LookupFunction {
     return lookupBy(async (hostname) => this.addresses(hostname, options));
   }
 
   /**
-   * Why the URL may not be registered; `null` if it may. This asks no DNS server: a name that was not looked up lately may be
-   * registered, and is checked when it is used.
+   * Why the URL may not be registered; `null` if it may. This queries no DNS server: a name that is not cached may be registered
+   * and is checked when it is used.
    */
   complaint(url: URL, { onlyAllowed = false } = {}): string | null {
     const hostname = bareHost(url);
     if (isIP(hostname) !== 0) return this.permits(hostname, onlyAllowed) ? null : refused;
-    const known = this.#names.peek(hostname);
-    return known === null ? null : this.#faultIn(hostname, known, onlyAllowed);
+    const cached = this.#names.peek(hostname);
+    return cached === null ? null : this.#faultIn(hostname, cached, onlyAllowed);
   }
 }
 
 const refused = 'is not an address that Usher may connect to';
 
-/** The host as sockets take it: an IPv6 address without its brackets. IPv4 in any spelling is a plain one in a parsed URL. */
+/** The host in the form that sockets need: an IPv6 address without brackets. The URL parser normalises IPv4. */
 export function bareHost({ hostname }: URL): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
 }
 
 /**
- * Only what is known to be public is: an IPv6 address outside of 2000::/3 is not, whatever it may be (IPv4-compatible ones
- * among them, which ipaddr.js takes for unicast), nor are 6to4 and Teredo, which wrap addresses nobody has checked.
+ * Only known public ranges are public. IPv6 outside of 2000::/3 is not (including IPv4-compatible addresses, which ipaddr.js
+ * calls unicast), nor are 6to4 and Teredo, which wrap unchecked addresses.
  */
 function isPublic(address: Address): boolean {
   const inGlobal =
@@ -121,13 +121,13 @@ function isPublic(address: Address): boolean {
   return inGlobal && !isPlatform && address.range() === 'unicast';
 }
 
-/** Without its zone, and an IPv6 address in its one spelling: ipaddr.js reads `::1.2.3.4` as if it were IPv4-mapped. */
+/** Removes the zone and normalises IPv6: ipaddr.js reads `::1.2.3.4` as if it were IPv4-mapped. */
 function parsed(text: string): Address {
   const [address = ''] = text.split('%', 1);
   return ipaddr.parse(isIP(address) === 6 ? bareHost(new URL(`http://[${address}]`)) : address);
 }
 
-/** The IPv4 address that would be reached by an IPv6 one that only stands for it. */
+/** The IPv4 address inside an IPv4-mapped or NAT64 address. */
 function unwrapped(address: Address): Address {
   if (address instanceof ipaddr.IPv4) return address;
   if (address.isIPv4MappedAddress()) return address.toIPv4Address();

@@ -2,9 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { App } from './http.ts';
 
 /**
- * Other forms in which existing clients send a request. Each is rewritten to the operation it stands for before the router
- * sees the request. So an alias has the validation, rights, audit, idempotency and rate limits of its operation, and there is
- * no second handler to keep in step.
+ * Other forms in which existing clients send a request. Each is rewritten to its operation before routing, so that an alias has
+ * the validation, permissions, audit, idempotency and rate limits of the operation, and no second handler.
  *
  * To add an alias, add a line: both sides as `METHOD /path/:parameter`, with the same parameters in the same order.
  */
@@ -14,7 +13,7 @@ export const aliases: readonly { readonly from: string; readonly to: string }[] 
 ];
 
 interface CompiledAlias {
-  /** What is before the first parameter: most addresses differ here already. */
+  /** The path before the first parameter, which rules out most requests. */
   readonly prefix: string;
   readonly segments: readonly string[];
   readonly method: string;
@@ -34,7 +33,7 @@ for (const { from, to } of aliases) {
   byMethod.set(method, [...(byMethod.get(method) ?? []), compiled]);
 }
 
-/** The address that the router is to find, with the method changed to match; for Fastify's `rewriteUrl`. */
+/** For Fastify's `rewriteUrl`: returns the URL of the operation and changes the method of the request. */
 export function rewriteAlias(request: IncomingMessage): string {
   const { url = '/', method = '' } = request;
   for (const alias of byMethod.get(method) ?? []) {
@@ -65,14 +64,14 @@ function isParameter(segment: string | undefined): boolean {
   return segment?.startsWith(':') === true;
 }
 
-/** Names the aliases of each operation in the reference. */
+/** Lists the aliases of each operation in its description. */
 export function describeAliases(app: App): void {
   app.addHook('onRoute', ({ method, url, schema }) => {
     if (schema === undefined) return;
     const own = aliases.filter(({ to }) => to === `${String(method)} ${url}`).map(({ from }) => from);
     if (own.length === 0) return;
-    const names = own.map((from) => from.replaceAll(/:(\w+)/g, '{$1}')).join(' and as ');
-    describe(schema, `Also taken as ${names}.`);
+    const names = own.map((from) => from.replaceAll(/:(\w+)/g, '{$1}')).join(', ');
+    describe(schema, `Alias: ${names}.`);
   });
 }
 
@@ -82,15 +81,15 @@ function describe(schema: { description?: string }, sentence: string): void {
 }
 
 /**
- * The fields of a body that is an action, such as `{"action": "end"}`, may come in the query where there is no body, as
- * `PATCH /engagements/{engagement_id}?action=end`. They are moved into the body before anything is validated. This holds for every
+ * A body with an action, such as `{"action": "end"}`, may instead be sent in the query, as
+ * `PATCH /engagements/{engagement_id}?action=end`. The fields are moved into the body before validation. This applies to every
  * operation whose body has an `action` with a fixed set of values.
  */
 export function acceptActionsInQuery(app: App): void {
   app.addHook('onRoute', (route) => {
     const fields = fieldsOfAction(route.schema?.body);
     if (route.schema === undefined || fields === null) return;
-    describe(route.schema, 'Without a body its fields are taken from the query, as in ?action=….');
+    describe(route.schema, 'Without a body, the fields may be sent in the query, as in ?action=….');
     const others = route.preValidation === undefined ? [] : [route.preValidation].flat();
     route.preValidation = [
       (request, _reply, done) => {
@@ -108,7 +107,7 @@ export function acceptActionsInQuery(app: App): void {
   });
 }
 
-/** `null`: the body is no action. */
+/** `null` if the body has no action. */
 function fieldsOfAction(body: unknown): readonly string[] | null {
   const { properties } = (body ?? {}) as { properties?: Record<string, { enum?: unknown }> };
   return Array.isArray(properties?.['action']?.enum) ? Object.keys(properties) : null;

@@ -1,4 +1,4 @@
-/** A map that holds at most `limit` entries: the one that was put in first goes first. */
+/** A map with at most `limit` entries that evicts the oldest first. */
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
   readonly #limit: number;
 

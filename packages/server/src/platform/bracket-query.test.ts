@@ -23,7 +23,7 @@ const readings: readonly (readonly [query: string, object: unknown])[] = [
 ];
 
 for (const [query, object] of readings)
-  test(`${query === '' ? 'nothing' : query} is read as ${JSON.stringify(object)}`, () => {
+  test(`${query === '' ? 'an empty query' : query} is read as ${JSON.stringify(object)}`, () => {
     assert.deepEqual(parseBrackets(query), object);
     assert.equal(({} as { x?: unknown }).x, undefined);
   });
@@ -36,6 +36,6 @@ const refusals: readonly (readonly [why: string, query: string])[] = [
 ];
 
 for (const [why, query] of refusals)
-  test(`${why}: refused with 422`, () => {
+  test(`${why} is refused with 422`, () => {
     assert.throws(() => parseBrackets(query), (error) => error instanceof Refusal && error.code === 'invalid_request'); // prettier-ignore
   });

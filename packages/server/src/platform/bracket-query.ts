@@ -1,27 +1,27 @@
 import { invalid, type Violation } from './errors.ts';
 
-/** What a query string may nest, and how many parameters it may have. */
+/** Limits on the depth and the number of parameters of a query string. */
 const limits = { depth: 20, parameters: 1_000 } as const;
 
 type Branch = Map<string, Node>;
 type Node = Branch | string;
 
 /**
- * A query string in bracket notation as the object that it describes: `filter[fields][0][dimension]=site_id`. Lists may have
- * indexes or none. Without them, `a[][x]=1&a[][y]=2&a[][x]=3` is read as Rack and PHP clients write it: a new element begins when
- * the last one has the field already. The indexes only give the order.
+ * Parses a query string in bracket notation: `filter[fields][0][dimension]=site_id`. Indexes of lists are optional and only give
+ * the order. Without them, `a[][x]=1&a[][y]=2&a[][x]=3` is read as Rack and PHP clients write it: a new element begins when the
+ * last one already has the field.
  */
 export function parseBrackets(query: string): Record<string, unknown> {
   const root: Branch = new Map();
   const pairs = [...new URLSearchParams(query)];
   if (pairs.length > limits.parameters)
     throw invalid([{ attribute: '', detail: `must not have more than ${limits.parameters} parameters` }]);
-  // `_` is what pages add to keep caches out, and means nothing.
+  // `_` is a cache buster and is ignored.
   for (const [name, value] of pairs) if (name !== '_') put(root, pathOf(name), value);
   return objectOf(root);
 }
 
-/** `a[b][]` is a, b, and the empty name of the next element. A name that is not of this kind is one name. */
+/** `a[b][]` has the path a, b and an empty name for the next element. A name in any other form is a path of one. */
 function pathOf(name: string): string[] {
   const open = name.indexOf('[');
   if (open <= 0 || !name.endsWith(']')) return [name];
@@ -36,29 +36,29 @@ function put(root: Branch, path: readonly string[], value: string): void {
   let branch = root;
   for (const [index, part] of path.entries()) {
     const key = part === '' && index > 0 ? nextIndex(branch, path.slice(index + 1)) : part;
-    const known = branch.get(key);
+    const existing = branch.get(key);
     if (index === path.length - 1) {
-      if (known instanceof Map && !isList(known))
+      if (existing instanceof Map && !isList(existing))
         throw invalid([violation(path, 'is given as a value and as an object')]);
-      if (known === undefined) branch.set(key, value);
-      else append(branch, key, known, value);
+      if (existing === undefined) branch.set(key, value);
+      else append(branch, key, existing, value);
       return;
     }
-    if (typeof known === 'string') throw invalid([violation(path, 'is given as a value and as an object')]);
-    const next: Branch = known ?? new Map<string, Node>();
-    if (known === undefined) branch.set(key, next);
+    if (typeof existing === 'string') throw invalid([violation(path, 'is given as a value and as an object')]);
+    const next: Branch = existing ?? new Map<string, Node>();
+    if (existing === undefined) branch.set(key, next);
     branch = next;
   }
 }
 
 /** `a=1&a=2` is a list, as is `a[]=1&a=2`. */
-function append(branch: Branch, key: string, known: Node, value: string): void {
-  const list: Branch = known instanceof Map ? known : new Map([['0', known]]);
+function append(branch: Branch, key: string, existing: Node, value: string): void {
+  const list: Branch = existing instanceof Map ? existing : new Map([['0', existing]]);
   list.set(String(nextFree(list)), value);
   branch.set(key, list);
 }
 
-/** The element that a part without an index belongs to: the last one, while it has no such field yet. */
+/** The element of a name without an index: the last one, unless it already has the field. */
 function nextIndex(list: Branch, rest: readonly string[]): string {
   const next = nextFree(list);
   const last = list.get(String(next - 1));

@@ -1,7 +1,7 @@
 import type { Sql } from './database.ts';
 import type { ClockReading } from './steady-clock.ts';
 
-/** The row of `clock`, and the clock itself at that moment. Epoch milliseconds. */
+/** The row of the table `clock` and the current time, in epoch milliseconds. */
 export interface StoredClock extends ClockReading {
   readonly seenAt: number;
   readonly doubtUntil: number | null;
@@ -20,13 +20,13 @@ export async function readClock(sql: Sql): Promise<StoredClock> {
 
 interface Step {
   readonly stepMs: number;
-  /** The sum of steps before this one. A second process that reports the same step finds another sum and records nothing. */
+  /** The sum of steps before this one. A second process that reports the same step finds a different sum and records nothing. */
   readonly after: number;
-  /** For how long nothing is deleted; `null`: no longer than before. */
+  /** How long deletions are suspended; `null` changes nothing. */
   readonly doubtMs: number | null;
 }
 
-/** Whether this call recorded the step. Of several processes that see the same one, the first does. */
+/** Returns whether this call recorded the step. Of several processes that detect the same step, only the first records it. */
 export async function recordStep(sql: Sql, { stepMs, after, doubtMs }: Step): Promise<boolean> {
   const rows = await sql`
     UPDATE clock
@@ -38,14 +38,14 @@ export async function recordStep(sql: Sql, { stepMs, after, doubtMs }: Step): Pr
   return rows.length > 0;
 }
 
-/** Not while another process has just done so. */
+/** Stores the current time, unless another process has done so within `apartMs`. */
 export async function recordSeen(sql: Sql, apartMs: number): Promise<void> {
   await sql`
     UPDATE clock SET seen_at = clock_timestamp()
      WHERE seen_at < clock_timestamp() - ${apartMs} * interval '1 millisecond'`;
 }
 
-/** Whether this call began it: nobody had looked at the clock for `gapMs`. */
+/** Suspends deletions if no process has read the clock for `gapMs`. Returns whether this call did so. */
 export async function recordDoubt(sql: Sql, gapMs: number, doubtMs: number): Promise<boolean> {
   const rows = await sql`
     UPDATE clock

@@ -1,70 +1,69 @@
 import { readClock, recordDoubt, recordSeen, recordStep, type StoredClock } from './clock-store.ts';
 import { isDatabaseUnavailable, type Sql } from './database.ts';
 import type { Log } from './log.ts';
-import { SteadyClock, stepToleranceMs, type ClockReading, type Look } from './steady-clock.ts';
+import { SteadyClock, stepToleranceMs, type ClockReading, type ReadingTime } from './steady-clock.ts';
 
-/** Looks at the database's clock are so far apart. */
-const lookMs = 500;
-/** What was last seen is written so often: a start compares it with now. */
+/** How often the database's clock is read. */
+const readEveryMs = 500;
+/** How often the last reading is stored, for comparison at the next start. */
 const seenEveryMs = 10_000;
-/** A step from this size on puts deleting off. So does such a difference between the two clocks. */
+/** A step of at least this size suspends deletions. So does such a difference between the two clocks. */
 const doubtFromMs = 60_000;
-/** Nobody has looked at the clock for so long: the service was off, or the clock is wrong. */
+/** After this time without a reading, the service was off or the clock is wrong. */
 const longestGapMs = 12 * 3_600_000;
-/** Deleting begins again when the clock has run evenly for so long. */
+/** Deletions resume after the clock has run without a step for this time. */
 const doubtMs = 24 * 3_600_000;
-/** A process whose step another process took back within this time has slept, and the clock was not stepped. */
-const overruledWithinMs = 60_000;
+/** If another process reverts a step within this time, the process that recorded it was suspended, and the clock was not stepped. */
+const revertWithinMs = 60_000;
 const mostTries = 5;
 
-/** What a turn, or a statement about leases, needs to know about time. */
+/** The part of `ClockWatch` that turns and leases use. */
 export interface Clock {
-  /** By how much the database's clock is off since `askedAt` (monotonic); 0: it is not. */
+  /** The unrecorded step of the database's clock, for a reading that began at `askedAt` (monotonic); 0 if there is none. */
   stepOf(reading: ClockReading, askedAt: number): number;
-  /** Looks again, and records the step if nobody has. */
+  /** Reads the clock again and records a step if no other process has. */
   settle(): Promise<void>;
-  /** Calls `stepped` whenever the recorded steps are others than before. */
+  /** Calls `stepped` whenever the sum of recorded steps has changed. */
   onStep(stepped: () => void): void;
 }
 
-/** When a sweep takes place, or why it must not delete. */
+/** The time of a sweep, or the reason why it must not delete. */
 export type SweepTime =
   | { readonly mayDelete: true; readonly now: Date; readonly steadyNow: Date }
   | { readonly mayDelete: false; readonly why: string };
 
 /**
- * Notices that the database's clock was stepped, whether by a correction, a restored machine or a failover, and records each
- * step once. What is stored with times is then moved by those who own it: the row of an account, or of a destination, says
- * which steps its times include.
+ * Detects steps of the database's clock (a correction, a restored machine, a failover) and records each step once. The owners
+ * of stored times then shift them: the row of an account or of a destination says which steps its times include.
  *
- * Two comparisons find a step. While the process runs, the database's clock is compared with the monotonic clock of the
- * process, which no step moves. At the start it is compared with the clock as it was last seen: where that lies in the
- * future, the clock was set back meanwhile. A clock that was set forward while no process ran cannot be told from time that
- * passed; but after a long gap nothing is deleted for a day.
+ * Two comparisons detect a step. While the process runs, the database's clock is compared with the monotonic clock of the
+ * process, which no step affects. At the start it is compared with the last stored reading: if that is in the future, the clock
+ * was set back meanwhile. A clock that was set forward while no process ran looks like time that passed; therefore nothing is
+ * deleted for a day after a long gap.
  *
- * A process whose own monotonic clock stood still (a suspended machine) sees a step where there was none. Others take it
- * back, and the process believes them.
+ * A process whose monotonic clock stood still (a suspended machine) sees a step that did not happen. Other processes revert the
+ * step, and this process accepts that.
  */
 export class ClockWatch implements Clock {
   readonly #sql: Sql;
   readonly #log: Log;
   readonly #steady = new SteadyClock();
   #last: StoredClock;
-  /** When this process last noticed a step, by the monotonic clock. */
+  /** When this process last detected a step, by the monotonic clock. */
   #steppedAt = -Infinity;
   #recorded: { readonly stepMs: number; readonly before: number; readonly at: number } | null = null;
   #seenAt = -Infinity;
   #agrees = true;
   readonly #stepped: (() => void)[] = [];
-  #looking: Promise<void> | null = null;
+  #reading: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
   #stopped = false;
 
-  private constructor(sql: Sql, log: Log, first: StoredClock, look: Look) {
+  private constructor(sql: Sql, log: Log, first: StoredClock, time: ReadingTime) {
     this.#sql = sql;
     this.#log = log;
     this.#last = first;
-    this.#steady.restart(first, look);
+    this.#steady.restart(first, time);
   }
 
   static async start(sql: Sql, log: Log): Promise<ClockWatch> {
@@ -82,22 +81,22 @@ export class ClockWatch implements Clock {
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
-  /** The database's clock as it should be now, without asking. Epoch milliseconds. */
+  /** The expected time of the database's clock, in epoch milliseconds, without a query. */
   databaseNow(): number {
     return this.steadyNow() + this.#last.shiftMs;
   }
 
-  /** The database's clock without its steps: for what only Usher reads, and must outlast a wrong clock. */
+  /** The database's clock without its steps, for times that only Usher reads and that a wrong clock must not affect. */
   steadyNow(): number {
     return this.#steady.at(performance.now());
   }
 
-  /** How long ago this process noticed a step. */
+  /** The time since this process detected a step. */
   sinceStepMs(): number {
     return performance.now() - this.#steppedAt;
   }
 
-  /** Whether nothing may be decided for good by how much time has passed. */
+  /** Whether the clock may be wrong, so that no irreversible decision may depend on elapsed time. */
   get isInDoubt(): boolean {
     const { doubtUntil } = this.#last;
     return doubtUntil !== null && doubtUntil > this.databaseNow();
@@ -112,13 +111,13 @@ export class ClockWatch implements Clock {
   }
 
   async settle(): Promise<void> {
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = null;
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = null;
     });
-    return this.#looking;
+    return this.#reading;
   }
 
-  /** What was read just now decides, not what the last look showed. */
+  /** Decides by a new reading of the clock. */
   async sweepTime(): Promise<SweepTime> {
     await this.settle();
     const { at, shiftMs, doubtUntil } = this.#last;
@@ -126,12 +125,12 @@ export class ClockWatch implements Clock {
     if (Math.abs(apartMs) > doubtFromMs)
       return {
         mayDelete: false,
-        why: 'the clocks of this process and of the database differ by more than a minute: correct the one that is wrong',
+        why: 'the clocks of this process and of the database differ by more than a minute; correct the wrong one',
       };
     if (doubtUntil !== null && doubtUntil > at)
       return {
         mayDelete: false,
-        why: `the clock was stepped, or nobody had looked at it for long. If it is right now, nothing needs to be done: deleting begins again at ${new Date(doubtUntil).toISOString()}`,
+        why: `the clock was stepped, or Usher was off for long. If the clock is right, no action is needed: deletions resume at ${new Date(doubtUntil).toISOString()}`,
       };
     return { mayDelete: true, now: new Date(at), steadyNow: new Date(at - shiftMs) };
   }
@@ -142,41 +141,44 @@ export class ClockWatch implements Clock {
       this.settle()
         .catch((error: unknown) => {
           if (!isDatabaseUnavailable(error) && !this.#stopped)
-            this.#log.warn({ err: error }, 'the clock of the database could not be read; it is tried again');
+            this.#log.warn({ err: error }, 'could not read the clock of the database; retrying');
         })
         .finally(() => this.#schedule());
-    }, lookMs).unref();
+    }, readEveryMs).unref();
   }
 
-  async #look(): Promise<void> {
+  async #read(): Promise<void> {
     for (let tries = 0; tries < mostTries; tries += 1) {
       const from = performance.now();
       const reading = await readClock(this.#sql);
-      const look = { from, to: performance.now() };
-      const stepMs = this.#steady.stepOf(reading, look);
-      if (stepMs !== 0 && !this.#isOverruled(reading, stepMs)) {
+      const time = { from, to: performance.now() };
+      const stepMs = this.#steady.stepOf(reading, time);
+      if (stepMs !== 0 && !this.#isReverted(reading, stepMs)) {
         await this.#record(stepMs, reading);
         continue;
       }
-      if (stepMs === 0) this.#steady.follow(reading, look);
-      else this.#believe(reading, look);
-      this.#note(reading);
+      if (stepMs === 0) this.#steady.follow(reading, time);
+      else this.#acceptRevert(reading, time);
+      this.#apply(reading);
       await this.#writeSeen();
       return;
     }
-    throw new Error('the clock of the database does not come to rest');
+    throw new Error('the clock of the database keeps stepping');
   }
 
-  #isOverruled({ shiftMs }: StoredClock, stepMs: number): boolean {
-    const mine = this.#recorded;
-    if (mine === null || performance.now() - mine.at > overruledWithinMs) return false;
-    return Math.abs(shiftMs - mine.before) < stepToleranceMs && Math.abs(stepMs - mine.stepMs) < stepToleranceMs;
+  /** Whether another process reverted the step that this process recorded. */
+  #isReverted({ shiftMs }: StoredClock, stepMs: number): boolean {
+    const recorded = this.#recorded;
+    if (recorded === null || performance.now() - recorded.at > revertWithinMs) return false;
+    return (
+      Math.abs(shiftMs - recorded.before) < stepToleranceMs && Math.abs(stepMs - recorded.stepMs) < stepToleranceMs
+    );
   }
 
-  #believe(reading: StoredClock, look: Look): void {
+  #acceptRevert(reading: StoredClock, time: ReadingTime): void {
     this.#recorded = null;
-    this.#steady.restart(reading, look);
-    this.#log.warn('other processes saw no step of the clock: this one has stood still, and goes by theirs');
+    this.#steady.restart(reading, time);
+    this.#log.warn('other processes saw no step of the clock; this process was suspended and follows them');
   }
 
   async #record(stepMs: number, { shiftMs }: StoredClock): Promise<void> {
@@ -184,14 +186,14 @@ export class ClockWatch implements Clock {
     const isLarge = Math.abs(stepMs) >= doubtFromMs;
     if (!(await recordStep(this.#sql, { stepMs, after: shiftMs, doubtMs: isLarge ? doubtMs : null }))) return;
     this.#recorded = { stepMs, before: shiftMs, at: performance.now() };
-    const then = isLarge ? ' Nothing is deleted for a day.' : '';
+    const consequence = isLarge ? ' Nothing is deleted for a day.' : '';
     this.#log.warn(
       { step_sec: stepMs / 1000 },
-      `the database's clock was set ${stepMs > 0 ? 'forward' : 'back'} by ${inSeconds(Math.abs(stepMs))} s; what waits is moved along.${then}`,
+      `the database's clock was set ${stepMs > 0 ? 'forward' : 'back'} by ${inSeconds(Math.abs(stepMs))} s; stored due times are shifted.${consequence}`,
     );
   }
 
-  #note(reading: StoredClock): void {
+  #apply(reading: StoredClock): void {
     const isStepped = reading.shiftMs !== this.#last.shiftMs;
     this.#last = reading;
     if (isStepped) {
@@ -210,7 +212,7 @@ export class ClockWatch implements Clock {
     else
       this.#log.warn(
         { apart_sec: apartMs / 1000 },
-        `the clock of this process is ${inSeconds(Math.abs(apartMs))} s ${apartMs > 0 ? 'ahead of' : 'behind'} the database's. Correct the one that is wrong; nothing is deleted until they agree.`,
+        `the clock of this process is ${inSeconds(Math.abs(apartMs))} s ${apartMs > 0 ? 'ahead of' : 'behind'} the database's. Correct the wrong one; nothing is deleted until they agree.`,
       );
   }
 
@@ -222,21 +224,21 @@ export class ClockWatch implements Clock {
 
   async #compareWithLastSeen(first: StoredClock): Promise<void> {
     const sinceMs = first.at - first.seenAt;
-    // The watch has looked once: with the step recorded, what it expects is what it sees.
+    // The watch has read the clock once; with this step recorded, the next reading is as expected.
     if (sinceMs < -stepToleranceMs) {
       const step = { stepMs: Math.round(sinceMs), after: first.shiftMs, doubtMs };
       if (await recordStep(this.#sql, step))
         this.#log.warn(
           { step_sec: sinceMs / 1000 },
-          `the database's clock is ${inSeconds(-sinceMs)} s behind the time it showed when Usher last ran; what waits is moved along. Nothing is deleted for a day.`,
+          `the database's clock is ${inSeconds(-sinceMs)} s behind the time it showed when Usher last ran; stored due times are shifted. Nothing is deleted for a day.`,
         );
       const from = performance.now();
       const reading = await readClock(this.#sql);
       this.#steady.restart(reading, { from, to: performance.now() });
-      this.#note(reading);
+      this.#apply(reading);
     } else if (sinceMs > longestGapMs && (await recordDoubt(this.#sql, longestGapMs, doubtMs)))
       this.#log.warn(
-        `nobody has looked at the database's clock for ${Math.round(sinceMs / 3_600_000)} h: Usher was off, or the clock is wrong. Nothing is deleted for a day. If the clock is right, nothing needs to be done.`,
+        `the database's clock was last read ${Math.round(sinceMs / 3_600_000)} h ago: Usher was off, or the clock is wrong. Nothing is deleted for a day. If the clock is right, no action is needed.`,
       );
   }
 }

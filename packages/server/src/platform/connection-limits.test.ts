@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connectionLimits, openFileLimit } from './connection-limits.ts';
 
-test('sockets, feeds and shares follow from how many files the system lets the process open', () => {
+test('the limits of sockets, feeds and shares follow from the limit of open files', () => {
   assert.deepEqual(connectionLimits(20_000), {
     connections: 17_500,
     connectionsPerAddress: 4_375,
@@ -24,7 +24,7 @@ test('sockets, feeds and shares follow from how many files the system lets the p
   assert.equal(connectionLimits(256).connections, 64);
 });
 
-test('the system says how many files may be open', () => {
+test('the limit of open files is read from the system', () => {
   const limit = openFileLimit();
   assert.ok(limit >= 256, String(limit));
 });

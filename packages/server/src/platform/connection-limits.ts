@@ -1,24 +1,24 @@
-/** How many sockets and feeds a process takes, from what the system lets it open. */
+/** How many sockets and live feeds a process accepts, derived from its limit of open files. */
 export interface ConnectionLimits {
   /** Sockets open at a time. */
   readonly connections: number;
-  /** Of these, sockets of one address that no operator and no secret token has used. */
+  /** Of these, sockets of one IP address that no operator and no secret token has used. */
   readonly connectionsPerAddress: number;
   /** Live feeds open at a time. */
   readonly feeds: number;
-  /** Of these, feeds of visitors: the rest is kept free for operators. */
+  /** Of these, feeds of visitors; the rest is reserved for operators. */
   readonly visitorFeeds: number;
 }
 
-/** More sockets, or feeds, than these serve nobody: one process has one core for all of them. */
+/** One process has one core, which could not serve more sockets or feeds than these. */
 const mostConnections = 50_000;
-/** A system with very few descriptors serves at least somebody. */
+/** The minimum, even on a system with very few file descriptors. */
 const leastConnections = 64;
 const mostFeeds = 20_000;
-/** What else needs file descriptors: connections to the database, webhooks under way, uploaded files. */
+/** Reserved file descriptors: database connections, webhook requests, uploaded files. */
 const reservedShare = 1 / 8;
 const leastReserved = 256;
-/** A feed is a socket; the rest of the sockets is for requests. */
+/** The share of sockets that may be feeds; the rest is for requests. */
 const feedShare = 0.8;
 const visitorFeedShare = 0.8;
 const addressShare = 1 / 4;
@@ -35,12 +35,12 @@ export function connectionLimits(openFiles: number): ConnectionLimits {
   };
 }
 
-/** Where the system does not say, what most systems give at least. */
+/** The usual minimum, for systems that do not report their limit. */
 const usualOpenFiles = 1_024;
 
-/** The number of files and sockets that this process may have open. Node raises it to the hard limit when it starts. */
+/** The number of files and sockets that this process may open. Node raises the soft limit to the hard limit at its start. */
 export function openFileLimit(): number {
-  // Looking up the names of open sockets' addresses would take seconds.
+  // The network section would resolve the names of all peers, which takes seconds.
   Object.assign(process.report, { excludeNetwork: true });
   const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };
   const soft = userLimits?.open_files?.soft;

@@ -8,19 +8,19 @@ interface Options {
   readonly areDirect: boolean;
 }
 
-/** Keeps the sockets of the server within their limits, and counts them. */
+/** Limits the sockets of the server and counts them. */
 export function countConnections(registry: Registry, server: Server, options: Options): Connections {
   const closed = new Counter({
     name: 'usher_connections_closed_total',
-    help: 'Connections closed because an address, or the process, had as many as it may',
+    help: 'Connections closed because an IP address or the process reached its limit',
     registers: [registry],
   });
   const connections = new Connections(server, { ...options, onClosed: () => closed.inc() });
-  // Node closes what comes beyond `maxConnections` before anybody sees it.
+  // Node closes connections beyond `maxConnections` itself and emits only this event.
   server.on('drop', () => closed.inc());
   new Gauge({
     name: 'usher_connections_open',
-    help: 'Connections of callers open in this process',
+    help: 'Open connections of callers',
     registers: [registry],
     collect() {
       this.set(connections.size);

@@ -6,37 +6,37 @@ import { addressKey } from './rate-limit.ts';
 interface Connection {
   readonly socket: Socket;
   readonly share: Share;
-  /** Requests being answered; a feed is one for as long as it is open. */
+  /** Requests in progress; an open live feed counts as one. */
   requests: number;
-  /** An operator, or a secret token, has used the socket: it counts for no address, and is not closed for others. */
+  /** An operator or a secret token has used the socket: it does not count for its IP address and is never closed to free a slot. */
   isTrusted: boolean;
 }
 
-/** What one address has of the sockets. */
+/** The sockets of one IP address. */
 interface Share {
   readonly address: string;
   /** Sockets that are not trusted. */
   size: number;
-  /** Those of them that serve no request, in the order in which they became idle. */
+  /** Those without a request in progress, in the order in which they became idle. */
   readonly idle: Set<Connection>;
 }
 
 interface ConnectionsOptions {
   readonly limits: Pick<ConnectionLimits, 'connections' | 'connectionsPerAddress'>;
-  /** Whether sockets come from callers themselves. Behind a proxy all come from the proxy, which must limit callers. */
+  /** Whether callers connect directly. Behind a proxy all sockets come from the proxy, which must limit callers. */
   readonly areDirect: boolean;
-  /** A socket was closed to keep to the limits. */
+  /** Called when a socket is closed because of a limit. */
   readonly onClosed: () => void;
 }
 
-/** From this share of all sockets on, idle ones are closed to make room. */
+/** Above this share of all sockets, idle ones are closed for new ones. */
 const crowdedShare = 0.95;
 
 /**
- * Keeps one address from taking all sockets of the process. Who a socket belongs to is known only after a request was read, so
- * a new socket is let in as long as an idle one can be closed for it: where its address has its share, one of the same
- * address; where the process is crowded, the one that was idle for longest. A socket that serves a request is never closed for
- * another; one that never sent a request is idle. Requests that arrive slowly end by the server's own time-outs.
+ * Prevents one IP address from taking all sockets of the process. The caller of a socket is known only after a request was read,
+ * so a new socket is accepted as long as an idle one can be closed for it: one of the same address if that address has reached
+ * its share, or the longest idle one if the process is crowded. A socket with a request in progress is never closed for another;
+ * one that never sent a request is idle. Requests that arrive slowly end by the server's own time-outs.
  */
 export class Connections {
   readonly #options: ConnectionsOptions;
@@ -56,7 +56,7 @@ export class Connections {
     return this.#bySocket.size;
   }
 
-  /** Somebody whom limits per address do not concern uses the socket. */
+  /** Exempts the socket of a trusted caller from the limits per address. */
   trust(socket: Socket): void {
     const connection = this.#bySocket.get(socket);
     if (connection === undefined || connection.isTrusted) return;
@@ -66,7 +66,7 @@ export class Connections {
 
   #open(socket: Socket): void {
     const share = this.#shareOf(addressKey(socket.remoteAddress ?? ''));
-    if (!this.#makeRoom(share)) {
+    if (!this.#freeSlot(share)) {
       this.#close(socket);
       return;
     }
@@ -74,12 +74,12 @@ export class Connections {
     this.#bySocket.set(socket, connection);
     this.#shares.set(share.address, share);
     share.size += 1;
-    this.#rest(connection);
-    socket.once('close', () => this.#forget(socket));
+    this.#markIdle(connection);
+    socket.once('close', () => this.#remove(socket));
   }
 
-  /** Whether there is room for one more socket of the address. */
-  #makeRoom({ size, idle }: Share): boolean {
+  /** Closes an idle socket if a limit is reached. Returns whether one more socket of the address may open. */
+  #freeSlot({ size, idle }: Share): boolean {
     const { limits, areDirect } = this.#options;
     const isFull = areDirect && size >= limits.connectionsPerAddress;
     const isCrowded = this.#bySocket.size >= limits.connections * crowdedShare;
@@ -100,22 +100,22 @@ export class Connections {
     connection.share.idle.delete(connection);
     response.once('close', () => {
       connection.requests -= 1;
-      if (connection.requests === 0 && !connection.isTrusted && this.#bySocket.has(socket)) this.#rest(connection);
+      if (connection.requests === 0 && !connection.isTrusted && this.#bySocket.has(socket)) this.#markIdle(connection);
     });
   }
 
-  #rest(connection: Connection): void {
+  #markIdle(connection: Connection): void {
     this.#idle.add(connection);
     connection.share.idle.add(connection);
   }
 
   #close(socket: Socket): void {
     this.#options.onClosed();
-    this.#forget(socket);
+    this.#remove(socket);
     socket.destroy();
   }
 
-  #forget(socket: Socket): void {
+  #remove(socket: Socket): void {
     const connection = this.#bySocket.get(socket);
     if (connection === undefined) return;
     this.#bySocket.delete(socket);

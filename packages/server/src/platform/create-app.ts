@@ -7,7 +7,7 @@ import fastify, { LogController, type FastifyBaseLogger, type FastifyReply, type
 import type { Config } from '../config.ts';
 import { acceptActionsInQuery, aliases, describeAliases, rewriteAlias } from './aliases.ts';
 import type { Sql } from './database.ts';
-import type { DiskSpace } from './disk-room.ts';
+import type { DiskSpace } from './disk-watch.ts';
 import { Refusal } from './errors.ts';
 import type { App, TypeBoxProvider } from './http.ts';
 import type { Log } from './log.ts';
@@ -21,11 +21,11 @@ import { dropPorts, trustOf } from './trusted-proxies.ts';
 import { refuseUnsafe, validatorCompiler } from './validation.ts';
 
 const bodyLimit = 1024 * 1024;
-/** A request must have arrived within this time, its head within the next: a half-open socket cannot hold us. */
+/** Time limits for a request to arrive, and for its headers, so that half-open sockets are closed. */
 const requestTimeoutMs = 30_000;
 const headersTimeoutMs = 15_000;
-/** A socket on which nothing moves for so long is closed: whoever reads nothing holds none. A feed says something every 15 s. */
-const silentSocketMs = 120_000;
+/** A socket without traffic for this time is closed. A live feed sends a heartbeat every 15 s. */
+const idleSocketMs = 120_000;
 const maxHeaderBytes = 16_384;
 
 interface HttpOptions {
@@ -35,17 +35,17 @@ interface HttpOptions {
   readonly trustProxy: Config['trustProxy'];
 }
 
-/** The Fastify app with everything every route shares; the rooms add their routes. */
+/** Creates the Fastify app with what all routes share; the rooms add their routes. */
 export function createApp({ log, sql, diskSpace = null, trustProxy }: HttpOptions): App {
-  const answerError = errorAnswerer(diskSpace);
+  const handleError = createErrorHandler(diskSpace);
   const app: App = fastify({
-    // Requests are logged by request-log.ts; what remains for Fastify are its warnings.
+    // request-log.ts logs requests; Fastify logs only its warnings.
     loggerInstance: quieter(log),
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: trustOf(trustProxy),
     bodyLimit,
     requestTimeout: requestTimeoutMs,
-    connectionTimeout: silentSocketMs,
+    connectionTimeout: idleSocketMs,
     keepAliveTimeout: 72_000,
     http: { maxHeaderSize: maxHeaderBytes, headersTimeout: headersTimeoutMs, connectionsCheckingInterval: 5_000 },
     genReqId: requestId,
@@ -53,14 +53,14 @@ export function createApp({ log, sql, diskSpace = null, trustProxy }: HttpOption
     return503OnClosing: false,
     routerOptions: { maxParamLength: 255, querystringParser: parseArrays },
     rewriteUrl: rewriteAlias,
-    frameworkErrors: answerError,
+    frameworkErrors: handleError,
     clientErrorHandler: answerUnparsable,
     exposeHeadRoutes: true,
   }).withTypeProvider<TypeBoxProvider>();
 
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
-  app.setErrorHandler(answerError);
+  app.setErrorHandler(handleError);
   acceptJson(app);
   acceptActionsInQuery(app);
   describeAliases(app);
@@ -77,32 +77,32 @@ export function createApp({ log, sql, diskSpace = null, trustProxy }: HttpOption
     if (trustProxy !== false) dropPorts(request.raw.headers);
     request.sql = sql;
     reply.headers(headers).header('x-request-id', request.id);
-    if (request.url.includes('%00')) return done(new Refusal('malformed_request', 'The address must not contain NUL.'));
+    if (request.url.includes('%00')) return done(new Refusal('malformed_request', 'The URL must not contain NUL.'));
     return done();
   });
   return app;
 }
 
-/** Fastify makes a child of its logger for every request. Nobody asks that child for more than this one can say. */
+/** Fastify creates a child logger for every request. All requests share this one instead, which is cheaper. */
 function quieter(log: Log): FastifyBaseLogger {
   const level = ['error', 'fatal', 'silent'].includes(log.level) ? log.level : 'warn';
   const quiet = Object.assign(log.child({}, { level }), { child: () => quiet });
   return quiet;
 }
 
-/** Unlike any other process's; counting on from it is a tenth of the cost of a random id a request. */
+/** Unique per process. Appending a counter costs a tenth of a random id per request. */
 const idPrefix = randomUUID().slice(0, 18);
 let idCount = 0;
 
-/** The caller's own request id where it is fit to be repeated, else a new one. */
+/** The caller's request id if it is safe to repeat, otherwise a new one. */
 function requestId(request: IncomingMessage): string {
   const given = request.headers['x-request-id'];
   return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : `${idPrefix}-${(idCount += 1)}`;
 }
 
 /**
- * `a[]=1&a[]=2`, `a[0]=1&a[1]=2` and `a=1` are all lists where the schema says so: the brackets say nothing and go. No id has a
- * comma in it, so lists of ids may also be written `site_ids=1,2`. `_` is what pages add to keep caches out, and means nothing.
+ * D7.8: `a[]=1&a[]=2`, `a[0]=1&a[1]=2` and `a=1` are all lists if the schema says so; the brackets are removed. No id contains a
+ * comma, so lists of ids may also be written `site_ids=1,2`. `_` is a cache buster and is ignored.
  */
 function parseArrays(query: string): Record<string, unknown> {
   if (query === '') return {};
@@ -122,7 +122,7 @@ function splitIds(given: string | string[] | undefined): string | string[] | und
   return given?.flatMap((each) => each.split(','));
 }
 
-/** JSON by any of its content types; a JSON content type with no body, or no body at all, counts as `{}` (D7.8). */
+/** Accepts JSON under any of its content types. A request without a body counts as `{}` (D7.8). */
 function acceptJson(app: App): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(/^application\/(?:[\w.-]+\+)?json\b/i, { parseAs: 'buffer' }, (_request, body, done) => {
@@ -140,7 +140,7 @@ function acceptJson(app: App): void {
   });
 }
 
-/** Many HTTP clients name this content type for a POST without a body. A form that holds something is refused as ever. */
+/** Many HTTP clients send this content type with an empty POST. A form with content is refused. */
 function acceptEmptyForms(app: App): void {
   const type = 'application/x-www-form-urlencoded';
   app.addContentTypeParser(type, { parseAs: 'buffer' }, (request, body, done) => {
@@ -170,8 +170,8 @@ function parseJson(bytes: Buffer): unknown {
   return value;
 }
 
-/** While the disk is full, that is why the database takes no changes, or has ended. */
-function errorAnswerer(
+/** While the disk is full, `database_unavailable` is reported as `insufficient_storage`, its cause. */
+function createErrorHandler(
   diskSpace: DiskSpace | null,
 ): (error: unknown, request: FastifyRequest, reply: FastifyReply) => void {
   return (error, request, reply) => {
@@ -185,11 +185,11 @@ function errorAnswerer(
   };
 }
 
-/** What Node could not read as HTTP has no request and no reply: the answer is written to the socket itself. */
+/** A message that Node cannot parse as HTTP has no request and no reply, so the response is written to the socket. */
 function answerUnparsable(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isReceiving(socket)) return;
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy(error);
-  // Nothing was asked, so nothing is answered: thousands of such sockets end at once, and answers would hold up others.
+  // The socket sent nothing, so it gets no response: thousands of such sockets may end at once, and responses would delay others.
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) return void socket.destroy();
   const refusal = unparsable(error.code);
   const body = JSON.stringify(problemOf(refusal, `${idPrefix}-${(idCount += 1)}`));
@@ -200,20 +200,20 @@ function answerUnparsable(error: Error & { code?: string }, socket: Socket): voi
 
 function unparsable(code: string | undefined): Refusal {
   if (code === 'HPE_HEADER_OVERFLOW')
-    return new Refusal('headers_too_large', `The headers may have ${maxHeaderBytes} bytes at most.`);
+    return new Refusal('headers_too_large', `The headers must not exceed ${maxHeaderBytes} bytes.`);
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return new Refusal('request_timeout', 'The request did not arrive in time. Send it again.');
-  return new Refusal('malformed_request', 'This is not a well-formed HTTP/1.1 request.');
+  return new Refusal('malformed_request', 'The request is not valid HTTP/1.1.');
 }
 
-/** 404, or 405 with `Allow` where the address exists for other methods. */
+/** Answers 404, or 405 with `Allow` if the path exists for other methods. */
 function refuseUnknownRoutes(app: App): void {
   const methods = new Map<string, { shape: RegExp; allowed: Set<string> }>();
   const allow = (url: string, method: string): void => {
     const pattern = url.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll(/:[^/]+/g, '[^/]+');
-    const known = methods.get(url) ?? { shape: new RegExp(`^${pattern}$`), allowed: new Set() };
-    known.allowed.add(method);
-    methods.set(url, known);
+    const route = methods.get(url) ?? { shape: new RegExp(`^${pattern}$`), allowed: new Set() };
+    route.allowed.add(method);
+    methods.set(url, route);
   };
   app.addHook('onRoute', ({ url, method }) => {
     if (url !== '*') for (const each of [method].flat()) allow(url, each);
@@ -228,9 +228,9 @@ function refuseUnknownRoutes(app: App): void {
       .filter(({ shape }) => shape.test(path))
       .flatMap((route) => [...route.allowed]);
     if (allowed.length === 0)
-      throw new Refusal('not_found', `There is nothing at ${path}. See /docs for what there is.`);
+      throw new Refusal('not_found', `No resource has the path ${path}. See /docs for all paths.`);
     const list = [...new Set(allowed)].toSorted().join(', ');
-    throw new Refusal('method_not_allowed', `${request.method} is not possible here, but ${list} is.`, {
+    throw new Refusal('method_not_allowed', `${request.method} is not allowed here. Allowed: ${list}.`, {
       headers: { allow: list },
     });
   });

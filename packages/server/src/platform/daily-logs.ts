@@ -1,11 +1,11 @@
 import type { Sql } from './database.ts';
 
-/** Days from today (UTC) that have a partition. The furthest is made first: a full today must not cost us tomorrow. */
+/** The days from today (UTC) that get a partition. The furthest is created first, so that a failure today leaves time. */
 const daysAhead = [3, 2, 1, 0];
 
 interface DailyLog {
   readonly log: 'events' | 'delivery_log' | 'audit_log';
-  /** The instant that says which day a row is of. */
+  /** The column with the instant that determines the day of a row. */
   readonly key: string;
 }
 
@@ -13,14 +13,14 @@ export const eventLog: DailyLog = { log: 'events', key: 'occurred_at' };
 export const auditLog: DailyLog = { log: 'audit_log', key: 'at' };
 export const deliveryLog: DailyLog = { log: 'delivery_log', key: 'at' };
 
-/** Makes the partitions of today and the days to come, by the database's clock: even a wrong clock writes into them. */
+/** Creates the partitions of today and the next days by the database's clock, because rows are written by that clock, right or wrong. */
 export async function makeDays(sql: Sql, { log, key }: DailyLog): Promise<void> {
   for (const days of daysAhead)
     await sql`SELECT make_day(${log}, ${key}, (now() AT TIME ZONE 'UTC')::date + ${days}::integer)`;
 }
 
 export interface Retention {
-  /** An instant that is known to be right: what is dropped does not come back. */
+  /** An instant that passed the check of the clock (`sweepTime`), because a dropped partition cannot be restored. */
   readonly now: Date;
   readonly days: number;
 }

@@ -2,35 +2,35 @@ import type { Sql as PoolSql } from 'postgres';
 import { connect, type DatabaseAddress, type Sql } from './database.ts';
 import { pools } from './pools.ts';
 
-/** The process proves so often that its session is still there. */
+/** How often the process confirms that its session still exists. */
 const beatMs = 500;
-/** Without such a proof for so long, the process takes its session for lost and does nothing in its name. */
+/** After this time without confirmation, the process treats its session as lost and stops using its leases. */
 const lostAfterMs = 1_500;
 /**
- * Others take over what belongs to a session that they have seen gone for so long. It is longer than `lostAfterMs`: by then
- * the owner has stopped, even where its connection broke without a word.
+ * Other processes take over the leases of a session that has been gone for this time. It is longer than `lostAfterMs`: by then
+ * the owner has stopped, even if its connection failed silently.
  */
 export const takeOverAfterMs = 2_000;
 
-/** A connection that leaves so small a question without an answer for so long is given up, and another one opened. */
+/** A heartbeat that is not answered within this time makes the process open another connection. */
 const answerMs = 3_000;
 
-/** The first of the two keys of the advisory lock; the second is the number of the session. No other lock has two keys. */
+/** The first key of the advisory lock; the second key is the number of the session. No other lock of Usher has two keys. */
 const lockSpace = 0x75736872;
 
 /**
- * One connection for as long as the process lives, by which others can tell that it does.
+ * One database connection that is open as long as the process lives, so that other processes can tell whether it lives.
  *
- * The session holds an advisory lock by its number. PostgreSQL releases the lock when the session ends: at once when the
- * process is killed, or its connection is closed. A session that was lost is followed by another, with another number: what
- * was leased under the old one must be renewed under the new one. (A pooler that shares sessions is refused at the start.)
+ * The session holds an advisory lock on its number. PostgreSQL releases the lock when the session ends: at once when the
+ * process is killed or its connection is closed. A lost session is replaced by one with another number, and leases of the old
+ * session must be renewed under the new one. (`session-check.ts` refuses a pooler that shares sessions.)
  */
 export class DatabaseSession {
   readonly #client: PoolSql;
   #number = 0;
   #backend = 0;
-  /** When the last beat that was answered had been sent, by the monotonic clock. */
-  #provedAt = -Infinity;
+  /** When the last answered heartbeat was sent, by the monotonic clock. */
+  #confirmedAt = -Infinity;
   #isClosed = true;
   readonly #opened: (() => void)[] = [];
   #timer: NodeJS.Timeout | null = null;
@@ -39,7 +39,7 @@ export class DatabaseSession {
   private constructor(address: DatabaseAddress) {
     const onclose = (): void => {
       this.#isClosed = true;
-      this.#provedAt = -Infinity;
+      this.#confirmedAt = -Infinity;
     };
     this.#client = connect(address, { ...pools.session, statementDeadlineMs: answerMs, onclose });
   }
@@ -56,7 +56,7 @@ export class DatabaseSession {
     return session;
   }
 
-  /** Statements on the session's own connection: nobody else's are in their way. */
+  /** The session's own connection, where statements never wait behind others. */
   get sql(): Sql {
     return this.#client;
   }
@@ -67,10 +67,10 @@ export class DatabaseSession {
 
   /** Whether others still see the session. */
   isHeld(now = performance.now()): boolean {
-    return now - this.#provedAt < lostAfterMs;
+    return now - this.#confirmedAt < lostAfterMs;
   }
 
-  /** Calls `opened` whenever there is another session than before. */
+  /** Calls `opened` whenever a new session has replaced a lost one. */
   onOpened(opened: () => void): void {
     this.#opened.push(opened);
   }
@@ -85,7 +85,7 @@ export class DatabaseSession {
     if (this.#stopped) return;
     this.#timer = setTimeout(() => {
       this.#beat()
-        // The database is away; the next beat finds out when it is back.
+        // The database is unavailable; the next heartbeat tries again.
         .catch(() => undefined)
         .finally(() => this.#schedule());
     }, beatMs).unref();
@@ -95,9 +95,9 @@ export class DatabaseSession {
     if (this.#isClosed) return this.#lock();
     const sentAt = performance.now();
     const [row] = await this.#client<{ backend: number }[]>`SELECT pg_backend_pid() AS backend`;
-    // Another backend answers: the session is lost, and the next beat takes another lock.
+    // Another backend answered, so the session is lost; the next heartbeat opens a new one.
     if (row?.backend !== this.#backend) this.#isClosed = true;
-    if (!this.#isClosed) this.#provedAt = sentAt;
+    if (!this.#isClosed) this.#confirmedAt = sentAt;
   }
 
   async #lock(): Promise<void> {
@@ -108,11 +108,11 @@ export class DatabaseSession {
         SELECT number, pg_backend_pid() AS backend, pg_advisory_lock(${lockSpace}, number)
           FROM (SELECT nextval('session_numbers')::integer AS number) AS next`;
       if (row === undefined) throw new Error('a session got no number');
-      // Lost again before the answer was read: the next beat tries anew.
+      // The connection closed before the answer was read; the next heartbeat tries again.
       if (this.#isClosed) return;
       this.#number = row.number;
       this.#backend = row.backend;
-      this.#provedAt = sentAt;
+      this.#confirmedAt = sentAt;
     } catch (error) {
       this.#isClosed = true;
       throw error;
@@ -121,7 +121,7 @@ export class DatabaseSession {
   }
 }
 
-/** Which of the sessions are gone. A session that is there holds its lock exclusively, and a shared one cannot be had. */
+/** SQL condition: the session has ended. A live session holds its lock exclusively, so a shared lock is refused. */
 export function isGone(sql: Sql, number: ReturnType<Sql>) {
   return sql`pg_try_advisory_xact_lock_shared(${lockSpace}, ${number})`;
 }

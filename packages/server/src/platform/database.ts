@@ -5,22 +5,22 @@ import { pools, type ClientOptions, type PoolOptions, type SessionSettings } fro
 import postgres, { type Abandonable, type Watchable } from './postgres.ts';
 import { Pulse } from './pulse.ts';
 
-/** What a statement needs: the pool, or the one connection of a transaction. Stores take it as their first argument. */
+/** Runs statements: the pool, or the connection of a transaction. Stores take it as their first argument. */
 export type Sql = ISql;
 
-/** A part of a statement. */
+/** A fragment of a statement. */
 export type Piece = PendingQuery<Row[]>;
 
 /**
- * A part without parameters, made once and put into any number of statements. Each `sql` is a promise of the driver's with
- * all it takes, so a hot statement made of many would rather share them.
+ * A fragment without parameters, created once and used in any number of statements. Each `sql` creates a promise in the driver,
+ * so a hot statement made of many fragments shares them.
  */
 export function piece(make: (sql: Sql) => Piece): (sql: Sql) => Piece {
   let made: Piece | null = null;
   return (sql) => (made ??= make(sql));
 }
 
-/** Where a PostgreSQL is: a URL of the user's, or the socket of the embedded one. */
+/** The address of a PostgreSQL: the user's URL, or the socket of the embedded one. */
 export type DatabaseAddress =
   | { readonly kind: 'url'; readonly url: string }
   | { readonly kind: 'socket'; readonly directory: string; readonly user: string; readonly database: string };
@@ -32,37 +32,37 @@ export interface Database {
   readonly pulse: Pulse;
   /** Opens another pool for work that must not wait behind requests. The caller ends the pool. */
   connect(options: PoolOptions): PoolSql;
-  /** Waits for running statements, `graceMs` at most, and lets go of every connection. */
+  /** Waits for running statements, `graceMs` at most, and closes every connection. */
   close(graceMs?: number): Promise<void>;
 }
 
-/** No statement of ours runs longer; a lock that is waited for longer than this is a fault to report, not to sit out. */
+/** No statement runs longer. Waiting longer for a lock is a fault to report. */
 const statementTimeoutMs = 15_000;
-/** PostgreSQL has so long to say that a statement was too long. A connection without that answer is destroyed. */
+/** After `statement_timeout`, PostgreSQL has this time to report the cancellation. Then the connection is destroyed. */
 const cancelMs = 2_000;
 const connectTimeoutSec = 5;
 
 /**
- * From the moment that it is asked for: a connection must be had, and everything done. What lasts longer has lost its server
- * without hearing of it, or is a fault of ours; it must not hold its locks for ever.
+ * The limit for a whole transaction, including the wait for a connection. A longer transaction has silently lost its server, or
+ * is a bug; it must not hold its locks forever.
  */
 const longestTransactionMs = 20_000;
 
-/** The winner of a deadlock has finished by then. A retry without a pause may take the lock first and lose again. */
+/** The pause before a retry. The winner of the deadlock has finished by then; an immediate retry could lose again. */
 const lostRaceMs = 50;
 
-/** What every connection is set to. */
+/** The settings of every connection. */
 export const sessionSettings = {
-  // Elsewhere instants of long ago have offsets to the second, which nobody else reads.
+  // In other time zones old instants have offsets with seconds, which JavaScript cannot parse.
   TimeZone: 'UTC',
-  // Statements are small and many. Those that are kept from scanning tables look dear to the planner, and where PostgreSQL
-  // compiles dear ones, each would take as long as a thousand of them.
+  // Statements are small and many. Those with `enable_seqscan = off` look expensive to the planner, and compiling an expensive
+  // statement takes as long as running it a thousand times.
   jit: 'off',
   statement_timeout: statementTimeoutMs,
   idle_in_transaction_session_timeout: statementTimeoutMs,
 } satisfies SessionSettings;
 
-/** As the driver has it, but for `instantFrom`. */
+/** The driver's own definition, except for `instantFrom`. */
 const instants = {
   to: 1184,
   from: [1082, 1114, 1184],
@@ -71,15 +71,15 @@ const instants = {
 };
 
 /**
- * What PostgreSQL writes, `2027-01-31 09:00:00+00`, is no ISO 8601 to JavaScript, which takes the years before 100 for others
- * (1 for 2001), or for nothing. It is in UTC, as we ask for.
+ * PostgreSQL's format, `2027-01-31 09:00:00+00`, is not ISO 8601: JavaScript reads years before 100 as others (1 as 2001), or not
+ * at all. The time is in UTC, by our session settings.
  */
 function instantFrom(text: string): Date {
   if (!text.startsWith('00')) return new Date(text);
   return new Date(text.replace(' ', 'T').replace(/\+00$/, 'Z'));
 }
 
-/** A pool for an address. Most callers want `openDatabase`, whose pools know when the database has fallen silent. */
+/** Opens a pool. Most callers need `openDatabase`, whose pools reject statements while the database does not respond. */
 export function connect(address: DatabaseAddress, options: PoolOptions): PoolSql {
   return open(address, options).sql;
 }
@@ -106,18 +106,18 @@ function open(address: DatabaseAddress, options: PoolOptions): { sql: PoolSql; w
   return { sql, watched };
 }
 
-/** `null`: its statements may take as long as they need. */
+/** `null` if statements have no time limit. */
 function deadlineOf({ statement_timeout: timeoutMs }: SessionSettings): number | null {
   return Number(timeoutMs) === 0 ? null : Number(timeoutMs) + cancelMs;
 }
 
-/** Names and values are ours, and hold no quotes. */
+/** Names and values come from this program and contain no quotes. */
 function settingStatement(settings: SessionSettings): string {
   const each = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', false)`);
   return `SELECT ${each.join(', ')}`;
 }
 
-/** A socket is named as libpq has it, `postgres://user@localhost/database?host=/directory`: postgres.js does not know that. */
+/** Supports libpq's notation for a socket, `postgres://user@localhost/database?host=/directory`, which postgres.js lacks. */
 function connectUrl(text: string, options: ClientOptions): PoolSql {
   const url = new URL(text);
   const directory = url.searchParams.get('host');
@@ -150,20 +150,20 @@ export function openDatabase(address: DatabaseAddress, poolSize: number): Databa
 
 interface TransactionOptions {
   readonly longestMs?: number;
-  /** What becomes of a transaction that PostgreSQL has rolled back in favour of another, with nothing changed. */
+  /** What happens after PostgreSQL rolled the transaction back in favour of another. */
   readonly afterLostRace?: 'try once more' | 'reject';
 }
 
 /**
- * Runs `run` in one transaction: the caller's, if it is in one already. BEGIN and COMMIT are a round trip each; statements
- * that do not await one another share one, once the connection has prepared them.
+ * Runs `run` in one transaction: in the caller's, if there is one. BEGIN and COMMIT take a round trip each; statements that do
+ * not await one another share a round trip once the connection has prepared them.
  *
- * It rejects if the connection is lost at any moment, the COMMIT included, whose outcome is then unknown, and if all of it has
- * taken `longestMs`, waiting for a connection included. Once it has settled, `run` can change nothing any more, and has
- * settled too unless it took that long.
+ * `inTransaction` rejects if the connection is lost at any moment, including the COMMIT, whose outcome is then unknown. It also
+ * rejects after `longestMs`, including the wait for a connection. After it has settled, `run` cannot change anything; `run` has
+ * settled too, unless the time limit was exceeded.
  *
- * A transaction that lost a deadlock is run once more. So `run` changes nothing that a rollback does not undo, or says
- * `afterLostRace: 'reject'`.
+ * A transaction that lost a deadlock runs once more. Therefore `run` must change nothing that a rollback does not undo, or the
+ * caller sets `afterLostRace: 'reject'`.
  */
 export async function inTransaction<T>(
   sql: Sql,
@@ -193,8 +193,8 @@ async function runOnce<T>(sql: PoolSql, run: (sql: Sql) => Promise<T>, longestMs
   }, longestMs);
   try {
     const transaction = sql.begin(async (own) => {
-      // It waited for its connection for too long, and nobody waits for it any more.
-      if (isOver) throw lostConnection('the transaction has begun too late');
+      // The connection came after the deadline, and the caller was already rejected.
+      if (isOver) throw lostConnection('the transaction began after its deadline');
       abandon = () => (own as typeof own & Abandonable).abandon();
       running = run(fenced(own, () => isOver)).finally(() => {
         isOver = true;
@@ -204,8 +204,8 @@ async function runOnce<T>(sql: PoolSql, run: (sql: Sql) => Promise<T>, longestMs
     // postgres.js types the result for arrays of pending queries, which `run` never returns.
     return (await Promise.race([transaction, late.promise])) as T;
   } finally {
-    // A lost connection rejects at once, with `run` still at work; its statements are all rejected, so it ends soon. Were it
-    // left alone, it could go on with whatever its caller does next (`request.sql` is the pool again by then).
+    // A lost connection rejects at once while `run` is still running; all its statements are rejected, so it ends soon. Without
+    // this wait, `run` could run beside what its caller does next (`request.sql` is the pool again by then).
     isOver = true;
     await Promise.race([Promise.allSettled([running]), late.promise.catch(() => undefined)]);
     clearTimeout(deadline);
@@ -217,8 +217,8 @@ function lostConnection(message: string): Error {
 }
 
 /**
- * A statement that comes after `run` has settled, from a branch of it that nobody awaited, must not run outside of the
- * transaction. That none reaches another connection after a loss is the driver's part (`postgres.ts`).
+ * Rejects statements that a branch of `run` sends after `run` has settled, because they would run outside of the transaction.
+ * The driver (`postgres.ts`) ensures that none reaches another connection after a loss.
  */
 function fenced(sql: Sql, isOver: () => boolean): Sql {
   return new Proxy(sql, {
@@ -233,20 +233,20 @@ function isPool(sql: Sql): sql is PoolSql {
   return 'begin' in sql;
 }
 
-/** The SQLSTATE of an error PostgreSQL answered with, or the code of a failed connection; `null` for anything else. */
+/** The SQLSTATE of an error from PostgreSQL, or the code of a failed connection; `null` for any other error. */
 export function databaseErrorCode(error: unknown): string | null {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return null;
   return error.code;
 }
 
-/** The violated constraint, where the error is about one. */
+/** The violated constraint, if the error names one. */
 export function violatedConstraint(error: unknown): string | null {
   return error instanceof postgres.PostgresError ? (error.constraint_name ?? null) : null;
 }
 
 const lostRace = new Set([
   '40001', // serialization_failure
-  '40P01', // deadlock_detected: nothing was changed, and the other has gone on
+  '40P01', // deadlock_detected
 ]);
 
 /** Whether PostgreSQL rolled the transaction back in favour of another. */
@@ -259,16 +259,16 @@ const outOfRoom = new Set([
   '53100', // disk_full
 ]);
 
-/** Whether the database has no room to write. */
+/** Whether the disk of the database is full. */
 export function isDiskFull(error: unknown): boolean {
   const code = databaseErrorCode(error);
   return code !== null && outOfRoom.has(code);
 }
 
-/** Whether the database takes no writes: it is a standby, or was told so when its disk was nearly full. */
+/** Whether the database is read-only: it is a standby, or `WriteSwitch` stopped writes because its disk is full. */
 export function isReadOnly(error: unknown): boolean {
   const code = databaseErrorCode(error);
-  // A standby refuses to read unlogged tables too, with the code of whatever is not supported.
+  // A standby also refuses to read unlogged tables, with the code feature_not_supported.
   return code === '25006' || (code === '0A000' && error instanceof Error && error.message.includes('recovery'));
 }
 
@@ -294,7 +294,7 @@ const unavailable = new Set([
   ...outOfRoom,
 ]);
 
-/** Whether the database was out of reach or took no writes, so that the same request may succeed later. */
+/** Whether the database was unreachable or read-only, so that the same request may succeed later. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const code = databaseErrorCode(error);
   return (code !== null && unavailable.has(code)) || isReadOnly(error);

@@ -1,7 +1,7 @@
 import { errors } from './errors.ts';
 import type { ApiDocument, ApiOperation } from './openapi.ts';
 
-/** The API reference as one page: no script, no request to anywhere else. */
+/** Renders the API reference as one page without scripts and without requests to other servers. */
 export function docsPage(api: ApiDocument): string {
   const operations = Object.entries(api.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
@@ -63,30 +63,30 @@ ${parameters.length === 0 ? '' : `<h4>Parameters</h4>${fieldTable(parameters.map
 ${body === undefined ? '' : `<h4>Body</h4>${schemaView(body)}`}
 ${Object.entries(responses)
   .filter(([status]) => status.startsWith('2'))
-  .map(([status, { content }]) => `<h4>Answer ${escape(status)}</h4>${answerView(onlySchema(content))}`)
+  .map(([status, { content }]) => `<h4>Response ${escape(status)}</h4>${responseView(onlySchema(content))}`)
   .join('')}
 </article>`;
 }
 
-/** A body has one content type: JSON, but where it is a file. */
+/** A body has one content type: JSON, or that of a file. */
 function onlySchema(content: Readonly<Record<string, { schema: unknown }>> = {}): unknown {
   return Object.values(content)[0]?.schema;
 }
 
-function answerView(schema: unknown): string {
+function responseView(schema: unknown): string {
   return schema === undefined || (isSchema(schema) && schema.type === 'null')
     ? '<p>No body.</p>'
-    : schemaView(schema, 'answer');
+    : schemaView(schema, 'response');
 }
 
 function schemaArticle([name, schema]: [string, unknown]): string {
-  return `<article id="schema-${escape(name)}"><h3>${escape(name)}</h3>${schemaView(schema, 'answer')}</article>`;
+  return `<article id="schema-${escape(name)}"><h3>${escape(name)}</h3>${schemaView(schema, 'response')}</article>`;
 }
 
 interface ListedEvent {
   readonly type: string;
   readonly summary: string;
-  /** Of its schema, which is shown with the event and not among the others. */
+  /** The name of its schema, which is shown with the event and not among the other schemas. */
   readonly name: string;
   readonly schema: unknown;
 }
@@ -102,7 +102,7 @@ function listEvent(
 }
 
 function eventArticle({ type, summary, name, schema }: ListedEvent): string {
-  return `<article id="schema-${escape(name)}"><h3><code>${escape(type)}</code></h3><p>${escape(summary)}</p>${schemaView(schema, 'answer')}</article>`;
+  return `<article id="schema-${escape(name)}"><h3><code>${escape(type)}</code></h3><p>${escape(summary)}</p>${schemaView(schema, 'response')}</article>`;
 }
 
 interface Schema {
@@ -130,15 +130,15 @@ function isSchema(schema: unknown): schema is Schema {
   return typeof schema === 'object' && schema !== null;
 }
 
-/** In an answer every field is there, so only what is asked for says what is required. */
-function schemaView(schema: unknown, of: 'request' | 'answer' = 'request'): string {
+/** A response has every field, so only requests show which fields are required. */
+function schemaView(schema: unknown, of: 'request' | 'response' = 'request'): string {
   if (!isSchema(schema)) return '';
   if (schema.properties === undefined) return `<p>${typeView(schema)}</p>`;
   const fields = fieldsOf(schema).map((field) => ({ ...field, required: of === 'request' && field.required }));
   return fields.length === 0 ? '<p>An empty object.</p>' : fieldTable(fields);
 }
 
-/** The fields of an object, and after each those of the objects in it, named by their path. */
+/** The fields of an object, each followed by its nested fields, named by their path. */
 function fieldsOf(schema: Schema): Field[] {
   return [...propertiesOf(schema)]
     .filter(([, field]) => !(isSchema(field) && field.readOnly === true && field.type === undefined))
@@ -152,7 +152,7 @@ function fieldsOf(schema: Schema): Field[] {
     });
 }
 
-/** Of alternatives, all their fields: one that differs between them has alternatives itself. */
+/** The fields of all alternatives. A field that differs between alternatives gets alternatives itself. */
 function propertiesOf(schema: Schema): Map<string, unknown> {
   const fields = new Map<string, unknown>();
   for (const alternative of (schema.anyOf ?? [schema]).filter(isSchema)) {

@@ -6,10 +6,10 @@ import type { ApiDocument } from './openapi.ts';
 const access = { public: true } as const;
 const page = pageHeaders({ styleSrc: ["'self'"], baseUri: ["'none'"], formAction: ["'none'"] });
 
-/** `/openapi.json`, and `/docs`, the same to read. Both are made once, when first asked for. */
+/** Serves `/openapi.json` and the reference page `/docs`. Both are rendered once, at the first request. */
 export function docsRoutes(app: App, describe: () => ApiDocument): void {
   let document: { json: string; html: string } | null = null;
-  const made = (): { json: string; html: string } => {
+  const render = (): { json: string; html: string } => {
     if (document !== null) return document;
     const api = describe();
     document = { json: `${JSON.stringify(api, null, 2)}\n`, html: docsPage(api) };
@@ -18,11 +18,11 @@ export function docsRoutes(app: App, describe: () => ApiDocument): void {
 
   app.get('/openapi.json', { config: { access }, schema: { hide: true } }, async (_request, reply) => {
     reply.type('application/json; charset=utf-8');
-    return made().json;
+    return render().json;
   });
   app.get('/docs', { config: { access }, schema: { hide: true } }, async (_request, reply) => {
     reply.type('text/html; charset=utf-8').headers(page);
-    return made().html;
+    return render().html;
   });
   app.get('/docs/style.css', { config: { access }, schema: { hide: true } }, async (_request, reply) => {
     reply.type('text/css; charset=utf-8');

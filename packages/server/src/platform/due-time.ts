@@ -1,11 +1,11 @@
 import type { Piece, Sql } from './database.ts';
 
-/** Clocks of processes and statements that take their time may differ by so much. */
+/** Tolerance for differing clocks of processes and for slow statements. */
 const marginSec = 5;
 
 /**
- * That a due time, or the end of a lease, has come. One that is further ahead than any can be was written before the clock was
- * set back, or by a process that was killed while the clock was wrong: nobody would ever see to it, so it has come as well.
+ * SQL condition: a due time or the end of a lease has come. A time further ahead than `longestSec` was written before the clock
+ * was set back, or by a process that was killed while the clock was wrong. Such work would never run, so it counts as due too.
  * Only `infinity` never comes; Usher does not write it.
  */
 export function hasCome(sql: Sql, time: Piece, longestSec: number): Piece {

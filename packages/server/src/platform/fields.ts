@@ -6,7 +6,7 @@ import { checked, nullable } from './schema.ts';
 
 /**
  * The fields of a resource, each declared once in a table, by one of the functions below. `fieldsOf` derives the rest: the
- * schemas of requests and answers, the type and columns of the row, what a request changes, and what the audit log shows.
+ * schemas of requests and responses, the type and columns of the row, what a request changes, and what the audit log shows.
  */
 interface Field<
   Kind extends string = string,
@@ -14,23 +14,23 @@ interface Field<
   Out extends TSchema = TSchema,
 > {
   readonly kind: Kind;
-  /** The schema in requests; `null`: they do not have the field. */
+  /** The schema in requests; `null` if requests do not have the field. */
   readonly input: In;
-  /** The schema in answers. Its static type is also the type of the value in the row. */
+  /** The schema in responses. Its static type is also the type of the value in the row. */
   readonly output: Out;
   readonly default?: unknown;
   readonly stored: Stored | 'nowhere';
   readonly audit: Audit;
 }
 
-/** `json`: in a column of the type json or jsonb. */
+/** `json` means a column of the type json or jsonb. */
 type Stored = 'value' | 'json';
 
 /** `hidden`: the audit log says that the field changed, but not its values. `omitted`: it does not mention the field. */
 type Audit = 'shown' | 'hidden' | 'omitted';
 
 interface Options<Out extends TSchema> {
-  /** The schema in answers, if it differs from the one in requests. */
+  /** The schema in responses, if it differs from the one in requests. */
   readonly output?: Out;
   readonly stored?: Stored;
   readonly audit?: Audit;
@@ -41,14 +41,14 @@ export function assigned<T extends TSchema>(output: T, audit: Audit = 'shown'): 
   return { kind: 'assigned', input: null, output, stored: 'value', audit };
 }
 
-/** Like `assigned`, but answers do not show the field. */
+/** Like `assigned`, but responses do not show the field. */
 export function internal<Value>(): Field<'internal', null, TUnsafe<Value>> {
   return { kind: 'internal', input: null, output: Type.Unsafe<Value>({}), stored: 'value', audit: 'omitted' };
 }
 
 /**
- * The field has no column of its own, or one that is not read and written as it is: the resource computes it for answers.
- * With an `input`, requests may have the field, and the resource says what that does.
+ * The field has no column of its own, or its column needs conversion: the resource computes it for responses. With an `input`,
+ * requests may have the field, and the resource handles it.
  */
 export function computed<T extends TSchema, In extends TSchema | null = null>(
   output: T,
@@ -70,7 +70,7 @@ export function required<T extends TSchema, Out extends TSchema = T>(
   return { kind: 'required', input: schema, output, stored, audit };
 }
 
-/** A request that creates the resource may leave the field out, which gives it its default. An update that does keeps it. */
+/** If the field is left out, a new resource gets the default, and an update keeps the value. */
 export function defaulted<T extends TSchema, Out extends TSchema = T>(
   schema: T,
   standard: Static<Out>,
@@ -96,7 +96,7 @@ export function optional<
   return { kind: 'optional', input, output: output ?? shown, default: standard, stored, audit };
 }
 
-/** What no schema can say of the value in a request. */
+/** Rules for the value in a request that no schema can express. */
 type Rules = (value: unknown) => readonly Violation[];
 
 type Table = Readonly<Record<string, Field>>;
@@ -112,10 +112,10 @@ export type SettingsOf<T extends Table> = Values<T, NamesOf<T, Field<'required' 
 /** A row of a resource. */
 export type RowOf<T extends Table> = Values<T, Exclude<keyof T, NamesOf<T, Field<'computed'>>>>;
 
-/** What answers show of a row: all but the computed fields. */
+/** The fields of a row that responses show: all but the computed ones. */
 export type ShownOf<T extends Table> = Omit<RowOf<T>, NamesOf<T, Field<'internal'>>>;
 
-/** The order of the table is the order of the fields in schemas and answers. */
+/** The order of the table is the order of the fields in schemas and responses. */
 export function fieldsOf<T extends Table>(table: T) {
   type Settings = SettingsOf<T>;
   type Given = { readonly [N in keyof Settings]?: Settings[N] | null | undefined };
@@ -129,7 +129,7 @@ export function fieldsOf<T extends Table>(table: T) {
     all.filter(([, f]) => f.kind === 'optional').map(([name, f]) => [name, f.default]),
   );
 
-  /** What a request sets: null stands for the default. */
+  /** The settings that a request changes; null sets the default. */
   const changes = (given: Given): Partial<Settings> => {
     const values: Record<string, unknown> = given;
     const set = settable.filter((name) => values[name] !== undefined);
@@ -144,9 +144,9 @@ export function fieldsOf<T extends Table>(table: T) {
       ...inputs.filter(({ kind }) => kind !== 'fixed').map(({ name, input }) => [name, input]),
       ...inputs.filter(({ kind }) => kind === 'fixed').map(({ name, input }) => [name, Type.Optional(input)]),
     ]) as Updates<T>,
-    /** Names of the fields that an update may send back as an answer had them, and that are ignored. */
+    /** Names of the read-only fields, which an update may send back and which are ignored. */
     readOnly: names(({ kind, input }) => kind !== 'internal' && input === null),
-    /** Properties of a resource in an answer. */
+    /** Properties of a resource in a response. */
     output: Object.fromEntries(shown.map((name) => [name, table[name]?.output])) as Outputs<T>,
     columns: names(({ stored }) => stored !== 'nowhere'),
     audit: { hides: names(({ audit }) => audit === 'hidden'), omits: names(({ audit }) => audit === 'omitted') },
@@ -165,7 +165,7 @@ export function fieldsOf<T extends Table>(table: T) {
         set.map((name) => [name, isJson(name) ? sql.json(given[name] as JSONValue) : given[name]]),
       );
     },
-    /** What answers show of a row, in the order of the table. Computed fields have their place, and no value yet. */
+    /** The shown fields of a row, in the order of the table. Computed fields are present without a value. */
     show(row: RowOf<T>): ShownOf<T> {
       return pick(row, shown) as ShownOf<T>;
     },

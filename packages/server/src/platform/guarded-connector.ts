@@ -4,24 +4,24 @@ import { ForbiddenAddress, type AddressGuard } from './address-guard.ts';
 
 interface ConnectorOptions {
   readonly guard: AddressGuard;
-  /** Where plain http may go: to the allowed ranges alone, or also to public addresses. */
+  /** Whether plain http is allowed only to the allowed ranges, or also to public addresses. */
   readonly plainHttp: 'to allowed ranges' | 'anywhere';
-  /** Until the connection is there, its name resolved and its certificate verified. */
+  /** Includes resolving the name and verifying the certificate. */
   readonly timeoutMs: number;
-  /** Whose lookups of names are counted together. */
+  /** Lookups of names are limited per holder. */
   readonly holder: string;
 }
 
-/** Connects to addresses that the guard has checked, and verifies certificates. */
+/** Connects only to addresses that the guard has checked, and verifies certificates. */
 export function guardedConnector({ guard, plainHttp, timeoutMs, holder }: ConnectorOptions): buildConnector.connector {
   const connectorFor = (onlyAllowed: boolean): buildConnector.connector => {
     const lookup = guard.lookupFor({ onlyAllowed, holder });
     const connect = buildConnector({ lookup, timeout: timeoutMs, allowH2: false });
     return (options, callback) => {
       const { hostname } = options;
-      // A literal address is not looked up.
+      // A literal address skips the lookup, so it is checked here.
       if (isIP(hostname) === 0 || guard.permits(hostname, onlyAllowed)) return connect(options, callback);
-      callback(new ForbiddenAddress(`${hostname} may not be connected to`), null);
+      callback(new ForbiddenAddress(`Usher may not connect to ${hostname}`), null);
     };
   };
   const secure = connectorFor(false);

@@ -4,20 +4,20 @@ import { guardedConnector } from './guarded-connector.ts';
 
 export interface FetchLimits {
   readonly connectMs: number;
-  /** From the first moment to the last byte of the answer. */
+  /** From the start of the request to the last byte of the response. */
   readonly totalMs: number;
   readonly answerBytes: number;
 }
 
 export const defaultFetchLimits: FetchLimits = { connectMs: 5_000, totalMs: 10_000, answerBytes: 256 * 1_024 };
 
-/** To one origin; more wait for one of them. */
+/** Connections to one origin; further requests wait. */
 const connectionsToOrigin = 16;
 const keepAliveMs = 4_000;
 
 type FetchFailure = 'forbidden_address' | 'unreachable' | 'timed_out' | 'answer_too_large';
 
-/** No whole answer came. What the reason does not tell stands in the cause. */
+/** No complete response arrived. The cause has the details. */
 export class FetchFailed extends Error {
   override readonly name = 'FetchFailed';
   readonly reason: FetchFailure;
@@ -42,16 +42,16 @@ export interface FetchAnswer {
 
 interface FetcherOptions {
   readonly guard: AddressGuard;
-  /** Where plain http may go: to the allowed ranges alone, or also to public addresses. */
+  /** Whether plain http is allowed only to the allowed ranges, or also to public addresses. */
   readonly plainHttp: 'to allowed ranges' | 'anywhere';
-  /** Whose lookups of names are counted together. */
+  /** Lookups of names are limited per holder. */
   readonly holder: string;
   readonly limits?: Partial<FetchLimits>;
 }
 
 /**
- * Speaks HTTP to servers that customers named. Connects to addresses the guard has checked and to no others, follows no
- * redirect, verifies certificates, and gives up on whoever is slow or endless.
+ * Sends HTTP requests to servers that customers configure. It connects only to addresses that the guard has checked, follows no
+ * redirects, verifies certificates, and limits the time and the size of the response.
  */
 export class GuardedFetcher {
   readonly #agent: Agent;
@@ -68,7 +68,7 @@ export class GuardedFetcher {
     });
   }
 
-  /** Whatever the status; rejects with `FetchFailed` alone. */
+  /** Resolves with any status; rejects only with `FetchFailed`. */
   async fetch(url: URL, { method = 'GET', headers = {}, body }: FetchOptions = {}): Promise<FetchAnswer> {
     const { totalMs, answerBytes } = this.#limits;
     const signal = AbortSignal.timeout(totalMs);
@@ -89,7 +89,7 @@ export class GuardedFetcher {
     }
   }
 
-  /** Cuts off what is under way. */
+  /** Aborts all running requests. */
   async close(): Promise<void> {
     await this.#agent.destroy();
   }
@@ -98,7 +98,7 @@ export class GuardedFetcher {
 async function readUpTo(body: Dispatcher.ResponseData['body'], most: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  // Leaving the loop destroys the body, and the connection with it.
+  // Leaving the loop destroys the body and its connection.
   for await (const chunk of body as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > most) throw new FetchFailed('answer_too_large', new Error(`more than ${most} bytes`));

@@ -1,22 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import Type from 'typebox';
-import type { DiskSpace } from './disk-room.ts';
+import type { DiskSpace } from './disk-watch.ts';
 import type { App } from './http.ts';
 import { Refusal } from './errors.ts';
 import { knownMigrations, schemaVersion } from './migrations.ts';
-import { databaseSilent, diskFull } from './problem.ts';
+import { databaseUnavailable, diskFull } from './problem.ts';
 import type { Pulse } from './pulse.ts';
 
 const tags = ['Service'];
 
-/** `/readyz` answers by then, whatever the database does. */
+/** `/readyz` responds within this time, whatever the database does. */
 const readyMs = 2_000;
 
-/** `/readyz` asks over the connection of the pulse, so that it does not wait behind requests. */
+/** `/readyz` uses the connection of the pulse, so that it does not wait behind requests. */
 export async function healthRoutes(app: App, pulse: Pulse, diskSpace: DiskSpace | null): Promise<void> {
   const known = (await knownMigrations()).length;
   const status = Type.Object({ status: Type.String() });
-  // Whoever watches the process may add parameters of their own.
+  // Monitoring tools may add their own parameters.
   const querystring = Type.Object({}, { additionalProperties: true });
 
   app.get(
@@ -34,19 +34,19 @@ export async function healthRoutes(app: App, pulse: Pulse, diskSpace: DiskSpace 
       config: { access: { public: true } },
       schema: {
         tags,
-        summary: 'Whether the database answers, has this version of the schema and takes changes',
+        summary: 'Whether the database responds, has the current schema and accepts writes',
         querystring,
         response: { 200: status },
       },
     },
     async () => {
       const version = pulse.isSilent ? null : await Promise.race([schemaVersion(pulse.sql), silence()]);
-      if (version === null) throw databaseSilent();
+      if (version === null) throw databaseUnavailable();
       if (diskSpace?.isFull === true) throw diskFull();
       if (version === known) return { status: 'ready' };
       throw new Refusal(
         'database_unavailable',
-        `The database has schema version ${version}, this process needs ${known}.`,
+        `The database has schema version ${version}, but this process needs version ${known}.`,
       );
     },
   );

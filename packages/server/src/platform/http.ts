@@ -3,7 +3,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyTypeProvider } from 'fa
 import type { Static, TSchema } from 'typebox';
 import type { Sql } from './database.ts';
 
-/** Handlers' parameters are typed by the route's own TypeBox schemas. */
+/** Derives the types of a handler's parameters from the TypeBox schemas of its route. */
 export interface TypeBoxProvider extends FastifyTypeProvider {
   validator: this['schema'] extends TSchema ? Static<this['schema']> : unknown;
   serializer: this['schema'] extends TSchema ? Static<this['schema']> : unknown;
@@ -11,12 +11,12 @@ export interface TypeBoxProvider extends FastifyTypeProvider {
 
 export type App = FastifyInstance<Server, IncomingMessage, ServerResponse, FastifyBaseLogger, TypeBoxProvider>;
 
-/** The type of an answer that a handler returns as text, because it is kept as JSON already. */
+/** The content type of a response that the handler returns as JSON text. */
 export const rendered = 'application/json; charset=utf-8';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Where this request's statements go: the pool, or the transaction that its Idempotency-Key asks for. */
+    /** Runs the statements of this request: the pool, or the transaction of its Idempotency-Key. */
     sql: Sql;
   }
 }

@@ -7,19 +7,19 @@ import type { AccountId } from './ids.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The body may hold a password: what is stored of the request must not help to guess it. */
+    /** The body may contain a password: the stored hash of the request must not help to guess it. */
     secretBody?: true;
   }
   interface FastifyRequest {
     /**
-     * For what is made outside the request's own transaction: an id that is the same whenever the request is repeated with
-     * its key, so that it is made once even where the answer was lost. `null` without a key.
+     * An id for a resource that is created outside the request's transaction. It is the same whenever the request is repeated
+     * with its key, so that the resource is created once even if the response was lost. `null` without a key.
      */
     keyedId: string | null;
   }
 }
 
-/** Whose keys these are: two callers may use the same key without meeting. */
+/** The owner of a key: two callers may use the same key independently. */
 export interface IdempotencyScope {
   readonly accountId: AccountId;
   readonly caller: string;
@@ -32,18 +32,18 @@ interface Answer {
 }
 
 /**
- * `Idempotency-Key` on POST: the first answer again for the same key and request, within a day (D7.7).
+ * `Idempotency-Key` on POST: the same key and request get the first answer again, within a day (D7.7).
  *
- * The key's row, the change and the answer are one transaction. A second request with the key waits at the row until the
- * first has committed, then gets its answer; if the first was refused or killed, nothing of it exists and the second
- * runs. Handlers therefore return what they answer instead of sending it.
+ * The row of the key, the change and the answer are one transaction. A second request with the key waits for the row until the
+ * first has committed, then gets its answer. If the first was refused or killed, it left nothing, and the second runs.
+ * Handlers therefore return their answer instead of sending it.
  *
- * An answer may hold a secret that is shown once, so it is stored encrypted under the key, of which we keep only a hash.
+ * An answer may contain a secret that is shown once, so it is stored encrypted with the key, of which only a hash is stored.
  */
 export function installIdempotency(app: App, scopeOf: (request: FastifyRequest) => IdempotencyScope | null): void {
   app.decorateRequest('keyedId', null);
   app.addHook('onRoute', (route) => {
-    // What changes nothing may be done again. Its answer may be long, and of a type that depends on Accept.
+    // A dry run may be repeated. Its answer may be long, and its type depends on Accept.
     if (route.method !== 'POST' || route.config?.audit === 'dry run') return;
     const { handler } = route;
     route.handler = async function answerOnce(request, reply) {
@@ -56,7 +56,7 @@ export function installIdempotency(app: App, scopeOf: (request: FastifyRequest) 
   });
 }
 
-/** The key of a request; `null`: it has none. */
+/** The key of a request; `null` if it has none. */
 export function readKey({ headers }: FastifyRequest): string | null {
   const key = headers['idempotency-key'] ?? headers['x-idempotency-key'];
   if (key === undefined) return null;
@@ -64,7 +64,7 @@ export function readKey({ headers }: FastifyRequest): string | null {
   throw new Refusal('malformed_request', 'Idempotency-Key must be 1 to 255 visible ASCII characters.');
 }
 
-interface Once {
+interface KeyedRequest {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly key: string;
@@ -72,7 +72,7 @@ interface Once {
   readonly run: () => Promise<unknown>;
 }
 
-async function once({ request, reply, key, scope, run }: Once): Promise<unknown> {
+async function once({ request, reply, key, scope, run }: KeyedRequest): Promise<unknown> {
   const pool = request.sql;
   const keyHash = createHash('sha256').update(key).digest();
   const requestHash = hashRequest(request, key);
@@ -83,7 +83,12 @@ async function once({ request, reply, key, scope, run }: Once): Promise<unknown>
       request.sql = sql;
       request.keyedId = idOf(scope, request, keyHash);
       const payload = (await run()) ?? null;
-      await storeAnswer(sql, scope, keyHash, seal(key, { status: reply.statusCode, headers: kept(reply), payload }));
+      await storeAnswer(
+        sql,
+        scope,
+        keyHash,
+        seal(key, { status: reply.statusCode, headers: storedHeaders(reply), payload }),
+      );
       return { payload };
     });
     if ('payload' in first) return first.payload;
@@ -98,7 +103,7 @@ async function once({ request, reply, key, scope, run }: Once): Promise<unknown>
   }
 }
 
-/** A UUID v4 by its form, of the key's hash instead of chance. */
+/** A UUID in the form of v4, derived from the hash of the key instead of random bytes. */
 function idOf({ accountId, caller }: IdempotencyScope, request: FastifyRequest, keyHash: Buffer): string {
   const hash = createHash('sha256').update(`${accountId} ${caller} ${request.url} `).update(keyHash).digest();
   hash.writeUInt8((hash.readUInt8(6) & 0x0f) | 0x40, 6);
@@ -107,7 +112,7 @@ function idOf({ accountId, caller }: IdempotencyScope, request: FastifyRequest, 
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join('-');
 }
 
-/** A plain hash of a body lets somebody who reads the database try passwords; one under the client's key does not. */
+/** A plain hash of a body would let a reader of the database guess passwords; an HMAC with the client's key does not. */
 function hashRequest(request: FastifyRequest, key: string): Buffer {
   const { secretBody = false } = request.routeOptions.config;
   return (secretBody ? createHmac('sha256', cipherKey(key)) : createHash('sha256'))
@@ -115,19 +120,19 @@ function hashRequest(request: FastifyRequest, key: string): Buffer {
     .digest();
 }
 
-function kept(reply: FastifyReply): Answer['headers'] {
+function storedHeaders(reply: FastifyReply): Answer['headers'] {
   const { location, etag } = reply.getHeaders();
   return { ...(typeof location === 'string' ? { location } : {}), ...(typeof etag === 'string' ? { etag } : {}) };
 }
 
-/** Takes the key, or a key whose day is over; answers no row where another request has it. */
+/** Claims a new or expired key; returns no row if another request has it. */
 async function claim(sql: Sql, { accountId, caller }: IdempotencyScope, keyHash: Buffer, requestHash: Buffer) {
   return sql`
     INSERT INTO idempotency_keys AS known (account_id, caller, key_hash, request_hash)
     VALUES (${accountId}, ${caller}, ${keyHash}, ${requestHash})
     ON CONFLICT (account_id, caller, key_hash) DO UPDATE
        SET request_hash = excluded.request_hash, answer = NULL, created_at = now()
-     -- While the clock is in doubt no day is over: it may have been set forward.
+     -- While the clock may be wrong no key expires: the clock may have been set forward.
      WHERE known.created_at < now() - interval '24 hours' AND NOT clock_is_in_doubt()
     RETURNING 1`;
 }
@@ -137,7 +142,7 @@ async function findAnswer(sql: Sql, { accountId, caller }: IdempotencyScope, key
     SELECT request_hash AS "requestHash", answer
       FROM idempotency_keys
      WHERE account_id = ${accountId} AND caller = ${caller} AND key_hash = ${keyHash}`;
-  if (row === undefined) throw new Error('a claimed idempotency key has vanished');
+  if (row === undefined) throw new Error('the row of a claimed idempotency key is missing');
   return row;
 }
 

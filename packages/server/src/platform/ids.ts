@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 
 declare const brand: unique symbol;
-/** A string that has been shown to be the id of that kind of thing; costs nothing at run time. */
+/** A string that was validated as the id of this kind of resource; costs nothing at run time. */
 export type Id<Kind extends string> = string & { readonly [brand]: Kind };
 
 export type AccountId = Id<'account'>;
@@ -22,13 +22,13 @@ export type CallId = Id<'engagement_call'>;
 const pool = Buffer.alloc(16 * 1_024);
 let used = pool.length;
 const text = Buffer.from('xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx');
-/** Where each of the 16 bytes stands in the text. */
-const places = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34] as const;
+/** The position of each of the 16 bytes in the text. */
+const positions = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34] as const;
 const digits = Buffer.from('0123456789abcdef');
 
 /**
- * A UUID v4, as the interface demands for its ids. As `crypto.randomUUID`, from a pool of random bytes, but written in one
- * piece: that one is put together of twenty strings, which stay with it for as long as it lives, and ids live long.
+ * A UUID v4 from a pool of random bytes. Unlike `crypto.randomUUID`, it is one flat string: Node's is a concatenation of twenty
+ * strings, which stay in memory as long as the id does, and ids live long.
  */
 export function newId<T extends string>(): T {
   if (used === pool.length) {
@@ -39,9 +39,9 @@ export function newId<T extends string>(): T {
   pool.writeUInt8((pool.readUInt8(used + 8) & 0x3f) | 0x80, used + 8);
   for (let index = 0; index < 16; index += 1) {
     const byte = pool[used + index] ?? 0;
-    const place = places[index] ?? 0;
-    text[place] = digits[byte >> 4] ?? 0;
-    text[place + 1] = digits[byte & 15] ?? 0;
+    const position = positions[index] ?? 0;
+    text[position] = digits[byte >> 4] ?? 0;
+    text[position + 1] = digits[byte & 15] ?? 0;
   }
   used += 16;
   return text.toString('latin1') as T;

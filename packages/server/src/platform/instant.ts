@@ -1,12 +1,12 @@
 import { invalid } from './errors.ts';
 
 const earliest = Date.parse('0001-01-01T00:00:00Z');
-/** The end of the year 9999: what is later is written in a way that PostgreSQL does not read. */
+/** The end of the year 9999. JavaScript writes later instants in a format that PostgreSQL cannot read. */
 export const latest = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**
- * A date-time by its format may be none by its value: a leap second; or, the year 0 and, by its offset, the year 10000, one
- * that the database does not read.
+ * Parses a value that already has the format date-time. It may still be invalid: a leap second, the year 0, or the year 10000 by
+ * its offset, which the database cannot read.
  */
 export function instantOf(text: string, attribute: string): Date {
   const at = Date.parse(text);

@@ -5,20 +5,20 @@ import { refusalOfFaults, type Fault, type RequestPart } from './validation.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Whether the site that the request concerns has `lenient_requests`. Set by whoever knows sites. */
+    /** Whether the site of the request has `lenient_requests`. Set by `identity/lenient-requests.ts`. */
     concernsLenientSite: (request: FastifyRequest) => Promise<boolean>;
   }
 }
 
 /**
- * Decides about requests that do not fit their schemas.
+ * Decides about requests that fail schema validation.
  *
- * A field or query parameter that the operation does not know is refused with 422, together with every other violation of the
- * body and the query. Two kinds of them are ignored instead. Fields of the operation's own answer, sent back in a POST: whoever
- * copies a resource sends what a read gave. And any field, where the request says `Prefer: handling=lenient` (RFC 7240) or the
- * site it concerns has `lenient_requests`; then `Preference-Applied` says so.
+ * An unknown field or query parameter is refused with 422, together with every other violation of the body and the query. Two
+ * kinds of unknown fields are ignored instead: fields of the operation's own response that are sent back in a POST, so that a
+ * resource can be copied; and any field if the request says `Prefer: handling=lenient` (RFC 7240) or its site has
+ * `lenient_requests`. In the second case the response has `Preference-Applied`.
  *
- * A request that fits costs nothing here: Fastify keeps the failure of a validation for us (`attachValidation`).
+ * A valid request costs nothing here: Fastify passes on only failed validations (`attachValidation`).
  */
 export function installJudgement(app: App): void {
   app.decorate('concernsLenientSite', async () => false);
@@ -33,20 +33,20 @@ export function installJudgement(app: App): void {
   });
 }
 
-/** Unless the route's schema says otherwise, its query has the parameters it declares, and no others. */
+/** A route accepts only the query parameters it declares, unless its schema says otherwise. */
 function refuseUnknownParameters(route: RouteOptions): void {
   const { querystring = Type.Object({}) } = route.schema as { querystring?: TSchema };
   Object.assign(route.schema ?? {}, { querystring: { additionalProperties: false, ...querystring } });
 }
 
-/** Each time a field is taken away, what is behind it may be judged anew; no schema needs more rounds than this. */
+/** Removing a field may reveal further violations, so validation is repeated. No schema needs more rounds than this. */
 const mostRounds = 3;
 
 async function judge(app: App, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const own = isOwnOutput(request);
   let faults = faultsOf(request);
   if (faults.length === 0)
-    throw new Error('a validation failed of which nothing is known', { cause: request.validationError });
+    throw new Error('a validation failed without reporting an error', { cause: request.validationError });
   let isLenient: boolean | null = null;
   let isApplied = false;
   for (let round = 0; round < mostRounds && faults.some(({ part }) => part !== 'params'); round += 1) {
@@ -56,7 +56,7 @@ async function judge(app: App, request: FastifyRequest, reply: FastifyReply): Pr
     if (foreign.length > 0) isLenient ??= await handlesLeniently(app, request);
     const ignored = isLenient === true ? unknown : unknown.filter(own);
     if (ignored.length === 0) break;
-    for (const fault of ignored) takeAway(request, fault);
+    for (const fault of ignored) removeField(request, fault);
     isApplied ||= isLenient === true && foreign.length > 0;
     faults = faultsOf(request);
   }
@@ -64,18 +64,18 @@ async function judge(app: App, request: FastifyRequest, reply: FastifyReply): Pr
   if (isApplied) reply.header('preference-applied', 'handling=lenient');
 }
 
-const parts = {
+const requestProperties = {
   params: 'params',
   body: 'body',
   querystring: 'query',
   headers: 'headers',
 } as const satisfies Record<RequestPart, string>;
 
-/** Every violation of every part: Fastify itself stops at the first part that has one. */
+/** All violations of all parts. Fastify itself stops at the first part with a violation. */
 function faultsOf(request: FastifyRequest): Fault[] {
-  return (Object.keys(parts) as RequestPart[]).flatMap((part) => {
+  return (Object.keys(requestProperties) as RequestPart[]).flatMap((part) => {
     const validate = request.getValidationFunction(part);
-    if (typeof validate !== 'function' || validate(request[parts[part]])) return [];
+    if (typeof validate !== 'function' || validate(request[requestProperties[part]])) return [];
     return (validate.errors ?? []).map((error) => ({ part, error }));
   });
 }
@@ -84,10 +84,10 @@ function isUnknown({ error }: Fault): boolean {
   return error.keyword === 'additionalProperties';
 }
 
-function takeAway(request: FastifyRequest, { part, error }: Fault): void {
+function removeField(request: FastifyRequest, { part, error }: Fault): void {
   const holder = pathOf(error.instancePath).reduce(
     (value: unknown, key) => (value as Record<string, unknown> | undefined)?.[key],
-    request[parts[part]],
+    request[requestProperties[part]],
   );
   if (typeof holder === 'object' && holder !== null)
     Reflect.deleteProperty(holder, String(error.params['additionalProperty']));
@@ -101,29 +101,29 @@ function pathOf(pointer: string): string[] {
     .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** Whether an unknown field is one of those that the answer to this POST has, at the same place. */
+/** Whether an unknown field exists at the same path in the response to this POST. */
 function isOwnOutput({ method, routeOptions }: FastifyRequest): (fault: Fault) => boolean {
   const answers = method === 'POST' ? answersOf(routeOptions.schema?.response) : [];
   return ({ part, error }) => {
     if (part !== 'body') return false;
     const path = [...pathOf(error.instancePath), String(error.params['additionalProperty'])];
-    return answers.some((answer) => path.reduce<Described | undefined>(within, answer) !== undefined);
+    return answers.some((answer) => path.reduce<ObjectSchema | undefined>(within, answer) !== undefined);
   };
 }
 
-/** As much of a schema as is followed. */
-interface Described {
-  readonly properties?: Readonly<Record<string, Described>>;
-  readonly items?: Described;
+/** The part of a JSON Schema that is read here. */
+interface ObjectSchema {
+  readonly properties?: Readonly<Record<string, ObjectSchema>>;
+  readonly items?: ObjectSchema;
 }
 
-function answersOf(response: unknown): Described[] {
-  return Object.entries((response ?? {}) as Record<string, Described>)
+function answersOf(response: unknown): ObjectSchema[] {
+  return Object.entries((response ?? {}) as Record<string, ObjectSchema>)
     .filter(([status]) => status.startsWith('2'))
     .map(([, schema]) => schema);
 }
 
-function within(schema: Described | undefined, key: string): Described | undefined {
+function within(schema: ObjectSchema | undefined, key: string): ObjectSchema | undefined {
   if (schema?.items !== undefined && /^\d+$/.test(key)) return schema.items;
   return schema?.properties !== undefined && Object.hasOwn(schema.properties, key) ? schema.properties[key] : undefined;
 }
@@ -133,7 +133,7 @@ async function handlesLeniently(app: App, request: FastifyRequest): Promise<bool
   return preferred === null ? app.concernsLenientSite(request) : preferred === 'lenient';
 }
 
-/** RFC 7240: preferences are separated by commas and have parameters behind semicolons; the first of a name counts. */
+/** RFC 7240: commas separate preferences, semicolons separate their parameters; the first preference of a name counts. */
 export function preferredHandling(header: string | string[] | undefined): 'lenient' | 'strict' | null {
   const preferences = [header ?? []].flat().join(',').split(',');
   for (const preference of preferences) {

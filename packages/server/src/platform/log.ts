@@ -3,13 +3,13 @@ import type { LogLevel } from '../config.ts';
 
 export type Log = Logger;
 
-/** Lines are written when so many bytes have gathered, or so much time has passed: a write for each would cost a request more than its routing. */
+/** Log lines are buffered up to this size and time: a write per line would cost a request more than its routing. */
 const bufferBytes = 8_192;
 const flushMs = 100;
 
 /**
- * JSON lines on standard output. Nothing here cuts out secrets, because nothing may be logged that holds one: requests are
- * logged field by field (`request-log.ts`), errors by what `errorForLog` leaves of them.
+ * Writes JSON lines to standard output. The log does not redact secrets; instead nothing that contains a secret is logged.
+ * Requests are logged field by field (`request-log.ts`), errors as `errorForLog` reduces them.
  */
 export function createLog(level: LogLevel, destination: DestinationStream = standardOutput()): Log {
   return pino(
@@ -29,8 +29,8 @@ function standardOutput(): DestinationStream {
 }
 
 /**
- * Writes an info line whose fields are JSON already, `"a":1,"b":"x"`. For the line that every request writes: pino walks
- * an object and escapes each text, which costs ten times as much.
+ * Writes an info line whose fields are already JSON, `"a":1,"b":"x"`. Used for the line of each request: pino would walk an
+ * object and escape each string, which costs ten times as much.
  */
 export function writeLine(log: Log, fields: string): void {
   const stream = (log as Log & { [pino.symbols.streamSym]?: DestinationStream })[pino.symbols.streamSym];
@@ -39,7 +39,7 @@ export function writeLine(log: Log, fields: string): void {
 
 let lastTime = 0;
 let lastText = '';
-/** Made once a millisecond. */
+/** Cached for one millisecond. */
 function isoTime(): string {
   const now = Date.now();
   if (now !== lastTime) {
@@ -49,7 +49,7 @@ function isoTime(): string {
   return lastText;
 }
 
-/** PostgreSQL repeats values in `detail` and postgres.js the parameters: none of that is for a log. */
+/** Drops all other properties: PostgreSQL repeats values in `detail`, and postgres.js adds the parameters. */
 function errorForLog(error: unknown): unknown {
   if (!(error instanceof Error)) return { message: String(error) };
   const code = 'code' in error ? { code: error.code } : {};

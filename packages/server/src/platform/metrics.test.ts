@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RequestTimes } from './metrics.ts';
 
-test('a histogram as Prometheus reads it: buckets count what the smaller ones do too', () => {
+test('a histogram is rendered for Prometheus: each bucket includes the smaller ones', () => {
   const times = new RequestTimes();
   for (const seconds of [0.001, 0.002, 0.3, 60]) times.observe('GET', '/a', 200, seconds);
   times.observe('GET', '/a', 404, 0.01);

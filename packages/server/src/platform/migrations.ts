@@ -6,7 +6,7 @@ import { startPools } from './pools.ts';
 
 const folder = fileURLToPath(new URL('../../migrations/', import.meta.url));
 
-/** Any number would do; it must only never change, or two versions of Usher could migrate at the same time. */
+/** An arbitrary number that must never change, or two versions of Usher could migrate at the same time. */
 const migrationLock = 7_483_650_217;
 
 interface Migration {
@@ -14,7 +14,7 @@ interface Migration {
   readonly file: string;
 }
 
-/** The migrations this program knows, numbered from 1 without a gap. */
+/** The migrations of this program, numbered from 1 without a gap. */
 export async function knownMigrations(): Promise<readonly Migration[]> {
   const files = (await readdir(folder)).filter((file) => /^\d{4}_\w+\.sql$/.test(file)).toSorted();
   const migrations = files.map((file) => ({ number: Number(file.slice(0, 4)), file }));
@@ -24,8 +24,8 @@ export async function knownMigrations(): Promise<readonly Migration[]> {
 }
 
 /**
- * Brings the schema up to this program's, all of it in one transaction, then runs `after` in the same one.
- * The lock makes processes that start together take turns; each later one finds nothing left to do.
+ * Migrates the schema to the version of this program and then runs `after`, all in one transaction.
+ * The lock serialises processes that start together; the later ones find nothing left to do.
  */
 export async function migrate(
   database: Database,
@@ -64,7 +64,7 @@ export async function schemaVersion(sql: Sql): Promise<number> {
 function refuseNewerSchema(current: number, known: number): void {
   if (current <= known) return;
   throw new StartError(
-    `The database has schema version ${current}, newer than this Usher knows (${known}). Start a newer Usher, or restore the backup that goes with this one.`,
+    `The database has schema version ${current}, newer than this Usher knows (${known}). Start a newer Usher, or restore a backup made with this version.`,
   );
 }
 
@@ -72,6 +72,6 @@ async function refuseOldServer(sql: Sql): Promise<void> {
   const [row] = await sql<{ version: number; text: string }[]>`
     SELECT current_setting('server_version_num')::integer AS version, current_setting('server_version') AS text`;
   if (row !== undefined && row.version < 150_000) {
-    throw new StartError(`Usher needs PostgreSQL 15 or newer; DATABASE_URL leads to version ${row.text}.`);
+    throw new StartError(`Usher needs PostgreSQL 15 or newer; DATABASE_URL points to version ${row.text}.`);
   }
 }

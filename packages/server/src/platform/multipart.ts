@@ -5,44 +5,43 @@ import { Busboy, type BusboyHeaders, type BusboyInstance as Form } from '@fastif
 import { invalid, Refusal, type Violation } from './errors.ts';
 import { UploadTimes } from './upload-times.ts';
 
-/** What stands around a file: boundaries, headers of parts, and fields that are refused. */
+/** The maximum size of a form without its file: boundaries, headers of parts, and refused fields. */
 const mostEnvelopeBytes = 64 * 1024;
 const mostParts = 10;
 const partLimits = { parts: mostParts, headerPairs: 20, headerSize: 8_192, fieldNameSize: 100, fieldSize: 1_024 };
-/** What a sender whose request was refused still sends is read for so long, so that it gets to see the answer. */
+/** After a refusal the rest of the body is read for this time, so that the sender receives the response. */
 const drainMs = 10_000;
 
 interface FilePart {
-  /** As it was sent. */
+  /** Unchanged, as the client sent it. */
   readonly fileName: string;
   readonly declaredType: string;
 }
 
-interface Wanted<T> {
-  /** The name of the one part there must be. */
+interface UploadOptions<T> {
+  /** The name of the only part of the form. */
   readonly field: string;
   readonly mostBytes: number;
-  /** Is handed the file's bytes as they come. If it fails, so does everything; what it wrote is the caller's to remove. */
+  /** Receives the bytes of the file as they arrive. If it fails, the upload fails; the caller removes what was written. */
   readonly save: (part: FilePart, bytes: Readable) => Promise<T>;
 }
 
 const receiving = new WeakSet<Socket>();
 
-/** Whether an upload comes over that socket: it has time limits of its own, and not those of every other request. */
+/** Whether an upload arrives over this socket. Uploads have their own time limits. */
 export function isReceiving(socket: Socket): boolean {
   return receiving.has(socket);
 }
 
 /**
- * Reads a multipart/form-data body that is one file, never more of it at a time than the buffers of the streams hold. It
- * settles only after `save` has. What is wrong is told at once where it is about size, time or form, and at the end where it
- * is about the parts, so that all of it is told.
+ * Reads a multipart/form-data body with one file as a stream. It settles only after `save` has settled. A violation of size, time
+ * or form is reported at once; violations of the parts are reported together at the end.
  */
-export async function readFilePart<T>(raw: IncomingMessage, wanted: Wanted<T>): Promise<T> {
+export async function readFilePart<T>(raw: IncomingMessage, options: UploadOptions<T>): Promise<T> {
   const announced = Number(raw.headers['content-length'] ?? 0);
-  if (announced > wanted.mostBytes + mostEnvelopeBytes) throw fileTooLarge(wanted.mostBytes);
+  if (announced > options.mostBytes + mostEnvelopeBytes) throw fileTooLarge(options.mostBytes);
   const form = openForm(raw.headers);
-  const parts = new Parts(wanted);
+  const parts = new FormParts(options);
   const times = new UploadTimes();
   receiving.add(raw.socket);
   try {
@@ -54,15 +53,15 @@ export async function readFilePart<T>(raw: IncomingMessage, wanted: Wanted<T>): 
       form.on('error', () => reject(malformed()));
       form.on('finish', resolve);
       times.start(reject);
-      pump(raw, form, { mostBytes: wanted.mostBytes, reject, times });
-      // The parser waits for ever for a part whose headers never ended. Nothing of a whole form is left to come by then.
+      pump(raw, form, { mostBytes: options.mostBytes, reject, times });
+      // The parser waits forever for a part whose headers never end. A complete form has finished by then.
       raw.on('end', () => setImmediate(() => void parts.settled().then(() => setImmediate(() => reject(malformed())))));
     });
     return await parts.saved();
   } catch (error) {
     raw.removeAllListeners('data');
     drain(raw);
-    await parts.giveUp(error as Error);
+    await parts.abort(error as Error);
     throw error;
   } finally {
     times.stop();
@@ -70,24 +69,24 @@ export async function readFilePart<T>(raw: IncomingMessage, wanted: Wanted<T>): 
   }
 }
 
-/** The parts of a form: one that is saved, and what is wrong with the others. */
-class Parts<T> {
-  readonly #wanted: Wanted<T>;
+/** The parts of a form: saves the expected file and collects the violations of all others. */
+class FormParts<T> {
+  readonly #options: UploadOptions<T>;
   readonly #violations: Violation[] = [];
   #incoming: Readable | null = null;
   #saving: Promise<T> | null = null;
 
-  constructor(wanted: Wanted<T>) {
-    this.#wanted = wanted;
+  constructor(options: UploadOptions<T>) {
+    this.#options = options;
   }
 
   listen(form: Form, failed: (reason: Error) => void): void {
-    const { field: wanted, save } = this.#wanted;
+    const { field: expected, save } = this.#options;
     form.on('file', (...[field, bytes, fileName, encoding, declaredType]) => {
-      const fault = this.#saving === null ? faultOfPart({ field, fileName, encoding }, wanted) : secondPart(field);
+      const fault = this.#saving === null ? faultOfPart({ field, fileName, encoding }, expected) : secondPart(field);
       if (fault !== null) {
         this.#violations.push(fault);
-        // Errors of the parts come as errors of the form too.
+        // Errors of a part are also emitted as errors of the form.
         bytes.on('error', () => undefined).resume();
         return;
       }
@@ -95,22 +94,22 @@ class Parts<T> {
       this.#saving = save({ fileName, declaredType }, bytes);
       this.#saving.catch(failed);
     });
-    form.on('field', (field) => this.#violations.push(unknownField(field, wanted)));
+    form.on('field', (field) => this.#violations.push(unknownField(field, expected)));
   }
 
   async saved(): Promise<T> {
     if (this.#violations.length > 0) throw invalid(this.#violations);
     if (this.#saving !== null) return this.#saving;
-    throw invalid([{ attribute: `/${this.#wanted.field}`, detail: 'is required: a part with a file name' }]);
+    throw invalid([{ attribute: `/${this.#options.field}`, detail: 'is required: a part with a file name' }]);
   }
 
-  /** Once whoever saves the file is done with it, in whichever way. */
+  /** Resolves when `save` has settled. */
   async settled(): Promise<void> {
     await this.#saving?.catch(() => undefined);
   }
 
-  /** Lets go of the file, and waits until whoever saves it has. */
-  async giveUp(reason: Error): Promise<void> {
+  /** Aborts the file and waits until `save` has settled. */
+  async abort(reason: Error): Promise<void> {
     this.#incoming?.destroy(reason);
     await this.settled();
   }
@@ -125,7 +124,7 @@ function openForm(headers: IncomingHttpHeaders): Form {
 }
 
 export function fileTooLarge(mostBytes: number): Refusal {
-  return new Refusal('body_too_large', `A file may have ${mostBytes} bytes at most (${mostBytes / 1024 / 1024} MiB).`);
+  return new Refusal('body_too_large', `A file must not exceed ${mostBytes} bytes (${mostBytes / 1024 / 1024} MiB).`);
 }
 
 function malformed(): Refusal {
@@ -138,7 +137,7 @@ interface Pump {
   readonly times: UploadTimes;
 }
 
-/** By hand rather than by `pipeline`, which would close the connection on a failure before the answer is sent. */
+/** Does not use `pipeline`, which would close the connection on a failure before the response is sent. */
 function pump(raw: IncomingMessage, form: Form, { mostBytes, reject, times }: Pump): void {
   let total = 0;
   raw.on('data', (chunk: Buffer) => {
@@ -147,18 +146,19 @@ function pump(raw: IncomingMessage, form: Form, { mostBytes, reject, times }: Pu
     if (total > mostBytes + mostEnvelopeBytes) return reject(fileTooLarge(mostBytes));
     if (form.write(chunk)) return;
     raw.pause();
-    times.hold(true);
+    times.setPaused(true);
     form.once('drain', () => {
-      times.hold(false);
+      times.setPaused(false);
       raw.resume();
     });
   });
   raw.on('end', () => {
-    times.hold(true);
+    times.setPaused(true);
     form.end();
   });
   const ended = (): void => {
-    if (!raw.complete) reject(new Refusal('malformed_request', 'The request was cut off before it was whole.'));
+    if (!raw.complete)
+      reject(new Refusal('malformed_request', 'The connection closed before the whole request arrived.'));
   };
   raw.on('error', ended);
   raw.on('close', ended);
@@ -177,27 +177,27 @@ interface SentPart {
   readonly encoding: string;
 }
 
-function faultOfPart({ field, fileName, encoding }: SentPart, wanted: string): Violation | null {
-  if (field !== wanted) return unknownField(field, wanted);
-  if (fileName === undefined || fileName === '') return withoutName(wanted);
+function faultOfPart({ field, fileName, encoding }: SentPart, expected: string): Violation | null {
+  if (field !== expected) return unknownField(field, expected);
+  if (fileName === undefined || fileName === '') return withoutName(expected);
   if (['7bit', '8bit', 'binary'].includes(encoding)) return null;
-  return { attribute: `/${wanted}`, detail: 'must be sent as it is, without a content-transfer-encoding' };
+  return { attribute: `/${expected}`, detail: 'must be sent without a content-transfer-encoding' };
 }
 
 function secondPart(field: string): Violation {
   return { attribute: `/${shown(field)}`, detail: 'must be the only part' };
 }
 
-function unknownField(field: string | undefined, wanted: string): Violation {
-  if (field === wanted) return withoutName(wanted);
-  return { attribute: `/${shown(field)}`, detail: `is not a known part; send one file, named ${wanted}` };
+function unknownField(field: string | undefined, expected: string): Violation {
+  if (field === expected) return withoutName(expected);
+  return { attribute: `/${shown(field)}`, detail: `is not a known part; send one file as the part ${expected}` };
 }
 
-function withoutName(wanted: string): Violation {
-  return { attribute: `/${wanted}`, detail: 'must be sent with a file name' };
+function withoutName(field: string): Violation {
+  return { attribute: `/${field}`, detail: 'must be sent with a file name' };
 }
 
-/** The name of a part as a pointer may repeat it. */
+/** The name of a part, escaped and shortened for a JSON pointer. */
 function shown(field: string | undefined): string {
   return (field ?? '').toWellFormed().replaceAll('\0', '').slice(0, 100).replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -1,7 +1,7 @@
 import swagger from '@fastify/swagger';
 import type { App } from './http.ts';
 
-/** As much of an OpenAPI 3.1 document as we touch. */
+/** The part of an OpenAPI 3.1 document that Usher uses. */
 export interface ApiDocument {
   readonly info: { readonly title: string; readonly description?: string; readonly version: string };
   readonly paths: Readonly<Record<string, Readonly<Record<string, ApiOperation>>>>;
@@ -37,12 +37,12 @@ export async function describeRoutes(app: App): Promise<void> {
         title: 'Usher',
         version: '0.1.0',
         description:
-          'Queues, routing and engagements between visitors and operators, and webhooks that tell what happens. ' +
-          'A field or query parameter that an operation does not know is refused with 422. Fields of the answer may be sent back ' +
-          'in a POST or PUT: they are ignored. With `Prefer: handling=lenient` (RFC 7240), or where the site concerned has ' +
-          '`lenient_requests`, everything that is not known is ignored, and `Preference-Applied: handling=lenient` says so. ' +
+          'Queues, routing and engagements between visitors and operators, and webhooks that report events. ' +
+          'An unknown field or query parameter is refused with 422. Read-only fields of a response may be sent back in a POST or ' +
+          'PUT and are ignored. With `Prefer: handling=lenient` (RFC 7240), or if the site has `lenient_requests`, all unknown ' +
+          'fields are ignored, and the response has `Preference-Applied: handling=lenient`. ' +
           'Lists in a query: `site_ids[]=a&site_ids[]=b`, `site_ids[0]=a&site_ids[1]=b`, `site_ids=a,b`. The query parameter `_` ' +
-          'means nothing.',
+          'is ignored.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       components: {
@@ -51,7 +51,7 @@ export async function describeRoutes(app: App): Promise<void> {
             type: 'http',
             scheme: 'bearer',
             description:
-              'A signed token of an hour (visitors: a day), or a long-lived token of an operator. `Token <token>` means the same.',
+              'A signed token valid for one hour (visitors: 24 hours), or a long-lived access token of an operator. `Token <token>` is equivalent.',
           },
           application: {
             type: 'apiKey',
@@ -65,13 +65,13 @@ export async function describeRoutes(app: App): Promise<void> {
   });
 }
 
-/** The document of every route and webhook there is, with named schemas as components. Call it when all routes are registered. */
+/** The OpenAPI document of all routes and webhooks, with named schemas as components. Call it after all routes are registered. */
 export function apiDocument(app: App, webhooks: ApiDocument['webhooks']): ApiDocument {
   const raw = JSON.parse(JSON.stringify(app.swagger())) as Record<string, unknown> & {
     components: Record<string, unknown>;
   };
   const schemas: Record<string, unknown> = {};
-  const paths = hoist(withoutRepeats(raw['paths']), schemas);
+  const paths = hoist(withoutHead(raw['paths']), schemas);
   const hoisted = hoist(JSON.parse(JSON.stringify(webhooks)), schemas);
   const sorted = Object.fromEntries(Object.entries(schemas).toSorted(([a], [b]) => (a < b ? -1 : 1)));
   return {
@@ -85,7 +85,7 @@ export function apiDocument(app: App, webhooks: ApiDocument['webhooks']): ApiDoc
 /** Keywords of `validation.ts` that JSON Schema does not have. */
 const ownKeywords: ReadonlySet<string> = new Set(['lowercase', 'uppercase', 'absentIfNull']);
 
-/** Every schema with a title becomes a component of that name, and a reference where it stood. */
+/** Moves every schema with a title to the components and replaces it by a reference. */
 function hoist(node: unknown, schemas: Record<string, unknown>): unknown {
   if (Array.isArray(node)) return node.map((child) => hoist(child, schemas));
   if (typeof node !== 'object' || node === null) return node;
@@ -96,14 +96,14 @@ function hoist(node: unknown, schemas: Record<string, unknown>): unknown {
   const { title, ...schema } = copy;
   if (typeof title !== 'string' || !('type' in copy)) return copy;
   if (title in schemas && JSON.stringify(schemas[title]) !== JSON.stringify(schema)) {
-    throw new Error(`two different schemas are called ${title}`);
+    throw new Error(`two different schemas have the title ${title}`);
   }
   schemas[title] = schema;
   return { $ref: `#/components/schemas/${title}` };
 }
 
-/** HEAD goes with every GET and needs no page of its own. */
-function withoutRepeats(paths: unknown): unknown {
+/** Every GET has a HEAD, which needs no description. */
+function withoutHead(paths: unknown): unknown {
   const entries = Object.entries(paths as Record<string, Record<string, unknown>>);
   return Object.fromEntries(
     entries.map(([path, operations]) => [

@@ -3,17 +3,17 @@ import { BoundedMap } from './bounded-map.ts';
 import type { App } from './http.ts';
 import { addressKey } from './rate-limit.ts';
 
-/** An address is told "too many" so often in a second. */
+/** The maximum number of 429 responses per second to one IP address. */
 const perSecond = 20;
-/** A refusal waits for its turn for so long at most. */
+/** The longest delay of a refusal. */
 const longestHoldMs = 10_000;
 const mostAddresses = 10_000;
 
 /**
- * Answers 429 to one address no more than 20 times a second, each in its turn. A client that goes on at full speed after being
- * refused waits for the refusals, and costs next to nothing; a client that heeds `Retry-After` notices nothing. While a
- * refusal waits nothing more is read from its socket. Beyond 10 s of refusals the socket is closed unanswered, if it is the
- * caller's own: a proxy's socket carries other callers, too.
+ * Throttles 429 responses to 20 per second and IP address, in order. A client that ignores the refusals waits for them and
+ * costs almost nothing; a client that respects `Retry-After` notices no delay. While a refusal is delayed, its socket is not
+ * read. After a backlog of 10 s the socket is closed without a response, unless it belongs to a proxy, whose socket also carries
+ * other callers.
  */
 export function installPacedRefusals(
   app: App,

@@ -11,11 +11,11 @@ const route = { config: { access }, schema: { hide: true } };
 
 const built = (name: string): string => fileURLToPath(new URL(`../../../${name}/dist`, import.meta.url));
 
-/** Nothing but what Usher itself serves; styles that scripts add only with the number of this very answer. */
-const nonceMark = 'NONCE';
+/** The page may load only what Usher itself serves. Styles added by scripts need the nonce of the response. */
+const noncePlaceholder = 'NONCE';
 const page = pageHeaders({
   scriptSrc: ["'self'"],
-  styleSrc: ["'self'", `'nonce-${nonceMark}'`],
+  styleSrc: ["'self'", `'nonce-${noncePlaceholder}'`],
   imgSrc: ["'self'", 'data:', 'blob:'],
   mediaSrc: ["'self'", 'blob:'],
   connectSrc: ["'self'"],
@@ -25,12 +25,12 @@ const page = pageHeaders({
 const policy = 'content-security-policy';
 const devices = 'camera=(self), microphone=(self), geolocation=(), display-capture=()';
 
-/** Files that are named by their content never change. */
-const forGood = 'public, max-age=31536000, immutable';
-/** A site's page asks again after so long whether the widget is a newer one. */
+/** For files with a content hash in their name, which never change. */
+const immutable = 'public, max-age=31536000, immutable';
+/** Pages check for a newer widget after five minutes. */
 const widgetCache = 'public, max-age=300';
 
-/** `/console` and what it loads, `/widget.js`, and the page that shows it. All of it was built before the server started. */
+/** Serves the built `/console` with its assets, `/widget.js`, and the demo page. */
 export async function pageRoutes(app: App): Promise<void> {
   const consoleFolder = built('console');
   const widgetFolder = built('widget');
@@ -42,29 +42,29 @@ export async function pageRoutes(app: App): Promise<void> {
   app.get('/console', route, async (_request, reply) => reply.redirect('/console/'));
   app.get('/console/assets/:name', route, async (request, reply) => {
     const { name } = request.params as { name: string };
-    // The error page of a name that is not there must not be kept.
+    // A 404 must not be cached as immutable, so the file is checked first.
     if (!/^[\w.-]+$/.test(name) || !existsSync(`${consoleFolder}/assets/${name}`))
-      throw new Refusal('not_found', 'There is no such file. Load the page again: it may be of an older version.');
-    reply.header('cache-control', forGood);
+      throw new Refusal('not_found', 'This file does not exist. Reload the page: it may be of an older version.');
+    reply.header('cache-control', immutable);
     return reply.sendFile(`assets/${name}`, consoleFolder, { cacheControl: false });
   });
-  // Every other address is a page of the console's own, which finds out by itself which.
+  // The console routes every other path itself.
   app.get('/console/*', route, async (_request, reply) => {
     const nonce = randomBytes(16).toString('base64');
-    const headers = { ...page, [policy]: (page[policy] ?? '').replace(nonceMark, nonce) };
+    const headers = { ...page, [policy]: (page[policy] ?? '').replace(noncePlaceholder, nonce) };
     reply.type('text/html; charset=utf-8').headers(headers).header('cache-control', 'no-cache');
     reply.header('permissions-policy', devices);
     return html.replaceAll('%NONCE%', nonce);
   });
   app.get('/widget.js', route, async (_request, reply) => {
-    // Pages with Cross-Origin-Embedder-Policy load nothing that does not say so.
+    // Pages with Cross-Origin-Embedder-Policy load only resources with this header.
     reply.headers({ 'cache-control': widgetCache, 'cross-origin-resource-policy': 'cross-origin' });
     return reply.sendFile('widget.js', widgetFolder, { cacheControl: false });
   });
   demoRoutes(app, widgetFolder);
 }
 
-/** A page as a site would have it: it lets in no more than a careful one would. */
+/** The demo page has the strict policy that a careful site would use. */
 const demoPage = pageHeaders({
   scriptSrc: ["'self'"],
   styleSrc: ["'self'"],
@@ -83,7 +83,7 @@ function demoRoutes(app: App, widgetFolder: string): void {
   app.get('/demo/:name', route, async (request, reply) => {
     const { name } = request.params as { name: string };
     if (!/^[\w-]+\.(?:css|js|svg)$/.test(name) || !existsSync(`${widgetFolder}/demo/${name}`))
-      throw new Refusal('not_found', 'There is no such file.');
+      throw new Refusal('not_found', 'This file does not exist.');
     reply.header('cache-control', 'no-cache');
     return reply.sendFile(`demo/${name}`, widgetFolder, { cacheControl: false });
   });
@@ -92,6 +92,6 @@ function demoRoutes(app: App, widgetFolder: string): void {
 function refuseUnbuilt(app: App): void {
   for (const path of ['/console', '/console/*', '/widget.js', '/demo'])
     app.get(path, route, async () => {
-      throw new Refusal('not_found', 'The console is not built. Run `npm run build`, and start Usher again.');
+      throw new Refusal('not_found', 'The console is not built. Run `npm run build` and restart Usher.');
     });
 }

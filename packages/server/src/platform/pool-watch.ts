@@ -1,34 +1,34 @@
 import type { Sql as PoolSql } from 'postgres';
 import type { Watchable } from './postgres.ts';
 
-/** How often a pool is looked at. */
+/** How often a pool is checked. */
 const tickMs = 500;
 
-/** A statement that gets no connection for so long is rejected. */
+/** A statement that waits longer than this for a connection is rejected. */
 const longestQueueMs = 10_000;
 
-/** What `Database` does to a pool when the database falls silent. */
+/** How `Pulse` controls a pool when the database stops responding. */
 export interface WatchedPool {
-  /** Destroys every connection, and rejects every statement that waits for one. */
+  /** Destroys every connection and rejects every queued statement. */
   abandon(): void;
-  /** While `refuses` says so, statements are rejected at once. */
+  /** Rejects statements at once while `refuses` returns true. */
   refuseWhile(refuses: () => boolean): void;
   stop(): void;
 }
 
 /**
- * Gives every statement of a pool a deadline: a connection whose server has been at the same statement for
- * `statementDeadlineMs` is destroyed, and whoever waits for it is rejected. PostgreSQL's own `statement_timeout` is of no use
- * once its answers do not arrive. `null`: statements may take as long as they need.
+ * Gives every statement of a pool a deadline: a connection that has waited for the same statement for `statementDeadlineMs` is
+ * destroyed, and its statements are rejected. PostgreSQL's own `statement_timeout` does not help when responses no longer
+ * arrive. With `null`, statements have no deadline.
  *
- * The watch counts its own ticks instead of reading a clock: a process that was stopped for a minute has not waited a minute for its
- * answers, which may lie in its sockets.
+ * The watch counts its own ticks instead of reading a clock: after a process was suspended for a minute, the responses may
+ * already be in its sockets.
  */
 export function watchPool(sql: PoolSql, statementDeadlineMs: number | null): WatchedPool {
   const { connections, rejectQueued, options } = sql as PoolSql & Watchable;
   const seen = new Map<(typeof connections)[number], { statement: object; ticks: number }>();
 
-  const look = (): void => {
+  const check = (): void => {
     rejectQueued(performance.now() - longestQueueMs);
     if (statementDeadlineMs === null) return;
     for (const connection of connections) {
@@ -42,7 +42,7 @@ export function watchPool(sql: PoolSql, statementDeadlineMs: number | null): Wat
       }
     }
   };
-  const timer = setInterval(look, tickMs).unref();
+  const timer = setInterval(check, tickMs).unref();
 
   return {
     abandon() {

@@ -7,18 +7,18 @@ export type ClientOptions = Options<Record<never, never>>;
 export type SessionSettings = Readonly<Record<string, string | number>>;
 
 export interface PoolOptions extends Omit<ClientOptions, 'connection'> {
-  /** Settings of each connection, beside those that all of ours have. */
+  /** Settings of each connection in addition to `sessionSettings`. */
   readonly connection?: SessionSettings;
-  /** When a connection without an answer is destroyed; left out, a little after its `statement_timeout`. */
+  /** When a connection without a response is destroyed; by default shortly after its `statement_timeout`. */
   readonly statementDeadlineMs?: number;
 }
 
-/** For a connection that is open as long as the process runs and has nothing to do with types of columns. */
+/** For a connection that stays open as long as the process runs and needs no column types. */
 const lasting = { max: 1, idle_timeout: 0, max_lifetime: null, fetch_types: false };
 
 /**
- * For statements that find everything by keys: with statistics that lag behind a growing table the planner would rather scan
- * the table, and keep to that plan.
+ * For statements that find all rows by keys: with outdated statistics of a growing table the planner would scan the table, and
+ * cache that plan.
  */
 const byKeys = {
   enable_seqscan: 'off',
@@ -28,51 +28,51 @@ const byKeys = {
 };
 
 /**
- * The pools beside the one for requests: how many connections each has, and how they are set. Together these are the 23 that
+ * The pools besides the one for requests, with their sizes and settings. Together they are the 23 connections that
  * `USHER_DATABASE_POOL` reserves for background work.
  */
 export const pools = {
-  /** Asks whether the database answers. The connection must not give up before the pulse does. */
+  /** Checks whether the database responds. The connection must not time out before the pulse does. */
   pulse: { max: 1, idle_timeout: 0, connect_timeout: 10, fetch_types: false },
-  /** Listens for changes of rows. */
+  /** Listens for row changes. */
   changes: lasting,
-  /** Shows others that the process lives. */
+  /** Shows other processes that this one is alive. */
   session: lasting,
   /**
-   * Answers what a request needs to know in the middle of a transaction, over connections that no transaction holds. Few and
-   * short: a lookup is one indexed row. While the database is away, each is told so at once and not after a pause.
+   * For lookups that a request needs during a transaction, over connections that no transaction holds. They are few and short:
+   * a lookup reads one indexed row. While the database is unavailable, a lookup fails at once instead of after a pause.
    */
   lookups: { max: 4, idle_timeout: 60, connect_timeout: 2, backoff: () => 0 },
   turns: { max: 4, connection: byKeys },
-  /** One for the loop of the dispatcher, others for leases and webhooks. */
+  /** One connection for the loop of the dispatcher, the others for leases and webhooks. */
   dispatcher: { max: 3, connection: byKeys },
-  /** Which of an account's events are new is asked of an index by its account; nothing is gained by planning that anew. */
+  /** An index on the account finds its new events, so planning each query again gains nothing. */
   feed: { max: 3, connection: { plan_cache_mode: 'force_generic_plan' } },
   /**
-   * Filters make every statement another, so none is prepared. Few connections: long statistics wait only for each other, and
-   * each may have the memory to join a year without files.
+   * Filters make every statement different, so none is prepared. There are few connections: long statistics wait only for each
+   * other, and each has enough memory to join a year without temporary files.
    */
   statistics: { max: 2, idle_timeout: 60, prepare: false, connection: { work_mem: '64MB' } },
-  /** For preparing, sending and taking SMS. None is held while another is waited for. */
+  /** For preparing, sending and receiving SMS. No task holds one connection while it waits for another. */
   sms: { max: 3, idle_timeout: 60 },
-  /** Tells an embedded database whether to take writes. A checkpoint of a slow disk takes its time. */
+  /** Switches an embedded database to read-only and back. A checkpoint on a slow disk may take long. */
   writeSwitch: { max: 1, idle_timeout: 30, fetch_types: false, connection: { statement_timeout: 60_000 } },
 } satisfies Record<string, PoolOptions>;
 
 const backgroundConnections = Object.values(pools).reduce((sum, { max }) => sum + max, 0);
 
-/** What the pools above leave for requests of all connections that the process may open. */
+/** The connections that remain for requests. */
 export function requestConnections({ databaseConnections }: Pick<Config, 'databaseConnections'>): number {
   return databaseConnections - backgroundConnections;
 }
 
 /**
- * Connections that a process needs only while it starts. They come on top of the others, but nobody can ask for statistics
- * by then: the process has no more connections than it may open.
+ * Connections that a process needs only while it starts. They replace those of the statistics, which no request uses yet, so the
+ * process stays within its limit.
  */
 export const startPools = {
-  /** A migration of a large table, or of another process, may take any time. One that the database has forgotten ends all the same. */
+  /** A migration, or the wait for that of another process, has no time limit. A lost connection still ends it. */
   migrations: { max: 1, connection: { statement_timeout: 0 } },
-  /** Two of these find out whether a pooler shares sessions. One without a connection left leaves a statement without an answer. */
+  /** Two of these detect whether a pooler shares sessions. A pooler without free connections does not respond, so there is a deadline. */
   sessionCheck: { max: 1, fetch_types: false, statementDeadlineMs: 5_000 },
 } satisfies Record<string, PoolOptions>;

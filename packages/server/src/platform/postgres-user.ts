@@ -4,14 +4,14 @@ import { dirname, join } from 'node:path';
 import { StartError } from './errors.ts';
 
 /**
- * Who the embedded PostgreSQL runs as. It refuses root, so a root Usher hands it to another user: the one who owns the
- * cluster, the data directory or the folder that holds it, else `postgres` or `nobody`.
+ * The user that the embedded PostgreSQL runs as. PostgreSQL refuses to run as root, so if Usher runs as root, it starts
+ * PostgreSQL as the owner of the cluster, of the data directory or of its parent, else as `postgres` or `nobody`.
  *
- * That user may be unable to walk to the files, as when the clone lies in root's own home. On Linux it is then given the
- * one capability that opens directories (`setpriv`, from util-linux), and nothing else of root's.
+ * That user may be unable to reach the files, for example when the clone is in root's home. On Linux the process is then given
+ * only the capability to enter directories (`setpriv`, from util-linux).
  */
 export interface PostgresUser {
-  /** What the files of the database must belong to; `null` where Usher is not root and nothing changes hands. */
+  /** The owner that the database files need; `null` if Usher does not run as root. */
   readonly owner: { readonly uid: number; readonly gid: number } | null;
   run(program: string, args: readonly string[], stdio: StdioOptions, detached: boolean): ChildProcess;
 }
@@ -42,7 +42,7 @@ export function choosePostgresUser(dataDir: string, program: string): PostgresUs
       `PostgreSQL refuses to run as root, and user ${uid} cannot enter ${dirname(dataDir)}. Start Usher as another user, or move it to a directory that others may enter.`,
     );
   }
-  // Without the bit, access(2) forgets the capability, and initdb does not find the server beside itself.
+  // Without this bit access(2) ignores the capability, and initdb does not find the server binary next to it.
   const prefix = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--securebits=+no_setuid_fixup'];
   const capabilities = [
     `--inh-caps=-all,+${capability}`,
@@ -69,11 +69,11 @@ function knownUser(name: string): Owner | null {
     .find((candidate) => candidate.startsWith(`${name}:`));
   const [, , uid, gid] = line?.split(':') ?? [];
   if (uid === undefined || gid === undefined) return null;
-  // macOS writes nobody's id as -2, which the system calls take as an unsigned number.
+  // macOS writes the id of `nobody` as -2, which system calls take as an unsigned number.
   return { uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 };
 }
 
-/** Whether `owner` may search every directory above `path`. Groups beyond its own are not considered. */
+/** Whether `owner` may enter every directory above `path`. Only the owner's primary group is considered. */
 function canReach(path: string, owner: Owner): boolean {
   const parent = dirname(path);
   if (parent === path) return true;
@@ -91,11 +91,11 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** The least capability this process has that lets another user walk through closed directories (Linux only). */
+/** The smallest capability of this process that lets another user enter closed directories (Linux only). */
 function directoryCapability(): 'dac_read_search' | 'dac_override' | null {
   if (process.platform !== 'linux') return null;
   const effective = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
-  const held = BigInt(`0x${effective ?? '0'}`);
-  if ((held & 0b100n) !== 0n) return 'dac_read_search';
-  return (held & 0b010n) === 0n ? null : 'dac_override';
+  const capabilities = BigInt(`0x${effective ?? '0'}`);
+  if ((capabilities & 0b100n) !== 0n) return 'dac_read_search';
+  return (capabilities & 0b010n) === 0n ? null : 'dac_override';
 }

@@ -1,49 +1,49 @@
 import { registerHooks } from 'node:module';
 
 /**
- * postgres.js 3.4.9, mended as it is loaded where it loses a connection (docs/decisions/0012). Each mend says what went
- * wrong without it and has a test in test/platform/driver.test.ts. Once a release has changed one of these places, we refuse to
- * start: see which mends are still needed, and delete the others.
+ * postgres.js 3.4.9, patched at load time where it mishandles a lost connection (docs/decisions/0012). Each patch says what goes
+ * wrong without it and has a test in test/platform/driver.test.ts. If a release changes the patched code, Usher refuses to
+ * start: check which patches are still needed, and delete the others.
  */
-interface Mend {
+interface Patch {
   readonly file: 'connection.js' | 'index.js' | 'queue.js';
   readonly was: string;
   readonly is: string;
 }
 
-/** What the mends add to the handle of a transaction. */
+/** What the patches add to the handle of a transaction. */
 export interface Abandonable {
-  /** Destroys the transaction's connection: whatever waits for it is rejected as if the server had closed it. */
+  /** Destroys the transaction's connection: its statements are rejected as if the server had closed it. */
   abandon(): void;
 }
 
-/** What the mends add to a pool, for `pool-watch.ts`. */
+/** What the patches add to a pool, for `pool-watch.ts`. */
 export interface Watchable {
   readonly connections: readonly {
-    /** The statement that the server is at, or that waits for the connection to open; a new object for each. */
+    /** The statement that the server runs, or that waits for the connection to open; a new object for each statement. */
     readonly unanswered: object | null;
-    /** Whoever waits for the connection is rejected as if the server had closed it. The pool opens another when it needs one. */
+    /** Rejects the connection's statements as if the server had closed it. The pool opens another connection when it needs one. */
     destroy(): void;
   }[];
-  /** Rejects the statements that have been waiting for a connection since before that instant of `performance.now()`. */
+  /** Rejects the statements that have waited for a connection since before this instant of `performance.now()`. */
   readonly rejectQueued: (before: number) => void;
   readonly options: {
-    /** The statement that each new connection starts with. Who waits for the connection waits for its answer. */
+    /** The first statement of each new connection. Other statements wait until it has finished. */
     settings?: string;
     /** Whether statements are rejected at once. */
     refuses?: () => boolean;
   };
 }
 
-const mends: readonly Mend[] = [
-  // A closed connection kept the statement it was at, those sent after it, the server's last error, half a result and a
-  // pending write (and never wrote again), and brought them along to its next socket. Node tells of a reset in two steps, `error` and later `close`, and what was sent
-  // between them (the ROLLBACK of a lost transaction) was never answered; on the next socket the answers to other statements
-  // were taken for its own, so that some got another's rows and the last waited for ever. Now whoever waits hears of
-  // the loss, and the next socket starts from nothing. (Upstream 1215, 1223.)
+const patches: readonly Patch[] = [
+  // A closed connection kept its running statement, the statements sent after it, the server's last error, a partial result and
+  // a pending write, and carried them over to its next socket. Node reports a reset in two steps, `error` and later `close`, and
+  // a statement sent between them (the ROLLBACK of a lost transaction) was never answered. On the next socket it took the
+  // responses to other statements, so that some statements got the rows of others and the last one waited forever. With the
+  // patch, all waiting statements are rejected, and the next socket starts empty. (Upstream 1215, 1223.)
   //
-  // A connection lost while it was being opened was opened again without end, and with it the statement waited; `retries`
-  // was meant to count that, and never did. What the driver asked by itself on a new connection nobody waits for.
+  // A connection lost while it was being opened was reopened without end, and its statement waited; `retries` should have
+  // counted this, and never did. Nobody waits for the statements that the driver itself sends on a new connection.
   {
     file: 'connection.js',
     was: `
@@ -66,14 +66,14 @@ const mends: readonly Mend[] = [
 `,
   },
   { file: 'connection.js', was: '      initial = query\n', is: '      initial = query\n      retries = 0\n' },
-  // Nobody holds the promise of the types a new connection asks for first: its rejection would end the process.
+  // Nobody handles the promise of the query for array types on a new connection: its rejection would end the process.
   {
     file: 'connection.js',
     was: 'return fetchArrayTypes()',
     is: 'return fetchArrayTypes().catch(() => undefined)',
   },
-  // Between two sockets there is nothing to write to: writing to null ended the process (upstream 1066, 1154, 1208). True
-  // says that the connection takes more; false would have the pool wait for an answer, and never use it again.
+  // Between two sockets the driver wrote to null, which ended the process (upstream 1066, 1154, 1208). Returning true says that
+  // the connection accepts more; after false the pool would wait for a response and never use the connection again.
   {
     file: 'connection.js',
     was: '    if (stream)\n      return queryError(q, Errors.generic(',
@@ -83,8 +83,8 @@ const mends: readonly Mend[] = [
     if (stream)
       return queryError(q, Errors.generic(`,
   },
-  // A BEGIN that filled the pipeline, or the socket's buffer, was sent without reserving the connection: the transaction
-  // failed, and stayed open under whoever came next (upstream 1189).
+  // A BEGIN that filled the pipeline or the socket's buffer was sent without reserving the connection: the transaction failed,
+  // and stayed open for the next user of the connection (upstream 1189).
   {
     file: 'connection.js',
     was: '      build(q)\n      return write(toBuffer(q))\n',
@@ -95,9 +95,9 @@ const mends: readonly Mend[] = [
     was: '&& (!q.options.onexecute || q.options.onexecute(connection))',
     is: '&& !q.options.onexecute',
   },
-  // The fence: once its connection is lost, no statement of a transaction, its COMMIT or ROLLBACK included, may reach the
-  // connection that takes its place; it would run in another's transaction, or in none (upstream 1155, 1216). And those
-  // that waited for their turn in the transaction are rejected, not forgotten (upstream 1186).
+  // After its connection is lost, no statement of a transaction, including COMMIT and ROLLBACK, may reach the connection that
+  // replaces it; the statement would run in another transaction or in none (upstream 1155, 1216). Statements queued in the
+  // transaction are rejected and not forgotten (upstream 1186).
   {
     file: 'index.js',
     was: '      , prepare = null\n',
@@ -117,13 +117,13 @@ const mends: readonly Mend[] = [
     was: '        q.catch(e => uncaughtError || (uncaughtError = e))\n',
     is: '        q.catch(e => uncaughtError || (uncaughtError = e))\n        if (lost) return q.reject(lost)\n',
   },
-  // `Abandonable`: the driver has no way to give up one connection.
+  // `Abandonable`: the driver has no way to destroy one connection.
   {
     file: 'index.js',
     was: '      sql.savepoint = savepoint\n',
     is: '      sql.savepoint = savepoint\n      sql.abandon = () => lost || c.destroy()\n',
   },
-  // `retries`: a connection that is given up while it is being opened is not opened again for the same statement.
+  // `retries`: a connection that is destroyed while it is being opened is not reopened for the same statement.
   {
     file: 'connection.js',
     was: '    terminate,\n    execute,\n',
@@ -133,7 +133,7 @@ const mends: readonly Mend[] = [
     execute,
 `,
   },
-  // `Watchable`: the driver has no limit to how long a statement waits for a connection, nor for an answer.
+  // `Watchable`: the driver does not limit how long a statement waits for a connection or for its response.
   {
     file: 'index.js',
     was: '    reserve,\n    listen,\n',
@@ -163,8 +163,8 @@ const mends: readonly Mend[] = [
       return go(open.shift(), query)
 `,
   },
-  // `settings`: start-up parameters do not pass poolers, which refuse those they do not know. A connection on which the
-  // settings fail is of no use.
+  // `settings`: poolers refuse start-up parameters that they do not know, so settings are made by a statement. A connection on
+  // which that statement fails is closed.
   {
     file: 'connection.js',
     was: '    , needsTypes = options.fetch_types\n',
@@ -188,8 +188,8 @@ const mends: readonly Mend[] = [
       if (needsTypes) {
 `,
   },
-  // A deadlock ends a statement outside of a transaction with nothing changed: it is tried again, once, over whichever
-  // connection is free. Not at once: PostgreSQL lets whoever comes next have the lock before it has woken up the winner.
+  // A statement outside of a transaction that lost a deadlock has changed nothing: it is retried once, over any free connection.
+  // The retry waits, because PostgreSQL could grant it the lock before the winner has woken up.
   {
     file: 'connection.js',
     was: '            ? retry(query, errorResponse)\n',
@@ -208,7 +208,7 @@ const mends: readonly Mend[] = [
 const hook = registerHooks({
   load(url, context, nextLoad) {
     const loaded = nextLoad(url, context);
-    const own = mends.filter(({ file }) => url.endsWith(`/postgres/src/${file}`));
+    const own = patches.filter(({ file }) => url.endsWith(`/postgres/src/${file}`));
     if (own.length === 0) return loaded;
     const source =
       typeof loaded.source === 'string' ? loaded.source : new TextDecoder().decode(loaded.source ?? undefined);
@@ -216,10 +216,10 @@ const hook = registerHooks({
   },
 });
 
-function apply(source: string, { was, is }: Mend): string {
+function apply(source: string, { was, is }: Patch): string {
   const [before, after, ...more] = source.split(was);
   if (before === undefined || after === undefined || more.length > 0)
-    throw new Error('postgres.js has changed: see whether platform/postgres.ts is still needed');
+    throw new Error('postgres.js has changed: check which patches in platform/postgres.ts are still needed');
   return before + is + after;
 }
 

@@ -3,18 +3,18 @@ import Type from 'typebox';
 import { isDatabaseUnavailable, isDiskFull, isReadOnly } from './database.ts';
 import { errors, Refusal, type ErrorCode } from './errors.ts';
 
-/** The body of every error: RFC 9457, and the members that clients of this interface family read. */
+/** D7.3: the body of every error is RFC 9457 with the additional members that existing clients read. */
 export const problemSchema = Type.Object(
   {
-    type: Type.String({ description: 'Address of the description of this error' }),
+    type: Type.String({ description: 'URL of the documentation of this error' }),
     title: Type.String(),
     status: Type.Integer(),
-    detail: Type.String({ description: 'What was wrong and what to do' }),
+    detail: Type.String({ description: 'What is wrong and what to do' }),
     error: Type.String({ description: 'The stable code of this error' }),
     message: Type.String({ description: 'The same as detail' }),
     details: Type.Array(
       Type.Object({
-        attribute: Type.String({ description: 'JSON pointer to what was wrong' }),
+        attribute: Type.String({ description: 'JSON pointer to the invalid value' }),
         detail: Type.String(),
       }),
     ),
@@ -40,24 +40,24 @@ export function problemOf(refusal: Refusal, requestId: string): Problem {
   };
 }
 
-/** What an error of any origin means to the caller. Whatever is not known to be the caller's or the database's is ours. */
+/** Maps any error to what the caller is told. An error of unknown origin is an internal error. */
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (error instanceof Error && error.message === 'aborted') {
-    return new Refusal('malformed_request', 'The request was cut off before it was whole.');
+    return new Refusal('malformed_request', 'The connection closed before the whole request arrived.');
   }
   if (isDiskFull(error)) return diskFull();
-  if (isReadOnly(error)) return later('database_unavailable', 'The database takes no changes at the moment.');
-  if (isDatabaseUnavailable(error)) return databaseSilent();
+  if (isReadOnly(error)) return later('database_unavailable', 'The database is read-only right now.');
+  if (isDatabaseUnavailable(error)) return databaseUnavailable();
   if (isFastifyError(error)) return refusalOfFramework(error);
-  return new Refusal('internal_error', 'Something went wrong inside Usher. The log has it under this request_id.');
+  return new Refusal('internal_error', 'An internal error occurred. The server log has details under this request_id.');
 }
 
-export function databaseSilent(): Refusal {
-  return later('database_unavailable', 'The database does not answer at the moment.');
+export function databaseUnavailable(): Refusal {
+  return later('database_unavailable', 'The database does not respond.');
 }
 
-/** Nothing of the request was done, or nobody knows whether it was. */
+/** The request had no effect, or its effect is unknown. */
 function later(code: ErrorCode, what: string): Refusal {
   return new Refusal(code, `${what} Try again in a few seconds.`, { headers: { 'retry-after': '2' } });
 }
@@ -65,7 +65,7 @@ function later(code: ErrorCode, what: string): Refusal {
 export function diskFull(): Refusal {
   return new Refusal(
     'insufficient_storage',
-    'The disk of the database is full, so nothing can be changed. Whoever runs Usher must make room on it; then the same request succeeds.',
+    'The disk of the database is full, so nothing can be changed. Free space on that disk, then send the request again.',
     { headers: { 'retry-after': '10' } },
   );
 }
@@ -76,15 +76,15 @@ function isFastifyError(error: unknown): error is FastifyError {
 
 const frameworkCodes: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'Send the body as application/json.'],
-  FST_ERR_CTP_BODY_TOO_LARGE: ['body_too_large', 'The body may have 1 MiB at most.'],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['malformed_request', 'The body is not as long as Content-Length says.'],
-  FST_ERR_BAD_URL: ['malformed_request', 'The path has a percent-escape that does not decode.'],
-  FST_ERR_MAX_PARAM_LENGTH: ['not_found', 'There is nothing at this address.'],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['body_too_large', 'The body must not exceed 1 MiB.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['malformed_request', 'The length of the body differs from Content-Length.'],
+  FST_ERR_BAD_URL: ['malformed_request', 'The path contains an invalid percent-encoding.'],
+  FST_ERR_MAX_PARAM_LENGTH: ['not_found', 'No resource has this path.'],
 };
 
 function refusalOfFramework(error: FastifyError): Refusal {
-  const known = frameworkCodes[error.code];
-  if (known !== undefined) return new Refusal(known[0], known[1]);
+  const mapped = frameworkCodes[error.code];
+  if (mapped !== undefined) return new Refusal(mapped[0], mapped[1]);
   if (error.statusCode !== undefined && error.statusCode < 500) return new Refusal('malformed_request', error.message);
-  return new Refusal('internal_error', 'Something went wrong inside Usher. The log has it under this request_id.');
+  return new Refusal('internal_error', 'An internal error occurred. The server log has details under this request_id.');
 }

@@ -3,26 +3,26 @@ import type { Sql as PoolSql } from 'postgres';
 import type { WatchedPool } from './pool-watch.ts';
 
 const beatMs = 1_000;
-/** A database that leaves a question this small without an answer for so long has lost that connection, and maybe all others. */
+/** If the heartbeat is not answered within this time, its connection is dead, and perhaps all others. */
 const answerMs = 4_000;
-/** A new connection has so long to be opened and to answer. */
+/** A new connection must open and respond within this time. */
 const newAnswerMs = 2_000;
 
-/** A destroyed connection has closed by then, so that the next question goes over a new one. */
+/** A destroyed connection has closed by then, so that the next heartbeat uses a new one. */
 const closeMs = 50;
 
 type Beat = 'answered' | 'refused' | 'silent';
 
 /**
- * Asks the database every second whether it answers, over a connection of its own. The database is either
+ * Sends a heartbeat to the database every second over its own connection. The database is either
  *
- *   answering   or it refuses connections, which everybody learns at once without our help;
- *   silent      connections are open, and nothing comes back: neither over the old connection within `answerMs` nor over a
- *               new one within `newAnswerMs`.
+ *   answering   it responds, or refuses connections, which every statement notices at once;
+ *   silent      connections are open but nothing comes back: neither over the old connection within `answerMs` nor over a new
+ *               one within `newAnswerMs`.
  *
- * Once the old connection is silent, every connection of every pool is destroyed: each of them may be as dead, and its
- * statements would find out one by one at their deadlines. While the database is silent statements are rejected at once.
- * So a silent database keeps nobody waiting for more than `beatMs + answerMs + newAnswerMs`, and those who come later not at all.
+ * When the old connection is silent, every connection of every pool is destroyed: each may be dead too, and its statements would
+ * only fail one by one at their deadlines. While the database is silent, statements are rejected at once. So a statement waits
+ * at most `beatMs + answerMs + newAnswerMs` for a silent database, and later statements do not wait.
  */
 export class Pulse {
   readonly #sql: PoolSql;
@@ -39,7 +39,7 @@ export class Pulse {
     this.#beatSoon();
   }
 
-  /** For questions that must not wait behind those of requests. */
+  /** For statements that must not wait behind those of requests. */
   get sql(): PoolSql {
     return this.#sql;
   }
@@ -59,15 +59,15 @@ export class Pulse {
   }
 
   async #beat(): Promise<void> {
-    if (this.#isSilent || (await this.#ask(answerMs)) === 'silent') {
+    if (this.#isSilent || (await this.#probe(answerMs)) === 'silent') {
       if (!this.#isSilent) await this.#abandonAll();
-      this.#isSilent = (await this.#ask(newAnswerMs)) === 'silent';
+      this.#isSilent = (await this.#probe(newAnswerMs)) === 'silent';
       if (this.#isSilent) await this.#abandonAll();
     }
     this.#beatSoon();
   }
 
-  async #ask(patienceMs: number): Promise<Beat> {
+  async #probe(patienceMs: number): Promise<Beat> {
     const answer = this.#sql`SELECT`.then(
       (): Beat => 'answered',
       (): Beat => 'refused',
@@ -82,7 +82,7 @@ export class Pulse {
   }
 }
 
-/** In two steps: a process that was stopped finds the first one over, and has the second to read what has arrived meanwhile. */
+/** Waits in two steps: after a suspension only the first step has elapsed, and the second gives time to read arrived responses. */
 async function late(patienceMs: number): Promise<Beat> {
   await sleep(patienceMs / 2, undefined, { ref: false });
   return sleep(patienceMs / 2, 'silent', { ref: false });

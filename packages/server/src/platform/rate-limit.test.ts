@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Refusal } from './errors.ts';
 import { AddressRate, addressKey, RateLimit, TokenBuckets } from './rate-limit.ts';
 
-test('a window begins with the first taking and ends a minute later', () => {
+test('a window begins with the first use and ends a minute later', () => {
   const limit = new RateLimit(2);
   limit.take('a', 0);
   limit.take('a', 59_999);
@@ -17,7 +17,7 @@ test('a window begins with the first taking and ends a minute later', () => {
   assert.throws(() => limit.take('a', 60_001), Refusal);
 });
 
-test('an IPv6 caller is counted by its /64, an IPv4 caller by its address, however written', () => {
+test('an IPv6 caller is counted by its /64, an IPv4 caller by its address, in any spelling', () => {
   for (const [address, key] of [
     ['192.0.2.1', '192.0.2.1'],
     ['::ffff:192.0.2.1', '192.0.2.1'],
@@ -35,7 +35,7 @@ test('an IPv6 caller is counted by its /64, an IPv4 caller by its address, howev
   }
 });
 
-test('a bucket gives its burst at once, then as many as come back, and no key takes from another', () => {
+test('a bucket allows its burst at once, then its refill rate, independently of other keys', () => {
   const buckets = new TokenBuckets();
   const rate = { perMinute: 60, burst: 3 };
   const taken = (key: string, times: number, now: number): number[] =>
@@ -44,11 +44,11 @@ test('a bucket gives its burst at once, then as many as come back, and no key ta
   assert.deepEqual(taken('b', 1, 0), [0]);
   assert.deepEqual(taken('a', 2, 600), [400, 400]);
   assert.deepEqual(taken('a', 2, 1_000), [0, 1_000]);
-  // However long nothing was taken, a bucket holds no more than its burst.
+  // A bucket never holds more than its burst, however long it was unused.
   assert.deepEqual(taken('a', 4, 3_600_000), [0, 0, 0, 1_000]);
 });
 
-test('all visitors of an address together have the requests of one', () => {
+test('all visitors of one IP address share one limit', () => {
   const rate = new AddressRate(60);
   for (let taken = 0; taken < 30; taken += 1) rate.take('2001:db8::1', 0);
   assert.throws(

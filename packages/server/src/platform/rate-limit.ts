@@ -2,13 +2,13 @@ import { isIPv6 } from 'node:net';
 import { BoundedMap } from './bounded-map.ts';
 import { Refusal } from './errors.ts';
 
-/** So many keys are counted at once; beyond that the oldest count is forgotten. */
+/** The maximum number of counted keys; beyond it the oldest is evicted. */
 const mostKeys = 100_000;
 const windowMs = 60_000;
 
 /**
- * Counts takings a key and minute, in this process. Synchronous, because it stands on the path of every request.
- * A window begins with a key's first taking and ends a minute later.
+ * Limits the uses of a key per minute in this process. It is synchronous, because every request calls it.
+ * A window begins with the first use of a key and ends a minute later.
  */
 export class RateLimit {
   readonly #perMinute: number;
@@ -18,7 +18,7 @@ export class RateLimit {
     this.#perMinute = perMinute;
   }
 
-  /** Counts one taking; throws 429 when it is one too many. */
+  /** Counts one use; throws 429 above the limit. */
   take(key: string, now = performance.now()): void {
     const count = this.#counts.get(key);
     if (count === undefined || count.endsAt <= now) {
@@ -29,7 +29,7 @@ export class RateLimit {
     count.taken += 1;
     if (count.taken <= this.#perMinute) return;
     const seconds = Math.ceil((count.endsAt - now) / 1000);
-    throw new Refusal('rate_limited', `More than ${this.#perMinute} requests in a minute. Go on in ${seconds} s.`, {
+    throw new Refusal('rate_limited', `More than ${this.#perMinute} requests in a minute. Try again in ${seconds} s.`, {
       headers: { 'retry-after': String(seconds) },
     });
   }
@@ -37,24 +37,24 @@ export class RateLimit {
 
 export interface Rate {
   readonly perMinute: number;
-  /** How many may be taken at once by a key that took nothing for a while. */
+  /** How many uses a full bucket allows at once. */
   readonly burst: number;
 }
 
 /**
- * Buckets of tokens, one for each key, in this process: a bucket holds at most `burst`, and fills at `perMinute`. Unlike a
- * window of a minute, a bucket lets nobody take the share of a minute within a second.
+ * Token buckets, one per key, in this process: a bucket holds at most `burst` tokens and refills at `perMinute`. Unlike a window
+ * of a minute, a bucket prevents the use of a whole minute's share within a second.
  */
 export class TokenBuckets {
   readonly #buckets = new BoundedMap<string, { left: number; at: number }>(mostKeys);
 
-  /** Takes one; answers 0, or the milliseconds after which the next can be taken. */
+  /** Takes one token; returns 0, or the milliseconds until the next token. */
   take(key: string, { perMinute, burst }: Rate, now = performance.now()): number {
     const perMs = perMinute / windowMs;
     const bucket = this.#buckets.get(key) ?? { left: burst, at: now };
     bucket.left = Math.min(burst, bucket.left + (now - bucket.at) * perMs);
     bucket.at = now;
-    // Put in anew: the bucket that was used longest ago is forgotten first.
+    // Reinserted, so that the least recently used bucket is evicted first.
     this.#buckets.delete(key);
     this.#buckets.set(key, bucket);
     if (bucket.left < 1) return Math.ceil((1 - bucket.left) / perMs);
@@ -68,11 +68,11 @@ export function retryAfter(waitMs: number): Record<'retry-after', string> {
   return { 'retry-after': String(Math.max(1, Math.ceil(waitMs / 1000))) };
 }
 
-/** The requests of so many seconds may come at once from an address, or so many where those are fewer. */
+/** An address may send the requests of `burstSec` seconds at once, and at least `leastBurst`. */
 const burstSec = 1;
 const leastBurst = 30;
 
-/** Counts the requests of all visitors of one address together, so that making more visitors gains nothing. */
+/** Limits the requests of all visitors of one IP address together, so that creating more visitors does not help. */
 export class AddressRate {
   readonly #buckets = new TokenBuckets();
   readonly #rate: Rate;
@@ -81,19 +81,19 @@ export class AddressRate {
     this.#rate = { perMinute, burst: Math.max(leastBurst, (perMinute / 60) * burstSec) };
   }
 
-  /** Counts one request; throws 429 when it is one too many. */
+  /** Counts one request; throws 429 above the limit. */
   take(address: string, now = performance.now()): void {
     const waitMs = this.#buckets.take(addressKey(address), this.#rate, now);
     if (waitMs === 0) return;
     throw new Refusal(
       'rate_limited',
-      `Visitors of this address together send more than ${this.#rate.perMinute} requests in a minute. Go on in ${Math.ceil(waitMs / 1000)} s.`,
+      `More than ${this.#rate.perMinute} requests in a minute from visitors of this IP address. Try again in ${Math.ceil(waitMs / 1000)} s.`,
       { headers: retryAfter(waitMs) },
     );
   }
 }
 
-/** What an address is counted under: an IPv6 caller owns a whole /64. One address has one key, however it is written. */
+/** The key of an IP address for limits: an IPv6 address counts by its /64. An address has one key in any spelling. */
 export function addressKey(address: string): string {
   if (!isIPv6(address)) return address;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];

@@ -1,9 +1,8 @@
 import type { Sql } from './database.ts';
 
 /**
- * For the transaction that reads a log: by the index, and in its order, whatever the planner thinks of a partition that
- * has grown since it was last told about it (with the plan it takes then, a page costs all of the day). And always for the
- * partitions that are meant.
+ * Makes the transaction that reads a log use the index and its order. With outdated statistics of a growing partition, the
+ * planner would otherwise scan the whole day for one page. The custom plan prunes the partitions by the actual parameters.
  */
 export async function readByIndex(sql: Sql): Promise<void> {
   await sql`

@@ -1,22 +1,22 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { databaseSilent } from './problem.ts';
+import { databaseUnavailable } from './problem.ts';
 import type { App } from './http.ts';
 
 /**
- * Every request is answered so long after it has arrived. Everything that a handler waits for has a limit of its own that is
- * shorter; this one holds for all of them together. It is longer than a transaction may take, whose own answer says more.
+ * Every request is answered within this time of its arrival. Each operation that a handler waits for has its own shorter limit;
+ * this one limits their sum. It is longer than the limit of a transaction, whose error says more.
  */
 const requestDeadlineMs = 22_000;
 
 const timers = new WeakMap<FastifyRequest, NodeJS.Timeout>();
 
-/** To be called before anything else is done for the request. */
+/** Must be called first for every request. */
 export function startDeadline(request: FastifyRequest, reply: FastifyReply): void {
   const timer = setTimeout(() => {
     if (reply.sent) return;
-    // A body that comes slowly has limits of its own, and nobody is working on it yet.
+    // A slowly arriving body has its own limits, and no handler runs yet.
     if (!request.raw.complete) return startDeadline(request, reply);
-    void reply.send(databaseSilent());
+    void reply.send(databaseUnavailable());
   }, requestDeadlineMs).unref();
   timers.set(request, timer);
 }
@@ -27,8 +27,8 @@ function stopDeadline(request: FastifyRequest): void {
 }
 
 /**
- * What a handler comes to after its request has been answered is dropped. Called after every other hook that wraps handlers,
- * so that what those wait for counts.
+ * Discards the result of a handler whose request was already answered. Must be installed after every other hook that wraps
+ * handlers, so that the deadline includes their time.
  */
 export function installDeadline(app: App): void {
   app.addHook('onRoute', (route) => {

@@ -4,8 +4,8 @@ import { writeLine, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
 /**
- * One wide line a request, and its time into the metrics. The route's pattern stands for the address, so that neither
- * query strings nor anything personal is written; ids say who.
+ * Writes one log line per request and records its duration in the metrics. The line has the pattern of the route instead of the
+ * URL, so that no query string and no personal data is logged; the caller is named by id.
  */
 export function installRequestLog(
   app: App,
@@ -19,10 +19,10 @@ export function installRequestLog(
     metrics.requests.observe(request.method, route, reply.statusCode, milliseconds / 1000);
     const repeated = request.method === 'POST' && reply.getHeader('idempotency-replayed') === 'true';
     const replayed = repeated ? ',"replayed":true' : '';
-    // None of these can hold a character that JSON escapes: ids, patterns of ours, methods Node knows.
-    const asked = `"request_id":"${request.id}","method":"${request.method}","route":"${route}"`;
-    const answered = `"status":${reply.statusCode},"ms":${Math.round(milliseconds * 1000) / 1000},"caller":"${callerOf(request)}"`;
-    writeLine(log, `${asked},${answered}${replayed}`);
+    // None of these values can contain a character that JSON escapes: ids, route patterns, HTTP methods.
+    const requestFields = `"request_id":"${request.id}","method":"${request.method}","route":"${route}"`;
+    const responseFields = `"status":${reply.statusCode},"ms":${Math.round(milliseconds * 1000) / 1000},"caller":"${callerOf(request)}"`;
+    writeLine(log, `${requestFields},${responseFields}${replayed}`);
     done();
   });
 }

@@ -1,12 +1,12 @@
 import type { LookupFunction } from 'node:net';
 import type { Config } from '../config.ts';
 import { AddressGuard } from './address-guard.ts';
-import type { ChangeFeed } from './change-feed.ts';
+import type { RowChanges } from './row-changes.ts';
 import type { ClockWatch, SweepTime } from './clock-watch.ts';
 import { connectionLimits, openFileLimit, type ConnectionLimits } from './connection-limits.ts';
 import type { Database, Sql } from './database.ts';
 import type { DatabaseSession } from './database-session.ts';
-import type { DiskSpace } from './disk-room.ts';
+import type { DiskSpace } from './disk-watch.ts';
 import { docsRoutes } from './docs.ts';
 import { healthRoutes } from './health.ts';
 import type { App } from './http.ts';
@@ -20,62 +20,65 @@ import { pageRoutes } from './pages.ts';
 import { pools } from './pools.ts';
 
 /**
- * What a room gives to the process that opens it. Its background work begins when it is opened, and its metrics are in the
- * registry from then on. What later rooms need of it, it returns beside these.
+ * What a room provides to the process. Opening a room starts its background work and registers its metrics. A room also returns
+ * what later rooms need from it.
  */
 export interface Room {
-  /** Registers its routes. Every hook that affects routes is installed by then. */
+  /** Registers the routes of the room. All hooks are installed by then. */
   readonly routes?: (app: App) => void | Promise<void>;
   readonly sweeps?: Sweeps;
-  /** Ends what would keep connections open, before the server waits for them to end. */
+  /** Ends long-lived responses, before the server waits for its connections to close. */
   readonly hangUp?: () => void | Promise<void>;
-  /** Ends its background work and its pools, after the last request. Rooms close in the reverse order of opening. */
+  /** Ends the background work and the pools of the room, after the last request. Rooms close in reverse order. */
   readonly close?: () => Promise<void>;
 }
 
-/** What housekeeping does for a room, at the start and every ten minutes. */
+/** The periodic tasks of a room, which housekeeping runs at the start and every ten minutes. */
 export interface Sweeps {
-  /** Tasks for which the clock does not matter. Long ones end when `isOver`. */
+  /** Tasks that do not depend on the clock. Long tasks stop when `isOver` returns true. */
   readonly always?: readonly ((isOver: () => boolean) => Promise<void>)[];
-  /** Tasks that delete by time. The instant has passed the check of the clock. */
+  /** Tasks that delete by time. Their `time` has passed the check of the clock. */
   readonly expired?: readonly ((time: CheckedTime) => Promise<void>)[];
 }
 
 type CheckedTime = Extract<SweepTime, { mayDelete: true }>;
 
-/** What the process has opened before its rooms. */
-export interface ProcessParts {
+/** What the process opens before its rooms. */
+export interface ProcessResources {
   readonly config: Config;
   readonly database: Database;
-  readonly feed: ChangeFeed;
+  readonly changes: RowChanges;
   readonly session: DatabaseSession;
   readonly clock: ClockWatch;
   readonly log: Log;
-  /** Whether there is room on the disk of an embedded database and its files. */
+  /** The free space for an embedded database and its files. */
   readonly diskSpace: DiskSpace | null;
 }
 
-/** What every other room stands on. */
-export interface Platform extends ProcessParts {
+/** What every other room uses. */
+export interface Platform extends ProcessResources {
   readonly metrics: Metrics;
   readonly limits: ConnectionLimits;
-  /** Connections that no transaction holds. */
+  /** Connections that transactions never hold. */
   readonly lookups: Sql;
   readonly names: NameResolver;
-  /** For what settings name: the scanner, the carrier, Apple. */
+  /** Resolves hosts from settings: the scanner, the carrier, Apple. */
   readonly lookup: LookupFunction;
-  /** For registered webhooks and identity providers. */
+  /** Checks the addresses of registered webhooks and identity providers. */
   readonly guard: AddressGuard;
 }
 
-export function openPlatform(parts: ProcessParts, eventWebhooks: () => ApiDocument['webhooks']): Room & Platform {
-  const { config, database, diskSpace } = parts;
+export function openPlatform(
+  resources: ProcessResources,
+  eventWebhooks: () => ApiDocument['webhooks'],
+): Room & Platform {
+  const { config, database, diskSpace } = resources;
   const metrics = createMetrics(database.sql, config.databaseConnections);
   const lookups = database.connect(pools.lookups);
   const names = new NameResolver({ servers: config.dnsServers });
   watchNames(metrics.registry, names);
   return {
-    ...parts,
+    ...resources,
     metrics,
     limits: connectionLimits(openFileLimit()),
     lookups,

@@ -1,59 +1,58 @@
 import { BoundedMap } from './bounded-map.ts';
-import type { ChangeFeed } from './change-feed.ts';
+import type { RowChanges } from './row-changes.ts';
 
 interface RowCacheOptions<Value> {
-  readonly feed: ChangeFeed;
-  /** The tables whose changes are announced under the key. */
+  readonly changes: RowChanges;
+  /** The tables whose changes carry the key of a cached row as their id. */
   readonly tables: readonly string[];
   readonly load: (key: string) => Promise<Value>;
-  /** The most entries kept; the one held for longest goes first. */
+  /** The maximum number of entries; the oldest is evicted first. */
   readonly limit: number;
 }
 
 /**
- * Rows kept in memory by key, as fresh as the change feed is. While the feed is deaf every read goes to the database.
+ * Caches rows by key for as long as `RowChanges` is live. While it is deaf, every read goes to the database.
  *
- * Invariant: what is held was read after the last change heard of for its key. A row that changes while it is being
- * read is answered but not kept: `epoch` moves with every change, and a read that began in another epoch is not stored.
+ * Invariant: a cached row was read after the last change received for its key. A row that changes while it is being
+ * read is returned but not cached: every change increments `epoch`, and a read that began in an earlier epoch is not stored.
  */
 export class RowCache<Value> {
-  readonly #held: BoundedMap<string, Value>;
+  readonly #cached: BoundedMap<string, Value>;
   readonly #options: RowCacheOptions<Value>;
   #epoch = 0;
 
   constructor(options: RowCacheOptions<Value>) {
     this.#options = options;
-    this.#held = new BoundedMap(options.limit);
-    for (const table of options.tables) options.feed.on(table, (key) => this.drop(key));
-    options.feed.onReset(() => this.clear());
+    this.#cached = new BoundedMap(options.limit);
+    for (const table of options.tables) options.changes.on(table, (key) => this.drop(key));
+    options.changes.onReset(() => this.clear());
   }
 
-  /** What is held for the key, without waiting; `undefined` if it must be read. */
+  /** The cached row, without waiting; `undefined` if the row must be read. */
   peek(key: string): Value | undefined {
-    if (!this.#options.feed.live) return undefined;
-    return this.#held.get(key);
+    if (!this.#options.changes.live) return undefined;
+    return this.#cached.get(key);
   }
 
   async get(key: string): Promise<Value> {
-    const held = this.peek(key);
-    return held === undefined ? this.#read(key) : held;
+    const cached = this.peek(key);
+    return cached === undefined ? this.#read(key) : cached;
   }
 
   async #read(key: string): Promise<Value> {
     const epoch = this.#epoch;
     const value = await this.#options.load(key);
-    if (epoch === this.#epoch && this.#options.feed.live) this.#held.set(key, value);
+    if (epoch === this.#epoch && this.#options.changes.live) this.#cached.set(key, value);
     return value;
   }
 
-  /** What is held for the key is no longer so. */
   drop(key: string): void {
     this.#epoch += 1;
-    this.#held.delete(key);
+    this.#cached.delete(key);
   }
 
   clear(): void {
     this.#epoch += 1;
-    this.#held.clear();
+    this.#cached.clear();
   }
 }

@@ -9,7 +9,7 @@ import type { Id } from './ids.ts';
  * OpenAPI of what it describes. A `title` makes it a named component there.
  */
 
-/** An id: a UUID in any case on input, lower case from there on. */
+/** An id: a UUID, accepted in any case and converted to lower case. */
 export function uuid<Kind extends string>() {
   return Type.Unsafe<Id<Kind>>({ type: 'string', format: 'uuid', lowercase: true });
 }
@@ -30,7 +30,7 @@ export function oneOf<T extends string>(values: readonly T[]) {
   return Type.Unsafe<T>({ type: 'string', enum: values });
 }
 
-/** `schema`, or null. Written as a list of types, so that a violation reads "must be string or null" and not as two. */
+/** `schema` or null. Written as a list of types, so that one violation says "must be string or null" instead of two. */
 export function nullable<T extends TSchema>(schema: T) {
   const { type, enum: values, ...rest } = schema as T & { type?: unknown; enum?: unknown };
   if (typeof type !== 'string') throw new Error('nullable takes a schema with a plain type');
@@ -38,12 +38,12 @@ export function nullable<T extends TSchema>(schema: T) {
   return Type.Unsafe<Type.Static<T> | null>({ ...rest, type: [type, 'null'], ...allowed });
 }
 
-/** `schema`, where null means that the field was left out: nobody behind the validation sees the null. */
+/** `schema`, where null counts as a field left out: validation removes the null. */
 export function nullAsAbsent<T extends TSchema>(schema: T) {
   return Type.Unsafe<Type.Static<T>>({ ...nullable(schema), absentIfNull: true });
 }
 
-/** At most 1,000 elements unless said otherwise, as every list. */
+/** D7.6: a list has at most 1,000 elements unless `maxItems` says otherwise. */
 export function list<T extends TSchema>(
   items: T,
   options: { minItems?: number; maxItems?: number; uniqueItems?: boolean } = {},
@@ -51,13 +51,13 @@ export function list<T extends TSchema>(
   return Type.Array(items, { maxItems: maxListLength, ...options });
 }
 
-/** A body: unknown fields are refused. */
+/** A request body, which refuses unknown fields. */
 export function body<T extends Type.TProperties>(properties: T) {
   return Type.Object(properties, { additionalProperties: false });
 }
 
 /**
- * The body of an update that may carry what a read gave: the named read-only fields are accepted and ignored.
+ * The body of a PATCH. The named read-only fields may be sent back and are ignored.
  */
 export function update<T extends Type.TProperties>(properties: T, readOnly: readonly string[]) {
   return Type.Unsafe<Partial<Type.Static<Type.TObject<T>>>>(
@@ -69,8 +69,7 @@ export function update<T extends Type.TProperties>(properties: T, readOnly: read
 }
 
 /**
- * The body of a PUT: required fields as ever, optional ones may be left out, and the named read-only fields of a read
- * are accepted and ignored.
+ * D7.2: the body of a PUT. Optional fields may be left out; the named read-only fields may be sent back and are ignored.
  */
 export function put<T extends Type.TProperties>(properties: T, readOnly: readonly string[]) {
   return Type.Unsafe<Type.Static<Type.TObject<T>>>(
@@ -82,12 +81,12 @@ function ignored(names: readonly string[]) {
   return Object.fromEntries(names.map((name) => [name, Type.Optional(Type.Unsafe<never>({ readOnly: true }))]));
 }
 
-/** `schema`, and rules that no schema can say. They are told with its other violations, and must bear any input. */
+/** `schema` and rules that no schema can express. The rules receive unvalidated input; their violations are reported with the others. */
 export function checked<T extends TSchema>(schema: T, rules: (value: unknown) => readonly Violation[]): T {
   return { ...schema, check: rules };
 }
 
-/** An output object, a named component of the OpenAPI document. */
+/** A response object, which is a named component in openapi.json. */
 export function output<T extends Type.TProperties>(title: string, properties: T) {
   return Type.Object(properties, { title });
 }

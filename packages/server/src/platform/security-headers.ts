@@ -5,8 +5,8 @@ import helmet from 'helmet';
 type Headers = Readonly<Record<string, string>>;
 
 /**
- * What Helmet recommends for a page, with a policy under which nothing is loaded but what `more` allows.
- * The headers are the same for every answer, so Helmet is asked once; asked each time, it was a tenth of a read's cost.
+ * The headers that Helmet recommends for a page, with a policy that allows loading only what `more` lists.
+ * They are the same for every response, so Helmet runs once; per response it took a tenth of the cost of a read.
  */
 export function pageHeaders(more: Readonly<Record<string, string[]>> = {}): Headers {
   const response = new ServerResponse(new IncomingMessage(new Socket()));
@@ -20,8 +20,8 @@ export function pageHeaders(more: Readonly<Record<string, string[]>> = {}): Head
 }
 
 /**
- * For answers that are data, those that mean something to them; the rest are about documents that a browser shows, or
- * (HSTS, RFC 6797) for the proxy that speaks TLS to say. Each header costs about a microsecond a request.
+ * The headers that matter for data. The others concern documents in a browser, or (HSTS, RFC 6797) are the task of the proxy
+ * that terminates TLS. Each header costs about a microsecond per request.
  */
 const forData = new Set(['content-security-policy', 'referrer-policy', 'x-content-type-options', 'x-frame-options']);
 

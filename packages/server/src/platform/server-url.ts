@@ -1,14 +1,17 @@
-interface Listening {
+interface ListenAddress {
   readonly host: string;
   readonly port: number;
 }
 
-/** The address that a start prints: the port is the one that the system gave where PORT is 0. */
-export function listeningUrl(address: string | { readonly port: number } | null, { host, port }: Listening): string {
+/** The URL that a start prints. With PORT=0 the port is the one that the system assigned. */
+export function listeningUrl(
+  address: string | { readonly port: number } | null,
+  { host, port }: ListenAddress,
+): string {
   return serverUrl(host, typeof address === 'object' && address !== null ? address.port : port);
 }
 
-/** Where a server that listens there is reached from the same machine, as a client would write it. */
+/** The URL of a server on this machine. */
 export function serverUrl(host: string, port: number): string {
   const everywhere = ['0.0.0.0', '::'].includes(host);
   const shown = everywhere ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;

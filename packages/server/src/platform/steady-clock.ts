@@ -1,63 +1,63 @@
-/** What one look at the database's clock showed. Epoch milliseconds. */
+/** One reading of the database's clock, in epoch milliseconds. */
 export interface ClockReading {
   readonly at: number;
-  /** All steps of the clock that are recorded, added up. */
+  /** The sum of all recorded steps of the clock. */
   readonly shiftMs: number;
 }
 
-/** When the look was taken, by this process's monotonic clock: after `from` and before `to`. */
-export interface Look {
+/** When the clock was read, by this process's monotonic clock: after `from` and before `to`. */
+export interface ReadingTime {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * The clock differs from what the process expects by more than this: it was stepped. NTP adjusts smaller differences slowly
- * (500 ppm), and two looks are half a second apart.
+ * A larger difference from the expected time is a step of the clock. NTP adjusts smaller differences slowly (500 ppm), and
+ * the clock is read every half second.
  */
 export const stepToleranceMs = 5_000;
 
 /**
- * Steady time: the database's clock without its recorded steps. It advances as this process's monotonic clock does, so a
- * difference between the two is a step that nobody has recorded yet.
+ * Steady time: the database's clock without its recorded steps. It advances like this process's monotonic clock, so a
+ * difference between the two is a step that has not been recorded yet.
  *
- * A look does not say at which instant of its duration the clock was read. So only the range of the offset is known, and the
- * offset is moved no further than into that range.
+ * The instant at which the database read its clock is only known as a range. The offset therefore also has a range, and is
+ * moved no further than into that range.
  */
 export class SteadyClock {
-  /** Steady time minus monotonic time; `null` before the first look. */
+  /** Steady time minus monotonic time; `null` before the first reading. */
   #offset: number | null = null;
 
-  /** By how much the clock was stepped and nobody has recorded; 0: not at all. Forward is positive. */
-  stepOf(reading: ClockReading, look: Look): number {
+  /** The unrecorded step of the clock, forward is positive; 0 if there is none. */
+  stepOf(reading: ClockReading, time: ReadingTime): number {
     if (this.#offset === null) return 0;
-    const { least, most } = offsetRange(reading, look);
+    const { least, most } = offsetRange(reading, time);
     if (this.#offset < least - stepToleranceMs) return Math.round(least - this.#offset);
     if (this.#offset > most + stepToleranceMs) return Math.round(most - this.#offset);
     return 0;
   }
 
-  /** Goes along with small differences: clocks drift apart. */
-  follow(reading: ClockReading, look: Look): void {
-    const { least, most } = offsetRange(reading, look);
+  /** Follows small differences, because clocks drift apart. */
+  follow(reading: ClockReading, time: ReadingTime): void {
+    const { least, most } = offsetRange(reading, time);
     this.#offset = Math.min(Math.max(this.#offset ?? least, least), most);
   }
 
-  /** Believes the reading, whatever was expected. */
-  restart(reading: ClockReading, look: Look): void {
+  /** Accepts the reading, whatever was expected. */
+  restart(reading: ClockReading, time: ReadingTime): void {
     this.#offset = null;
-    this.follow(reading, look);
+    this.follow(reading, time);
   }
 
   at(monotonic: number): number {
-    if (this.#offset === null) throw new Error('the clock was not looked at yet');
+    if (this.#offset === null) throw new Error('the clock has not been read yet');
     return monotonic + this.#offset;
   }
 }
 
 function offsetRange(
   { at, shiftMs }: ClockReading,
-  { from, to }: Look,
+  { from, to }: ReadingTime,
 ): { readonly least: number; readonly most: number } {
   return { least: at - shiftMs - to, most: at - shiftMs - from };
 }

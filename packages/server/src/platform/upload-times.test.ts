@@ -17,7 +17,7 @@ function begin(t: TestContext): Begun {
   return { times, codes, pass: (seconds) => t.mock.timers.tick(seconds * 1_000) };
 }
 
-test('a sender must bring 64 KiB in every half minute; what was brought before does not count', (t) => {
+test('a sender must send 64 KiB in every half minute; earlier bytes do not count', (t) => {
   const { times, codes, pass } = begin(t);
   times.onBytes(10 * 1024 * 1024);
   pass(30);
@@ -31,25 +31,25 @@ test('a sender must bring 64 KiB in every half minute; what was brought before d
   assert.deepEqual(codes, ['request_timeout']);
 });
 
-test('a sender is not blamed for a disk that is slower; a disk that takes nothing is', (t) => {
+test('a slow disk is not counted against the sender, and a disk that writes nothing is an error', (t) => {
   const { times, codes, pass } = begin(t);
   times.onBytes(1);
-  times.hold(true);
+  times.setPaused(true);
   pass(30);
-  // Held into the second window, then let go.
-  times.hold(false);
+  // Paused into the second window, then resumed.
+  times.setPaused(false);
   times.onBytes(1);
   pass(30);
   assert.deepEqual(codes, []);
   times.onBytes(1);
   pass(30);
   assert.deepEqual(codes, ['request_timeout']);
-  times.hold(true);
+  times.setPaused(true);
   pass(30);
   assert.deepEqual(codes, ['request_timeout', 'storage_unavailable']);
 });
 
-test('ten minutes are the longest, at whatever pace', (t) => {
+test('an upload has ten minutes at most, at any speed', (t) => {
   const { times, codes, pass } = begin(t);
   for (let window = 1; window < 20; window += 1) {
     times.onBytes(1024 * 1024);

@@ -1,38 +1,38 @@
 import { Refusal } from './errors.ts';
 
-/** In every window a sender must bring so much, 2 KiB/s: a byte now and then would hold a place for the longest time. */
+/** A sender must send this much in every window (2 KiB/s), or a byte now and then would occupy an upload slot for minutes. */
 const windowMs = 30_000;
 const leastBytes = 64 * 1024;
 const longestMs = 10 * 60_000;
 
-/** How long the sender of a file, and the disk it goes to, is waited for. */
+/** Time limits for an upload: for its sender, and for the disk that it is written to. */
 export class UploadTimes {
   #window: NodeJS.Timeout | undefined;
   #longest: NodeJS.Timeout | undefined;
   #bytes = 0;
-  /** Nothing more is read until the disk has caught up: the disk is waited for, now or at some time in this window. */
-  #isHeld = false;
-  #wasHeld = false;
+  /** Reading is paused until the disk has caught up: now, or at any time in this window. */
+  #isPaused = false;
+  #wasPaused = false;
 
   start(late: (reason: Refusal) => void): void {
     this.#window = setInterval(() => {
       const fault = this.#faultOfWindow();
       this.#bytes = 0;
-      this.#wasHeld = this.#isHeld;
+      this.#wasPaused = this.#isPaused;
       if (fault !== null) late(fault);
     }, windowMs);
-    const notWhole = `The file was not whole after ${longestMs / 60_000} minutes.`;
-    this.#longest = setTimeout(() => late(timeout(notWhole)), longestMs);
+    const incomplete = `The upload took longer than ${longestMs / 60_000} minutes.`;
+    this.#longest = setTimeout(() => late(timeout(incomplete)), longestMs);
   }
 
   onBytes(count: number): void {
     this.#bytes += count;
   }
 
-  /** Also once everything has come: from then on the disk alone is waited for. */
-  hold(isHeld: boolean): void {
-    this.#isHeld = isHeld;
-    this.#wasHeld ||= isHeld;
+  /** Reading is also paused after the last byte: from then on only the disk is waited for. */
+  setPaused(isPaused: boolean): void {
+    this.#isPaused = isPaused;
+    this.#wasPaused ||= isPaused;
   }
 
   stop(): void {
@@ -42,11 +42,11 @@ export class UploadTimes {
 
   #faultOfWindow(): Refusal | null {
     if (this.#bytes >= leastBytes) return null;
-    // The sender's pace cannot be told while the disk is the slower of the two. But something must move.
-    if (this.#wasHeld && this.#bytes > 0) return null;
-    if (this.#wasHeld)
+    // While the disk is the bottleneck, the speed of the sender is unknown. But some bytes must arrive.
+    if (this.#wasPaused && this.#bytes > 0) return null;
+    if (this.#wasPaused)
       return new Refusal('storage_unavailable', 'The file could not be written in time. Try again later.');
-    return timeout(`The file comes too slowly: less than ${leastBytes / 1024} KiB in ${windowMs / 1_000} s.`);
+    return timeout(`The upload is too slow: less than ${leastBytes / 1024} KiB in ${windowMs / 1_000} s.`);
   }
 }
 

@@ -7,8 +7,8 @@ import { invalid, Refusal, type Violation } from './errors.ts';
 import { isUuid } from './ids.ts';
 
 /**
- * No list in a body may be longer (D7.6), no body deeper or larger in pieces: what validation costs has a bound. At most
- * 1,000 faults are looked at, and 100 violations reported.
+ * Limits on the size and depth of a body (D7.6), so that the cost of validation is bounded. At most 1,000 errors are examined
+ * and 100 violations reported.
  */
 const limits = { listElements: maxListLength, depth: 32, nodes: 20_000, violations: 100, faults: 1_000 } as const;
 
@@ -18,7 +18,7 @@ type Check = {
   errors?: Partial<ErrorObject>[];
 };
 
-/** The keyword behind `checked` in schema.ts. Ajv takes a keyword's errors from its function. */
+/** Implements `checked` of schema.ts as an Ajv keyword. Ajv reads the errors from a property of the function. */
 const checkRules: Check = (rules, value, _schema, context) => {
   const violations = rules(value);
   checkRules.errors = violations.map(({ attribute, detail }) => ({
@@ -37,18 +37,18 @@ const options: Options = {
   strict: false,
   validateFormats: true,
 };
-// A body means what it says; a query or path is text, from which numbers, booleans and lists are made.
-// `1e400` in a body is no number; in a query, where text becomes one, the ranges refuse it.
+// A body is not coerced. A query or path is text that is coerced to numbers, booleans and lists.
+// `1e400` in a body is refused by `strictNumbers`; in a query the ranges of the schema refuse it.
 const exact = prepare(new Ajv({ ...options, coerceTypes: false, strictNumbers: true }));
 const coercing = prepare(new Ajv({ ...options, coerceTypes: 'array' }));
 
-/** Where the value that a keyword looks at stands. */
+/** The parent of the value that a keyword validates. */
 interface Context {
   readonly parentData: unknown;
   readonly parentDataProperty: string | number;
 }
 
-/** Puts another value in the place of the one that is looked at; `undefined` takes it away. */
+/** Replaces the value under validation; `undefined` removes it. */
 function replace(context: Context | undefined, value: unknown): void {
   const parent = context?.parentData;
   if (typeof parent !== 'object' || parent === null || context === undefined) return;
@@ -58,7 +58,7 @@ function replace(context: Context | undefined, value: unknown): void {
 
 function prepare(ajv: Ajv): Ajv {
   formats.default(ajv, ['date-time', 'email', 'uri']);
-  // The one of ajv-formats also takes `urn:uuid:…`, which PostgreSQL does not.
+  // The uuid format of ajv-formats also accepts `urn:uuid:…`, which PostgreSQL refuses.
   ajv.addFormat('uuid', isUuid);
   ajv.addKeyword({
     keyword: 'lowercase',
@@ -73,7 +73,7 @@ function prepare(ajv: Ajv): Ajv {
   });
   ajv.addKeyword({
     keyword: 'uppercase',
-    // The values that are allowed are compared after it. Both are of no type: Ajv keeps an order only among those.
+    // Must run before `enum` compares the value. The keyword has no type, because Ajv orders only keywords without one.
     before: 'enum',
     modifying: true,
     errors: false,
@@ -98,32 +98,32 @@ function prepare(ajv: Ajv): Ajv {
   return ajv;
 }
 
-/** Made when the first request needs it: all of them at once are a good part of the time that a start takes. */
+/** Compiles each schema at its first request: compiling all of them would take a large part of the start-up time. */
 export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpPart }) => {
   const ajv = httpPart === 'body' ? exact : coercing;
-  let made: ValidateFunction | null = null;
+  let compiled: ValidateFunction | null = null;
   const validate: ReturnType<FastifySchemaCompiler<object>> = (data) => {
-    made ??= ajv.compile(schema);
-    const fits = made(data);
-    validate.errors = made.errors ?? null;
-    return fits;
+    compiled ??= ajv.compile(schema);
+    const isValid = compiled(data);
+    validate.errors = compiled.errors ?? null;
+    return isValid;
   };
   return validate;
 };
 
-/** A part of a request that has a schema, as Fastify calls it. */
+/** A part of a request that has a schema, by Fastify's name. */
 export type RequestPart = 'params' | 'body' | 'querystring' | 'headers';
 
-/** One error of a validation, and where it was found. */
+/** One validation error and the part of the request it is in. */
 export interface Fault {
   readonly part: RequestPart;
   readonly error: FastifySchemaValidationError;
 }
 
-/** What failed validations are answered with: an id in the path that cannot be one is an unknown id. */
+/** Turns validation errors into a refusal. A malformed id in the path is an unknown id (404). */
 export function refusalOfFaults(faults: readonly Fault[]): Refusal {
   if (faults.some(({ part }) => part === 'params'))
-    return new Refusal('not_found', 'There is nothing at this address: its id is not a UUID.');
+    return new Refusal('not_found', 'No resource has this path: its id is not a UUID.');
   const found = faults
     .slice(0, limits.faults)
     .map((fault) => ({ ...violationOf(fault), keyword: fault.error.keyword }));
@@ -131,22 +131,21 @@ export function refusalOfFaults(faults: readonly Fault[]): Refusal {
   for (const { attribute, keyword } of found)
     keywords.set(attribute, (keywords.get(attribute) ?? new Set()).add(keyword));
   const seen = new Set<string>();
-  const told: Violation[] = [];
+  const reported: Violation[] = [];
   for (const { attribute, detail, keyword } of found) {
     const key = `${attribute} ${detail}`;
-    if (seen.has(key) || isSaidBy(keyword, keywords.get(attribute) ?? seen)) continue;
+    if (seen.has(key) || isRedundant(keyword, keywords.get(attribute) ?? seen)) continue;
     seen.add(key);
-    told.push({ attribute, detail });
+    reported.push({ attribute, detail });
   }
-  return invalid(told.slice(0, limits.violations));
+  return invalid(reported.slice(0, limits.violations));
 }
 
 /**
- * Whether another violation of the same attribute says it already. A value that is missing or of the wrong type has that one
- * fault. A rule of ours says in words what the schema says in a pattern. A fault in the shape of an object is reported for its
- * fields.
+ * Whether another violation of the same attribute already covers this one. For a missing value or a wrong type only that is
+ * reported. A `check` explains what a `pattern` or `format` only tests. `if` is reported for the fields of the object.
  */
-function isSaidBy(keyword: string, others: ReadonlySet<string>): boolean {
+function isRedundant(keyword: string, others: ReadonlySet<string>): boolean {
   if (keyword === 'if') return true;
   if (keyword === 'type' || keyword === 'required') return false;
   return (
@@ -173,6 +172,10 @@ function violationOf({ part, error }: Fault): Violation {
       return { attribute: instancePath, detail: `must be one of ${listed(params['allowedValues'])}` };
     case 'type':
       return { attribute: instancePath, detail: `must be ${listed(params['type'])}` };
+    case 'minLength':
+      return { attribute: instancePath, detail: lengthDetail(params['limit'], 'characters') };
+    case 'minItems':
+      return { attribute: instancePath, detail: lengthDetail(params['limit'], 'elements') };
     case 'format':
       return { attribute: instancePath, detail: formatDetails[String(params['format'])] ?? message ?? 'is malformed' };
     default:
@@ -188,6 +191,10 @@ const formatDetails: Readonly<Record<string, string>> = {
   'date-time': 'must be an ISO 8601 date and time with an offset, such as 2027-01-31T09:00:00Z',
 };
 
+function lengthDetail(least: unknown, unit: string): string {
+  return least === 1 ? 'is required' : `must have at least ${String(least)} ${unit}`;
+}
+
 function listed(values: unknown): string {
   return (Array.isArray(values) ? values : [values]).map((value) => String(value)).join(' or ');
 }
@@ -197,45 +204,45 @@ function escapePointer(field: string): string {
 }
 
 /**
- * What no schema says: strings PostgreSQL cannot hold (NUL, half of a surrogate pair), keys that reach for a prototype,
- * and structures larger than any field could need. Walks without recursion, so depth cannot exhaust the stack.
+ * Refuses what no schema covers: strings that PostgreSQL cannot store (NUL, unpaired surrogates), the key `__proto__`, and
+ * structures larger than any field needs. The walk is not recursive, so a deep body cannot exhaust the stack.
  */
 export function refuseUnsafe(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
   const violations: Violation[] = [];
-  const open: Place[] = [{ value, parent: null, key: '', depth: 1 }];
+  const open: BodyNode[] = [{ value, parent: null, key: '', depth: 1 }];
   let nodes = 0;
-  for (let place = open.pop(); place !== undefined && violations.length < limits.violations; place = open.pop()) {
-    if (Array.isArray(place.value) && place.value.length > limits.listElements) {
+  for (let node = open.pop(); node !== undefined && violations.length < limits.violations; node = open.pop()) {
+    if (Array.isArray(node.value) && node.value.length > limits.listElements) {
       violations.push({
-        attribute: pointerTo(place),
+        attribute: pointerTo(node),
         detail: `must not have more than ${limits.listElements} elements`,
       });
       continue;
     }
-    for (const [key, child] of Object.entries(place.value)) {
+    for (const [key, child] of Object.entries(node.value)) {
       nodes += 1;
       if (nodes > limits.nodes) throw tooMuch(`must not have more than ${limits.nodes} values`);
       const fault = faultOf(key, child);
-      if (fault !== null) violations.push(fault(place));
+      if (fault !== null) violations.push(fault(node));
       else if (typeof child === 'object' && child !== null) {
-        if (place.depth >= limits.depth) throw tooMuch(`must not be nested deeper than ${limits.depth} levels`);
-        open.push({ value: child, parent: place, key, depth: place.depth + 1 });
+        if (node.depth >= limits.depth) throw tooMuch(`must not be nested deeper than ${limits.depth} levels`);
+        open.push({ value: child, parent: node, key, depth: node.depth + 1 });
       }
     }
   }
   if (violations.length > 0) throw invalid(violations);
 }
 
-/** Where the walk is; the pointer to it is made only if something is wrong there. */
-interface Place {
+/** A node of the walk. Its JSON pointer is built only for a violation. */
+interface BodyNode {
   readonly value: object;
-  readonly parent: Place | null;
+  readonly parent: BodyNode | null;
   readonly key: string;
   readonly depth: number;
 }
 
-function pointerTo({ parent, key }: Place): string {
+function pointerTo({ parent, key }: BodyNode): string {
   return parent === null ? '' : `${pointerTo(parent)}/${escapePointer(key)}`;
 }
 
@@ -243,14 +250,14 @@ function tooMuch(detail: string): Refusal {
   return invalid([{ attribute: '', detail }]);
 }
 
-/** What is wrong with a field, told once its place is known; `null` if nothing is. */
-function faultOf(key: string, child: unknown): ((place: Place) => Violation) | null {
+/** A function that builds the violation of a field; `null` if the field is valid. */
+function faultOf(key: string, child: unknown): ((node: BodyNode) => Violation) | null {
   if (!isStorable(key) || key === '__proto__') {
-    return (place) => ({ attribute: pointerTo(place), detail: 'has a field with a forbidden name' });
+    return (node) => ({ attribute: pointerTo(node), detail: 'has a field with a forbidden name' });
   }
   if (typeof child !== 'string' || isStorable(child)) return null;
-  return (place) => ({
-    attribute: `${pointerTo(place)}/${escapePointer(key)}`,
+  return (node) => ({
+    attribute: `${pointerTo(node)}/${escapePointer(key)}`,
     detail: 'must not contain NUL or unpaired surrogates',
   });
 }

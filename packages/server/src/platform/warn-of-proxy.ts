@@ -2,8 +2,8 @@ import type { App } from './http.ts';
 import type { Log } from './log.ts';
 
 /**
- * Says once that a proxy seems to stand before Usher while none is trusted: then all visitors have the proxy's address, and
- * share the limits that each address has.
+ * Warns once if a proxy seems to be in front of Usher while no proxy is trusted. All visitors would have the proxy's address and
+ * share the limits of one address.
  */
 export function warnOfProxy(app: App, log: Log): void {
   let hasWarned = false;
@@ -11,7 +11,7 @@ export function warnOfProxy(app: App, log: Log): void {
     if (!hasWarned && headers['x-forwarded-for'] !== undefined) {
       hasWarned = true;
       log.warn(
-        'A request came with X-Forwarded-For, but USHER_TRUST_PROXY is false. If a proxy stands before Usher, set it: otherwise all visitors count as one address, and share what one address may have.',
+        'A request has X-Forwarded-For, but USHER_TRUST_PROXY is false. If a proxy is in front of Usher, set USHER_TRUST_PROXY: otherwise all visitors count as one IP address and share its limits.',
       );
     }
     done();

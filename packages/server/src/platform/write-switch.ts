@@ -1,47 +1,48 @@
 import type { Sql as PoolSql } from 'postgres';
 import { connect, type DatabaseAddress } from './database.ts';
-import type { DiskRoom } from './disk-room.ts';
+import type { DiskWatch } from './disk-watch.ts';
 import type { Log } from './log.ts';
 import { pools } from './pools.ts';
 
-/** A database that could not be told is told again. */
-const lookMs = 1_000;
-/** While the disk is full, a checkpoint lets PostgreSQL remove what its log no longer needs. */
+/** How often a failed switch is retried. */
+const retryMs = 1_000;
+/** While the disk is full, a checkpoint lets PostgreSQL remove old WAL files. */
 const checkpointMs = 10_000;
 
 /**
- * Makes the embedded database refuse writes while its disk is full. The database itself refuses them, so that nobody is forgotten:
- * requests, turns, deliveries, housekeeping. Transactions that have begun may still commit; reads go on.
+ * Makes the embedded database refuse writes while its disk is full. The database itself refuses them, so that this covers all
+ * writers: requests, turns, deliveries, housekeeping. Running transactions may still commit; reads continue.
  *
- * PostgreSQL keeps the setting when it restarts (ALTER SYSTEM). So the switch is set at each start, before anybody writes.
+ * PostgreSQL keeps the setting across restarts (ALTER SYSTEM), so the switch is set at each start before the first write.
  */
 export class WriteSwitch {
   readonly #sql: PoolSql;
-  readonly #room: DiskRoom;
+  readonly #disk: DiskWatch;
   readonly #log: Log;
   readonly #timer: NodeJS.Timeout;
-  /** What the database was last told; `null`: it has not been told yet. */
+  /** The state last set in the database; `null` if none was set yet. */
   #refuses: boolean | null = null;
-  #isAtWork = false;
+  #isUpdating = false;
   #checkpointAt = 0;
 
-  constructor(address: DatabaseAddress, room: DiskRoom, log: Log) {
+  constructor(address: DatabaseAddress, disk: DiskWatch, log: Log) {
     this.#sql = connect(address, pools.writeSwitch);
-    this.#room = room;
+    this.#disk = disk;
     this.#log = log;
-    room.onChange(() => void this.#look());
-    this.#timer = setInterval(() => void this.#look(), lookMs).unref();
+    disk.onChange(() => void this.#update());
+    this.#timer = setInterval(() => void this.#update(), retryMs).unref();
   }
 
-  /** Tells the database whether it is to take writes. */
+  /** Sets the database to read-only or to read-write, as the disk requires. */
   async set(): Promise<void> {
-    const { isFull } = this.#room;
+    const { isFull } = this.#disk;
     await (isFull
       ? this.#sql`ALTER SYSTEM SET default_transaction_read_only = on`
       : this.#sql`ALTER SYSTEM RESET default_transaction_read_only`);
     await this.#sql`SELECT pg_reload_conf()`;
-    if (isFull) this.#log.error('the disk of USHER_DATA_DIR is full: nothing is written until there is room');
-    else if (this.#refuses === true) this.#log.warn('the disk of USHER_DATA_DIR has room again: writes go on');
+    if (isFull) this.#log.error('the disk of USHER_DATA_DIR is full; refusing writes until it has free space');
+    else if (this.#refuses === true)
+      this.#log.warn('the disk of USHER_DATA_DIR has free space again; accepting writes');
     this.#refuses = isFull;
   }
 
@@ -50,19 +51,19 @@ export class WriteSwitch {
     await this.#sql.end({ timeout: 1 });
   }
 
-  async #look(): Promise<void> {
-    if (this.#isAtWork) return;
-    this.#isAtWork = true;
+  async #update(): Promise<void> {
+    if (this.#isUpdating) return;
+    this.#isUpdating = true;
     try {
-      if (this.#refuses !== this.#room.isFull) await this.set();
+      if (this.#refuses !== this.#disk.isFull) await this.set();
       if (this.#refuses === true && Date.now() - this.#checkpointAt > checkpointMs) {
         this.#checkpointAt = Date.now();
         await this.#sql`CHECKPOINT`;
       }
     } catch (error) {
-      this.#log.warn({ err: error }, 'the database could not be told whether to take writes; it is tried again');
+      this.#log.warn({ err: error }, 'could not switch the database between read-only and read-write; retrying');
     } finally {
-      this.#isAtWork = false;
+      this.#isUpdating = false;
     }
   }
 }

@@ -9,8 +9,8 @@ export interface Queues {
   readonly siteQueues: SiteQueues;
 }
 
-export function openQueues({ database, feed, clock }: Platform): Room & Queues {
-  const siteQueues = new SiteQueues(database.sql, feed, clock);
+export function openQueues({ database, changes, clock }: Platform): Room & Queues {
+  const siteQueues = new SiteQueues(database.sql, changes, clock);
   return {
     siteQueues,
     routes(app) {

@@ -1,5 +1,5 @@
 import { BoundedMap } from '../platform/bounded-map.ts';
-import type { ChangeFeed } from '../platform/change-feed.ts';
+import type { RowChanges } from '../platform/row-changes.ts';
 import type { Sql } from '../platform/database.ts';
 import type { AccountId, QueueId, SchedulingPolicyId, SiteId, TeamId } from '../platform/ids.ts';
 import { RowCache } from '../platform/row-cache.ts';
@@ -217,7 +217,7 @@ const mostAccounts = 10_000;
 
 /**
  * Sites' queues kept in memory, rendered. What is held of a site is good while two epochs of its account last: any change
- * of what is configured or of who is there ends the one (`queues_of_account` on the change feed), any change of who waits
+ * of what is configured or of who is there ends the one (`queues_of_account` of `RowChanges`), any change of who waits
  * the other (`queue_counts`), and a deaf feed both. In between only time passes, and a setting says until when it stands.
  * Visitors come and go all the time, so what that does not change is not read or worked out again.
  */
@@ -228,14 +228,14 @@ export class SiteQueues {
   readonly #held = new BoundedMap<SiteId, Held>(mostSites);
   readonly #clock: QueueClock;
 
-  constructor(sql: Sql, feed: ChangeFeed, clock: QueueClock) {
+  constructor(sql: Sql, changes: RowChanges, clock: QueueClock) {
     this.#sql = sql;
     this.#clock = clock;
     // Until when a setting stands was reckoned by the clock as it was.
     clock.onStep(() => this.#held.clear());
     const load = async (): Promise<object> => ({});
-    this.#epochs = new RowCache({ feed, tables: ['queues_of_account'], limit: mostAccounts, load });
-    this.#countsEpochs = new RowCache({ feed, tables: ['queue_counts'], limit: mostAccounts, load });
+    this.#epochs = new RowCache({ changes, tables: ['queues_of_account'], limit: mostAccounts, load });
+    this.#countsEpochs = new RowCache({ changes, tables: ['queue_counts'], limit: mostAccounts, load });
   }
 
   /** The instant that hours and leases are compared with: the database's, as boards have it. Epoch milliseconds. */
@@ -243,7 +243,7 @@ export class SiteQueues {
     return this.#clock.databaseNow();
   }
 
-  /** Something in the account has moved, in this process: others hear of it by the feed, and so would we, but later. */
+  /** Something in the account has moved, in this process: others hear of it by `RowChanges`, and so would we, but later. */
   forget(accountId: AccountId, what: 'who waits' | 'who is there'): void {
     this.#countsEpochs.drop(accountId);
     if (what === 'who is there') this.#epochs.drop(accountId);

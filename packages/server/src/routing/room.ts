@@ -24,13 +24,13 @@ interface Needs {
 }
 
 export function openRouting(platform: Platform, { identity, events, queues }: Needs): Room & Routing {
-  const { config, database, feed, clock, log, metrics } = platform;
+  const { config, database, changes, clock, log, metrics } = platform;
   const { hints, attacher } = events;
   const sql = database.connect(pools.turns);
   const statistics = database.connect(pools.statistics);
   const turns = new Turns({
     sql,
-    feed,
+    changes,
     clock,
     log,
     onMoved: (accountId, what) => queues.siteQueues.forget(accountId, what),

@@ -1,4 +1,4 @@
-import type { ChangeFeed } from '../platform/change-feed.ts';
+import type { RowChanges } from '../platform/row-changes.ts';
 import type { Clock } from '../platform/clock-watch.ts';
 import { databaseErrorCode, isDatabaseUnavailable, type Sql } from '../platform/database.ts';
 import type { AccountId } from '../platform/ids.ts';
@@ -18,7 +18,7 @@ export interface TurnSummary {
 interface TurnsOptions {
   /** Connections of their own: a request may hold one of the others while it waits for its turn. */
   readonly sql: Sql;
-  readonly feed: ChangeFeed;
+  readonly changes: RowChanges;
   readonly clock: Clock;
   readonly log: Log;
   /** Something of the account was written by this process. */
@@ -94,7 +94,7 @@ export class Turns {
     this.#options = options;
     this.#limits = { ...defaultLimits, ...options.limits };
     // A change of what is configured makes the account due; this only makes it sooner than the poll.
-    options.feed.on('boards', (id) => this.#tick(id as AccountId));
+    options.changes.on('boards', (id) => this.#tick(id as AccountId));
     options.clock.onStep(() => {
       this.#checkTimesAt = 0;
       void this.#seeToDue();

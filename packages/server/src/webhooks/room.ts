@@ -23,7 +23,7 @@ interface Needs {
 }
 
 export function openWebhooks(platform: Platform, { identity, events }: Needs): Room {
-  const { config, database, feed, session, clock, log, names, lookup, guard, metrics } = platform;
+  const { config, database, changes, session, clock, log, names, lookup, guard, metrics } = platform;
   const { sealer } = identity;
   const { hints, attachedGuard } = events;
   const sql = database.connect(pools.dispatcher);
@@ -32,11 +32,11 @@ export function openWebhooks(platform: Platform, { identity, events }: Needs): R
   const dispatcher = new Dispatcher({
     sql,
     hints,
-    feed,
+    rowChanges: changes,
     session,
     clock,
     log,
-    book: new WebhookBook({ sql, sealer, feed, channels: open }),
+    book: new WebhookBook({ sql, sealer, changes, channels: open }),
     courier: new Courier({ sql, sealer, names, channels: open }),
     watch: countDeliveries(metrics.registry),
   });

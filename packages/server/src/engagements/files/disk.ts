@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
-import type { DiskSpace } from '../../platform/disk-room.ts';
+import type { DiskSpace } from '../../platform/disk-watch.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { isUuid, type FileId } from '../../platform/ids.ts';
 import type { Log } from '../../platform/log.ts';

@@ -1,4 +1,4 @@
-import type { ChangeFeed } from '../../platform/change-feed.ts';
+import type { RowChanges } from '../../platform/row-changes.ts';
 import type { Sql } from '../../platform/database.ts';
 import { DueWork } from '../../platform/due-work.ts';
 import type { Log } from '../../platform/log.ts';
@@ -14,7 +14,7 @@ const stopGraceMs = 3_000;
 
 interface OutboxOptions {
   readonly sql: Sql;
-  readonly feed: ChangeFeed;
+  readonly changes: RowChanges;
   readonly log: Log;
   readonly handle: (due: Due, stopping: AbortSignal) => Promise<void>;
 }
@@ -24,7 +24,7 @@ export class Outbox {
   readonly #stopping = new AbortController();
   readonly #work: DueWork<Due>;
 
-  constructor({ sql, feed, log, handle }: OutboxOptions) {
+  constructor({ sql, changes, log, handle }: OutboxOptions) {
     this.#work = new DueWork({
       what: 'an SMS',
       atOnce,
@@ -32,7 +32,7 @@ export class Outbox {
       handle: async (due) => handle(due, this.#stopping.signal),
       log,
     });
-    feed.on('sms', () => this.wake());
+    changes.on('sms', () => this.wake());
   }
 
   wake(): void {

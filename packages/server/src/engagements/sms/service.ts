@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { AccountId } from '../../platform/ids.ts';
-import type { ChangeFeed } from '../../platform/change-feed.ts';
+import type { RowChanges } from '../../platform/row-changes.ts';
 import type { Sql } from '../../platform/database.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Turns } from '../../routing/turns.ts';
@@ -14,7 +14,7 @@ interface SmsOptions {
   /** Connections of their own: a request may hold one of the others while its SMS is prepared. */
   readonly sql: Sql;
   readonly turns: Turns;
-  readonly feed: ChangeFeed;
+  readonly changes: RowChanges;
   readonly log: Log;
   readonly registry: Registry;
   readonly tell: (accountId: AccountId) => void;
@@ -27,9 +27,9 @@ export interface SmsService extends Parts {
   readonly stop: () => Promise<void>;
 }
 
-export function startSms({ carrier, sql, turns, feed, log, registry, tell }: SmsOptions): SmsService {
+export function startSms({ carrier, sql, turns, changes, log, registry, tell }: SmsOptions): SmsService {
   const parts: Parts = { sql, turns, tell, carrier, metrics: smsMetrics(registry, sql) };
-  const outbox = new Outbox({ sql, feed, log, handle: async (due, stopping) => handleDue(parts, due, stopping) });
+  const outbox = new Outbox({ sql, changes, log, handle: async (due, stopping) => handleDue(parts, due, stopping) });
   const stop = async (): Promise<void> => {
     await outbox.stop();
     await carrier.close();

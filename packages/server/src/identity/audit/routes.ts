@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { inTransaction } from '../../platform/database.ts';
 import type { App } from '../../platform/http.ts';
 import { instantOf } from '../../platform/instant.ts';
-import { cursorQuery, nextPage, pageAfter, readPlace } from '../../platform/paging.ts';
+import { cursorQuery, nextPage, pageAfter, readSequenceCursor } from '../../platform/paging.ts';
 import { readByIndex } from '../../platform/read-by-index.ts';
 import { list, uuid } from '../../platform/schema.ts';
 import { operatorOf } from '../access.ts';
@@ -53,7 +53,7 @@ export function auditRoutes(app: App, retentionDays: number): void {
         targetType: query.target_type ?? null,
         targetId: query.target_id ?? null,
         ...times(query, retentionDays),
-        before: readPlace(query.cursor)?.seq ?? null,
+        before: readSequenceCursor(query.cursor)?.seq ?? null,
         limit: query.per_page + 1,
       };
       const found = await inTransaction(request.sql, async (sql) => {

@@ -1,14 +1,14 @@
-/** There is no room to wait. */
+/** Too many tasks of one holder are waiting. */
 export class QueueFull extends Error {
   override readonly name = 'QueueFull';
   readonly code = 'EBUSY';
 }
 
 interface FairQueueLimits {
-  /** Tasks under way, of all holders and of one. */
+  /** The maximum number of running tasks, of all holders and of one holder. */
   readonly atOnce: number;
   readonly atOnceOfHolder: number;
-  /** Tasks of one holder that wait. */
+  /** The maximum number of waiting tasks of one holder. */
   readonly waitingOfHolder: number;
 }
 
@@ -18,10 +18,10 @@ interface Holder {
 }
 
 /**
- * Runs tasks of many holders, a bounded number at a time. Holders take turns: one with a thousand tasks delays another's
- * first task by one of its own at most.
+ * Runs tasks of many holders with bounded concurrency, round robin by holder: a holder with a thousand tasks delays the first
+ * task of another holder by at most one of its own.
  *
- * Invariant: `#holders` has exactly those with something running or waiting, the one whose turn is next first.
+ * Invariant: `#holders` contains exactly the holders with a running or waiting task, the next in turn first.
  */
 export class FairQueue {
   readonly #limits: FairQueueLimits;
@@ -40,11 +40,11 @@ export class FairQueue {
     return this.#holders.values().reduce((sum, { waiting }) => sum + waiting.length, 0);
   }
 
-  /** The task must not reject, and is run once. Throws `QueueFull` where too many of the holder wait. */
+  /** The task must not reject. Throws `QueueFull` if too many tasks of the holder wait. */
   add(key: string, task: () => Promise<unknown>): void {
     const holder = this.#holders.get(key) ?? { running: 0, waiting: [] };
     if (holder.waiting.length >= this.#limits.waitingOfHolder)
-      throw new QueueFull(`${this.#limits.waitingOfHolder} are waiting already`);
+      throw new QueueFull(`${this.#limits.waitingOfHolder} tasks are already waiting`);
     this.#holders.set(key, holder);
     holder.waiting.push(task);
     this.#pump();
@@ -59,7 +59,7 @@ export class FairQueue {
       const task = next?.[1].waiting.shift();
       if (next === undefined || task === undefined) return;
       const [key, holder] = next;
-      // Its next turn is after everybody else's.
+      // Moves the holder to the end.
       this.#holders.delete(key);
       this.#holders.set(key, holder);
       holder.running += 1;

@@ -2,10 +2,10 @@ import type { LookupAddress } from 'node:dns';
 import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 
-/** Files are looked at again so often, and of each so much is read: they are small, and read while others wait. */
+/** How often files are checked for changes, and how much of each is read. Reading is synchronous, and the files are small. */
 const refreshMs = 5_000;
 const mostBytes = 1_048_576;
-/** As the C library has it. */
+/** The limits of the C library. */
 const mostSearchDomains = 6;
 const mostNdots = 15;
 
@@ -22,8 +22,8 @@ const loopback: readonly LookupAddress[] = [
 ];
 
 /**
- * What this machine says of names without asking a DNS server: its hosts file, `localhost` (RFC 6761), and the search domains
- * of resolv.conf. c-ares' queries use neither, and users expect both: containers and Kubernetes rely on them.
+ * Resolves names without a DNS server: from the hosts file and for `localhost` (RFC 6761). Also applies the search domains of
+ * resolv.conf. The queries of c-ares use neither, and containers and Kubernetes rely on both.
  */
 export class LocalNames {
   readonly #hosts: ParsedFile<ReadonlyMap<string, readonly LookupAddress[]>>;
@@ -34,7 +34,7 @@ export class LocalNames {
     this.#search = new ParsedFile(files.resolvConf, parseSearch);
   }
 
-  /** `null`: this machine does not know the name, and DNS is to be asked. */
+  /** `null` if the name is not local, so that DNS must be queried. */
   addressesOf(hostname: string): readonly LookupAddress[] | null {
     const name = hostname.toLowerCase().replace(/\.$/, '');
     const found = this.#hosts.read().get(name);
@@ -43,9 +43,9 @@ export class LocalNames {
   }
 
   /**
-   * The names to ask DNS for, in turn, until one exists. A name with a dot is asked for as it stands first: most are public,
-   * and would cost a query for each search domain otherwise. The C library would ask for it last where it has fewer dots than
-   * `ndots`; that makes a difference only for a name that exists both ways.
+   * The names to query in order until one exists. A name with a dot is first queried unchanged: most are public, and would
+   * otherwise cost a query per search domain. The C library queries it last if it has fewer dots than `ndots`; the difference
+   * matters only for a name that exists both ways.
    */
   candidates(hostname: string): readonly string[] {
     if (hostname.endsWith('.')) return [hostname];
@@ -70,9 +70,9 @@ function parseHosts(text: string): ReadonlyMap<string, readonly LookupAddress[]>
     if (family === 0) continue;
     for (const name of names) {
       const key = name.toLowerCase();
-      const known = hosts.get(key);
-      if (known === undefined) hosts.set(key, [{ address, family }]);
-      else known.push({ address, family });
+      const addresses = hosts.get(key);
+      if (addresses === undefined) hosts.set(key, [{ address, family }]);
+      else addresses.push({ address, family });
     }
   }
   return hosts;
@@ -97,17 +97,17 @@ function parseSearch(text: string): SearchRule {
 
 /** The words of a line, without its comment. */
 function wordsOf(line: string): string[] {
-  const [said = ''] = line.split(/[#;]/, 1);
-  return said.split(/[\t\r ]+/).filter((word) => word !== '');
+  const [content = ''] = line.split(/[#;]/, 1);
+  return content.split(/[\t\r ]+/).filter((word) => word !== '');
 }
 
-/** A small file as it is now, or was a few seconds ago. One that is not there is an empty one. */
+/** Caches the parsed content of a small file for a few seconds. A missing file counts as empty. */
 class ParsedFile<Parsed> {
   readonly #path: string;
   readonly #parse: (text: string) => Parsed;
   #parsed: Parsed;
   #version = '';
-  #lookedAt = -Infinity;
+  #checkedAt = -Infinity;
 
   constructor(path: string, parse: (text: string) => Parsed) {
     this.#path = path;
@@ -117,8 +117,8 @@ class ParsedFile<Parsed> {
 
   read(): Parsed {
     const now = performance.now();
-    if (now - this.#lookedAt < refreshMs) return this.#parsed;
-    this.#lookedAt = now;
+    if (now - this.#checkedAt < refreshMs) return this.#parsed;
+    this.#checkedAt = now;
     const version = versionOf(this.#path);
     if (version !== this.#version) {
       this.#version = version;
@@ -128,13 +128,13 @@ class ParsedFile<Parsed> {
   }
 }
 
-/** Containers replace such files as well as write to them. */
+/** Includes the inode, because containers replace such files as well as write to them. */
 function versionOf(path: string): string {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat === undefined ? '' : `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
 }
 
-/** A file that cannot be read says nothing: DNS is asked then. */
+/** A file that cannot be read counts as empty, so that DNS is queried. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8').slice(0, mostBytes);

@@ -1,26 +1,26 @@
 import { promises, type LookupAddress, type RecordWithTtl } from 'node:dns';
 
 /**
- * A server is asked three times, a second apart, and the next one of the list meanwhile. c-ares keeps to neither exactly
- * (it learns from how fast servers were), so that the whole lookup has a deadline of its own.
+ * Each server is queried three times, a second apart, alternating with the next server of the list. c-ares adapts these times to
+ * the speed of the servers, so the whole lookup has its own deadline.
  */
 const query = { timeout: 1_000, tries: 3, maxTimeout: 1_000 };
 const lookupMs = 4_000;
-/** Once addresses of one family are there, the other has so long: some servers never answer questions for IPv6. */
+/** After the addresses of one family have arrived, the other family has this time: some servers never answer IPv6 queries. */
 const otherFamilyMs = 300;
 
 export interface FoundAddresses {
-  /** At least one. IPv4 first; the connection tries both families. */
+  /** At least one address, IPv4 first; the connection tries both families. */
   readonly addresses: readonly LookupAddress[];
-  /** The least of all records. */
+  /** The smallest TTL of all records. */
   readonly ttlSec: number;
 }
 
-/** The name has no address now. The message may be shown to the customer who gave the name. */
+/** The name has no address. The message may be shown to the customer who gave the name. */
 export class NameUnresolved extends Error {
   override readonly name = 'NameUnresolved';
   readonly code: string;
-  /** The servers say that there is no such name, or that it has no address. Otherwise they did not say anything. */
+  /** The servers answered that the name or its addresses do not exist. Otherwise they did not answer. */
   readonly isAbsent: boolean;
 
   constructor(hostname: string, code: string) {
@@ -34,18 +34,17 @@ const absent: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']
 
 export interface LookUpOptions {
   readonly hostname: string;
-  /** What to ask DNS for, in turn, until one exists. */
+  /** The names to query in order until one exists. */
   readonly candidates: readonly string[];
-  /** As `address` or `address:port`; none: those of the system. */
+  /** `address` or `address:port`; if empty, the servers of the system. */
   readonly servers: readonly string[];
   readonly signal: AbortSignal;
 }
 
 /**
- * Asks DNS for a name, with c-ares: unlike `dns.lookup`, which calls getaddrinfo on one of libuv's few threads, it holds up
- * nobody else while a server is silent. Each lookup has a resolver of its own: `cancel` then cancels this lookup alone, what
- * c-ares has learned of a server from a dead name is forgotten with it, and a changed resolv.conf counts at once. Making one
- * takes 0.2 ms.
+ * Looks a name up in DNS with c-ares. Unlike `dns.lookup`, which calls getaddrinfo on one of libuv's few threads, it blocks nobody
+ * else while a server does not respond. Each lookup has its own resolver: `cancel` cancels only this lookup, a dead name does
+ * not spoil what c-ares has learned about a server, and a changed resolv.conf is used at once. Creating a resolver takes 0.2 ms.
  */
 export async function lookUpName({ hostname, candidates, servers, signal }: LookUpOptions): Promise<FoundAddresses> {
   signal.throwIfAborted();
@@ -66,14 +65,14 @@ export async function lookUpName({ hostname, candidates, servers, signal }: Look
   } finally {
     clearTimeout(deadline);
     signal.removeEventListener('abort', cancel);
-    // The answer for the other family is not needed any more.
+    // The response for the other family is no longer needed.
     resolver.cancel();
   }
 }
 
 type Answer = readonly RecordWithTtl[] | string;
 
-/** Both families at once; a code if neither has an address. */
+/** Queries both families at once; returns an error code if neither has an address. */
 async function queryBoth(resolver: promises.Resolver, name: string): Promise<FoundAddresses | string> {
   const v4 = resolver.resolve4(name, { ttl: true }).catch(codeOf);
   const v6 = resolver.resolve6(name, { ttl: true }).catch(codeOf);
@@ -96,7 +95,7 @@ async function queryBoth(resolver: promises.Resolver, name: string): Promise<Fou
   };
 }
 
-/** A silent server may know what the other answer says is not there. */
+/** A time-out outranks "does not exist": the server that did not respond may know the name. */
 function worstOf(codes: readonly string[]): string {
   return codes.find((code) => !absent.has(code)) ?? codes[0] ?? 'ENODATA';
 }

@@ -4,7 +4,7 @@ import type { NameResolver } from './name-resolver.ts';
 export function watchNames(registry: Registry, names: NameResolver): void {
   new Gauge({
     name: 'usher_name_lookups',
-    help: 'Names of receivers that DNS is being asked for, and that wait for their turn',
+    help: 'Lookups of host names in DNS, running and waiting',
     labelNames: ['state'],
     registers: [registry],
     collect() {

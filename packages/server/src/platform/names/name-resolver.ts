@@ -5,32 +5,32 @@ import { FairQueue } from './fair-queue.ts';
 import { LocalNames, type LocalFiles } from './local-names.ts';
 import { lookUpName, NameUnresolved, type FoundAddresses } from './look-up-name.ts';
 
-/** Names that something is known of. One more makes the one asked for first be forgotten. */
-const mostKnown = 20_000;
-/** However long a record may be kept by its TTL, a changed one counts within a minute. */
+/** The maximum number of cached names. */
+const mostCached = 20_000;
+/** The bounds of a TTL: a changed record is used after a minute at the latest. */
 const shortestKeepMs = 1_000;
 const longestKeepMs = 60_000;
-/** After that, addresses are used for this long while they are looked up again, so that callers do not wait (RFC 8767). */
+/** Expired addresses are used for this time while they are looked up again, so that callers do not wait (RFC 8767). */
 const staleMs = 30_000;
 /**
- * A name that does not resolve is not asked for again for so long; twice as long after each further failure. The first is
- * shorter than the first pause between attempts to deliver, so that each attempt asks anew.
+ * A failure is cached for this time, and twice as long after each further failure. The first time is shorter than the first
+ * retry delay of a delivery, so that each attempt looks the name up again.
  */
 const firstFailureMs = 3_000;
 const longestFailureMs = 60_000;
-/** A name that has resolved within that time is believed to resolve; not one that took so long that it holds up others. */
+/** A name that resolved within `trustedMs` is trusted to resolve again, unless its lookup took longer than `slowMs`. */
 const trustedMs = 3_600_000;
 const slowMs = 2_000;
 
 /**
- * The limits of each of the two queues. Names that have resolved lately and those that have not wait in queues of their own: two
- * hundred dead names, each of which takes seconds to give up, delay no receiver that is known to be there.
+ * The limits of each of the two queues. Trusted names and others wait in separate queues: two hundred dead names, each of which
+ * takes seconds to time out, do not delay a working receiver.
  */
 const queueLimits = { atOnce: 128, atOnceOfHolder: 32, waitingOfHolder: 1_000 };
 
-interface KnownName {
+interface CachedName {
   addresses: readonly LookupAddress[];
-  /** Until then the addresses are good, and until then they may be used while they are asked for anew. */
+  /** The addresses are valid until `freshUntil`; until `staleUntil` they may be used while they are looked up again. */
   freshUntil: number;
   staleUntil: number;
   trustedUntil: number;
@@ -41,27 +41,27 @@ interface KnownName {
 
 interface Lookup {
   readonly promise: Promise<readonly LookupAddress[]>;
-  /** Who has it in a queue. */
+  /** The holders in whose queues the lookup waits. */
   readonly holders: Set<string>;
   readonly start: () => Promise<void>;
 }
 
 interface NameResolverOptions {
-  /** DNS servers, as `address` or `address:port`; none: those of the system. */
+  /** DNS servers as `address` or `address:port`; if empty, those of the system. */
   readonly servers?: readonly string[];
   readonly files?: LocalFiles;
 }
 
 /**
- * Resolves the names that customers make us connect to, and what settings name but for the database: everything that must not
- * use libuv's threads, of which the names of a process share two. One lookup of a name is under way at a time, and all callers
- * share it. Answers are kept for as long as their TTL says, failures for seconds. Lookups under way are bounded for each holder
- * (an account, mostly) and in all.
+ * Resolves all host names except the database's: those that customers register, and those in settings. It does not use
+ * `dns.lookup`, because all lookups of a process would share two threads of libuv. Concurrent lookups of one name are shared.
+ * Addresses are cached by their TTL, failures for seconds. The number of running lookups is bounded per holder (usually an
+ * account) and in total.
  */
 export class NameResolver {
   readonly #servers: readonly string[];
   readonly #local: LocalNames;
-  readonly #known = new BoundedMap<string, KnownName>(mostKnown);
+  readonly #cache = new BoundedMap<string, CachedName>(mostCached);
   readonly #lookups = new Map<string, Lookup>();
   readonly #trusted = new FairQueue(queueLimits);
   readonly #untrusted = new FairQueue(queueLimits);
@@ -72,7 +72,7 @@ export class NameResolver {
     this.#local = new LocalNames(files);
   }
 
-  /** Lookups that are under way, and that wait for their turn. */
+  /** Lookups that are running and waiting. */
   get counts(): { readonly underWay: number; readonly waiting: number } {
     return {
       underWay: this.#trusted.running + this.#untrusted.running,
@@ -86,47 +86,47 @@ export class NameResolver {
   async resolve(hostname: string, holder: string): Promise<readonly LookupAddress[]> {
     const local = this.#local.addressesOf(hostname);
     if (local !== null) return local;
-    const known = this.#known.get(hostname);
+    const cached = this.#cache.get(hostname);
     const now = performance.now();
-    if (known === undefined) return this.#lookUp(hostname, holder);
-    if (known.failure !== null && now < known.failedUntil) throw known.failure;
-    if (now >= known.staleUntil) return this.#lookUp(hostname, holder);
-    if (now >= known.freshUntil) this.prepare(hostname, holder);
-    return known.addresses;
+    if (cached === undefined) return this.#lookUp(hostname, holder);
+    if (cached.failure !== null && now < cached.failedUntil) throw cached.failure;
+    if (now >= cached.staleUntil) return this.#lookUp(hostname, holder);
+    if (now >= cached.freshUntil) this.prepare(hostname, holder);
+    return cached.addresses;
   }
 
-  /** What is known without asking: `null` if nothing is. */
+  /** The cached addresses; `null` if there are none. */
   peek(hostname: string): readonly LookupAddress[] | null {
     const local = this.#local.addressesOf(hostname);
     if (local !== null) return local;
-    const known = this.#known.get(hostname);
-    return known === undefined || performance.now() >= known.staleUntil ? null : known.addresses;
+    const cached = this.#cache.get(hostname);
+    return cached === undefined || performance.now() >= cached.staleUntil ? null : cached.addresses;
   }
 
-  /** Whether `resolve` would answer at once, be it with a failure. */
+  /** Whether `resolve` would settle at once, even if with a failure. */
   isSettled(hostname: string): boolean {
     if (isIP(hostname) !== 0 || this.peek(hostname) !== null) return true;
-    const known = this.#known.get(hostname);
-    return known !== undefined && known.failure !== null && performance.now() < known.failedUntil;
+    const cached = this.#cache.get(hostname);
+    return cached !== undefined && cached.failure !== null && performance.now() < cached.failedUntil;
   }
 
-  /** Whether the name has resolved lately, and not failed since. Literal addresses always do. */
+  /** Whether the name has resolved recently and not failed since. Literal addresses are always trusted. */
   isTrusted(hostname: string): boolean {
     if (isIP(hostname) !== 0 || this.#local.addressesOf(hostname) !== null) return true;
-    return performance.now() < (this.#known.get(hostname)?.trustedUntil ?? 0);
+    return performance.now() < (this.#cache.get(hostname)?.trustedUntil ?? 0);
   }
 
-  /** Asks for the name, so that it is known when it is needed. Whether it resolves is for those to hear who need it. */
+  /** Starts a lookup, so that the name is cached when it is needed. A failure is reported to the caller of `resolve`. */
   prepare(hostname: string, holder: string): void {
     this.#lookUp(hostname, holder).catch(() => undefined);
   }
 
-  /** For sockets, where whom to connect to is not a customer's choice: nothing is checked. */
+  /** For sockets to hosts that no customer chooses: the addresses are not checked. */
   lookupFor(holder: string): LookupFunction {
     return lookupBy(async (hostname) => this.resolve(hostname, holder));
   }
 
-  /** Cuts off what is under way. */
+  /** Aborts all running lookups. */
   close(): void {
     this.#closing.abort(new Error('Usher is stopping'));
   }
@@ -145,10 +145,10 @@ export class NameResolver {
     return lookup.promise;
   }
 
-  /** Waits in the queue of each holder who asks for it, and is made when the first of them has its turn. */
+  /** Creates a lookup that waits in the queue of each holder and starts when the first of them has its turn. */
   #begin(hostname: string): Lookup {
     const { promise, resolve, reject } = Promise.withResolvers<readonly LookupAddress[]>();
-    // Callers that wait for the lookup get its failure; there may be none.
+    // Callers get the failure; without callers it must not become an unhandled rejection.
     promise.catch(() => undefined);
     let isStarted = false;
     const lookup: Lookup = {
@@ -159,10 +159,10 @@ export class NameResolver {
         isStarted = true;
         const startedAt = performance.now();
         try {
-          const found = await this.#ask(hostname);
-          resolve(this.#keep(hostname, found, performance.now() - startedAt < slowMs));
+          const found = await this.#query(hostname);
+          resolve(this.#cacheAddresses(hostname, found, performance.now() - startedAt < slowMs));
         } catch (error) {
-          reject(this.#keepFailure(hostname, error));
+          reject(this.#cacheFailure(hostname, error));
         } finally {
           this.#lookups.delete(hostname);
         }
@@ -172,16 +172,20 @@ export class NameResolver {
     return lookup;
   }
 
-  async #ask(hostname: string): Promise<FoundAddresses> {
+  async #query(hostname: string): Promise<FoundAddresses> {
     const candidates = this.#local.candidates(hostname);
     return lookUpName({ hostname, candidates, servers: this.#servers, signal: this.#closing.signal });
   }
 
-  #keep(hostname: string, { addresses, ttlSec }: FoundAddresses, isTrusted: boolean): readonly LookupAddress[] {
+  #cacheAddresses(
+    hostname: string,
+    { addresses, ttlSec }: FoundAddresses,
+    isTrusted: boolean,
+  ): readonly LookupAddress[] {
     const now = performance.now();
     const freshUntil = now + Math.min(Math.max(ttlSec * 1_000, shortestKeepMs), longestKeepMs);
-    this.#known.delete(hostname);
-    this.#known.set(hostname, {
+    this.#cache.delete(hostname);
+    this.#cache.set(hostname, {
       addresses,
       freshUntil,
       staleUntil: freshUntil + staleMs,
@@ -193,16 +197,16 @@ export class NameResolver {
     return addresses;
   }
 
-  #keepFailure(hostname: string, error: unknown): unknown {
+  #cacheFailure(hostname: string, error: unknown): unknown {
     const now = performance.now();
     if (!(error instanceof NameUnresolved) || this.#closing.signal.aborted) return error;
-    const known = this.#known.get(hostname);
-    // Servers that say nothing take nothing back.
-    if (known !== undefined && !error.isAbsent && now < known.staleUntil) return error;
-    const failures = (known?.failures ?? 0) + 1;
+    const cached = this.#cache.get(hostname);
+    // A time-out does not invalidate cached addresses.
+    if (cached !== undefined && !error.isAbsent && now < cached.staleUntil) return error;
+    const failures = (cached?.failures ?? 0) + 1;
     const pauseMs = Math.min(firstFailureMs * 2 ** (failures - 1), longestFailureMs);
-    this.#known.delete(hostname);
-    this.#known.set(hostname, {
+    this.#cache.delete(hostname);
+    this.#cache.set(hostname, {
       addresses: [],
       freshUntil: 0,
       staleUntil: 0,
@@ -215,7 +219,7 @@ export class NameResolver {
   }
 }
 
-/** In the form that sockets take. */
+/** Adapts a resolver to the `lookup` option of sockets. */
 export function lookupBy(resolve: (hostname: string) => Promise<readonly LookupAddress[]>): LookupFunction {
   return (hostname, { all }, answer) => {
     resolve(hostname).then(

@@ -3,7 +3,7 @@ import { accountOf } from '../../identity/access.ts';
 import { invalid } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
 import { instantOf } from '../../platform/instant.ts';
-import { cursorQuery, nextPage, pageAfter, readPlace } from '../../platform/paging.ts';
+import { cursorQuery, nextPage, pageAfter, readSequenceCursor } from '../../platform/paging.ts';
 import { list, mediumList, nullable, output, timestamp, uuid } from '../../platform/schema.ts';
 import { listIntervals } from './intervals-store.ts';
 
@@ -48,7 +48,7 @@ recorded. Time offline is in no interval.`,
       if (from > to || to.getTime() - from.getTime() > longestMs)
         throw invalid([{ attribute: '/to', detail: 'must not be before from, nor more than 31 days after it' }]);
       const accountId = accountOf(request);
-      const after = readPlace(cursor)?.seq ?? 0;
+      const after = readSequenceCursor(cursor)?.seq ?? 0;
       const filter = { accountId, siteIds, operatorIds, from, to, after, limit: perPage + 1 };
       const found = await listIntervals(request.sql, filter);
       const page = found.slice(0, perPage);

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { accountOf } from '../../identity/access.ts';
-import { cursorQuery, pageAfter, readPlace } from '../../platform/paging.ts';
+import { cursorQuery, pageAfter, readSequenceCursor } from '../../platform/paging.ts';
 import { list, uuid } from '../../platform/schema.ts';
 import type { Ticket } from '../board/structures/state.ts';
 import type { Turns } from '../turns.ts';
@@ -22,7 +22,7 @@ export async function readActiveTickets(
   { turns, kind }: Source,
 ): Promise<{ readonly tickets: TicketOutput[]; readonly next_page: string | null }> {
   const accountId = accountOf(request);
-  const after = readPlace(cursor);
+  const after = readSequenceCursor(cursor);
   const found = await activeTickets(request.sql, { accountId, kind, siteIds, after, limit: perPage + 1 });
   const page = found.slice(0, perPage);
   const last = page.at(-1);

@@ -1,6 +1,6 @@
 import type { Sql } from '../../platform/database.ts';
 import type { AccountId, QueueId, SiteId, TicketId } from '../../platform/ids.ts';
-import type { Place } from '../../platform/paging.ts';
+import type { SequenceCursor } from '../../platform/paging.ts';
 import type { Ticket } from '../board/structures/state.ts';
 import type { TicketRow } from './ticket.ts';
 
@@ -54,7 +54,7 @@ interface Waiting {
   readonly accountId: AccountId;
   readonly kind: Ticket['kind'];
   readonly siteIds: readonly SiteId[];
-  readonly after: Place | null;
+  readonly after: SequenceCursor | null;
   readonly limit: number;
 }
 

@@ -6,7 +6,7 @@ import { recordChange } from '../../identity/audit/audit.ts';
 import { notFound } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
 import { instantOf } from '../../platform/instant.ts';
-import { cursorQuery, nextPage, pageAfter, readPlace } from '../../platform/paging.ts';
+import { cursorQuery, nextPage, pageAfter, readSequenceCursor } from '../../platform/paging.ts';
 import { oneOf, timestamp, uuid } from '../../platform/schema.ts';
 import { coveredWebhook, type CoveredWebhook } from '../coverage.ts';
 import { deliveryDetails, deliveryOutput, deliveryStates, type DeliveryId } from './delivery.ts';
@@ -103,7 +103,7 @@ function listRoute(app: App): void {
     async (request) => {
       const { state = null, event_type: eventType = null, since, until, cursor, per_page: perPage } = request.query;
       const matching = request.query.matching_id ?? null;
-      const after = readPlace(cursor);
+      const after = readSequenceCursor(cursor);
       const span = {
         since: since === undefined ? null : instantOf(since, '/since'),
         until: until === undefined ? null : instantOf(until, '/until'),

@@ -2,7 +2,7 @@ import type { WebhookId } from '../../events/attach-webhooks.ts';
 import type { DestinationId } from '../../events/destination.ts';
 import type { Piece, Sql } from '../../platform/database.ts';
 import type { AccountId, SiteId } from '../../platform/ids.ts';
-import type { Place } from '../../platform/paging.ts';
+import type { SequenceCursor } from '../../platform/paging.ts';
 import {
   clocksApartMs,
   madeAt,
@@ -28,7 +28,7 @@ interface DeliveryList {
   readonly until: Date | null;
   /** Where their events happened; `null`: anywhere. */
   readonly siteIds: readonly SiteId[] | null;
-  readonly after: Place | null;
+  readonly after: SequenceCursor | null;
   readonly limit: number;
 }
 

@@ -1,5 +1,5 @@
 import type { Piece, Sql } from '../../platform/database.ts';
-import type { Place } from '../../platform/paging.ts';
+import type { SequenceCursor } from '../../platform/paging.ts';
 
 /** So many rows of a source are looked at in one walk, whatever is wanted of them: each walk takes a bounded time. */
 export const mostLookedAt = 10_000;
@@ -22,7 +22,7 @@ interface Walk {
 export interface Walked<Row> {
   readonly rows: readonly Row[];
   /** Where the next walk goes on; `null`: there is nothing further. */
-  readonly next: Place | null;
+  readonly next: SequenceCursor | null;
 }
 
 /**
@@ -82,7 +82,7 @@ export async function walk<Row extends { readonly event_seq: number; readonly id
   return { rows, next: isFull ? { seq: last.event_seq, id: last.id } : edge };
 }
 
-function isBehind(row: { event_seq: number; id: string }, edge: Place, direction: Walk['direction']): boolean {
+function isBehind(row: { event_seq: number; id: string }, edge: SequenceCursor, direction: Walk['direction']): boolean {
   // As PostgreSQL has them: by bytes, which their text in lower case is in the order of.
   const isLater = row.event_seq > edge.seq || (row.event_seq === edge.seq && row.id > edge.id);
   const isSame = row.event_seq === edge.seq && row.id === edge.id;

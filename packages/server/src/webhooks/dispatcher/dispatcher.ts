@@ -1,6 +1,6 @@
 import type { WebhookId } from '../../events/attach-webhooks.ts';
 import type { Hints } from '../../events/hints.ts';
-import type { ChangeFeed } from '../../platform/change-feed.ts';
+import type { RowChanges } from '../../platform/row-changes.ts';
 import type { ClockWatch } from '../../platform/clock-watch.ts';
 import { isDatabaseUnavailable, type Sql } from '../../platform/database.ts';
 import type { DatabaseSession } from '../../platform/database-session.ts';
@@ -38,7 +38,7 @@ const pauseMs = 250;
 export interface DispatcherParts {
   readonly sql: Sql;
   readonly hints: Hints;
-  readonly feed: ChangeFeed;
+  readonly rowChanges: RowChanges;
   readonly session: DatabaseSession;
   readonly clock: ClockWatch;
   readonly book: WebhookBook;
@@ -109,8 +109,8 @@ export class Dispatcher {
       complain: (error, what) => this.#complain(error, what),
     });
     parts.hints.on((accountId, where) => this.#onHint(accountId, where));
-    parts.feed.on('webhooks', (id) => this.#onWebhookChanged(id as WebhookId));
-    parts.feed.onReset(() => this.#onWebhookChanged(null));
+    parts.rowChanges.on('webhooks', (id) => this.#onWebhookChanged(id as WebhookId));
+    parts.rowChanges.onReset(() => this.#onWebhookChanged(null));
     // A lease by a session that was lost is anybody's, until it is renewed by the session that there is now.
     parts.session.onOpened(() => void this.#renew());
     // The times of our own leases are by the old clock, and delayed deliveries are due at other times.

@@ -3,7 +3,7 @@ import type { WebhookId } from '../../events/attach-webhooks.ts';
 import type { DestinationId } from '../../events/destination.ts';
 import { purposeOfCredentials, purposeOfSecret, secretBytes } from '../channels/webhook-secret.ts';
 import type { Sealer } from '../../identity/sealer.ts';
-import type { ChangeFeed } from '../../platform/change-feed.ts';
+import type { RowChanges } from '../../platform/row-changes.ts';
 import type { Sql } from '../../platform/database.ts';
 import { RowCache } from '../../platform/row-cache.ts';
 import type { Channel, Send, SigningKeys, WebhookSource } from '../channels/channel.ts';
@@ -47,7 +47,7 @@ interface WebhookRow {
 interface BookParts {
   readonly sql: Sql;
   readonly sealer: Sealer;
-  readonly feed: ChangeFeed;
+  readonly changes: RowChanges;
   readonly channels: OpenChannels;
 }
 
@@ -60,7 +60,7 @@ export class WebhookBook {
 
   constructor(parts: BookParts) {
     this.#cache = new RowCache({
-      feed: parts.feed,
+      changes: parts.changes,
       tables: ['webhooks'],
       load: async (id) => load(parts, id),
       limit: most,

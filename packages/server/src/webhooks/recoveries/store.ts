@@ -2,7 +2,7 @@ import type { WebhookId } from '../../events/attach-webhooks.ts';
 import { piece, type Sql } from '../../platform/database.ts';
 import { hasCome } from '../../platform/due-time.ts';
 import type { AccountId } from '../../platform/ids.ts';
-import type { Cursor, Place } from '../../platform/paging.ts';
+import type { Cursor, SequenceCursor } from '../../platform/paging.ts';
 import type { DeliveryId } from '../deliveries/delivery.ts';
 import { isStillHeard } from '../deliveries/put-back.ts';
 import { earliest } from '../deliveries/store.ts';
@@ -88,7 +88,7 @@ export async function returnRecovery(sql: Sql, { id, epoch }: TakenRecovery): Pr
 interface Progress {
   readonly since: Date;
   readonly until: Date | null;
-  readonly after: Place;
+  readonly after: SequenceCursor;
 }
 
 /** How far it has come, held until the transaction ends; `null`: another has it now, or it has ended. */
@@ -107,7 +107,11 @@ export async function holdRecovery(sql: Sql, { id, epoch }: TakenRecovery): Prom
 export async function moveRecovery(
   sql: Sql,
   { id }: TakenRecovery,
-  { next, recovered, leaseSec }: { readonly next: Place; readonly recovered: number; readonly leaseSec: number },
+  {
+    next,
+    recovered,
+    leaseSec,
+  }: { readonly next: SequenceCursor; readonly recovered: number; readonly leaseSec: number },
 ): Promise<void> {
   await sql`
     UPDATE webhook_recoveries

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import type { ChangeFeed } from '../../../platform/change-feed.ts';
+import type { RowChanges } from '../../../platform/row-changes.ts';
 import { inTransaction, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { App } from '../../../platform/http.ts';
@@ -26,9 +26,9 @@ const mostKept = 100;
 /** A removed picture may be seen for so long by browsers that have it already. */
 const keptSeconds = 3_600;
 
-export function pictureRoutes(app: App, lookups: Sql, feed: ChangeFeed): void {
+export function pictureRoutes(app: App, lookups: Sql, changes: RowChanges): void {
   const pictures = new RowCache<Picture | null>({
-    feed,
+    changes,
     tables: ['operator_pictures'],
     limit: mostKept,
     load: async (id) => findPicture(lookups, id),

@@ -3,20 +3,20 @@ import { StartError } from './errors.ts';
 
 const mebibyte = 1024 * 1024;
 /**
- * With less than this the disk counts as full, and nothing more is written to it. PostgreSQL ends if it cannot extend its log,
- * which grows by 16 MiB at a time; what is under way when the disk is found full, vacuuming and a restart need the rest.
+ * With less free space than this the disk counts as full, and writes stop. PostgreSQL crashes if it cannot extend its WAL, which
+ * grows by 16 MiB at a time; running transactions, vacuum and a restart need the rest.
  */
 const leastFreeBytes = 128 * mebibyte;
-/** Writes go on once there is as much as this: a little more, or each of them could be the one that stops all again. */
+/** Writes resume at this size. It is larger than `leastFreeBytes`, so that the switch does not flap. */
 const enoughFreeBytes = 160 * mebibyte;
-const lookMs = 500;
+const pollMs = 500;
 
-/** Whether there is room to write. */
+/** Whether the disk has space for writes. */
 export interface DiskSpace {
   readonly isFull: boolean;
 }
 
-/** How much is free where the data directory is, for users that are not root. */
+/** The free space on the disk of `path` for users other than root. */
 async function freeBytesAt(path: string): Promise<number> {
   const { bavail, bsize } = await statfs(path);
   return bavail * bsize;
@@ -25,30 +25,30 @@ async function freeBytesAt(path: string): Promise<number> {
 type Measure = (path: string) => Promise<number>;
 
 /** Watches the disk of the embedded database and of uploaded files. */
-export class DiskRoom implements DiskSpace {
+export class DiskWatch implements DiskSpace {
   readonly #path: string;
   readonly #measure: Measure;
   readonly #timer: NodeJS.Timeout;
   #isFull = false;
   #onChange: () => void = () => undefined;
 
-  /** The directory must be there. */
+  /** The directory must exist. */
   constructor(path: string, measure: Measure = freeBytesAt) {
     this.#path = path;
     this.#measure = measure;
-    this.#timer = setInterval(() => void this.look(), lookMs).unref();
+    this.#timer = setInterval(() => void this.check(), pollMs).unref();
   }
 
   get isFull(): boolean {
     return this.#isFull;
   }
 
-  /** Calls `changed` as soon as the disk is found full, or found to have room again. */
+  /** Calls `changed` as soon as the disk becomes full or has space again. */
   onChange(changed: () => void): void {
     this.#onChange = changed;
   }
 
-  async look(): Promise<void> {
+  async check(): Promise<void> {
     try {
       const free = await this.#measure(this.#path);
       const isFull = free < (this.#isFull ? enoughFreeBytes : leastFreeBytes);
@@ -65,12 +65,12 @@ export class DiskRoom implements DiskSpace {
   }
 }
 
-/** A database on a full disk could not even be brought up to date. */
+/** Refuses to start on a full disk, where not even the migrations could run. */
 export async function refuseFullDisk(dataDir: string): Promise<void> {
   const free = await freeBytesAt(dataDir);
   if (free >= leastFreeBytes) return;
   throw new StartError(
-    `The disk of ${dataDir} has ${Math.floor(free / mebibyte)} MiB left, and the embedded database needs ${leastFreeBytes / mebibyte}. ` +
-      'Make room on it, or set USHER_DATA_DIR to a directory on another disk.',
+    `The disk of ${dataDir} has ${Math.floor(free / mebibyte)} MiB left, and the embedded database needs ${leastFreeBytes / mebibyte} MiB. ` +
+      'Free space on it, or set USHER_DATA_DIR to a directory on another disk.',
   );
 }

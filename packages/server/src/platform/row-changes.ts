@@ -4,24 +4,24 @@ import { connect } from './database.ts';
 import { pools } from './pools.ts';
 
 /**
- * Tells this process which rows changed, whichever process changed them, so that it may answer from memory.
+ * Notifies this process of changed rows, whichever process changed them, so that the process may answer from memory.
  *
- * Triggers (`tell_change` in the migrations) send `table:id` on the channel when the change commits. The feed is either
+ * Triggers (`tell_change` in the migrations) send `table:id` with NOTIFY when the change commits. The channel is either
  *
- *   live   it listens, and the last heartbeat was answered: whatever commits now is heard of within milliseconds;
- *   deaf   it has lost its connection, or cannot tell. Nobody may trust what they hold; everything is forgotten
- *          before it turns live again.
+ *   live   it listens, and the last heartbeat was answered: a change arrives within milliseconds of its commit;
+ *   deaf   its connection is lost, or a heartbeat was not answered. No cached row may be used. Every cache is cleared
+ *          before the channel becomes live again.
  *
- * So the longest time a process can act on an old row is `deafAfterMs`, and only while its connection is failing without
- * saying so. In the process that made the change `settled()` makes it zero.
+ * A process can therefore act on an outdated row for `deafAfterMs` at most, and only while its connection fails silently.
+ * In the process that made the change, `settled()` reduces that time to zero.
  */
-export interface ChangeFeed {
+export interface RowChanges {
   readonly live: boolean;
-  /** Calls `heard` with the id of each changed row of `table`. */
-  on(table: string, heard: (id: string) => void): void;
-  /** Calls `forget` whenever changes may have been missed. */
-  onReset(forget: () => void): void;
-  /** Resolves once everything that had committed before the call has been heard. */
+  /** Calls `onChange` with the id of each changed row of `table`. */
+  on(table: string, onChange: (id: string) => void): void;
+  /** Calls `clear` whenever changes may have been missed. */
+  onReset(clear: () => void): void;
+  /** Resolves once every change that had committed before the call has been received. */
   settled(): Promise<void>;
   close(): Promise<void>;
 }
@@ -31,34 +31,34 @@ const changeChannel = 'usher_changes';
 const heartbeatMs = 1_000;
 const deafAfterMs = 3_000;
 
-/** A connection that has fallen silent is replaced as soon as the feed is deaf. */
+/** A connection that no longer responds is replaced as soon as the channel is deaf. */
 const listeningOptions = {
   ...pools.changes,
   connect_timeout: deafAfterMs / 1000,
   statementDeadlineMs: deafAfterMs,
 };
 
-export async function openChangeFeed(address: DatabaseAddress): Promise<ChangeFeed> {
+export async function openRowChanges(address: DatabaseAddress): Promise<RowChanges> {
   const listeners = new Map<string, ((id: string) => void)[]>();
   const resets: (() => void)[] = [];
   let live = false;
   let closed = false;
 
-  const hear = (channel: string, payload: string): void => {
+  const receive = (channel: string, payload: string): void => {
     if (channel !== changeChannel) return;
     const colon = payload.indexOf(':');
-    for (const heard of listeners.get(payload.slice(0, colon)) ?? []) heard(payload.slice(colon + 1));
+    for (const onChange of listeners.get(payload.slice(0, colon)) ?? []) onChange(payload.slice(colon + 1));
   };
   const goDeaf = (): void => {
     live = false;
   };
-  // `onnotify` is postgres.js's own hook for this, missing from its types; `sql.listen` would hide a lost connection.
-  const hooks = { onnotify: hear, onclose: goDeaf };
+  // `onnotify` is an option of postgres.js that its types lack; `sql.listen` would hide a lost connection.
+  const hooks = { onnotify: receive, onclose: goDeaf };
   const client = connect(address, { ...listeningOptions, ...hooks });
 
   const listen = async (): Promise<void> => {
     await client`LISTEN ${client(changeChannel)}`;
-    for (const forget of resets) forget();
+    for (const clear of resets) clear();
     live = true;
   };
   const beat = async (): Promise<void> => {
@@ -85,14 +85,14 @@ export async function openChangeFeed(address: DatabaseAddress): Promise<ChangeFe
     get live() {
       return live;
     },
-    on(table, heard) {
-      listeners.set(table, [...(listeners.get(table) ?? []), heard]);
+    on(table, onChange) {
+      listeners.set(table, [...(listeners.get(table) ?? []), onChange]);
     },
-    onReset(forget) {
-      resets.push(forget);
+    onReset(clear) {
+      resets.push(clear);
     },
     async settled() {
-      // PostgreSQL hands over pending notifications before it says it is ready again.
+      // PostgreSQL sends pending notifications before it reports that it is ready for the next query.
       if (!live) return;
       await Promise.race([client`SELECT`.catch(goDeaf), setTimeoutPromise(deafAfterMs, undefined, { ref: false })]);
     },
