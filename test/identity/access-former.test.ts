@@ -36,7 +36,7 @@ function expected(access: Access, state: State): 'allowed' | 401 | 403 | 404 | n
   if (access.operator === undefined) return 403;
   if (access.site === 'none') return null;
   // Who is super_manager nowhere is told so before anything is looked for.
-  if (access.rule?.startsWith('every site heard') === true) return 403;
+  if (access.rule?.startsWith('every webhook site') === true) return 403;
   if (access.site !== 'anywhere') return 404;
   return state === 'moved' && atLeast('operator', access.operator) ? 'allowed' : 403;
 }

@@ -55,8 +55,8 @@ function promised({ rule, least }: Ruled, role: Role): 'allowed' | 'refused' {
     case 'every site':
     case 'every site, own availability':
     case 'self or every site':
-    case 'every site heard':
-    case 'every site heard, or registrar':
+    case 'every webhook site':
+    case 'every webhook site, or registrar':
       return 'refused';
   }
 }
@@ -130,7 +130,7 @@ test('a token for some sites is refused where the route says that it is', async 
     const targets = await makeTargets(cast, route, 'super_manager');
     const { path, query, body, headers } = await validRequest(cast, route, { kind: 'super_manager', targets });
     const answer = await call(server, `${route.method} ${path}${query}`, { token, body, headers });
-    assert.match(expectStatus(answer, 403).body.detail, /some sites only/, route.url);
+    assert.match(expectStatus(answer, 403).body.detail, /limited to some sites/, route.url);
   }
 });
 
@@ -156,13 +156,13 @@ test('the reference says who may as the routes declare it', async () => {
     ],
     [
       'Who: the operator who takes part, with a role on the site; the visitor',
-      'Who: an operator with a role on the site who takes or took part, or has the visitor now; manager on the site; the visitor',
+      'Who: an operator with a role on the site who takes part, took part or serves the visitor now; manager on the site; the visitor',
       'Who: super_manager on every site of the operator',
-      'Who: the operator itself; super_manager on every site of the operator. Not with a token that was obtained for some sites only',
-      'Who: super_manager on every site that the webhook hears of',
-      'Who: super_manager on every site that the webhook hears of; the operator who registered it, with any role',
-      'Who: operator on every site that is asked for; the visitor',
-      'Anyone who shows an API key',
+      'Who: the operator themselves; super_manager on every site of the operator. Not with a token that is limited to some sites',
+      'Who: super_manager on every site of the webhook',
+      'Who: super_manager on every site of the webhook; the operator who registered it, with any role',
+      'Who: operator on every requested site; the visitor',
+      'Anyone who presents an API key',
       'Anyone',
     ],
   );

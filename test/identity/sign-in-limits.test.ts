@@ -128,7 +128,7 @@ test('guessing from many addresses has a ceiling, which does not lock out a brow
     assert.deepEqual(await guessFromEverywhere(limited, `${randomUUID()}@test`, { times: 6 }), statuses);
     assert.deepEqual(await guessFromEverywhere(limited, email, { times: 6 }), statuses);
     const anew = await attempt(limited, { email, password, from: '203.0.113.1' });
-    assert.match(expectStatus(anew, 429).body.detail, /browser that you have signed in with before.*Go on in \d+ s/);
+    assert.match(expectStatus(anew, 429).body.detail, /browser that you have used before.*try again in \d+ s/);
     const known = { email, password, from: '203.0.113.1', cookie };
     const next = secretOf(await attempt(limited, known));
     // Each signing in gives it another secret: one that was copied is worth nothing afterwards.

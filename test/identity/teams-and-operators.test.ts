@@ -153,7 +153,7 @@ test('assignments name sites and teams that are there, every violation at once',
   };
   const answer = expectStatus(await call(server, 'POST /operators', { token, body }), 422);
   assert.deepEqual(answer.body.details, [
-    { attribute: '/assignments/0/site_id', detail: 'is not a site that this token can see' },
+    { attribute: '/assignments/0/site_id', detail: 'is not a site that this token reaches' },
     { attribute: '/assignments/1/team_ids/0', detail: 'is not a team of the site' },
     { attribute: '/assignments/2/site_id', detail: 'is assigned twice' },
   ]);
