@@ -20,7 +20,7 @@ export type Access =
       readonly site: SiteSource;
       /** With `resource` and `anywhere`: the rule for operators, if it is more than a role on one site. */
       readonly rule?: OperatorRule;
-      /** Refuses tokens that are limited to some sites, because the effect goes beyond them: a new key acts as the operator everywhere. */
+      /** Refuses tokens that are limited to some sites, because the effect, such as a new API key, is not limited to them. */
       readonly wholeToken?: true;
     };
 

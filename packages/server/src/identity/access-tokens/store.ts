@@ -21,7 +21,7 @@ interface NewAccessToken {
   readonly expiresAt: Date | null;
 }
 
-/** Returns `null` if the operator has the maximum number of tokens. Call it in a transaction: the row lock makes the count exact. */
+/** Returns `null` if the operator has `maxAccessTokens`. Call it in a transaction: the row lock makes the count exact. */
 export async function insertAccessToken(sql: Sql, token: NewAccessToken): Promise<AccessTokenRow | null> {
   const { id, accountId, operatorId, name, digest, expiresAt } = token;
   await sql`SELECT 1 FROM operators WHERE id = ${operatorId} FOR NO KEY UPDATE`;

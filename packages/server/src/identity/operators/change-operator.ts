@@ -189,7 +189,7 @@ async function write(pool: Sql, run: (sql: Sql) => Promise<OperatorRow>): Promis
       });
     }
     if (constraint?.startsWith('operator_teams_') === true) {
-      throw invalid([{ attribute: '/assignments', detail: 'contain a team that has just been deleted' }]);
+      throw invalid([{ attribute: '/assignments', detail: 'contains a team that has just been deleted' }]);
     }
     throw error;
   }

@@ -195,7 +195,7 @@ export async function setPresence(sql: Sql, id: OperatorId, presence: Presence):
      WHERE id = ${id}`;
 }
 
-/** Those of the sites that would have no enabled super_manager without operator `id`. Locks the sites, so that the result stays true. */
+/** The sites that would have no enabled super_manager without operator `id`. Locks the sites, so that this stays true. */
 export async function sitesWithoutSuperManager(sql: Sql, id: OperatorId, sites: readonly SiteId[]): Promise<SiteId[]> {
   if (sites.length === 0) return [];
   await sql`SELECT 1 FROM sites WHERE id = ANY(${[...sites]}::uuid[]) ORDER BY id FOR NO KEY UPDATE`;

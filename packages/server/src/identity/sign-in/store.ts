@@ -2,7 +2,7 @@ import type { Sql } from '../../platform/database.ts';
 import { deleteAccessToken, type AccessTokenRow } from '../access-tokens/store.ts';
 import type { OperatorCaller } from '../caller.ts';
 
-/** Revokes the token of the request. Returns the row of a deleted access token; `null` for other tokens or if it is gone already. */
+/** Revokes the caller's token. Returns the deleted access token; `null` for a signed token, or if it was deleted before. */
 export async function revokeToken(
   sql: Sql,
   { accountId, operatorId, token }: OperatorCaller,

@@ -186,7 +186,7 @@ function ownRoutes(app: App): void {
       config: { access: { visitor: true, site: 'resource' }, settles: true, audit: 'no operator' },
       schema: {
         tags,
-        summary: 'Move to another site of the account',
+        summary: 'Move a visitor to another site of the account',
         params: visitorParams,
         body: visitorMove,
         response: { 200: visitorOutput },

@@ -86,7 +86,7 @@ export const visitorPresence = body({ expires_in_sec: Type.Integer({ minimum: 1,
 export const visitorToken = output('VisitorToken', {
   id: uuid<'visitor'>(),
   access_token: Type.String(),
-  expires_in: Type.Integer({ description: 'Seconds the token is valid for' }),
+  expires_in: Type.Integer({ description: 'Lifetime of the token in seconds' }),
 });
 
 export type VisitorUpdate = Type.Static<typeof visitorUpdate>;

@@ -49,7 +49,7 @@ export async function isKnownDevice(sql: Sql, secret: string, email: string): Pr
   return row !== undefined;
 }
 
-/** Called when the password changes, the operator signs out everywhere, or the operator is disabled. */
+/** Called when the password changes, when the operator signs out everywhere and when they are disabled. */
 export async function forgetDevices(sql: Sql, operatorId: OperatorId): Promise<void> {
   await sql`DELETE FROM known_devices WHERE operator_id = ${operatorId}`;
 }
