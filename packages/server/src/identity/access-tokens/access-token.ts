@@ -46,7 +46,7 @@ export function composeAccessToken(id: string, secret: string): string {
   return `${prefix}${id}.${secret}`;
 }
 
-/** Tells an access token from a signed token, which never begins with the prefix. */
+/** Whether the text is an access token and not a signed token, which never begins with the prefix. */
 export function isAccessToken(text: string): boolean {
   return text.startsWith(prefix);
 }

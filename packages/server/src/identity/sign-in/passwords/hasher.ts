@@ -4,7 +4,7 @@ import { normalizePassword } from './password.ts';
 
 /** Node has four threads for hashing and files: two remain for other work. This also limits memory to that of two checks. */
 const maxConcurrent = 2;
-/** About three seconds of work. Nobody waits longer than that. */
+/** About three seconds of work. Further requests are refused, because people would not wait longer. */
 const maxWaiting = 20;
 const retrySeconds = '5';
 
