@@ -389,7 +389,7 @@ test('usher events reads several pages and refuses invalid options', async (t) =
   const cases: [string[], RegExp][] = [
     [
       by({ key: { id, secret } }),
-      /^usher: This needs the role super_manager on at least one site\. Use the API key of /,
+      /^usher: This request needs the role super_manager on at least one site\. Use the API key of /,
     ],
     [[...by(own), '--limit', '0'], /^usher: --limit must be a whole number from 1 to 10000, not "0"\.$/],
     [[...by(own), '--engagement', '7'], /^usher: --engagement must be an id such as /],

@@ -11,16 +11,16 @@ import { call, startTestServer, type Json } from '../support/server.ts';
 import { hasSucceeded, validRequest } from '../support/valid-requests.ts';
 import { expectStatus, makeAccount, makeOperator } from '../support/world.ts';
 
-/** Other forms of a request have everything of the operation that they stand for. */
+/** An alias of a request behaves exactly like the operation it stands for. */
 const cast = await forThisFile(openCast());
 
 function smsFields(site_id: string): Json {
   return { site_id, from_number: newNumber(), to_number: newNumber(), message: 'Hi' };
 }
 
-const askers: readonly CallerKind[] = ['nobody', 'visitor', 'operator', 'super_manager', 'stranger'];
+const callerKinds: readonly CallerKind[] = ['nobody', 'visitor', 'operator', 'super_manager', 'stranger'];
 
-test('every alias has the rights of the operation that it stands for', async (t) => {
+test('every alias has the permissions of its operation', async (t) => {
   assert.ok(aliases.length > 1);
   for (const { from, to } of aliases) {
     await t.test(from, async () => {
@@ -28,8 +28,8 @@ test('every alias has the rights of the operation that it stands for', async (t)
       const route = cast.server.app.declaredAccess.find((each) => each.method === method && each.url === url);
       assert.ok(route !== undefined, `${to} is an operation`);
       const isOwn = cast.server.app.declaredAccess.some((each) => `${each.method} ${each.url}` === from);
-      assert.ok(!isOwn, `${from} is no operation of its own`);
-      for (const kind of askers) {
+      assert.ok(!isOwn, `${from} is not an operation itself`);
+      for (const kind of callerKinds) {
         const targets = await makeTargets(cast, route, kind);
         const { query, token, body, headers } = await validRequest(cast, route, { kind, targets });
         const path = from.replaceAll(/:(\w+)/g, (_, id: string) => targets.ids[id] ?? 'unknown');
@@ -41,7 +41,7 @@ test('every alias has the rights of the operation that it stands for', async (t)
   }
 });
 
-test('an alias has the validation, audit and log of its operation', async () => {
+test('an alias is validated, audited and logged as its operation', async () => {
   const { server, account } = cast;
   const { id: operatorId } = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
   const token = account.admin;
@@ -71,42 +71,42 @@ test('an alias and its operation share one rate limit', async () => {
     const ask = async (method: string): Promise<number> =>
       (await call(server, `${method} /operators/${adminId}`, { token, body: {} })).status;
     const statuses = [await ask('POST'), await ask('PATCH'), await ask('POST'), await ask('POST'), await ask('PATCH')];
-    // The first of four was used to find out who the administrator is.
+    // `makeAccount` has used the first of the four requests.
     assert.deepEqual(statuses, [200, 200, 200, 429, 429]);
   } finally {
     await server[Symbol.asyncDispose]();
   }
 });
 
-test('an Idempotency-Key is the same under an alias and under its operation', async () => {
+test('an alias and its operation share Idempotency-Keys', async () => {
   const { account } = cast;
-  const asked = { token: account.admin, body: smsFields(account.siteId), headers: { 'idempotency-key': 'one-sms' } };
-  const first = expectStatus(await call(cast.server, 'POST /router/outbound_sms', asked), 201);
-  const again = expectStatus(await call(cast.server, 'POST /outbound_sms', asked), 201);
+  const request = { token: account.admin, body: smsFields(account.siteId), headers: { 'idempotency-key': 'one-sms' } };
+  const first = expectStatus(await call(cast.server, 'POST /router/outbound_sms', request), 201);
+  const again = expectStatus(await call(cast.server, 'POST /outbound_sms', request), 201);
   assert.equal(again.headers.get('idempotency-replayed'), 'true');
   assert.equal(again.body.id, first.body.id);
 });
 
-test('what is stored of an idempotent request does not help to guess a password in it', async () => {
+test('the stored hash of an idempotent request does not help to guess a password in it', async () => {
   const password = 'seven purple kettles';
   const body = { name: 'Cleo', email: 'cleo@shop.example', password, password_confirmation: password };
-  const asked = { token: cast.account.admin, body };
+  const request = { token: cast.account.admin, body };
   const headers = { 'idempotency-key': 'a-key-that-nobody-knows' };
-  const first = expectStatus(await call(cast.server, 'POST /operators', { ...asked, headers }), 201);
-  const again = expectStatus(await call(cast.server, 'POST /operators', { ...asked, headers }), 201);
+  const first = expectStatus(await call(cast.server, 'POST /operators', { ...request, headers }), 201);
+  const again = expectStatus(await call(cast.server, 'POST /operators', { ...request, headers }), 201);
   assert.equal(again.body.id, first.body.id);
   const others = 'eight purple kettles';
   const other = { ...body, password: others, password_confirmation: others };
-  expectStatus(await call(cast.server, 'POST /operators', { ...asked, body: other, headers }), 422);
+  expectStatus(await call(cast.server, 'POST /operators', { ...request, body: other, headers }), 422);
   const rows = await cast.server.database.sql<{ hash: string }[]>`
     SELECT encode(request_hash, 'hex') AS hash FROM idempotency_keys`;
   const plain = createHash('sha256')
-    .update(JSON.stringify(['/operators', asked.body]))
+    .update(JSON.stringify(['/operators', request.body]))
     .digest('hex');
   assert.ok(rows.length > 0 && rows.every(({ hash }) => hash !== plain));
 });
 
-/** Operations whose body is an action, by what the reference says of their bodies. */
+/** The operations whose body has an `action`, according to openapi.json. */
 async function actionRoutes(): Promise<{ method: string; url: string }[]> {
   const { paths } = (await call(cast.server, 'GET /openapi.json')).body;
   return Object.entries<Json>(paths).flatMap(([path, operations]) =>
@@ -119,7 +119,7 @@ async function actionRoutes(): Promise<{ method: string; url: string }[]> {
   );
 }
 
-test('2.7 every operation whose body is an action takes it from the query', async (t) => {
+test('2.7 every operation whose body has an action also accepts it in the query', async (t) => {
   const routes = await actionRoutes();
   assert.ok(routes.length >= 6, JSON.stringify(routes));
   for (const route of routes) {

@@ -12,8 +12,8 @@ import { makeWebhook } from '../support/webhooks.ts';
 import { eventsOf, expectStatus, makePresent, makeQueue } from '../support/world.ts';
 
 /**
- * Lines of issue 16 about messages, transcripts, engagements and files, each beside a request that shows it. Line 1.5 is in
- * test/webhooks/push.test.ts, which has an Apple of its own.
+ * What existing clients expect of messages, transcripts, engagements and files: each numbered expectation next to a request that
+ * shows it. Number 1.5 is in test/webhooks/push.test.ts, which has its own fake of Apple's server.
  */
 const server = await forThisFile(startTestServer());
 const receiver = await forThisFile(startReceiver());
@@ -21,14 +21,14 @@ const chat = await engage(server);
 await makeWebhook(server, chat.own, { url: receiver.url, events: [...eventTypes] });
 const feed = await forThisFile(openFeed(server, { token: chat.operator.token }));
 
-interface Entry {
+interface Expectation {
   readonly line: string;
   readonly says: string;
   readonly request: () => Promise<Answer>;
   readonly expected: (answer: Answer) => Promise<void> | void;
 }
 
-/** Says so, with whatever else the body has. */
+/** Sends a chat message with these additional fields. */
 const put = async (body: Json, who = chat.visitor): Promise<Answer> => say(chat, who, { content: 'Hello', ...body });
 const get = async (path: string, token = chat.own.admin): Promise<Answer> => call(server, `GET ${path}`, { token });
 const post = async (path: string, body: unknown, token = chat.own.admin): Promise<Answer> =>
@@ -48,18 +48,18 @@ function violations({ body }: Answer): [string, string][] {
   return body.details.map(({ attribute, detail }: Json) => [attribute, detail]);
 }
 
-const entries: readonly Entry[] = [
+const entries: readonly Expectation[] = [
   {
     line: '1.1',
-    says: 'a system message that nobody acknowledges does not make the next chat message undelivered',
+    says: 'an unacknowledged system message does not set undelivered_messages on the next chat message',
     request: async () => {
       expectStatus(await post(`/engagements/${chat.id}/system_messages`, { content: 'News' }), 201);
       return put({ content: 'after the news' });
     },
     expected: async (answer) => {
       expectStatus(answer, 200);
-      const told = ofType(await eventsOf(server, chat.own), 'engagement.chat.message').at(-1);
-      assert.deepEqual([told.message.content, told.undelivered_messages], ['after the news', false]);
+      const event = ofType(await eventsOf(server, chat.own), 'engagement.chat.message').at(-1);
+      assert.deepEqual([event.message.content, event.undelivered_messages], ['after the news', false]);
     },
   },
   {
@@ -83,7 +83,7 @@ const entries: readonly Entry[] = [
   },
   {
     line: '1.12',
-    says: 'events are compact JSON: on webhooks, on the feed and in GET /events',
+    says: 'events are compact JSON in webhooks, in the feed and in GET /events',
     request: async () => {
       const card = { type: 'single_choice', options: [{ text: 'Yes, "all" \u2028 of it', value: 'y' }] };
       const asked = await said(chat, chat.operator, 'One\n"two"\t\\three\u0001 ü 😀');
@@ -112,7 +112,7 @@ const entries: readonly Entry[] = [
   },
   {
     line: '1.13',
-    says: 'a deleted file is gone for downloads and shown as deleted in transcripts',
+    says: 'a deleted file cannot be downloaded and is marked as deleted in transcripts',
     request: async () => {
       const id = await fileOf(chat.visitor, 'secret.txt');
       expectStatus(await put(withFiles(id)), 200);
@@ -131,7 +131,7 @@ const entries: readonly Entry[] = [
   },
   {
     line: '2.2',
-    says: 'type and target that are true are accepted',
+    says: 'a correct type and target are accepted',
     request: async () => put({ type: 'chat', target: 'operator' }),
     expected: (answer) => {
       const { type, target } = expectStatus(answer, 200).body;
@@ -147,13 +147,13 @@ const entries: readonly Entry[] = [
   },
   {
     line: '2.2',
-    says: 'another type than chat is refused',
+    says: 'a type other than chat is refused',
     request: async () => put({ type: 'system_message' }),
     expected: (answer) => assert.deepEqual(violations(expectStatus(answer, 422)), [['/type', 'must be one of chat']]),
   },
   {
     line: '2.2',
-    says: 'an SSML attachment is refused by a list of the types there are',
+    says: 'an SSML attachment is refused with the list of supported types',
     request: async () => put({ attachment: { type: 'ssml', content: '<speak>Hello</speak>' } }),
     expected: (answer) =>
       assert.deepEqual(violations(expectStatus(answer, 422)), [
@@ -223,14 +223,14 @@ const entries: readonly Entry[] = [
       const read = await get(`/engagements/${chat.id}/media_upgrade_requests/${made.id}`, chat.visitor.token);
       const { audio_type, phone_number, phone_extension } = expectStatus(read, 200).body;
       assert.deepEqual([audio_type, phone_number, phone_extension], ['phone', '+1 555 0100', '12#']);
-      const [told] = ofType(await eventsOf(server, chat.own), 'engagement.media_upgrade_request');
+      const [event] = ofType(await eventsOf(server, chat.own), 'engagement.media_upgrade_request');
       const fields = ['id', 'audio', 'video', 'target', 'engagement_id', 'sub_engagement_id'];
-      assert.deepEqual(Object.keys(told.media_upgrade_request), fields, 'the event has the fields of the document');
+      assert.deepEqual(Object.keys(event.media_upgrade_request), fields, 'the event has the fields of the interface');
     },
   },
   {
     line: '2.8',
-    says: 'a phone number that cannot be one is refused',
+    says: 'an invalid phone number is refused',
     request: async () => {
       const body = { audio: 'two_way', video: null, phone_number: 'call me', phone_extension: 'x' };
       return post(`/engagements/${chat.id}/media_upgrade_requests`, body, chat.operator.token);
@@ -254,7 +254,7 @@ const entries: readonly Entry[] = [
   },
   {
     line: '2.9',
-    says: 'a page_token that no page has given is refused',
+    says: 'an invalid page_token is refused',
     request: async () => post('/engagements/search', { site_ids: [chat.own.siteId], page_token: 'nonsense' }),
     expected: (answer) =>
       assert.deepEqual(
@@ -264,16 +264,16 @@ const entries: readonly Entry[] = [
   },
   {
     line: '2.10',
-    says: 'POST …/events answers the recorded message object',
+    says: 'POST …/events returns the recorded message',
     request: async () => post(`/engagements/${chat.id}/events`, { message: 'cart_opened' }, chat.visitor.token),
     expected: async (answer) => {
       const { created_at, message, ...recorded } = expectStatus(answer, 200).body;
-      const [told] = ofType(await eventsOf(server, chat.own), 'engagement.event');
-      assert.deepEqual(recorded, told.message);
+      const [event] = ofType(await eventsOf(server, chat.own), 'engagement.event');
+      assert.deepEqual(recorded, event.message);
       assert.deepEqual(
         Object.keys(recorded),
-        Object.keys(told.message),
-        'the fields of the document first, in its order',
+        Object.keys(event.message),
+        'the fields of the interface come first, in their order',
       );
       assert.deepEqual([message, created_at], ['cart_opened', recorded.timestamp]);
     },
@@ -285,14 +285,14 @@ for (const { line, says, request, expected } of entries)
     await expected(await request());
   });
 
-test('1.4: a queue with an empty welcome message greets nobody, nor does an empty card', async () => {
+test('1.4: an empty welcome message or card is not sent', async () => {
   for (const welcome_message of ['', '{"content":""}']) {
     const quiet = await engage(server, { welcome_message });
     assert.deepEqual(await transcript(quiet, quiet.operator), [], welcome_message);
   }
 });
 
-test('1.12: an event that was stored with spaces by an earlier version is sent without', async () => {
+test('1.12: an event that an earlier version stored with spaces is sent without them', async () => {
   const { sql } = server.database;
   const before = receiver.arrived.length;
   const id = await said(chat, chat.visitor, 'spaced');
@@ -315,7 +315,7 @@ test('1.12: an event that was stored with spaces by an earlier version is sent w
   assert.equal(body, JSON.stringify(event));
 });
 
-test('2.6: source is what the request said, else who asked; a transfer adds a leg with the medium of each', async () => {
+test('2.6: source is the one of the request, and a transfer adds a leg with its medium', async () => {
   const talk = await engage(server, {}, { source: 'pricing page' });
   const { own, operator, id } = talk;
   const colleague = await makePresent(server, own);
@@ -338,7 +338,7 @@ test('2.6: source is what the request said, else who asked; a transfer adds a le
   );
 });
 
-test('2.9: pages follow one another without a gap, newest first, and only what the caller may see', async () => {
+test('2.9: pages list engagements newest first, without gaps, and only those the caller may see', async () => {
   const own = await engage(server);
   const { sql } = server.database;
   await sql`
@@ -365,7 +365,7 @@ test('2.9: pages follow one another without a gap, newest first, and only what t
   const elsewhere = await engage(server);
   expectStatus(await post('/engagements/search', { site_ids }, elsewhere.own.admin), 404);
   const stranger = await post('/engagements/search', { site_ids }, own.visitor.token);
-  assert.equal(expectStatus(stranger, 200).body.engagements.length, 7, 'a visitor sees their own');
+  assert.equal(expectStatus(stranger, 200).body.engagements.length, 7, 'a visitor sees their own engagements');
   const colleague = await makePresent(server, own.own);
   assert.deepEqual((await post('/engagements/search', { site_ids }, colleague.token)).body.engagements, []);
   expectStatus(await post('/engagements/search', { site_ids: [], from: randomUUID() }, own.own.admin), 422);

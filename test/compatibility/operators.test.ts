@@ -17,7 +17,7 @@ import {
   type TestOperator,
 } from '../support/world.ts';
 
-/** What programs written for this interface family do: tokens, operators, visitors, other forms of the same request. */
+/** What existing clients do with tokens, operators, visitors and aliases. */
 interface World {
   /** An account with one site, whose administrator and `ann` are its operators; `ann` is available. */
   readonly own: TestAccount;
@@ -58,7 +58,7 @@ const world = {
   engagement: { id: talk.engagement, token: talk.operator.token },
 };
 
-interface Asked {
+interface RequestOptions {
   readonly token?: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
@@ -66,8 +66,8 @@ interface Asked {
 
 type Line = readonly [
   line: string,
-  request: (world: World) => readonly [string, Asked],
-  /** What the answer must hold, or more. */
+  request: (world: World) => readonly [string, RequestOptions],
+  /** The response may have more fields. */
   expected: (world: World) => { readonly status: number; readonly body?: Json },
 ];
 
@@ -87,18 +87,22 @@ const lines: readonly Line[] = [
     ({ own }) => ({ status: 200, body: { operator_id: own.adminId } }),
   ],
   [
-    '2.1 … in any case, and for a visitor’s token',
+    '2.1 Authorization: token works in any case and for a visitor’s token',
     ({ own, visitor }) => [`GET /sites/${own.siteId}/visitors/${visitor.id}`, { token: `token ${visitor.token}` }],
     ({ visitor }) => ({ status: 200, body: { id: visitor.id } }),
   ],
-  ['2.1 … and for the live feed', ({ own }) => ['GET /feed', { token: `Token ${own.admin}` }], () => ({ status: 200 })],
   [
-    '2.1 a long-lived token is created with a name',
+    '2.1 Authorization: Token works for the live feed',
+    ({ own }) => ['GET /feed', { token: `Token ${own.admin}` }],
+    () => ({ status: 200 }),
+  ],
+  [
+    '2.1 an access token is created with a name',
     ({ own, ann }) => [`POST /operators/${ann.id}/access_tokens`, { token: own.admin, body: { name: 'Bot' } }],
     () => ({ status: 201, body: { name: 'Bot', expires_at: null, last_used_at: null } }),
   ],
   [
-    '2.1 … and an expiry',
+    '2.1 an access token is created with an expiry',
     ({ ann }) => [
       `POST /operators/${ann.id}/access_tokens`,
       { token: ann.token, body: { name: 'Bot', expires_at: '2099-01-01T00:00:00Z' } },
@@ -106,7 +110,7 @@ const lines: readonly Line[] = [
     () => ({ status: 201, body: { expires_at: '2099-01-01T00:00:00.000Z' } }),
   ],
   [
-    '2.1 … works as Token, and never has to be refreshed',
+    '2.1 an access token works as Token and does not expire by default',
     ({ longLived }) => [session, { token: `Token ${longLived.token}` }],
     ({ own, ann }) => ({
       status: 200,
@@ -114,7 +118,7 @@ const lines: readonly Line[] = [
     }),
   ],
   [
-    '2.1 … is listed',
+    '2.1 access tokens are listed',
     ({ own, ann }) => [`GET /operators/${ann.id}/access_tokens`, { token: own.admin }],
     ({ longLived }) => ({ status: 200, body: { access_tokens: [{ id: longLived.id, name: 'Bridge' }] } }),
   ],
@@ -124,77 +128,77 @@ const lines: readonly Line[] = [
     () => ({ status: 200, body: { expires_in: 86_400 } }),
   ],
   [
-    '2.3 … also where the client names a content type for what it does not send',
+    '2.3 POST /visitors ignores the content type of an empty body',
     ({ ann }) => ['POST /visitors', { token: ann.token, headers: form }],
     () => ({ status: 200 }),
   ],
   [
-    '2.3 … nor a site_id beside other fields',
+    '2.3 POST /visitors by an operator of one site needs no site_id',
     ({ ann }) => ['POST /visitors', { token: ann.token, body: { name: 'Vi' } }],
     () => ({ status: 200 }),
   ],
   [
-    '2.3 … and a token for one of two sites is enough',
+    '2.3 POST /visitors needs no site_id with a token limited to one site',
     ({ limited }) => ['POST /visitors', { token: limited }],
     () => ({ status: 200 }),
   ],
   [
-    '2.3 a token that reaches two sites must say which',
+    '2.3 POST /visitors needs site_id with a token that reaches two sites',
     ({ two }) => ['POST /visitors', { token: two.admin }],
     () => ({ status: 422, body: { details: [{ attribute: '/site_id' }] } }),
   ],
   [
-    '2.3 a form that holds something is refused as ever',
+    '2.3 POST /visitors refuses a form that is not empty',
     ({ ann }) => ['POST /visitors', { token: ann.token, headers: form, body: 'name=Vi' }],
     () => ({ status: 415, body: { error: 'unsupported_media_type' } }),
   ],
   [
-    '2.4 GET /operators lists offline operators, too',
+    '2.4 GET /operators includes offline operators',
     ({ own }) => ['GET /operators', { token: own.admin }],
     ({ own, ann }) => ({ status: 200, body: ids({ id: own.adminId }, ann) }),
   ],
   [
-    '2.4 … unless include_offline=false',
+    '2.4 GET /operators?include_offline=false leaves out offline operators',
     ({ own }) => ['GET /operators?include_offline=false', { token: own.admin }],
     ({ ann }) => ({ status: 200, body: ids(ann) }),
   ],
   [
-    '2.4 contains= finds names in any case',
+    '2.4 contains= matches names in any case',
     ({ own }) => [`GET /operators?contains=${encodeURIComponent('łóD')}`, { token: own.admin }],
     ({ ann }) => ({ status: 200, body: ids(ann) }),
   ],
   [
-    '2.4 … and e-mail addresses',
+    '2.4 contains= matches e-mail addresses',
     ({ own }) => ['GET /operators?contains=ANN_smith@', { token: own.admin }],
     ({ ann }) => ({ status: 200, body: ids(ann) }),
   ],
   [
-    '2.4 … in which % is a character',
+    '2.4 contains= matches % literally',
     ({ own }) => ['GET /operators?contains=100%25', { token: own.admin }],
     ({ ann }) => ({ status: 200, body: ids(ann) }),
   ],
   [
-    '2.4 … and matches nothing else',
+    '2.4 contains= does not treat % as a wildcard',
     ({ own }) => ['GET /operators?contains=a%25n', { token: own.admin }],
     () => ({ status: 200, body: ids() }),
   ],
   [
-    '2.4 site_id= filters',
+    '2.4 GET /operators filters by site_id=',
     ({ two, second }) => [`GET /operators?site_id=${second}&contains=admin`, { token: two.admin }],
     ({ two }) => ({ status: 200, body: ids({ id: two.adminId }) }),
   ],
   [
-    '2.4 … and site_ids[]= does',
+    '2.4 GET /operators filters by site_ids[]=',
     ({ two, second }) => [`GET /operators?site_ids[]=${two.siteId}&site_ids[]=${second}`, { token: two.admin }],
     ({ two }) => ({ status: 200, body: ids({ id: two.adminId }) }),
   ],
   [
-    '2.4 … of which site_id must be one',
+    '2.4 site_id= must be one of site_ids[]=',
     ({ two, second }) => [`GET /operators?site_id=${second}&site_ids[]=${two.siteId}`, { token: two.admin }],
     () => ({ status: 422, body: { details: [{ attribute: '/site_id' }] } }),
   ],
   [
-    '2.4 a site that the caller cannot see is unknown',
+    '2.4 a site that the caller has no role on gives 404',
     ({ own, second }) => [`GET /operators?site_id=${second}`, { token: own.admin }],
     () => ({ status: 404 }),
   ],
@@ -204,52 +208,52 @@ const lines: readonly Line[] = [
     ({ two }) => ({ status: 200, body: { sites: [{ id: two.siteId }] } }),
   ],
   [
-    '2.4 … without a scheme',
+    '2.4 hostname= matches an address without a scheme',
     ({ two }) => ['GET /sites?hostname=www.example.org', { token: two.admin }],
     ({ two }) => ({ status: 200, body: { sites: [{ id: two.siteId }] } }),
   ],
   [
-    '2.4 … or of an allowed origin',
+    '2.4 hostname= matches an allowed origin',
     ({ two }) => ['GET /sites?hostname=app.example.net', { token: two.admin }],
     ({ second }) => ({ status: 200, body: { sites: [{ id: second }] } }),
   ],
   [
-    '2.4 … and by the whole host',
+    '2.4 hostname= matches only the whole host',
     ({ two }) => ['GET /sites?hostname=example.com', { token: two.admin }],
     () => ({ status: 200, body: { sites: [], next_page: null } }),
   ],
   [
-    '2.4 … which is no address',
+    '2.4 hostname= refuses a URL',
     ({ two }) => ['GET /sites?hostname=https://shop.example.com', { token: two.admin }],
     () => ({ status: 422, body: { details: [{ attribute: '/hostname' }] } }),
   ],
   [
-    '2.7 PATCH with action in the query and no body',
+    '2.7 PATCH accepts action in the query without a body',
     ({ engagement }) => [`PATCH /engagements/${engagement.id}?action=end`, { token: engagement.token }],
     ({ engagement }) => ({ status: 200, body: { id: engagement.id } }),
   ],
   [
-    '2.7 … is validated as a body is',
+    '2.7 an action in the query is validated like a body',
     ({ engagement }) => [`PATCH /engagements/${engagement.id}?action=begin`, { token: engagement.token }],
     () => ({ status: 422, body: { details: [{ attribute: '/action', detail: 'must be one of end' }] } }),
   ],
   [
-    '2.7 POST /operators/{id} as PATCH',
+    '2.7 POST /operators/{id} works as PATCH',
     ({ own, ann }) => [`POST /operators/${ann.id}`, { token: own.admin, body: { max_engagement_count: 3 } }],
     ({ ann }) => ({ status: 200, body: { id: ann.id, max_engagement_count: 3 } }),
   ],
   [
-    '2.7 POST /operators with password and password_confirmation',
+    '2.7 POST /operators accepts password and password_confirmation',
     ({ two }) => ['POST /operators', { token: two.admin, body: newOperator }],
     () => ({ status: 201, body: { name: 'Bo', sign_in: { password: true } } }),
   ],
   [
-    '2.7 … with which the operator signs in',
+    '2.7 a new operator signs in with the password of POST /operators',
     () => ['POST /operator_authentication/sessions', { body: { email: 'bo@shop.example', password } }],
     () => ({ status: 201 }),
   ],
   [
-    '2.7 … by the rules of an invitation’s password, all violations at once',
+    '2.7 POST /operators reports all violations of the password together',
     ({ own }) => [
       'POST /operators',
       { token: own.admin, body: { ...newOperator, email: 'bo', password: 'Bo2027', password_confirmation: 'Bo' } },
@@ -266,7 +270,7 @@ const lines: readonly Line[] = [
     }),
   ],
   [
-    '2.7 … which may not be the operator’s own name',
+    '2.7 POST /operators refuses the operator’s own name as password',
     ({ own }) => [
       'POST /operators',
       { token: own.admin, body: { name: 'Bartholomew', email: 'b@test', password: 'bartholomew2027' } },
@@ -274,17 +278,17 @@ const lines: readonly Line[] = [
     () => ({ status: 422, body: { details: [{ attribute: '/password' }] } }),
   ],
   [
-    '2.7 … and not by a token that was obtained for some sites only',
+    '2.7 POST /operators refuses a password with a token limited to some sites',
     ({ limited }) => ['POST /operators', { token: limited, body: newOperator }],
     () => ({ status: 403 }),
   ],
   [
-    '2.10 POST /router/outbound_sms as /outbound_sms',
+    '2.10 POST /router/outbound_sms works as POST /outbound_sms',
     ({ own }) => ['POST /router/outbound_sms', { token: own.admin, body: sms(own.siteId) }],
     ({ own }) => ({ status: 201, body: { site_id: own.siteId, state: 'pending' } }),
   ],
   [
-    '2.13 GET /operators answers next_page and last_page, and each operator’s href',
+    '2.13 GET /operators returns next_page, last_page and the href of each operator',
     ({ own }) => ['GET /operators?per_page=1', { token: own.admin }],
     ({ own }) => ({
       status: 200,
@@ -296,12 +300,12 @@ const lines: readonly Line[] = [
     }),
   ],
   [
-    '2.13 … also on the last page',
+    '2.13 GET /operators returns last_page on the last page',
     ({ own }) => ['GET /operators?per_page=1&page=2', { token: own.admin }],
     () => ({ status: 200, body: { next_page: null, last_page: `${cast.server.url}/operators?per_page=1&page=2` } }),
   ],
   [
-    '2.13 … and behind it',
+    '2.13 GET /operators returns last_page after the last page',
     ({ own }) => ['GET /operators?per_page=1&page=9', { token: own.admin }],
     () => ({
       status: 200,
@@ -310,19 +314,19 @@ const lines: readonly Line[] = [
   ],
 ];
 
-for (const [line, request, wanted] of lines)
+for (const [line, request, expected] of lines)
   test(line, async () => {
-    const [route, asked] = request(world);
-    const answer = await call(cast.server, route, asked);
-    const { status, body } = wanted(world);
+    const [route, options] = request(world);
+    const answer = await call(cast.server, route, options);
+    const { status, body } = expected(world);
     assert.equal(answer.status, status, JSON.stringify(answer.body));
-    // A list must be as long as is expected, which partialDeepStrictEqual alone does not ask.
+    // `partialDeepStrictEqual` does not compare the lengths of lists.
     for (const field of ['operators', 'sites'])
       if (body?.[field] !== undefined) assert.equal(answer.body[field].length, body[field].length);
     if (body !== undefined) assert.partialDeepStrictEqual(answer.body, body);
   });
 
-test('2.1 a long-lived token is revoked at once', async () => {
+test('2.1 a deleted access token stops working at once', async () => {
   const { own, ann } = world;
   const { id, token } = await makeAccessToken(cast.server, own, ann.id);
   expectStatus(await call(cast.server, session, { token }), 200);
@@ -330,7 +334,7 @@ test('2.1 a long-lived token is revoked at once', async () => {
   expectStatus(await call(cast.server, session, { token }), 401);
 });
 
-test('2.13 an href leads to its operator', async () => {
+test('2.13 the href of an operator leads to that operator', async () => {
   const { body } = await call(cast.server, 'GET /operators', { token: world.own.admin });
   for (const { id, href } of body.operators) {
     const found = await call(cast.server, `GET ${new URL(href).pathname}`, { token: world.own.admin });

@@ -17,7 +17,7 @@ import {
   type TestOperator,
 } from '../support/world.ts';
 
-/** Line 2.12 of the issue: statistics for workforce management, as clients of this family ask for them. */
+/** Statistics for workforce management, as existing clients request them. */
 interface World {
   readonly own: TestAccount;
   readonly otherSite: string;
@@ -39,7 +39,7 @@ const manager = await makeOperator(server, own, [
   { site_id: otherSite, role: 'operator' },
 ]);
 const world = { own, otherSite, team, queue, operator, manager };
-// One who is engaged from the queue and one who gives up.
+// One visitor is engaged from the queue and one gives up.
 await present(server, operator);
 await enqueue(server, own, queue);
 await until(async () => (await offersOf(server, operator)).length > 0);
@@ -50,7 +50,7 @@ expectStatus(await call(server, `PATCH /queue_tickets/${waiting.id}`, cancel), 2
 const end = { token: operator.token, body: { action: 'end' } };
 expectStatus(await call(server, `PATCH /engagements/${engagement}`, end), 200);
 await present(server, operator, { available: false, reason: 'Lunch' });
-// An hour ago, so that there is time to count: what has happened here so far may be shorter than a second.
+// Inserts intervals of two hours ago, because everything that this test did so far may have taken less than a second.
 await server.database.sql`
   INSERT INTO presence_intervals (account_id, operator_id, engaged, available, media, reason, site_ids, team_ids, started_at, ended_at)
   SELECT account_id, id, kept.engaged, kept.available, '{text,video}', kept.reason, ${[own.siteId]}::uuid[], ${[team]}::uuid[],
@@ -75,7 +75,7 @@ const rangeOf = (): { start_date: string; end_date: string } => {
 };
 
 interface Line {
-  /** What the issue, or the description of the operations, says. */
+  /** What the interface says. */
   readonly says: string;
   readonly request: (world: World) => string;
   readonly token?: (world: World) => string;
@@ -93,7 +93,7 @@ const online = '/operators/stats/online_duration';
 
 const lines: readonly Line[] = [
   {
-    says: 'GET /engagements/stats/duration: a JSON array, one object per group and step',
+    says: 'GET /engagements/stats/duration returns one object per group and step',
     request: () => `GET ${duration}?${today()}`,
     expect: (answer) => {
       const [row = {}, ...others] = rows(answer);
@@ -105,7 +105,7 @@ const lines: readonly Line[] = [
     },
   },
   {
-    says: 'POST with the parameters in the query string, dimensions indexed',
+    says: 'POST accepts parameters in the query string, with indexed dimensions',
     request: () =>
       `POST ${duration}?${today()}&dimensions[0]=operator_id&dimensions[1]=type&dimensions[2]=media&dimensions[3]=end_reason&dimensions[4]=queue_id&dimensions[5]=team_id&dimensions[6]=site_id&dimensions[7]=highest_operator_media&dimensions[8]=user_type`,
     expect: (answer, { own, operator, queue, team }) => {
@@ -117,41 +117,41 @@ const lines: readonly Line[] = [
     },
   },
   {
-    says: 'POST with a JSON body of the same shape',
+    says: 'POST accepts a JSON body of the same shape',
     request: () => `POST ${duration}`,
     body: () => ({ query_type: 'group_by', dimensions: ['type'], granularity: 'day', ...rangeOf() }),
     expect: (answer) => assert.deepEqual(rows(answer).map(({ type, count }) => [type, count]), [['reactive', 1]]), // prettier-ignore
   },
   {
-    says: 'filter in bracket notation: and, selector, in, not, an empty value for a missing dimension',
+    says: 'filters work in bracket notation: and, selector, in, not, an empty value for a missing dimension',
     request: ({ own, queue }) =>
       `GET ${duration}?${today()}&filter[type]=and&filter[fields][0][type]=selector&filter[fields][0][dimension]=site_id&filter[fields][0][value]=${own.siteId}&filter[fields][1][type]=in&filter[fields][1][dimension]=queue_id&filter[fields][1][values][]=${queue}&filter[fields][2][type]=not&filter[fields][2][field][type]=selector&filter[fields][2][field][dimension]=queue_id&filter[fields][2][field][value]=`,
     expect: (answer) => assert.equal(rows(answer)[0].count, 1),
   },
   {
-    says: 'lists in brackets without an index',
+    says: 'lists in brackets work without an index',
     request: ({ own }) =>
       `GET ${duration}?${today()}&dimensions[]=type&filter[type]=or&filter[fields][][type]=selector&filter[fields][][dimension]=site_id&filter[fields][][value]=${own.siteId}&filter[fields][][type]=selector&filter[fields][][dimension]=type&filter[fields][][value]=proactive`,
     expect: (answer) => assert.equal(rows(answer)[0].count, 1),
   },
   {
-    says: 'groups without anything are left out',
+    says: 'empty groups are left out',
     request: () => `POST ${duration}`,
     body: () => ({ ...rangeOf(), filter: { type: 'selector', dimension: 'type', value: 'proactive' } }),
     expect: (answer) => assert.deepEqual(rows(answer), []),
   },
   {
-    says: 'what began outside of the half-open range does not count',
+    says: 'engagements that began outside of the half-open range do not count',
     request: () => `GET ${duration}?start_date=2020-01-01&end_date=2020-12-31T00:00:00%2B02:00`,
     expect: (answer) => assert.deepEqual(rows(answer), []),
   },
   {
-    says: '/engagements/stats/post_engagement_duration: 0 rows until there is wrap-up',
+    says: '/engagements/stats/post_engagement_duration returns no rows, because there is no wrap-up',
     request: () => `POST /engagements/stats/post_engagement_duration?${today()}&dimensions[]=operator_id`,
     expect: (answer) => assert.deepEqual(rows(answer), []),
   },
   {
-    says: '/engagements/stats/queue/wait_duration: visits by outcome, with the fields of waits',
+    says: '/engagements/stats/queue/wait_duration groups visits by outcome, with the fields of waits',
     request: () => `POST ${waits}`,
     body: () => ({ ...rangeOf(), dimensions: ['outcome'] }),
     expect: (answer) => {
@@ -168,7 +168,7 @@ const lines: readonly Line[] = [
     },
   },
   {
-    says: '/operators/stats/online_duration: time of operators by state, no extra fields',
+    says: '/operators/stats/online_duration groups the time of operators by state, without extra fields',
     request: () => `POST ${online}?${today()}&dimensions[]=type&dimensions[]=user_type`,
     body: ({ operator }) => ({ filter: { type: 'selector', dimension: 'operator_id', value: operator.id } }),
     expect: (answer) => {
@@ -183,7 +183,7 @@ const lines: readonly Line[] = [
     },
   },
   {
-    says: 'a reason for being away that reads like a state is no state',
+    says: 'an away reason that equals the name of a state counts as away',
     request: () => `POST ${online}`,
     body: ({ operator }) => ({
       start_date: new Date(Date.now() - 7_200_000).toISOString(),
@@ -200,12 +200,12 @@ const lines: readonly Line[] = [
     expect: (answer) => {
       const [{ type, seconds }, ...others] = rows(answer);
       assert.deepEqual([type, others], ['away', []]);
-      // Three intervals of ten minutes; the range has moved on by the time that the tests before took.
+      // Three intervals of ten minutes, less the time that the earlier tests took.
       assert.ok(seconds > 1_500 && seconds <= 1_800, `${seconds}`);
     },
   },
   {
-    says: 'POST /reporting/live/queue/average_wait_time answers {total}',
+    says: 'POST /reporting/live/queue/average_wait_time returns {total}',
     request: () => 'POST /reporting/live/queue/average_wait_time',
     expect: (answer) => {
       assert.deepEqual(Object.keys(expectStatus(answer, 200).body), ['total']);
@@ -213,12 +213,12 @@ const lines: readonly Line[] = [
     },
   },
   {
-    says: 'the same of some sites, and 0 where nobody has waited',
+    says: 'the average wait time of a site where nobody has waited is 0',
     request: ({ otherSite }) => `POST /reporting/live/queue/average_wait_time?site_ids[]=${otherSite}`,
     expect: (answer) => assert.deepEqual(expectStatus(answer, 200).body, { total: 0 }),
   },
   {
-    says: 'text/csv on request',
+    says: 'Accept: text/csv gives CSV',
     request: () => `GET ${waits}?${today()}&dimensions[]=outcome`,
     headers: { accept: 'text/csv' },
     expect: (answer) => {
@@ -233,79 +233,79 @@ const lines: readonly Line[] = [
     },
   },
   {
-    says: 'an unknown dimension: 422 with a pointer',
+    says: 'an unknown dimension gives 422 with a pointer',
     request: () => `GET ${online}?${today()}&dimensions[]=site_id&dimensions[]=colour`,
     expect: (answer) => assert.deepEqual(attributes(answer), ['/dimensions/1']),
   },
   {
-    says: 'an unknown filter type, and an unknown dimension in a filter: 422 with pointers, all at once',
+    says: 'unknown filter types and dimensions give 422 with all pointers together',
     request: () => `POST ${online}`,
     body: () => ({ filter: { type: 'and', fields: [{ type: 'like' }, { type: 'selector', dimension: 'x', value: '' }] } }), // prettier-ignore
     expect: (answer) =>
       assert.deepEqual(attributes(answer).toSorted(), ['/end_date', '/filter/fields/0/type', '/filter/fields/1/dimension', '/start_date']), // prettier-ignore
   },
   {
-    says: 'an unknown field, query type or granularity: 422',
+    says: 'an unknown field, query type or granularity gives 422',
     request: () => `POST ${online}`,
     body: () => ({ ...rangeOf(), query_type: 'topn', granularity: 'week', colour: 'red' }),
     expect: (answer) => assert.deepEqual(attributes(answer).toSorted(), ['/colour', '/granularity', '/query_type']),
   },
   {
-    says: 'a range that is no range, or too long: 422',
+    says: 'a range that is too long gives 422',
     request: () => `GET ${online}?start_date=2026-01-01&end_date=2027-06-01`,
     expect: (answer) => assert.deepEqual(attributes(answer), ['/end_date']),
   },
   {
-    says: 'dates that are none: 422',
+    says: 'invalid dates give 422',
     request: () => `GET ${online}?start_date=2026-02-30&end_date=yesterday`,
     expect: (answer) => assert.deepEqual(attributes(answer), ['/start_date', '/end_date']),
   },
   {
-    says: 'dates with a time that do not exist: 422',
+    says: 'dates with a time that do not exist give 422',
     request: () => `GET ${online}?start_date=2026-02-30T09:00:00Z&end_date=2026-02-30T09:00:00`,
     expect: (answer) => assert.deepEqual(attributes(answer), ['/start_date', '/end_date']),
   },
   {
-    says: 'a date and time without an offset is in the time zone, as a date is',
+    says: 'a date and time without an offset is in the requested time zone, like a date',
     request: () => `GET ${online}?start_date=2020-01-31T09:30:00&end_date=2020-01-31T11:00&time_zone=Asia/Kolkata&granularity=all`, // prettier-ignore
     expect: (answer) => assert.deepEqual(rows(answer).map((row) => [row.timestamp, row.seconds]), [['2020-01-31T04:00:00.000Z', 5_400]]), // prettier-ignore
   },
   {
-    says: 'what the answer depends on is named beside what CORS names',
+    says: 'Vary names Accept next to the Origin of CORS',
     request: () => `GET ${duration}?${today()}`,
     headers: { origin: 'https://shop.example' },
     expect: (answer) => assert.equal(expectStatus(answer, 200).headers.get('vary'), 'Accept, Origin'),
   },
   {
-    says: 'a parameter in the query string and in the body: that of the body counts',
+    says: 'a parameter in the body overrides the one in the query string',
     request: () => `POST ${duration}?${today()}`,
     body: () => ({ start_date: '2020-01-01', end_date: '2020-01-02' }),
     expect: (answer) => assert.deepEqual(rows(answer), []),
   },
   {
-    says: 'an unknown time zone: 422',
+    says: 'an unknown time zone gives 422',
     request: () => `GET ${online}?start_date=2026-01-01&end_date=2026-12-31&time_zone=Mars/Olympus`,
     expect: (answer) => assert.deepEqual(attributes(answer), ['/time_zone']),
   },
   {
-    says: 'rights: manager on every site concerned; an operator of the site is refused with 403',
+    says: 'a site on which the caller is only an operator gives 403',
     request: ({ otherSite }) => `GET ${duration}?${today()}&filter[type]=selector&filter[dimension]=site_id&filter[value]=${otherSite}`, // prettier-ignore
     token: ({ manager }) => manager.token,
     expect: (answer) => expectStatus(answer, 403),
   },
   {
-    says: 'rights: a site that the caller is not on does not exist for them',
+    says: 'a site that the caller has no role on gives 404',
     request: ({ own }) => `GET ${duration}?${today()}&filter[type]=selector&filter[dimension]=site_id&filter[value]=${own.adminId}`, // prettier-ignore
     expect: (answer) => expectStatus(answer, 404),
   },
   {
-    says: 'rights: an operator without the role anywhere is refused with 403',
+    says: 'a caller who is manager nowhere gets 403',
     request: () => `GET ${duration}?${today()}`,
     token: ({ operator }) => operator.token,
     expect: (answer) => expectStatus(answer, 403),
   },
   {
-    says: 'without a site filter: the sites on which the caller is a manager, and no others',
+    says: 'without a site filter, only the sites that the caller manages are counted',
     request: () => `GET ${online}?${today()}&dimensions[]=site_id`,
     token: ({ manager }) => manager.token,
     expect: (answer, { own }) => {
@@ -325,7 +325,7 @@ for (const { says, request, token, body, headers, expect } of lines)
     expect(answer, world);
   });
 
-test('2.12 the time of the operator is kept: available, engaged, away for a reason', async () => {
+test('2.12 presence intervals record when an operator was available and why they were away', async () => {
   const operator = await makePresent(server, world.own, { media: ['text', 'audio'] });
   const intervals = async (): Promise<Json[]> => {
     const range = `site_ids[]=${world.own.siteId}&operator_ids[]=${operator.id}&from=${new Date(Date.now() - 3_600_000).toISOString()}&to=${new Date(Date.now() + 3_600_000).toISOString()}`; // prettier-ignore
@@ -339,7 +339,10 @@ test('2.12 the time of the operator is kept: available, engaged, away for a reas
   );
   await until(async () => Date.now() > Date.parse(open.started_at));
   await present(server, operator, { available: false, reason: 'Lunch' });
-  const [was, is] = await intervals();
-  assert.deepEqual([was?.type, is?.type, is?.reason, is?.ended_at], ['audio', 'Lunch', 'Lunch', null]);
-  assert.equal(was?.ended_at, is?.started_at);
+  const [previous, current] = await intervals();
+  assert.deepEqual(
+    [previous?.type, current?.type, current?.reason, current?.ended_at],
+    ['audio', 'Lunch', 'Lunch', null],
+  );
+  assert.equal(previous?.ended_at, current?.started_at);
 });

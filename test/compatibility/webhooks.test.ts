@@ -19,14 +19,14 @@ import {
 } from '../support/world.ts';
 
 /**
- * Each line of "The interface to the letter, and the clients that already exist" that is about webhooks and about what a request
- * may say, beside the request that shows it. What needs more than one request to show is behind the table.
+ * What existing clients expect of webhooks and of request formats: each numbered expectation next to a request that shows it.
+ * Expectations that need more than one request are tested after the table.
  */
 const { server, account } = await openWorld();
 const second = await makeSite(server, account);
-/** Of which there is as much as of the others, and which no list asks for. */
+/** Has the same resources as the other sites, but no list requests it. */
 const third = await makeSite(server, account);
-/** super_manager of the first site alone. */
+/** super_manager of the first site only. */
 const partial = await makeOperator(server, account, [{ site_id: account.siteId, role: 'super_manager' }]);
 const queue = await makeQueue(server, account);
 for (const siteId of [account.siteId, second, third]) {
@@ -36,7 +36,7 @@ for (const siteId of [account.siteId, second, third]) {
 }
 const chat = await engage(server);
 
-interface Asked {
+interface TestRequest {
   readonly request: string;
   readonly token?: string;
   readonly body?: Json;
@@ -45,19 +45,19 @@ interface Asked {
 
 interface Expected {
   readonly status: number;
-  /** Fields of the answer. */
+  /** Fields of the response. */
   readonly fields?: Json;
   /** Attributes of the violations, in any order. */
   readonly violations?: readonly string[];
   readonly headers?: Readonly<Record<string, string | null>>;
-  /** The sites that what is listed there is of: of each at least one, and of no other. */
+  /** The listed resources belong to exactly these sites. */
   readonly listsSites?: readonly [list: string, siteIds: readonly string[]];
 }
 
-type Line = readonly [line: string, what: string, asked: () => Asked, expected: () => Expected];
+type Line = readonly [line: string, what: string, request: () => TestRequest, expected: () => Expected];
 
-const documentPayload = { ...webhookFields, headers: { 'x-key': 'secret' } };
-const post = (path: string, body: Json, more: Partial<Asked> = {}): Asked => ({
+const examplePayload = { ...webhookFields, headers: { 'x-key': 'secret' } };
+const post = (path: string, body: Json, more: Partial<TestRequest> = {}): TestRequest => ({
   request: `POST ${path}`,
   body,
   ...more,
@@ -80,23 +80,23 @@ const typed = (value: string): Json => ({ ...webhookFields, headers: { 'Content-
 const lines: readonly Line[] = [
   [
     '1.2',
-    "a super_manager of one site registers with the document's payload",
-    () => post('/webhooks', documentPayload, { token: partial.token }),
+    'a super_manager of one site registers a webhook for that site',
+    () => post('/webhooks', examplePayload, { token: partial.token }),
     () => ({ status: 201, fields: { site_ids: null, covered_site_ids: [account.siteId], registered_by: partial.id } }),
   ],
   [
     '1.2',
-    'a super_manager of all sites hears of all',
-    () => post('/webhooks', documentPayload),
+    'a super_manager of all sites registers a webhook for all sites',
+    () => post('/webhooks', examplePayload),
     () => ({ status: 201, fields: { covered_site_ids: [account.siteId, second, third].toSorted(), registered_by: account.adminId } }),
   ],
-  ['1.6', 'multiplier: null beside fixed', () => post('/queues', capacity({ type: 'fixed', capacity: 3, multiplier: null })), ok(201, { capacity_policy: { type: 'fixed', capacity: 3 } })],
-  ['1.6', 'capacity: null beside variable', () => post('/queues', capacity({ type: 'variable', multiplier: 2, capacity: null })), ok(201, { capacity_policy: { type: 'variable', multiplier: 2 } })],
-  ['1.6', 'capacity: null is no capacity', () => post('/queues', capacity({ type: 'fixed', capacity: null })), refused('/capacity_policy/capacity')],
-  ['1.6', 'image_url: null in the card of a queue', () => post('/queues', card({ type: 'single_choice', image_url: null, options })), ok(201)],
+  ['1.6', 'multiplier: null is accepted with type fixed', () => post('/queues', capacity({ type: 'fixed', capacity: 3, multiplier: null })), ok(201, { capacity_policy: { type: 'fixed', capacity: 3 } })],
+  ['1.6', 'capacity: null is accepted with type variable', () => post('/queues', capacity({ type: 'variable', multiplier: 2, capacity: null })), ok(201, { capacity_policy: { type: 'variable', multiplier: 2 } })],
+  ['1.6', 'capacity: null is refused with type fixed', () => post('/queues', capacity({ type: 'fixed', capacity: null })), refused('/capacity_policy/capacity')],
+  ['1.6', 'image_url: null is accepted in the card of a queue', () => post('/queues', card({ type: 'single_choice', image_url: null, options })), ok(201)],
   [
     '1.6',
-    'image_url: null in the card of a message',
+    'image_url: null is accepted in the card of a message',
     () => ({
       request: `PUT /engagements/${chat.id}/chat_messages/${randomUUID()}`,
       token: chat.operator.token,
@@ -104,69 +104,69 @@ const lines: readonly Line[] = [
     }),
     ok(200, { attachment: { type: 'single_choice', options } }),
   ],
-  ['1.6', 'method: "post"', () => post('/webhooks', { ...webhookFields, method: 'post' }), ok(201, { method: 'POST' })],
-  ['1.6', 'site_id in the query of POST /queues/scheduling_policies', () => post(`/queues/scheduling_policies?site_id=${account.siteId}`, policyFields), () => ({ status: 201, fields: { site_id: account.siteId } })],
-  ['1.6', 'site_id in query and body, the same', () => post(`/queues/scheduling_policies?site_id=${account.siteId.toUpperCase()}`, newPolicy()), () => ({ status: 201, fields: { site_id: account.siteId } })],
-  ['1.6', 'site_id in query and body, not the same', () => post(`/queues/scheduling_policies?site_id=${second}`, newPolicy()), refused('/site_id')],
-  ['1.6', 'site_ids[0]=…', () => ({ request: `GET /queues?site_ids[0]=${account.siteId}&site_ids[1]=${second}` }), () => ({ status: 200, listsSites: ['queues', [account.siteId, second]] })],
-  ['1.6', 'site_ids[1]=… alone', () => ({ request: `GET /queues?site_ids[1]=${second}` }), () => ({ status: 200, listsSites: ['queues', [second]] })],
-  ['1.6', 'site_ids=a,b', () => ({ request: `GET /queues/scheduling_policies?site_ids=${account.siteId},${second}` }), () => ({ status: 200, listsSites: ['scheduling_policies', [account.siteId, second]] })],
-  ['1.6', 'site_ids=a,b where one is no id', () => ({ request: `GET /queues?site_ids=${account.siteId},x` }), refused('/site_ids/1')],
-  ['1.7', 'a JSON Content-Type', () => post('/webhooks', typed('application/vnd.example+json')), ok(201, { headers: { 'Content-Type': 'application/vnd.example+json' } })],
-  ['1.7', 'a Content-Type that is not JSON', () => post('/webhooks', typed('text/plain')), refused('/headers/Content-Type')],
-  ['1.7', 'further parameters after the topic', () => post('/webhooks', push('env=sandbox&badge=1')), ok(201, { url: 'apns://0a1b@com.example.App?env=sandbox&badge=1' })],
-  ['1.7', 'content_available=1', () => post('/webhooks', push('env=sandbox&content_available=1')), ok(201)],
-  ['1.7', 'content_available=TRUE', () => post('/webhooks', push('env=production&content_available=TRUE')), ok(201)],
-  ['1.9', 'a copy of a queue', () => post('/queues', { ...copied, name: 'Copy' }), () => ({ status: 201, fields: { name: 'Copy' } })],
-  ['1.9', 'another unknown field', () => post('/queues', newQueue({ colour: 'red' })), refused('/colour')],
-  ['1.9', 'an unknown field inside another', () => post('/queues', newQueue({ routing_policy: { skill: 'x' } })), refused('/routing_policy/skill')],
+  ['1.6', 'method: "post" is accepted in lower case', () => post('/webhooks', { ...webhookFields, method: 'post' }), ok(201, { method: 'POST' })],
+  ['1.6', 'POST /queues/scheduling_policies accepts site_id in the query', () => post(`/queues/scheduling_policies?site_id=${account.siteId}`, policyFields), () => ({ status: 201, fields: { site_id: account.siteId } })],
+  ['1.6', 'the same site_id is accepted in query and body', () => post(`/queues/scheduling_policies?site_id=${account.siteId.toUpperCase()}`, newPolicy()), () => ({ status: 201, fields: { site_id: account.siteId } })],
+  ['1.6', 'different site_ids in query and body are refused', () => post(`/queues/scheduling_policies?site_id=${second}`, newPolicy()), refused('/site_id')],
+  ['1.6', 'site_ids[0]=… is accepted', () => ({ request: `GET /queues?site_ids[0]=${account.siteId}&site_ids[1]=${second}` }), () => ({ status: 200, listsSites: ['queues', [account.siteId, second]] })],
+  ['1.6', 'site_ids[1]=… is accepted without site_ids[0]', () => ({ request: `GET /queues?site_ids[1]=${second}` }), () => ({ status: 200, listsSites: ['queues', [second]] })],
+  ['1.6', 'site_ids=a,b is accepted', () => ({ request: `GET /queues/scheduling_policies?site_ids=${account.siteId},${second}` }), () => ({ status: 200, listsSites: ['scheduling_policies', [account.siteId, second]] })],
+  ['1.6', 'site_ids=a,b is refused if one is not an id', () => ({ request: `GET /queues?site_ids=${account.siteId},x` }), refused('/site_ids/1')],
+  ['1.7', 'a JSON Content-Type is accepted', () => post('/webhooks', typed('application/vnd.example+json')), ok(201, { headers: { 'Content-Type': 'application/vnd.example+json' } })],
+  ['1.7', 'a Content-Type that is not JSON is refused', () => post('/webhooks', typed('text/plain')), refused('/headers/Content-Type')],
+  ['1.7', 'further parameters after the topic are accepted', () => post('/webhooks', push('env=sandbox&badge=1')), ok(201, { url: 'apns://0a1b@com.example.App?env=sandbox&badge=1' })],
+  ['1.7', 'content_available=1 is accepted', () => post('/webhooks', push('env=sandbox&content_available=1')), ok(201)],
+  ['1.7', 'content_available=TRUE is accepted', () => post('/webhooks', push('env=production&content_available=TRUE')), ok(201)],
+  ['1.9', 'a queue can be copied by posting what GET returned', () => post('/queues', { ...existingQueue, name: 'Copy' }), () => ({ status: 201, fields: { name: 'Copy' } })],
+  ['1.9', 'an unknown field is refused', () => post('/queues', newQueue({ colour: 'red' })), refused('/colour')],
+  ['1.9', 'a nested unknown field is refused', () => post('/queues', newQueue({ routing_policy: { skill: 'x' } })), refused('/routing_policy/skill')],
   [
     '1.9',
-    'another unknown field with Prefer: handling=lenient',
+    'unknown fields are ignored with Prefer: handling=lenient',
     () => post('/queues', newQueue({ colour: 'red', routing_policy: { skill: 'x' } }), lenient),
     () => ({ status: 201, headers: { 'preference-applied': 'handling=lenient' } }),
   ],
-  ['1.9', 'nothing unknown with Prefer: handling=lenient', () => post('/queues', newQueue({}), lenient), () => ({ status: 201, headers: { 'preference-applied': null } })],
-  ['1.9', 'a rule is kept with Prefer: handling=lenient', () => post('/queues', newQueue({ colour: 'red', name: '' }), lenient), refused('/name')],
-  ['1.10', 'several violations at one attribute, and at others', () => post('/queues', newQueue({ name: 5, welcome_message: JSON.stringify({ attachment: { type: 'x', options: [{}, 1] } }), capacity_policy: {} })), refused('/name', '/capacity_policy/type', '/welcome_message', '/welcome_message', '/welcome_message', '/welcome_message', '/welcome_message')],
-  ['1.10', 'violations of body and query together', () => post('/queues/scheduling_policies?x=1', newPolicy({ name: '' })), refused('/name', '/x')],
-  ['2.4', 'an unknown query parameter', () => ({ request: `GET /queues?site_ids[]=${account.siteId}&status=opened` }), refused('/status')],
-  ['2.4', 'an unknown query parameter where there are none', () => ({ request: `GET /queues/${queue}?fields=name` }), refused('/fields')],
-  ['2.4', 'an unknown query parameter of a change', () => ({ request: `DELETE /queues/${queue}?force=true` }), refused('/force')],
-  ['2.4', 'an unknown query parameter with Prefer: handling=lenient', () => ({ request: `GET /queues?site_ids[]=${account.siteId}&status=opened`, ...lenient }), () => ({ status: 200, headers: { 'preference-applied': 'handling=lenient' } })],
-  ['2.4', '_ against caches', () => ({ request: `GET /queues?site_ids[]=${account.siteId}&_=1700000000` }), () => ({ status: 200, headers: { 'preference-applied': null } })],
-  ['2.11', 'the setting of the site', () => ({ request: `PATCH /sites/${second}`, body: { attached_webhook_messages: 'other' } }), ok(200, { attached_webhook_messages: 'other' })],
-  ['2.11', 'own unless set', () => ({ request: `GET /sites/${account.siteId}` }), ok(200, { attached_webhook_messages: 'own', lenient_requests: false })],
-  ['2.11', 'messages: "other"', () => ({ ...asksWith({ messages: 'other' }) }), ok(201)],
-  ['2.11', 'messages: "theirs"', () => ({ ...asksWith({ messages: 'theirs' }) }), refused('/webhooks/0/messages')],
+  ['1.9', 'Preference-Applied is absent if there is nothing unknown', () => post('/queues', newQueue({}), lenient), () => ({ status: 201, headers: { 'preference-applied': null } })],
+  ['1.9', 'other violations are still refused with Prefer: handling=lenient', () => post('/queues', newQueue({ colour: 'red', name: '' }), lenient), refused('/name')],
+  ['1.10', 'several violations of one attribute and of others are reported together', () => post('/queues', newQueue({ name: 5, welcome_message: JSON.stringify({ attachment: { type: 'x', options: [{}, 1] } }), capacity_policy: {} })), refused('/name', '/capacity_policy/type', '/welcome_message', '/welcome_message', '/welcome_message', '/welcome_message', '/welcome_message')],
+  ['1.10', 'violations of body and query are reported together', () => post('/queues/scheduling_policies?x=1', newPolicy({ name: '' })), refused('/name', '/x')],
+  ['2.4', 'an unknown query parameter is refused', () => ({ request: `GET /queues?site_ids[]=${account.siteId}&status=opened` }), refused('/status')],
+  ['2.4', 'an unknown query parameter is refused where none is allowed', () => ({ request: `GET /queues/${queue}?fields=name` }), refused('/fields')],
+  ['2.4', 'an unknown query parameter of a DELETE is refused', () => ({ request: `DELETE /queues/${queue}?force=true` }), refused('/force')],
+  ['2.4', 'an unknown query parameter is ignored with Prefer: handling=lenient', () => ({ request: `GET /queues?site_ids[]=${account.siteId}&status=opened`, ...lenient }), () => ({ status: 200, headers: { 'preference-applied': 'handling=lenient' } })],
+  ['2.4', 'the cache-busting parameter _ is ignored', () => ({ request: `GET /queues?site_ids[]=${account.siteId}&_=1700000000` }), () => ({ status: 200, headers: { 'preference-applied': null } })],
+  ['2.11', 'attached_webhook_messages can be set', () => ({ request: `PATCH /sites/${second}`, body: { attached_webhook_messages: 'other' } }), ok(200, { attached_webhook_messages: 'other' })],
+  ['2.11', 'attached_webhook_messages defaults to own', () => ({ request: `GET /sites/${account.siteId}` }), ok(200, { attached_webhook_messages: 'own', lenient_requests: false })],
+  ['2.11', 'messages: "other" is accepted', () => ({ ...ticketWith({ messages: 'other' }) }), ok(201)],
+  ['2.11', 'messages: "theirs" is refused', () => ({ ...ticketWith({ messages: 'theirs' }) }), refused('/webhooks/0/messages')],
 ]; // prettier-ignore
 
-let copied: Json;
-let asker: Json;
+let existingQueue: Json;
+let visitorToken: Json;
 
-function asksWith(webhook: Json): Asked {
+function ticketWith(webhook: Json): TestRequest {
   const webhooks = [{ ...webhookFields, ...webhook }];
   return {
     request: 'POST /queue_tickets',
-    token: asker.access_token,
+    token: visitorToken.access_token,
     body: { site_id: account.siteId, media: 'text', webhooks },
   };
 }
 
-test('each line, and the request that shows it', async (t) => {
+test('each expectation holds for its request', async (t) => {
   await call(server, `PUT /queues/${queue}`, {
     token: account.admin,
     body: { ...queueFields, when_unstaffed: 'accept' },
   });
-  copied = expectStatus(await call(server, `GET /queues/${queue}`, { token: account.admin }), 200).body;
+  existingQueue = expectStatus(await call(server, `GET /queues/${queue}`, { token: account.admin }), 200).body;
   const visitor = { token: account.admin, body: { site_id: account.siteId } };
-  asker = expectStatus(await call(server, 'POST /visitors', visitor), 200).body;
-  for (const [line, what, asked, expected] of lines) {
+  visitorToken = expectStatus(await call(server, 'POST /visitors', visitor), 200).body;
+  for (const [line, what, makeRequest, expected] of lines) {
     await t.test(`${line} ${what}`, async () => {
-      const { request, token = account.admin, body, headers = {} } = asked();
+      const { request, token = account.admin, body, headers = {} } = makeRequest();
       const answer = await call(server, request, { token, body, headers });
       compare(answer, expected());
-      // There are ten at a time.
+      // An account can have only ten webhooks.
       if (request === 'POST /webhooks' && answer.status === 201)
         expectStatus(await call(server, `DELETE /webhooks/${answer.body.id}`, { token }), 204);
     });
@@ -187,7 +187,7 @@ function compare(answer: Answer, { status, fields = {}, violations, headers = {}
   assert.deepEqual(found, violations.toSorted(), JSON.stringify(answer.body.details));
 }
 
-test('1.7 content_available in any of its forms decides whether the push that is sent is silent', async () => {
+test('1.7 every spelling of content_available decides whether the push is silent', async () => {
   const stage = await ApnsStage.open();
   try {
     const { apple, sender } = await stage.scene();
@@ -217,7 +217,7 @@ test('1.7 content_available in any of its forms decides whether the push that is
   }
 });
 
-test('1.8 ranks: null takes out who is no longer of the site, and what GET answered may be sent back', async () => {
+test('1.8 rank: null removes an operator who left the site, and what GET returned may be sent back', async () => {
   const here = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
   const gone = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
   const path = `/queues/${queue}/rankings`;
@@ -231,7 +231,7 @@ test('1.8 ranks: null takes out who is no longer of the site, and what GET answe
   assert.deepEqual(expectStatus(await patch(shown.operators), 200).body, shown);
   const other = expectStatus(await patch([{ id: gone.id, rank: 5 }]), 422).body;
   assert.equal(other.details[0].attribute, '/operators/0/id');
-  // Repeated, because its answer was lost, it is the same.
+  // Repeating the request gives the same result.
   for (const _ of [1, 2])
     assert.deepEqual(expectStatus(await patch([{ id: gone.id, rank: null }]), 200).body.operators, [
       { id: here.id, rank: 1 },
@@ -239,7 +239,7 @@ test('1.8 ranks: null takes out who is no longer of the site, and what GET answe
   expectStatus(await patch([{ id: randomUUID(), rank: null }]), 422);
 });
 
-test('1.9 what a POST answers may be sent back in a POST, for every resource', async () => {
+test('1.9 the response of a POST may be sent in another POST, for every resource', async () => {
   const team = { site_id: account.siteId, name: 'Team' };
   const created: readonly (readonly [string, Json])[] = [
     ['/teams', team],
@@ -265,7 +265,7 @@ test('1.9 what a POST answers may be sent back in a POST, for every resource', a
   }
 });
 
-test('1.11 the webhook of the sample data does not count among the ten', async () => {
+test('1.11 the webhook of the sample data does not count towards the limit of ten', async () => {
   const own = await makeAccount(server);
   expectStatus(await call(server, 'POST /sample_data', { token: own.admin }), 201);
   const { webhooks } = expectStatus(await call(server, 'GET /webhooks', { token: own.admin }), 200).body;
@@ -274,7 +274,7 @@ test('1.11 the webhook of the sample data does not count among the ten', async (
     call(server, 'POST /webhooks', { token: own.admin, body: webhookFields });
   for (let n = 0; n < 10; n += 1) expectStatus(await register(), 201);
   assert.equal(expectStatus(await register(), 409).body.error, 'webhook_limit');
-  // It cannot be made one of one's own.
+  // The webhook of the sample data cannot get another URL.
   const { secret: _, ...sample } = webhooks[0];
   const moved = { ...sample, url: 'http://127.0.0.1:9/mine' };
   const answer = await call(server, `PUT /webhooks/${sample.id}`, { token: own.admin, body: moved });
@@ -283,7 +283,7 @@ test('1.11 the webhook of the sample data does not count among the ten', async (
   expectStatus(await call(server, 'DELETE /sample_data', { token: own.admin }), 202);
 });
 
-test('2.2 unknown fields of a message are refused as ever', async () => {
+test('2.2 unknown fields of a message are refused', async () => {
   const answer = expectStatus(await say(chat, chat.visitor, { content: 'Hi', colour: 'red' }), 422).body;
   assert.equal(answer.details[0].attribute, '/colour');
 });

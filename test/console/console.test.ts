@@ -76,7 +76,7 @@ test('says what is wrong with a key, and keeps what was typed', async () => {
   await page.getByRole('button', { name: 'Sign in' }).click();
   const alert = page.getByRole('alert');
   await alert.waitFor();
-  assert.match(await alert.innerText(), /wrong/);
+  assert.match(await alert.innerText(), /Incorrect email or password/);
   assert.equal(await page.getByRole('textbox', { name: 'E-mail' }).inputValue(), 'nobody@test.example');
 });
 

@@ -13,16 +13,16 @@ import { openWorld } from '../support/fixture.ts';
 import { call } from '../support/server.ts';
 import { expectStatus, makeAccount, makeSite } from '../support/world.ts';
 
-/** Nobody uses a long-lived token here. */
-const longLived = { now: Date.now, onUse: () => undefined };
+/** These tests use no access token. */
+const accessTokenOptions = { now: Date.now, onUse: () => undefined };
 const { server, account } = await openWorld();
 
-test('a route that declares nothing cannot be registered', async () => {
+test('a route that does not declare who may use it cannot be registered', async () => {
   const { database, changes } = server;
   const app = createApp({ log: pino({ level: 'silent' }), sql: database.sql, trustProxy: false });
   const tokens = new Tokens(new Keyring(database.sql, changes));
   installAccess(app, {
-    authenticator: new Authenticator(tokens, createDirectory(database.sql, changes), longLived),
+    authenticator: new Authenticator(tokens, createDirectory(database.sql, changes), accessTokenOptions),
     perToken: new RateLimit(1),
     perAddress: new AddressRate(1),
     failures: new RateLimit(1),
@@ -30,12 +30,12 @@ test('a route that declares nothing cannot be registered', async () => {
   assert.throws(() => app.get('/forgotten', async () => 'secret'), /GET \/forgotten does not declare who may use it/);
 });
 
-test('a resource route that answers without asking whether it may is an internal error, not an answer', async () => {
+test('a resource route that answers without a permission check fails with an internal error', async () => {
   const { database, changes } = server;
   const app = createApp({ log: pino({ level: 'silent' }), sql: database.sql, trustProxy: false });
   const tokens = new Tokens(new Keyring(database.sql, changes));
   installAccess(app, {
-    authenticator: new Authenticator(tokens, createDirectory(database.sql, changes), longLived),
+    authenticator: new Authenticator(tokens, createDirectory(database.sql, changes), accessTokenOptions),
     perToken: new RateLimit(100),
     perAddress: new AddressRate(100),
     failures: new RateLimit(100),
@@ -54,7 +54,7 @@ test('a resource route that answers without asking whether it may is an internal
   }
 });
 
-test('a token limited to some sites reaches no other', async () => {
+test('a token that is limited to some sites reaches no other site', async () => {
   const otherSite = await makeSite(server, account);
   const stranger = await makeAccount(server);
   const credentials = { api_key_id: account.key.id, api_key_secret: account.key.secret };

@@ -14,7 +14,6 @@ import {
   type TestOperator,
 } from '../support/world.ts';
 
-/** Long-lived tokens of operators. */
 const session = 'GET /operator_authentication/sessions/current';
 
 const { server, account } = await openWorld();
@@ -27,7 +26,7 @@ async function listOf(operatorId: string): Promise<Json[]> {
   return expectStatus(listed, 200).body.access_tokens;
 }
 
-test('a token is shown once, listed without its secret, and recognised by its prefix', async () => {
+test('an access token is shown once, is listed without its secret and starts with a prefix', async () => {
   const { id: operatorId } = await manager();
   const body = { name: 'Bridge', expires_at: '2099-01-01T00:00:00+02:00' };
   const created = await call(server, `POST /operators/${operatorId}/access_tokens`, { token: account.admin, body });
@@ -39,7 +38,7 @@ test('a token is shown once, listed without its secret, and recognised by its pr
   assert.deepEqual(await listOf(operatorId), [{ id, ...rest }]);
 });
 
-test('a token that is wrong in any part is refused', async () => {
+test('an access token that is wrong in any part is refused', async () => {
   const { id: operatorId } = await manager();
   const { id, token } = await makeAccessToken(server, account, operatorId);
   const other = await makeAccessToken(server, account, operatorId);
@@ -56,7 +55,7 @@ test('a token that is wrong in any part is refused', async () => {
     'ust_',
     'ust_.',
     'ust_x.y',
-    // Under another spelling of its id a deleted token would stay known.
+    // The cache is keyed by lower-case ids: a deleted token in another spelling would stay cached.
     `${head.toUpperCase().replace('UST_', 'ust_')}.${secret}`,
   ];
   for (const guess of guesses) expectStatus(await call(server, session, { token: guess }), 401);
@@ -65,7 +64,7 @@ test('a token that is wrong in any part is refused', async () => {
   expectStatus(await call(server, session, { token }), 200);
 });
 
-test('the end of a token is in the future when it is created, and acts on its own', async () => {
+test('expires_at must be in the future, and the access token stops working at that time', async () => {
   const { id: operatorId } = await manager();
   const path = `POST /operators/${operatorId}/access_tokens`;
   for (const [body, attribute] of [
@@ -89,7 +88,7 @@ test('the end of a token is in the future when it is created, and acts on its ow
   assert.deepEqual(await listOf(operatorId), []);
 });
 
-test('a token ends while its operator is disabled, and follows the operator’s roles', async () => {
+test('an access token has the current roles of its operator and does not work while they are disabled', async () => {
   const { id: operatorId } = await manager();
   const { token } = await makeAccessToken(server, account, operatorId);
   const read = async (): Promise<number> => (await call(server, `GET /sites/${account.siteId}`, { token })).status;
@@ -102,12 +101,12 @@ test('a token ends while its operator is disabled, and follows the operator’s 
   assert.equal(await read(), 404);
   await change({ enabled: false });
   assert.equal(await read(), 401);
-  // As API keys do, tokens work again with their operator.
+  // Like API keys, access tokens work again when their operator is enabled.
   await change({ enabled: true, assignments: [{ site_id: account.siteId, role: 'manager' }] });
   assert.equal(await read(), 200);
 });
 
-test('a token that is deleted ends in every process, and so does its feed', async () => {
+test('a deleted access token stops working in every process, and its feeds end', async () => {
   const { id: operatorId } = await manager();
   const { id, token } = await makeAccessToken(server, account, operatorId);
   const kept = await makeAccessToken(server, account, operatorId);
@@ -130,7 +129,7 @@ test('a token that is deleted ends in every process, and so does its feed', asyn
   }
 });
 
-test('while a process hears of no changes, a deleted token is refused all the same', async () => {
+test('a deleted access token is refused even by a process that gets no change notifications', async () => {
   const { id: operatorId } = await manager();
   const { id, token } = await makeAccessToken(server, account, operatorId);
   const other = await startTestServer({}, server.database.address);
@@ -145,14 +144,14 @@ test('while a process hears of no changes, a deleted token is refused all the sa
   }
 });
 
-test('a token signs itself out: it is deleted', async () => {
+test('signing out with an access token deletes it', async () => {
   const { id: operatorId, token: signed } = await manager();
   const { token } = await makeAccessToken(server, account, operatorId);
   expectStatus(await call(server, 'DELETE /operator_authentication/sessions/current', { token }), 204);
   expectStatus(await call(server, session, { token }), 401);
   assert.deepEqual(await listOf(operatorId), []);
   expectStatus(await call(server, session, { token: signed }), 200);
-  // Signing out of a session is no change that anybody looks for.
+  // Signing out of a session is not audited.
   expectStatus(await call(server, 'DELETE /operator_authentication/sessions/current', { token: signed }), 204);
   const log = await call(server, `GET /audit_log?actor_id=${operatorId}`, { token: account.admin });
   const entries: Json[] = expectStatus(log, 200).body.audit_log;
@@ -162,7 +161,7 @@ test('a token signs itself out: it is deleted', async () => {
   );
 });
 
-test('a token may do what a token obtained with an API key may', async () => {
+test('an access token has the same permissions as a token obtained with an API key', async () => {
   const own = await makeAccount(server);
   const { token } = await makeAccessToken(server, own, own.adminId);
   const key = expectStatus(await call(server, `POST /operators/${own.adminId}/api_keys`, { token }), 201).body;
@@ -182,7 +181,7 @@ test('a token may do what a token obtained with an API key may', async () => {
   );
 });
 
-test('a token goes through files as any other does', async () => {
+test('an access token can download files', async () => {
   const scanning = await startTestServer({ scanner: { kind: 'none' } });
   try {
     const talk = await startTalk(scanning);
@@ -195,7 +194,7 @@ test('a token goes through files as any other does', async () => {
   }
 });
 
-test('limits: 20 tokens an operator, exact under concurrency; expired ones do not count', async () => {
+test('an operator can have 20 unexpired access tokens, even when they are created concurrently', async () => {
   const own = await makeAccount(server);
   const ask = async (expires_at: string | null): Promise<number> => {
     const body = { name: 'Bridge', expires_at };
@@ -210,12 +209,12 @@ test('limits: 20 tokens an operator, exact under concurrency; expired ones do no
   assert.equal(await ask(null), 201);
 });
 
-test('when a token was last used is stored once a minute, and when the process ends', async () => {
+test('last_used_at is stored when the process stops', async () => {
   const { id: operatorId } = await manager();
   const used = await makeAccessToken(server, account, operatorId);
   const unused = await makeAccessToken(server, account, operatorId);
   const other = await startTestServer({}, server.database.address);
-  // Both ways to know a caller note the use: the first by the database, the second from memory.
+  // The first request authenticates by the database, the second by the cache. Both mark the token as used.
   for (let count = 0; count < 2; count += 1) expectStatus(await call(other, session, { token: used.token }), 200);
   await other[Symbol.asyncDispose]();
   const byId = new Map((await listOf(operatorId)).map((each) => [each.id, each.last_used_at]));
@@ -223,7 +222,7 @@ test('when a token was last used is stored once a minute, and when the process e
   assert.equal(byId.get(unused.id), null);
 });
 
-test('secrets are stored as digests, and are in no line of the log', async () => {
+test('the secret of an access token is stored as a digest and never logged', async () => {
   const { id: operatorId } = await manager();
   const { token } = await makeAccessToken(server, account, operatorId);
   expectStatus(await call(server, session, { token }), 200);

@@ -5,7 +5,7 @@ import { openWorld } from '../support/fixture.ts';
 import { call, until, type Json } from '../support/server.ts';
 import { expectStatus, makeAccount, makeQueue, makeTeam, type Reached } from '../support/world.ts';
 
-/** There is no change without its entry, and no entry without its change. */
+/** Under faults there is no change without its audit entry, and no entry without its change. */
 const { server, account } = await openWorld();
 
 async function entriesAbout({ database: { sql } }: Pick<Reached, 'database'>, id: string): Promise<Json[]> {
@@ -17,7 +17,7 @@ async function nameOf({ database: { sql } }: Pick<Reached, 'database'>, team: st
   return row?.name ?? 'deleted';
 }
 
-test('a change and its entry are of one transaction', async () => {
+test('a change and its audit entry are written in one transaction', async () => {
   const { sql } = server.database;
   const team = await makeTeam(server, account, account.siteId);
   const queue = await makeQueue(server, account);
@@ -35,7 +35,7 @@ test('a change and its entry are of one transaction', async () => {
   }
 });
 
-test('where the entry cannot be written, nothing is changed', async () => {
+test('nothing is changed if the audit entry cannot be written', async () => {
   const { sql } = server.database;
   const team = await makeTeam(server, account, account.siteId);
   await sql`ALTER TABLE audit_log ADD CONSTRAINT broken CHECK (action NOT LIKE 'team.%') NOT VALID`;
@@ -60,7 +60,7 @@ test('where the entry cannot be written, nothing is changed', async () => {
   assert.equal((await entriesAbout(server, team)).length, 2);
 });
 
-test('where the change fails at its commit, there is no entry', async () => {
+test('no audit entry remains if the commit of the change fails', async () => {
   const { sql } = server.database;
   const team = await makeTeam(server, account, account.siteId);
   await sql`
@@ -81,7 +81,7 @@ test('where the change fails at its commit, there is no entry', async () => {
   );
 });
 
-test('a process that is killed between a change and its entry has made neither', async () => {
+test('a process that is killed between a change and its audit entry leaves neither', async () => {
   await using cluster: Cluster = await startCluster(2);
   const [first, second] = cluster.nodes;
   assert.ok(first && second);
@@ -101,7 +101,7 @@ test('a process that is killed between a change and its entry has made neither',
       until(async () => (await waiting()) === 1, 20_000).then(async () => first.stop('SIGKILL')),
     ]);
   });
-  // Whoever comes next waits for what is left of it, and finds the team as it was.
+  // The next request waits until the lost transaction is rolled back, and finds the team unchanged.
   const kept = { name: 'Kept' };
   expectStatus(await call(second, `PATCH /teams/${team}`, { token: own.admin, body: kept }), 200);
   assert.deepEqual(

@@ -26,17 +26,18 @@ async function read(token: string, query = ''): Promise<Json[]> {
   return expectStatus(await call(server, `GET /audit_log?per_page=1000${query}`, { token }), 200).body.audit_log;
 }
 
-const told = (entries: readonly Json[]): string[] => entries.map(({ action, target }) => `${action} ${target.name}`);
+const summaries = (entries: readonly Json[]): string[] =>
+  entries.map(({ action, target }) => `${action} ${target.name}`);
 
-/** An account with two sites, and a super_manager of each. */
-interface Two {
+/** An account with two sites and a super_manager of each. */
+interface TwoSites {
   readonly account: TestAccount;
   readonly other: SiteId;
   readonly here: TestOperator;
   readonly there: TestOperator;
 }
 
-async function makeTwo(): Promise<Two> {
+async function makeTwoSites(): Promise<TwoSites> {
   const account = await makeAccount(server);
   const other = await makeSite(server, account, 'Other');
   const [here, there] = [account.siteId, other].map(async (site_id) =>
@@ -44,13 +45,13 @@ async function makeTwo(): Promise<Two> {
   );
   assert.ok(here && there);
   const two = { account, other, here: await here, there: await there };
-  // What is tested comes after.
+  // Removes the entries of the setup.
   await server.database.sql`DELETE FROM audit_log`;
   return two;
 }
 
-test('an entry is shown to super_managers of its site, and to nobody else', async () => {
-  const { account, other, here, there } = await makeTwo();
+test('an entry is visible only to super_managers of its site', async () => {
+  const { account, other, here, there } = await makeTwoSites();
   await makeTeam(server, account, account.siteId);
   await makeTeam(server, account, other);
   const stranger = await makeAccount(server);
@@ -73,8 +74,8 @@ test('an entry is shown to super_managers of its site, and to nobody else', asyn
   }
 });
 
-test('a token that was limited to a site sees no more than that site', async () => {
-  const { account, other } = await makeTwo();
+test('a token that is limited to a site shows only entries of that site', async () => {
+  const { account, other } = await makeTwoSites();
   await makeTeam(server, account, account.siteId);
   await makeTeam(server, account, other);
   const limited = await call(server, 'POST /operator_authentication/tokens', {
@@ -87,8 +88,8 @@ test('a token that was limited to a site sees no more than that site', async () 
   );
 });
 
-test('whoever loses an operator to another site sees that, as the other does', async () => {
-  const { account, other, here, there } = await makeTwo();
+test('moving an operator to another site is visible to super_managers of both sites', async () => {
+  const { account, other, here, there } = await makeTwoSites();
   const body = { name: 'Mover', email: 'mover@test', assignments: [{ site_id: account.siteId }] };
   const { id } = expectStatus(await call(server, 'POST /operators', { token: account.admin, body }), 201).body;
   const moved = { assignments: [{ site_id: other }] };
@@ -99,13 +100,13 @@ test('whoever loses an operator to another site sees that, as the other does', a
   expectStatus(await call(server, `PATCH /operators/${id}`, { token: account.admin, body: named }), 200);
   const [renamed, left, came, made] = (await read(account.admin)).map((entry) => entry.id);
   const ids = async (token: string): Promise<string[]> => (await read(token)).map((entry) => entry.id);
-  // An operator without a site is anybody's.
+  // Changes of an operator without a site are visible to every super_manager.
   assert.deepEqual(await ids(here.token), [renamed, came, made]);
   assert.deepEqual(await ids(there.token), [renamed, left, came]);
 });
 
-test('a webhook is shown to who is super_manager of all the sites it hears of', async () => {
-  const { account, other, here, there } = await makeTwo();
+test('entries about a webhook are visible to super_managers of all its sites', async () => {
+  const { account, other, here, there } = await makeTwoSites();
   await makeWebhook(server, account);
   await makeWebhook(server, account, { site_ids: [account.siteId, other] });
   const { id } = await makeWebhook(server, account, { site_ids: [account.siteId] });
@@ -115,12 +116,12 @@ test('a webhook is shown to who is super_manager of all the sites it hears of', 
     [id],
   );
   assert.deepEqual(await read(there.token), []);
-  // By site, those that cover it: by name, or because their registrar is super_manager there.
+  // Filtered by site: webhooks that name the site, and webhooks whose registrar is super_manager of the site.
   assert.equal((await read(account.admin, `&site_ids[]=${other}`)).length, 2);
 });
 
-test('what was done to a site that is no more is shown to who has all the others', async () => {
-  const { account, other, here, there } = await makeTwo();
+test('entries about a deleted site are visible to super_managers of all remaining sites', async () => {
+  const { account, other, here, there } = await makeTwoSites();
   const gone = await makeSite(server, account, 'Gone');
   const body = { site_ids: [gone, other] };
   await makeWebhook(server, account, body);
@@ -140,8 +141,8 @@ test('what was done to a site that is no more is shown to who has all the others
   );
 });
 
-test('the name of whoever did it is the one they had then', async () => {
-  const { account, here } = await makeTwo();
+test('the actor of an entry has the name they had at the time', async () => {
+  const { account, here } = await makeTwoSites();
   const rename = async (name: string): Promise<void> => {
     expectStatus(await call(server, `PATCH /operators/${here.id}`, { token: account.admin, body: { name } }), 200);
   };
@@ -163,8 +164,8 @@ test('the name of whoever did it is the one they had then', async () => {
   );
 });
 
-test('filters give what fits them, and all of it', async () => {
-  const { account, other, here } = await makeTwo();
+test('each filter returns exactly the matching entries', async () => {
+  const { account, other, here } = await makeTwoSites();
   const team = await makeTeam(server, account, account.siteId);
   const { length } = await read(account.admin);
   assert.equal(length, 1);
@@ -173,7 +174,7 @@ test('filters give what fits them, and all of it', async () => {
   expectStatus(await call(server, `PATCH /teams/${team}`, { token: here.token, body: { name: 'Blue' } }), 200);
   expectStatus(await call(server, `DELETE /teams/${team}`, { token: here.token }), 204);
   const all = (await read(account.admin)).toReversed();
-  assert.deepEqual(told(all), [
+  assert.deepEqual(summaries(all), [
     'team.create Team',
     'queue.create Queue',
     'team.create Team',
@@ -207,8 +208,8 @@ function at(entries: readonly Json[], fits: (time: string) => boolean): number[]
   return entries.flatMap((entry, index) => (fits(entry.at) ? index : []));
 }
 
-test('a query that means nothing is refused', async () => {
-  const { account, other, here } = await makeTwo();
+test('an invalid query is refused', async () => {
+  const { account, other, here } = await makeTwoSites();
   const refused: [string, string, number][] = [
     [account.admin, 'cursor=nonsense', 422],
     [account.admin, `cursor=${Buffer.from('9999999999999999 x').toString('base64url')}`, 422],
@@ -223,7 +224,7 @@ test('a query that means nothing is refused', async () => {
     expectStatus(await call(server, `GET /audit_log?${query}`, { token }), status);
 });
 
-/** Puts entries of those times into the log. */
+/** Inserts entries with these times. */
 async function write({ adminId, siteId }: TestAccount, times: readonly Date[]): Promise<void> {
   for (const time of times)
     await server.database.sql`
@@ -242,8 +243,8 @@ async function makeDay(days: number): Promise<void> {
   await server.database.sql`SELECT make_day('audit_log', 'at', ${dateOf(days)}::date)`;
 }
 
-test('pages go back through the days, each entry on one of them, whatever is written meanwhile', async () => {
-  const { account } = await makeTwo();
+test('paging shows each entry once, newest first, even if entries are written meanwhile', async () => {
+  const { account } = await makeTwoSites();
   for (const days of [2, 1]) await makeDay(days);
   await write(account, [daysAgo(5), daysAgo(2), daysAgo(2), daysAgo(1), daysAgo(1)]);
   await makeTeam(server, account, account.siteId);
@@ -265,8 +266,8 @@ test('pages go back through the days, each entry on one of them, whatever is wri
   }
 });
 
-test('entries go with the events of their day', async () => {
-  const { account } = await makeTwo();
+test('entries are deleted after the retention time of events', async () => {
+  const { account } = await makeTwoSites();
   for (const days of [8, 7]) await makeDay(days);
   await write(account, [daysAgo(20), daysAgo(8), daysAgo(7), daysAgo(6)]);
   const { sql } = server.database;
@@ -288,8 +289,8 @@ test('entries go with the events of their day', async () => {
   assert.deepEqual(await days(), [7, 6].map(dateOf));
 });
 
-test('what one person did, or what is of one kind, is found among however many others', async () => {
-  const { account, here } = await makeTwo();
+test('filtering by actor or action reads few rows among many entries', async () => {
+  const { account, here } = await makeTwoSites();
   await makeTeam(server, { ...account, admin: here.token }, account.siteId);
   const { sql } = server.database;
   await sql`

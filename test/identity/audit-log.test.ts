@@ -23,31 +23,31 @@ import {
 const { server, account } = await openWorld({ scanner: { kind: 'manual' } });
 const world = (): World => ({ ...server, account });
 
-/** Every entry there is of the account, oldest first, as super_managers of all of it are shown them. */
+/** All entries of the account, oldest first. */
 async function entriesOf({ admin }: TestAccount): Promise<Json[]> {
   const { body } = expectStatus(await call(server, 'GET /audit_log?per_page=1000', { token: admin }), 200);
   assert.equal(body.next_page, null);
   return body.audit_log.toReversed();
 }
 
-/** What was written while it ran. */
+/** The result of `run` and the entries written meanwhile. */
 async function writtenBy<T>(run: () => Promise<T>, who = account): Promise<{ result: T; entries: Json[] }> {
-  const known = (await entriesOf(who)).length;
+  const before = (await entriesOf(who)).length;
   const result = await run();
-  return { result, entries: (await entriesOf(who)).slice(known) };
+  return { result, entries: (await entriesOf(who)).slice(before) };
 }
 
-/** Whatever is shown once, and tokens. */
+/** Secrets and tokens in the response, which are shown only once. */
 function secretsIn({ body }: Answer): string[] {
   return ['secret', 'token', 'access_token'].flatMap((field) => body?.[field] ?? []);
 }
 
-test('every audited route writes one entry that says who changed what, and no secret', async (t) => {
+test('every audited route writes one entry that says who changed what and contains no secret', async (t) => {
   const routes = server.app.declaredAudits.filter(({ audit }) => typeof audit === 'object');
   assert.deepEqual(
     routes.map(({ method, url }) => `${method} ${url}`).toSorted(),
     Object.keys(cases).toSorted(),
-    'say in this test how each audited route is used',
+    'add a case for each audited route to this test',
   );
   const secrets: string[] = [];
   for (const [route, make] of Object.entries(cases)) {
@@ -79,7 +79,7 @@ test('every audited route writes one entry that says who changed what, and no se
   for (const each of [...secrets, ...secretsGiven]) assert.ok(!stored?.text.includes(each), `${each} is in the log`);
 });
 
-test('every route that changes anything declares whether it is audited, or is not registered', async () => {
+test('a route that can change something must declare whether it is audited', async () => {
   const { createApp } = await import('../../packages/server/src/platform/create-app.ts');
   const { installAudit } = await import('../../packages/server/src/identity/audit/install-audit.ts');
   const { createLog } = await import('../../packages/server/src/platform/log.ts');
@@ -89,18 +89,18 @@ test('every route that changes anything declares whether it is audited, or is no
   app.get('/reads', { config: { access: { public: true } } }, nothing);
   assert.throws(
     () => app.post('/forgets', { config: { access: { public: true } } }, nothing),
-    /POST \/forgets does not declare whether its changes are in the audit log/,
+    /POST \/forgets does not declare whether its changes are audited/,
   );
   const access = { operator: 'operator', site: 'none' } as const;
   assert.throws(
     () => app.put('/lies', { config: { access, audit: 'no operator' } }, nothing),
-    /PUT \/lies is for operators, and says that it is not/,
+    /PUT \/lies declares 'no operator', but operators may use it/,
   );
   app.post('/works', { config: { access, audit: 'own work' } }, nothing);
   await app.close();
 });
 
-test("what is one's own work, and what visitors do, is in no entry", async () => {
+test('operators’ own work and changes by visitors write no entry', async () => {
   const own = await makeAccount(server);
   const { operator, visitor, engagement } = await startTalk(server, own);
   const queue = await makeQueue(server, own, { when_unstaffed: 'accept', routing_policy: { media: ['video'] } });
@@ -119,7 +119,7 @@ test("what is one's own work, and what visitors do, is in no entry", async () =>
   assert.deepEqual(entries, []);
 });
 
-test('who changes nothing is in no entry', async () => {
+test('a request that changes nothing writes no entry', async () => {
   const team = await makeTeam(server, account, account.siteId);
   const { id: webhook, secret: first } = await freshWebhook(world());
   const operator = await owner(world());
@@ -135,7 +135,7 @@ test('who changes nothing is in no entry', async () => {
   assert.deepEqual(entries, []);
 });
 
-test('a request that is refused is in no entry', async () => {
+test('a refused request writes no entry', async () => {
   const queue = await makeQueue(server, account);
   const team = await makeTeam(server, account, account.siteId);
   await makeQueue(server, account, { routing_policy: { team_ids: [team] } });
@@ -160,7 +160,7 @@ test('a request that is refused is in no entry', async () => {
   assert.deepEqual(entries, []);
 });
 
-test('a repeated request with its key is in one entry', async () => {
+test('a request that is repeated with its Idempotency-Key writes one entry', async () => {
   const key = { 'idempotency-key': randomUUID() };
   const body = { site_id: account.siteId, name: 'Once' };
   const ask = async () => call(server, 'POST /teams', { token: account.admin, body, headers: key });
@@ -172,7 +172,7 @@ test('a repeated request with its key is in one entry', async () => {
   );
 });
 
-test('of changes at the same time each entry begins where the one before ended', async () => {
+test('with concurrent changes, the before value of each entry is the after value of the previous one', async () => {
   const team = await makeTeam(server, account, account.siteId);
   const queue = await makeQueue(server, account);
   const policy = await makePolicy(server, account);
@@ -206,7 +206,7 @@ test('of changes at the same time each entry begins where the one before ended',
   }
 });
 
-test('of two who delete the same, one is in the log', async () => {
+test('two concurrent deletions of one resource write one entry', async () => {
   const team = await makeTeam(server, account, account.siteId);
   const channel = await makeChannel(world(), 'phone');
   for (const path of [`/teams/${team}`, `/phone_channels/${channel}`]) {
@@ -220,7 +220,7 @@ test('of two who delete the same, one is in the log', async () => {
   }
 });
 
-test('long values are cut, and said to be', async () => {
+test('long values are shortened and marked as shortened', async () => {
   const addresses = Array.from({ length: 1_000 }, () => 'x'.repeat(1_000));
   const { entries } = await writtenBy(async () =>
     call(server, `PATCH /sites/${account.siteId}`, { token: account.admin, body: { addresses } }),
@@ -233,7 +233,7 @@ test('long values are cut, and said to be', async () => {
   assert.equal(change.after.length, 4_000);
 });
 
-test('hostile text is kept as it was given', async () => {
+test('hostile text is stored unchanged', async () => {
   const name = '<script>alert(1)</script> \u202etxt "\\ 😀';
   const { entries } = await writtenBy(async () =>
     call(server, 'POST /teams', { token: account.admin, body: { site_id: account.siteId, name } }),

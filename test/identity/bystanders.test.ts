@@ -16,8 +16,8 @@ import { hasSucceeded, validRequest } from '../support/valid-requests.ts';
 import { expectStatus, makeOperator, signIn, type TestOperator } from '../support/world.ts';
 
 /**
- * Where the role on one site is not the whole rule: what those are told who have the role on the site but take no part, or are
- * not on every site concerned; and whether the reference says the same.
+ * Tests the routes whose rule is more than a role on one site, with operators who have the role but take no part or lack one of the
+ * sites. Also tests that the API reference describes the rules.
  */
 const cast = await forThisFile(openCast());
 const { server, account } = cast;
@@ -29,12 +29,12 @@ const bystanders = {
   super_manager: await on('super_manager'),
 };
 
-interface Ruled extends DeclaredAccess {
+interface RuledRoute extends DeclaredAccess {
   readonly rule: OperatorRule;
   readonly least: Role;
 }
 
-function ruled(): Ruled[] {
+function ruledRoutes(): RuledRoute[] {
   return cast.server.app.declaredAccess.flatMap((route) => {
     const { access, method } = route;
     if (access.public || access.rule === undefined || access.operator === undefined || method === 'HEAD') return [];
@@ -42,8 +42,8 @@ function ruled(): Ruled[] {
   });
 }
 
-/** What the rule promises to somebody with that role on the one site, who takes no part. */
-function promised({ rule, least }: Ruled, role: Role): 'allowed' | 'refused' {
+/** What the rule says for an operator with this role on one site who takes no part. */
+function expectedFor({ rule, least }: RuledRoute, role: Role): 'allowed' | 'refused' {
   switch (rule) {
     case 'took part or manages':
     case 'sent it or manages':
@@ -55,14 +55,14 @@ function promised({ rule, least }: Ruled, role: Role): 'allowed' | 'refused' {
     case 'every site':
     case 'every site, own availability':
     case 'self or every site':
-    case 'every site heard':
-    case 'every site heard, or registrar':
+    case 'every webhook site':
+    case 'every webhook site, or registrar':
       return 'refused';
   }
 }
 
-/** The operator or webhook that the route is about has another site, where the bystanders have no role. */
-async function spread({ ids }: Targets): Promise<void> {
+/** Adds a second site, where the bystanders have no role, to the operator or webhook of the route. */
+async function addSecondSite({ ids }: Targets): Promise<void> {
   const { server, account, otherSite } = cast;
   const sites = [account.siteId, otherSite];
   const { operator_id: operatorId, webhook_id: webhookId } = ids;
@@ -74,27 +74,27 @@ async function spread({ ids }: Targets): Promise<void> {
     await server.database.sql`UPDATE webhooks SET site_ids = ${sites}::uuid[] WHERE id = ${webhookId}`;
 }
 
-async function ask(route: Ruled, targets: Targets, token: string, body?: Json): Promise<Answer> {
+async function ask(route: RuledRoute, targets: Targets, token: string, body?: Json): Promise<Answer> {
   const request = await validRequest(cast, route, { kind: 'super_manager', targets });
   const { path, query, headers } = request;
   return call(cast.server, `${route.method} ${path}${query}`, { token, body: body ?? request.body, headers });
 }
 
-test('whoever only has the role is told what the rule of the route says', async () => {
+test('an operator who only has the role is allowed or refused as the rule of the route says', async () => {
   const rules = new Set<OperatorRule>();
-  for (const route of ruled()) {
+  for (const route of ruledRoutes()) {
     rules.add(route.rule);
     let targets: Targets | null = null;
     for (const role of roles) {
-      const wanted = promised(route, role);
+      const expectedResult = expectedFor(route, role);
       if (targets === null) {
         targets = await makeTargets(cast, route, 'operator');
-        if (!route.url.startsWith('/transfer_')) await spread(targets);
+        if (!route.url.startsWith('/transfer_')) await addSecondSite(targets);
       }
       const answer = await ask(route, targets, bystanders[role].token);
       const found = hasSucceeded(route, answer.status) ? 'allowed' : 'refused';
       const name = `${route.method} ${route.url}, ${role}: ${answer.status} ${JSON.stringify(answer.body)}`;
-      assert.equal(found, wanted, name);
+      assert.equal(found, expectedResult, name);
       if (found === 'refused') assert.ok([403, 404].includes(answer.status), name);
       if (found === 'allowed') targets = null;
     }
@@ -102,9 +102,9 @@ test('whoever only has the role is told what the rule of the route says', async 
   assert.deepEqual([...rules].toSorted(), Object.keys(operatorRules).toSorted());
 });
 
-test('an operator may do with themselves what the rule says', async () => {
+test('operators may use routes about themselves as the rule of the route says', async () => {
   const { server, account } = cast;
-  for (const route of ruled()) {
+  for (const route of ruledRoutes()) {
     if (!route.url.includes('/operators/:operator_id')) continue;
     const targets = await makeTargets(cast, route, 'operator');
     const key = await call(server, `POST /operators/${targets.ids['operator_id']}/api_keys`, { token: account.admin });
@@ -117,7 +117,7 @@ test('an operator may do with themselves what the rule says', async () => {
   }
 });
 
-test('a token for some sites is refused where the route says that it is', async () => {
+test('a token that is limited to some sites is refused where the route declares wholeToken', async () => {
   const { server, account } = cast;
   const { id: api_key_id, secret: api_key_secret } = account.key;
   const credentials = { api_key_id, api_key_secret, site_ids: [account.siteId] };
@@ -130,11 +130,11 @@ test('a token for some sites is refused where the route says that it is', async 
     const targets = await makeTargets(cast, route, 'super_manager');
     const { path, query, body, headers } = await validRequest(cast, route, { kind: 'super_manager', targets });
     const answer = await call(server, `${route.method} ${path}${query}`, { token, body, headers });
-    assert.match(expectStatus(answer, 403).body.detail, /some sites only/, route.url);
+    assert.match(expectStatus(answer, 403).body.detail, /limited to some sites/, route.url);
   }
 });
 
-test('the reference says who may as the routes declare it', async () => {
+test('the API reference says who may use each route, as the route declares it', async () => {
   const document = (await call(cast.server, 'GET /openapi.json')).body as ApiDocument;
   for (const { method, url, access } of cast.server.app.declaredAccess) {
     const path = url.replaceAll(/:(\w+)/g, '{$1}');
@@ -156,13 +156,13 @@ test('the reference says who may as the routes declare it', async () => {
     ],
     [
       'Who: the operator who takes part, with a role on the site; the visitor',
-      'Who: an operator with a role on the site who takes or took part, or has the visitor now; manager on the site; the visitor',
+      'Who: an operator with a role on the site who takes part, took part or serves the visitor now; manager on the site; the visitor',
       'Who: super_manager on every site of the operator',
-      'Who: the operator itself; super_manager on every site of the operator. Not with a token that was obtained for some sites only',
-      'Who: super_manager on every site that the webhook hears of',
-      'Who: super_manager on every site that the webhook hears of; the operator who registered it, with any role',
-      'Who: operator on every site that is asked for; the visitor',
-      'Anyone who shows an API key',
+      'Who: the operator themselves; super_manager on every site of the operator. Not with a token that is limited to some sites',
+      'Who: super_manager on every site of the webhook',
+      'Who: super_manager on every site of the webhook; the operator who registered it, with any role',
+      'Who: operator on every requested site; the visitor',
+      'Anyone who presents an API key',
       'Anyone',
     ],
   );

@@ -17,7 +17,7 @@ import {
 
 const server = await forThisFile(startTestServer());
 
-test('operators see those who work on their sites, and nothing of other sites', async () => {
+test('operators see the colleagues on their sites and nothing of other sites', async () => {
   const own = await makeAccount(server);
   const otherSite = await makeSite(server, own);
   const team = await makeTeam(server, own, own.siteId);
@@ -52,7 +52,7 @@ test('operators see those who work on their sites, and nothing of other sites', 
   assert.equal((await list('include_offline=true&per_page=1')).length, 1);
 });
 
-test('who has a visitor now may read what was said to it before, and only as long', async () => {
+test('an operator may read a visitor’s earlier engagements only while serving that visitor', async () => {
   const past = await engage(server, {}, {});
   await said(past, past.visitor, 'My order is late');
   await end(past);
@@ -74,7 +74,7 @@ test('who has a visitor now may read what was said to it before, and only as lon
   const current = await acceptOffer(server, next);
   assert.deepEqual(await statuses(next.token), [200, 200, 200]);
   assert.deepEqual(await listed(ofVisitor), [current, past.id]);
-  assert.deepEqual(await listed(), [current], 'their own, unless a visitor is asked for');
+  assert.deepEqual(await listed(), [current], 'without a visitor filter, only their own engagements are listed');
   const say = `PUT /engagements/${past.id}/chat_messages/00000000-0000-4000-8000-000000000001`;
   assert.equal((await call(server, say, { token: next.token, body: { content: 'Hello' } })).status, 403);
 

@@ -14,7 +14,7 @@ const another = 'two boats on a lake';
 
 const { server, account } = await openWorld();
 
-async function makeSomebody(): Promise<{ id: string; email: string; token: string }> {
+async function makeTestOperator(): Promise<{ id: string; email: string; token: string }> {
   const { id, token } = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
   return { id, token, email: (await read(id)).email };
 }
@@ -31,14 +31,14 @@ async function preview(invitation: string): Promise<Answer> {
   return call(server, previewPath, { body: { invitation } });
 }
 
-async function entersWith(email: string, chosen: string): Promise<boolean> {
+async function canSignIn(email: string, chosen: string): Promise<boolean> {
   const answer = await call(server, `POST ${sessionsPath}`, { body: { email, password: chosen } });
   assert.ok([201, 401].includes(answer.status), JSON.stringify(answer.body));
   return answer.status === 201;
 }
 
-test('an operator is invited, chooses a password, and is signed in', async () => {
-  const { id, email } = await makeSomebody();
+test('an invited operator chooses a password and is signed in', async () => {
+  const { id, email } = await makeTestOperator();
   assert.deepEqual((await read(id)).sign_in, { password: false, invited_until: null });
   const made = await call(server, `POST /operators/${id}/invitations`, { token: account.admin });
   const { url, ...listed } = expectStatus(made, 201).body;
@@ -59,12 +59,12 @@ test('an operator is invited, chooses a password, and is signed in', async () =>
   assert.match(accepted.headers.getSetCookie()[0] ?? '', /; HttpOnly; SameSite=Strict$/);
   assert.equal((await call(server, current, { token: accepted.body.token })).body.operator_id, id);
   assert.deepEqual((await read(id)).sign_in, { password: true, invited_until: null });
-  assert.equal(await entersWith(email, password), true);
+  assert.equal(await canSignIn(email, password), true);
   for (const answer of [await preview(token), await accept(token)])
     assert.equal(expectStatus(answer, 404).body.error, 'invitation_unknown');
 });
 
-test('with a public address the invitation is a whole link', async () => {
+test('with a public URL the invitation is an absolute link', async () => {
   const reached = await startTestServer({ publicUrl: 'https://help.example.com' }, server.database.address);
   try {
     const path = `POST /operators/${account.adminId}/invitations`;
@@ -75,25 +75,25 @@ test('with a public address the invitation is a whole link', async () => {
   }
 });
 
-test('of several who accept an invitation at once, one wins, and its password is the one', async () => {
-  const { id, email } = await makeSomebody();
+test('if several people accept an invitation at once, one succeeds and sets the password', async () => {
+  const { id, email } = await makeTestOperator();
   const invitation = await invite(server, account, id);
   const chosen = Array.from({ length: 6 }, (_, index) => `${password} ${index}`);
   const answers = await Promise.all(chosen.map(async (each) => accept(invitation, each)));
   assert.deepEqual(statusesOf(answers), [201, 404, 404, 404, 404, 404]);
   const winner = answers.findIndex(({ status }) => status === 201);
-  for (const [index, each] of chosen.entries()) assert.equal(await entersWith(email, each), index === winner, each);
+  for (const [index, each] of chosen.entries()) assert.equal(await canSignIn(email, each), index === winner, each);
 });
 
-test('a new invitation replaces the old; one can be withdrawn, and grows too old', async () => {
-  const { id } = await makeSomebody();
+test('an invitation ends when it is replaced, withdrawn or expired', async () => {
+  const { id } = await makeTestOperator();
   const first = await invite(server, account, id);
   const second = await invite(server, account, id);
   expectStatus(await preview(first), 404);
   expectStatus(await preview(second), 200);
   const path = `/operators/${id}/invitations`;
   const [{ id: pending }] = (await call(server, `GET ${path}`, { token: account.admin })).body.invitations;
-  const other = await makeSomebody();
+  const other = await makeTestOperator();
   const wrong = `DELETE /operators/${other.id}/invitations/${pending}`;
   expectStatus(await call(server, wrong, { token: account.admin }), 404);
   expectStatus(await call(server, `DELETE ${path}/${pending}`, { token: account.admin }), 204);
@@ -108,8 +108,8 @@ test('a new invitation replaces the old; one can be withdrawn, and grows too old
   assert.equal((await read(id)).sign_in.invited_until, null);
 });
 
-test('a weak password is refused, and the invitation goes on', async () => {
-  const { id, email } = await makeSomebody();
+test('a weak password is refused and the invitation stays valid', async () => {
+  const { id, email } = await makeTestOperator();
   const invitation = await invite(server, account, id);
   for (const weak of [
     'short',
@@ -128,24 +128,24 @@ test('a weak password is refused, and the invitation goes on', async () => {
   }
   const typed = 'cafe\u0301 au lait, twice';
   expectStatus(await accept(invitation, typed), 201);
-  assert.equal(await entersWith(email, typed.normalize('NFC')), true);
-  assert.equal(await entersWith(email, typed.normalize('NFD')), true);
+  assert.equal(await canSignIn(email, typed.normalize('NFC')), true);
+  assert.equal(await canSignIn(email, typed.normalize('NFD')), true);
 });
 
-test('accepting again is how a forgotten password is replaced: the old one and all sessions end', async () => {
-  const { id, email, token } = await makeSomebody();
+test('accepting another invitation replaces the password and ends all sessions', async () => {
+  const { id, email, token } = await makeTestOperator();
   const first = sessionOf(expectStatus(await accept(await invite(server, account, id)), 201));
   const invitation = await invite(server, account, id);
-  assert.equal(await entersWith(email, password), true);
+  assert.equal(await canSignIn(email, password), true);
   const second = sessionOf(expectStatus(await accept(invitation, another), 201));
   expectStatus(await call(server, current, { token: first.token }), 401);
   expectStatus(await call(server, current, { token: second.token }), 200);
-  // What a key has obtained is none of the password's business.
+  // Tokens obtained with an API key do not depend on the password.
   expectStatus(await call(server, current, { token }), 200);
-  assert.deepEqual([await entersWith(email, password), await entersWith(email, another)], [false, true]);
+  assert.deepEqual([await canSignIn(email, password), await canSignIn(email, another)], [false, true]);
 });
 
-test('who may give an operator keys may invite it, and nobody else', async () => {
+test('only those who may create API keys for an operator may invite them', async () => {
   const site = await makeSite(server, account);
   const both = await makeOperator(server, account, [
     { site_id: account.siteId, role: 'operator' },
@@ -171,15 +171,15 @@ test('who may give an operator keys may invite it, and nobody else', async () =>
     );
 });
 
-test('one’s own password: chosen by one who has none, changed by one who knows it', async () => {
-  const { id, email, token } = await makeSomebody();
+test('operators set their first password freely and need the current one to change it', async () => {
+  const { id, email, token } = await makeTestOperator();
   const session = await openSession(server, { link: await linkOf(server, id) });
   const change = async (body: Json, by = session.token): Promise<Answer> =>
     call(server, passwordPath, { token: by, body });
   const weak = expectStatus(await change({ new_password: 'Password1234' }), 422).body;
   assert.equal(weak.details[0].attribute, '/new_password');
   expectStatus(await change({ new_password: password }), 204);
-  assert.equal(await entersWith(email, password), true);
+  assert.equal(await canSignIn(email, password), true);
 
   assert.equal(
     expectStatus(await change({ new_password: another }), 422).body.details[0].attribute,
@@ -198,11 +198,11 @@ test('one’s own password: chosen by one who has none, changed by one who knows
   expectStatus(await call(server, current, { token: other.token }), 401);
   expectStatus(await call(server, `POST ${sessionsPath}`, { body: { link } }), 401);
   expectStatus(await preview(invitation), 404);
-  assert.deepEqual([await entersWith(email, password), await entersWith(email, another)], [false, true]);
+  assert.deepEqual([await canSignIn(email, password), await canSignIn(email, another)], [false, true]);
 });
 
-test('of two changes at once, one wins', async () => {
-  const { id, email } = await makeSomebody();
+test('of two concurrent password changes, one succeeds', async () => {
+  const { id, email } = await makeTestOperator();
   const { token } = sessionOf(expectStatus(await accept(await invite(server, account, id)), 201));
   const chosen = [`${another} 1`, `${another} 2`];
   const answers = await Promise.all(
@@ -212,12 +212,12 @@ test('of two changes at once, one wins', async () => {
   );
   assert.deepEqual(statusesOf(answers), [204, 403]);
   for (const [index, each] of chosen.entries())
-    assert.equal(await entersWith(email, each), answers[index]?.status === 204);
+    assert.equal(await canSignIn(email, each), answers[index]?.status === 204);
 });
 
-test('who has a password is not given another by a token of theirs: that takes the present one, or somebody else', async () => {
-  const { id, token } = await makeSomebody();
-  // Without one yet, it is how to get one.
+test('operators with a password cannot invite themselves', async () => {
+  const { id, token } = await makeTestOperator();
+  // An operator without a password may invite themselves.
   const own = expectStatus(await call(server, `POST /operators/${id}/invitations`, { token }), 201).body;
   expectStatus(await accept(own.url.split('#')[1]), 201);
   const refused = expectStatus(await call(server, `POST /operators/${id}/invitations`, { token }), 403).body;
@@ -225,16 +225,16 @@ test('who has a password is not given another by a token of theirs: that takes t
   expectStatus(await call(server, `POST /operators/${id}/invitations`, { token: account.admin }), 201);
 });
 
-test('an invitation that is accepted ends links that were made before', async () => {
-  const { id } = await makeSomebody();
+test('accepting an invitation invalidates earlier one-time links', async () => {
+  const { id } = await makeTestOperator();
   const link = await linkOf(server, id);
   expectStatus(await accept(await invite(server, account, id)), 201);
   expectStatus(await call(server, `POST ${sessionsPath}`, { body: { link } }), 401);
 });
 
-test('whoever is invited in the moment of being disabled keeps no invitation', async () => {
+test('an operator who is invited while being disabled keeps no invitation', async () => {
   for (let time = 0; time < 10; time += 1) {
-    const { id } = await makeSomebody();
+    const { id } = await makeTestOperator();
     const [made, disabled] = await Promise.all([
       call(server, `POST /operators/${id}/invitations`, { token: account.admin }),
       call(server, `PATCH /operators/${id}`, { token: account.admin, body: { enabled: false } }),
@@ -246,8 +246,8 @@ test('whoever is invited in the moment of being disabled keeps no invitation', a
   }
 });
 
-test('every way of getting in at once: each is answered, none waits for another that waits for it', async () => {
-  const { id, email } = await makeSomebody();
+test('concurrent sign-ins by all methods do not deadlock', async () => {
+  const { id, email } = await makeTestOperator();
   const { token, cookie } = sessionOf(expectStatus(await accept(await invite(server, account, id)), 201));
   for (let time = 0; time < 3; time += 1) {
     const [link, invitation] = [await linkOf(server, id), await invite(server, account, id)];

@@ -8,7 +8,7 @@ import { call, startTestServer, until } from '../support/server.ts';
 
 const server = await forThisFile(startTestServer());
 
-test('a visitor sees the display name and picture of each operator, and neither name nor e-mail', async () => {
+test('a visitor sees the display name and picture of each operator, but not their name or e-mail address', async () => {
   const chat = await engage(server);
   const { own, operator, visitor, id } = chat;
   const body = { name: 'Ann Private', display_name: 'Ann' };
@@ -43,7 +43,7 @@ test('a visitor sees the display name and picture of each operator, and neither 
   assert.ok(!text.includes('Ann Private') && !text.includes('@test'), text);
 });
 
-test('a picture is served to anybody, as a picture and nothing else, until it is replaced or removed', async () => {
+test('a picture is public and safe to embed until it is replaced or removed', async () => {
   const { own, operator } = await engage(server);
   const path = await setPicture(server, operator, operator.id);
   const got = await fetch(`${server.url}${path}`);
@@ -74,7 +74,7 @@ test('a picture is served to anybody, as a picture and nothing else, until it is
   await until(async () => (await statusOf(other)) === 404, 1_000);
 });
 
-test('what is no PNG, JPEG or WebP of at most 256 KiB is refused, and so is the picture of somebody else', async () => {
+test('only a PNG, JPEG or WebP of at most 256 KiB is accepted, and colleagues cannot set it', async () => {
   const { own, operator } = await engage(server);
   const put = async (content: string, token = operator.token, id = operator.id) =>
     call(server, `PUT /operators/${id}/picture`, { token, body: { content } });

@@ -17,7 +17,7 @@ async function statusOf(token: string): Promise<number> {
   return (await call(server, `GET ${sessionsPath}/current`, { token })).status;
 }
 
-test('an operator has fifty sessions at most: the one not used for longest goes', async () => {
+test('an operator can have 50 sessions; a further one replaces the least recently used', async () => {
   const { id } = await makeOperator(server, account, []);
   const first = await openSession(server, { link: await linkOf(server, id) });
   const links = await Promise.all(Array.from({ length: 55 }, async () => linkOf(server, id)));
@@ -27,7 +27,7 @@ test('an operator has fifty sessions at most: the one not used for longest goes'
   assert.equal(await statusOf(first.token), 401);
 });
 
-test('attempts are limited by address, and wrong passwords by address and e-mail together', async () => {
+test('sign-in attempts are limited per client address, wrong passwords per client address and e-mail address', async () => {
   const limited = await startTestServer({ rateLimitSignIn: 12 }, server.database.address);
   try {
     const attempt = async (body: Json): Promise<Answer> => call(limited, signIn, { body });
@@ -49,7 +49,7 @@ test('attempts are limited by address, and wrong passwords by address and e-mail
       later.map(({ status }) => status),
       [429, 429, 429, 429],
     );
-    // Those who are signed in work on.
+    // Existing sessions are not affected.
     expectStatus(await call(limited, exchange, { headers: { cookie } }), 200);
   } finally {
     await limited[Symbol.asyncDispose]();
@@ -57,8 +57,8 @@ test('attempts are limited by address, and wrong passwords by address and e-mail
 });
 
 /**
- * A server that believes in X-Forwarded-For: four attempts for an address, one wrong password for an e-mail address from one
- * address, four from everywhere. Checking a password is slow, so the limits are low.
+ * A server that trusts X-Forwarded-For and allows four attempts per client address. For one e-mail address it allows one wrong
+ * password from one client address and four from all together. The limits are low because checking a password is slow.
  */
 async function startLimited(): Promise<TestServer> {
   return startTestServer({ rateLimitSignIn: 4, trustProxy: true }, server.database.address);
@@ -76,8 +76,8 @@ async function attempt(on: TestServer, { email, password: given, from, cookie }:
   return call(on, signIn, { body: { email, password: given }, headers });
 }
 
-/** An operator who has chosen a password. */
-async function makeSecured(): Promise<{ id: string; email: string; token: string }> {
+/** An operator with a password. */
+async function makeWithPassword(): Promise<{ id: string; email: string; token: string }> {
   const { id, token } = await makeOperator(server, account, []);
   expectStatus(await call(server, passwordPath, { token, body: { new_password: password } }), 204);
   const { email } = expectStatus(await call(server, `GET /operators/${id}`, { token }), 200).body;
@@ -86,11 +86,11 @@ async function makeSecured(): Promise<{ id: string; email: string; token: string
 
 function deviceOf(answer: Answer): string {
   const cookie = answer.headers.getSetCookie().find((each) => each.startsWith('usher_device='));
-  assert.ok(cookie, 'the answer makes the browser known');
+  assert.ok(cookie, 'the response sets the device cookie');
   return cookie;
 }
 
-/** Wrong passwords, each from an address of its own. */
+/** Tries wrong passwords, each from another address. */
 async function guessFromEverywhere(on: TestServer, email: string, { times }: { times: number }): Promise<number[]> {
   const answers = await Promise.all(
     Array.from({ length: times }, async (_, address) =>
@@ -104,13 +104,13 @@ function secretOf(answer: Answer): string {
   return deviceOf(expectStatus(answer, 201)).split(';', 1)[0] ?? '';
 }
 
-test('whoever guesses at one address keeps nobody out who signs in from another', async () => {
+test('wrong passwords from one address do not lock out the owner at another address', async () => {
   const limited = await startLimited();
   try {
-    const { email } = await makeSecured();
+    const { email } = await makeWithPassword();
     for (const status of [401, 429, 429])
       expectStatus(await attempt(limited, { email, password: `${password}!`, from: '192.0.2.1' }), status);
-    // The right password is no guess, and is not counted.
+    // A correct password does not count.
     for (let times = 0; times < 2; times += 1)
       expectStatus(await attempt(limited, { email, password, from: '192.0.2.2' }), 201);
   } finally {
@@ -118,20 +118,20 @@ test('whoever guesses at one address keeps nobody out who signs in from another'
   }
 });
 
-test('guessing from many addresses has a ceiling, which does not lock out a browser that is known', async () => {
+test('wrong passwords from many addresses are limited together, but do not lock out a known browser', async () => {
   const limited = await startLimited();
   try {
-    const { email } = await makeSecured();
+    const { email } = await makeWithPassword();
     const cookie = secretOf(await attempt(limited, { email, password, from: '192.0.2.9' }));
-    // Whether there is such an operator makes no difference.
+    // The limit is the same whether or not the operator exists.
     const statuses = [...Array<number>(4).fill(401), 429, 429];
     assert.deepEqual(await guessFromEverywhere(limited, `${randomUUID()}@test`, { times: 6 }), statuses);
     assert.deepEqual(await guessFromEverywhere(limited, email, { times: 6 }), statuses);
     const anew = await attempt(limited, { email, password, from: '203.0.113.1' });
-    assert.match(expectStatus(anew, 429).body.detail, /browser that you have signed in with before.*Go on in \d+ s/);
+    assert.match(expectStatus(anew, 429).body.detail, /browser that you have used before.*try again in \d+ s/);
     const known = { email, password, from: '203.0.113.1', cookie };
     const next = secretOf(await attempt(limited, known));
-    // Each signing in gives it another secret: one that was copied is worth nothing afterwards.
+    // Each sign-in replaces the secret of the browser, so a copied secret is useless.
     expectStatus(await attempt(limited, { ...known, from: '203.0.113.2' }), 429);
     expectStatus(await attempt(limited, { ...known, cookie: next, from: '203.0.113.3' }), 201);
   } finally {
@@ -139,18 +139,18 @@ test('guessing from many addresses has a ceiling, which does not lock out a brow
   }
 });
 
-test('a browser that is known may not guess either, and is known only to those who signed in with it', async () => {
+test('a known browser has its own limit, and is known only for operators who signed in with it', async () => {
   const limited = await startLimited();
   try {
-    const [ann, bob] = [await makeSecured(), await makeSecured()];
+    const [ann, bob] = [await makeWithPassword(), await makeWithPassword()];
     const cookie = secretOf(await attempt(limited, { email: ann.email, password, from: '192.0.2.1' }));
     const wrong = { password: `${password}!`, cookie };
     for (const [address, status] of [401, 429, 429].entries())
       expectStatus(await attempt(limited, { ...wrong, email: ann.email, from: `198.51.100.${address}` }), status);
-    // To somebody else it is a browser like any other, and counted by its address.
+    // For another operator the browser is unknown, so the limit of its address applies.
     for (const status of [401, 429])
       expectStatus(await attempt(limited, { ...wrong, email: bob.email, from: '192.0.2.7' }), status);
-    // Two people at one browser: both are known there.
+    // After two operators have signed in, the browser is known for both.
     const shared = secretOf(await attempt(limited, { email: bob.email, password, from: '192.0.2.8', cookie }));
     await guessFromEverywhere(limited, bob.email, { times: 4 });
     const ours = { email: bob.email, password, from: '192.0.2.9' };
@@ -164,8 +164,8 @@ test('a browser that is known may not guess either, and is known only to those w
   }
 });
 
-test('what makes a browser known is out of reach of scripts and of other sites, and only a digest of it is stored', async () => {
-  const { id, email } = await makeSecured();
+test('the device cookie is hidden from scripts and other sites, and only its digest is stored', async () => {
+  const { id, email } = await makeWithPassword();
   const cookie = deviceOf(expectStatus(await call(server, signIn, { body: { email, password } }), 201));
   assert.match(
     cookie,
@@ -181,7 +181,7 @@ test('what makes a browser known is out of reach of scripts and of other sites, 
     SELECT row_to_json(d)::text AS row FROM known_devices d WHERE operator_id = ${id}`;
   assert.equal(rows.length, 2);
   assert.ok(rows.every(({ row }) => !row.includes(secret)));
-  // It lets nobody in.
+  // The device cookie gives no access.
   const [device = ''] = cookie.split(';', 1);
   expectStatus(await call(server, exchange, { headers: { cookie: device } }), 401);
   expectStatus(
@@ -190,8 +190,8 @@ test('what makes a browser known is out of reach of scripts and of other sites, 
   );
 });
 
-test('a browser is no longer known once the password is another, everybody is signed out, or the operator was disabled', async () => {
-  const known = async (id: string): Promise<number> => {
+test('known browsers are forgotten after a password change, signing out everywhere or disabling the operator', async () => {
+  const countDevices = async (id: string): Promise<number> => {
     const rows = await server.database.sql`SELECT 1 FROM known_devices WHERE operator_id = ${id}`;
     return rows.length;
   };
@@ -201,23 +201,23 @@ test('a browser is no longer known once the password is another, everybody is si
     async (token: string) => call(server, `DELETE ${sessionsPath}`, { token }),
     async (_: string, id: string) => call(server, `DELETE /operators/${id}`, { token: account.admin }),
   ]) {
-    const { id, email, token } = await makeSecured();
+    const { id, email, token } = await makeWithPassword();
     expectStatus(await call(server, signIn, { body: { email, password } }), 201);
-    assert.equal(await known(id), 1);
+    assert.equal(await countDevices(id), 1);
     expectStatus(await forget(token, id), 204);
-    assert.equal(await known(id), 0);
+    assert.equal(await countDevices(id), 0);
   }
-  const { id, email } = await makeSecured();
+  const { id, email } = await makeWithPassword();
   for (let times = 0; times < 3; times += 1) await call(server, signIn, { body: { email, password } });
   const invitation = await invite(server, account, id);
   const accepted = await call(server, 'POST /operator_authentication/invitations/accept', {
     body: { invitation, password },
   });
   deviceOf(expectStatus(accepted, 201));
-  assert.equal(await known(id), 1);
+  assert.equal(await countDevices(id), 1);
 });
 
-test('the current password is not guessed at leisure by who has found a token', async () => {
+test('guesses of the current password with a stolen token are limited', async () => {
   const limited = await startTestServer({ rateLimitSignIn: 12 }, server.database.address);
   try {
     const { token } = await makeOperator(server, account, []);
@@ -229,7 +229,7 @@ test('the current password is not guessed at leisure by who has found a token', 
   }
 });
 
-test('passwords are checked a few at a time, and who comes when there are too many is told to come again', async () => {
+test('few passwords are checked at a time, and sign-ins beyond the waiting limit get 503', async () => {
   const email = `${randomUUID()}@test`;
   const answers = await Promise.all(
     Array.from({ length: 30 }, async () => call(server, signIn, { body: { email, password } })),

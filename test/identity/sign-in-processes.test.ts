@@ -9,8 +9,8 @@ import { exchange, invite, linkOf, openSession, sessionOf, sessionsPath, statuse
 import { expectStatus, makeAccount } from '../support/world.ts';
 
 const current = `GET ${sessionsPath}/current`;
-/** What one process ends, another has heard of by then. */
-const soonMs = 1_000;
+/** Within this time a revocation reaches the other process. */
+const propagationMs = 1_000;
 
 const cluster = await forThisFile(startCluster(2));
 const [one, two] = cluster.nodes;
@@ -22,10 +22,10 @@ async function statusAt(node: UsherProcess, token: string): Promise<number> {
   return (await call(node, current, { token })).status;
 }
 
-test('whoever signs in at one process is known to the other at once', async () => {
+test('a new session works in every process at once', async () => {
   const { one, two } = nodes;
   for (let round = 0; round < 20; round += 1) {
-    // The other one has the operator in memory, without this session.
+    // Makes the second process cache the operator without the new session.
     assert.equal(await statusAt(two, account.admin), 200);
     const { token } = await openSession(cluster.reach(one), {
       link: await linkOf(cluster.reach(one), account.adminId),
@@ -34,7 +34,7 @@ test('whoever signs in at one process is known to the other at once', async () =
   }
 });
 
-test('signing out everywhere is heard in every process: tokens, cookies and open feeds end', async () => {
+test('signing out everywhere ends tokens, cookies and open feeds in every process', async () => {
   const { one, two } = nodes;
   const link = async (): Promise<string> => linkOf(cluster.reach(one), account.adminId);
   const sessions = [
@@ -49,7 +49,7 @@ test('signing out everywhere is heard in every process: tokens, cookies and open
     expectStatus(await call(two, `DELETE ${sessionsPath}`, { token: second.token }), 204);
     for (const { token, cookie } of sessions) {
       assert.equal(await statusAt(two, token), 401);
-      await until(async () => (await statusAt(one, token)) === 401, soonMs);
+      await until(async () => (await statusAt(one, token)) === 401, propagationMs);
       for (const node of [one, two]) expectStatus(await call(node, exchange, { headers: { cookie } }), 401);
     }
     await feed.ended;
@@ -59,7 +59,7 @@ test('signing out everywhere is heard in every process: tokens, cookies and open
   assert.equal(await statusAt(one, account.admin), 200);
 });
 
-test('an invitation is accepted once, whichever processes are asked', async () => {
+test('an invitation is accepted once, even through several processes', async () => {
   const { one, two } = nodes;
   const invitation = await invite(cluster.reach(one), account, account.adminId);
   const body = { invitation, password: 'a lamp by the river' };
@@ -76,7 +76,7 @@ test('an invitation is accepted once, whichever processes are asked', async () =
   }
 });
 
-test('a session outlives the process it was begun in', async () => {
+test('a session outlives the process that opened it', async () => {
   const { one, two } = nodes;
   const { cookie } = await openSession(cluster.reach(one), { link: await linkOf(cluster.reach(one), account.adminId) });
   await one.stop('SIGKILL');

@@ -49,16 +49,16 @@ async function statusOf(token: string): Promise<number> {
   return (await call(server, current, { token })).status;
 }
 
-function assertSignedIn(answer: Answer, operatorId: string, { isEntry }: { isEntry: boolean }): void {
+function assertSignedIn(answer: Answer, operatorId: string, { isSignIn }: { isSignIn: boolean }): void {
   assert.deepEqual(Object.keys(answer.body), ['token', 'expires_in', 'operator_id', 'session_id']);
   assert.equal(answer.body.operator_id, operatorId);
   assert.equal(answer.body.expires_in, 3_600);
   assert.equal(answer.headers.get('cache-control'), 'no-store');
   const [cookie = '', ...more] = answer.headers.getSetCookie();
-  // Who signs in makes the browser known.
+  // A sign-in also sets the device cookie.
   assert.deepEqual(
     more.map((each) => each.split('=', 1)[0]),
-    isEntry ? ['usher_device'] : [],
+    isSignIn ? ['usher_device'] : [],
   );
   assert.match(
     cookie,
@@ -69,19 +69,19 @@ function assertSignedIn(answer: Answer, operatorId: string, { isEntry }: { isEnt
   assert.ok(days > 13.9 && days <= 14, String(days));
 }
 
-test('every way in gives a token, and a session that is exchanged for the next', async (t) => {
+test('every sign-in method gives a token and a session that is exchanged for further tokens', async (t) => {
   const person = await makePerson();
   const { body: key } = await call(server, `POST /operators/${person.id}/api_keys`, { token: account.admin });
-  const ways: Readonly<Record<string, () => Promise<Json>>> = {
+  const methods: Readonly<Record<string, () => Promise<Json>>> = {
     password: async () => ({ email: person.email.toUpperCase(), password }),
     api_key: async () => ({ api_key_id: key.id, api_key_secret: key.secret }),
     link: async () => ({ link: await linkOf(server, person.id) }),
   };
-  for (const [name, body] of Object.entries(ways)) {
+  for (const [name, body] of Object.entries(methods)) {
     await t.test(name, async () => {
       const headers = { 'user-agent': 'x'.repeat(300) };
       const answer = expectStatus(await call(server, signIn, { body: await body(), headers }), 201);
-      assertSignedIn(answer, person.id, { isEntry: true });
+      assertSignedIn(answer, person.id, { isSignIn: true });
       const { token, id, cookie } = sessionOf(answer);
       const about = expectStatus(await call(server, current, { token }), 200).body;
       assert.deepEqual(Object.keys(about), ['operator_id', 'site_roles', 'expires_at', 'session_id']);
@@ -89,7 +89,7 @@ test('every way in gives a token, and a session that is exchanged for the next',
       assert.deepEqual(about.site_roles, { [account.siteId]: 'operator' });
 
       const again = expectStatus(await useCookie(cookie), 200);
-      assertSignedIn(again, person.id, { isEntry: false });
+      assertSignedIn(again, person.id, { isSignIn: false });
       assert.equal(cookieOf(again), cookie);
       assert.notEqual(again.body.token, token);
       assert.equal(await statusOf(again.body.token), 200);
@@ -102,14 +102,14 @@ test('every way in gives a token, and a session that is exchanged for the next',
   assert.equal((await call(server, current, { token: account.admin })).body.session_id, null);
 });
 
-test('an operator learns a session by itself alone; a cookie is no way into the API', async () => {
+test('the session cookie does not authenticate API requests', async () => {
   const { cookie } = await openSession(server, { link: await linkOf(server, account.adminId) });
   for (const request of ['GET /sites', current, `GET ${sessionsPath}`, `DELETE ${sessionsPath}`])
     expectStatus(await call(server, request, { headers: { cookie } }), 401);
   expectStatus(await useCookie(cookie), 200);
 });
 
-test('an unknown address, a wrong password, none, and a disabled operator get the same answer after the same work', async () => {
+test('an unknown address, a wrong or missing password and a disabled operator get the same response after the same work', async () => {
   const person = await makePerson();
   const without = await makeOperator(server, account, []);
   const { body: shown } = await call(server, `GET /operators/${without.id}`, { token: account.admin });
@@ -137,11 +137,11 @@ test('an unknown address, a wrong password, none, and a disabled operator get th
   }
   assert.equal(answers[0].error, 'invalid_credentials');
   for (const answer of answers) assert.deepEqual(answer, answers[0]);
-  // The hash is nearly all of the work. An attempt without it would take a hundredth of the time; the rest is a busy machine.
+  // Hashing is nearly all of the work: without it an attempt would take a hundredth of the time. The factor 10 allows for load.
   assert.ok(Math.min(...best) > Math.max(...best) / 10, best.join(', '));
 });
 
-test('an address of several accounts: the one whose password it is', async () => {
+test('an e-mail address in several accounts signs in to the account whose password matches', async () => {
   const [first, second, third] = [await makeAccount(server), await makeAccount(server), await makeAccount(server)];
   const email = `${randomUUID()}@Test`;
   const ids: string[] = [];
@@ -156,7 +156,7 @@ test('an address of several accounts: the one whose password it is', async () =>
   expectStatus(await call(server, signIn, { body: { email, password } }), 401);
 });
 
-test('exactly one way in, and whole', async () => {
+test('signing in needs exactly one complete set of credentials', async () => {
   const cases: [Json, string[]][] = [
     [{}, ['']],
     [{ email: 'a@b' }, ['/password']],
@@ -182,7 +182,7 @@ test('exactly one way in, and whole', async () => {
     assert.equal(expectStatus(await call(server, signIn, { body: { link } }), 401).body.error, 'invalid_credentials');
 });
 
-test('a link is used once, by one, and within the hour', async () => {
+test('a one-time link works once and for an hour', async () => {
   const link = await linkOf(server, account.adminId);
   const answers = await Promise.all(Array.from({ length: 8 }, async () => call(server, signIn, { body: { link } })));
   assert.deepEqual(statusesOf(answers), [201, ...Array<number>(7).fill(401)]);
@@ -193,7 +193,7 @@ test('a link is used once, by one, and within the hour', async () => {
   expectStatus(await call(server, signIn, { body: { link: late } }), 401);
 });
 
-test('the exchange is for pages of this very origin', async () => {
+test('only pages of the same origin can exchange the session cookie', async () => {
   const { cookie } = await openSession(server, { link: await linkOf(server, account.adminId) });
   const { host } = new URL(server.url);
   for (const headers of [
@@ -216,20 +216,20 @@ test('the exchange is for pages of this very origin', async () => {
     assert.equal(expectStatus(answer, 403).body.error, 'cross_origin', JSON.stringify(headers));
     assert.deepEqual(answer.headers.getSetCookie(), []);
     assert.equal(answer.headers.get('access-control-allow-credentials'), null);
-    // Nor may another page have its visitor signed in as somebody else.
+    // Another site must not be able to sign its visitor in as somebody else.
     const link = await linkOf(server, account.adminId);
     const forged = await call(server, signIn, { body: { link }, headers: headers });
     assert.equal(expectStatus(forged, 403).body.error, 'cross_origin');
     expectStatus(await call(server, signIn, { body: { link } }), 201);
   }
-  // The origin of a site of ours may call the API, but not with the session.
+  // An allowed origin may call the API, but not exchange the session.
   const origin = 'https://shop.example';
   const body = { allowed_origins: [origin] };
   expectStatus(await call(server, `PATCH /sites/${account.siteId}`, { token: account.admin, body }), 200);
   expectStatus(await useCookie(cookie, { origin }), 403);
 });
 
-test('by https the cookie is for https alone', async () => {
+test('over https the session cookie is Secure', async () => {
   const secure = async (headers: Record<string, string>, where = server): Promise<boolean> => {
     const link = await linkOf(server, account.adminId);
     const answer = expectStatus(await call(where, signIn, { body: { link }, headers }), 201);
@@ -246,7 +246,7 @@ test('by https the cookie is for https alone', async () => {
   }
 });
 
-test('without a valid session the exchange says so and takes the cookie away', async () => {
+test('exchanging an invalid session gives no_session and clears the cookie', async () => {
   const { cookie, id } = await openSession(server, { link: await linkOf(server, account.adminId) });
   const wrong = `${cookie.slice(0, -1)}${cookie.endsWith('A') ? 'B' : 'A'}`;
   const other = cookie.replace(id, randomUUID());
@@ -261,7 +261,7 @@ test('without a valid session the exchange says so and takes the cookie away', a
   expectStatus(await useCookie(cookie), 200);
 });
 
-test('a session lasts while it is used, and not for ever', async () => {
+test('use extends a session, up to 90 days', async () => {
   const { sql } = server.database;
   const session = await openSession(server, { link: await linkOf(server, account.adminId) });
   const days = async (): Promise<number> => {
@@ -278,7 +278,7 @@ test('a session lasts while it is used, and not for ever', async () => {
   const capped = expectStatus(await useCookie(session.cookie), 200);
   assert.ok((await days()) < 2.1);
   assert.ok(Number(/Max-Age=(\d+)/.exec(capped.headers.getSetCookie()[0] ?? '')?.[1]) < 2.1 * 86_400);
-  // No token outlives its session.
+  // A token does not outlive its session.
   await sql`
     UPDATE operator_sessions SET created_at = now() - interval '90 days' + interval '1 minute' WHERE id = ${session.id}`;
   const { token, expires_in } = expectStatus(await useCookie(session.cookie), 200).body;
@@ -293,7 +293,7 @@ test('a session lasts while it is used, and not for ever', async () => {
   assert.equal(await days(), Number.NaN);
 });
 
-test('signing out ends the session, its tokens and the cookie; other sessions go on', async () => {
+test('signing out ends the session, its tokens and its cookie, but no other session', async () => {
   const person = await makePerson();
   const [one, two] = [
     await openSession(server, { link: await linkOf(server, person.id) }),
@@ -310,7 +310,7 @@ test('signing out ends the session, its tokens and the cookie; other sessions go
   expectStatus(await useCookie(one.cookie), 401);
   assert.equal(await statusOf(two.token), 200);
 
-  // A token of one session does not take the cookie of another away.
+  // Ending another session does not clear the cookie of this one.
   const three = await openSession(server, { link: await linkOf(server, person.id) });
   const headers = { cookie: two.cookie };
   const ended = await call(server, `DELETE ${sessionsPath}/${three.id}`, { token: two.token, headers });
@@ -322,7 +322,7 @@ test('signing out ends the session, its tokens and the cookie; other sessions go
   assert.equal(await statusOf(foreign.token), 200);
 });
 
-test('signing out everywhere ends every session of the operator, and nobody else’s', async () => {
+test('signing out everywhere ends all sessions of the operator and nobody else’s', async () => {
   const person = await makePerson();
   const mine = await Promise.all([1, 2, 3].map(async () => openSession(server, { email: person.email, password })));
   const other = await openSession(server, { link: await linkOf(server, account.adminId) });
@@ -338,19 +338,19 @@ test('signing out everywhere ends every session of the operator, and nobody else
   assert.equal(await statusOf(other.token), 200);
 });
 
-test('signing in again takes the place of the session the browser holds', async () => {
-  const held = await openSession(server, { link: await linkOf(server, account.adminId) });
+test('signing in again ends the previous session of the browser', async () => {
+  const previous = await openSession(server, { link: await linkOf(server, account.adminId) });
   const body = { link: await linkOf(server, account.adminId) };
-  const next = sessionOf(expectStatus(await call(server, signIn, { body, headers: { cookie: held.cookie } }), 201));
-  assert.equal(await statusOf(held.token), 401);
+  const next = sessionOf(expectStatus(await call(server, signIn, { body, headers: { cookie: previous.cookie } }), 201));
+  assert.equal(await statusOf(previous.token), 401);
   assert.equal(await statusOf(next.token), 200);
-  // Who fails to, keeps the one it has.
+  // A failed sign-in keeps the session.
   const failed = await call(server, signIn, { body, headers: { cookie: next.cookie } });
   expectStatus(failed, 401);
   assert.equal(await statusOf(next.token), 200);
 });
 
-test('a session ends with the key it was begun with', async () => {
+test('deleting an API key ends the sessions opened with it', async () => {
   const person = await makePerson();
   const { body: key } = await call(server, `POST /operators/${person.id}/api_keys`, { token: account.admin });
   const byKey = await openSession(server, { api_key_id: key.id, api_key_secret: key.secret });
@@ -362,7 +362,7 @@ test('a session ends with the key it was begun with', async () => {
   assert.equal(await statusOf(byPassword.token), 200);
 });
 
-test('disabling an operator ends its sessions, links and invitation for good', async () => {
+test('disabling an operator ends their sessions, links and invitation permanently', async () => {
   const person = await makePerson();
   const session = await openSession(server, { email: person.email, password });
   const [link, invitation] = [await linkOf(server, person.id), await invite(server, account, person.id)];

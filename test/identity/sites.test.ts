@@ -6,7 +6,7 @@ import { expectStatus, makeAccount, makeOperator, makeSite } from '../support/wo
 
 const { server, account } = await openWorld();
 
-test('a site is created with its defaults, and its creator is its super_manager at once', async () => {
+test('a new site has the default settings and its creator as super_manager', async () => {
   const created = await call(server, 'POST /sites', { token: account.admin, body: { name: 'Shop' } });
   assert.equal(created.status, 201);
   assert.equal(created.headers.get('location'), `/sites/${created.body.id}`);
@@ -35,7 +35,7 @@ test('a site is created with its defaults, and its creator is its super_manager 
   assert.deepEqual(read.body, created.body);
 });
 
-test('every setting is written, read, and unset by null', async () => {
+test('every setting can be set, read and reset with null', async () => {
   const settings = {
     name: 'All set',
     addresses: ['1 Main Street'],
@@ -69,7 +69,7 @@ test('every setting is written, read, and unset by null', async () => {
   assert.equal(expectStatus(echoed, 200).body.name, 'Echoed');
 });
 
-test('the limits of rows that the database itself fills are the defaults', async () => {
+test('the database default of visitor_limits equals the default of the API', async () => {
   const [row] = await server.database.sql`
     SELECT (SELECT visitor_limits FROM sites WHERE id = ${account.siteId}) = column_default::jsonb AS same
       FROM (SELECT trim(both '''' FROM split_part(column_default, '::', 1)) AS column_default
@@ -77,7 +77,7 @@ test('the limits of rows that the database itself fills are the defaults', async
   assert.equal(row?.['same'], true);
 });
 
-test('a caller lists the sites it has a role on, and reads what another process wrote', async () => {
+test('callers list the sites they have a role on, and see changes by another process', async () => {
   const own = await makeAccount(server);
   const second = await makeSite(server, own);
   const operator = await makeOperator(server, own, [{ site_id: second, role: 'operator' }]);

@@ -10,7 +10,7 @@ import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { acceptOffer, askIn, expectStatus, makePresent, makeSite, makeTeam, offersOf } from '../support/world.ts';
 
-/** What an operator can still do in the engagements they had, once they have no role on the site of those engagements. */
+/** Tests what operators can still do in their engagements after they have lost their role on the site. */
 
 const { webhookAllowCidrs } = readConfig({ USHER_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' });
 const server = await forThisFile(startTestServer({ scanner: { kind: 'none' }, webhookAllowCidrs }));
@@ -24,7 +24,7 @@ async function engagementOf({ own, id }: Engaged): Promise<Json> {
   return expectStatus(await call(server, `GET /engagements/${id}`, { token: own.admin }), 200).body;
 }
 
-/** Everything that somebody who takes part can ask under an engagement, each with a body that would do. */
+/** All requests that a participant can send about an engagement, with valid bodies. */
 function requestsUnder({ id }: Engaged, names: { message: string; file: string; upgrade: string }): [string, Json?][] {
   const base = `/engagements/${id}`;
   return [
@@ -48,7 +48,7 @@ function requestsUnder({ id }: Engaged, names: { message: string; file: string; 
   ];
 }
 
-/** A conversation in which each side has said and sent something. */
+/** A conversation with messages of both sides, a file and a media upgrade request. */
 async function fullConversation(): Promise<Engaged & { names: { message: string; file: string; upgrade: string } }> {
   const chat = await engage(server);
   await said(chat, chat.operator, 'Hello');
@@ -69,13 +69,13 @@ async function statuses(chat: Engaged, asked: readonly [string, Json?][]): Promi
 }
 
 for (const [how, whereTo] of [
-  ['taken off', 'nowhere'],
+  ['removed from the site', 'nowhere'],
   ['moved to another site', 'elsewhere'],
 ] as const)
-  test(`an operator ${how} reaches nothing of the engagement they had, while it goes on or after it`, async () => {
-    for (const when of ['while it goes on', 'after it']) {
+  test(`an operator ${how} cannot reach their engagement there, active or ended`, async () => {
+    for (const when of ['active', 'ended']) {
       const chat = await fullConversation();
-      if (when === 'after it') await end(chat);
+      if (when === 'ended') await end(chat);
       const sites = whereTo === 'nowhere' ? [] : [await makeSite(server, chat.own)];
       await assign(chat, chat.operator, sites);
       const asked = requestsUnder(chat, chat.names);
@@ -88,7 +88,7 @@ for (const [how, whereTo] of [
       const list = await call(server, 'GET /engagement_requests', { token: chat.operator.token });
       assert.deepEqual(expectStatus(list, 200).body.engagement_requests, []);
       await assign(chat, chat.operator, [chat.own.siteId]);
-      // Back on the site, they may read again what they took part in.
+      // After returning to the site, they may read the engagement again.
       expectStatus(
         await call(server, `GET /engagements/${chat.id}/chat_transcript`, { token: chat.operator.token }),
         200,
@@ -96,7 +96,7 @@ for (const [how, whereTo] of [
     }
   });
 
-test('taking an operator off a site ends their engagements there at once, and no others', async () => {
+test('removing an operator from a site ends their engagements there at once, and no others', async () => {
   const chat = await engage(server);
   const other = await makeSite(server, chat.own);
   await assign(chat, chat.operator, [chat.own.siteId, other]);
@@ -107,13 +107,13 @@ test('taking an operator off a site ends their engagements there at once, and no
   assert.equal(ended.data.engagement.end_reason, 'operator_left');
   const { state, end_reason } = await engagementOf(chat);
   assert.deepEqual([state, end_reason], ['ended', 'operator_left']);
-  // The visitor may ask again at once, and is offered to somebody who works there.
+  // The visitor can enqueue again at once and is offered to another operator.
   const colleague = await makePresent(server, chat.own);
   expectStatus(await askIn(server, chat.own, { queue_ids: [chat.queue] }, chat.visitor), 201);
   await until(async () => (await offersOf(server, colleague)).length === 1);
 });
 
-test('an engagement on a site where the operator keeps their role goes on', async () => {
+test('an engagement continues on a site where the operator keeps their role', async () => {
   const chat = await engage(server);
   const other = await makeSite(server, chat.own);
   await assign(chat, chat.operator, [chat.own.siteId, other]);
@@ -122,7 +122,7 @@ test('an engagement on a site where the operator keeps their role goes on', asyn
   assert.equal((await engagementOf(chat)).state, 'active');
 });
 
-test('a transfer is offered to nobody once its operator is off the site', async () => {
+test('a pending transfer ends when its operator is removed from the site', async () => {
   const chat = await engage(server);
   const colleague = await makePresent(server, chat.own);
   const body = { engagement_id: chat.id, operator_id: colleague.id };
@@ -138,7 +138,7 @@ test('a transfer is offered to nobody once its operator is off the site', async 
     expectStatus(await call(server, `GET ${path}`, { token: chat.operator.token }), 404);
 });
 
-test('the feed of an operator taken off says nothing more of the site, and says that it must be read anew', async () => {
+test('the feed of a removed operator gets feed.reset and nothing more of the site', async () => {
   const chat = await engage(server);
   const other = await makeSite(server, chat.own);
   await assign(chat, chat.operator, [chat.own.siteId, other]);
@@ -157,14 +157,14 @@ test('the feed of an operator taken off says nothing more of the site, and says 
   await visitors.until(isMessage('after'));
   const reset = await feed.untilType('feed.reset');
   assert.equal(reset.data.reason, 'access_changed');
-  const heard = feed.items.slice(before).filter(({ data }) => JSON.stringify(data).includes(chat.own.siteId));
+  const itemsOfSite = feed.items.slice(before).filter(({ data }) => JSON.stringify(data).includes(chat.own.siteId));
   assert.deepEqual(
-    heard.map(({ type }) => type),
+    itemsOfSite.map(({ type }) => type),
     [],
   );
 });
 
-test('a webhook that an operator attached hears nothing more of a site once they are off it', async () => {
+test('a webhook attached by an operator gets no events while the operator is off the site or disabled', async () => {
   const chat = await engage(server);
   const colleague = await makePresent(server, chat.own);
   const webhook = {
@@ -177,32 +177,32 @@ test('a webhook that an operator attached hears nothing more of a site once they
   const asked = await call(server, 'POST /transfer_requests', { token: chat.operator.token, body });
   const accept = { token: colleague.token, body: { action: 'accept' } };
   expectStatus(await call(server, `PATCH /transfer_requests/${expectStatus(asked, 201).body.id}`, accept), 200);
-  /** Events of the engagement that were written for an attached webhook; nothing answers at its address. */
-  const heard = async (): Promise<number> => {
-    const [row] = await server.database.sql<{ heard: number }[]>`
-      SELECT count(*)::integer AS heard
+  /** Deliveries of the engagement to the attached webhook; nothing listens at its URL. */
+  const countDeliveries = async (): Promise<number> => {
+    const [row] = await server.database.sql<{ count: number }[]>`
+      SELECT count(*)::integer AS count
         FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id
        WHERE d.engagement_id = ${chat.id} AND w.side = 'operator'`;
-    return row?.heard ?? 0;
+    return row?.count ?? 0;
   };
   await said(chat, chat.visitor, 'before');
-  assert.equal(await heard(), 1);
+  assert.equal(await countDeliveries(), 1);
   await assign(chat, chat.operator, []);
   await said(chat, chat.visitor, 'after');
   await said(chat, colleague, 'after, too');
-  assert.equal(await heard(), 1);
+  assert.equal(await countDeliveries(), 1);
   await assign(chat, chat.operator, [chat.own.siteId]);
   await said(chat, chat.visitor, 'back');
-  assert.equal(await heard(), 2);
+  assert.equal(await countDeliveries(), 2);
   expectStatus(await call(server, `DELETE /operators/${chat.operator.id}`, { token: chat.own.admin }), 204);
   await said(chat, chat.visitor, 'disabled');
-  assert.equal(await heard(), 2);
+  assert.equal(await countDeliveries(), 2);
 });
 
 const removing = 'DELETE FROM operator_assignments';
 const sending = 'INSERT INTO chat_messages';
 
-/** Whether a statement with that text waits for the lock of another. */
+/** Whether a statement that contains `text` waits for a lock. */
 async function isWaiting(text: string): Promise<boolean> {
   const [row] = await server.database.sql<{ found: boolean }[]>`
     SELECT EXISTS (SELECT 1 FROM pg_stat_activity
@@ -211,42 +211,42 @@ async function isWaiting(text: string): Promise<boolean> {
   return row?.found ?? false;
 }
 
-async function written({ id }: Engaged): Promise<number> {
-  const [row] = await server.database.sql<{ written: number }[]>`
-    SELECT count(*)::integer AS written FROM chat_messages WHERE engagement_id = ${id}`;
-  return row?.written ?? 0;
+async function countMessages({ id }: Engaged): Promise<number> {
+  const [row] = await server.database.sql<{ count: number }[]>`
+    SELECT count(*)::integer AS count FROM chat_messages WHERE engagement_id = ${id}`;
+  return row?.count ?? 0;
 }
 
-/** Begins something while another session holds what `lock` locks. */
-async function whileLocked<Begun>(lock: (sql: Sql) => Promise<unknown>, begin: () => Promise<Begun>): Promise<Begun> {
+/** Calls `begin` while another transaction holds the locks that `lock` takes. */
+async function whileLocked<T>(lock: (sql: Sql) => Promise<unknown>, begin: () => Promise<T>): Promise<T> {
   return inTransaction(server.database.sql, async (sql) => {
     await lock(sql);
     return begin();
   });
 }
 
-test('who is taken off while their message is being written has written it before, or not at all', async () => {
+test('a message in progress while its author is removed is stored before the removal or not at all', async () => {
   const chat = await engage(server);
   const lock = async (sql: Sql) => sql`SELECT 1 FROM engagements WHERE id = ${chat.id} FOR NO KEY UPDATE`;
   const { message, removal } = await whileLocked(lock, async () => {
     const begun = say(chat, chat.operator, 'under way');
     await until(async () => isWaiting(sending));
-    let isOff = false;
+    let isRemoved = false;
     const removed = assign(chat, chat.operator, []).then(async () => {
-      const atRemoval = await written(chat);
-      isOff = true;
+      const atRemoval = await countMessages(chat);
+      isRemoved = true;
       return atRemoval;
     });
-    await until(async () => isOff || (await isWaiting(removing)));
+    await until(async () => isRemoved || (await isWaiting(removing)));
     return { message: begun, removal: removed };
   });
   const before = await removal;
   const { status } = await message;
-  assert.equal(await written(chat), before, 'nothing was written after they were off');
+  assert.equal(await countMessages(chat), before, 'no message was stored after the removal');
   assert.equal(before, status === 200 ? 1 : 0);
 });
 
-test('a message that comes while its author is being taken off waits for that, and is refused', async () => {
+test('a message sent while its author is being removed waits for the removal and is refused', async () => {
   const chat = await engage(server);
   const team = await makeTeam(server, chat.own, chat.own.siteId);
   const assignments = [{ site_id: chat.own.siteId, role: 'operator', team_ids: [team] }];
@@ -258,15 +258,15 @@ test('a message that comes while its author is being taken off waits for that, a
     const removed = assign(chat, chat.operator, []);
     await until(async () => isWaiting(removing));
     const begun = say(chat, chat.operator, 'too late');
-    await until(async () => (await isWaiting(sending)) || (await written(chat)) > 0);
+    await until(async () => (await isWaiting(sending)) || (await countMessages(chat)) > 0);
     return { message: begun, removal: removed };
   });
   await removal;
   const { status } = await message;
-  assert.deepEqual([status, await written(chat)], [404, 0]);
+  assert.deepEqual([status, await countMessages(chat)], [404, 0]);
 });
 
-test('of operators who write as fast as they can nothing is written once they are off, and what was answered is', async () => {
+test('no message is stored after its author is removed, and every acknowledged message is stored', async () => {
   const rounds = process.env['PROVE'] === undefined ? 6 : 200;
   let sent = 0;
   for (let round = 0; round < rounds; round += 1) {
@@ -277,15 +277,16 @@ test('of operators who write as fast as they can nothing is written once they ar
       while (!over.signal.aborted) statuses.push((await say(chat, chat.operator, 'Hello')).status);
       return statuses;
     });
-    await until(async () => (await written(chat)) > round % 10);
+    await until(async () => (await countMessages(chat)) > round % 10);
     await assign(chat, chat.operator, []);
-    const atRemoval = await written(chat);
+    const atRemoval = await countMessages(chat);
     over.abort();
     const statuses = (await Promise.all(writing)).flat();
     assert.ok(statuses.every((status) => status === 200 || status === 404));
     const answered = statuses.filter((status) => status === 200).length;
-    assert.deepEqual([await written(chat), answered], [atRemoval, atRemoval]);
+    assert.deepEqual([await countMessages(chat), answered], [atRemoval, atRemoval]);
     sent += answered;
   }
-  if (process.env['PROVE'] !== undefined) console.log(`${rounds} operators taken off, ${sent} messages, none after`);
+  if (process.env['PROVE'] !== undefined)
+    console.log(`${rounds} operators removed, ${sent} messages, none after the removal`);
 });

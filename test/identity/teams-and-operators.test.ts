@@ -10,7 +10,7 @@ import { expectStatus, makeAccount, makeOperator, makeSite, makeTeam, makeVisito
 const { server, account } = await openWorld();
 const token = account.admin;
 
-test('a team is created, read, changed, unset and deleted', async () => {
+test('a team is created, read, changed, reset and deleted', async () => {
   const body = { site_id: account.siteId, name: 'Sales', description: 'Sells' };
   const created = expectStatus(await call(server, 'POST /teams', { token, body }), 201);
   const { id } = created.body;
@@ -32,7 +32,7 @@ test('a team is created, read, changed, unset and deleted', async () => {
   expectStatus(await call(server, `DELETE /teams/${id}`, { token }), 404);
 });
 
-test('D7.2 a team cannot move to another site, and a refused change changes nothing', async () => {
+test('D7.2 a team cannot move to another site, and the refused request changes nothing', async () => {
   const id = await makeTeam(server, account, account.siteId);
   const before = (await call(server, `GET /teams/${id}`, { token })).body;
   const elsewhere = await makeSite(server, account);
@@ -41,7 +41,7 @@ test('D7.2 a team cannot move to another site, and a refused change changes noth
   assert.deepEqual((await call(server, `GET /teams/${id}`, { token })).body, before);
 });
 
-test('deleting a team ends the memberships in it', async () => {
+test('deleting a team removes all its members', async () => {
   const team = await makeTeam(server, account, account.siteId);
   const operator = await makeOperator(server, account, [
     { site_id: account.siteId, role: 'operator', team_ids: [team] },
@@ -54,7 +54,7 @@ test('deleting a team ends the memberships in it', async () => {
   assert.deepEqual((await call(server, `GET ${visitorPath}`, { token })).body.team_ids, []);
 });
 
-test('an operator is created with its assignments; a role left out is the operator’s own', async () => {
+test('an operator is created with assignments, whose role defaults to the operator’s role', async () => {
   const second = await makeSite(server, account);
   const team = await makeTeam(server, account, account.siteId);
   const body = {
@@ -103,7 +103,7 @@ test('an operator is created with its assignments; a role left out is the operat
   );
 });
 
-test('the display name is the name until another is chosen, also when the name changes', async () => {
+test('the display name follows the name until another one is chosen', async () => {
   const body = { name: 'Ann', email: `${randomUUID()}@test` };
   const created = expectStatus(await call(server, 'POST /operators', { token, body }), 201).body;
   const change = async (fields: Json): Promise<string> =>
@@ -112,7 +112,7 @@ test('the display name is the name until another is chosen, also when the name c
   assert.equal(await change({ display_name: 'Ann of Sales' }), 'Ann of Sales');
   assert.equal(await change({ name: 'Ann' }), 'Ann of Sales');
   const read = expectStatus(await call(server, `GET /operators/${created.id}`, { token }), 200).body;
-  assert.equal(await change(read), 'Ann of Sales', 'what was read and sent back changes nothing');
+  assert.equal(await change(read), 'Ann of Sales', 'sending back what was read changes nothing');
   assert.equal(await change({ display_name: null }), 'Ann');
   assert.equal(await change({ display_name: 'Eve' }), 'Eve');
   assert.equal(await change({ display_name: '' }), 'Ann');
@@ -125,7 +125,7 @@ test('the display name is the name until another is chosen, also when the name c
   expectStatus(await call(server, `PATCH /operators/${created.id}`, { token, body: long }), 422);
 });
 
-test('a Host header that is no host name does not undo what was changed: the href is a path', async () => {
+test('with an invalid Host header the change is kept and href is a path', async () => {
   const operator = await makeOperator(server, account, []);
   const answer = await new Promise<unknown>((resolve, reject) => {
     const headers = { authorization: `Bearer ${operator.token}`, 'content-type': 'application/json', host: 'x$y' };
@@ -138,7 +138,7 @@ test('a Host header that is no host name does not undo what was changed: the hre
   assert.deepEqual([available, href], [true, `/operators/${operator.id}`]);
 });
 
-test('assignments name sites and teams that are there, every violation at once', async () => {
+test('all violations of assignments are reported together', async () => {
   const foreign = await makeAccount(server);
   const second = await makeSite(server, account);
   const foreignTeam = await makeTeam(server, account, second);
@@ -153,13 +153,13 @@ test('assignments name sites and teams that are there, every violation at once',
   };
   const answer = expectStatus(await call(server, 'POST /operators', { token, body }), 422);
   assert.deepEqual(answer.body.details, [
-    { attribute: '/assignments/0/site_id', detail: 'is not a site that this token can see' },
+    { attribute: '/assignments/0/site_id', detail: 'is not a site that this token reaches' },
     { attribute: '/assignments/1/team_ids/0', detail: 'is not a team of the site' },
     { attribute: '/assignments/2/site_id', detail: 'is assigned twice' },
   ]);
 });
 
-test('an operator of two sites is changed only by a super_manager of both', async () => {
+test('only a super_manager of both sites may change an operator of two sites', async () => {
   const second = await makeSite(server, account);
   const target = await makeOperator(server, account, [
     { site_id: account.siteId, role: 'operator' },
@@ -187,7 +187,7 @@ test('an operator of two sites is changed only by a super_manager of both', asyn
   assert.equal(own.status, 422);
 });
 
-test('a site keeps at least one enabled super_manager, under concurrency too', async () => {
+test('the last enabled super_manager of a site cannot be removed, even by concurrent requests', async () => {
   const own = await makeAccount(server);
   const path = `/operators/${own.adminId}`;
   const demote = { assignments: [{ site_id: own.siteId, role: 'manager' }] };
@@ -205,13 +205,13 @@ test('a site keeps at least one enabled super_manager, under concurrency too', a
     call(server, `DELETE ${path}`, { token: own.admin }),
     call(server, `DELETE /operators/${deputy.id}`, { token: deputy.token }),
   ]);
-  // Whoever comes second is the last; or was disabled by then and has no token any more.
+  // The second request fails, because it would remove the last super_manager or its token is revoked already.
   const statuses = [first.status, second.status].toSorted((a, b) => a - b);
   assert.equal(statuses[0], 204);
   assert.ok(statuses[1] === 409 || statuses[1] === 401, String(statuses));
 });
 
-test('DELETE disables: listed only when asked for, and enabled again', async () => {
+test('DELETE disables an operator, who is listed only on request and can be enabled again', async () => {
   const own = await makeAccount(server);
   const operator = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
   const ids = async (query: string): Promise<string[]> => {
@@ -233,7 +233,7 @@ test('DELETE disables: listed only when asked for, and enabled again', async () 
   assert.deepEqual(await ids(`include_offline=true&team_ids[]=${team}`), []);
 });
 
-test('D5.5 presence: until changed, or for a time', async () => {
+test('D5.5 presence lasts until it is changed or its lease expires', async () => {
   const own = await makeAccount(server);
   const operator = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
   const path = `/operators/${operator.id}`;

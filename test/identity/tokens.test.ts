@@ -16,7 +16,7 @@ const session = 'GET /operator_authentication/sessions/current';
 
 const { server, account } = await openWorld();
 
-test('D9.2 a key gives a token that says who and where, for an hour', async () => {
+test('D9.2 an API key gives a token for an hour, with the operator and their site roles', async () => {
   const answer = await call(server, 'POST /operator_authentication/tokens', {
     body: { api_key_id: account.key.id, api_key_secret: account.key.secret },
   });
@@ -35,7 +35,7 @@ test('D9.2 a key gives a token that says who and where, for an hour', async () =
   expectStatus(await call(server, session, { token: same.body.access_token }), 200);
 });
 
-test('an unknown key, a wrong secret and a disabled operator get the same answer', async () => {
+test('an unknown key, a wrong secret and a disabled operator get the same response', async () => {
   const operator = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
   const { body: key } = await call(server, `POST /operators/${operator.id}/api_keys`, { token: account.admin });
   expectStatus(await call(server, `DELETE /operators/${operator.id}`, { token: account.admin }), 204);
@@ -54,24 +54,24 @@ test('an unknown key, a wrong secret and a disabled operator get the same answer
   }
 });
 
-test('revocation is effective at once', async (t) => {
+test('revocation takes effect at once', async (t) => {
   const manager = async () => makeOperator(server, account, [{ site_id: account.siteId, role: 'manager' }]);
   const read = `GET /sites/${account.siteId}`;
 
-  await t.test('by the token itself, and of that token alone', async () => {
+  await t.test('signing out revokes only the token of the request', async () => {
     const token = await signIn(server, account.key);
     expectStatus(await call(server, session, { token }), 200);
     expectStatus(await call(server, 'DELETE /operator_authentication/sessions/current', { token }), 204);
     expectStatus(await call(server, session, { token }), 401);
     expectStatus(await call(server, session, { token: account.admin }), 200);
   });
-  await t.test('by deleting the key it was obtained with', async () => {
+  await t.test('deleting an API key revokes its tokens', async () => {
     const { id, token, keyId } = await manager();
     expectStatus(await call(server, read, { token }), 200);
     expectStatus(await call(server, `DELETE /operators/${id}/api_keys/${keyId}`, { token: account.admin }), 204);
     expectStatus(await call(server, read, { token }), 401);
   });
-  await t.test('by disabling the operator; enabling it brings it back', async () => {
+  await t.test('disabling an operator suspends their tokens until they are enabled again', async () => {
     const { id, token } = await manager();
     expectStatus(await call(server, read, { token }), 200);
     expectStatus(await call(server, `DELETE /operators/${id}`, { token: account.admin }), 204);
@@ -79,7 +79,7 @@ test('revocation is effective at once', async (t) => {
     expectStatus(await call(server, `PATCH /operators/${id}`, { token: account.admin, body: { enabled: true } }), 200);
     expectStatus(await call(server, read, { token }), 200);
   });
-  await t.test('of a role', async () => {
+  await t.test('changing a role changes what the token may do', async () => {
     const { id, token } = await manager();
     expectStatus(await call(server, read, { token }), 200);
     const assignments = [{ site_id: account.siteId, role: 'operator' }];
@@ -91,7 +91,7 @@ test('revocation is effective at once', async (t) => {
     );
     expectStatus(await call(server, read, { token }), 404);
   });
-  await t.test('of an application token', async () => {
+  await t.test('deleting an application token revokes it', async () => {
     const { id, header } = await makeApplicationToken(server, account, 'publishable');
     expectStatus(await call(server, 'POST /visitors', { token: header }), 200);
     expectStatus(
@@ -102,7 +102,7 @@ test('revocation is effective at once', async (t) => {
   });
 });
 
-test('the text of a publishable token is listed; that of a secret one is not, nor is either in the audit log', async () => {
+test('publishable tokens are listed with their text, secret ones without, and the audit log has neither', async () => {
   const own = await makeAccount(server);
   const publishable = await makeApplicationToken(server, own, 'publishable');
   const secret = await makeApplicationToken(server, own, 'secret');
@@ -122,7 +122,7 @@ test('the text of a publishable token is listed; that of a secret one is not, no
   for (const { header } of [publishable, secret]) assert.ok(!log.includes(header.split('.')[1] ?? ''));
 });
 
-test('what one process revokes, another hears of', async () => {
+test('a token revoked by one process is refused by another', async () => {
   const other = await startTestServer({}, server.database.address);
   try {
     const token = await signIn(server, account.key);
@@ -134,7 +134,7 @@ test('what one process revokes, another hears of', async () => {
   }
 });
 
-test('while the row-change channel is deaf, no request is answered from memory', async () => {
+test('without change notifications nothing is answered from the cache', async () => {
   const other = await startTestServer({}, server.database.address);
   try {
     const token = await signIn(server, account.key);
@@ -147,7 +147,7 @@ test('while the row-change channel is deaf, no request is answered from memory',
   }
 });
 
-test('the row-change channel reconnects after its connection is lost and receives changes again', async () => {
+test('change notifications resume after the connection is lost', async () => {
   const other = await startTestServer({}, server.database.address);
   try {
     await server.database.sql`
@@ -164,7 +164,7 @@ test('the row-change channel reconnects after its connection is lost and receive
   }
 });
 
-test('signing keys rotate: old tokens go on, or end at once', async () => {
+test('rotating the signing key keeps old tokens valid or revokes them', async () => {
   const old = await signIn(server, account.key);
   await rotateSigningKey(server.database.sql, 'keep');
   await server.changes.settled();
@@ -203,7 +203,7 @@ test('a tampered token is refused', async () => {
   }
 });
 
-test('a visitor’s token is renewed by itself or by a secret application token of its site', async () => {
+test('a visitor’s token is renewed with itself or with a secret application token of the visitor’s site', async () => {
   const own = await makeAccount(server);
   const visitor = await makeVisitor(server, own);
   const renewed = await call(server, `POST /visitors/${visitor.id}/token`, { token: visitor.token });
@@ -254,7 +254,7 @@ test('secrets are shown once, stored hashed, and never logged', async () => {
   }
 });
 
-test('limits: 20 keys an operator, exact under concurrency', async () => {
+test('an operator can have 20 API keys, even when they are created concurrently', async () => {
   const own = await makeAccount(server);
   const answers = await Promise.all(
     Array.from({ length: 30 }, async () =>

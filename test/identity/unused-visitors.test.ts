@@ -23,12 +23,12 @@ const wide = { new_visitors_per_minute: 10_000, open_tickets_per_address: 10_000
 const body = { visitor_limits: wide };
 expectStatus(await call(server, `PATCH /sites/${account.siteId}`, { token: account.admin, body }), 200);
 
-async function made(token = page): Promise<TestVisitor> {
+async function makePageVisitor(token = page): Promise<TestVisitor> {
   const { id, access_token } = expectStatus(await call(server, 'POST /visitors', { token, body: {} }), 200).body;
   return { id, token: access_token };
 }
 
-/** Their last tokens were issued so long ago, and those who remain are looked at now. */
+/** Sweeps as if the last tokens were issued `hours` ago. Returns the ids of the remaining visitors. */
 async function sweepAfter(visitors: readonly TestVisitor[], hours: number): Promise<string[]> {
   const ids = visitors.map(({ id }) => id);
   const { sql } = server.database;
@@ -40,43 +40,43 @@ async function sweepAfter(visitors: readonly TestVisitor[], hours: number): Prom
   return (await sql<{ id: string }[]>`SELECT id FROM visitors WHERE id = ANY(${ids}::uuid[])`).map(({ id }) => id);
 }
 
-test('a visitor of a page who never did anything is removed two days after the last token; others stay', async () => {
+test('an unused visitor of a page is deleted two days after their last token, other visitors are kept', async () => {
   const queue = await makeQueue(server, account, { when_unstaffed: 'accept' });
   const ask = async (visitor: TestVisitor): Promise<string> =>
     expectStatus(await askIn(server, account, { queue_ids: [queue] }, visitor), 201).body.id;
-  const unused = await Promise.all(Array.from({ length: 3 }, async () => made()));
-  const named = await made();
+  const unused = await Promise.all(Array.from({ length: 3 }, async () => makePageVisitor()));
+  const named = await makePageVisitor();
   const path = `/sites/${account.siteId}/visitors/${named.id}`;
   expectStatus(await call(server, `PATCH ${path}`, { token: named.token, body: { email: 'a@b' } }), 200);
-  const present = await made();
+  const present = await makePageVisitor();
   const said = { token: present.token, body: { expires_in_sec: 60 } };
   expectStatus(await call(server, `PUT /visitors/${present.id}/presence`, said), 200);
-  const canceled = await made();
+  const canceled = await makePageVisitor();
   const cancel = { token: canceled.token, body: { action: 'cancel' } };
   expectStatus(await call(server, `PATCH /queue_tickets/${await ask(canceled)}`, cancel), 200);
-  const engaged = await made();
+  const engaged = await makePageVisitor();
   await ask(engaged);
   const operator = await makePresent(server, account);
   await until(async () => (await offersOf(server, operator)).length > 0);
   await acceptOffer(server, operator);
-  const waiting = await made();
+  const waiting = await makePageVisitor();
   await ask(waiting);
-  const vouched = await made();
+  const vouched = await makePageVisitor();
   expectStatus(await call(server, `POST /visitors/${vouched.id}/token`, { token: bridge }), 200);
-  const [bridged, invited] = [await made(bridge), await makeVisitor(server, account)];
+  const [bridged, invited] = [await makePageVisitor(bridge), await makeVisitor(server, account)];
   const kept = [named, present, canceled, engaged, waiting, vouched, bridged, invited];
 
   assert.equal((await sweepAfter([...unused, ...kept], 47)).length, unused.length + kept.length);
   const left = await sweepAfter([...unused, ...kept], 49);
   assert.deepEqual(left.toSorted(), kept.map(({ id }) => id).toSorted());
-  // Who was kept is not looked at again.
+  // The sweep does not check kept visitors again.
   const [open] = await server.database
     .sql`SELECT count(*)::integer AS count FROM visitors WHERE token_issued_at IS NOT NULL`;
   assert.equal(open?.['count'], 0);
 });
 
-test('a token that is renewed keeps its visitor for two days more', async () => {
-  const visitor = await made();
+test('renewing the token keeps an unused visitor for two more days', async () => {
+  const visitor = await makePageVisitor();
   const { sql } = server.database;
   await sql`UPDATE visitors SET token_issued_at = now() - interval '3 days' WHERE id = ${visitor.id}`;
   expectStatus(await call(server, `POST /visitors/${visitor.id}/token`, { token: visitor.token }), 200);
@@ -84,9 +84,9 @@ test('a token that is renewed keeps its visitor for two days more', async () => 
   expectStatus(await call(server, `POST /visitors/${visitor.id}/token`, { token: visitor.token }), 200);
 });
 
-test('the token of a removed visitor is refused with 401, in every process, and an open feed ends', async () => {
+test('the token of a deleted visitor gets 401 in every process, and their feed ends', async () => {
   await using other = await startTestServer({}, server.database.address);
-  const visitor = await made();
+  const visitor = await makePageVisitor();
   const feed = await openFeed(other, { token: visitor.token });
   const read = `GET /sites/${account.siteId}/visitors/${visitor.id}`;
   for (const each of [server, other]) expectStatus(await call(each, read, { token: visitor.token }), 200);
@@ -102,12 +102,12 @@ test('the token of a removed visitor is refused with 401, in every process, and 
   expectStatus(await call(server, read, { token: account.admin }), 404);
 });
 
-test('a visitor who asks for a place while being removed either has it or is unknown', async () => {
+test('a visitor who enqueues while being deleted gets a ticket or is unknown', async () => {
   const queue = await makeQueue(server, account, {
     when_unstaffed: 'accept',
     capacity_policy: { type: 'fixed', capacity: 1_000 },
   });
-  const visitors = await Promise.all(Array.from({ length: 60 }, async () => made()));
+  const visitors = await Promise.all(Array.from({ length: 60 }, async () => makePageVisitor()));
   const asking = visitors.map(async (visitor, index) => {
     await new Promise((resolve) => setTimeout(resolve, index * 2));
     return askIn(server, account, { queue_ids: [queue] }, visitor);

@@ -15,7 +15,7 @@ import {
 const { server, account } = await openWorld();
 const operator = (await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }])).token;
 
-test('a visitor is created by an application token, on that token’s site', async () => {
+test('an application token creates a visitor on its site', async () => {
   const { header } = await makeApplicationToken(server, account, 'publishable');
   const team = await makeTeam(server, account, account.siteId);
   const created = await call(server, 'POST /visitors', { token: header, body: { name: 'Vi', team_ids: [team] } });
@@ -38,7 +38,7 @@ test('a visitor is created by an application token, on that token’s site', asy
   });
   const elsewhere = await makeSite(server, account);
   expectStatus(await call(server, 'POST /visitors', { token: header, body: { site_id: elsewhere } }), 404);
-  // The administrator has two sites by now; an operator of one need not name it.
+  // The administrator has two sites by now. An operator of one site can omit site_id.
   expectStatus(await call(server, 'POST /visitors', { token: account.admin }), 422);
   expectStatus(await call(server, 'POST /visitors', { token: operator }), 200);
   const foreignTeam = await makeTeam(server, account, elsewhere);
@@ -48,7 +48,7 @@ test('a visitor is created by an application token, on that token’s site', asy
   ]);
 });
 
-test('notes are replaced or appended, attributes replaced or merged', async () => {
+test('notes are replaced or appended, attributes are replaced or merged', async () => {
   const visitor = await makeVisitor(server, account);
   const path = `/sites/${account.siteId}/visitors/${visitor.id}`;
   const patch = async (body: unknown) =>
@@ -79,7 +79,7 @@ test('notes are replaced or appended, attributes replaced or merged', async () =
   }
 });
 
-test('two merges at once both count', async () => {
+test('two concurrent merges are both applied', async () => {
   const visitor = await makeVisitor(server, account);
   const path = `/sites/${account.siteId}/visitors/${visitor.id}`;
   const method = { custom_attributes_update_method: 'merge' };
@@ -92,7 +92,7 @@ test('two merges at once both count', async () => {
   assert.equal(Object.keys(body.custom_attributes).length, 20);
 });
 
-test('visitors name themselves, see no notes, and touch nobody else', async () => {
+test('visitors can change their name, but not see notes or reach other visitors', async () => {
   const visitor = await makeVisitor(server, account);
   const other = await makeVisitor(server, account);
   const path = `/sites/${account.siteId}/visitors/${visitor.id}`;
@@ -119,7 +119,7 @@ test('visitors name themselves, see no notes, and touch nobody else', async () =
   );
 });
 
-test('a visitor moves to another site of the account, and its token with it', async () => {
+test('a visitor moves to another site of the account and keeps their token', async () => {
   const elsewhere = await makeSite(server, account);
   const stranger = await makeAccount(server);
   const team = await makeTeam(server, account, account.siteId);
@@ -141,7 +141,7 @@ test('a visitor moves to another site of the account, and its token with it', as
   assert.equal(expectStatus(abroad, 422).body.details[0].attribute, '/site_id');
 });
 
-test('a visitor says that it is still there', async () => {
+test('a visitor renews their presence', async () => {
   const visitor = await makeVisitor(server, account);
   const answer = await call(server, `PUT /visitors/${visitor.id}/presence`, {
     token: visitor.token,

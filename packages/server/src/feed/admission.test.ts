@@ -24,7 +24,7 @@ const operator = (id: string): Caller => ({
   isMadeUp: false,
   limited: false,
   roles: new Map(),
-  keyId: 'key',
+  credentialId: 'key',
   token: { kind: 'signed', id: 'token', expiresAt: new Date() },
   sessionId: null,
 });

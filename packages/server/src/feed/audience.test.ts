@@ -13,7 +13,7 @@ const operator = (id: string, roles: Readonly<Record<string, Role>>): Caller => 
   isMadeUp: false,
   limited: false,
   roles: new Map(Object.entries(roles) as [SiteId, Role][]),
-  keyId: 'key',
+  credentialId: 'key',
   token: { kind: 'signed', id: 'token', expiresAt: new Date() },
   sessionId: null,
 });

@@ -20,14 +20,14 @@ declare module 'fastify' {
     access?: Access;
   }
   interface FastifyInstance {
-    /** Every route there is and who may use it. */
+    /** Every registered route and who may use it. */
     declaredAccess: DeclaredAccess[];
   }
   interface FastifyRequest {
     readonly caller: Caller;
-    /** The caller, once it is known. */
-    known: Caller | null;
-    /** Set by `permit`: a `resource` route that answers without having asked is a fault of ours. */
+    /** `null` until the token of the request has been verified. */
+    authenticated: Caller | null;
+    /** Set by `permit` and its variants. A `resource` route that answers without calling one of them has a bug. */
     permitted: boolean;
   }
 }
@@ -35,19 +35,19 @@ declare module 'fastify' {
 interface AccessOptions {
   readonly authenticator: Authenticator;
   readonly perToken: RateLimit;
-  /** Counts what callers with a publishable token, and their visitors, send from one address. */
+  /** Limits the requests from one address by callers with a publishable token and by their visitors. */
   readonly perAddress: AddressRate;
-  /** Counts failures to authenticate by address, so that tokens cannot be guessed at leisure. */
+  /** Limits failed authentications per address, so that nobody can guess tokens. */
   readonly failures: RateLimit;
 }
 
 export function installAccess(app: App, options: AccessOptions): void {
   const declared: DeclaredAccess[] = [];
   app.decorate('declaredAccess', declared);
-  app.decorateRequest('known', null);
+  app.decorateRequest('authenticated', null);
   app.decorateRequest('caller', {
     getter() {
-      return this.known ?? nobody;
+      return this.authenticated ?? nobody;
     },
   });
   app.decorateRequest('permitted', false);
@@ -74,7 +74,7 @@ function accessOf(route: RouteOptions): Access {
   return access;
 }
 
-/** For the OpenAPI document: the schemes that a token may come by. */
+/** The security schemes of the route in openapi.json. */
 function security(access: Access): readonly Record<string, readonly string[]>[] {
   if (access.public) return [];
   const bearer = access.operator !== undefined || access.visitor === true ? [{ bearer: [] }] : [];
@@ -83,12 +83,12 @@ function security(access: Access): readonly Record<string, readonly string[]>[] 
 
 type Done = (error?: Error) => void;
 
-/** Who calls, and whether they may use the route at all: that is told before anything is read of what they sent. */
+/** Authenticates the caller and refuses those who may not use the route at all, before the body is read. */
 function identify(access: GuardedAccess, { authenticator, perToken, perAddress, failures }: AccessOptions) {
   const accept = (request: FastifyRequest, caller: Caller): void => {
-    request.known = caller;
+    request.authenticated = caller;
     const { key } = caller;
-    // A publishable token is every visitor's: one of them must not use up what is everybody's.
+    // All visitors share a publishable token, so its limit is per address: one visitor must not use up the limit of all.
     perToken.take(caller.kind === 'application' ? `${key} ${addressKey(request.ip)}` : key);
     if (isFromPage(caller)) perAddress.take(request.ip);
     refuseKind(access, caller);
@@ -146,7 +146,7 @@ function refuseKind(access: GuardedAccess, caller: Caller): void {
       ? []
       : [`${access.application === 'secret' ? 'a secret' : 'an'} application token`],
   ].flat();
-  throw new Refusal('forbidden', `This needs ${kinds.join(' or ')}.`);
+  throw new Refusal('forbidden', `This request needs ${kinds.join(' or ')}.`);
 }
 
 function sitesConcerned(source: SiteSource, request: FastifyRequest): readonly SiteId[] {
@@ -166,18 +166,18 @@ function sitesConcerned(source: SiteSource, request: FastifyRequest): readonly S
   }
 }
 
-/** The site that the body names. Where its schema lets it be left out, the one site that the caller's token reaches. */
+/** The `site_id` of the body. Where the schema makes it optional, it defaults to the only site that the token reaches. */
 export function siteInBody({ caller, body }: FastifyRequest): SiteId {
   const { site_id: given } = body as { site_id?: SiteId };
   if (given !== undefined) return given;
   if (caller.kind === 'visitor' || caller.kind === 'application') return caller.siteId;
   const [only, ...others] = caller.kind === 'operator' ? caller.roles.keys() : [];
   if (only !== undefined && others.length === 0) return only;
-  const detail = 'is required: the token reaches several sites, or none';
+  const detail = 'is required, because the token does not reach exactly one site';
   throw invalid([{ attribute: '/site_id', detail }]);
 }
 
-/** The declared role on that site: 404 where the caller has none there at all, 403 where it is too low. */
+/** Requires the declared role on the site: 404 if the caller has no role there, 403 if their role is too low. */
 function requireSite(request: FastifyRequest, site: SiteId, noun = 'site', id: string = site): void {
   const { caller } = request;
   if (caller.kind === 'nobody') throw notFound(noun, id);
@@ -193,18 +193,21 @@ function requireSite(request: FastifyRequest, site: SiteId, noun = 'site', id: s
 
 function requireAnywhere(access: GuardedAccess, caller: Caller): void {
   if (caller.kind !== 'operator' || access.operator === undefined || hasRoleAnywhere(caller, access.operator)) return;
-  throw new Refusal('forbidden', `This needs the role ${access.operator} on at least one site.`);
+  throw new Refusal('forbidden', `This request needs the role ${access.operator} on at least one site.`);
 }
 
 function declaredRole(request: FastifyRequest): Role {
   const access = request.routeOptions.config.access;
   if (access === undefined || access.public || access.operator === undefined)
-    throw new Error('the route names no role');
+    throw new Error('the route declares no role');
   return access.operator;
 }
 
 export function roleTooLow(least: Role, role: Role): Refusal {
-  return new Refusal('forbidden', `This needs the role ${least} on the site; the caller is ${role} there.`);
+  return new Refusal(
+    'forbidden',
+    `This request needs the role ${least} on the site; the caller's role there is ${role}.`,
+  );
 }
 
 /** For `resource` routes: refuses unless the caller has the declared role on the site the resource belongs to. */
@@ -213,22 +216,22 @@ export function permit(
   resource: { readonly site_id: SiteId; readonly id: string },
   noun: string,
 ): void {
-  if (declaredRule(request) !== undefined) throw new Error('the route declares a rule, and is decided by a role');
+  if (declaredRule(request) !== undefined) throw new Error('the route declares a rule, but its handler checked a role');
   requireSite(request, resource.site_id, noun, resource.id);
   request.permitted = true;
 }
 
-/** For visitors and application tokens on `resource` routes, once it is decided that the resource is theirs. */
+/** For `resource` routes: records that the resource belongs to the calling visitor or application token. */
 export function permitted(request: FastifyRequest): void {
-  if (request.caller.kind === 'operator') throw new Error('operators are permitted by a role or a rule');
+  if (request.caller.kind === 'operator') throw new Error('operators need a role or a rule: call permit or permitAs');
   request.permitted = true;
 }
 
-/** For `resource` routes that declare a rule: the handler has decided by this one. One that was not declared is our fault. */
+/** For `resource` routes that declare a rule: records which rules the handler checked. The declared one must be among them. */
 export function permitAs(request: FastifyRequest, ...rules: readonly OperatorRule[]): void {
   const declared = declaredRule(request);
   if (request.caller.kind === 'operator' && (declared === undefined || !rules.includes(declared)))
-    throw new Error(`the route declares ${declared ?? 'no rule'}, and is decided by ${rules.join(' or ')}`);
+    throw new Error(`the route declares ${declared ?? 'no rule'}, but its handler checked ${rules.join(' or ')}`);
   request.permitted = true;
 }
 
@@ -243,27 +246,26 @@ function assertPermitted(
   payload: unknown,
   done: (error: Error | null, payload: unknown) => void,
 ): void {
-  // A repeated answer was permitted when it was first given, to this same caller.
-  const repeated = reply.getHeader('idempotency-replayed') === 'true';
-  if (reply.statusCode >= 400 || request.permitted || repeated) return done(null, payload);
-  done(
-    new Error(`${request.method} ${request.routeOptions.url ?? ''} answered without asking whether it may`),
-    payload,
-  );
+  // A replayed response was permitted when it was first sent to the same caller.
+  const replayed = reply.getHeader('idempotency-replayed') === 'true';
+  if (reply.statusCode >= 400 || request.permitted || replayed) return done(null, payload);
+  done(new Error(`${request.method} ${request.routeOptions.url ?? ''} answered without a permission check`), payload);
 }
 
 /** The caller of a route that only operators may use. */
 export function operatorOf(request: FastifyRequest): OperatorCaller {
-  if (request.caller.kind !== 'operator') throw new Error('the route is not for operators alone');
+  if (request.caller.kind !== 'operator') throw new Error('the route is not for operators only');
   return request.caller;
 }
 
-/** For what a token that was obtained for some sites only may not do. */
 export function tokenLimited(): Refusal {
-  return new Refusal('forbidden', 'This token was obtained for some sites only. Obtain one without site_ids for this.');
+  return new Refusal(
+    'forbidden',
+    'This token is limited to some sites. Obtain a token without site_ids for this request.',
+  );
 }
 
-/** The account of a caller that is somebody. */
+/** The account of an authenticated caller. */
 export function accountOf(request: FastifyRequest): AccountId {
   if (request.caller.kind === 'nobody') throw new Error('the route is public');
   return request.caller.accountId;

@@ -19,7 +19,7 @@ interface FirstOperator {
   readonly key: NewKey;
 }
 
-/** An account that somebody can enter: with a site, and a super_manager of it who has a key. */
+/** Creates an account with one site and a super_manager who has an API key. */
 export async function createAccount(sql: Sql, { accountName, email, key }: FirstOperator): Promise<{ siteId: SiteId }> {
   const accountId = newId<AccountId>();
   const operatorId = newId<OperatorId>();
@@ -58,15 +58,15 @@ export async function findFirstSuperManager(sql: Sql, who: 'enabled' | 'any'): P
 }
 
 interface FirstAccount {
-  /** Whether this start made it. */
+  /** Whether this start created it. */
   readonly made: boolean;
-  /** The key that was made with it, to be shown this once. */
+  /** The generated key, which is shown only once; `null` if none was generated. */
   readonly key: NewKey | null;
 }
 
 /**
- * The first super_manager's key (D9.3): the one the settings name, which may change from start to start, or at the very
- * first start one that is made.
+ * Gives the first super_manager a key (D9.3): the one from the settings, which may change between starts. Without one, the
+ * first start generates a key.
  */
 export async function ensureFirstAccount(sql: Sql, chosen: NewKey | null): Promise<FirstAccount> {
   const first = await findFirstSuperManager(sql, 'any');
@@ -79,10 +79,11 @@ export async function ensureFirstAccount(sql: Sql, chosen: NewKey | null): Promi
   return { made: false, key: null };
 }
 
-/** Another secret under the same id is another key: who signed in with the old one is signed out. */
+/** Stores the key from the settings. A changed secret ends the sessions that were opened with the old one. */
 async function setChosenKey(sql: Sql, { accountId, operatorId }: FirstSuperManager, chosen: NewKey): Promise<void> {
-  const known = await findKeyOwner(sql, chosen.id);
-  if (known !== null && !(await verifySecret(chosen.secret, known.secretHash))) await endSessionsOfKey(sql, chosen.id);
+  const current = await findKeyOwner(sql, chosen.id);
+  if (current !== null && !(await verifySecret(chosen.secret, current.secretHash)))
+    await endSessionsOfKey(sql, chosen.id);
   const secretHash = await hashSecret(chosen.secret);
   await sql`
     INSERT INTO api_keys (id, account_id, operator_id, secret_hash)

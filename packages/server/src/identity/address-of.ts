@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { AddressHasher } from '../platform/address-hasher.ts';
 import { isFromPage } from './caller.ts';
 
-/** The hash of a caller's address where limits per address hold for the caller; `null`: they do not. */
+/** The hash of the caller's address; `null` if limits per address do not apply to the caller. */
 export type AddressOf = (request: FastifyRequest) => string | null;
 
 export function addressOfCallers(hasher: AddressHasher): AddressOf {

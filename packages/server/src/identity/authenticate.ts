@@ -4,10 +4,10 @@ import { Refusal } from '../platform/errors.ts';
 import type { AccountId, OperatorId, SiteId, VisitorId } from '../platform/ids.ts';
 import { isUuid } from '../platform/ids.ts';
 import { isAccessToken, parseAccessToken } from './access-tokens/access-token.ts';
-import type { KnownAccessToken } from './access-tokens/store.ts';
+import type { CachedAccessToken } from './access-tokens/store.ts';
 import type { Caller } from './caller.ts';
 import type { Directory } from './directory.ts';
-import type { KnownOperator } from './directory-store.ts';
+import type { CachedOperator } from './directory-store.ts';
 import { digestOf, verifySecret } from './secrets.ts';
 import type { Claims, Tokens } from './tokens.ts';
 
@@ -15,78 +15,81 @@ function unauthenticated(detail: string): Refusal {
   return new Refusal('unauthenticated', detail, { headers: { 'www-authenticate': 'Bearer' } });
 }
 
-const expired = 'The token is not valid, or no longer. Obtain a new one.';
+const invalidToken = 'The token is invalid or has expired. Obtain a new one.';
+const invalidApplicationToken = 'The application token is invalid.';
 
-interface KnownCaller {
+interface CachedCaller {
   readonly caller: Caller;
-  /** The caller's entry in the directory, under `subject`. */
+  /** The entry of `subject` in the directory that `caller` was built from. */
   readonly entry: object;
   readonly subject: string;
   readonly proof: Proof;
 }
 
-/** What a caller was believed by. The caller stays known for as long as that holds. */
+/** What authenticated the caller. The cached caller is used only while the proof is valid. */
 type Proof =
   | {
       readonly kind: 'signed';
-      /** Of the keys that the signature was verified with. */
+      /** `Keyring.epoch` when the signature was verified. */
       readonly epoch: object;
       readonly tokenId: string;
       readonly expiresAt: number;
     }
-  | { readonly kind: 'long-lived'; readonly token: KnownAccessToken };
+  | { readonly kind: 'long-lived'; readonly token: CachedAccessToken };
 
-interface LongLivedParts {
-  /** Epoch milliseconds by the database's clock: people say by it until when a token works. */
+interface AccessTokenOptions {
+  /** Epoch milliseconds by the database's clock, which decides when an access token expires. */
   readonly now: () => number;
-  /** Called whenever the token is used. */
+  /** Called with the token's id at each use. */
   readonly onUse: (id: string) => void;
 }
 
-/** Callers are remembered by their header, so it must not be one that somebody has blown up. */
-const longestHeader = 4_096;
-/** So many are remembered, so that a signature is checked once a token and process. */
-const mostKnown = 20_000;
+/** The header is a cache key, so its length is limited. */
+const maxHeaderLength = 4_096;
+/** Callers are cached so that each process verifies the signature of a token once. */
+const maxCachedCallers = 20_000;
 
-/** Tells from the Authorization header who calls. Answers at once when everything is known already, as it mostly is. */
+/** Finds the caller from the Authorization header. Most callers are cached and returned without a promise. */
 export class Authenticator {
   readonly #tokens: Tokens;
   readonly #directory: Directory;
-  /** Callers by the header they sent, each with what it was made of. */
-  readonly #known = new BoundedMap<string, KnownCaller>(mostKnown);
+  /** By Authorization header. */
+  readonly #callers = new BoundedMap<string, CachedCaller>(maxCachedCallers);
 
-  /** Sessions that were looked for and are no more. */
-  readonly #ended = new BoundedMap<string, true>(mostKnown);
+  /** Ids of sessions that the database no longer has. */
+  readonly #ended = new BoundedMap<string, true>(maxCachedCallers);
 
-  /** Checks of application tokens' secrets that are under way. */
+  /** Checks in progress of the secrets of application tokens. */
   readonly #checks = new Map<string, Promise<boolean>>();
 
-  readonly #longLived: LongLivedParts;
+  readonly #accessTokenOptions: AccessTokenOptions;
 
-  constructor(tokens: Tokens, directory: Directory, longLived: LongLivedParts) {
+  constructor(tokens: Tokens, directory: Directory, accessTokenOptions: AccessTokenOptions) {
     this.#tokens = tokens;
     this.#directory = directory;
-    this.#longLived = longLived;
+    this.#accessTokenOptions = accessTokenOptions;
   }
 
   authenticate(header: string | undefined): Caller | Promise<Caller> {
-    if (header === undefined) throw unauthenticated('This needs a token: send it as "Authorization: Bearer <token>".');
-    if (header.length > longestHeader) throw unauthenticated('The token is far longer than any of ours.');
-    return this.#recall(header) ?? this.#inquire(header);
+    if (header === undefined)
+      throw unauthenticated('This request needs a token. Send it as "Authorization: Bearer <token>".');
+    if (header.length > maxHeaderLength)
+      throw unauthenticated(`The Authorization header must have at most ${maxHeaderLength} characters.`);
+    return this.#cachedCaller(header) ?? this.#verify(header);
   }
 
-  /** The same caller again, if nothing it was made of has changed: its entry in the directory, its token. */
-  #recall(header: string): Caller | undefined {
-    const known = this.#known.get(header);
-    if (known === undefined || !this.#holds(known.proof)) return undefined;
+  /** The cached caller, unless its proof or its entry in the directory has changed. */
+  #cachedCaller(header: string): Caller | undefined {
+    const cached = this.#callers.get(header);
+    if (cached === undefined || !this.#isValid(cached.proof)) return undefined;
     const { operators, visitors } = this.#directory;
-    const entry = (known.caller.kind === 'operator' ? operators : visitors).peek(known.subject);
-    if (entry !== known.entry) return undefined;
-    if (known.proof.kind === 'long-lived') this.#longLived.onUse(known.proof.token.id);
-    return known.caller;
+    const entry = (cached.caller.kind === 'operator' ? operators : visitors).peek(cached.subject);
+    if (entry !== cached.entry) return undefined;
+    if (cached.proof.kind === 'long-lived') this.#accessTokenOptions.onUse(cached.proof.token.id);
+    return cached.caller;
   }
 
-  #holds(proof: Proof): boolean {
+  #isValid(proof: Proof): boolean {
     const { revokedTokens, accessTokens } = this.#directory;
     if (proof.kind === 'long-lived')
       return accessTokens.peek(proof.token.id) === proof.token && !this.#hasExpired(proof.token);
@@ -94,39 +97,39 @@ export class Authenticator {
     return epoch === this.#tokens.epoch && expiresAt > this.#tokens.now() && revokedTokens.peek(tokenId) === false;
   }
 
-  #hasExpired({ expiresAt }: KnownAccessToken): boolean {
-    return expiresAt !== null && expiresAt.getTime() <= this.#longLived.now();
+  #hasExpired({ expiresAt }: CachedAccessToken): boolean {
+    return expiresAt !== null && expiresAt.getTime() <= this.#accessTokenOptions.now();
   }
 
-  async #inquire(header: string): Promise<Caller> {
+  async #verify(header: string): Promise<Caller> {
     const { scheme, token } = splitHeader(header);
     if (scheme === 'applicationtoken') return this.#application(token);
-    // Clients of this interface family also write "Token <token>".
+    // Some existing clients send "Token <token>".
     if (scheme !== 'bearer' && scheme !== 'token') {
       throw unauthenticated('The Authorization header must be "Bearer <token>" or "ApplicationToken <token>".');
     }
-    const known = isAccessToken(token) ? await this.#accessToken(token) : await this.#signed(token);
-    this.#known.set(header, known);
-    return known.caller;
+    const verified = isAccessToken(token) ? await this.#accessToken(token) : await this.#signed(token);
+    this.#callers.set(header, verified);
+    return verified.caller;
   }
 
-  async #accessToken(text: string): Promise<KnownCaller> {
+  async #accessToken(text: string): Promise<CachedCaller> {
     const given = parseAccessToken(text);
     const token = given === null ? null : await this.#directory.accessTokens.get(given.id);
     if (given === null || token === null || !timingSafeEqual(token.digest, digestOf(given.secret)))
-      throw unauthenticated(expired);
-    if (this.#hasExpired(token)) throw unauthenticated(expired);
+      throw unauthenticated(invalidToken);
+    if (this.#hasExpired(token)) throw unauthenticated(invalidToken);
     const entry = await this.#directory.operators.get(token.operatorId);
-    if (entry?.enabled !== true) throw unauthenticated(expired);
-    this.#longLived.onUse(token.id);
+    if (entry?.enabled !== true) throw unauthenticated(invalidToken);
+    this.#accessTokenOptions.onUse(token.id);
     const caller = longLivedCaller(token, entry);
     return { caller, entry, subject: token.operatorId, proof: { kind: 'long-lived', token } };
   }
 
-  async #signed(token: string): Promise<KnownCaller> {
+  async #signed(token: string): Promise<CachedCaller> {
     const { epoch } = this.#tokens;
     const claims = await this.#tokens.verify(token);
-    if (claims === null || (await this.#directory.revokedTokens.get(claims.jti))) throw unauthenticated(expired);
+    if (claims === null || (await this.#directory.revokedTokens.get(claims.jti))) throw unauthenticated(invalidToken);
     const { caller, entry } = await this.#bearer(claims);
     const proof = { kind: 'signed', epoch, tokenId: claims.jti, expiresAt: claims.exp * 1000 } as const;
     return { caller, entry, subject: claims.sub, proof };
@@ -135,52 +138,52 @@ export class Authenticator {
   async #bearer(claims: Claims): Promise<{ caller: Caller; entry: object }> {
     if (claims.kind === 'operator') {
       const entry = await this.#operator(claims);
-      if (entry === null) throw unauthenticated(expired);
+      if (entry === null) throw unauthenticated(invalidToken);
       return { caller: operatorCaller(claims, entry), entry };
     }
     const entry = await this.#directory.visitors.get(claims.sub);
-    if (entry === null) throw unauthenticated(expired);
+    if (entry === null) throw unauthenticated(invalidToken);
     return { caller: visitorCaller(claims, entry), entry };
   }
 
   /**
-   * A session is used at once, and maybe here while another process has just begun it: what is held of its operator is not
-   * the last word then.
+   * Another process may have opened the session a moment ago, so the cached operator may lack it. In that case the operator
+   * is read again.
    */
-  async #operator({ sub, session }: Claims): Promise<KnownOperator | null> {
+  async #operator({ sub, session }: Claims): Promise<CachedOperator | null> {
     const { operators } = this.#directory;
-    const held = await operators.get(sub);
-    if (session === undefined || held?.sessionIds.has(session) !== false || this.#ended.get(session) === true)
-      return held;
+    const cached = await operators.get(sub);
+    if (session === undefined || cached?.sessionIds.has(session) !== false || this.#ended.get(session) === true)
+      return cached;
     operators.drop(sub);
-    const read = await operators.get(sub);
-    // One that has ended does not come back: it need not be looked for again.
-    if (read?.sessionIds.has(session) === false) this.#ended.set(session, true);
-    return read;
+    const reloaded = await operators.get(sub);
+    // An ended session never comes back, so it is not looked up again.
+    if (reloaded?.sessionIds.has(session) === false) this.#ended.set(session, true);
+    return reloaded;
   }
 
   async #application(token: string): Promise<Caller> {
-    const parts = parseApplicationToken(token);
-    const known = parts === null ? null : await this.#directory.applicationTokens.get(parts.id);
-    if (parts === null || known === null) throw unauthenticated('The application token is not valid.');
-    const digest = digestOf(parts.secret);
+    const parsed = parseApplicationToken(token);
+    const stored = parsed === null ? null : await this.#directory.applicationTokens.get(parsed.id);
+    if (parsed === null || stored === null) throw unauthenticated(invalidApplicationToken);
+    const digest = digestOf(parsed.secret);
     const matches =
-      known.proven === null
-        ? await this.#checkSecret(parts, known.secretHash, digest)
-        : timingSafeEqual(known.proven, digest);
-    if (!matches) throw unauthenticated('The application token is not valid.');
-    known.proven = digest;
+      stored.verifiedDigest === null
+        ? await this.#checkSecret(parsed, stored.secretHash, digest)
+        : timingSafeEqual(stored.verifiedDigest, digest);
+    if (!matches) throw unauthenticated(invalidApplicationToken);
+    stored.verifiedDigest = digest;
     return {
       kind: 'application',
-      key: `application:${known.id}`,
-      accountId: known.accountId,
-      applicationTokenId: known.id,
-      siteId: known.siteId,
-      trust: known.kind,
+      key: `application:${stored.id}`,
+      accountId: stored.accountId,
+      applicationTokenId: stored.id,
+      siteId: stored.siteId,
+      trust: stored.kind,
     };
   }
 
-  /** Many requests that bring the same secret at once share one slow check. */
+  /** Concurrent requests with the same secret share one slow check. */
   async #checkSecret(token: ApplicationTokenText, hash: string, digest: Buffer): Promise<boolean> {
     const key = `${token.id} ${digest.toString('base64')}`;
     const check = this.#checks.get(key) ?? verifySecret(token.secret, hash).finally(() => this.#checks.delete(key));
@@ -194,10 +197,10 @@ function splitHeader(header: string): { scheme: string; token: string } {
   return { scheme: header.slice(0, Math.max(space, 0)).toLowerCase(), token: header.slice(space + 1).trim() };
 }
 
-function operatorCaller(claims: Claims, operator: KnownOperator): Caller {
+function operatorCaller(claims: Claims, operator: CachedOperator): Caller {
   const { sites, key = '', session } = claims;
-  const isThere = session === undefined ? operator.keyIds.has(key) : operator.sessionIds.has(session);
-  if (!operator.enabled || !isThere) throw unauthenticated(expired);
+  const isCredentialValid = session === undefined ? operator.keyIds.has(key) : operator.sessionIds.has(session);
+  if (!operator.enabled || !isCredentialValid) throw unauthenticated(invalidToken);
   return {
     kind: 'operator',
     key: `operator:${claims.sub}`,
@@ -206,13 +209,16 @@ function operatorCaller(claims: Claims, operator: KnownOperator): Caller {
     isMadeUp: claims.made_up === true,
     limited: sites !== undefined,
     roles: sites === undefined ? operator.roles : new Map([...operator.roles].filter(([site]) => sites.includes(site))),
-    keyId: session ?? key,
+    credentialId: session ?? key,
     token: { kind: 'signed', id: claims.jti, expiresAt: new Date(claims.exp * 1000) },
     sessionId: session ?? null,
   };
 }
 
-function longLivedCaller({ id, accountId, operatorId, expiresAt }: KnownAccessToken, operator: KnownOperator): Caller {
+function longLivedCaller(
+  { id, accountId, operatorId, expiresAt }: CachedAccessToken,
+  operator: CachedOperator,
+): Caller {
   return {
     kind: 'operator',
     key: `operator:${operatorId}`,
@@ -221,7 +227,7 @@ function longLivedCaller({ id, accountId, operatorId, expiresAt }: KnownAccessTo
     isMadeUp: false,
     limited: false,
     roles: operator.roles,
-    keyId: id,
+    credentialId: id,
     token: { kind: 'long-lived', id, expiresAt },
     sessionId: null,
   };
@@ -243,7 +249,7 @@ interface ApplicationTokenText {
   readonly secret: string;
 }
 
-/** Application tokens read `<prefix>_<id>.<secret>`. */
+/** An application token has the form `<prefix>_<id>.<secret>`. */
 function parseApplicationToken(token: string): ApplicationTokenText | null {
   const found = /^(?:pub|sec)_([\da-f-]{36})\.([\w-]{20,100})$/.exec(token);
   if (found?.[1] === undefined || found[2] === undefined || !isUuid(found[1])) return null;

@@ -1,10 +1,10 @@
 import { atLeast, type Role } from '@usher/contract/roles';
 import type { AccountId, OperatorId, SiteId, VisitorId } from '../platform/ids.ts';
 
-/** A publishable token can be copied from a page by anybody; a secret one is kept by the customer's own servers. */
+/** Anybody can copy a publishable token from a page; the customer's own servers keep a secret token. */
 export type Trust = 'secret' | 'publishable';
 
-/** Whose request this is. `key` stands for the caller in logs, limits and idempotency keys. */
+/** Who sent the request. `key` identifies the caller in logs, rate limits and idempotency keys. */
 export type Caller =
   | { readonly kind: 'nobody'; readonly key: 'nobody' }
   | OperatorCaller
@@ -15,7 +15,7 @@ export type Caller =
       readonly visitorId: VisitorId;
       /** The site the visitor is on now. */
       readonly siteId: SiteId;
-      /** The kind of application token behind the visitor's token; what an operator made counts as secret. */
+      /** The kind of application token that the visitor was created with; `secret` if an operator created the visitor. */
       readonly trust: Trust;
     }
   | {
@@ -32,32 +32,32 @@ export interface OperatorCaller {
   readonly key: string;
   readonly accountId: AccountId;
   readonly operatorId: OperatorId;
-  /** One of the made-up operators of sample data, acting by itself: no person has a token that says so. */
+  /** Whether a simulated operator of the sample data sent the request. No person has such a token. */
   readonly isMadeUp: boolean;
-  /** Whether the token was obtained for some of the operator's sites only. */
+  /** Whether the token is limited to some of the operator's sites. */
   readonly limited: boolean;
-  /** The sites this token reaches, and the operator's role on each. */
+  /** The operator's role on each site that this token reaches. */
   readonly roles: ReadonlyMap<SiteId, Role>;
-  /** What the audit log names: the API key or session that the token was obtained with, or the long-lived token itself. */
-  readonly keyId: string;
+  /** `via` in the audit log: the id of the API key or session that the token was obtained with, or of the access token itself. */
+  readonly credentialId: string;
   readonly token: OperatorToken;
-  /** The session the token was obtained through; `null`: through none. */
+  /** The session that the token was obtained with; `null` if it was obtained without one. */
   readonly sessionId: string | null;
 }
 
 type OperatorToken =
   | { readonly kind: 'signed'; readonly id: string; readonly expiresAt: Date }
-  /** One that has a row of its own. `null`: it does not expire. */
+  /** An access token, which is stored in the database. With `expiresAt: null` it does not expire. */
   | { readonly kind: 'long-lived'; readonly id: string; readonly expiresAt: Date | null };
 
 export const nobody: Caller = { kind: 'nobody', key: 'nobody' };
 
-/** Whether the caller got in by a publishable token: then limits per address hold. */
+/** Whether the caller uses a publishable token, directly or as a visitor. Limits per address apply to such callers. */
 export function isFromPage(caller: Caller): boolean {
   return (caller.kind === 'visitor' || caller.kind === 'application') && caller.trust === 'publishable';
 }
 
-/** Whether the caller has at least that role on some site. */
+/** Whether the caller has at least this role on any site. */
 export function hasRoleAnywhere(caller: OperatorCaller, least: Role): boolean {
   return caller.roles.values().some((role) => atLeast(role, least));
 }

@@ -9,17 +9,17 @@ const exposed = 'ETag, Location, Retry-After, X-Request-Id, Idempotency-Replayed
 const preflightSeconds = '600';
 
 /**
- * Cross-origin requests by the sites' `allowed_origins`. A preflight carries no token, so any site's origin passes it;
- * the answer to the request itself may be read only from an origin of a site the caller belongs to.
+ * Allows cross-origin requests by the sites' `allowed_origins`. A preflight carries no token, so it passes with an origin of
+ * any site. The response itself is readable only from an origin of a site that the caller belongs to.
  */
 export function installCors(app: App, directory: Directory): void {
   app.options('*', { config: { access: { public: true } }, schema: { hide: true } }, async (request, reply) => {
     const { origin } = request.headers;
-    const asked = request.headers['access-control-request-method'];
-    if (origin === undefined || asked === undefined) {
+    const method = request.headers['access-control-request-method'];
+    if (origin === undefined || method === undefined) {
       throw new Refusal(
         'malformed_request',
-        'OPTIONS is for preflights: send Origin and Access-Control-Request-Method.',
+        'OPTIONS is only for preflight requests. Send Origin and Access-Control-Request-Method.',
       );
     }
     if (!(await directory.origins.get(origin))) throw unknownOrigin(origin);
@@ -31,11 +31,11 @@ export function installCors(app: App, directory: Directory): void {
     crossOriginHeaders(directory, request).then(
       (headers) => {
         const vary = reply.getHeader('vary');
-        // The route may have said what else its answer depends on.
+        // The route may have set `Vary` already.
         reply.headers(vary === undefined ? headers : { ...headers, vary: `${String(vary)}, ${headers['vary']}` });
         done(null, payload);
       },
-      // The database is gone: the answer stands, the browser may not show it.
+      // The database is unreachable. The response is sent without CORS headers, so a page cannot read it.
       () => done(null, payload),
     );
   });
@@ -52,10 +52,10 @@ function allowPreflight(request: FastifyRequest, reply: FastifyReply, origin: st
 }
 
 function unknownOrigin(origin: string): Refusal {
-  return new Refusal('forbidden', `No site lets ${origin} in. Add it to the allowed_origins of a site.`);
+  return new Refusal('forbidden', `No site allows the origin ${origin}. Add it to the allowed_origins of a site.`);
 }
 
-/** For an answer that is not sent the usual way, too. */
+/** Exported for responses that bypass Fastify's `onSend` hook. */
 export async function crossOriginHeaders(
   directory: Directory,
   { headers: { origin }, caller }: FastifyRequest,
@@ -70,8 +70,8 @@ async function mayRead(directory: Directory, caller: Caller | undefined, origin:
   if (caller === undefined || caller.kind === 'nobody') return directory.origins.get(origin);
   const sites = caller.kind === 'operator' ? [...caller.roles.keys()] : [caller.siteId];
   for (const id of sites) {
-    const known = await directory.sites.get(id);
-    if (known?.site.allowed_origins.includes(origin) === true) return true;
+    const cached = await directory.sites.get(id);
+    if (cached?.site.allowed_origins.includes(origin) === true) return true;
   }
   return false;
 }

@@ -1,41 +1,41 @@
 import type { Role } from '@usher/contract/roles';
 
 /**
- * Who may use a route, declared beside its schema. A route that declares nothing is refused when it is registered.
- * What is not named may not: `{ operator: 'manager', site: 'resource' }` shuts out visitors and application tokens.
+ * Who may use a route, declared next to its schema. Registering a route without this declaration fails.
+ * Callers that are not named are refused: `{ operator: 'manager', site: 'resource' }` refuses visitors and application tokens.
  */
 export type Access =
   | {
       readonly public: true;
-      /** What the caller shows instead of a token; said in the reference. */
+      /** What the caller presents instead of a token; shown in the API reference. */
       readonly shows?: string;
     }
   | {
       readonly public?: never;
-      /** The least role an operator must have on the site concerned. */
+      /** The lowest role that an operator needs on the site. */
       readonly operator?: Role;
       readonly visitor?: true;
-      /** The kind of application token that is enough; a secret one may do what a publishable one may. */
+      /** The kind of application token that is required. A secret token is accepted wherever a publishable one is. */
       readonly application?: 'secret' | 'publishable';
       readonly site: SiteSource;
-      /** Of `resource` and `anywhere`: what is asked of an operator where the role on one site is not the whole rule. */
+      /** With `resource` and `anywhere`: the rule for operators, if it is more than a role on one site. */
       readonly rule?: OperatorRule;
-      /** For what reaches beyond the sites that a token was limited to: a key is all of an operator, a new site is another. */
+      /** Refuses tokens that are limited to some sites, because the effect, such as a new API key, is not limited to them. */
       readonly wholeToken?: true;
     };
 
 /**
- * Where the site concerned is found.
- * `none`: no site is; the kind of caller is all that counts.
- * `anywhere`: an operator needs the role on any of its sites. With a rule, the handler decides by it and calls `permitAs`.
- * `resource`: it belongs to what the id names; the handler must call `permit` once it has found that, and is held to it.
+ * Where to find the site on which the caller needs the role.
+ * `none`: only the kind of caller is checked.
+ * `anywhere`: an operator needs the role on any of their sites. With a rule, the handler checks the rule and calls `permitAs`.
+ * `resource`: the site of the resource that the id names. The handler must load the resource and call `permit`; a response
+ * without that call becomes an internal error.
  */
 export type SiteSource =
   'params.site_id' | 'body.site_id' | 'body.site_ids' | 'query.site_ids' | 'anywhere' | 'none' | 'resource';
 
 export type GuardedAccess = Exclude<Access, { public: true }>;
 
-/** A route and who may use it. */
 export interface DeclaredAccess {
   readonly method: string;
   readonly url: string;
@@ -43,45 +43,45 @@ export interface DeclaredAccess {
 }
 
 /**
- * What is asked of an operator where the role on one site is not the whole rule. A route declares its rule, the code that
- * decides about the resource reads it from there (`permitAs`), the reference says it in words, and the access matrix
- * (`test/identity/access.test.ts`, `test/identity/bystanders.test.ts`) asks every route whether it keeps to it.
+ * Rules for operators that are more than a role on one site. A route declares its rule, the code that decides about the
+ * resource confirms it (`permitAs`), the API reference describes it, and the access matrix (`test/identity/access.test.ts`,
+ * `test/identity/bystanders.test.ts`) tests it on every route.
  */
 export const operatorRules = {
-  /** The operator who takes part in the engagement, or in the request, now. To others on the site it is forbidden. */
+  /** The operator who takes part in the engagement or request now. Others on the site get 403. */
   'takes part': () => 'the operator who takes part, with a role on the site',
   /** Also for operators who took part before, who serve the visitor now, or who manage the site. */
   'took part or manages': () =>
-    'an operator with a role on the site who takes or took part, or has the visitor now; manager on the site',
-  /** About a file: the side that sent it, while the engagement goes on. */
+    'an operator with a role on the site who takes part, took part or serves the visitor now; manager on the site',
+  /** For files: the side that sent the file, until the engagement ends. */
   'sent it or manages': () =>
-    'the operator who takes part, of what their side has sent, while the engagement goes on; manager on the site',
-  /** About an operator, who may have several sites. */
-  'self or one site': (least) => `the operator itself; ${least} on one of its sites`,
+    'the operator who takes part, for files sent by their side, until the engagement ends; manager on the site',
+  /** For operators, who may be assigned to several sites. */
+  'self or one site': (least) => `the operator themselves; ${least} on one of their sites`,
   'every site': (least) => `${least} on every site of the operator`,
   'every site, own availability': (least) =>
-    `${least} on every site of the operator; for available alone, the operator itself and manager on one of its sites`,
-  'self or every site': (least) => `the operator itself; ${least} on every site of the operator`,
-  /** About a webhook, which may hear of several sites. */
-  'every site heard': (least) => `${least} on every site that the webhook hears of`,
-  'every site heard, or registrar': (least) =>
-    `${least} on every site that the webhook hears of; the operator who registered it, with any role`,
-  /** About the list of webhooks. */
+    `${least} on every site of the operator; to change only available: the operator themselves, manager on one of their sites`,
+  'self or every site': (least) => `the operator themselves; ${least} on every site of the operator`,
+  /** For webhooks, which may receive events of several sites. */
+  'every webhook site': (least) => `${least} on every site of the webhook`,
+  'every webhook site, or registrar': (least) =>
+    `${least} on every site of the webhook; the operator who registered it, with any role`,
+  /** For the list of webhooks. */
   'any site, or registrar': (least) => `${least} on any site; an operator who has registered webhooks, with any role`,
 } as const satisfies Record<string, (least: Role) => string>;
 
 export type OperatorRule = keyof typeof operatorRules;
 
-/** For the reference: who may. Derived from what the route declares, which is what is enforced. */
+/** Who may use the route, for the API reference. Derived from the declaration, which is also what is enforced. */
 export function describeAccess(access: Access): string {
-  if (access.public) return access.shows === undefined ? 'Anyone' : `Anyone who shows ${access.shows}`;
+  if (access.public) return access.shows === undefined ? 'Anyone' : `Anyone who presents ${access.shows}`;
   const { operator, visitor, application } = access;
   const who = [
     operator === undefined ? [] : [describeOperators(access, operator)],
     visitor === undefined ? [] : ['the visitor'],
     application === undefined ? [] : [`${application} application token`],
   ].flat();
-  const whole = access.wholeToken === true ? '. Not with a token that was obtained for some sites only' : '';
+  const whole = access.wholeToken === true ? '. Not with a token that is limited to some sites' : '';
   return `Who: ${who.join('; ')}${whole}`;
 }
 
@@ -94,7 +94,7 @@ function describeOperators({ site, rule }: GuardedAccess, least: Role): string {
       return `${least} on any site`;
     case 'query.site_ids':
     case 'body.site_ids':
-      return `${least} on every site that is asked for`;
+      return `${least} on every requested site`;
     case 'params.site_id':
     case 'body.site_id':
     case 'resource':

@@ -2,8 +2,8 @@ import type { Role } from '@usher/contract/roles';
 import type { Sql } from '../platform/database.ts';
 import type { AccountId, SiteId } from '../platform/ids.ts';
 
-/** An operator as far as permission goes. */
-export interface KnownOperator {
+/** What permission checks need to know about an operator. */
+export interface CachedOperator {
   readonly accountId: AccountId;
   readonly enabled: boolean;
   readonly roles: ReadonlyMap<SiteId, Role>;
@@ -11,19 +11,19 @@ export interface KnownOperator {
   readonly sessionIds: ReadonlySet<string>;
 }
 
-export interface KnownVisitor {
+export interface CachedVisitor {
   readonly accountId: AccountId;
   readonly siteId: SiteId;
 }
 
-export interface KnownApplicationToken {
+export interface CachedApplicationToken {
   readonly id: string;
   readonly accountId: AccountId;
   readonly siteId: SiteId;
   readonly kind: 'secret' | 'publishable';
   readonly secretHash: string;
-  /** The digest of the secret once it has stood the slow check, so that it need not stand it with every request. */
-  proven: Buffer | null;
+  /** The digest of the secret after the slow check has passed, so that later requests need no slow check. */
+  verifiedDigest: Buffer | null;
 }
 
 interface OperatorRow {
@@ -34,7 +34,7 @@ interface OperatorRow {
   readonly sessionIds: string[];
 }
 
-export async function findKnownOperator(sql: Sql, id: string): Promise<KnownOperator | null> {
+export async function loadOperator(sql: Sql, id: string): Promise<CachedOperator | null> {
   const [row] = await sql<OperatorRow[]>`
     SELECT account_id AS "accountId", enabled,
            ARRAY(SELECT jsonb_build_array(site_id, role) FROM operator_assignments WHERE operator_id = o.id) AS roles,
@@ -47,9 +47,9 @@ export async function findKnownOperator(sql: Sql, id: string): Promise<KnownOper
   return { accountId, enabled, roles: new Map(roles), keyIds: new Set(keyIds), sessionIds: new Set(sessionIds) };
 }
 
-/** `null` also where the site has been deleted: visitors outlive it for a while. */
-export async function findKnownVisitor(sql: Sql, id: string): Promise<KnownVisitor | null> {
-  const [row] = await sql<KnownVisitor[]>`
+/** Also `null` if the site has been deleted: its visitors are deleted later. */
+export async function loadVisitor(sql: Sql, id: string): Promise<CachedVisitor | null> {
+  const [row] = await sql<CachedVisitor[]>`
     SELECT v.account_id AS "accountId", v.site_id AS "siteId"
       FROM visitors v
       JOIN sites s ON s.id = v.site_id
@@ -57,12 +57,12 @@ export async function findKnownVisitor(sql: Sql, id: string): Promise<KnownVisit
   return row ?? null;
 }
 
-export async function findKnownApplicationToken(sql: Sql, id: string): Promise<KnownApplicationToken | null> {
-  const [row] = await sql<Omit<KnownApplicationToken, 'proven'>[]>`
+export async function loadApplicationToken(sql: Sql, id: string): Promise<CachedApplicationToken | null> {
+  const [row] = await sql<Omit<CachedApplicationToken, 'verifiedDigest'>[]>`
     SELECT id, account_id AS "accountId", site_id AS "siteId", kind, secret_hash AS "secretHash"
       FROM application_tokens
      WHERE id = ${id}`;
-  return row === undefined ? null : { ...row, proven: null };
+  return row === undefined ? null : { ...row, verifiedDigest: null };
 }
 
 export async function isRevoked(sql: Sql, id: string): Promise<boolean> {

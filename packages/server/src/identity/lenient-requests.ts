@@ -5,13 +5,13 @@ import { isUuid, type SiteId } from '../platform/ids.ts';
 import { areLenient, sitesOfResource } from './lenient-store.ts';
 
 /**
- * Tells which requests concern sites with `lenient_requests`. It is asked only about a request that has been found to say what is
- * not known, so what it costs nobody else pays.
+ * Decides whether a request concerns only sites with `lenient_requests`. Only requests with unknown fields are checked, so other
+ * requests do not pay for the queries.
  *
- * The site of a visitor or an application token is the token's. For an operator the first of these that the request has decides:
- * `site_id` in the path; what an id in the path names; `site_id` in the body; `site_id` or `site_ids` in the query; what an id in
- * the body names; and else every site that the token reaches. Where there are several sites, all of them must have the setting.
- * Sites that the token does not reach never count.
+ * For visitors and application tokens, it is the site of the token. For operators, the first of these that the request has decides:
+ * `site_id` in the path; the resource that an id in the path names; `site_id` in the body; `site_id` or `site_ids` in the query;
+ * the resource that an id in the body names; otherwise every site that the token reaches. All of the sites must have the setting,
+ * and the token must reach all of them.
  */
 export function installLenientSites(app: App, sql: Sql): void {
   app.concernsLenientSite = async (request) => {
@@ -40,11 +40,11 @@ async function sitesConcerned(sql: Sql, request: FastifyRequest): Promise<readon
   return sites.every((site) => caller.roles.has(site)) ? sites : [];
 }
 
-/** The fields that are an id, or a list of ids. What was sent has not passed its schema. */
-function idsIn(sent: unknown): ReadonlyMap<string, readonly string[]> {
-  if (typeof sent !== 'object' || sent === null) return new Map();
+/** The fields that hold an id or a list of ids. The input has not been validated yet. */
+function idsIn(input: unknown): ReadonlyMap<string, readonly string[]> {
+  if (typeof input !== 'object' || input === null) return new Map();
   return new Map(
-    Object.entries(sent).flatMap(([name, value]) => {
+    Object.entries(input).flatMap(([name, value]) => {
       const ids = [value].flat();
       const areIds = ids.length > 0 && ids.every((id) => typeof id === 'string' && isUuid(id));
       return areIds ? [[name, (ids as string[]).map((id) => id.toLowerCase())] as const] : [];

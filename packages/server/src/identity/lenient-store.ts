@@ -1,7 +1,7 @@
 import type { Sql } from '../platform/database.ts';
 import type { SiteId } from '../platform/ids.ts';
 
-/** Where the sites of what an id names are found, by the name of the id in a path or body. */
+/** The table of each resource, by the name of its id in a path or body. */
 const tables = {
   queue_id: 'queues',
   scheduling_policy_id: 'scheduling_policies',
@@ -13,7 +13,7 @@ const tables = {
   sip_domain_id: 'sip_domains',
 } as const;
 
-/** The sites of what the first known id names; `null`: there is no such id. */
+/** The sites of the resource that the first supported id names; `null` if there is no such id. */
 export async function sitesOfResource(sql: Sql, ids: ReadonlyMap<string, readonly string[]>): Promise<string[] | null> {
   for (const [name, table] of Object.entries(tables)) {
     const [id] = ids.get(name) ?? [];

@@ -5,19 +5,20 @@ import { roleTooLow } from './access.ts';
 import type { OperatorCaller } from './caller.ts';
 
 /**
- * The sites a list is about: those asked for, each of which needs the role; or, with none asked for, every site where
- * the caller has it.
+ * The sites that a list covers: the requested ones, each of which needs the role, or by default every site where the caller
+ * has the role.
  */
 export function requestedSites(
   caller: OperatorCaller,
-  asked: readonly SiteId[] | undefined,
+  requested: readonly SiteId[] | undefined,
   least: Role,
 ): readonly SiteId[] {
-  if (asked === undefined) return [...caller.roles].filter(([, role]) => atLeast(role, least)).map(([site]) => site);
-  for (const site of asked) {
+  if (requested === undefined)
+    return [...caller.roles].filter(([, role]) => atLeast(role, least)).map(([site]) => site);
+  for (const site of requested) {
     const role = caller.roles.get(site);
     if (role === undefined) throw notFound('site', site);
     if (!atLeast(role, least)) throw roleTooLow(least, role);
   }
-  return asked;
+  return requested;
 }

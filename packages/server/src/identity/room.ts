@@ -54,7 +54,7 @@ export async function openIdentity(platform: Platform): Promise<Room & Identity>
     sealer: new Sealer(lookups),
     authenticator: new Authenticator(tokens, directory, {
       now: () => clock.databaseNow(),
-      onUse: (id) => lastUse.note(id),
+      onUse: (id) => lastUse.markUsed(id),
     }),
     addressOf: addressOfCallers(await AddressHasher.load(lookups)),
     routes(app) {

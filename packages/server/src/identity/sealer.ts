@@ -3,18 +3,18 @@ import type { Sql } from '../platform/database.ts';
 import { newId } from '../platform/ids.ts';
 
 const keyBytes = 32;
-/** A sealed text is the id of its key, a nonce, a tag, and the cipher text. */
+/** A sealed text is the id of its key, the nonce, the authentication tag and the ciphertext, in this order. */
 const idBytes = 16;
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** Seals a text for a purpose, such as `client secret of <id>`: it opens for no other, wherever it is copied to. */
+/** Encrypts a text for one purpose, such as `client secret of <id>`. It cannot be decrypted for any other purpose. */
 export type Seal = (text: string, purpose: string) => Buffer;
 
 /**
- * Seals what we must be able to read again (AES-256-GCM). The keys live in the database beside those that sign tokens, so
- * that every process can: this keeps secrets out of the tables that are read, exported and logged, not from somebody who
- * has the whole database. The first key is made when it is needed; all of them open, the newest seals.
+ * Encrypts secrets that Usher must read again (AES-256-GCM). The keys are in the database, next to the keys that sign tokens,
+ * so that every process has them. This protects secrets in tables that are read, exported or logged; it does not protect them
+ * from somebody who has the whole database. The first key is created on demand. The newest key seals, all keys open.
  */
 export class Sealer {
   readonly #sql: Sql;
@@ -24,7 +24,7 @@ export class Sealer {
     this.#sql = sql;
   }
 
-  /** Fetches the key, if it must; sealing itself waits for nothing, and may be done in a transaction. */
+  /** Loads the key if necessary. The returned function is synchronous, so it can be used inside a transaction. */
   async seal(): Promise<Seal> {
     const [newest] = await this.#load();
     if (newest === undefined) throw new Error('there is no sealing key');
@@ -48,11 +48,11 @@ export class Sealer {
     return text.toString('utf8');
   }
 
-  /** Another process has made a key since. */
+  /** Another process may have created a key since the last load. */
   async #reload(id: Buffer): Promise<SealingKey> {
     this.#keys = null;
     const key = (await this.#load()).find((each) => idOf(each).equals(id));
-    if (key === undefined) throw new Error('something was sealed with a key that is not there');
+    if (key === undefined) throw new Error('the sealing key of a sealed text does not exist');
     return key;
   }
 
@@ -74,7 +74,7 @@ async function loadKeys(sql: Sql): Promise<readonly SealingKey[]> {
   const select = async () => sql<SealingKey[]>`SELECT id, key FROM sealing_keys ORDER BY created_at DESC, id`;
   const found = await select();
   if (found.length > 0) return found;
-  // Two processes may both make one; both are good.
+  // Two processes may each insert a key. Both keys are valid.
   await sql`INSERT INTO sealing_keys (id, key) VALUES (${newId<string>()}, ${randomBytes(keyBytes)})`;
   return select();
 }
@@ -83,7 +83,7 @@ function idOf({ id }: SealingKey): Buffer {
   return Buffer.from(id.replaceAll('-', ''), 'hex');
 }
 
-/** A key of its own for each purpose: so neither can a sealed text be put elsewhere, nor do random nonces run out. */
+/** Each purpose has its own key, so that a sealed text is useless elsewhere and random nonces do not repeat. */
 function keyFor({ key }: SealingKey, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', key, '', `usher sealed: ${purpose}`, keyBytes));
 }

@@ -4,14 +4,14 @@ import { promisify } from 'node:util';
 const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
 
 /**
- * About 20 ms and 8 MiB a check. Secrets we make have 256 bits of their own and would need no more than a plain hash; the
- * first key's may have been thought up by a person.
+ * About 20 ms and 8 MiB per check. For generated secrets of 256 bits a plain hash would be enough, but the secret of the first
+ * key may have been chosen by a person.
  */
 const secretCost = { N: 2 ** 13, r: 8, p: 1 };
 
 /**
- * For what people think up, which is guessed sooner: about 250 ms and 32 MiB a check. OWASP holds it equal to N = 2^17, p = 1;
- * the memory is for a small machine to have.
+ * For passwords, which are easier to guess: about 250 ms and 32 MiB per check. OWASP lists it as equivalent to N = 2^17, p = 1,
+ * and it needs less memory, which suits small machines.
  */
 export const passwordCost = { N: 2 ** 15, r: 8, p: 3 };
 
@@ -20,32 +20,32 @@ type Cost = Readonly<typeof secretCost>;
 const saltBytes = 16;
 const keyBytes = 32;
 
-/** A new secret; the prefix lets scanners of leaked code tell what it is. */
+/** A new secret. The prefix lets secret scanners recognise it in leaked code. */
 export function newSecret(prefix: string): string {
   return `${prefix}_${randomBytes(32).toString('base64url')}`;
 }
 
-/** A new secret without a prefix: for a cookie, which is told by its name, or as part of a longer text. */
+/** A new secret without a prefix, for a cookie or as part of a longer token. */
 export function newRandomSecret(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** What a secret of 256 random bits is stored and found by: there is nothing to guess, so a plain hash will do. */
+/** The hash under which a random secret is stored and looked up. 256 random bits cannot be guessed, so it may be fast. */
 export function digestOf(secret: string): Buffer {
   return createHash('sha256').update(secret).digest();
 }
 
 export async function hashSecret(secret: string, cost: Cost = secretCost): Promise<string> {
   const salt = randomBytes(saltBytes);
-  return written(cost, salt, await derive(secret, salt, keyBytes, within(cost)));
+  return encodeHash(cost, salt, await derive(secret, salt, keyBytes, scryptOptions(cost)));
 }
 
-function written({ N, r, p }: Cost, salt: Buffer, key: Buffer): string {
+function encodeHash({ N, r, p }: Cost, salt: Buffer, key: Buffer): string {
   return ['scrypt', N, r, p, salt.toString('base64url'), key.toString('base64url')].join('$');
 }
 
-/** Node refuses what takes more memory than it is told; twice of what scrypt asks for is always enough. */
-function within(cost: Cost): ScryptOptions {
+/** Node refuses to use more memory than `maxmem`. Twice the nominal need of scrypt is always enough. */
+function scryptOptions(cost: Cost): ScryptOptions {
   return { ...cost, maxmem: 2 * 128 * cost.N * cost.r };
 }
 
@@ -55,12 +55,12 @@ export async function verifySecret(secret: string, hash: string): Promise<boolea
     throw new Error('a stored secret hash is malformed');
   const expected = Buffer.from(key, 'base64url');
   const cost = { N: Number(N), r: Number(r), p: Number(p) };
-  const found = await derive(secret, Buffer.from(salt, 'base64url'), expected.length, within(cost));
+  const found = await derive(secret, Buffer.from(salt, 'base64url'), expected.length, scryptOptions(cost));
   return timingSafeEqual(found, expected);
 }
 
-/** Checks a hash that nothing matches: for an unknown id, so that its answer takes as long as that of a known one. */
-export async function verifyAgainstNothing(secret: string, cost: Cost = secretCost): Promise<false> {
-  await verifySecret(secret, written(cost, randomBytes(saltBytes), randomBytes(keyBytes)));
+/** Checks against a random hash, so that an unknown id takes as long to refuse as a wrong secret. */
+export async function verifyAgainstRandomHash(secret: string, cost: Cost = secretCost): Promise<false> {
+  await verifySecret(secret, encodeHash(cost, randomBytes(saltBytes), randomBytes(keyBytes)));
   return false;
 }

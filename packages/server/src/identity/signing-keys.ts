@@ -8,8 +8,8 @@ export const algorithm = 'EdDSA';
 const retiredKeySeconds = 25 * 3600;
 
 /**
- * The keys that sign tokens. The newest signs, all of them verify. They live in the database, so that every process signs
- * and verifies alike; `RowChanges` announces a change of the keys.
+ * The keys that sign tokens. The newest key signs, all keys verify. They are in the database, so that all processes have the
+ * same keys. When a key changes, the cached keys are dropped.
  */
 export class Keyring {
   readonly #sql: Sql;
@@ -28,7 +28,7 @@ export class Keyring {
     changes.onReset(forget);
   }
 
-  /** Another object whenever a key may have come or gone: what was verified in another epoch must be verified again. */
+  /** A new object whenever the keys may have changed. A token that was verified in another epoch must be verified again. */
   get epoch(): object {
     return this.#epoch;
   }
@@ -44,7 +44,7 @@ export class Keyring {
     return verifiers.get(id);
   }
 
-  /** Read once until something changes; while `RowChanges` is deaf, once for all who ask at the same time. */
+  /** Caches the keys until they change. While change notifications are down, only concurrent callers share one read. */
   async #load(): Promise<LoadedKeys> {
     if (this.#keys !== null) return this.#keys;
     const reading = loadKeys(this.#sql);
@@ -84,13 +84,13 @@ function publicPart({ kty, crv, x }: JWK): JWK {
   return { kty, crv, x } as JWK;
 }
 
-/** Makes the first key where there is none. */
+/** Creates the first key if there is none. */
 export async function ensureSigningKey(sql: Sql): Promise<void> {
   const [present] = await sql`SELECT 1 FROM signing_keys WHERE retired_at IS NULL LIMIT 1`;
   if (present === undefined) await addSigningKey(sql);
 }
 
-/** Signs with a new key from now on. The old ones go on verifying, or stop at once and every token they signed with them. */
+/** Adds a new signing key. `keep`: tokens signed with the old keys stay valid; `revoke`: they become invalid at once. */
 export async function rotateSigningKey(sql: Sql, old: 'keep' | 'revoke'): Promise<string> {
   if (old === 'revoke') await sql`DELETE FROM signing_keys`;
   else await sql`UPDATE signing_keys SET retired_at = now() WHERE retired_at IS NULL`;
@@ -104,7 +104,7 @@ async function addSigningKey(sql: Sql): Promise<string> {
   return id;
 }
 
-/** Forgets retired keys that no valid token can have been signed with. */
+/** Deletes retired keys once every token they signed has expired. */
 export async function dropRetiredKeys(sql: Sql, now: Date): Promise<void> {
   await sql`
     DELETE FROM signing_keys WHERE retired_at < ${now}::timestamptz - make_interval(secs => ${retiredKeySeconds})`;

@@ -9,22 +9,22 @@ export const visitorTokenSeconds = 24 * 3_600;
 
 const issuer = 'usher';
 
-/** What a token says. It names who; what they may do is looked up each time, so that a change of roles acts at once. */
+/** The claims of a token. Roles are not among them: they are looked up at each request, so that a change takes effect at once. */
 export interface Claims {
   readonly sub: string;
   readonly jti: string;
   readonly exp: number;
   readonly account: string;
   readonly kind: 'operator' | 'visitor';
-  /** The API key an operator's token was obtained with: deleting the key ends it. */
+  /** The API key that an operator's token was obtained with. Deleting the key revokes the token. */
   readonly key?: string;
-  /** Or the session it was obtained through, which it ends with. */
+  /** The session that an operator's token was obtained with. Ending the session revokes the token. */
   readonly session?: string;
-  /** The sites an operator's token was limited to. */
+  /** The sites that an operator's token is limited to. */
   readonly sites?: readonly string[];
-  /** Of an operator: Usher made the operator up for sample data, and acts in this name itself. */
+  /** Set for the simulated operators of sample data, whose requests Usher sends itself. */
   readonly made_up?: true;
-  /** Of a visitor: the customer's own servers vouch for the token. Left out: it was obtained with a publishable token. */
+  /** Set for a visitor whose token came from the customer's own servers. Absent if it was obtained with a publishable token. */
   readonly trust?: 'secret';
 }
 
@@ -34,7 +34,7 @@ interface VisitorTokenSubject {
   readonly trust: Trust;
 }
 
-/** Whatever bears our signature we have written ourselves; a version of Usher to come may write it differently. */
+/** The signature proves that Usher wrote the payload, but a later version may have written other claims. */
 function isClaims(payload: JWTPayload): payload is JWTPayload & Claims {
   const { sub, jti, exp, account, kind } = payload;
   const named = typeof sub === 'string' && typeof jti === 'string' && typeof account === 'string';
@@ -45,13 +45,13 @@ export class Tokens {
   readonly #keyring: Keyring;
   readonly #now: () => number;
 
-  /** `now`: a clock that all processes share and no step moves, or a wrong clock would end every token at once. */
+  /** `now` must be steady and the same in all processes: a clock that jumps would expire every token at once. */
   constructor(keyring: Keyring, now: () => number = Date.now) {
     this.#keyring = keyring;
     this.#now = now;
   }
 
-  /** Epoch milliseconds, by the clock that tokens are dated by. */
+  /** Epoch milliseconds by the clock that dates the tokens. */
   now(): number {
     return this.#now();
   }
@@ -75,8 +75,8 @@ export class Tokens {
   }
 
   async signVisitor({ accountId, visitorId, trust }: VisitorTokenSubject): Promise<string> {
-    const vouched = trust === 'secret' ? { trust } : {};
-    return this.#sign(visitorId, visitorTokenSeconds, { account: accountId, kind: 'visitor', ...vouched });
+    const trustClaim = trust === 'secret' ? { trust } : {};
+    return this.#sign(visitorId, visitorTokenSeconds, { account: accountId, kind: 'visitor', ...trustClaim });
   }
 
   /** See `Keyring.epoch`. */
@@ -84,7 +84,7 @@ export class Tokens {
     return this.#keyring.epoch;
   }
 
-  /** What a genuine, unexpired token says; `null` for any other text. */
+  /** The claims of a genuine, unexpired token; `null` for any other text. */
   async verify(token: string): Promise<Claims | null> {
     try {
       const { payload } = await jwtVerify(token, async ({ kid = '' }) => this.#verifier(kid), {

@@ -66,7 +66,7 @@ export async function coveredWebhook(
     const tooLow = sites.map((site) => roles.get(site) ?? 'operator').find((role) => !atLeast(role, least));
     if (tooLow !== undefined) throw roleTooLow(least, tooLow);
   }
-  permitAs(request, 'every site heard');
+  permitAs(request, 'every webhook site');
   const readsAll = isWithin && (isComplete || all.every(isSuperManager));
   return { ...webhook, readableSiteIds: readsAll ? null : all.filter(isSuperManager) };
 }

@@ -4,57 +4,57 @@ import { body, name, nullable, output, timestamp, uuid } from '../../platform/sc
 
 export type AccessTokenId = Id<'access_token'>;
 
-/** An operator has so many at most that have not expired. */
-export const mostAccessTokens = 20;
+/** Unexpired tokens per operator. */
+export const maxAccessTokens = 20;
 
 export const accessTokenInput = body({
   name: Type.String({ ...name, description: 'What the token is for' }),
   expires_at: Type.Optional(
     Type.Unsafe<string | null>({
       ...nullable(Type.String({ format: 'date-time' })),
-      description: 'In the future; null, or left out: the token works until it is deleted',
+      description: 'Must be in the future. null or absent: the token works until it is deleted',
     }),
   ),
 });
 
-const listed = {
+const fields = {
   id: uuid<'access_token'>(),
   name,
   created_at: timestamp,
   expires_at: nullable(timestamp),
   last_used_at: Type.Unsafe<Date | null>({
     ...nullable(timestamp),
-    description: 'Up to a minute late; null: the token was not used yet',
+    description: 'Updated once a minute; null: never used',
   }),
 };
 
-export const accessTokenOutput = output('AccessToken', listed);
+export const accessTokenOutput = output('AccessToken', fields);
 export const newAccessTokenOutput = output('NewAccessToken', {
-  ...listed,
-  token: Type.String({ description: 'To be sent as "Authorization: Bearer <token>"; shown this once' }),
+  ...fields,
+  token: Type.String({ description: 'Send it as "Authorization: Bearer <token>". Shown only once' }),
 });
 
-/** A token in the audit log. */
+/** The fields of an access token in the audit log. */
 export const accessTokenAudit = {
-  of: Type.Object({ operator_id: uuid<'operator'>(), name: listed.name, expires_at: listed.expires_at }),
+  of: Type.Object({ operator_id: uuid<'operator'>(), name: fields.name, expires_at: fields.expires_at }),
 };
 
 const prefix = 'ust_';
 
-/** Access tokens read `ust_<id>.<secret>`. The prefix lets scanners of leaked code tell what it is. */
+/** An access token has the form `ust_<id>.<secret>`. The prefix lets secret scanners recognise it in leaked code. */
 export function composeAccessToken(id: string, secret: string): string {
   return `${prefix}${id}.${secret}`;
 }
 
-/** Whether the text means to be one: a signed token never begins like this. */
+/** Whether the text is an access token and not a signed token, which never begins with the prefix. */
 export function isAccessToken(text: string): boolean {
   return text.startsWith(prefix);
 }
 
-/** In lower case only: a row is kept in memory, and dropped, under its id as PostgreSQL writes it. */
-const shape = /^ust_([\da-f-]{36})\.([\w-]{43})$/;
+/** The id must be in lower case: the cache is keyed by ids as PostgreSQL writes them. */
+const format = /^ust_([\da-f-]{36})\.([\w-]{43})$/;
 
 export function parseAccessToken(text: string): { readonly id: string; readonly secret: string } | null {
-  const [, id = '', secret = ''] = shape.exec(text) ?? [];
+  const [, id = '', secret = ''] = format.exec(text) ?? [];
   return isUuid(id) ? { id, secret } : null;
 }

@@ -2,43 +2,43 @@ import type { Sql } from '../../platform/database.ts';
 import type { Log } from '../../platform/log.ts';
 import { writeLastUse } from './store.ts';
 
-const everyMs = 60_000;
-/** Tokens beyond so many are noted a minute later. */
-const mostNoted = 10_000;
+const flushIntervalMs = 60_000;
+/** Further tokens are marked after the next flush. */
+const maxPendingIds = 10_000;
 
 /**
- * Stores when long-lived tokens were last used. A request only notes the token in memory, and one statement a minute writes what
- * was noted: so nobody waits for it, and a busy token costs no more than a quiet one.
+ * Stores when access tokens were last used. A request marks its token in memory, and one statement a minute writes all marked
+ * tokens. So no request waits for the write, and a busy token costs no more than a quiet one.
  */
 export class LastUse {
   readonly #sql: Sql;
   readonly #log: Log;
-  #noted = new Set<string>();
+  #pendingIds = new Set<string>();
   readonly #timer: NodeJS.Timeout;
 
   constructor(sql: Sql, log: Log) {
     this.#sql = sql;
     this.#log = log;
-    this.#timer = setInterval(() => void this.#write(), everyMs).unref();
+    this.#timer = setInterval(() => void this.#flush(), flushIntervalMs).unref();
   }
 
-  note(id: string): void {
-    if (this.#noted.size < mostNoted) this.#noted.add(id);
+  markUsed(id: string): void {
+    if (this.#pendingIds.size < maxPendingIds) this.#pendingIds.add(id);
   }
 
   async stop(): Promise<void> {
     clearInterval(this.#timer);
-    await this.#write();
+    await this.#flush();
   }
 
-  async #write(): Promise<void> {
-    if (this.#noted.size === 0) return;
-    const ids = [...this.#noted];
-    this.#noted.clear();
+  async #flush(): Promise<void> {
+    if (this.#pendingIds.size === 0) return;
+    const ids = [...this.#pendingIds];
+    this.#pendingIds.clear();
     try {
       await writeLastUse(this.#sql, ids);
     } catch (error) {
-      // The next request with a token notes it again.
+      // The next request with the token marks it again.
       this.#log.warn({ err: error }, 'could not store when access tokens were last used');
     }
   }

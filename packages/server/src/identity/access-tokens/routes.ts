@@ -6,7 +6,7 @@ import { instantOf } from '../../platform/instant.ts';
 import { inTransaction } from '../../platform/database.ts';
 import { uuid } from '../../platform/schema.ts';
 import { recordChange } from '../audit/audit.ts';
-import { concerning } from '../operators/audited.ts';
+import { concernsSitesOf } from '../operators/audited.ts';
 import { operatorToChange } from '../operators/permission.ts';
 import { digestOf, newRandomSecret } from '../secrets.ts';
 import {
@@ -14,7 +14,7 @@ import {
   accessTokenInput,
   accessTokenOutput,
   composeAccessToken,
-  mostAccessTokens,
+  maxAccessTokens,
   newAccessTokenOutput,
   type AccessTokenId,
 } from './access-token.ts';
@@ -23,10 +23,10 @@ import { deleteAccessToken, insertAccessToken, listAccessTokens } from './store.
 const tags = ['Tokens'];
 const operatorParams = Type.Object({ operator_id: uuid<'operator'>() });
 const tokenParams = Type.Object({ operator_id: uuid<'operator'>(), access_token_id: uuid<'access_token'>() });
-/** As for API keys: whoever has a token is the operator. */
+/** The same as for API keys, because whoever has a token can act as the operator. */
 const access = { operator: 'super_manager', site: 'resource', rule: 'self or every site', wholeToken: true } as const;
 
-/** Long-lived tokens, for programs that never obtain a new one. */
+/** Access tokens, for programs that do not renew their token. */
 export function accessTokenRoutes(app: App): void {
   app.post(
     '/operators/:operator_id/access_tokens',
@@ -34,9 +34,9 @@ export function accessTokenRoutes(app: App): void {
       config: { access, audit: { action: 'access_token.create', ...accessTokenAudit } },
       schema: {
         tags,
-        summary: 'Create a long-lived token, of oneself or of an operator one is super_manager of',
+        summary: 'Create a long-lived access token for yourself or for an operator you are super_manager of',
         description:
-          'For programs that do not obtain a new token every hour. The token may do what the operator may, until it expires or is deleted; while the operator is disabled it does not work.',
+          'For programs that do not obtain a new token every hour. The token has the permissions of the operator until it expires or is deleted. It does not work while the operator is disabled.',
         params: operatorParams,
         body: accessTokenInput,
         response: { 201: newAccessTokenOutput },
@@ -44,8 +44,8 @@ export function accessTokenRoutes(app: App): void {
     },
     async (request, reply) => {
       const expiresAt = futureInstant(request.body.expires_at ?? null);
-      const holder = await operatorToChange(request, request.params.operator_id);
-      const { id: operatorId, account_id: accountId } = holder;
+      const operator = await operatorToChange(request, request.params.operator_id);
+      const { id: operatorId, account_id: accountId } = operator;
       const secret = newRandomSecret();
       const token = {
         id: newId<AccessTokenId>(),
@@ -57,8 +57,11 @@ export function accessTokenRoutes(app: App): void {
       };
       const row = await inTransaction(request.sql, async (sql) => insertAccessToken(sql, token));
       if (row === null)
-        throw new Refusal('too_many', `An operator has ${mostAccessTokens} access tokens at most. Delete one first.`);
-      recordChange(request, { after: { ...row, operator_id: operatorId }, ...concerning(holder) });
+        throw new Refusal(
+          'too_many',
+          `An operator can have at most ${maxAccessTokens} access tokens. Delete one first.`,
+        );
+      recordChange(request, { after: { ...row, operator_id: operatorId }, ...concernsSitesOf(operator) });
       reply.code(201).header('location', `/operators/${operatorId}/access_tokens/${row.id}`);
       return { ...row, token: composeAccessToken(row.id, secret) };
     },
@@ -70,7 +73,7 @@ export function accessTokenRoutes(app: App): void {
       config: { access },
       schema: {
         tags,
-        summary: 'Long-lived tokens of an operator, without their secrets; expired ones are left out',
+        summary: 'List the unexpired access tokens of an operator, without their secrets',
         params: operatorParams,
         response: { 200: Type.Object({ access_tokens: Type.Array(accessTokenOutput) }) },
       },
@@ -87,17 +90,17 @@ export function accessTokenRoutes(app: App): void {
       config: { access, settles: true, audit: { action: 'access_token.delete', ...accessTokenAudit } },
       schema: {
         tags,
-        summary: 'Delete a long-lived token; it stops working at once',
+        summary: 'Delete an access token; it stops working at once',
         params: tokenParams,
         response: { 204: Type.Null() },
       },
     },
     async (request, reply) => {
       const { operator_id, access_token_id: id } = request.params;
-      const holder = await operatorToChange(request, operator_id);
-      const before = await deleteAccessToken(request.sql, holder.id, id);
+      const operator = await operatorToChange(request, operator_id);
+      const before = await deleteAccessToken(request.sql, operator.id, id);
       if (before === null) throw notFound('access token', id);
-      recordChange(request, { before: { ...before, operator_id }, ...concerning(holder) });
+      recordChange(request, { before: { ...before, operator_id }, ...concernsSitesOf(operator) });
       reply.code(204);
     },
   );

@@ -1,6 +1,6 @@
 import type { Sql } from '../../platform/database.ts';
 import type { AccountId, OperatorId } from '../../platform/ids.ts';
-import { mostAccessTokens, type AccessTokenId } from './access-token.ts';
+import { maxAccessTokens, type AccessTokenId } from './access-token.ts';
 
 export interface AccessTokenRow {
   readonly id: AccessTokenId;
@@ -21,7 +21,7 @@ interface NewAccessToken {
   readonly expiresAt: Date | null;
 }
 
-/** `null`: the operator has as many as they may. To be called in a transaction: the lock on the operator makes that exact. */
+/** Returns `null` if the operator has `maxAccessTokens`. Call it in a transaction: the row lock makes the count exact. */
 export async function insertAccessToken(sql: Sql, token: NewAccessToken): Promise<AccessTokenRow | null> {
   const { id, accountId, operatorId, name, digest, expiresAt } = token;
   await sql`SELECT 1 FROM operators WHERE id = ${operatorId} FOR NO KEY UPDATE`;
@@ -29,12 +29,12 @@ export async function insertAccessToken(sql: Sql, token: NewAccessToken): Promis
     INSERT INTO operator_access_tokens (id, account_id, operator_id, name, secret_digest, expires_at)
     SELECT ${id}, ${accountId}, ${operatorId}, ${name}, ${digest}, ${expiresAt}
      WHERE (SELECT count(*) FROM operator_access_tokens
-             WHERE operator_id = ${operatorId} AND coalesce(expires_at > now(), true)) < ${mostAccessTokens}
+             WHERE operator_id = ${operatorId} AND coalesce(expires_at > now(), true)) < ${maxAccessTokens}
     RETURNING ${sql(columns)}`;
   return row ?? null;
 }
 
-/** Those that have not expired. */
+/** Lists the tokens that have not expired. */
 export async function listAccessTokens(sql: Sql, operatorId: OperatorId): Promise<AccessTokenRow[]> {
   return sql<AccessTokenRow[]>`
     SELECT ${sql(columns)}
@@ -43,14 +43,14 @@ export async function listAccessTokens(sql: Sql, operatorId: OperatorId): Promis
      ORDER BY created_at, id`;
 }
 
-/** The token as it was; `null`: the operator has no such token. */
+/** Returns the deleted token; `null` if the operator has no such token. */
 export async function deleteAccessToken(sql: Sql, operatorId: OperatorId, id: string): Promise<AccessTokenRow | null> {
   const [row] = await sql<AccessTokenRow[]>`
     DELETE FROM operator_access_tokens WHERE id = ${id} AND operator_id = ${operatorId} RETURNING ${sql(columns)}`;
   return row ?? null;
 }
 
-export interface KnownAccessToken {
+export interface CachedAccessToken {
   readonly id: string;
   readonly accountId: AccountId;
   readonly operatorId: OperatorId;
@@ -58,8 +58,8 @@ export interface KnownAccessToken {
   readonly expiresAt: Date | null;
 }
 
-export async function findAccessToken(sql: Sql, id: string): Promise<KnownAccessToken | null> {
-  const [row] = await sql<KnownAccessToken[]>`
+export async function loadAccessToken(sql: Sql, id: string): Promise<CachedAccessToken | null> {
+  const [row] = await sql<CachedAccessToken[]>`
     SELECT id, account_id AS "accountId", operator_id AS "operatorId", secret_digest AS digest, expires_at AS "expiresAt"
       FROM operator_access_tokens
      WHERE id = ${id}`;

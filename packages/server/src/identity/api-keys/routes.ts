@@ -4,19 +4,19 @@ import type { App } from '../../platform/http.ts';
 import { newId } from '../../platform/ids.ts';
 import { body, output, timestamp, uuid } from '../../platform/schema.ts';
 import { recordChange } from '../audit/audit.ts';
-import { belongings, concerning } from '../operators/audited.ts';
+import { credentialAudit, concernsSitesOf } from '../operators/audited.ts';
 import { operatorToChange } from '../operators/permission.ts';
 import { hashSecret, newSecret } from '../secrets.ts';
 import { deleteApiKey, insertApiKey, listApiKeys } from './store.ts';
 
-const most = 20;
+const maxApiKeys = 20;
 const tags = ['Tokens'];
 const operatorParams = Type.Object({ operator_id: uuid<'operator'>() });
 const keyParams = Type.Object({ operator_id: uuid<'operator'>(), key_id: Type.String({ maxLength: 64 }) });
 const access = { operator: 'super_manager', site: 'resource', rule: 'self or every site', wholeToken: true } as const;
-const listed = { id: Type.String(), created_at: timestamp };
+const fields = { id: Type.String(), created_at: timestamp };
 
-/** Oneself, or a super_manager of every site of the operator: whoever has a key is the operator. */
+/** Whoever has a key can act as the operator, so only a super_manager of all their sites may create one for somebody else. */
 export function apiKeyRoutes(app: App): void {
   app.post(
     '/operators/:operator_id/api_keys',
@@ -24,24 +24,25 @@ export function apiKeyRoutes(app: App): void {
       config: {
         access,
         settles: true,
-        audit: { action: 'api_key.create', ...belongings },
+        audit: { action: 'api_key.create', ...credentialAudit },
       },
       schema: {
         tags,
-        summary: 'Create an API key, of oneself or of an operator one is super_manager of',
+        summary: 'Create an API key for yourself or for an operator you are super_manager of',
         params: operatorParams,
         body: body({}),
-        response: { 201: output('NewApiKey', { ...listed, secret: Type.String({ description: 'Shown this once' }) }) },
+        response: { 201: output('NewApiKey', { ...fields, secret: Type.String({ description: 'Shown only once' }) }) },
       },
     },
     async (request, reply) => {
-      const holder = await operatorToChange(request, request.params.operator_id);
-      const { id: operatorId, account_id: accountId } = holder;
+      const operator = await operatorToChange(request, request.params.operator_id);
+      const { id: operatorId, account_id: accountId } = operator;
       const secret = newSecret('usk');
       const key = { id: newId<string>(), accountId, operatorId, secretHash: await hashSecret(secret) };
-      const row = await insertApiKey(request.sql, key, most);
-      if (row === null) throw new Refusal('too_many', `An operator has ${most} API keys at most. Delete one first.`);
-      recordChange(request, { after: { id: row.id, operator_id: operatorId }, ...concerning(holder) });
+      const row = await insertApiKey(request.sql, key, maxApiKeys);
+      if (row === null)
+        throw new Refusal('too_many', `An operator can have at most ${maxApiKeys} API keys. Delete one first.`);
+      recordChange(request, { after: { id: row.id, operator_id: operatorId }, ...concernsSitesOf(operator) });
       reply.code(201).header('location', `/operators/${operatorId}/api_keys/${row.id}`);
       return { ...row, secret };
     },
@@ -53,9 +54,9 @@ export function apiKeyRoutes(app: App): void {
       config: { access },
       schema: {
         tags,
-        summary: 'API keys of an operator, without their secrets',
+        summary: 'List the API keys of an operator, without their secrets',
         params: operatorParams,
-        response: { 200: Type.Object({ api_keys: Type.Array(output('ApiKey', listed)) }) },
+        response: { 200: Type.Object({ api_keys: Type.Array(output('ApiKey', fields)) }) },
       },
     },
     async (request) => {
@@ -70,20 +71,20 @@ export function apiKeyRoutes(app: App): void {
       config: {
         access,
         settles: true,
-        audit: { action: 'api_key.delete', ...belongings },
+        audit: { action: 'api_key.delete', ...credentialAudit },
       },
       schema: {
         tags,
-        summary: 'Delete an API key; tokens obtained with it end at once',
+        summary: 'Delete an API key; tokens obtained with it stop working at once',
         params: keyParams,
         response: { 204: Type.Null() },
       },
     },
     async (request, reply) => {
       const { operator_id, key_id } = request.params;
-      const holder = await operatorToChange(request, operator_id);
-      if (!(await deleteApiKey(request.sql, holder.id, key_id))) throw notFound('API key', key_id);
-      recordChange(request, { before: { id: key_id, operator_id }, ...concerning(holder) });
+      const operator = await operatorToChange(request, operator_id);
+      if (!(await deleteApiKey(request.sql, operator.id, key_id))) throw notFound('API key', key_id);
+      recordChange(request, { before: { id: key_id, operator_id }, ...concernsSitesOf(operator) });
       reply.code(204);
     },
   );

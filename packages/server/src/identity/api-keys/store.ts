@@ -13,14 +13,14 @@ export interface ApiKeyRow {
   readonly created_at: Date;
 }
 
-/** `null` where the operator already has as many keys as it may. The lock on its row makes that exact. */
-export async function insertApiKey(pool: Sql, key: NewKey, most: number): Promise<ApiKeyRow | null> {
+/** Returns `null` if the operator already has `max` keys. The lock on the operator's row makes the count exact. */
+export async function insertApiKey(pool: Sql, key: NewKey, max: number): Promise<ApiKeyRow | null> {
   return inTransaction(pool, async (sql) => {
     await sql`SELECT 1 FROM operators WHERE id = ${key.operatorId} FOR NO KEY UPDATE`;
     const [row] = await sql<ApiKeyRow[]>`
       INSERT INTO api_keys (id, account_id, operator_id, secret_hash)
       SELECT ${key.id}, ${key.accountId}, ${key.operatorId}, ${key.secretHash}
-       WHERE (SELECT count(*) FROM api_keys WHERE operator_id = ${key.operatorId}) < ${most}
+       WHERE (SELECT count(*) FROM api_keys WHERE operator_id = ${key.operatorId}) < ${max}
       RETURNING id, created_at`;
     return row ?? null;
   });
@@ -52,8 +52,8 @@ export async function findKeyOwner(sql: Sql, id: string): Promise<KeyOwner | nul
   return row ?? null;
 }
 
-/** Whether the key still has this secret. If so, nobody deletes the key before the transaction ends. */
-export async function holdApiKey(sql: Sql, id: string, secretHash: string): Promise<boolean> {
+/** Returns whether the key still has this secret, and locks the key against deletion until the transaction ends. */
+export async function lockApiKey(sql: Sql, id: string, secretHash: string): Promise<boolean> {
   const [row] = await sql`SELECT 1 FROM api_keys WHERE id = ${id} AND secret_hash = ${secretHash} FOR KEY SHARE`;
   return row !== undefined;
 }

@@ -9,22 +9,22 @@ import { composeApplicationToken } from '../authenticate.ts';
 import { hashSecret, newSecret } from '../secrets.ts';
 import { deleteApplicationToken, insertApplicationToken, listApplicationTokens } from './store.ts';
 
-const most = 100;
+const maxTokens = 100;
 const tags = ['Tokens'];
 const kind = oneOf(['secret', 'publishable'] as const);
-/** Without the token: the answer to a POST has a secret one, too, and the audit log must not. */
+/** Without `token`: the response to a POST contains the secret, and the audit log must not. */
 const audited = { properties: { id: uuid<'application_token'>(), kind, created_at: timestamp } };
 const applicationToken = output('ApplicationToken', {
   ...audited.properties,
   token: Type.Unsafe<string | null>({
     ...nullable(Type.String()),
     description:
-      'The text of a publishable token. null for a secret token, and for a publishable one from before texts were stored',
+      'The text of a publishable token. null for a secret token, and for old publishable tokens whose text was not stored',
   }),
 });
 const created = output('NewApplicationToken', {
   ...audited.properties,
-  token: Type.String({ description: 'The text of a secret token is shown this once' }),
+  token: Type.String({ description: 'The text of a secret token is shown only once' }),
 });
 const siteParams = Type.Object({ site_id: uuid<'site'>() });
 const tokenParams = Type.Object({ site_id: uuid<'site'>(), token_id: uuid<'application_token'>() });
@@ -39,10 +39,10 @@ export function applicationTokenRoutes(app: App): void {
       },
       schema: {
         tags,
-        summary: 'Create an application token, with which visitors are created',
+        summary: 'Create an application token, which is used to create visitors',
         description:
-          'A publishable token is safe in client-side code: it only lets visitors in, and can be looked up at any time. A secret ' +
-          'one may also renew the tokens of visitors; keep it on your servers.',
+          'A publishable token is safe in client-side code: it can only create visitors, and can be listed at any time. A secret ' +
+          'token can also renew the tokens of visitors; keep it on your servers.',
         params: siteParams,
         body: body({ kind }),
         response: { 201: created },
@@ -53,22 +53,22 @@ export function applicationTokenRoutes(app: App): void {
       const id = newId<ApplicationTokenId>();
       const secret = newSecret('u');
       const secretHash = await hashSecret(secret);
-      const { kind: ofKind } = request.body;
-      const token = composeApplicationToken(ofKind, id, secret);
+      const { kind: tokenKind } = request.body;
+      const token = composeApplicationToken(tokenKind, id, secret);
       const row = await insertApplicationToken(
         request.sql,
         {
           id,
           accountId: accountOf(request),
           siteId,
-          kind: ofKind,
+          kind: tokenKind,
           secretHash,
-          token: ofKind === 'publishable' ? token : null,
+          token: tokenKind === 'publishable' ? token : null,
         },
-        most,
+        maxTokens,
       );
       if (row === null)
-        throw new Refusal('too_many', `A site has ${most} application tokens at most. Delete one first.`);
+        throw new Refusal('too_many', `A site can have at most ${maxTokens} application tokens. Delete one first.`);
       recordChange(request, { concerns: { any: [siteId] } });
       reply.code(201).header('location', `/sites/${siteId}/application_tokens/${id}`);
       return { ...row, token };
@@ -81,7 +81,7 @@ export function applicationTokenRoutes(app: App): void {
       config: { access: { operator: 'super_manager', site: 'params.site_id' } },
       schema: {
         tags,
-        summary: 'Application tokens of a site: publishable ones with their text, secret ones without',
+        summary: 'List the application tokens of a site: publishable tokens with their text, secret tokens without',
         params: siteParams,
         response: { 200: Type.Object({ application_tokens: Type.Array(applicationToken) }) },
       },

@@ -5,7 +5,7 @@ export interface ApplicationTokenRow {
   readonly id: ApplicationTokenId;
   readonly kind: 'secret' | 'publishable';
   readonly created_at: Date;
-  /** The text of a publishable token, unless it is older than migration 28. */
+  /** The text of a publishable token; `null` if the token is older than migration 28, which added the column. */
   readonly token: string | null;
 }
 
@@ -15,22 +15,22 @@ interface NewApplicationToken {
   readonly siteId: SiteId;
   readonly kind: 'secret' | 'publishable';
   readonly secretHash: string;
-  /** Of a publishable token its text, which is no secret. */
+  /** The text of a publishable token; `null` for a secret one. */
   readonly token: string | null;
 }
 
-/** `null` where the site already has as many tokens as it may. The lock on its row makes that exact. */
+/** Returns `null` if the site already has `max` tokens. The lock on the site's row makes the count exact. */
 export async function insertApplicationToken(
   pool: Sql,
   token: NewApplicationToken,
-  most: number,
+  max: number,
 ): Promise<ApplicationTokenRow | null> {
   return inTransaction(pool, async (sql) => {
     await sql`SELECT 1 FROM sites WHERE id = ${token.siteId} FOR NO KEY UPDATE`;
     const [row] = await sql<ApplicationTokenRow[]>`
       INSERT INTO application_tokens (id, account_id, site_id, kind, secret_hash, token)
       SELECT ${token.id}, ${token.accountId}, ${token.siteId}, ${token.kind}, ${token.secretHash}, ${token.token}
-       WHERE (SELECT count(*) FROM application_tokens WHERE site_id = ${token.siteId}) < ${most}
+       WHERE (SELECT count(*) FROM application_tokens WHERE site_id = ${token.siteId}) < ${max}
       RETURNING id, kind, created_at, token`;
     return row ?? null;
   });
@@ -41,7 +41,7 @@ export async function listApplicationTokens(sql: Sql, siteId: SiteId): Promise<A
     SELECT id, kind, created_at, token FROM application_tokens WHERE site_id = ${siteId} ORDER BY created_at, id`;
 }
 
-/** What it was; `null` where there is none. */
+/** Returns the deleted token; `null` if the site has no such token. */
 export async function deleteApplicationToken(
   sql: Sql,
   siteId: SiteId,

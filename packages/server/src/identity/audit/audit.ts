@@ -4,54 +4,54 @@ import type { SiteId } from '../../platform/ids.ts';
 import type { Fields } from './changes.ts';
 
 /**
- * Whether a route's changes are in the audit log, declared beside its schema. A route that changes anything and declares
- * nothing is refused when it is registered.
+ * Whether a route's changes are written to the audit log, declared next to its schema. Registering a route that can change
+ * something without this declaration fails.
  */
 export type Audit = Audited | Unaudited;
 
 /**
- * Why there is nothing to tell.
- * `own work`: the traffic of conversations, which is in the log of events or in the engagement itself.
+ * Why the route writes no audit entry.
+ * `own work`: the traffic of conversations, which the event log or the engagement already has.
  * `no operator`: operators cannot use the route.
- * `signing in`: nothing is changed but the caller's own token.
- * `dry run`: nothing is changed at all.
+ * `signing in`: the route changes only how the caller signs in.
+ * `dry run`: the route changes nothing.
  */
 type Unaudited = 'own work' | 'no operator' | 'signing in' | 'dry run';
 
 export interface Audited {
-  /** What is changed and how, such as `queue.update`. */
+  /** The resource and the verb, such as `queue.update`. */
   readonly action: `${string}.${string}`;
   /**
-   * The resource as its GET shows it: entries tell of these fields and no others, so that what no GET shows, a secret
-   * above all, cannot get into one.
+   * The output schema of the resource. Entries contain these fields only, so that a secret, which no GET shows, cannot get
+   * into an entry.
    */
   readonly of: { readonly properties: TProperties };
-  /** Fields whose values are not told. */
+  /** Fields whose values are hidden: the entry says only that they changed. */
   readonly hides?: readonly string[];
-  /** Fields that nobody sets. */
+  /** Fields that are left out, because nobody sets them. */
   readonly omits?: readonly string[];
-  /** These changes are in no entry after all, for a reason that the route names. */
+  /** Returns `true` for requests that write no entry. */
   readonly unless?: (request: FastifyRequest) => boolean;
   /**
-   * The change is a turn's, which has its own transaction: the entry is written right after it, where the handler has called
-   * `recordChange`. Everywhere else the handler and the entry are one transaction.
+   * A routing turn makes the change in its own transaction, so the entry is written right after the turn, if the handler called
+   * `recordChange`. Otherwise the handler and the entry share one transaction.
    */
   readonly byTurn?: true;
-  /** Changes by visitors are told too. Elsewhere visitors change only what is their own. */
+  /** Changes by visitors are written too. On other routes visitors change only their own data. */
   readonly byVisitors?: true;
 }
 
-/** Who may see an entry: those who are super_manager of any of the sites, or of each; `null`: all the account has. */
-export type Concerned = { readonly any: readonly SiteId[] } | { readonly each: readonly SiteId[] | null };
+/** Who may see an entry: super_managers of any of these sites, or of each of them; `null` stands for all sites of the account. */
+export type ConcernedSites = { readonly any: readonly SiteId[] } | { readonly each: readonly SiteId[] | null };
 
-/** What a handler knows of its change. Whatever is left out is taken from the answer. */
-export interface Recorded {
-  /** As it was, read under the lock it is changed under. Whatever is not a POST must say it. */
+/** What a handler reports about its change. Missing fields are taken from the response. */
+export interface RecordedChange {
+  /** The resource before the change, read under the same lock. Required unless the method is POST. */
   readonly before?: object;
-  /** As it is; `null`: it is no more. */
+  /** The resource after the change; `null` if it was deleted. */
   readonly after?: object | null;
   readonly target?: { readonly id: string; readonly name?: string | null };
-  readonly concerns?: Concerned;
+  readonly concerns?: ConcernedSites;
 }
 
 declare module 'fastify' {
@@ -59,11 +59,11 @@ declare module 'fastify' {
     audit?: Audit;
   }
   interface FastifyInstance {
-    /** Every route that changes anything, and whether that is in the audit log. */
+    /** Every route that can change something, and whether it is audited. */
     declaredAudits: DeclaredAudit[];
   }
   interface FastifyRequest {
-    recorded: Recorded | null;
+    recordedChange: RecordedChange | null;
   }
 }
 
@@ -73,24 +73,24 @@ export interface DeclaredAudit {
   readonly audit: Audit;
 }
 
-/** For the handler of an audited route. Called again, it adds to what it was told. */
-export function recordChange(request: FastifyRequest, recorded: Recorded): void {
-  request.recorded = { ...request.recorded, ...recorded };
+/** Called by the handler of an audited route. A second call adds to the first. */
+export function recordChange(request: FastifyRequest, change: RecordedChange): void {
+  request.recordedChange = { ...request.recordedChange, ...change };
 }
 
-/** Told by the entry's own fields. */
-const elsewhere = new Set(['id', 'href', 'site_id', 'created_at', 'updated_at']);
+/** Fields of the resource that the entry has as its own fields. */
+const entryFields = new Set(['id', 'href', 'site_id', 'created_at', 'updated_at']);
 
 export function shownFields({ of, omits = [] }: Audited): string[] {
-  return Object.keys(of.properties).filter((field) => !elsewhere.has(field) && !omits.includes(field));
+  return Object.keys(of.properties).filter((field) => !entryFields.has(field) && !omits.includes(field));
 }
 
-/** For `unless`: the made-up operators of sample data do this all day, and people would not find their own changes. */
+/** For `unless`: the simulated operators of sample data act all day, and their entries would hide those of people. */
 export function isByMadeUpOperator({ caller }: FastifyRequest): boolean {
   return caller.kind === 'operator' && caller.isMadeUp;
 }
 
-/** The fields of a row, or of an answer that is an object. */
+/** The fields of a row or response; `null` if the value is not an object. */
 export function fieldsOf(value: unknown): Fields | null {
   return typeof value === 'object' && value !== null ? (value as Fields) : null;
 }

@@ -1,55 +1,55 @@
 import { isDeepStrictEqual } from 'node:util';
 
-/** A resource, as far as it is to be shown. */
+/** The fields of a resource, by name. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** One field of what was changed. Of what was made there is no `before`, of what was deleted no `after`. */
+/** One changed field. A created resource has no `before`, a deleted one no `after`. */
 export interface Change {
   readonly field: string;
   readonly before?: unknown;
   readonly after?: unknown;
-  /** That it changed is all that is told. */
+  /** The field changed, but its values are hidden. */
   readonly hidden?: true;
-  /** A value that is too long is the beginning of its JSON. */
+  /** A value was too long and is replaced by the beginning of its JSON text. */
   readonly shortened?: true;
 }
 
-export interface Told {
-  /** The fields to tell of. */
+export interface FieldVisibility {
+  /** The fields to compare. */
   readonly shown: readonly string[];
-  /** Those among them whose values are nobody's business: secrets, and what is known of a visitor. */
+  /** Those of `shown` whose values are hidden: secrets and personal data of visitors. */
   readonly hidden: ReadonlySet<string>;
 }
 
-/** Characters of a value, as JSON. */
-const longestValue = 4_000;
+/** In characters of JSON. */
+const maxValueLength = 4_000;
 
-/** What has become of a resource, field by field; `null`: it was not there before, or is not any more. */
-export function changesOf(before: Fields | null, after: Fields | null, { shown, hidden }: Told): Change[] {
+/** The changed fields. `before` is `null` for a created resource, `after` for a deleted one. */
+export function changesOf(before: Fields | null, after: Fields | null, { shown, hidden }: FieldVisibility): Change[] {
   return shown.flatMap((field): Change[] => {
-    const was = before === null ? undefined : plain(before[field]);
-    const is = after === null ? undefined : plain(after[field]);
-    if (isDeepStrictEqual(was, is)) return [];
-    if (hidden.has(field)) return (was ?? is ?? null) === null ? [] : [{ field, hidden: true }];
-    const [from, to] = [shorten(was), shorten(is)];
+    const old = before === null ? undefined : toJsonValue(before[field]);
+    const current = after === null ? undefined : toJsonValue(after[field]);
+    if (isDeepStrictEqual(old, current)) return [];
+    if (hidden.has(field)) return (old ?? current ?? null) === null ? [] : [{ field, hidden: true }];
+    const [from, to] = [shorten(old), shorten(current)];
     return [
       {
         field,
-        ...(was === undefined ? {} : { before: from.value }),
-        ...(is === undefined ? {} : { after: to.value }),
+        ...(old === undefined ? {} : { before: from.value }),
+        ...(current === undefined ? {} : { after: to.value }),
         ...(from.cut || to.cut ? { shortened: true as const } : {}),
       },
     ];
   });
 }
 
-/** As JSON has it, so that an instant is the same whether it was just read or just written. */
-function plain(value: unknown): unknown {
+/** Converts to plain JSON values, so that a `Date` equals the same instant as text. */
+function toJsonValue(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
 }
 
 function shorten(value: unknown): { readonly value: unknown; readonly cut: boolean } {
   const text = value === undefined ? '' : JSON.stringify(value);
-  if (text.length <= longestValue) return { value, cut: false };
-  return { value: text.slice(0, longestValue).toWellFormed(), cut: true };
+  if (text.length <= maxValueLength) return { value, cut: false };
+  return { value: text.slice(0, maxValueLength).toWellFormed(), cut: true };
 }

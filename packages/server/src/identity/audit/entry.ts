@@ -11,40 +11,43 @@ export const auditEntryOutput = output('AuditEntry', {
   site_ids: Type.Unsafe<SiteId[] | null>({
     type: ['array', 'null'],
     items: uuid<'site'>(),
-    description: 'The sites it concerns; null: every site of the account; empty: none in particular',
+    description: 'The sites that the change concerns. null: all sites of the account; empty: no site in particular',
   }),
   actor: Type.Object({
     type: oneOf(['operator', 'visitor'] as const),
     id: uuid<'operator' | 'visitor'>(),
-    name: Type.String({ description: 'As it was then; empty: a visitor, whose name is not kept here' }),
+    name: Type.String({ description: 'At the time of the change; empty for a visitor, whose name is not stored here' }),
   }),
   via: Type.String({
     description:
-      'The id of what the token was obtained with, such as an API key; of a long-lived token, its own id; of a visitor, theirs',
+      'The id of the API key or session that the token was obtained with, of the access token itself, or of the visitor',
   }),
-  action: Type.String({ description: 'Such as queue.update' }),
+  action: Type.String({ description: 'For example queue.update' }),
   target: Type.Object({
-    type: Type.String({ description: 'Such as queue' }),
+    type: Type.String({ description: 'For example queue' }),
     id: Type.String(),
-    name: nullable(Type.String({ description: 'As it was then; null: it has none, or it is a person who visits' })),
+    name: nullable(
+      Type.String({ description: 'At the time of the change; null for a visitor or a resource without a name' }),
+    ),
   }),
   changes: Type.Array(
     Type.Object({
       field: Type.String(),
-      before: value('Left out where it was just made'),
-      after: value('Left out where it was deleted'),
+      before: value('Absent if the resource was created'),
+      after: value('Absent if the resource was deleted'),
       hidden: Type.Optional(
-        Type.Boolean({ description: 'true: it is secret, or of a visitor, and only that it changed is told' }),
+        Type.Boolean({
+          description: 'true: the values are hidden, because they are secret or personal data of a visitor',
+        }),
       ),
       shortened: Type.Optional(
-        Type.Boolean({ description: 'true: a value that was too long is told as text, the beginning of its JSON' }),
+        Type.Boolean({ description: 'true: a value was too long and is replaced by the beginning of its JSON text' }),
       ),
     }),
   ),
-  request_id: Type.String({ description: 'X-Request-Id of the answer' }),
+  request_id: Type.String({ description: 'X-Request-Id of the response' }),
 });
 
-/** An entry as it is stored. */
 export interface AuditEntryRow {
   readonly id: string;
   readonly seq: number;

@@ -8,9 +8,9 @@ import {
   shownFields,
   type Audit,
   type Audited,
-  type Concerned,
+  type ConcernedSites,
   type DeclaredAudit,
-  type Recorded,
+  type RecordedChange,
 } from './audit.ts';
 import { changesOf, type Fields } from './changes.ts';
 import { insertEntry, type NewEntry } from './store.ts';
@@ -18,16 +18,16 @@ import { insertEntry, type NewEntry } from './store.ts';
 const readOnly = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * The audit log: what operators change, written in the transaction that changes it. Neither is there without the other, and
- * a handler that does not say what it changed changes nothing.
+ * Writes the audit log: an entry for each change by an operator, in the transaction of the change, so that neither exists
+ * without the other. A handler that does not report its change is rolled back.
  *
- * To be installed before Idempotency-Key is: that one then holds the transaction, and answers a repeated request without
- * coming here.
+ * Install this before Idempotency-Key, which then owns the transaction and replays the response to a repeated request without
+ * calling this hook.
  */
 export function installAudit(app: App): void {
   const declared: DeclaredAudit[] = [];
   app.decorate('declaredAudits', declared);
-  app.decorateRequest('recorded', null);
+  app.decorateRequest('recordedChange', null);
   app.addHook('onRoute', (route) => {
     const methods = [route.method].flat().filter((method) => !readOnly.has(method));
     if (methods.length === 0) return;
@@ -36,12 +36,12 @@ export function installAudit(app: App): void {
     if (typeof audit === 'string') return;
     if (route.schema !== undefined) Object.assign(route.schema, { 'x-audit': audit.action });
     const { handler } = route;
-    const write = audit.byTurn === true ? afterTurn : inOne;
+    const write = audit.byTurn === true ? writeAfterTurn : writeInTransaction;
     route.handler = async function audited(request, reply) {
       const run = async (): Promise<unknown> => handler.call(this, request, reply);
       const { kind } = request.caller;
-      const isTold = kind === 'operator' || (kind === 'visitor' && audit.byVisitors === true);
-      if (!isTold || audit.unless?.(request) === true) return run();
+      const isAudited = kind === 'operator' || (kind === 'visitor' && audit.byVisitors === true);
+      if (!isAudited || audit.unless?.(request) === true) return run();
       return write(audit, request, run);
     };
   });
@@ -50,23 +50,24 @@ export function installAudit(app: App): void {
 function auditOf({ method, url, config }: RouteOptions): Audit {
   const audit = config?.audit;
   const name = `${String(method)} ${url}`;
-  if (audit === undefined) throw new Error(`${name} does not declare whether its changes are in the audit log`);
+  if (audit === undefined) throw new Error(`${name} does not declare whether its changes are audited`);
   const access = config?.access;
   const forOperators = access !== undefined && !access.public && access.operator !== undefined;
-  if (audit === 'no operator' && forOperators) throw new Error(`${name} is for operators, and says that it is not`);
+  if (audit === 'no operator' && forOperators)
+    throw new Error(`${name} declares 'no operator', but operators may use it`);
   return audit;
 }
 
 type Write = (audit: Audited, request: FastifyRequest, run: () => Promise<unknown>) => Promise<unknown>;
 
-/** The handler and the entry, all or nothing. */
-const inOne: Write = async (audit, request, run) => {
+/** Runs the handler and writes the entry in one transaction. */
+const writeInTransaction: Write = async (audit, request, run) => {
   const pool = request.sql;
   try {
     return await inTransaction(pool, async (sql) => {
       request.sql = sql;
-      // A transaction that lost a deadlock is run again.
-      request.recorded = null;
+      // A transaction that lost a deadlock runs again.
+      request.recordedChange = null;
       const answer = await run();
       await writeEntry(audit, request, answer);
       return answer;
@@ -76,16 +77,16 @@ const inOne: Write = async (audit, request, run) => {
   }
 };
 
-/** The change is made by now. A process that dies here has made it without an entry. */
-const afterTurn: Write = async (audit, request, run) => {
+/** The turn has committed the change already: if the process dies before the entry is written, the entry is missing. */
+const writeAfterTurn: Write = async (audit, request, run) => {
   const answer = await run();
-  if (request.recorded !== null) await writeEntry(audit, request, answer);
+  if (request.recordedChange !== null) await writeEntry(audit, request, answer);
   return answer;
 };
 
 async function writeEntry(audit: Audited, request: FastifyRequest, answer: unknown): Promise<void> {
-  const recorded = request.recorded ?? {};
-  const { before, after } = bothEnds(audit, request, answer);
+  const recorded = request.recordedChange ?? {};
+  const { before, after } = beforeAndAfter(audit, request, answer);
   const hidden = new Set(audit.hides);
   const changes = changesOf(before, after, { shown: shownFields(audit), hidden });
   if (before !== null && after !== null && changes.length === 0) return;
@@ -105,29 +106,33 @@ async function writeEntry(audit: Audited, request: FastifyRequest, answer: unkno
 function actorOf(request: FastifyRequest): Pick<NewEntry, 'actor' | 'via'> {
   const { caller } = request;
   if (caller.kind === 'visitor') return { actor: { type: 'visitor', id: caller.visitorId }, via: caller.visitorId };
-  const { operatorId, keyId } = operatorOf(request);
-  return { actor: { type: 'operator', id: operatorId }, via: keyId };
+  const { operatorId, credentialId } = operatorOf(request);
+  return { actor: { type: 'operator', id: operatorId }, via: credentialId };
 }
 
-/** What a POST makes was not there before, and what a DELETE removes is not there any more. To leave out anything else is a fault of ours. */
-function bothEnds({ action }: Audited, { recorded, method }: FastifyRequest, answer: unknown) {
+/** Only a POST may lack `before`, and only a DELETE may lack `after`. Any other handler that does not report them has a bug. */
+function beforeAndAfter({ action }: Audited, { recordedChange: recorded, method }: FastifyRequest, answer: unknown) {
   const before = fieldsOf(recorded?.before);
   const after = recorded?.after === undefined ? fieldsOf(answer) : recorded.after;
-  if (before === null && method !== 'POST') throw new Error(`${action} does not say what it has changed`);
+  if (before === null && method !== 'POST') throw new Error(`${action} does not record the resource before the change`);
   if (after === null && method !== 'DELETE' && recorded?.after !== null)
-    throw new Error(`${action} does not say what has become of it`);
+    throw new Error(`${action} does not record the resource after the change`);
   return { before, after: fieldsOf(after) };
 }
 
-function targetOf({ target }: Recorded, { id, name }: Fields, nameless: boolean): { id: string; name: string | null } {
-  const shown = typeof name === 'string' && !nameless ? name : null;
+function targetOf(
+  { target }: RecordedChange,
+  { id, name }: Fields,
+  hidesName: boolean,
+): { id: string; name: string | null } {
+  const shown = typeof name === 'string' && !hidesName ? name : null;
   if (target !== undefined) return { id: target.id, name: target.name ?? shown };
-  if (typeof id !== 'string') throw new Error('what was changed has no id');
+  if (typeof id !== 'string') throw new Error('the changed resource has no id');
   return { id, name: shown };
 }
 
-function concernedBy({ action }: Audited, { concerns }: Recorded, { site_id: siteId }: Fields): Concerned {
+function concernedBy({ action }: Audited, { concerns }: RecordedChange, { site_id: siteId }: Fields): ConcernedSites {
   if (concerns !== undefined) return concerns;
-  if (typeof siteId !== 'string') throw new Error(`${action} does not say which sites it concerns`);
+  if (typeof siteId !== 'string') throw new Error(`${action} does not record which sites it concerns`);
   return { any: [siteId as SiteId] };
 }

@@ -10,14 +10,14 @@ import { requestedSites } from '../requested-sites.ts';
 import { auditEntryOutput, showEntry } from './entry.ts';
 import { listEntries, type AuditFilter } from './store.ts';
 
-const description = `Every change that operators have made by the API, but for the traffic of conversations and their own
-availability: those are events. An entry is shown to super_managers of the site it concerns; of an operator, of any of its
-sites; of a webhook, of all the sites it hears of. Secrets, and what is known of visitors, are in no entry. Entries are kept as
-long as events are.`;
+const description = `Every change that operators made by the API, except the traffic of conversations and their own availability,
+which are events. An entry is visible to super_managers of the site it concerns; for an operator, of any of the operator's sites;
+for a webhook, of all the webhook's sites. Entries contain no secrets and no personal data of visitors. They are kept as long as
+events.`;
 
 const dayMs = 86_400_000;
-const instant = (what: string) => Type.Optional(Type.String({ format: 'date-time', description: what }));
-const word = (what: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: what }));
+const instant = (meaning: string) => Type.Optional(Type.String({ format: 'date-time', description: meaning }));
+const word = (meaning: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: meaning }));
 
 export function auditRoutes(app: App, retentionDays: number): void {
   app.get(
@@ -26,16 +26,16 @@ export function auditRoutes(app: App, retentionDays: number): void {
       config: { access: { operator: 'super_manager', site: 'anywhere' } },
       schema: {
         tags: ['Audit log'],
-        summary: 'Who has changed what, newest first',
+        summary: 'List who changed what, newest first',
         description,
         querystring: Type.Object({
           site_ids: Type.Optional(list(uuid<'site'>(), { minItems: 1 })),
           actor_id: Type.Optional(uuid<'operator'>()),
-          action: word('Such as queue.update'),
-          target_type: word('Such as queue'),
-          target_id: word('The id of what was changed'),
-          since: instant('At or after this'),
-          until: instant('Before this'),
+          action: word('For example queue.update'),
+          target_type: word('For example queue'),
+          target_id: word('The id of the changed resource'),
+          since: instant('Inclusive'),
+          until: instant('Exclusive'),
           ...cursorQuery,
         }),
         response: { 200: Type.Object({ audit_log: Type.Array(auditEntryOutput), next_page: nextPage }) },
@@ -52,7 +52,7 @@ export function auditRoutes(app: App, retentionDays: number): void {
         action: query.action ?? null,
         targetType: query.target_type ?? null,
         targetId: query.target_id ?? null,
-        ...times(query, retentionDays),
+        ...timeRange(query, retentionDays),
         before: readSequenceCursor(query.cursor)?.seq ?? null,
         limit: query.per_page + 1,
       };
@@ -67,11 +67,11 @@ export function auditRoutes(app: App, retentionDays: number): void {
   );
 }
 
-/** Days that are no longer kept need not be looked at, nor those to come: whose clock is ahead is so by less than a day. */
-function times(asked: { since?: string; until?: string }, retentionDays: number): { since: Date; until: Date } {
+/** Limits the range to the days that are kept, and to one day ahead in case the clock of another process is ahead. */
+function timeRange(query: { since?: string; until?: string }, retentionDays: number): { since: Date; until: Date } {
   const now = Date.now();
   const first = Math.floor(now / dayMs - retentionDays) * dayMs;
-  const since = asked.since === undefined ? first : instantOf(asked.since, '/since').getTime();
-  const until = asked.until === undefined ? now + dayMs : instantOf(asked.until, '/until').getTime();
+  const since = query.since === undefined ? first : instantOf(query.since, '/since').getTime();
+  const until = query.until === undefined ? now + dayMs : instantOf(query.until, '/until').getTime();
   return { since: new Date(Math.max(since, first)), until: new Date(until) };
 }

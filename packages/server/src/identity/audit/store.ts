@@ -1,6 +1,6 @@
 import type { Sql } from '../../platform/database.ts';
 import { newId, type AccountId, type OperatorId, type SiteId, type VisitorId } from '../../platform/ids.ts';
-import type { Concerned } from './audit.ts';
+import type { ConcernedSites } from './audit.ts';
 import type { Change } from './changes.ts';
 import type { AuditEntryRow } from './entry.ts';
 
@@ -11,7 +11,7 @@ export interface NewEntry {
   readonly via: string;
   readonly action: string;
   readonly target: { readonly type: string; readonly id: string; readonly name: string | null };
-  readonly concerned: Concerned;
+  readonly concerned: ConcernedSites;
   readonly changes: readonly Change[];
   readonly requestId: string;
 }
@@ -20,7 +20,7 @@ export async function insertEntry(sql: Sql, entry: NewEntry): Promise<void> {
   const { accountId, actor, via, action, target, concerned, changes, requestId } = entry;
   const ofEach = 'each' in concerned;
   const sites = ofEach ? concerned.each : concerned.any;
-  const written = await sql`
+  const inserted = await sql`
     INSERT INTO audit_log (account_id, id, site_ids, of_each, actor_type, actor_id, actor_name, via, action, target_type,
                            target_id, target_name, changes, request_id)
     SELECT ${accountId}, ${newId<string>()}, ${sites === null ? null : [...new Set(sites)]}::uuid[], ${ofEach}, ${actor.type},
@@ -29,36 +29,36 @@ export async function insertEntry(sql: Sql, entry: NewEntry): Promise<void> {
       FROM ${actor.type === 'operator' ? sql`operators` : sql`(SELECT id, '' AS name FROM visitors)`} AS who
      WHERE who.id = ${actor.id}
     RETURNING 1`;
-  if (written.length === 0) throw new Error('somebody who is not there has changed something');
+  if (inserted.length === 0) throw new Error('the actor of an audit entry does not exist');
 }
 
 export interface AuditFilter {
   readonly accountId: AccountId;
-  /** Those that the caller is super_manager of. */
+  /** The sites that the caller is super_manager of. */
   readonly reach: readonly SiteId[];
-  /** Only entries that concern one of these; `null`: whatever the caller may see. */
+  /** Only entries that concern one of these sites; `null`: all entries that the caller may see. */
   readonly siteIds: readonly SiteId[] | null;
   readonly actorId: OperatorId | null;
   readonly action: string | null;
   readonly targetType: string | null;
   readonly targetId: string | null;
-  /** Half-open. */
+  /** `since` is inclusive, `until` exclusive. */
   readonly since: Date;
   readonly until: Date;
-  /** Entries before this one. */
+  /** The `seq` of an entry: only older entries are listed. */
   readonly before: number | null;
   readonly limit: number;
 }
 
 /**
- * Newest first, served by audit_log_in_order or, where less is asked for, by audit_log_of_target, _of_actor or _of_action, in
- * each day. Of sites that are no more nobody is super_manager: what concerns none but these is seen by those who are
- * super_manager of all there are.
+ * Newest first. In each day's partition the query is served by audit_log_in_order or, with a filter, by audit_log_of_target,
+ * _of_actor or _of_action. A deleted site has no super_manager, so entries that concern only deleted sites are visible to those
+ * who are super_manager of all remaining sites.
  */
 export async function listEntries(sql: Sql, filter: AuditFilter): Promise<AuditEntryRow[]> {
   const { accountId, siteIds, actorId, action, targetType, targetId, since, until, before, limit } = filter;
   const reach = sql`${[...filter.reach]}::uuid[]`;
-  // Only what is asked for is said: so each question has a plan of its own.
+  // Unused filters are left out of the statement, so that each combination has its own plan.
   const nothing = sql``;
   return sql<AuditEntryRow[]>`
     SELECT id, seq::double precision AS seq, at, site_ids, actor_type, actor_id, actor_name, via, action, target_type, target_id,
@@ -77,7 +77,7 @@ export async function listEntries(sql: Sql, filter: AuditFilter): Promise<AuditE
              WHEN of_each AND EXISTS (SELECT FROM sites WHERE id = ANY(l.site_ids))
              THEN NOT EXISTS (SELECT FROM sites WHERE id = ANY(l.site_ids) AND id <> ALL(${reach}))
              WHEN EXISTS (SELECT FROM sites WHERE id = ANY(l.site_ids)) THEN false
-             -- A site on which nobody has a role any more is being removed.
+             -- A site on which nobody has a role is being deleted.
              ELSE NOT EXISTS (SELECT FROM sites s
                                WHERE s.account_id = ${accountId} AND s.id <> ALL(${reach})
                                  AND EXISTS (SELECT FROM operator_assignments a WHERE a.site_id = s.id))

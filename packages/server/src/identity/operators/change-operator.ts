@@ -31,11 +31,11 @@ import {
   lockOperator,
   replaceAssignments,
   setPresence,
-  sitesLeftAlone,
+  sitesWithoutSuperManager,
   updateOperator,
 } from './store.ts';
 
-/** `passwordHash`: the operator may sign in with that password; `null`: they have none yet. */
+/** `passwordHash` is `null` if the operator is created without a password. */
 export async function createOperator(
   request: FastifyRequest,
   given: OperatorInput,
@@ -60,11 +60,11 @@ export async function createOperator(
 interface OperatorChange {
   readonly id: OperatorId;
   readonly given: OperatorUpdate;
-  /** The versions `If-Match` accepts; `null`: any. */
+  /** The versions that `If-Match` accepts; `null`: any. */
   readonly versions: readonly number[] | null;
 }
 
-/** Whether the caller may, and what it means, is decided on the row as it is locked: no other change can come between. */
+/** Permission and changes are decided on the locked row, so that no other change can come in between. */
 export async function changeOperator(
   request: FastifyRequest,
   { id, given, versions }: OperatorChange,
@@ -83,7 +83,7 @@ export async function changeOperator(
     await keepSuperManagers(sql, current, after);
     if (assignments) await replaceAssignments(sql, caller.accountId, id, assignments);
     if (assignments || Object.keys(fields).length > 0) await updateOperator(sql, id, fieldsAfter(current, fields));
-    if (current.enabled && !after.enabled) await forgetSignIns(sql, id);
+    if (current.enabled && !after.enabled) await endSignIns(sql, id);
     if (given.available !== undefined) {
       await setPresence(sql, id, { available: given.available, media: null, expiresInSec: null, reason: null });
     }
@@ -93,19 +93,19 @@ export async function changeOperator(
 }
 
 /**
- * A display name that is the operator's name stays so when the name changes, also where a client sends back the operator that
- * it has read with another name.
+ * A display name that equals the operator's name follows the name when it changes. This also holds if a client sends back the
+ * operator it has read, with only the name changed.
  */
 function fieldsAfter(current: OperatorRow, changed: Partial<OperatorSettings>): OperatorSettings {
   const name = changed.name ?? current.name;
   const chosen = storedDisplayName(current.display_name, current.name);
-  const isLeft = changed.display_name === undefined || changed.display_name === current.display_name;
-  const display_name = isLeft ? chosen : storedDisplayName(changed.display_name, name);
+  const isUnchanged = changed.display_name === undefined || changed.display_name === current.display_name;
+  const display_name = isUnchanged ? chosen : storedDisplayName(changed.display_name, name);
   return { ...current, ...changed, display_name };
 }
 
-/** Being enabled again lets an operator sign in; it does not bring back who was signed in. */
-async function forgetSignIns(sql: Sql, id: OperatorId): Promise<void> {
+/** When the operator is enabled again they may sign in anew, but earlier sessions do not come back. */
+async function endSignIns(sql: Sql, id: OperatorId): Promise<void> {
   await endSessions(sql, id);
   await withdrawInvitations(sql, id);
   await withdrawLinks(sql, id);
@@ -124,57 +124,57 @@ function changedFields({ display_name, ...given }: OperatorUpdate): Partial<Oper
   return { ...operatorFields.changes(given), ...(display_name === undefined ? {} : { display_name }) };
 }
 
-/** Sites the caller may assign on, each once, and teams that are on them: every violation at once. */
-async function checkAssignments(sql: Sql, caller: OperatorCaller, wanted: readonly Assignment[]): Promise<void> {
+/** Reports all violations together: sites that are unknown to the caller or assigned twice, and teams of other sites. */
+async function checkAssignments(sql: Sql, caller: OperatorCaller, assignments: readonly Assignment[]): Promise<void> {
   const violations: Violation[] = [];
   const seen = new Set<SiteId>();
-  for (const [index, { site_id, team_ids }] of wanted.entries()) {
+  for (const [index, { site_id, team_ids }] of assignments.entries()) {
     const at = `/assignments/${index}`;
     if (seen.has(site_id)) violations.push({ attribute: `${at}/site_id`, detail: 'is assigned twice' });
     seen.add(site_id);
     if (!caller.roles.has(site_id)) {
-      violations.push({ attribute: `${at}/site_id`, detail: 'is not a site that this token can see' });
+      violations.push({ attribute: `${at}/site_id`, detail: 'is not a site that this token reaches' });
       continue;
     }
-    const known = await teamsOnSite(sql, site_id, team_ids);
+    const siteTeams = await teamsOnSite(sql, site_id, team_ids);
     for (const [teamIndex, team] of team_ids.entries()) {
-      if (!known.has(team))
+      if (!siteTeams.has(team))
         violations.push({ attribute: `${at}/team_ids/${teamIndex}`, detail: 'is not a team of the site' });
     }
   }
   if (violations.length > 0) throw invalid(violations);
   requireSuperManager(
     caller,
-    wanted.map(({ site_id }) => site_id),
+    assignments.map(({ site_id }) => site_id),
   );
 }
 
-/** A site whose last super_manager goes could never be changed again. */
+/** Refuses to remove the last super_manager of a site, because nobody could change the site any more. */
 async function keepSuperManagers(
   sql: Sql,
   before: OperatorRow,
   after: Pick<OperatorRow, 'enabled' | 'assignments'>,
 ): Promise<void> {
-  const ruled = (operator: Pick<OperatorRow, 'enabled' | 'assignments'>): SiteId[] =>
+  const superManagedSites = (operator: Pick<OperatorRow, 'enabled' | 'assignments'>): SiteId[] =>
     operator.enabled
       ? operator.assignments.filter(({ role }) => role === 'super_manager').map(({ site_id }) => site_id)
       : [];
-  const kept = ruled(after);
-  const alone = await sitesLeftAlone(
+  const kept = superManagedSites(after);
+  const orphaned = await sitesWithoutSuperManager(
     sql,
     before.id,
-    ruled(before).filter((site) => !kept.includes(site)),
+    superManagedSites(before).filter((site) => !kept.includes(site)),
   );
-  if (alone.length === 0) return;
+  if (orphaned.length === 0) return;
   throw new Refusal(
     'last_super_manager',
-    `Make somebody else super_manager first: this operator is the last on ${alone.join(', ')}.`,
+    `This operator is the last super_manager on ${orphaned.join(', ')}. Make somebody else super_manager first.`,
   );
 }
 
 async function reread(sql: Sql, accountId: AccountId, id: OperatorId): Promise<OperatorRow> {
   const operator = await findOperator(sql, accountId, id);
-  if (operator === null) throw new Error('an operator has vanished while it was locked');
+  if (operator === null) throw new Error('a locked operator does not exist');
   return operator;
 }
 
@@ -189,7 +189,7 @@ async function write(pool: Sql, run: (sql: Sql) => Promise<OperatorRow>): Promis
       });
     }
     if (constraint?.startsWith('operator_teams_') === true) {
-      throw invalid([{ attribute: '/assignments', detail: 'name a team that has just been deleted' }]);
+      throw invalid([{ attribute: '/assignments', detail: 'contains a team that has just been deleted' }]);
     }
     throw error;
   }

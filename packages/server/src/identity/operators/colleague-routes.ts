@@ -6,13 +6,13 @@ import { accountOf, operatorOf } from '../access.ts';
 import { requestedSites } from '../requested-sites.ts';
 import { listColleagues } from './store.ts';
 
-/** What those who work beside an operator may know of it: whom to hand a visitor on to. No address, no role, no reason. */
+/** What operators may see of each other, to choose whom to transfer a visitor to. No e-mail address, role or presence reason. */
 const colleagueOutput = output('Colleague', {
   id: uuid<'operator'>(),
   name,
-  available: Type.Boolean({ description: 'Whether the operator takes engagements now' }),
+  available: Type.Boolean({ description: 'Whether the operator accepts engagements now' }),
   media: mediumList,
-  site_ids: Type.Array(uuid<'site'>(), { description: 'Of the sites asked for, those it works on' }),
+  site_ids: Type.Array(uuid<'site'>(), { description: 'The requested sites that the operator is assigned to' }),
   teams: Type.Array(Type.Object({ id: uuid<'team'>(), site_id: uuid<'site'>(), name })),
 });
 
@@ -23,10 +23,10 @@ export function colleagueRoutes(app: App): void {
       config: { access: { operator: 'operator', site: 'anywhere' } },
       schema: {
         tags: ['Operators'],
-        summary: "Operators of the caller's sites, by name, as those who work there may see each other",
+        summary: "List the operators of the caller's sites, by name, with what colleagues may see",
         querystring: Type.Object({
           site_ids: Type.Optional(list(uuid<'site'>())),
-          include_offline: Type.Boolean({ default: false, description: 'Also those who are not available now' }),
+          include_offline: Type.Boolean({ default: false, description: 'Include operators who are not available now' }),
           ...pageQuery,
         }),
         response: { 200: Type.Object({ colleagues: Type.Array(colleagueOutput), next_page: nextPage }) },

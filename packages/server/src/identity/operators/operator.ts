@@ -32,12 +32,12 @@ const role = oneOf(roles);
 const email = Type.String({
   maxLength: maxEmailLength,
   pattern: String.raw`^[^\s@]+@[^\s@]+$`,
-  description: 'Unique in the account',
+  description: 'Unique within the account',
 });
 const engagementCount = Type.Integer({
   minimum: 1,
   maximum: maxEngagementsOfOperator,
-  description: 'Text engagements at a time',
+  description: 'Maximum number of concurrent text engagements',
 });
 const teamIds = list(uuid<'team'>(), { uniqueItems: true });
 
@@ -52,23 +52,23 @@ const assignment = Type.Object({ site_id: uuid<'site'>(), role, team_ids: Type.A
 const displayNameInput = Type.Unsafe<string | null>({
   ...nullable(Type.String({ maxLength: maxNameLength })),
   description:
-    'The name that visitors see. null, an empty text or the same text as `name`: the name, also once it changes',
+    'The name that visitors see. null, an empty text or the same text as `name`: visitors see `name`, even after it changes',
 });
 const displayName = Type.String({
   minLength: 1,
   maxLength: maxNameLength,
-  description: 'The name that visitors see. Unless it is set, the name of the operator',
+  description: 'The name that visitors see. Defaults to `name`',
 });
 
 const signIn = Type.Object({
-  password: Type.Boolean({ description: 'Whether the operator has chosen one' }),
+  password: Type.Boolean({ description: 'Whether the operator has a password' }),
   invited_until: Type.Unsafe<string | null>({
     ...nullable(timestamp),
-    description: 'How long an invitation waits to be accepted; null: none does',
+    description: 'When the pending invitation expires; null: no pending invitation',
   }),
 });
 
-/** The computed fields but `href` are in `selectOperator` of `store.ts`. */
+/** `selectOperator` in `store.ts` computes the computed fields, except `href`. */
 const table = {
   id: assigned(uuid<'operator'>()),
   account_id: internal<AccountId>(),
@@ -78,7 +78,7 @@ const table = {
   assignments: computed(Type.Array(assignment), { input: Type.Optional(list(assignmentInput)), audit: 'shown' }),
   max_engagement_count: optional(engagementCount, 1),
   enabled: defaulted(Type.Boolean(), true),
-  available: computed(Type.Boolean({ description: 'Whether the operator takes engagements now' }), {
+  available: computed(Type.Boolean({ description: 'Whether the operator accepts engagements now' }), {
     input: Type.Optional(Type.Boolean()),
     audit: 'shown',
   }),
@@ -92,25 +92,27 @@ const table = {
   version: internal<number>(),
   created_at: assigned(timestamp),
   updated_at: assigned(timestamp),
-  href: computed(Type.String({ description: 'Address of the operator' })),
+  href: computed(Type.String({ description: 'URL of the operator' })),
 };
 
 export const operatorFields = fieldsOf(table);
 
-/** Requests have the display name after the e-mail address. */
-function inRequests({ name, email, display_name, ...others }: typeof operatorFields.create) {
+/** Orders the fields of requests: the display name comes after the e-mail address. */
+function requestFields({ name, email, display_name, ...others }: typeof operatorFields.create) {
   return { name, email, display_name, ...others };
 }
 
 const passwordFields = {
   password: Type.Optional(newPassword),
-  password_confirmation: Type.Optional(Type.String({ maxLength: maxPasswordLength, description: 'The same again' })),
+  password_confirmation: Type.Optional(
+    Type.String({ maxLength: maxPasswordLength, description: 'Must equal password' }),
+  ),
 };
 
-// Nobody is available before they exist.
-const { available: _available, ...creatable } = inRequests(operatorFields.create);
-export const operatorInput = checked(body({ ...creatable, ...passwordFields }), passwordFaults);
-export const operatorUpdate = update(inRequests(operatorFields.update), ['id', 'href', ...operatorFields.readOnly]);
+// A new operator is not available.
+const { available: _available, ...creatable } = requestFields(operatorFields.create);
+export const operatorInput = checked(body({ ...creatable, ...passwordFields }), passwordViolations);
+export const operatorUpdate = update(requestFields(operatorFields.update), ['id', 'href', ...operatorFields.readOnly]);
 export const operatorOutput = output('Operator', operatorFields.output);
 
 const leaseSeconds = Type.Integer({ minimum: 1, maximum: maxPresenceLeaseSec });
@@ -122,14 +124,14 @@ export const presenceInput = body({
   reason: Type.Optional(nullable(Type.String({ maxLength: maxPresenceReasonLength }))),
 });
 
-/** The same rules as for a password that is chosen by an invitation. */
-function passwordFaults(value: unknown): Violation[] {
+/** The same rules as for a password that is chosen with an invitation. */
+function passwordViolations(value: unknown): Violation[] {
   const given = (value ?? {}) as Partial<Record<string, unknown>>;
   const { password, password_confirmation: confirmation } = given;
   if (typeof password !== 'string')
     return confirmation === undefined
       ? []
-      : [{ attribute: '/password', detail: 'is required beside password_confirmation' }];
+      : [{ attribute: '/password', detail: 'is required if password_confirmation is given' }];
   const text = (field: unknown): string => (typeof field === 'string' ? field : '');
   const fault = weakness(password, { name: text(given['name']), email: text(given['email']) });
   return [
@@ -145,13 +147,12 @@ export type OperatorUpdate = Type.Static<typeof operatorUpdate>;
 export type Assignment = Readonly<Type.Static<typeof assignment>>;
 export type OperatorRow = RowOf<typeof table> & Readonly<Omit<Type.Static<typeof operatorOutput>, 'href'>>;
 
-/** What requests set in the row. */
+/** The columns that requests can set. */
 export interface OperatorSettings extends SettingsOf<typeof table> {
   /** `null`: visitors see the name. */
   readonly display_name: string | null;
 }
 
-/** All that is stored of a new operator. */
 export function newOperator(given: OperatorInput): OperatorSettings {
   return {
     ...operatorFields.complete(given, null),
@@ -159,12 +160,12 @@ export function newOperator(given: OperatorInput): OperatorSettings {
   };
 }
 
-/** The display name as it is stored: `null` where visitors see the operator's own name. */
+/** The stored display name: `null` if visitors see `name`. */
 export function storedDisplayName(given: string | null | undefined, name: string): string | null {
   return given === undefined || given === null || given.trim() === '' || given === name ? null : given;
 }
 
-/** Assignments as they are stored: an assignment without a role has the operator's own. */
+/** Fills in defaults: an assignment without a role has the operator's own role. */
 export function completeAssignments(given: OperatorInput['assignments'], role: Role): Assignment[] {
   return (given ?? []).map(({ site_id, role: own, team_ids }) => ({
     site_id,

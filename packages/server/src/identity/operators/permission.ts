@@ -11,13 +11,13 @@ import { findOperator } from './store.ts';
 const leastToRead: Role = 'manager';
 
 /**
- * Who may do what with an operator. It belongs to several sites, so a role on one of them is not always enough:
+ * Who may read or change an operator. An operator may belong to several sites, so a role on one of them is not always enough:
  *
- *   read, presence   itself, or a role on one of its sites;
- *   change, keys     itself where said, or super_manager on every one of its sites. Less would let the super_manager of
- *                    one site take over an operator, and with it that operator's other sites.
+ *   read, presence   the operator themselves, or a manager on one of their sites;
+ *   change, keys     the operator themselves if the route's rule says so, or a super_manager on every one of their sites.
+ *                    Otherwise the super_manager of one site could take over an operator, and with them their other sites.
  *
- * An operator without a site is in the hands of anyone who has the role anywhere in the account.
+ * An operator without a site can be read and changed by anyone who has the role on any site of the account.
  */
 export async function operatorToRead(
   request: FastifyRequest,
@@ -26,9 +26,10 @@ export async function operatorToRead(
 ): Promise<OperatorRow> {
   const caller = operatorOf(request);
   const operator = await visibleOperator(sql, caller, id);
-  const enough =
+  const mayRead =
     operator.id === caller.operatorId || sharedRoles(caller, operator).some((role) => atLeast(role, leastToRead));
-  if (!enough) throw new Refusal('forbidden', `This needs the role ${leastToRead} on one of the operator's sites.`);
+  if (!mayRead)
+    throw new Refusal('forbidden', `This request needs the role ${leastToRead} on one of the operator's sites.`);
   permitAs(request, 'self or one site', 'every site, own availability');
   return operator;
 }
@@ -50,13 +51,15 @@ export async function operatorToChange(
   return operator;
 }
 
-/** Refuses unless the caller is super_manager on every one of the sites. */
+/** Refuses unless the caller is super_manager on all of the sites. */
 export function requireSuperManager(caller: OperatorCaller, sites: readonly SiteId[]): void {
   const lacking = sites.find((site) => caller.roles.get(site) !== 'super_manager');
   if (lacking === undefined && (sites.length > 0 || hasRoleAnywhere(caller, 'super_manager'))) return;
   throw new Refusal(
     'forbidden',
-    `This needs the role super_manager on every site of the operator${lacking === undefined ? '' : `, ${lacking} among them`}.`,
+    lacking === undefined
+      ? 'This request needs the role super_manager on at least one site.'
+      : `This request needs the role super_manager on every site of the operator, also on ${lacking}.`,
   );
 }
 
@@ -69,7 +72,7 @@ async function visibleOperator(sql: Sql, caller: OperatorCaller, id: OperatorId)
   return operator;
 }
 
-/** The caller's roles on the operator's sites; for an operator without one, on all of the caller's. */
+/** The caller's roles on the operator's sites; for an operator without a site, all roles of the caller. */
 function sharedRoles(caller: OperatorCaller, operator: OperatorRow): Role[] {
   if (operator.assignments.length === 0) return [...caller.roles.values()];
   return operator.assignments.flatMap(({ site_id }) => caller.roles.get(site_id) ?? []);

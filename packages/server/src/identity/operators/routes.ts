@@ -9,7 +9,7 @@ import { list, uuid } from '../../platform/schema.ts';
 import { accountOf, operatorOf } from '../access.ts';
 import { recordChange, type Audited } from '../audit/audit.ts';
 import { requestedSites } from '../requested-sites.ts';
-import type { SignInParts } from '../sign-in/parts.ts';
+import type { SignInContext } from '../sign-in/sign-in-context.ts';
 import { changeOperator, changesPresenceOnly, createOperator } from './change-operator.ts';
 import { FirstPasswords } from './first-password.ts';
 import { operatorFields, operatorInput, operatorOutput, operatorUpdate, type OperatorUpdate } from './operator.ts';
@@ -20,12 +20,15 @@ import { countOperators, listOperators } from './store.ts';
 const operatorParams = Type.Object({ operator_id: uuid<'operator'>() });
 const operatorQuery = Type.Object({
   site_ids: Type.Optional(list(uuid<'site'>())),
-  site_id: Type.Optional(Type.Unsafe<SiteId>({ ...uuid<'site'>(), description: 'The same for one site' })),
+  site_id: Type.Optional(Type.Unsafe<SiteId>({ ...uuid<'site'>(), description: 'Same as site_ids with one site' })),
   team_ids: Type.Optional(list(uuid<'team'>())),
   contains: Type.Optional(
-    Type.String({ maxLength: 255, description: 'Text that the name or the e-mail address contains, in any case' }),
+    Type.String({
+      maxLength: 255,
+      description: 'Text that the name or the e-mail address contains; upper and lower case are equal',
+    }),
   ),
-  include_offline: Type.Boolean({ default: true, description: 'false: only those who are available now' }),
+  include_offline: Type.Boolean({ default: true, description: 'false: only operators who are available now' }),
   include_disabled: Type.Boolean({ default: false }),
   ...pageQuery,
 });
@@ -33,7 +36,7 @@ const tags = ['Operators'];
 
 const audited = { of: operatorOutput, ...operatorFields.audit } satisfies Partial<Audited>;
 
-export function operatorRoutes(app: App, signIn: Pick<SignInParts, 'hasher' | 'attempts'>): void {
+export function operatorRoutes(app: App, signIn: Pick<SignInContext, 'hasher' | 'attempts'>): void {
   listRoute(app);
   createRoute(app, new FirstPasswords(signIn));
   changeRoutes(app);
@@ -46,7 +49,7 @@ function listRoute(app: App): void {
       config: { access: { operator: 'manager', site: 'anywhere' } },
       schema: {
         tags,
-        summary: 'Operators of the sites the caller manages',
+        summary: 'List the operators of the sites that the caller manages',
         querystring: operatorQuery,
         response: {
           200: Type.Object({ operators: Type.Array(operatorOutput), next_page: nextPage, last_page: lastPage }),
@@ -57,7 +60,7 @@ function listRoute(app: App): void {
       const { query } = request;
       const filter = {
         accountId: accountOf(request),
-        siteIds: requestedSites(operatorOf(request), sitesAskedFor(query), 'manager'),
+        siteIds: requestedSites(operatorOf(request), sitesInQuery(query), 'manager'),
         teamIds: query.team_ids ?? null,
         contains: query.contains ?? null,
         includeOffline: query.include_offline,
@@ -88,7 +91,7 @@ function createRoute(app: App, passwords: FirstPasswords): void {
         tags,
         summary: 'Create an operator',
         description:
-          'A password may be set, but not with a token that was obtained for some sites only; an invitation lets the operator choose one that nobody else knows.',
+          'A password may be set, but not with a token that is limited to some sites. An invitation lets the operator choose a password that nobody else knows.',
         body: operatorInput,
         response: { 201: operatorOutput },
       },
@@ -102,7 +105,7 @@ function createRoute(app: App, passwords: FirstPasswords): void {
   );
 }
 
-/** About one operator who is there. */
+/** Routes about one existing operator. */
 function changeRoutes(app: App): void {
   app.get(
     '/operators/:operator_id',
@@ -110,7 +113,7 @@ function changeRoutes(app: App): void {
       config: { access: { operator: 'manager', site: 'resource', rule: 'self or one site' } },
       schema: {
         tags,
-        summary: 'One operator; anyone may read themselves',
+        summary: 'Get an operator; operators may read themselves',
         params: operatorParams,
         response: { 200: operatorOutput },
       },
@@ -128,7 +131,7 @@ function changeRoutes(app: App): void {
       },
       schema: {
         tags,
-        summary: 'Change an operator; anyone may change their own availability',
+        summary: 'Change an operator; operators may change their own availability',
         params: operatorParams,
         body: operatorUpdate,
         response: { 200: operatorOutput },
@@ -150,7 +153,7 @@ function changeRoutes(app: App): void {
       },
       schema: {
         tags,
-        summary: 'Disable an operator; its tokens end at once',
+        summary: 'Disable an operator; their tokens stop working at once',
         params: operatorParams,
         response: { 204: Type.Null() },
       },
@@ -170,9 +173,9 @@ function isOwnAvailability({ caller, params, body }: FastifyRequest): boolean {
   return changesPresenceOnly(body as OperatorUpdate);
 }
 
-/** Both may be given where they agree: a list must not show more than either of them asks for. */
-function sitesAskedFor({ site_id: one, site_ids: several }: Type.Static<typeof operatorQuery>): SiteId[] | undefined {
+/** Both parameters may be given if `site_ids` contains `site_id`; the list is then limited to `site_id`. */
+function sitesInQuery({ site_id: one, site_ids: several }: Type.Static<typeof operatorQuery>): SiteId[] | undefined {
   if (one === undefined) return several;
   if (several === undefined || several.includes(one)) return [one];
-  throw invalid([{ attribute: '/site_id', detail: 'must be one of site_ids, where both are given' }]);
+  throw invalid([{ attribute: '/site_id', detail: 'must be one of site_ids if both are given' }]);
 }

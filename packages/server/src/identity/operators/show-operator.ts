@@ -9,7 +9,7 @@ export function showOperator(request: FastifyRequest, operator: OperatorRow): St
   return { ...operator, href: addressOf(request, `/operators/${operator.id}`) };
 }
 
-/** The same as the whole answer, with the version in its header. */
+/** The response body for one operator; also sets the ETag header. */
 export function answerOperator(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -7,7 +7,7 @@ import { pictureUrlOf } from './pictures/picture.ts';
 
 const columns = operatorFields.columns.map((column) => `o.${column}`);
 
-/** An operator with the computed fields; `available` is whether what they last said still holds. */
+/** An operator with the computed fields. `available` is false once the presence lease has expired. */
 const selectOperator = (sql: Sql) => sql`
   SELECT ${sql(columns)},
          coalesce(o.display_name, o.name) AS display_name, ${pictureUrlOf(sql)} AS picture_url,
@@ -41,7 +41,7 @@ interface OperatorFilter {
   readonly accountId: AccountId;
   readonly siteIds: readonly SiteId[];
   readonly teamIds: readonly TeamId[] | null;
-  /** Text in the name or e-mail address, in any case. */
+  /** Text in the name or e-mail address, case-insensitive. */
   readonly contains: string | null;
   readonly includeOffline: boolean;
   readonly includeDisabled: boolean;
@@ -52,36 +52,36 @@ interface Window {
   readonly offset: number;
 }
 
-function fitsFilter(sql: Sql, wanted: OperatorFilter) {
-  const teams = wanted.teamIds === null ? null : [...wanted.teamIds];
-  // `strpos` takes the text as it is: there is no pattern to escape.
+function matchesFilter(sql: Sql, filter: OperatorFilter) {
+  const teams = filter.teamIds === null ? null : [...filter.teamIds];
+  // `strpos` searches for plain text, so nothing needs to be escaped.
   return sql`
-       o.account_id = ${wanted.accountId}
+       o.account_id = ${filter.accountId}
        AND EXISTS (SELECT 1 FROM operator_assignments a
-                    WHERE a.operator_id = o.id AND a.site_id = ANY(${[...wanted.siteIds]}::uuid[]))
+                    WHERE a.operator_id = o.id AND a.site_id = ANY(${[...filter.siteIds]}::uuid[]))
        AND (${teams === null} OR EXISTS (SELECT 1 FROM operator_teams t
                                           WHERE t.operator_id = o.id AND t.team_id = ANY(${teams ?? []}::uuid[])))
-       AND (${wanted.contains === null} OR strpos(lower(o.name), lower(${wanted.contains ?? ''})) > 0
-                                        OR strpos(lower(o.email), lower(${wanted.contains ?? ''})) > 0)
-       AND (${wanted.includeDisabled} OR o.enabled)
-       AND (${wanted.includeOffline} OR (o.available AND coalesce(o.presence_expires_at > now(), true)))`;
+       AND (${filter.contains === null} OR strpos(lower(o.name), lower(${filter.contains ?? ''})) > 0
+                                        OR strpos(lower(o.email), lower(${filter.contains ?? ''})) > 0)
+       AND (${filter.includeDisabled} OR o.enabled)
+       AND (${filter.includeOffline} OR (o.available AND coalesce(o.presence_expires_at > now(), true)))`;
 }
 
 export async function listOperators(
   sql: Sql,
-  wanted: OperatorFilter,
+  filter: OperatorFilter,
   { limit, offset }: Window,
 ): Promise<OperatorRow[]> {
   return sql<OperatorRow[]>`
     ${selectOperator(sql)}
-     WHERE ${fitsFilter(sql, wanted)}
+     WHERE ${matchesFilter(sql, filter)}
      ORDER BY o.created_at, o.id
      LIMIT ${limit} OFFSET ${offset}`;
 }
 
-export async function countOperators(sql: Sql, wanted: OperatorFilter): Promise<number> {
+export async function countOperators(sql: Sql, filter: OperatorFilter): Promise<number> {
   const [row] = await sql<{ total: number }[]>`
-    SELECT count(*)::integer AS total FROM operators o WHERE ${fitsFilter(sql, wanted)}`;
+    SELECT count(*)::integer AS total FROM operators o WHERE ${matchesFilter(sql, filter)}`;
   return row?.total ?? 0;
 }
 
@@ -94,12 +94,12 @@ interface ColleagueRow {
   readonly teams: { readonly id: TeamId; readonly site_id: SiteId; readonly name: string }[];
 }
 
-/** Nothing of the sites that were not asked for. */
+/** Shows nothing of sites other than the requested ones. */
 export async function listColleagues(
   sql: Sql,
-  wanted: Pick<OperatorFilter, 'accountId' | 'siteIds' | 'includeOffline'> & Window,
+  filter: Pick<OperatorFilter, 'accountId' | 'siteIds' | 'includeOffline'> & Window,
 ): Promise<ColleagueRow[]> {
-  const sites = [...wanted.siteIds];
+  const sites = [...filter.siteIds];
   return sql<ColleagueRow[]>`
     SELECT o.id, o.name, o.available AND coalesce(o.presence_expires_at > now(), true) AS available, o.media,
            (SELECT array_agg(a.site_id ORDER BY a.site_id)
@@ -111,12 +111,12 @@ export async function listColleagues(
                        JOIN teams t ON t.id = m.team_id
                       WHERE m.operator_id = o.id AND m.site_id = ANY(${sites}::uuid[])), '[]') AS teams
       FROM operators o
-     WHERE o.account_id = ${wanted.accountId} AND o.enabled
+     WHERE o.account_id = ${filter.accountId} AND o.enabled
        AND EXISTS (SELECT 1 FROM operator_assignments a
                     WHERE a.operator_id = o.id AND a.site_id = ANY(${sites}::uuid[]))
-       AND (${wanted.includeOffline} OR (o.available AND coalesce(o.presence_expires_at > now(), true)))
+       AND (${filter.includeOffline} OR (o.available AND coalesce(o.presence_expires_at > now(), true)))
      ORDER BY o.name, o.id
-     LIMIT ${wanted.limit} OFFSET ${wanted.offset}`;
+     LIMIT ${filter.limit} OFFSET ${filter.offset}`;
 }
 
 export async function insertOperator(
@@ -125,32 +125,32 @@ export async function insertOperator(
   accountId: AccountId,
   settings: OperatorSettings,
 ): Promise<void> {
-  await sql`INSERT INTO operators ${sql({ id, account_id: accountId, ...stored(sql, settings) })}`;
+  await sql`INSERT INTO operators ${sql({ id, account_id: accountId, ...storedValues(sql, settings) })}`;
 }
 
-/** Bumps the version even where only the assignments change: they are part of what its ETag stands for. */
+/** Increments the version even if only the assignments change, because the ETag covers them too. */
 export async function updateOperator(sql: Sql, id: OperatorId, settings: OperatorSettings): Promise<void> {
   const { enabled } = settings;
   await sql`
     UPDATE operators
-       SET ${sql(stored(sql, settings))}, version = version + 1, updated_at = now(),
-           -- One who is disabled is gone from now on, and not back when enabled again.
+       SET ${sql(storedValues(sql, settings))}, version = version + 1, updated_at = now(),
+           -- A disabled operator becomes unavailable and stays so when enabled again.
            available = available AND ${enabled},
            presence_expires_at = CASE WHEN ${enabled} THEN presence_expires_at ELSE least(presence_expires_at, now()) END
      WHERE id = ${id}`;
 }
 
-function stored(sql: Sql, settings: OperatorSettings) {
+function storedValues(sql: Sql, settings: OperatorSettings) {
   return { ...operatorFields.values(sql, settings), display_name: settings.display_name };
 }
 
-/** The operator's row, held until the transaction ends: what is decided about it stays true until it is written. */
+/** Locks the account and the operator's row until the transaction ends, so that checks stay true until the change is written. */
 export async function lockOperator(sql: Sql, accountId: AccountId, id: OperatorId): Promise<void> {
   await lockAccount(sql, accountId);
   await sql`SELECT 1 FROM operators WHERE id = ${id} AND account_id = ${accountId} FOR NO KEY UPDATE`;
 }
 
-/** Makes `assignments` all the operator has. */
+/** Replaces all assignments of the operator. */
 export async function replaceAssignments(
   sql: Sql,
   accountId: AccountId,
@@ -159,7 +159,7 @@ export async function replaceAssignments(
 ): Promise<void> {
   const rows = assignments.map(({ site_id, role, team_ids }) => ({ site_id, role, team_ids: [...team_ids] }));
   const given = sql`jsonb_to_recordset(${sql.json(rows)}) AS given (site_id uuid, role text, team_ids uuid[])`;
-  // The teams first, as their deletion does: in the other order the two could wait for each other.
+  // Locks the teams first, as deleting a team does: another order could deadlock.
   const teams = rows.flatMap((row) => row.team_ids);
   await sql`SELECT 1 FROM teams WHERE id = ANY(${teams}::uuid[]) ORDER BY id FOR KEY SHARE`;
   await sql`
@@ -178,7 +178,7 @@ export async function replaceAssignments(
 
 interface Presence {
   readonly available: boolean;
-  /** `null` keeps what the operator last said. */
+  /** `null` keeps the current media. */
   readonly media: readonly Medium[] | null;
   readonly expiresInSec: number | null;
   readonly reason: string | null;
@@ -195,8 +195,8 @@ export async function setPresence(sql: Sql, id: OperatorId, presence: Presence):
      WHERE id = ${id}`;
 }
 
-/** Those of the sites that no enabled super_manager would be left on, were `id` none any more. Locks them against a race. */
-export async function sitesLeftAlone(sql: Sql, id: OperatorId, sites: readonly SiteId[]): Promise<SiteId[]> {
+/** The sites that would have no enabled super_manager without operator `id`. Locks the sites, so that this stays true. */
+export async function sitesWithoutSuperManager(sql: Sql, id: OperatorId, sites: readonly SiteId[]): Promise<SiteId[]> {
   if (sites.length === 0) return [];
   await sql`SELECT 1 FROM sites WHERE id = ANY(${[...sites]}::uuid[]) ORDER BY id FOR NO KEY UPDATE`;
   const rows = await sql<{ id: SiteId }[]>`

@@ -11,25 +11,25 @@ function isRefused(guess: () => unknown): boolean {
     return false;
   } catch (error) {
     assert.ok(error instanceof Refusal && error.code === 'rate_limited');
-    assert.match(error.message, /Go on in \d+ s\.$/);
+    assert.match(error.message, /Try again in \d+ s\.$/);
     return true;
   }
 }
 
-test('ten wrong passwords a minute from one address, sixty from everywhere', () => {
+test('one address may try ten wrong passwords a minute, all addresses together sixty', () => {
   const guesses = new Guesses(guessLimits(60));
   let taken = 0;
   for (let address = 1; address <= 10; address += 1)
     for (let time = 0; time < 12; time += 1)
       if (!isRefused(() => guesses.fromAnybody(`192.0.2.${address}`, email, 0))) taken += 1;
   assert.equal(taken, 60);
-  // Six addresses have used up what all have; the seventh was not counted by itself.
+  // Six addresses have used up the total limit, so the limit of the seventh address is untouched.
   assert.ok(isRefused(() => guesses.fromAnybody('192.0.2.7', email, 59_999)));
   assert.ok(!isRefused(() => guesses.fromAnybody('192.0.2.7', email, 60_000)));
   assert.ok(!isRefused(() => guesses.fromAnybody('192.0.2.1', 'bob@example.com', 0)));
 });
 
-test('whoever guesses from everywhere keeps out neither a known device nor a session, and those are counted apart', () => {
+test('guesses from many addresses do not block a known device or a session, and each of these has its own limit', () => {
   const guesses = new Guesses(guessLimits(60));
   for (let address = 1; address <= 60; address += 1) guesses.fromAnybody(`192.0.2.${address}`, email, 0);
   assert.ok(isRefused(() => guesses.fromAnybody('192.0.2.99', email, 0)));
@@ -43,14 +43,14 @@ test('whoever guesses from everywhere keeps out neither a known device nor a ses
   }
 });
 
-test('the right password was no guess', () => {
+test('a correct password does not count as a guess', () => {
   const guesses = new Guesses(guessLimits(6));
   for (let time = 0; time < 100; time += 1) guesses.fromAnybody('192.0.2.1', email, 0)();
   guesses.fromAnybody('192.0.2.1', email, 0);
   assert.ok(isRefused(() => guesses.fromAnybody('192.0.2.1', email, 0)));
 });
 
-test('spellings that find the same operator are counted together', () => {
+test('spellings of an e-mail address that match the same operator share one limit', () => {
   for (const spelling of ['ANN@Example.com', ' ann@example.com', 'Ann@example.com', 'ａnn@example.com']) {
     const guesses = new Guesses(guessLimits(6));
     guesses.fromAnybody('192.0.2.1', email, 0);
@@ -64,7 +64,7 @@ test('spellings that find the same operator are counted together', () => {
   assert.ok(isRefused(() => guesses.fromAnybody('192.0.2.1', '\u0130RIS@example.com', 0)));
 });
 
-test('an IPv6 caller owns a /64', () => {
+test('IPv6 addresses of one /64 share one limit', () => {
   const guesses = new Guesses(guessLimits(6));
   guesses.fromAnybody('2001:db8::1', email, 0);
   assert.ok(isRefused(() => guesses.fromAnybody('2001:db8::2', email, 0)));

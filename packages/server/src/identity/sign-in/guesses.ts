@@ -3,64 +3,64 @@ import { Refusal } from '../../platform/errors.ts';
 import { addressKey } from '../../platform/rate-limit.ts';
 
 const windowMs = 60_000;
-/** So many keys are counted at once, of each kind; beyond that the oldest count is forgotten. */
-const mostKeys = 100_000;
+/** Per kind of limit; beyond that the oldest counter is dropped. */
+const maxCounters = 100_000;
 
-/** Wrong passwords that may be given in a minute, in this process. */
+/** Wrong passwords allowed per minute in this process. */
 export interface GuessLimits {
   /** For one e-mail address from one client address. */
   readonly fromOneAddress: number;
-  /** For one e-mail address from everywhere: against those who guess from many addresses. */
+  /** For one e-mail address from all client addresses together, against distributed guessing. */
   readonly fromEverywhere: number;
-  /** From a browser that has signed in with this e-mail address before, which the others do not concern. */
+  /** From a browser that has signed in with this e-mail address before. The other limits do not apply to it. */
   readonly fromKnownDevice: number;
 }
 
-/** A client address may stand for many people, a password is one person's: so a sixth of the attempts may be wrong for one. */
+/** Many people may share a client address, so the limit for one e-mail address is a sixth of all attempts. */
 const peopleAtAddress = 6;
 
-/** What follows from the attempts that an address may make in a minute. */
+/** Derives the limits from the number of attempts that an address may make per minute. */
 export function guessLimits(attempts: number): GuessLimits {
   const ofOne = Math.ceil(attempts / peopleAtAddress);
   return { fromOneAddress: ofOne, fromEverywhere: attempts, fromKnownDevice: ofOne };
 }
 
 /**
- * Counts wrong passwords, so that they cannot be guessed at leisure, and nobody can keep the owner out by guessing.
+ * Limits wrong passwords, so that passwords cannot be guessed, and so that guessing cannot lock out the owner.
  *
- *   anybody         is counted by client address and e-mail address together, and by e-mail address alone with a higher
- *                   ceiling. So somebody who guesses from one address keeps nobody out who is at another;
- *   a known device  is counted by itself, and not with the others. So those who guess from many addresses do not keep out
- *                   the owner, who has signed in from this browser before;
- *   a session       that changes its password is counted by itself, too: `fromSession`.
+ *   fromAnybody      counts per client address and e-mail address, and per e-mail address alone with a higher limit. So guessing
+ *                    from one address does not lock out people at other addresses.
+ *   fromKnownDevice  counts per device. So guessing from many addresses does not lock out the owner, who has signed in from this
+ *                    browser before.
+ *   fromSession      counts per operator who changes their password while signed in.
  *
- * A guess is counted before it is checked, or many at once would not be counted in time, and given back if it was right. What is
- * counted never depends on whether there is such an operator.
+ * A guess is counted before it is checked, because concurrent guesses would otherwise exceed the limit. It is refunded if the
+ * password was correct. Counting does not depend on whether the operator exists.
  */
 export class Guesses {
   readonly #limits: GuessLimits;
   readonly #counts = {
-    fromOneAddress: new BoundedMap<string, Count>(mostKeys),
-    fromEverywhere: new BoundedMap<string, Count>(mostKeys),
-    fromKnownDevice: new BoundedMap<string, Count>(mostKeys),
+    fromOneAddress: new BoundedMap<string, Count>(maxCounters),
+    fromEverywhere: new BoundedMap<string, Count>(maxCounters),
+    fromKnownDevice: new BoundedMap<string, Count>(maxCounters),
   };
 
   constructor(limits: GuessLimits) {
     this.#limits = limits;
   }
 
-  /** Throws 429 where there were too many. Answers what to call if the password was right. */
+  /** Throws 429 if the limit is reached. Returns a function to call if the password was correct. */
   fromAnybody(clientAddress: string, email: string, now = performance.now()): () => void {
-    const right = this.#take('fromOneAddress', `${addressKey(clientAddress)} ${emailKey(email)}`, now);
+    const refund = this.#take('fromOneAddress', `${addressKey(clientAddress)} ${emailKey(email)}`, now);
     try {
-      const rightForEmail = this.#take('fromEverywhere', emailKey(email), now);
+      const refundEmail = this.#take('fromEverywhere', emailKey(email), now);
       return () => {
-        right();
-        rightForEmail();
+        refund();
+        refundEmail();
       };
     } catch (error) {
-      // It is not checked, so it was no guess.
-      right();
+      // The password is not checked, so this was no guess.
+      refund();
       throw error;
     }
   }
@@ -96,20 +96,17 @@ interface Count {
 }
 
 function tooMany(kind: keyof GuessLimits, seconds: number): Refusal {
-  const what = kind === 'fromEverywhere' ? inWords.fromEverywhere : inWords.fromHere;
-  return new Refusal('rate_limited', `${what} Go on in ${seconds} s.`, { headers: { 'retry-after': String(seconds) } });
+  const detail =
+    kind === 'fromEverywhere'
+      ? 'Too many incorrect passwords for this e-mail address. Sign in from a browser that you have used before, with an API ' +
+        `key or with a one-time link. Or try again in ${seconds} s.`
+      : `Too many incorrect passwords. Try again in ${seconds} s.`;
+  return new Refusal('rate_limited', detail, { headers: { 'retry-after': String(seconds) } });
 }
 
-const inWords = {
-  fromHere: 'Too many wrong passwords were given from here.',
-  fromEverywhere:
-    'Too many wrong passwords were given for this e-mail address. Sign in from a browser that you have signed in with ' +
-    'before, by an API key or a one-time link, or wait.',
-};
-
 /**
- * What an e-mail address is counted under. PostgreSQL and JavaScript do not agree on lower case for every letter (İ), so marks
- * are dropped as well: no two spellings that find the same operator may be counted apart.
+ * The counter key of an e-mail address. All spellings that match the same operator must share one key. PostgreSQL and JavaScript
+ * disagree on the lower case of some letters (İ), so combining marks are dropped as well.
  */
 function emailKey(email: string): string {
   return email.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase().trim();

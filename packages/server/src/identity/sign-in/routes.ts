@@ -10,7 +10,7 @@ import type { Directory } from '../directory.ts';
 import { operatorTokenSeconds } from '../tokens.ts';
 import { checkKey } from './check-key.ts';
 import { invitationRoutes } from './invitations/routes.ts';
-import type { SignInParts } from './parts.ts';
+import type { SignInContext } from './sign-in-context.ts';
 import { passwordRoutes } from './passwords/routes.ts';
 import { sessionRoutes } from './sessions/routes.ts';
 
@@ -19,18 +19,18 @@ const credentials = body({
   api_key_secret: Type.String({ minLength: 1, maxLength: 256 }),
   site_ids: Type.Optional(list(uuid<'site'>(), { minItems: 1 })),
 });
-const expiresIn = Type.Integer({ description: 'Seconds the token is valid for' });
+const expiresIn = Type.Integer({ description: 'Lifetime of the token in seconds' });
 const tags = ['Tokens'];
 
-export function signInRoutes(app: App, parts: SignInParts): void {
-  tokenRoutes(app, parts);
-  sessionRoutes(app, parts);
-  invitationRoutes(app, parts);
-  passwordRoutes(app, parts);
+export function signInRoutes(app: App, context: SignInContext): void {
+  tokenRoutes(app, context);
+  sessionRoutes(app, context);
+  invitationRoutes(app, context);
+  passwordRoutes(app, context);
 }
 
-/** For programs, which hold a key. */
-function tokenRoutes(app: App, { tokens, directory, attempts }: SignInParts): void {
+/** For programs, which sign in with an API key. */
+function tokenRoutes(app: App, { tokens, directory, attempts }: SignInContext): void {
   const signIn = async (request: FastifyRequest, given: Type.Static<typeof credentials>): Promise<string> => {
     attempts.take(addressKey(request.ip));
     const owner = await checkKey(request.sql, given.api_key_id, given.api_key_secret);
@@ -46,7 +46,7 @@ function tokenRoutes(app: App, { tokens, directory, attempts }: SignInParts): vo
       schema: {
         tags,
         summary: 'Obtain a token with an API key',
-        description: 'With site_ids the token reaches those sites only.',
+        description: 'With site_ids, the token is limited to those sites.',
         body: credentials,
         response: { 200: Type.Object({ token: Type.String(), expires_in: expiresIn }) },
       },
@@ -60,7 +60,7 @@ function tokenRoutes(app: App, { tokens, directory, attempts }: SignInParts): vo
       config: { access: { public: true, shows: 'an API key' }, audit: 'signing in' },
       schema: {
         tags,
-        summary: 'The same, for clients that expect access_token',
+        summary: 'Obtain a token with an API key, for clients that expect access_token',
         body: credentials,
         response: { 200: Type.Object({ access_token: Type.String(), expires_in: expiresIn }) },
       },
@@ -75,9 +75,9 @@ async function refuseForeignSites(
   sites: readonly SiteId[] | null,
 ): Promise<void> {
   if (sites === null) return;
-  const known = await directory.operators.get(owner.operatorId);
+  const operator = await directory.operators.get(owner.operatorId);
   const violations = sites.flatMap((site, index) =>
-    known?.roles.has(site) === true
+    operator?.roles.has(site) === true
       ? []
       : [{ attribute: `/site_ids/${index}`, detail: 'is not a site of this operator' }],
   );

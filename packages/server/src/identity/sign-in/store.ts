@@ -2,7 +2,7 @@ import type { Sql } from '../../platform/database.ts';
 import { deleteAccessToken, type AccessTokenRow } from '../access-tokens/store.ts';
 import type { OperatorCaller } from '../caller.ts';
 
-/** Ends the token that the caller sent. Answers a long-lived one as it was; `null`: it was none, or is gone already. */
+/** Revokes the caller's token. Returns the deleted access token; `null` for a signed token, or if it was deleted before. */
 export async function revokeToken(
   sql: Sql,
   { accountId, operatorId, token }: OperatorCaller,
@@ -15,14 +15,14 @@ export async function revokeToken(
 }
 
 /**
- * An expired token needs no revocation any more. Revocations are kept for a day longer: a clock that is set back by less makes
- * no revoked token valid again. `now` is by the clock that tokens are dated by.
+ * Deletes the revocations of expired tokens. They are kept for one more day, so that a clock that is set back by less than a day
+ * makes no revoked token valid again. `now` is by the clock that dates the tokens.
  */
 export async function dropExpiredRevocations(sql: Sql, now: Date): Promise<void> {
   await sql`DELETE FROM revoked_tokens WHERE expires_at < ${now}::timestamptz - interval '1 day'`;
 }
 
-/** What was not used in time. Ending a session tells every process. */
+/** Deletes expired sessions, invitations, links, devices and access tokens. */
 export async function dropExpiredSignIns(sql: Sql, now: Date): Promise<void> {
   await sql`DELETE FROM operator_sessions WHERE expires_at < ${now}`;
   await sql`DELETE FROM operator_invitations WHERE expires_at < ${now}`;

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { checked } from '../../platform/schema.ts';
 
-const shape = /^(?:\[[\da-f:.]+\]|[^\s/?#@:[\]\\%]+)$/i;
+const format = /^(?:\[[\da-f:.]+\]|[^\s/?#@:[\]\\%]+)$/i;
 
 /** A query parameter that names a host. */
 export const hostname = checked(
@@ -11,13 +11,13 @@ export const hostname = checked(
     description: 'Only sites with this host among their addresses or allowed_origins, such as shop.example.com',
   }),
   (value) =>
-    typeof value === 'string' && !shape.test(value)
-      ? [{ attribute: '', detail: 'must be a host name such as shop.example.com, without scheme, port and path' }]
+    typeof value === 'string' && !format.test(value)
+      ? [{ attribute: '', detail: 'must be a host name such as shop.example.com, without scheme, port or path' }]
       : [],
 );
 
-/** The ways in which a site may have written the host: as it is given, and as it is in the domain name system. */
-export function formsOfHostname(given: string): string[] {
+/** The spellings under which a site may have stored the host: as given, and in its DNS form (punycode). */
+export function hostnameSpellings(given: string): string[] {
   const address = `http://${given}`;
   const forms = [given.toLowerCase(), ...(URL.canParse(address) ? [new URL(address).hostname] : [])];
   return [...new Set(forms)];

@@ -9,10 +9,10 @@ import { cutPage, nextPage, pageQuery, pageWindow } from '../../platform/paging.
 import { uuid } from '../../platform/schema.ts';
 import { accountOf, operatorOf } from '../access.ts';
 import { recordChange } from '../audit/audit.ts';
-import type { Directory, KnownSite } from '../directory.ts';
+import type { Directory, CachedSite } from '../directory.ts';
 import { lockAccount } from '../lock-account.ts';
 import { lockOperator } from '../operators/store.ts';
-import { formsOfHostname, hostname } from './hostname.ts';
+import { hostnameSpellings, hostname } from './hostname.ts';
 import { siteFields, siteInput, siteOutput, siteUpdate, type SiteRow, type SiteSettings } from './site.ts';
 import { findSite, insertSite, listSites, updateSite } from './store.ts';
 
@@ -26,7 +26,7 @@ export function siteRoutes(app: App, directory: Directory): void {
       config: { access: { operator: 'operator', site: 'none' } },
       schema: {
         tags,
-        summary: 'Sites the caller has a role on',
+        summary: 'List the sites that the caller has a role on',
         querystring: Type.Object({ hostname: Type.Optional(hostname), ...pageQuery }),
         response: { 200: Type.Object({ sites: Type.Array(siteOutput), next_page: nextPage }) },
       },
@@ -34,7 +34,7 @@ export function siteRoutes(app: App, directory: Directory): void {
     async (request) => {
       const window = pageWindow(request.query);
       const { roles } = operatorOf(request);
-      const hostnames = request.query.hostname === undefined ? null : formsOfHostname(request.query.hostname);
+      const hostnames = request.query.hostname === undefined ? null : hostnameSpellings(request.query.hostname);
       const rows = await listSites(request.sql, { ids: [...roles.keys()], hostnames }, window);
       const { rows: sites, next_page } = cutPage(request, request.query, rows);
       return { sites, next_page };
@@ -45,14 +45,14 @@ export function siteRoutes(app: App, directory: Directory): void {
     '/sites/:site_id',
     {
       config: { access: { operator: 'manager', site: 'params.site_id' } },
-      schema: { tags, summary: 'One site', params: siteParams, response: { 200: siteOutput } },
+      schema: { tags, summary: 'Get a site', params: siteParams, response: { 200: siteOutput } },
     },
-    // Answered without a promise where the site is known already, as it mostly is.
+    // Answers without a promise if the site is cached, as it usually is.
     (request, reply) => {
       const { site_id: id } = request.params;
-      const held = directory.sites.peek(id);
-      if (held !== undefined) return showSite(reply, id, held);
-      return directory.sites.get(id).then((known) => showSite(reply, id, known));
+      const cached = directory.sites.peek(id);
+      if (cached !== undefined) return showSite(reply, id, cached);
+      return directory.sites.get(id).then((loaded) => showSite(reply, id, loaded));
     },
   );
 
@@ -75,7 +75,7 @@ export function siteRoutes(app: App, directory: Directory): void {
       const creator = operatorOf(request);
       const settings = siteFields.complete(request.body, null);
       const site = await inTransaction(request.sql, async (sql) => {
-        // Nobody may replace the creator's assignments between: the site would be left without a super_manager.
+        // Without the lock somebody could replace the creator's assignments meanwhile and leave the site without a super_manager.
         await lockOperator(sql, creator.accountId, creator.operatorId);
         return insertSite(sql, { id: newId(), accountId: creator.accountId, settings, creator: creator.operatorId });
       });
@@ -109,10 +109,10 @@ export function siteRoutes(app: App, directory: Directory): void {
   );
 }
 
-function showSite(reply: FastifyReply, id: SiteId, known: KnownSite | null): never {
-  if (known === null) throw notFound('site', id);
-  reply.header('etag', etag(known.site.version)).type(rendered);
-  return known.json as never;
+function showSite(reply: FastifyReply, id: SiteId, cached: CachedSite | null): never {
+  if (cached === null) throw notFound('site', id);
+  reply.header('etag', etag(cached.site.version)).type(rendered);
+  return cached.json as never;
 }
 
 async function changeSite(

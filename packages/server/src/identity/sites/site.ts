@@ -15,23 +15,23 @@ const visitorLimits = Type.Object(
     new_visitors_per_minute: Type.Integer({
       minimum: 1,
       maximum: maxPerAddress,
-      description: 'Visitors that one address may create in a minute, and at once, with a publishable token',
+      description: 'Visitors that one address may create per minute (also the burst) with a publishable token',
     }),
     open_tickets_per_address: Type.Integer({
       minimum: 1,
       maximum: maxPerAddress,
-      description: 'Open tickets, and pending requests to operators, of all visitors of one address together',
+      description: 'Open tickets and pending requests to operators, for all visitors of one address together',
     }),
     open_feeds_per_address: Type.Integer({
       minimum: 1,
       maximum: maxPerAddress,
-      description: 'Live feeds that visitors of one address may have open in one process',
+      description: 'Open live feeds per process, for all visitors of one address together',
     }),
   },
   {
     additionalProperties: false,
     description:
-      'What one address may have with a publishable token. Secret application tokens and the visitors they create, and operators, are not limited. IPv6 addresses count by their /64.',
+      'Limits for one address with a publishable token. Operators, secret application tokens and the visitors they create are not limited. IPv6 addresses are counted by their /64.',
   },
 );
 const fileSenders = Type.Object({ operator: Type.Boolean(), visitor: Type.Boolean() }, { additionalProperties: false });
@@ -49,7 +49,7 @@ const table = {
   visitor_webhooks: optional(
     Type.Boolean({
       description:
-        'Whether visitors may bring webhooks along with tickets and requests. Those brought along before are called until their ticket or engagement ends',
+        'Whether visitors may attach webhooks to tickets and requests. Webhooks that are attached already stay active until their ticket or engagement ends',
     }),
     true,
   ),
@@ -66,7 +66,7 @@ const table = {
   ticket_needs_presence: optional(
     Type.Boolean({
       description:
-        'A ticket ends as visitor_left unless its visitor gives a sign of life within a minute, and then at least every two minutes: an open feed with hold_presence, or PUT /visitors/{visitor_id}/presence. For tickets that are made while it is set',
+        'A ticket ends as visitor_left unless its visitor shows presence within a minute, and then at least every two minutes: by an open feed with hold_presence or by PUT /visitors/{visitor_id}/presence. Applies to tickets that are created while this is set',
     }),
     false,
   ),
@@ -74,16 +74,16 @@ const table = {
     Type.Unsafe<MessageAudience>({
       ...oneOf(messageAudiences),
       description:
-        'What messages means where a webhook that comes with a ticket or request leaves it out: own, other or all. Set other for ' +
-        'bots and bridges to other messengers that cannot say it. For webhooks that are attached while it is set',
+        'Default of messages for webhooks that are attached to a ticket or request: own, other or all. Use other for bots and ' +
+        'messenger bridges that cannot set it themselves. Applies to webhooks that are attached while this is set',
     }),
     'own',
   ),
   lenient_requests: optional(
     Type.Boolean({
       description:
-        'Fields and query parameters that are not known are ignored instead of refused, in requests that concern this site, as if ' +
-        'they said Prefer: handling=lenient',
+        'Unknown fields and query parameters are ignored instead of refused in requests that concern this site, as with ' +
+        'Prefer: handling=lenient',
     }),
     false,
   ),
@@ -100,10 +100,12 @@ export const siteOutput = output('Site', siteFields.output);
 export type SiteRow = RowOf<typeof table>;
 export type SiteSettings = SettingsOf<typeof table>;
 
-/** The fields of a site, and those of the objects among them. */
-const shown = [siteOutput, fileSenders, visitorLimits].flatMap(({ properties }) => Object.keys(properties));
+/** The property names that `JSON.stringify` keeps: the fields of a site and of its nested objects. */
+const renderedProperties = [siteOutput, fileSenders, visitorLimits].flatMap(({ properties }) =>
+  Object.keys(properties),
+);
 
-/** A site as JSON, for those who keep it: rendering costs more than everything else about reading one. */
+/** A site as JSON text. Callers cache it, because rendering is the most expensive part of reading a site. */
 export function renderSite(site: SiteRow): string {
-  return JSON.stringify(site, shown);
+  return JSON.stringify(site, renderedProperties);
 }

@@ -11,11 +11,11 @@ export async function findSite(sql: Sql, id: string): Promise<SiteRow | null> {
 
 interface SiteFilter {
   readonly ids: readonly SiteId[];
-  /** Only sites that name one of these hosts among their addresses or allowed origins; `null`: all. */
+  /** Only sites with one of these hosts among their addresses or allowed origins; `null`: all sites. */
   readonly hostnames: readonly string[] | null;
 }
 
-/** The host in an address as people write one, with or without scheme, user, port and path. */
+/** Matches the host of an address that may have a scheme, user, port and path. */
 const hostInAddress = String.raw`^\s*(?:[A-Za-z][A-Za-z0-9+.-]*://)?(?:[^/?#@]*@)?(\[[^\]]*\]|[^/:?#\s]+)`;
 
 export async function listSites(
@@ -39,7 +39,7 @@ interface NewSite {
   readonly id: SiteId;
   readonly accountId: AccountId;
   readonly settings: SiteSettings;
-  /** Becomes its first super_manager. */
+  /** Becomes the first super_manager of the site. */
   readonly creator: OperatorId;
 }
 
@@ -51,17 +51,17 @@ export async function insertSite(sql: Sql, { id, accountId, settings, creator }:
            INSERT INTO operator_assignments (account_id, operator_id, site_id, role)
            SELECT account_id, ${creator}, id, 'super_manager' FROM site)
     SELECT * FROM site`;
-  if (row === undefined) throw new Error('the inserted site did not come back');
+  if (row === undefined) throw new Error('INSERT returned no site');
   return row;
 }
 
-/** One that stays as it was read until then: under the account's lock. */
+/** Requires the account's lock, so that the site is still as the caller read it. */
 export async function updateSite(sql: Sql, id: SiteId, changes: Partial<SiteSettings>): Promise<SiteRow> {
   const [row] = await sql<SiteRow[]>`
     UPDATE sites
        SET ${sql(siteFields.values(sql, changes))}, version = version + 1, updated_at = now()
      WHERE id = ${id}
     RETURNING ${sql(columns)}`;
-  if (row === undefined) throw new Error('a site has vanished');
+  if (row === undefined) throw new Error('the site to update does not exist');
   return row;
 }

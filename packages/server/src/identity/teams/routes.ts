@@ -24,7 +24,7 @@ export function teamRoutes(app: App): void {
       config: { access: { operator: 'manager', site: 'anywhere' } },
       schema: {
         tags,
-        summary: 'Teams of the sites the caller manages',
+        summary: 'List the teams of the sites that the caller manages',
         querystring: Type.Object({ site_ids: Type.Optional(list(uuid<'site'>())), ...pageQuery }),
         response: { 200: Type.Object({ teams: Type.Array(teamOutput), next_page: nextPage }) },
       },
@@ -68,7 +68,7 @@ export function teamRoutes(app: App): void {
     '/teams/:team_id',
     {
       config: { access: { operator: 'manager', site: 'resource' } },
-      schema: { tags, summary: 'One team', params: teamParams, response: { 200: teamOutput } },
+      schema: { tags, summary: 'Get a team', params: teamParams, response: { 200: teamOutput } },
     },
     async (request, reply) => {
       const team = await permittedTeam(request, request.params.team_id);
@@ -121,7 +121,7 @@ async function permittedTeam(request: FastifyRequest, id: TeamId, sql: Sql = req
   return team;
 }
 
-/** To be changed: teams stay as they are for whoever has the account's lock. */
+/** The team to change. The account's lock keeps it unchanged until the transaction ends. */
 async function lockedTeam(request: FastifyRequest, sql: Sql, id: TeamId): Promise<TeamRow> {
   await lockAccount(sql, accountOf(request));
   const team = await permittedTeam(request, id, sql);
@@ -152,8 +152,8 @@ async function removeTeam(request: FastifyRequest, id: TeamId): Promise<void> {
       await deleteTeam(sql, id);
     });
   } catch (error) {
-    // Foreign keys of other rooms' tables are RESTRICT: whatever still names the team is told by its constraint.
+    // Tables of other rooms refer to teams with ON DELETE RESTRICT, so a team in use violates a constraint.
     if (violatedConstraint(error) === null) throw error;
-    throw new Refusal('team_in_use', 'The team is part of a routing policy. Take it out of there first.');
+    throw new Refusal('team_in_use', 'The team is part of a routing policy. Remove it from the policy first.');
   }
 }

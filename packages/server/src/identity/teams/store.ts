@@ -9,14 +9,14 @@ export async function findTeam(sql: Sql, accountId: AccountId, id: TeamId): Prom
   return row ?? null;
 }
 
-interface TeamList {
+interface TeamQuery {
   readonly accountId: AccountId;
   readonly siteIds: readonly SiteId[];
   readonly limit: number | null;
   readonly offset: number;
 }
 
-export async function listTeams(sql: Sql, { accountId, siteIds, limit, offset }: TeamList): Promise<TeamRow[]> {
+export async function listTeams(sql: Sql, { accountId, siteIds, limit, offset }: TeamQuery): Promise<TeamRow[]> {
   // Served by teams_in_order.
   return sql<TeamRow[]>`
     SELECT id, account_id, site_id, name, description, version, created_at, updated_at
@@ -33,11 +33,11 @@ export async function insertTeam(sql: Sql, { id, account_id, site_id, name, desc
     INSERT INTO teams (id, account_id, site_id, name, description)
     VALUES (${id}, ${account_id}, ${site_id}, ${name}, ${description})
     RETURNING id, account_id, site_id, name, description, version, created_at, updated_at`;
-  if (row === undefined) throw new Error('the inserted team did not come back');
+  if (row === undefined) throw new Error('INSERT returned no team');
   return row;
 }
 
-/** One that is there, under the account's lock. */
+/** Requires the account's lock and an existing team. */
 export async function updateTeam(
   sql: Sql,
   id: TeamId,
@@ -48,13 +48,13 @@ export async function updateTeam(
        SET ${sql(changes)}, version = version + 1, updated_at = now()
      WHERE id = ${id}
     RETURNING id, account_id, site_id, name, description, version, created_at, updated_at`;
-  if (row === undefined) throw new Error('a team has vanished');
+  if (row === undefined) throw new Error('the team to update does not exist');
   return row;
 }
 
 /**
- * Removes the team and every membership in it. It is locked first: who is joining it then has either joined, and is found,
- * or is told that it is gone.
+ * Deletes the team and all memberships in it. The team is locked first, so that a concurrent join either commits before and is
+ * removed here, or fails because the team no longer exists.
  */
 export async function deleteTeam(sql: Sql, id: TeamId): Promise<void> {
   await sql`SELECT 1 FROM teams WHERE id = ${id} FOR UPDATE`;
@@ -65,7 +65,7 @@ export async function deleteTeam(sql: Sql, id: TeamId): Promise<void> {
   await sql`DELETE FROM teams WHERE id = ${id}`;
 }
 
-/** Those of the teams that are on the site; inside a transaction they stay until it ends. */
+/** Those of the teams that belong to the site. They are locked against deletion until the transaction ends. */
 export async function teamsOnSite(sql: Sql, siteId: SiteId, ids: readonly TeamId[]): Promise<ReadonlySet<TeamId>> {
   if (ids.length === 0) return new Set();
   const rows = await sql<

@@ -4,7 +4,7 @@ import { addressKey, retryAfter, TokenBuckets } from '../../platform/rate-limit.
 import { isFromPage, type Caller } from '../caller.ts';
 import type { Directory } from '../directory.ts';
 
-/** Bounds how many visitors one address creates on a site, by the site's `visitor_limits`. Each process counts by itself. */
+/** Limits how many visitors one address creates on a site (`visitor_limits` of the site). Each process counts separately. */
 export class VisitorGate {
   readonly #sites: Directory['sites'];
   readonly #buckets = new TokenBuckets();
@@ -13,18 +13,18 @@ export class VisitorGate {
     this.#sites = sites;
   }
 
-  /** Counts a visitor that is about to be created; throws 429 when it is one too many. */
+  /** Called before a visitor is created. Throws 429 if the limit is reached. */
   async admit(caller: Caller, siteId: SiteId, address: string): Promise<void> {
     if (!isFromPage(caller)) return;
-    const known = await this.#sites.get(siteId);
-    if (known === null) return;
-    const { new_visitors_per_minute: perMinute } = known.site.visitor_limits;
+    const cached = await this.#sites.get(siteId);
+    if (cached === null) return;
+    const { new_visitors_per_minute: perMinute } = cached.site.visitor_limits;
     const rate = { perMinute, burst: perMinute };
     const waitMs = this.#buckets.take(`${siteId} ${addressKey(address)}`, rate);
     if (waitMs === 0) return;
     throw new Refusal(
       'address_limit',
-      `This address created ${perMinute} visitors on the site within a minute, as many as it may. Try again later, or create visitors with a secret application token. The limit is visitor_limits.new_visitors_per_minute of the site.`,
+      `This address has created ${perMinute} visitors on the site within a minute, which is the limit (visitor_limits.new_visitors_per_minute of the site). Try again later, or create visitors with a secret application token.`,
       { headers: retryAfter(waitMs) },
     );
   }

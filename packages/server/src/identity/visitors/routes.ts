@@ -18,7 +18,7 @@ import {
   insertVisitor,
   lockVisitor,
   moveVisitor,
-  noteIssuedToken,
+  recordTokenIssue,
   updateVisitor,
   visitorsById,
 } from './store.ts';
@@ -48,7 +48,7 @@ export function visitorRoutes(app: App, tokens: Tokens, gate: VisitorGate): void
     '/sites/:site_id/visitors/:visitor_id',
     {
       config: { access: { operator: 'operator', visitor: true, site: 'params.site_id' } },
-      schema: { tags, summary: 'One visitor', params: siteVisitorParams, response: { 200: visitorOutput } },
+      schema: { tags, summary: 'Get a visitor', params: siteVisitorParams, response: { 200: visitorOutput } },
     },
     async (request, reply) => {
       const { site_id, visitor_id } = request.params;
@@ -56,7 +56,7 @@ export function visitorRoutes(app: App, tokens: Tokens, gate: VisitorGate): void
       if (visitor === null || visitor.site_id !== site_id) throw notFound('visitor', visitor_id);
       refuseOtherVisitor(request, visitor_id);
       reply.header('etag', etag(visitor.version));
-      return shown(request, visitor);
+      return showVisitor(request, visitor);
     },
   );
 
@@ -69,8 +69,8 @@ export function visitorRoutes(app: App, tokens: Tokens, gate: VisitorGate): void
       },
       schema: {
         tags,
-        summary: 'Change what is known of a visitor',
-        description: `Visitors may change themselves, but for ${operatorOnlyFields.join(', ')}.`,
+        summary: 'Change a visitor',
+        description: `Visitors may change themselves, except ${operatorOnlyFields.join(', ')}.`,
         params: siteVisitorParams,
         body: visitorUpdate,
         response: { 200: visitorOutput },
@@ -81,23 +81,24 @@ export function visitorRoutes(app: App, tokens: Tokens, gate: VisitorGate): void
       refuseOtherVisitor(request, visitor_id);
       const visitor = await changeVisitor(request, site_id, visitor_id, request.body);
       reply.header('etag', etag(visitor.version));
-      return shown(request, visitor);
+      return showVisitor(request, visitor);
     },
   );
 
   ownRoutes(app);
-  namedRoute(app);
+  lookupRoute(app);
 }
 
-/** A list of tickets or engagements names many visitors. */
-function namedRoute(app: App): void {
+/** For clients that list tickets or engagements and need their visitors. */
+function lookupRoute(app: App): void {
   app.get(
     '/visitors',
     {
       config: { access: { operator: 'operator', site: 'anywhere' } },
       schema: {
         tags,
-        summary: "The visitors with these ids, in no order; those on others' sites are left out",
+        summary:
+          'List visitors by id, in no particular order; visitors on sites that the caller has no role on are left out',
         querystring: Type.Object({ ids: list(uuid<'visitor'>(), { minItems: 1, maxItems: maxVisitorIds }) }),
         response: { 200: Type.Object({ visitors: Type.Array(visitorOutput) }) },
       },
@@ -119,8 +120,8 @@ function tokenRoutes(app: App, tokens: Tokens, gate: VisitorGate): void {
       },
       schema: {
         tags,
-        summary: 'Create a visitor and its token',
-        description: 'Needs no body, and no site_id where the token reaches exactly one site.',
+        summary: 'Create a visitor and their token',
+        description: 'The body is optional. site_id is optional if the token reaches exactly one site.',
         body: visitorInput,
         response: { 200: visitorToken },
       },
@@ -152,7 +153,7 @@ function tokenRoutes(app: App, tokens: Tokens, gate: VisitorGate): void {
       config: { access: { visitor: true, application: 'secret', site: 'resource' }, audit: 'no operator' },
       schema: {
         tags,
-        summary: "Renew a visitor's token, with its own or with a secret application token of its site",
+        summary: "Renew a visitor's token, with that token or with a secret application token of the visitor's site",
         params: visitorParams,
         response: { 200: visitorToken },
       },
@@ -167,7 +168,7 @@ function tokenRoutes(app: App, tokens: Tokens, gate: VisitorGate): void {
         throw notFound('visitor', id);
       permitted(request);
       const trust = trustOf(caller);
-      await noteIssuedToken(request.sql, id, trust);
+      await recordTokenIssue(request.sql, id, trust);
       return {
         id,
         access_token: await tokens.signVisitor({ accountId, visitorId: id, trust }),
@@ -177,7 +178,7 @@ function tokenRoutes(app: App, tokens: Tokens, gate: VisitorGate): void {
   );
 }
 
-/** What only the visitor itself may do. */
+/** Routes that only the visitor themselves may use. */
 function ownRoutes(app: App): void {
   app.patch(
     '/visitors/:visitor_id',
@@ -185,7 +186,7 @@ function ownRoutes(app: App): void {
       config: { access: { visitor: true, site: 'resource' }, settles: true, audit: 'no operator' },
       schema: {
         tags,
-        summary: 'Move to another site of the account',
+        summary: 'Move a visitor to another site of the account',
         params: visitorParams,
         body: visitorMove,
         response: { 200: visitorOutput },
@@ -202,25 +203,25 @@ function ownRoutes(app: App): void {
       );
       if (visitor === null) throw invalid([{ attribute: '/site_id', detail: 'is not a site of the account' }]);
       reply.header('etag', etag(visitor.version));
-      return shown(request, visitor);
+      return showVisitor(request, visitor);
     },
   );
 }
 
-/** A visitor sees and touches nobody but itself. */
+/** A visitor can read and change only themselves. */
 function refuseOtherVisitor({ caller }: FastifyRequest, id: VisitorId): void {
   if (caller.kind === 'visitor' && caller.visitorId !== id) throw notFound('visitor', id);
 }
 
-/** A visitor's token is trusted as much as the one it was obtained with. */
+/** A visitor's token has the trust of the token it was obtained with. */
 function trustOf(caller: Caller): Trust {
   return isFromPage(caller) ? 'publishable' : 'secret';
 }
 
 async function refuseForeignTeams(sql: Sql, siteId: SiteId, teamIds: readonly TeamId[]): Promise<void> {
-  const known = await teamsOnSite(sql, siteId, teamIds);
+  const siteTeams = await teamsOnSite(sql, siteId, teamIds);
   const violations = teamIds.flatMap((team, index) =>
-    known.has(team) ? [] : [{ attribute: `/team_ids/${index}`, detail: 'is not a team of the site' }],
+    siteTeams.has(team) ? [] : [{ attribute: `/team_ids/${index}`, detail: 'is not a team of the site' }],
   );
   if (violations.length > 0) throw invalid(violations);
 }
@@ -233,7 +234,7 @@ async function changeVisitor(
 ): Promise<VisitorRow> {
   refuseOperatorFields(request, given);
   if (given.site_id !== undefined && given.site_id !== siteId) {
-    throw invalid([{ attribute: '/site_id', detail: 'cannot be changed here' }]);
+    throw invalid([{ attribute: '/site_id', detail: 'cannot be changed by this route' }]);
   }
   const versions = ifMatch(request);
   return inTransaction(request.sql, async (sql) => {
@@ -243,7 +244,7 @@ async function changeVisitor(
     recordChange(request, { before: current });
     await refuseForeignTeams(sql, siteId, given.team_ids ?? []);
     const merged = mergeVisitor(current, given);
-    if ('tooMany' in merged) throw invalid([{ attribute: `/${merged.tooMany}`, detail: 'would become too large' }]);
+    if ('tooLarge' in merged) throw invalid([{ attribute: `/${merged.tooLarge}`, detail: 'would become too large' }]);
     return Object.keys(merged.changes).length === 0 ? current : updateVisitor(sql, id, merged.changes);
   });
 }
@@ -253,7 +254,7 @@ function refuseOperatorFields({ caller }: FastifyRequest, given: VisitorUpdate):
   if (field !== undefined) throw new Refusal('forbidden', `Only operators may set ${field}.`);
 }
 
-/** What operators note about a visitor is not for the visitor. */
-function shown({ caller }: FastifyRequest, visitor: VisitorRow): VisitorRow {
+/** Hides the operators' note from the visitor. */
+function showVisitor({ caller }: FastifyRequest, visitor: VisitorRow): VisitorRow {
   return caller.kind === 'visitor' ? { ...visitor, note: null } : visitor;
 }

@@ -12,7 +12,7 @@ interface NewVisitor {
   readonly name: string | null;
   readonly teamIds: readonly TeamId[];
   readonly phone?: string;
-  /** Whether a publishable token made the visitor: then the visitor is removed if nothing comes of it. */
+  /** Whether the visitor is created with a publishable token. Such a visitor is deleted later if they never do anything. */
   readonly isFromPage?: boolean;
 }
 
@@ -24,8 +24,8 @@ export async function insertVisitor(sql: Sql, visitor: NewVisitor): Promise<void
             CASE WHEN ${isFromPage} THEN now() END)`;
 }
 
-/** A visitor whom a secret token vouches for is never removed; others are kept for as long as their newest token lasts. */
-export async function noteIssuedToken(sql: Sql, id: VisitorId, trust: Trust): Promise<void> {
+/** A visitor with a token of a secret application token is kept forever; for others the time until deletion starts again. */
+export async function recordTokenIssue(sql: Sql, id: VisitorId, trust: Trust): Promise<void> {
   await sql`
     UPDATE visitors SET token_issued_at = CASE WHEN ${trust === 'publishable'} THEN now() END
      WHERE id = ${id} AND token_issued_at IS NOT NULL`;
@@ -37,7 +37,7 @@ export async function findVisitor(sql: Sql, accountId: AccountId, id: VisitorId)
   return row ?? null;
 }
 
-/** Those of the ids that are on the sites. */
+/** Leaves out visitors who are on other sites. */
 export async function visitorsById(
   sql: Sql,
   ids: readonly VisitorId[],
@@ -47,7 +47,7 @@ export async function visitorsById(
     SELECT ${sql(columns)} FROM visitors WHERE id = ANY(${[...ids]}::uuid[]) AND site_id = ANY(${[...siteIds]}::uuid[])`;
 }
 
-/** Read and held until the transaction ends, because what it becomes depends on what it is. */
+/** Reads and locks the visitor until the transaction ends, because the update depends on the current values. */
 export async function lockVisitor(sql: Sql, accountId: AccountId, id: VisitorId): Promise<VisitorRow | null> {
   const [row] = await sql<VisitorRow[]>`
     SELECT ${sql(columns)} FROM visitors WHERE id = ${id} AND account_id = ${accountId} FOR NO KEY UPDATE`;
@@ -59,11 +59,11 @@ export async function updateVisitor(sql: Sql, id: VisitorId, changes: Partial<Vi
     UPDATE visitors SET ${sql(visitorFields.values(sql, changes))}, version = version + 1, updated_at = now()
      WHERE id = ${id}
     RETURNING ${sql(columns)}`;
-  if (row === undefined) throw new Error('a visitor has vanished');
+  if (row === undefined) throw new Error('the visitor to update does not exist');
   return row;
 }
 
-/** To another site of the account. Teams belong to a site, so they are left behind. `null`: no such site. */
+/** Moves the visitor to another site of the account and out of the old site's teams. Returns `null` if there is no such site. */
 export async function moveVisitor(
   sql: Sql,
   accountId: AccountId,

@@ -4,14 +4,14 @@ import { lockAccount } from '../lock-account.ts';
 import { visitorTokenSeconds } from '../tokens.ts';
 
 /**
- * A visitor who was made with a publishable token and never did anything is removed so long after the last token was issued. A
- * token lasts half of that, so nobody can act as the visitor any more.
+ * A visitor who was created with a publishable token and never did anything is deleted this long after their last token was
+ * issued. A token is valid for half of that time, so nobody can act as the visitor any more.
  */
 const unusedAfterMs = 2 * visitorTokenSeconds * 1000;
-/** Visitors looked at in one transaction, which holds the lock that routing waits for. */
-const inBatch = 200;
-/** Batches of one sweep; the rest follows in the next. */
-const mostBatches = 500;
+/** Visitors per transaction, which holds the account's lock and so delays routing. */
+const batchSize = 200;
+/** Batches per sweep; the next sweep continues. */
+const maxBatches = 500;
 
 interface Candidate {
   readonly id: VisitorId;
@@ -19,29 +19,29 @@ interface Candidate {
 }
 
 /**
- * Looks once at every visitor whose last token has long expired: one who never did anything is deleted, any other is kept for
- * good. Served by visitors_unproven. Every process may do it at any time.
+ * Checks every visitor once after their last token has expired: a visitor who never did anything is deleted, any other is kept
+ * forever. Served by visitors_unproven. Several processes may run it at the same time.
  */
 export async function dropUnusedVisitors(sql: Sql, now: Date): Promise<void> {
   const issuedBefore = new Date(now.getTime() - unusedAfterMs);
-  for (let batch = 0; batch < mostBatches; batch += 1) {
+  for (let batch = 0; batch < maxBatches; batch += 1) {
     const found = await sql<Candidate[]>`
       SELECT id, account_id AS "accountId"
         FROM visitors
        WHERE token_issued_at < ${issuedBefore}
        ORDER BY token_issued_at
-       LIMIT ${inBatch}`;
+       LIMIT ${batchSize}`;
     const byAccount = Map.groupBy(found, ({ accountId }) => accountId);
-    for (const [accountId, candidates] of byAccount) await decide(sql, accountId, candidates, issuedBefore);
-    if (found.length < inBatch) return;
+    for (const [accountId, candidates] of byAccount) await deleteUnused(sql, accountId, candidates, issuedBefore);
+    if (found.length < batchSize) return;
   }
 }
 
 /**
- * Tickets, requests and engagements have no foreign keys: only turns write them, under the lock of the account. While this
- * transaction holds that lock nobody can begin anything, and what was begun before is seen.
+ * Tickets, requests and engagements have no foreign keys to visitors: only turns write them, under the account's lock. While this
+ * transaction holds the lock, no turn can write any, and those that were written before are visible.
  */
-async function decide(
+async function deleteUnused(
   pool: Sql,
   accountId: AccountId,
   candidates: readonly Candidate[],
@@ -50,8 +50,8 @@ async function decide(
   const ids = candidates.map(({ id }) => id);
   await inTransaction(pool, async (sql) => {
     await lockAccount(sql, accountId);
-    // `version = 1`: nothing known of the visitor was changed. Both are asked of the row itself, so that an update under way,
-    // or a token that is issued at this moment, is waited for and seen.
+    // `version = 1` means that the visitor was never changed. It and `token_issued_at` are columns of the deleted row, so DELETE
+    // waits for a concurrent update or token and checks them again.
     await sql`
       DELETE FROM visitors v
        WHERE v.id = ANY(${ids}::uuid[]) AND v.token_issued_at < ${issuedBefore}

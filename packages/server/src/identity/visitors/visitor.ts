@@ -25,7 +25,7 @@ const attributesInput = Type.Unsafe<Record<string, string | null>>({
   description: 'A null value removes the attribute',
 });
 
-/** The audit log says which of a visitor's personal data changed, and not what they were. */
+/** The audit log says which personal data of a visitor changed, but hides the values. */
 const table = {
   id: assigned(uuid<'visitor'>()),
   account_id: internal<AccountId>(),
@@ -34,7 +34,7 @@ const table = {
   email: optional(email, null, { audit: 'hidden' }),
   phone: optional(phone, null, { audit: 'hidden' }),
   note: optional(note, null, {
-    output: nullable(Type.String({ ...note, description: 'For operators; a visitor is shown null' })),
+    output: nullable(Type.String({ ...note, description: 'For operators; always null for the visitor' })),
     audit: 'hidden',
   }),
   custom_attributes: defaulted(
@@ -51,31 +51,34 @@ const table = {
 };
 
 export const visitorFields = fieldsOf(table);
-const given = visitorFields.create;
+const inputs = visitorFields.create;
 
 export const visitorInput = body({
-  site_id: Type.Optional(given.site_id),
-  name: given.name,
-  team_ids: given.team_ids,
+  site_id: Type.Optional(inputs.site_id),
+  name: inputs.name,
+  team_ids: inputs.team_ids,
 });
 
-/** What visitors may say about themselves, and what only operators may. */
-const byVisitor = {
-  name: given.name,
-  email: given.email,
-  phone: given.phone,
-  custom_attributes: given.custom_attributes,
+/** Fields that visitors may set themselves; those of `operatorFields` only operators may set. */
+const selfFields = {
+  name: inputs.name,
+  email: inputs.email,
+  phone: inputs.phone,
+  custom_attributes: inputs.custom_attributes,
   custom_attributes_update_method: Type.Optional(oneOf(['replace', 'merge'] as const)),
 };
-const byOperator = {
-  note: given.note,
+const operatorFields = {
+  note: inputs.note,
   note_update_method: Type.Optional(oneOf(['replace', 'append'] as const)),
-  team_ids: given.team_ids,
-  external_id: given.external_id,
+  team_ids: inputs.team_ids,
+  external_id: inputs.external_id,
 };
-export const operatorOnlyFields = Object.keys(byOperator);
+export const operatorOnlyFields = Object.keys(operatorFields);
 
-export const visitorUpdate = update({ ...byVisitor, ...byOperator, site_id: given.site_id }, visitorFields.readOnly);
+export const visitorUpdate = update(
+  { ...selfFields, ...operatorFields, site_id: inputs.site_id },
+  visitorFields.readOnly,
+);
 export const visitorOutput = output('Visitor', visitorFields.output);
 export const visitorMove = body({ site_id: uuid<'site'>() });
 export const visitorPresence = body({ expires_in_sec: Type.Integer({ minimum: 1, maximum: maxPresenceLeaseSec }) });
@@ -83,7 +86,7 @@ export const visitorPresence = body({ expires_in_sec: Type.Integer({ minimum: 1,
 export const visitorToken = output('VisitorToken', {
   id: uuid<'visitor'>(),
   access_token: Type.String(),
-  expires_in: Type.Integer({ description: 'Seconds the token is valid for' }),
+  expires_in: Type.Integer({ description: 'Lifetime of the token in seconds' }),
 });
 
 export type VisitorUpdate = Type.Static<typeof visitorUpdate>;
@@ -91,11 +94,11 @@ export type VisitorUpdate = Type.Static<typeof visitorUpdate>;
 export type VisitorRow = RowOf<typeof table>;
 export type VisitorSettings = SettingsOf<typeof table>;
 
-export type Merged =
-  { readonly changes: Partial<VisitorSettings> } | { readonly tooMany: 'custom_attributes' | 'note' };
+export type VisitorMerge =
+  { readonly changes: Partial<VisitorSettings> } | { readonly tooLarge: 'custom_attributes' | 'note' };
 
-/** What a visitor becomes: notes and attributes are replaced, or added to, as the update says. */
-export function mergeVisitor(current: VisitorSettings, given: VisitorUpdate): Merged {
+/** Applies an update. Notes and attributes are replaced or extended, as the update methods say. */
+export function mergeVisitor(current: VisitorSettings, given: VisitorUpdate): VisitorMerge {
   const { note: addition, custom_attributes: attributes } = given;
   const noteAfter =
     given.note_update_method === 'append' && addition && current.note !== null
@@ -103,9 +106,9 @@ export function mergeVisitor(current: VisitorSettings, given: VisitorUpdate): Me
       : addition;
   const base = given.custom_attributes_update_method === 'merge' ? current.custom_attributes : {};
   const attributesAfter = attributes && withoutNulls({ ...base, ...attributes });
-  if ((noteAfter?.length ?? 0) > maxVisitorNoteLength) return { tooMany: 'note' };
+  if ((noteAfter?.length ?? 0) > maxVisitorNoteLength) return { tooLarge: 'note' };
   if (attributesAfter && Object.keys(attributesAfter).length > maxVisitorAttributes)
-    return { tooMany: 'custom_attributes' };
+    return { tooLarge: 'custom_attributes' };
   return { changes: visitorFields.changes({ ...given, note: noteAfter, custom_attributes: attributesAfter }) };
 }
 

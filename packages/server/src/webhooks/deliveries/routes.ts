@@ -14,7 +14,7 @@ import { replayDelivery } from './replay.ts';
 import { findDelivery, findDetails, happenedOn, listDeliveries } from './store.ts';
 
 const tags = ['Webhook deliveries'];
-const access = { operator: 'super_manager', site: 'resource', rule: 'every site heard' } as const;
+const access = { operator: 'super_manager', site: 'resource', rule: 'every webhook site' } as const;
 const deliveryParams = Type.Object({ delivery_id: uuid<'delivery'>() });
 const instant = Type.Unsafe<string>({ ...timestamp });
 

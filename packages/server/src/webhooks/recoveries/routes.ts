@@ -16,7 +16,7 @@ import { findRecovery, insertRecovery, listRecoveries } from './store.ts';
 /** Of a webhook, at a time. */
 const mostRunning = 10;
 const tags = ['Webhook deliveries'];
-const access = { operator: 'super_manager', site: 'resource', rule: 'every site heard' } as const;
+const access = { operator: 'super_manager', site: 'resource', rule: 'every webhook site' } as const;
 const webhookParams = { webhook_id: uuid<'webhook'>() };
 
 export function recoveryRoutes(app: App, recoveries: Recoveries): void {

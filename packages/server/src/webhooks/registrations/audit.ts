@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { Audited, Recorded } from '../../identity/audit/audit.ts';
+import type { Audited, RecordedChange } from '../../identity/audit/audit.ts';
 import { channelOf } from '../channels/channels.ts';
 import { shownWebhook, webhookFields, webhookOutput, type WebhookRow } from './webhook.ts';
 
@@ -17,7 +17,10 @@ export function auditedWebhook(row: WebhookRow): object {
 }
 
 /** Who hears of the webhook is who sees it: see `reach.ts`. */
-export function concerning({ reach_site_ids: before }: Reached, after: Reached = { reach_site_ids: before }): Recorded {
+export function concerning(
+  { reach_site_ids: before }: Reached,
+  after: Reached = { reach_site_ids: before },
+): RecordedChange {
   const { reach_site_ids: later } = after;
   return { concerns: { each: before === null || later === null ? null : [...new Set([...before, ...later])] } };
 }

@@ -66,7 +66,7 @@ async function permittedBy(
       'forbidden',
       'This needs the role super_manager on every site that the webhook hears of. Who registered it may see and delete it.',
     );
-  permitAs(request, 'every site heard', 'every site heard, or registrar');
+  permitAs(request, 'every webhook site', 'every webhook site, or registrar');
   return found;
 }
 

@@ -26,9 +26,9 @@ import {
 
 const tags = ['Webhooks'];
 const webhookParams = Type.Object({ webhook_id: uuid<'webhook'>() });
-const access = { operator: 'super_manager', site: 'resource', rule: 'every site heard' } as const;
+const access = { operator: 'super_manager', site: 'resource', rule: 'every webhook site' } as const;
 /** A registration always stays visible to, and deletable by, its registrar. */
-const registrars = { ...access, rule: 'every site heard, or registrar' } as const;
+const registrars = { ...access, rule: 'every webhook site, or registrar' } as const;
 
 const sentTest = output('SentTest', {
   delivery_id: Type.String({ format: 'uuid' }),

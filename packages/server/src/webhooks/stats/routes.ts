@@ -15,7 +15,7 @@ export function statsRoutes(app: App): void {
   app.get(
     '/webhooks/:webhook_id/stats',
     {
-      config: { access: { operator: 'super_manager', site: 'resource', rule: 'every site heard' } },
+      config: { access: { operator: 'super_manager', site: 'resource', rule: 'every webhook site' } },
       schema: {
         tags: ['Webhook deliveries'],
         summary: 'How a webhook fares: attempts in an interval of at most 7 days, step by step, and what waits now',

@@ -3,20 +3,20 @@ import type { Piece, Sql } from '../../../platform/database.ts';
 import { invalid } from '../../../platform/errors.ts';
 import { body, nullable } from '../../../platform/schema.ts';
 
-const mostBytes = 256 * 1024;
-const wanted = 'must be a PNG, JPEG or WebP picture of at most 256 KiB, in base64';
+const maxPictureBytes = 256 * 1024;
+const invalidPicture = 'must be a PNG, JPEG or WebP picture of at most 256 KiB, encoded as base64';
 
 export const pictureInput = body({
   content: Type.String({
     minLength: 1,
-    maxLength: Math.ceil(mostBytes / 3) * 4,
-    description: 'The bytes of a PNG, JPEG or WebP picture, at most 256 KiB, in base64',
+    maxLength: Math.ceil(maxPictureBytes / 3) * 4,
+    description: 'A PNG, JPEG or WebP picture of at most 256 KiB, encoded as base64',
   }),
 });
 
 export const pictureUrl = Type.Unsafe<string | null>({
   ...nullable(Type.String()),
-  description: 'Path on this server of the picture that visitors see; null: none',
+  description: 'Path of the picture that visitors see; null: no picture',
 });
 
 type PictureType = 'image/png' | 'image/jpeg' | 'image/webp';
@@ -26,7 +26,7 @@ export interface Picture {
   readonly content: Buffer;
 }
 
-/** Pictures that browsers show and that cannot hold a script; SVG can. The first bytes decide, whatever the sender says. */
+/** Formats that cannot contain scripts, unlike SVG. The first bytes of the content decide, not the sender's claim. */
 const signatures: readonly { readonly type: PictureType; readonly pattern: RegExp }[] = [
   { type: 'image/png', pattern: /^89504e470d0a1a0a/ },
   { type: 'image/jpeg', pattern: /^ffd8ff/ },
@@ -38,13 +38,13 @@ function pictureTypeOf(content: Buffer): PictureType | null {
   return signatures.find(({ pattern }) => pattern.test(start))?.type ?? null;
 }
 
-/** The picture that a body holds. */
+/** Decodes the picture of a request body. */
 export function readPicture({ content: text }: Type.Static<typeof pictureInput>): Picture {
   const content = Buffer.from(text, 'base64');
   const type = pictureTypeOf(content);
-  // Decoding skips what is no base64: encoded again, the same text must come out.
-  if (type === null || content.length > mostBytes || content.toString('base64') !== text)
-    throw invalid([{ attribute: '/content', detail: wanted }]);
+  // `Buffer.from` skips invalid characters, so the text must be the same when it is encoded again.
+  if (type === null || content.length > maxPictureBytes || content.toString('base64') !== text)
+    throw invalid([{ attribute: '/content', detail: invalidPicture }]);
   return { content_type: type, content };
 }
 
@@ -54,7 +54,7 @@ export function pathOfPicture(id: string | null): string | null {
   return id === null ? null : `${pathOfPictures}${id}`;
 }
 
-/** The same in SQL, of the operator `o`. */
+/** `pathOfPicture` as an SQL expression for the operator `o`. */
 export function pictureUrlOf(sql: Sql): Piece {
   return sql`${pathOfPictures}::text || o.picture_id`;
 }

@@ -9,7 +9,7 @@ import { RowCache } from '../../../platform/row-cache.ts';
 import { output, uuid } from '../../../platform/schema.ts';
 import { accountOf } from '../../access.ts';
 import { recordChange } from '../../audit/audit.ts';
-import { concerning } from '../audited.ts';
+import { concernsSitesOf } from '../audited.ts';
 import { operatorToChange } from '../permission.ts';
 import { lockOperator } from '../store.ts';
 import { pathOfPicture, pictureInput, pictureUrl, readPicture, type Picture } from './picture.ts';
@@ -21,16 +21,16 @@ const pictureOutput = output('OperatorPicture', { picture_url: pictureUrl });
 const pictureBytes = { content: { 'image/*': { schema: { type: 'string', format: 'binary' } } } };
 const access = { operator: 'super_manager', site: 'resource', rule: 'self or every site' } as const;
 
-/** So many are kept in memory, of at most 256 KiB each: everybody may read them, and must not keep the database busy by it. */
-const mostKept = 100;
-/** A removed picture may be seen for so long by browsers that have it already. */
-const keptSeconds = 3_600;
+/** Of at most 256 KiB each. Pictures are public, so reading them must not load the database. */
+const maxCachedPictures = 100;
+/** A browser may show a removed picture from its cache for this long. */
+const cacheSeconds = 3_600;
 
 export function pictureRoutes(app: App, lookups: Sql, changes: RowChanges): void {
   const pictures = new RowCache<Picture | null>({
     changes,
     tables: ['operator_pictures'],
-    limit: mostKept,
+    limit: maxCachedPictures,
     load: async (id) => findPicture(lookups, id),
   });
 
@@ -40,7 +40,7 @@ export function pictureRoutes(app: App, lookups: Sql, changes: RowChanges): void
       config: { access: { public: true } },
       schema: {
         tags,
-        summary: 'The picture of an operator, under an address that changes with it',
+        summary: 'Get the picture of an operator; a new picture has a new URL',
         params: Type.Object({ picture_id: uuid<'operator_picture'>() }),
         response: { 200: pictureBytes },
       },
@@ -53,7 +53,7 @@ export function pictureRoutes(app: App, lookups: Sql, changes: RowChanges): void
         'content-type': picture.content_type,
         'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
         'cross-origin-resource-policy': 'cross-origin',
-        'cache-control': `public, max-age=${keptSeconds}`,
+        'cache-control': `public, max-age=${cacheSeconds}`,
         etag: `"${id}"`,
       });
       return picture.content;
@@ -66,7 +66,7 @@ export function pictureRoutes(app: App, lookups: Sql, changes: RowChanges): void
       config: { access, audit: { action: 'operator_picture.update', of: pictureOutput } },
       schema: {
         tags,
-        summary: 'Set the picture of an operator, which visitors see; anyone may set their own',
+        summary: 'Set the picture that visitors see; operators may set their own',
         params: operatorParams,
         body: pictureInput,
         response: { 200: pictureOutput },
@@ -81,7 +81,7 @@ export function pictureRoutes(app: App, lookups: Sql, changes: RowChanges): void
       config: { access, audit: { action: 'operator_picture.delete', of: pictureOutput } },
       schema: {
         tags,
-        summary: 'Remove the picture of an operator: visitors see initials',
+        summary: 'Remove the picture of an operator; visitors see initials instead',
         params: operatorParams,
         response: { 200: pictureOutput },
       },
@@ -104,7 +104,12 @@ async function setPicture(
     const after = hasNone
       ? before
       : { picture_url: pathOfPicture(await replacePicture(sql, { accountId, operatorId }, picture)) };
-    recordChange(request, { ...concerning(operator), before, after, target: { id: operator.id, name: operator.name } });
+    recordChange(request, {
+      ...concernsSitesOf(operator),
+      before,
+      after,
+      target: { id: operator.id, name: operator.name },
+    });
     return after;
   });
 }

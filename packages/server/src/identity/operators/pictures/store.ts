@@ -12,7 +12,7 @@ interface Owner {
   readonly operatorId: OperatorId;
 }
 
-/** Makes the picture the operator's only one; `null`: the operator has none any more. Answers its id. */
+/** Replaces the operator's picture, or removes it if `picture` is `null`. Returns the id of the new picture. */
 export async function replacePicture(
   sql: Sql,
   { accountId, operatorId }: Owner,

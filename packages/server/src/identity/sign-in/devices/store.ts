@@ -2,28 +2,28 @@ import type { Sql } from '../../../platform/database.ts';
 import type { AccountId, OperatorId } from '../../../platform/ids.ts';
 import { digestOf, newRandomSecret } from '../../secrets.ts';
 
-/** A browser is known for so long after somebody signed in with it. */
+/** How long a browser stays known after a sign-in. */
 export const deviceDays = 180;
-/** An operator has so many; the one that was not used for longest goes when there would be more. */
-const mostDevices = 50;
+/** Per operator. A new device beyond this replaces the least recently used one. */
+const maxDevices = 50;
 
-interface SignedIn {
+interface DeviceSignIn {
   readonly accountId: AccountId;
   readonly operatorId: OperatorId;
-  /** What the browser presented; `null`: nothing. */
-  readonly presented: string | null;
+  /** The device cookie that the browser sent; `null` if it sent none. */
+  readonly deviceSecret: string | null;
 }
 
 /**
- * The browser has signed in as the operator. The browser gets a new secret each time, and the other operators who have signed in with it
- * are known by the new one: a secret that somebody has planted or copied is worth nothing afterwards. To be called with the
- * operator's row locked, which makes their number exact.
+ * Makes the browser a known device of the operator and returns its new secret. The secret changes at each sign-in, for all
+ * operators who use the browser, so that a planted or copied secret becomes useless. Requires the lock on the operator's row,
+ * which makes the number of devices exact.
  */
-export async function rememberDevice(sql: Sql, { accountId, operatorId, presented }: SignedIn): Promise<string> {
+export async function rememberDevice(sql: Sql, { accountId, operatorId, deviceSecret }: DeviceSignIn): Promise<string> {
   const secret = newRandomSecret();
   const digest = digestOf(secret);
-  if (presented !== null)
-    await sql`UPDATE known_devices SET secret_digest = ${digest} WHERE secret_digest = ${digestOf(presented)}`;
+  if (deviceSecret !== null)
+    await sql`UPDATE known_devices SET secret_digest = ${digest} WHERE secret_digest = ${digestOf(deviceSecret)}`;
   await sql`
     INSERT INTO known_devices (secret_digest, operator_id, account_id, expires_at)
     VALUES (${digest}, ${operatorId}, ${accountId}, now() + make_interval(days => ${deviceDays}))
@@ -34,11 +34,11 @@ export async function rememberDevice(sql: Sql, { accountId, operatorId, presente
        AND secret_digest IN (SELECT secret_digest FROM known_devices
                               WHERE operator_id = ${operatorId}
                               ORDER BY last_used_at DESC, secret_digest
-                             OFFSET ${mostDevices})`;
+                             OFFSET ${maxDevices})`;
   return secret;
 }
 
-/** Whether somebody with that e-mail address has signed in with the browser that presents the secret. */
+/** Whether an operator with this e-mail address has signed in with the browser that sent the secret. */
 export async function isKnownDevice(sql: Sql, secret: string, email: string): Promise<boolean> {
   const [row] = await sql`
     SELECT 1
@@ -49,7 +49,7 @@ export async function isKnownDevice(sql: Sql, secret: string, email: string): Pr
   return row !== undefined;
 }
 
-/** After a new password, or signing out everywhere, none of the operator's browsers is known any more. */
+/** Called when the password changes, when the operator signs out everywhere and when they are disabled. */
 export async function forgetDevices(sql: Sql, operatorId: OperatorId): Promise<void> {
   await sql`DELETE FROM known_devices WHERE operator_id = ${operatorId}`;
 }

@@ -8,61 +8,62 @@ import { addressKey } from '../../../platform/rate-limit.ts';
 import { body, name, output, timestamp, uuid } from '../../../platform/schema.ts';
 import { operatorOf } from '../../access.ts';
 import { recordChange } from '../../audit/audit.ts';
-import { belongings, concerning } from '../../operators/audited.ts';
+import { credentialAudit, concernsSitesOf } from '../../operators/audited.ts';
 import type { OperatorRow } from '../../operators/operator.ts';
 import { operatorToChange } from '../../operators/permission.ts';
 import { digestOf, newSecret } from '../../secrets.ts';
 import { forgetDevices } from '../devices/store.ts';
-import { holdOperator } from '../hold-operator.ts';
+import { lockSignIn } from '../lock-sign-in.ts';
 import { withdrawLinks } from '../links.ts';
-import type { SignInParts } from '../parts.ts';
+import type { SignInContext } from '../sign-in-context.ts';
 import { newPassword, weakness } from '../passwords/password.ts';
 import { setPassword } from '../passwords/store.ts';
-import { answerEntered, refuseCrossOrigin, signedIn } from '../sessions/answer.ts';
+import { answerNewSession, refuseCrossOrigin, signedIn } from '../sessions/answer.ts';
 import { openSession, type OpenedSession } from '../sessions/open-session.ts';
 import { endSessions } from '../sessions/store.ts';
-import { findInvited, listInvitations, putInvitation, spendInvitation, withdrawInvitation } from './store.ts';
+import { findInvitedOperator, listInvitations, putInvitation, redeemInvitation, withdrawInvitation } from './store.ts';
 
 const tags = ['Signing in'];
 const operatorParams = Type.Object({ operator_id: uuid<'operator'>() });
-const listed = { id: uuid<'invitation'>(), created_at: timestamp, expires_at: timestamp };
-const invitation = Type.String({ minLength: 1, maxLength: 128, description: 'The part of the link behind #' });
+const fields = { id: uuid<'invitation'>(), created_at: timestamp, expires_at: timestamp };
+const invitation = Type.String({ minLength: 1, maxLength: 128, description: 'The part of the link after #' });
 
-export function invitationRoutes(app: App, parts: SignInParts): void {
-  invitingRoutes(app, parts.publicUrl);
-  acceptingRoutes(app, parts);
+export function invitationRoutes(app: App, context: SignInContext): void {
+  invitingRoutes(app, context.publicUrl);
+  acceptingRoutes(app, context);
 }
 
-/** Whoever may give an operator keys may invite it: who accepts is the operator. */
+/** The same permission as for API keys, because whoever accepts the invitation can act as the operator. */
 function invitingRoutes(app: App, publicUrl: string): void {
   const access = { operator: 'super_manager', site: 'resource', rule: 'self or every site', wholeToken: true } as const;
   const url = Type.String({
-    description: 'To be given to the operator; shown this once. A path without USHER_PUBLIC_URL',
+    description: 'Give this link to the operator. Shown only once. Without USHER_PUBLIC_URL it is a path',
   });
 
   app.post(
     '/operators/:operator_id/invitations',
     {
-      config: { access, audit: { action: 'invitation.create', ...belongings } },
+      config: { access, audit: { action: 'invitation.create', ...credentialAudit } },
       schema: {
         tags,
-        summary: 'Invite an operator to choose a password; valid for seven days, once, and instead of any before',
+        summary:
+          'Invite an operator to choose a password; works once within seven days and replaces an earlier invitation',
         params: operatorParams,
         body: body({}),
-        response: { 201: output('NewInvitation', { ...listed, url }) },
+        response: { 201: output('NewInvitation', { ...fields, url }) },
       },
     },
     async (request, reply) => {
       const invited = await operatorToChange(request, request.params.operator_id);
       const { id: operatorId, account_id: accountId } = invited;
-      if (!(await holdOperator(request.sql, operatorId)))
-        throw new Refusal('operator_disabled', 'The operator is disabled. Enable it first.');
-      refuseToReplaceOwn(request, invited);
+      if (!(await lockSignIn(request.sql, operatorId)))
+        throw new Refusal('operator_disabled', 'The operator is disabled. Enable the operator first.');
+      refuseOwnPasswordReset(request, invited);
       const token = newSecret('usi');
       const row = await putInvitation(request.sql, { id: newId(), accountId, operatorId, digest: digestOf(token) });
-      recordChange(request, { after: { id: row.id, operator_id: operatorId }, ...concerning(invited) });
+      recordChange(request, { after: { id: row.id, operator_id: operatorId }, ...concernsSitesOf(invited) });
       reply.code(201).header('location', `/operators/${operatorId}/invitations/${row.id}`);
-      // Behind `#`, so that it reaches no server's log.
+      // The token is behind `#`, so that it appears in no server log.
       return { ...row, url: `${publicUrl}/console/invitation#${token}` };
     },
   );
@@ -73,9 +74,9 @@ function invitingRoutes(app: App, publicUrl: string): void {
       config: { access },
       schema: {
         tags,
-        summary: 'The invitation that waits to be accepted, if there is one',
+        summary: 'List the pending invitation of an operator, if there is one',
         params: operatorParams,
-        response: { 200: Type.Object({ invitations: Type.Array(output('Invitation', listed)) }) },
+        response: { 200: Type.Object({ invitations: Type.Array(output('Invitation', fields)) }) },
       },
     },
     async (request) => {
@@ -87,7 +88,7 @@ function invitingRoutes(app: App, publicUrl: string): void {
   app.delete(
     '/operators/:operator_id/invitations/:invitation_id',
     {
-      config: { access, audit: { action: 'invitation.withdraw', ...belongings } },
+      config: { access, audit: { action: 'invitation.withdraw', ...credentialAudit } },
       schema: {
         tags,
         summary: 'Withdraw an invitation',
@@ -99,23 +100,23 @@ function invitingRoutes(app: App, publicUrl: string): void {
       const { operator_id, invitation_id: id } = request.params;
       const invited = await operatorToChange(request, operator_id);
       if (!(await withdrawInvitation(request.sql, invited.id, id))) throw notFound('invitation', id);
-      recordChange(request, { before: { id, operator_id }, ...concerning(invited) });
+      recordChange(request, { before: { id, operator_id }, ...concernsSitesOf(invited) });
       reply.code(204);
     },
   );
 }
 
-/** Whoever got hold of a token must not get a password by it: that takes the present one, or somebody else's invitation. */
-function refuseToReplaceOwn(request: FastifyRequest, { id, sign_in: signIn }: OperatorRow): void {
+/** A stolen token must not be enough to set a new password: that needs the current password or an invitation by somebody else. */
+function refuseOwnPasswordReset(request: FastifyRequest, { id, sign_in: signIn }: OperatorRow): void {
   if (id === operatorOf(request).operatorId && signIn.password)
     throw new Refusal(
       'forbidden',
-      'Your own password is changed by PUT /operator_authentication/password; if it is forgotten, have somebody else invite you.',
+      'Change your own password with PUT /operator_authentication/password. If you forgot it, ask somebody else to invite you.',
     );
 }
 
-/** For those who have an invitation and nothing else yet. */
-function acceptingRoutes(app: App, parts: SignInParts): void {
+/** For people who have only an invitation so far. */
+function acceptingRoutes(app: App, context: SignInContext): void {
   const preview = output('InvitationPreview', { name, email: Type.String(), expires_at: timestamp });
 
   app.post(
@@ -124,14 +125,14 @@ function acceptingRoutes(app: App, parts: SignInParts): void {
       config: { access: { public: true, shows: 'an invitation' }, audit: 'signing in' },
       schema: {
         tags,
-        summary: 'Whom an invitation is for',
+        summary: 'Show whom an invitation is for',
         body: body({ invitation }),
         response: { 200: preview },
       },
     },
     async (request) => {
-      parts.attempts.take(addressKey(request.ip));
-      const found = await findInvited(request.sql, digestOf(request.body.invitation));
+      context.attempts.take(addressKey(request.ip));
+      const found = await findInvitedOperator(request.sql, digestOf(request.body.invitation));
       if (found === null) throw unknownInvitation();
       return { name: found.name, email: found.email, expires_at: found.expires_at };
     },
@@ -150,35 +151,35 @@ function acceptingRoutes(app: App, parts: SignInParts): void {
       },
     },
     async (request, reply) => {
-      refuseCrossOrigin(request, parts.publicUrl);
-      const session = await accept(parts, request, request.body);
+      refuseCrossOrigin(request, context.publicUrl);
+      const session = await accept(context, request, request.body);
       reply.code(201);
-      return answerEntered({ tokens: parts.tokens, request, reply }, session);
+      return answerNewSession({ tokens: context.tokens, request, reply }, session);
     },
   );
 }
 
 async function accept(
-  { attempts, hasher }: SignInParts,
+  { attempts, hasher }: SignInContext,
   request: FastifyRequest,
   given: { readonly invitation: string; readonly password: string },
 ): Promise<OpenedSession> {
   attempts.take(addressKey(request.ip));
   const digest = digestOf(given.invitation);
-  const found = await findInvited(request.sql, digest);
+  const found = await findInvitedOperator(request.sql, digest);
   if (found === null) throw unknownInvitation();
-  const fault = weakness(given.password, found);
-  if (fault !== null) throw invalid([{ attribute: '/password', detail: fault }]);
+  const weak = weakness(given.password, found);
+  if (weak !== null) throw invalid([{ attribute: '/password', detail: weak }]);
   const { accountId, operatorId } = found;
   const hash = await hasher.hash(given.password);
   return inTransaction(request.sql, async (sql) => {
-    await holdOperator(sql, operatorId);
-    if (!(await spendInvitation(sql, digest))) throw unknownInvitation();
+    await lockSignIn(sql, operatorId);
+    if (!(await redeemInvitation(sql, digest))) throw unknownInvitation();
     const userAgent = request.headers['user-agent'];
     await forgetDevices(sql, operatorId);
-    // The cookie of a browser that is known does not go to this address.
-    const entrant = { accountId, operatorId, proof: { by: 'invitation' }, userAgent, presented: null } as const;
-    const session = await openSession(sql, entrant);
+    // Browsers do not send the device cookie to this path.
+    const verified = { accountId, operatorId, proof: { by: 'invitation' }, userAgent, deviceSecret: null } as const;
+    const session = await openSession(sql, verified);
     await setPassword(sql, { accountId, operatorId, hash });
     await endSessions(sql, operatorId, session.id);
     await withdrawLinks(sql, operatorId);
@@ -187,8 +188,5 @@ async function accept(
 }
 
 function unknownInvitation(): Refusal {
-  return new Refusal(
-    'invitation_unknown',
-    'The invitation was accepted, withdrawn or replaced, or is too old. Ask for a new one.',
-  );
+  return new Refusal('invitation_unknown', 'This invitation has expired or is no longer valid. Ask for a new one.');
 }

@@ -18,7 +18,7 @@ interface NewInvitation {
   readonly digest: Buffer;
 }
 
-/** In place of the one the operator had. */
+/** Replaces the operator's earlier invitation. */
 export async function putInvitation(sql: Sql, invitation: NewInvitation): Promise<InvitationRow> {
   const { id, accountId, operatorId, digest } = invitation;
   const [row] = await sql<InvitationRow[]>`
@@ -27,7 +27,7 @@ export async function putInvitation(sql: Sql, invitation: NewInvitation): Promis
     ON CONFLICT (operator_id) DO UPDATE
        SET id = excluded.id, secret_digest = excluded.secret_digest, created_at = now(), expires_at = excluded.expires_at
     RETURNING id, created_at, expires_at`;
-  if (row === undefined) throw new Error('an invitation was not written');
+  if (row === undefined) throw new Error('INSERT returned no invitation');
   return row;
 }
 
@@ -48,7 +48,7 @@ export async function withdrawInvitations(sql: Sql, operatorId: OperatorId): Pro
   await sql`DELETE FROM operator_invitations WHERE operator_id = ${operatorId}`;
 }
 
-interface Invited {
+interface InvitedOperator {
   readonly accountId: AccountId;
   readonly operatorId: OperatorId;
   readonly name: string;
@@ -56,9 +56,9 @@ interface Invited {
   readonly expires_at: Date;
 }
 
-/** Whom an invitation is for; `null`: it is none, or no longer, or the operator is disabled. */
-export async function findInvited(sql: Sql, digest: Buffer): Promise<Invited | null> {
-  const [row] = await sql<Invited[]>`
+/** The operator whom an invitation is for; `null` if it is unknown or expired, or the operator is disabled. */
+export async function findInvitedOperator(sql: Sql, digest: Buffer): Promise<InvitedOperator | null> {
+  const [row] = await sql<InvitedOperator[]>`
     SELECT i.account_id AS "accountId", i.operator_id AS "operatorId", o.name, o.email, i.expires_at
       FROM operator_invitations i
       JOIN operators o ON o.id = i.operator_id
@@ -66,8 +66,8 @@ export async function findInvited(sql: Sql, digest: Buffer): Promise<Invited | n
   return row ?? null;
 }
 
-/** Uses it up: of two who accept it at once, one is told `true`. */
-export async function spendInvitation(sql: Sql, digest: Buffer): Promise<boolean> {
+/** Deletes the invitation. Of two concurrent calls only one returns `true`. */
+export async function redeemInvitation(sql: Sql, digest: Buffer): Promise<boolean> {
   const [row] = await sql`
     DELETE FROM operator_invitations WHERE secret_digest = ${digest} AND expires_at > now() RETURNING id`;
   return row !== undefined;

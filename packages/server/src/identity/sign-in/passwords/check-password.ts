@@ -1,25 +1,25 @@
 import type { Sql } from '../../../platform/database.ts';
 import { invalidCredentials } from '../check-key.ts';
 import type { PasswordHasher } from './hasher.ts';
-import { passwordsOf, type PasswordOwner } from './store.ts';
+import { findPasswords, type PasswordOwner } from './store.ts';
 
-/** An address may be an operator's of several accounts; of so many it is tried. */
-const mostAccounts = 5;
+/** An e-mail address may belong to operators of several accounts. At most this many are tried. */
+const maxAccounts = 5;
 
 /**
- * One answer for an unknown address, a wrong password, no password and a disabled operator, after the same work. Where
- * several accounts have an operator of the address, all of them are tried and the first whose password it is counts.
+ * An unknown address, a wrong password, a missing password and a disabled operator get the same response after the same work.
+ * If several accounts have an operator with the address, all are tried and the first match wins.
  */
 export async function checkPassword(
   sql: Sql,
   hasher: PasswordHasher,
   given: { readonly email: string; readonly password: string },
 ): Promise<PasswordOwner> {
-  const owners = await passwordsOf(sql, given.email, mostAccounts);
+  const owners = await findPasswords(sql, given.email, maxAccounts);
   if (owners.length === 0) await hasher.matches(given.password, null);
   const matching: PasswordOwner[] = [];
   for (const owner of owners) if (await hasher.matches(given.password, owner.hash)) matching.push(owner);
   const [first] = matching;
   if (first !== undefined) return first;
-  throw invalidCredentials('The e-mail address is unknown, the password is wrong, or the operator is disabled.');
+  throw invalidCredentials('Incorrect email or password.');
 }

@@ -1,8 +1,7 @@
 /**
- * Words that passwords are made of most often, of four letters or more, in small letters and without marks. People who guess
- * passwords try these first, alone and in pairs, with digits and signs before and behind, doubled, and with letters replaced
- * by digits that look like them; so what counts is the words, and not every password that is made of them. Written from what
- * the well-known lists of leaked passwords have in common.
+ * The words that occur most often in passwords: at least four letters, lower case, without accents. Attackers try them first:
+ * alone, in pairs, doubled, with digits and signs at the ends, and with digits in place of letters. So the list has words, not
+ * whole passwords. It was compiled from what the well-known lists of leaked passwords have in common.
  */
 const common = `
   password passwort passwd passphrase passcode motdepasse contrasena contrasenya wachtwoord salasana senha parola haslo
@@ -70,7 +69,7 @@ const common = `
   mypass newpassword oldpassword mylogin mypasswort
 `;
 
-/** Words of this product: people who guess its users' passwords try these first. */
+/** Product words, which attackers of Usher's users try first. */
 const product = `
   usher ushers operator operators console engagement engagements engage engaged queue queues visitor visitors webhook
   webhooks widget supervisor manager managers supermanager supermanagers account accounts site sites team teams ticket
@@ -81,7 +80,7 @@ const product = `
   receptionist hotline sales
 `;
 
-/** Ways over the keyboard that are not along a row. */
+/** Keyboard walks that do not follow a row. */
 const walks =
   '1qaz 2wsx 3edc 4rfv 5tgb 6yhn 7ujm 1q2w 2w3e 3e4r 4r5t 5t6y 6y7u 7u8i 8i9o zaq1 xsw2 cde3 vfr4 bgt5 q1w2 e3r4 t5y6';
 

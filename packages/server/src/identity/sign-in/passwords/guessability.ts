@@ -1,12 +1,12 @@
 import { commonWords } from './common-words.ts';
 
 /**
- * In how many pieces a password can be put together by somebody who guesses: a common word is one piece, and so are a row of
- * keys, letters or digits in order (`qwerty`, `4321`, `abcd`), and a few digits (`2026`). Every other character is a piece of
- * its own. What is said twice is counted once. Capital letters, digits that stand for letters (`p4ssw0rd`), and signs between
- * words change nothing, as those who guess try all of them.
+ * Estimates how hard a password is to guess: the smallest number of pieces it consists of. One piece is a common word, a row of
+ * keys, letters or digits in order (`qwerty`, `4321`, `abcd`), or a few digits (`2026`). Every other character is a piece of its
+ * own. Repetitions count once. Capital letters, digits in place of letters (`p4ssw0rd`) and signs between words do not count,
+ * because attackers try them all.
  */
-export function piecesOf(password: string, ownWords: readonly string[] = []): number {
+export function countPieces(password: string, ownWords: readonly string[] = []): number {
   const text = withoutRepeats(password.toLowerCase());
   const words = ownWords.length === 0 ? commonWords : new Set([...commonWords, ...ownWords]);
   const { core, ends } = withoutEnds(text);
@@ -16,21 +16,21 @@ export function piecesOf(password: string, ownWords: readonly string[] = []): nu
   );
 }
 
-/** Words of a name or an e-mail address that its owner would put into a password. */
+/** The words of a name or an e-mail address, which its owner might use in a password. */
 export function wordsOf(...texts: readonly string[]): string[] {
   return texts.flatMap((text) => text.toLowerCase().split(/[^\p{L}]+/u)).filter((word) => word.length >= shortestWord);
 }
 
 const shortestWord = 3;
 const longestWord = 32;
-/** So many digits or signs are one piece: a year, or what stands behind a word. */
+/** Up to this many digits or signs count as one piece: a year, or the end of a word. */
 const digitsInPiece = 4;
 const shortestRow = 3;
 
-/** `abcabcab` is `abc`: the shortest beginning that the whole repeats at least once. */
+/** Returns `abc` for `abcabcab`: the shortest prefix that the text repeats at least once. */
 function withoutRepeats(text: string): string {
   const characters = Array.from(text);
-  // How long a beginning of the text its first `n` characters also end with (Knuth, Morris and Pratt).
+  // border[n]: the longest proper prefix of the first n + 1 characters that is also their suffix (Knuth, Morris and Pratt).
   const border = [0];
   for (let at = 1, length = 0; at < characters.length; at += 1) {
     while (length > 0 && characters[at] !== characters[length]) length = border[length - 1] ?? 0;
@@ -41,7 +41,7 @@ function withoutRepeats(text: string): string {
   return period * 2 <= characters.length ? characters.slice(0, period).join('') : text;
 }
 
-/** Without the digits and signs before and behind, and how many pieces those are. */
+/** Strips digits and signs from both ends, and counts the pieces they make. */
 function withoutEnds(text: string): { readonly core: string; readonly ends: number } {
   const characters = Array.from(text);
   const isLetter = (character: string): boolean => /\p{L}/u.test(character);
@@ -67,14 +67,14 @@ const lookalikes: Readonly<Record<string, string>> = {
   '€': 'e',
 };
 
-/** As it is, and as it reads with letters for what looks like them; `1` may be either of two. */
+/** The text as it is, and with letters in place of lookalikes; `1` may stand for `i` or `l`. */
 function spellings(text: string): readonly string[] {
   const read = (one: string): string =>
     Array.from(text, (character) => (character === '1' ? one : (lookalikes[character] ?? character))).join('');
   return [text, read('i'), read('l')];
 }
 
-/** Over all ways to cut the text: the fewest pieces. */
+/** The fewest pieces over all ways to split the text. */
 function fewestPieces(text: string, words: ReadonlySet<string>): number {
   const characters = Array.from(text);
   const fewest: number[] = [0];
@@ -90,7 +90,7 @@ function fewestPieces(text: string, words: ReadonlySet<string>): number {
   return fewest[characters.length] ?? 0;
 }
 
-/** What stands between words adds nothing. */
+/** Separators between words cost nothing. */
 function costOf(character: string): number {
   return /[\s\-_.,;:/\\]/.test(character) ? 0 : 1;
 }
@@ -110,7 +110,7 @@ const rows = [
   'wxcvbn',
 ];
 
-/** One character again and again, characters that follow each other (`efgh`, `4321`), or neighbours on the keyboard. */
+/** One repeated character, consecutive characters (`efgh`, `4321`), or neighbours on the keyboard. */
 function isRow(part: readonly string[]): boolean {
   if (part.length < shortestRow) return false;
   const text = part.join('');

@@ -1,37 +1,37 @@
 import { Refusal } from '../../../platform/errors.ts';
-import { hashSecret, passwordCost, verifyAgainstNothing, verifySecret } from '../../secrets.ts';
-import { normalized } from './password.ts';
+import { hashSecret, passwordCost, verifyAgainstRandomHash, verifySecret } from '../../secrets.ts';
+import { normalizePassword } from './password.ts';
 
-/** Node has four threads for this and for files; two are left to the others, and no more memory than twice a check's is used. */
-const mostAtOnce = 2;
-/** About three seconds of work. Whoever comes after them would have given up waiting. */
-const mostWaiting = 20;
+/** Node has four threads for hashing and files: two remain for other work. This also limits memory to that of two checks. */
+const maxConcurrent = 2;
+/** About three seconds of work. Further requests are refused, because people would not wait longer. */
+const maxWaiting = 20;
 const retrySeconds = '5';
 
-/** Hashes passwords, which is slow on purpose, a few at a time: people who sign in must not stop those who work. */
+/** Hashes a few passwords at a time. Hashing is slow on purpose, and sign-ins must not block other requests. */
 export class PasswordHasher {
   #running = 0;
   readonly #waiting: (() => void)[] = [];
 
   async hash(password: string): Promise<string> {
-    return this.#inTurn(async () => hashSecret(normalized(password), passwordCost));
+    return this.#throttled(async () => hashSecret(normalizePassword(password), passwordCost));
   }
 
-  /** `null`: there is no hash, and finding that out takes as long. */
+  /** With `hash: null` the answer is `false` after the same time. */
   async matches(password: string, hash: string | null): Promise<boolean> {
-    const text = normalized(password);
-    return this.#inTurn(async () =>
-      hash === null ? verifyAgainstNothing(text, passwordCost) : verifySecret(text, hash),
+    const text = normalizePassword(password);
+    return this.#throttled(async () =>
+      hash === null ? verifyAgainstRandomHash(text, passwordCost) : verifySecret(text, hash),
     );
   }
 
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#running >= mostAtOnce) {
-      if (this.#waiting.length >= mostWaiting)
-        throw new Refusal('too_busy', 'Too many people are signing in at this moment. Try again in a few seconds.', {
+  async #throttled<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#running >= maxConcurrent) {
+      if (this.#waiting.length >= maxWaiting)
+        throw new Refusal('too_busy', 'Too many people are signing in right now. Try again in a few seconds.', {
           headers: { 'retry-after': retrySeconds },
         });
-      // Whoever ends hands its place on.
+      // The finishing task passes its slot to this one.
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     } else this.#running += 1;
     try {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { normalized, weakness } from './password.ts';
+import { normalizePassword, weakness } from './password.ts';
 
 const ann = { name: 'Annabel Archer-Stone', email: 'annabel@example.com' };
 
-test('length is what counts', () => {
+test('a long password of unrelated words is accepted, a short one is refused', () => {
   for (const good of [
     'a lamp by the river',
     'Tr0ub4dor&3-x',
@@ -16,12 +16,12 @@ test('length is what counts', () => {
     'blå himmel over fjorden',
   ])
     assert.equal(weakness(good, ann), null, good);
-  // One pictograph is one character, and what is put together of two counts as the one it is.
+  // An emoji counts as one character, and so does a letter with a combining mark.
   assert.match(weakness('🐢🐇🦊🐻🐼🐨🐯🦁🐮🐷🐸', ann) ?? '', /at least 12/);
   assert.match(weakness('é'.normalize('NFD').repeat(6), ann) ?? '', /at least 12/);
 });
 
-test('what is too uniform, or the own name, is refused', () => {
+test('a password with few different characters, or that is the name or e-mail address, is refused', () => {
   for (const [bad, why] of [
     ['aaaaaaaaaaaaaaaa', /different/],
     ['121212121212', /different/],
@@ -31,7 +31,7 @@ test('what is too uniform, or the own name, is refused', () => {
     assert.match(weakness(bad, ann) ?? '', why, bad);
 });
 
-test('what is put together of common words and rows of keys is refused, however it is spelled', () => {
+test('a password made of common words and keyboard rows is refused in any spelling', () => {
   for (const bad of [
     'Password1234',
     ' qwertyuiop123 ',
@@ -60,7 +60,7 @@ test('what is put together of common words and rows of keys is refused, however 
     assert.match(weakness(bad, ann) ?? '', /too easy to guess.*Choose/, bad);
 });
 
-test('so is what is put together of words about this product, or of the own name', () => {
+test('a password made of product words or of the own name is refused', () => {
   for (const bad of [
     'usher-operator',
     'UsherConsole2026',
@@ -76,7 +76,7 @@ test('so is what is put together of words about this product, or of the own name
     assert.match(weakness(bad, ann) ?? '', /too easy to guess/, bad);
 });
 
-test('one common word among others is no harm', () => {
+test('a password may contain one common word among others', () => {
   for (const good of [
     'my usher wore velvet gloves',
     'seven monkeys in a tram',
@@ -86,15 +86,15 @@ test('one common word among others is no harm', () => {
     assert.equal(weakness(good, ann), null, good);
 });
 
-test('the longest password is looked at in no time', () => {
-  // Nothing in it repeats, and nothing is a word.
+test('checking the longest password is fast', () => {
+  // Contains no repetition and no word.
   const mixed = Array.from({ length: 256 }, (_, at) => 'xjqvzkwbpg07'[(at * at * 7 + at) % 12]).join('');
   const began = performance.now();
   for (const long of [mixed, 'usher'.repeat(51), `${'a'.repeat(255)}b`, 'ab1!'.repeat(64)]) weakness(long, ann);
   assert.ok(performance.now() - began < 500, String(performance.now() - began));
 });
 
-test('the same characters are the same password, whichever way they were typed', () => {
-  assert.equal(normalized('caf\u00e9 au lait'), normalized('cafe\u0301 au lait'));
-  assert.notEqual(normalized('a lamp'), normalized('A lamp'));
+test('composed and decomposed characters give the same password', () => {
+  assert.equal(normalizePassword('caf\u00e9 au lait'), normalizePassword('cafe\u0301 au lait'));
+  assert.notEqual(normalizePassword('a lamp'), normalizePassword('A lamp'));
 });

@@ -1,44 +1,44 @@
 import { maxPasswordLength } from '@usher/contract/limits';
 import Type from 'typebox';
-import { piecesOf, wordsOf } from './guessability.ts';
+import { countPieces, wordsOf } from './guessability.ts';
 
-/** NIST's limits, a little longer at the short end: length is what counts, and there are no rules of which characters. */
-const fewest = 12;
-/** `aaaaaaaaaaaa` and `121212121212` are long too. */
-const fewestDifferent = 5;
-/** Four common words, or three with a year, can be guessed with a list of words and some patience. */
-const fewestPieces = 5;
+/** Longer than NIST requires. As NIST advises, length counts and there are no rules about kinds of characters. */
+const minLength = 12;
+/** Refuses `aaaaaaaaaaaa` and `121212121212`. */
+const minDifferent = 5;
+/** Four common words, or three and a year, can be guessed with a word list. */
+const minPieces = 5;
 
 export const newPassword = Type.String({
-  minLength: fewest,
+  minLength,
   maxLength: maxPasswordLength,
-  description: `${fewest} to ${maxPasswordLength} characters; not made of common words, of words about this product, of the own name, or of rows of keys`,
+  description: `${minLength} to ${maxPasswordLength} characters; not made of common words, product words, the own name or keyboard rows`,
 });
-/** One that is only compared: which may be chosen is said where it is. */
+/** A password that is only compared, so the rules for new passwords do not apply. */
 export const givenPassword = Type.String({ minLength: 1, maxLength: maxPasswordLength });
 
-interface Whose {
+interface OperatorNames {
   readonly name: string;
   readonly email: string;
 }
 
-/** The same characters however a keyboard has put them together: what is hashed and compared. */
-export function normalized(password: string): string {
+/** Unicode-normalizes a password before it is hashed or compared, because keyboards compose characters differently. */
+export function normalizePassword(password: string): string {
   return password.normalize('NFKC');
 }
 
-const easy =
-  'is too easy to guess: it is made of common words, words about this product, the own name, or rows of keys, whatever digits ' +
-  'are added or put for letters. Choose several words that have nothing to do with each other, or have a password manager make one';
+const tooEasy =
+  'is too easy to guess: it is made of common words, product words, your name or keyboard rows. Adding digits or replacing ' +
+  'letters does not help. Choose several unrelated words, or use a password manager';
 
-/** What speaks against choosing this one; `null`: nothing does. */
-export function weakness(password: string, { name, email }: Whose): string | null {
-  const text = normalized(password);
+/** Why the password is too weak; `null` if it is acceptable. */
+export function weakness(password: string, { name, email }: OperatorNames): string | null {
+  const text = normalizePassword(password);
   const plain = text.toLowerCase().trim();
-  if (Array.from(text).length < fewest) return `must have at least ${fewest} characters`;
-  if (new Set(text).size < fewestDifferent) return `must have at least ${fewestDifferent} different characters`;
-  if ([name, email].some((known) => normalized(known).toLowerCase().trim() === plain))
+  if (Array.from(text).length < minLength) return `must have at least ${minLength} characters`;
+  if (new Set(text).size < minDifferent) return `must have at least ${minDifferent} different characters`;
+  if ([name, email].some((own) => normalizePassword(own).toLowerCase().trim() === plain))
     return 'must not be the name or the e-mail address of the operator';
-  if (piecesOf(plain, wordsOf(name, email)) < fewestPieces) return easy;
+  if (countPieces(plain, wordsOf(name, email)) < minPieces) return tooEasy;
   return null;
 }

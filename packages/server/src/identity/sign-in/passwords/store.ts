@@ -8,28 +8,28 @@ export interface PasswordOwner {
 }
 
 /**
- * Enabled operators of that address who have a password: one in each account at most, and of `most` accounts.
+ * Passwords of enabled operators with this e-mail address: at most one per account, of at most `maxAccounts` accounts.
  * Served by operators_by_email.
  */
-export async function passwordsOf(sql: Sql, email: string, most: number): Promise<PasswordOwner[]> {
+export async function findPasswords(sql: Sql, email: string, maxAccounts: number): Promise<PasswordOwner[]> {
   return sql<PasswordOwner[]>`
     SELECT o.account_id AS "accountId", o.id AS "operatorId", p.hash
       FROM operators o
       JOIN operator_passwords p ON p.operator_id = o.id
      WHERE lower(o.email) = lower(${email}) AND o.enabled
      ORDER BY o.created_at, o.id
-     LIMIT ${most}`;
+     LIMIT ${maxAccounts}`;
 }
 
-interface SecuredOperator {
+interface OperatorPassword {
   readonly name: string;
   readonly email: string;
   /** `null`: the operator has no password. */
   readonly hash: string | null;
 }
 
-export async function findSecured(sql: Sql, id: OperatorId): Promise<SecuredOperator | null> {
-  const [row] = await sql<SecuredOperator[]>`
+export async function findOperatorPassword(sql: Sql, id: OperatorId): Promise<OperatorPassword | null> {
+  const [row] = await sql<OperatorPassword[]>`
     SELECT o.name, o.email, p.hash
       FROM operators o
       LEFT JOIN operator_passwords p ON p.operator_id = o.id
@@ -37,7 +37,7 @@ export async function findSecured(sql: Sql, id: OperatorId): Promise<SecuredOper
   return row ?? null;
 }
 
-/** To be called with the operator's row locked, as whoever opens a session holds it: a session is of the password that is. */
+/** Requires the lock on the operator's row, which opening a session takes too: no session can be opened with the old password. */
 export async function setPassword(sql: Sql, { accountId, operatorId, hash }: PasswordOwner): Promise<void> {
   await sql`
     INSERT INTO operator_passwords (operator_id, account_id, hash)
@@ -45,8 +45,8 @@ export async function setPassword(sql: Sql, { accountId, operatorId, hash }: Pas
     ON CONFLICT (operator_id) DO UPDATE SET hash = excluded.hash, set_at = now()`;
 }
 
-/** Whether this is still the operator's password; `null`: whether it still has none. */
-export async function isPassword(sql: Sql, operatorId: OperatorId, hash: string | null): Promise<boolean> {
+/** Whether the operator's password hash is still `hash`; `null` stands for no password. */
+export async function isCurrentPassword(sql: Sql, operatorId: OperatorId, hash: string | null): Promise<boolean> {
   const [row] = await sql<{ hash: string }[]>`SELECT hash FROM operator_passwords WHERE operator_id = ${operatorId}`;
   return (row?.hash ?? null) === hash;
 }

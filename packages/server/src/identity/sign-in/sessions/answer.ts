@@ -11,65 +11,67 @@ import { isSameOrigin } from './same-origin.ts';
 import type { SessionId, UsedSession } from './store.ts';
 
 export const signedIn = output('SignedIn', {
-  token: Type.String({ description: 'To be sent as "Authorization: Bearer <token>", and kept in memory only' }),
-  expires_in: Type.Integer({ description: 'Seconds the token is valid for; the session is exchanged for another' }),
+  token: Type.String({ description: 'Send it as "Authorization: Bearer <token>", and keep it in memory only' }),
+  expires_in: Type.Integer({
+    description: 'Lifetime of the token in seconds. Exchange the session for the next token',
+  }),
   operator_id: uuid<'operator'>(),
   session_id: uuid<'session'>(),
 });
 
-/** For whatever reads or sets the cookie: other people's pages may not. */
+/** Pages of other origins must not use routes that read or set the session cookie. */
 export function refuseCrossOrigin({ headers, host }: FastifyRequest, publicUrl: string): void {
   const site = headers['sec-fetch-site'];
   const fetchSite = Array.isArray(site) ? site.join() : site;
   if (isSameOrigin({ fetchSite, origin: headers.origin, host, publicUrl })) return;
-  throw new Refusal('cross_origin', 'Only pages that Usher itself serves may do this.');
+  throw new Refusal('cross_origin', 'Only pages that Usher serves may send this request.');
 }
 
-/** Browsers say by what scheme a page was loaded even where a proxy does not. */
+/** The scheme of `Origin` is right even behind a proxy that does not forward the scheme. */
 export function isSecure({ protocol, headers }: FastifyRequest): boolean {
   return protocol === 'https' || headers.origin?.startsWith('https://') === true;
 }
 
-interface Answering {
+interface ReplyContext {
   readonly tokens: Tokens;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
 
-/** A token of the session, and the cookie that it is exchanged for the next one with. */
+/** Answers with a token of the session and sets the session cookie. */
 export async function answerSignedIn(
-  { tokens, request, reply }: Answering,
+  { tokens, request, reply }: ReplyContext,
   session: UsedSession,
   cookie: SessionCookie,
 ): Promise<Type.Static<typeof signedIn>> {
   const { id, accountId, operatorId, expiresAt } = session;
-  const left = Math.max(Math.floor((expiresAt.getTime() - Date.now()) / 1000), 1);
-  reply.header('set-cookie', writeCookie(cookie, { seconds: left, secure: isSecure(request) }));
+  const secondsLeft = Math.max(Math.floor((expiresAt.getTime() - Date.now()) / 1000), 1);
+  reply.header('set-cookie', writeCookie(cookie, { seconds: secondsLeft, secure: isSecure(request) }));
   reply.header('cache-control', 'no-store');
-  const seconds = Math.min(left, operatorTokenSeconds);
+  const seconds = Math.min(secondsLeft, operatorTokenSeconds);
   const token = await tokens.signOperator({ accountId, operatorId, by: { session: id }, sites: null, seconds });
   return { token, expires_in: seconds, operator_id: operatorId, session_id: id };
 }
 
-/** The same for one who has just signed in: from now on the browser is known. */
-export async function answerEntered(
-  answering: Answering,
+/** Like `answerSignedIn`, after a sign-in: also sets the device cookie, which makes the browser a known device. */
+export async function answerNewSession(
+  context: ReplyContext,
   session: OpenedSession,
 ): Promise<Type.Static<typeof signedIn>> {
-  const answer = await answerSignedIn(answering, session, session.cookie);
-  const { request, reply } = answering;
-  const lasting = { seconds: deviceDays * 86_400, secure: isSecure(request) };
-  // Fastify sends both cookies: one more `set-cookie` does not replace the first.
-  reply.header('set-cookie', writeDevice(session.device, lasting));
+  const answer = await answerSignedIn(context, session, session.cookie);
+  const { request, reply } = context;
+  const options = { seconds: deviceDays * 86_400, secure: isSecure(request) };
+  // Fastify sends both cookies: a second `set-cookie` does not replace the first.
+  reply.header('set-cookie', writeDevice(session.newDeviceSecret, options));
   return answer;
 }
 
-/** Takes the cookie from the browser if it is of a session that has ended. */
-export function forgetEnded(
+/** Clears the browser's session cookie if its session has ended. */
+export function clearEndedCookie(
   request: FastifyRequest,
   reply: FastifyReply,
   ended: readonly (SessionId | string)[],
 ): void {
-  const held = readCookie(request.headers.cookie);
-  if (held !== null && ended.includes(held.id)) reply.header('set-cookie', clearCookie(isSecure(request)));
+  const cookie = readCookie(request.headers.cookie);
+  if (cookie !== null && ended.includes(cookie.id)) reply.header('set-cookie', clearCookie(isSecure(request)));
 }

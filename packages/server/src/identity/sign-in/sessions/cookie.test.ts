@@ -6,14 +6,14 @@ const id = '0b5c7c4e-5d0c-4f37-9c6a-2f1f9d1f6a11';
 const secret = 'x'.repeat(43);
 const cookie = `usher_session=${id}.${secret}`;
 
-test('a cookie is read as it was written, alone or among others', () => {
+test('a session cookie is read as it was written, alone or among other cookies', () => {
   const written = writeCookie({ id, secret }, { seconds: 60, secure: false }).split(';', 1)[0];
   assert.equal(written, cookie);
   for (const header of [cookie, `a=b; ${cookie}`, `${cookie};c=d`, `a="x"; ;${cookie}; ${cookie.replace('x', 'y')}`])
     assert.deepEqual(readCookie(header), { id, secret }, header);
 });
 
-test('what cannot be one is none', () => {
+test('a missing or malformed session cookie is ignored', () => {
   for (const header of [
     undefined,
     '',
@@ -33,7 +33,7 @@ test('what cannot be one is none', () => {
     assert.equal(readCookie(header), null, String(header));
 });
 
-test('the attributes keep it from scripts, from other sites, and from plain http where there is https', () => {
+test('the session cookie is hidden from scripts and other sites, and with https it is Secure', () => {
   const rest = 'Path=/operator_authentication/sessions; HttpOnly; SameSite=Strict';
   assert.equal(writeCookie({ id, secret }, { seconds: 60, secure: true }), `${cookie}; Max-Age=60; ${rest}; Secure`);
   assert.equal(writeCookie({ id, secret }, { seconds: 60, secure: false }), `${cookie}; Max-Age=60; ${rest}`);

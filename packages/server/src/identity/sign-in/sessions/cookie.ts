@@ -1,8 +1,8 @@
 import { isUuid } from '../../../platform/ids.ts';
 
 /**
- * A session as the browser holds it: `usher_session=<id>.<secret>`. It goes to the addresses below `path` alone, is out of
- * reach of scripts, and is sent by no other site's page; and it authenticates nothing but the exchange for a token.
+ * The session cookie: `usher_session=<id>.<secret>`. Browsers send it only to paths below `pathOfCookies`, hide it from scripts,
+ * and do not send it with requests from other sites. It authenticates only the exchange for a token.
  */
 export interface SessionCookie {
   readonly id: string;
@@ -11,12 +11,12 @@ export interface SessionCookie {
 
 const cookieName = 'usher_session';
 export const pathOfCookies = '/operator_authentication/sessions';
-/** Longer `Cookie` headers are other people's: nothing of them is read. */
-const longestHeader = 8_192;
+/** Longer `Cookie` headers are ignored. */
+const maxHeaderLength = 8_192;
 
-/** The value of that cookie in a `Cookie` header; `null`: it has none. Where there are several, the first counts. */
+/** The value of the first cookie of that name in a `Cookie` header; `null` if there is none. */
 export function cookieNamed(header: string | undefined, name: string): string | null {
-  if (header === undefined || header.length > longestHeader) return null;
+  if (header === undefined || header.length > maxHeaderLength) return null;
   const pair = header
     .split(';')
     .map((each) => each.trim())
@@ -24,21 +24,21 @@ export function cookieNamed(header: string | undefined, name: string): string | 
   return pair?.slice(name.length + 1) ?? null;
 }
 
-/** What a `Cookie` header says of our session; `null`: nothing that could be one. */
+/** Reads the session from a `Cookie` header; `null` if the cookie is missing or malformed. */
 export function readCookie(header: string | undefined): SessionCookie | null {
   const value = cookieNamed(header, cookieName) ?? '';
   const [, id, secret] = /^([\da-f-]{36})\.([\w-]{43})$/.exec(value) ?? [];
   return id === undefined || secret === undefined || !isUuid(id) ? null : { id, secret };
 }
 
-interface Lasting {
+interface CookieOptions {
   readonly seconds: number;
-  /** Whether it may travel by https alone. */
+  /** Whether browsers send the cookie over https only. */
   readonly secure: boolean;
 }
 
-/** A `Set-Cookie` header. */
-export function writeCookie({ id, secret }: SessionCookie, { seconds, secure }: Lasting): string {
+/** The value of a `Set-Cookie` header. */
+export function writeCookie({ id, secret }: SessionCookie, { seconds, secure }: CookieOptions): string {
   return [`${cookieName}=${id}.${secret}`, `Max-Age=${seconds}`, ...attributes(secure)].join('; ');
 }
 

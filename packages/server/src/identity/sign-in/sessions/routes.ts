@@ -11,27 +11,27 @@ import { operatorOf } from '../../access.ts';
 import { recordChange } from '../../audit/audit.ts';
 import { digestOf } from '../../secrets.ts';
 import { forgetDevices } from '../devices/store.ts';
-import type { SignInParts } from '../parts.ts';
+import type { SignInContext } from '../sign-in-context.ts';
 import { revokeToken } from '../store.ts';
-import { answerEntered, answerSignedIn, forgetEnded, isSecure, refuseCrossOrigin, signedIn } from './answer.ts';
+import { answerNewSession, answerSignedIn, clearEndedCookie, isSecure, refuseCrossOrigin, signedIn } from './answer.ts';
 import { clearCookie, readCookie } from './cookie.ts';
 import { credentials, signIn } from './sign-in.ts';
-import { endSession, endSessions, listSessions, useSession, waysIn } from './store.ts';
+import { endSession, endSessions, listSessions, useSession, signInMethods } from './store.ts';
 
 const tags = ['Signing in'];
 const selfOnly = { operator: 'operator', site: 'none' } as const;
 
 const sessionOutput = output('Session', {
   id: uuid<'session'>(),
-  current: Type.Boolean({ description: 'Whether this token was obtained through it' }),
-  signed_in_with: oneOf(waysIn),
+  current: Type.Boolean({ description: 'Whether the token of this request was obtained with the session' }),
+  signed_in_with: oneOf(signInMethods),
   user_agent: Type.String(),
   created_at: timestamp,
   last_used_at: timestamp,
   expires_at: timestamp,
 });
 
-export function sessionRoutes(app: App, parts: SignInParts): void {
+export function sessionRoutes(app: App, context: SignInContext): void {
   app.post(
     '/operator_authentication/sessions',
     {
@@ -42,21 +42,21 @@ export function sessionRoutes(app: App, parts: SignInParts): void {
       },
       schema: {
         tags,
-        summary: 'Sign in: with e-mail and password, with an API key, or with a one-time link',
+        summary: 'Sign in with e-mail and password, an API key or a one-time link',
         description:
-          'Give email and password, or api_key_id and api_key_secret, or link. The session comes as an httpOnly cookie, ' +
-          'which does nothing but obtain the next token.',
+          'Send email and password, or api_key_id and api_key_secret, or link. The session is set as an HttpOnly cookie, ' +
+          'which can only be exchanged for further tokens.',
         body: credentials,
         response: { 201: signedIn },
       },
     },
     async (request, reply) => {
-      refuseCrossOrigin(request, parts.publicUrl);
+      refuseCrossOrigin(request, context.publicUrl);
       const { sql, ip: address, headers } = request;
-      const visit = { sql, address, userAgent: headers['user-agent'], cookies: headers.cookie };
-      const session = await signIn(parts, visit, request.body);
+      const attempt = { sql, address, userAgent: headers['user-agent'], cookies: headers.cookie };
+      const session = await signIn(context, attempt, request.body);
       reply.code(201);
-      return answerEntered({ tokens: parts.tokens, request, reply }, session);
+      return answerNewSession({ tokens: context.tokens, request, reply }, session);
     },
   );
 
@@ -66,38 +66,38 @@ export function sessionRoutes(app: App, parts: SignInParts): void {
       config: { access: { public: true, shows: 'the cookie of a session' }, audit: 'signing in' },
       schema: {
         tags,
-        summary: 'Exchange the session in the cookie for a token',
-        description: 'Only for pages of this very origin. The session lasts longer for being used.',
+        summary: 'Exchange the session cookie for a token',
+        description: 'Only for pages of the same origin. Each use extends the session.',
         body: body({}),
         response: { 200: signedIn },
       },
     },
-    async (request, reply) => exchange(parts, request, reply),
+    async (request, reply) => exchange(context, request, reply),
   );
 
   currentRoutes(app);
   ownSessionRoutes(app);
 }
 
-async function exchange(parts: SignInParts, request: FastifyRequest, reply: FastifyReply) {
-  refuseCrossOrigin(request, parts.publicUrl);
+async function exchange(context: SignInContext, request: FastifyRequest, reply: FastifyReply) {
+  refuseCrossOrigin(request, context.publicUrl);
   const cookie = readCookie(request.headers.cookie);
   if (cookie === null) throw noSession(request);
   const session = await useSession(request.sql, cookie.id, digestOf(cookie.secret));
   if (session === null) {
-    parts.attempts.take(addressKey(request.ip));
+    context.attempts.take(addressKey(request.ip));
     throw noSession(request);
   }
-  return answerSignedIn({ tokens: parts.tokens, request, reply }, session, cookie);
+  return answerSignedIn({ tokens: context.tokens, request, reply }, session, cookie);
 }
 
 function noSession(request: FastifyRequest): Refusal {
-  return new Refusal('no_session', 'There is no session, or it has ended. Sign in.', {
+  return new Refusal('no_session', 'You are signed out. Sign in again.', {
     headers: { 'www-authenticate': 'Bearer', 'set-cookie': clearCookie(isSecure(request)) },
   });
 }
 
-/** About the token that is presented, and the session it was obtained through if it was. */
+/** Routes about the token of the request and the session it was obtained with, if any. */
 function currentRoutes(app: App): void {
   app.get(
     '/operator_authentication/sessions/current',
@@ -105,16 +105,19 @@ function currentRoutes(app: App): void {
       config: { access: selfOnly },
       schema: {
         tags,
-        summary: 'Whose token this is and what it reaches',
+        summary: 'Show whose token this is and which sites it reaches',
         response: {
           200: Type.Object({
             operator_id: uuid<'operator'>(),
             site_roles: Type.Record(Type.String(), oneOf(roles)),
-            expires_at: Type.Unsafe<Date | null>({ ...nullable(timestamp), description: 'null: it does not expire' }),
+            expires_at: Type.Unsafe<Date | null>({
+              ...nullable(timestamp),
+              description: 'null: the token does not expire',
+            }),
             session_id: Type.Unsafe<string | null>({
               ...nullable(uuid<'session'>()),
               description:
-                'The session it was obtained through; null: it was obtained with an API key, or is a long-lived token',
+                'The session that the token was obtained with; null: it was obtained with an API key or is a long-lived access token',
             }),
           }),
         },
@@ -137,7 +140,7 @@ function currentRoutes(app: App): void {
       config: {
         access: selfOnly,
         settles: true,
-        // A token that was obtained by signing in is not worth an entry.
+        // Only deleting an access token is audited; signing out is not.
         audit: {
           action: 'access_token.delete',
           ...accessTokenAudit,
@@ -146,8 +149,8 @@ function currentRoutes(app: App): void {
       },
       schema: {
         tags,
-        summary: 'Sign out: revoke this token, and end the session it was obtained through',
-        description: 'A long-lived token is deleted.',
+        summary: 'Sign out: revoke this token and end its session',
+        description: 'A long-lived access token is deleted.',
         response: { 204: Type.Null() },
       },
     },
@@ -156,13 +159,13 @@ function currentRoutes(app: App): void {
       const { operatorId, sessionId, roles: siteRoles } = caller;
       await inTransaction(request.sql, async (sql) => {
         const deleted = await revokeToken(sql, caller);
-        // A token that somebody else has just deleted is in the log by now: nothing has changed here.
+        // If somebody else has just deleted the token, their request wrote the entry and this one changes nothing.
         const change =
           deleted === null ? { before: {}, after: {} } : { before: { ...deleted, operator_id: operatorId } };
         recordChange(request, { ...change, concerns: { any: [...siteRoles.keys()] } });
         if (sessionId !== null) await endSession(sql, operatorId, sessionId);
       });
-      forgetEnded(request, reply, sessionId === null ? [] : [sessionId]);
+      clearEndedCookie(request, reply, sessionId === null ? [] : [sessionId]);
       reply.code(204);
     },
   );
@@ -175,7 +178,7 @@ function ownSessionRoutes(app: App): void {
       config: { access: selfOnly },
       schema: {
         tags,
-        summary: "The caller's own sessions, the one used last first",
+        summary: "List the caller's sessions, the most recently used first",
         response: { 200: Type.Object({ sessions: Type.Array(sessionOutput) }) },
       },
     },
@@ -192,9 +195,9 @@ function ownSessionRoutes(app: App): void {
       config: { access: selfOnly, settles: true, audit: 'signing in' },
       schema: {
         tags,
-        summary: 'Sign out everywhere: end all of one’s sessions',
+        summary: 'Sign out everywhere: end all sessions of the caller',
         description:
-          'Tokens obtained through them end at once, and no browser is known any more. API keys, and tokens obtained with one directly, go on.',
+          'Their tokens stop working at once, and all known browsers are forgotten. API keys and tokens obtained with API keys keep working.',
         response: { 204: Type.Null() },
       },
     },
@@ -204,7 +207,7 @@ function ownSessionRoutes(app: App): void {
         await forgetDevices(sql, operatorId);
         return endSessions(sql, operatorId);
       });
-      forgetEnded(request, reply, ended);
+      clearEndedCookie(request, reply, ended);
       reply.code(204);
     },
   );
@@ -215,7 +218,7 @@ function ownSessionRoutes(app: App): void {
       config: { access: selfOnly, settles: true, audit: 'signing in' },
       schema: {
         tags,
-        summary: "End one of the caller's own sessions; tokens obtained through it end at once",
+        summary: "End one of the caller's sessions; its tokens stop working at once",
         params: Type.Object({ session_id: uuid<'session'>() }),
         response: { 204: Type.Null() },
       },
@@ -223,7 +226,7 @@ function ownSessionRoutes(app: App): void {
     async (request, reply) => {
       const { session_id: id } = request.params;
       if (!(await endSession(request.sql, operatorOf(request).operatorId, id))) throw notFound('session', id);
-      forgetEnded(request, reply, [id]);
+      clearEndedCookie(request, reply, [id]);
       reply.code(204);
     },
   );

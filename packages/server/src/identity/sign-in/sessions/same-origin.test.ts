@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isSameOrigin, type Provenance } from './same-origin.ts';
+import { isSameOrigin, type RequestOrigin } from './same-origin.ts';
 
-function verdict(given: Partial<Provenance>): boolean {
+function isAccepted(given: Partial<RequestOrigin>): boolean {
   return isSameOrigin({
     fetchSite: undefined,
     origin: undefined,
@@ -12,19 +12,19 @@ function verdict(given: Partial<Provenance>): boolean {
   });
 }
 
-test('what the browser says settles it', () => {
-  assert.equal(verdict({ fetchSite: 'same-origin' }), true);
-  // A proxy may have changed the host: the browser knows better.
-  assert.equal(verdict({ fetchSite: 'same-origin', origin: 'https://elsewhere.example' }), true);
+test('Sec-Fetch-Site decides if the browser sends it', () => {
+  assert.equal(isAccepted({ fetchSite: 'same-origin' }), true);
+  // A proxy may have changed `Host`.
+  assert.equal(isAccepted({ fetchSite: 'same-origin', origin: 'https://elsewhere.example' }), true);
   for (const fetchSite of ['same-site', 'cross-site', 'none', '', 'nonsense'])
-    assert.equal(verdict({ fetchSite, origin: 'http://usher.example:8080' }), false, fetchSite);
+    assert.equal(isAccepted({ fetchSite, origin: 'http://usher.example:8080' }), false, fetchSite);
 });
 
-test('else the origin must be the host that was asked, or where others reach us', () => {
-  assert.equal(verdict({}), true);
-  assert.equal(verdict({ origin: 'http://usher.example:8080' }), true);
-  assert.equal(verdict({ origin: 'https://usher.example', host: 'USHER.example:443' }), true);
-  assert.equal(verdict({ origin: 'https://public.example', publicUrl: 'https://public.example/usher' }), true);
+test('without Sec-Fetch-Site, Origin must match Host or the public URL', () => {
+  assert.equal(isAccepted({}), true);
+  assert.equal(isAccepted({ origin: 'http://usher.example:8080' }), true);
+  assert.equal(isAccepted({ origin: 'https://usher.example', host: 'USHER.example:443' }), true);
+  assert.equal(isAccepted({ origin: 'https://public.example', publicUrl: 'https://public.example/usher' }), true);
   for (const origin of [
     'http://usher.example',
     'http://usher.example:8081',
@@ -33,8 +33,8 @@ test('else the origin must be the host that was asked, or where others reach us'
     '',
     '*',
   ])
-    assert.equal(verdict({ origin, publicUrl: 'https://public.example' }), false, origin);
-  assert.equal(verdict({ origin: 'http://public.example', publicUrl: 'https://public.example' }), false);
-  assert.equal(verdict({ origin: 'null', host: '' }), false);
-  assert.equal(verdict({ origin: 'http://a', host: 'not a host' }), false);
+    assert.equal(isAccepted({ origin, publicUrl: 'https://public.example' }), false, origin);
+  assert.equal(isAccepted({ origin: 'http://public.example', publicUrl: 'https://public.example' }), false);
+  assert.equal(isAccepted({ origin: 'null', host: '' }), false);
+  assert.equal(isAccepted({ origin: 'http://a', host: 'not a host' }), false);
 });

@@ -1,30 +1,32 @@
-/** What a request says of where it comes from. */
-export interface Provenance {
+/** The headers that say where a request comes from. */
+export interface RequestOrigin {
   readonly fetchSite: string | undefined;
   readonly origin: string | undefined;
-  /** As the client wrote it, with the port. */
+  /** The `Host` header, with the port. */
   readonly host: string;
-  /** Goes before paths in links; empty: unknown. */
+  /** USHER_PUBLIC_URL; empty if not set. */
   readonly publicUrl: string;
 }
 
 /**
- * Whether a browser sent it from a page of ours, or no browser did.
+ * Whether the request comes from one of our own pages, or from a program that is not a browser.
  *
- * `Sec-Fetch-Site` is the browser's own word, which no page can forge, and settles it where it is sent: everywhere but over
- * plain http to other machines. There `Origin` must name the host that was asked, or the address others reach us by, which
- * differs where a proxy changes `Host`. What has neither is a program, which holds no one else's cookies.
+ * Browsers set `Sec-Fetch-Site` themselves and no page can forge it, so it decides if it is present. Browsers omit it only over
+ * plain http to other machines. In that case `Origin` must match the `Host` header or the public URL, which differs from `Host`
+ * behind some proxies. A request with neither header comes from a program, which has nobody else's cookies.
  */
-export function isSameOrigin({ fetchSite, origin, host, publicUrl }: Provenance): boolean {
+export function isSameOrigin({ fetchSite, origin, host, publicUrl }: RequestOrigin): boolean {
   if (fetchSite !== undefined) return fetchSite === 'same-origin';
   if (origin === undefined) return true;
   if (!URL.canParse(origin)) return false;
   const from = new URL(origin);
-  return from.host === hostAs(from.protocol, host) || (publicUrl !== '' && from.origin === new URL(publicUrl).origin);
+  return (
+    from.host === hostAsInOrigin(from.protocol, host) || (publicUrl !== '' && from.origin === new URL(publicUrl).origin)
+  );
 }
 
-/** Without the port where it is the scheme's own, as an origin is written. */
-function hostAs(protocol: string, host: string): string | null {
+/** Drops the default port of the scheme, as `Origin` does. */
+function hostAsInOrigin(protocol: string, host: string): string | null {
   const url = `${protocol}//${host}`;
   return URL.canParse(url) ? new URL(url).host : null;
 }

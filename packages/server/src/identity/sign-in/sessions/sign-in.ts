@@ -7,16 +7,16 @@ import { digestOf } from '../../secrets.ts';
 import { readDevice } from '../devices/cookie.ts';
 import { isKnownDevice } from '../devices/store.ts';
 import { checkKey, invalidCredentials } from '../check-key.ts';
-import { holdOperator } from '../hold-operator.ts';
-import { spendLink } from '../links.ts';
-import type { SignInParts } from '../parts.ts';
+import { lockSignIn } from '../lock-sign-in.ts';
+import { redeemLink } from '../links.ts';
+import type { SignInContext } from '../sign-in-context.ts';
 import { checkPassword } from '../passwords/check-password.ts';
 import { givenPassword } from '../passwords/password.ts';
 import { readCookie } from './cookie.ts';
-import { openSession, type Entrant, type OpenedSession } from './open-session.ts';
-import { endHeldSession } from './store.ts';
+import { openSession, type VerifiedSignIn, type OpenedSession } from './open-session.ts';
+import { endSessionInCookie } from './store.ts';
 
-const ways = [
+const credentialPairs = [
   ['email', 'password'],
   ['api_key_id', 'api_key_secret'],
   ['link', 'link'],
@@ -27,67 +27,70 @@ const fields = body({
   password: Type.Optional(givenPassword),
   api_key_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
   api_key_secret: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
-  link: Type.Optional(Type.String({ minLength: 1, maxLength: 128, description: 'The part of the link behind #' })),
+  link: Type.Optional(Type.String({ minLength: 1, maxLength: 128, description: 'The part of the link after #' })),
 });
 type Credentials = Type.Static<typeof fields>;
 
-/** Exactly one way in, whole. */
+/** Requires exactly one complete pair of credentials, or a link. */
 export const credentials = checked(fields, (value) => {
   if (typeof value !== 'object' || value === null) return [];
   const given = (name: string): boolean => name in value;
-  const begun = ways.filter((way) => way.some(given));
-  const [first, ...others] = begun;
+  const [first, ...others] = credentialPairs.filter((pair) => pair.some(given));
   if (first === undefined || others.length > 0)
-    return [{ attribute: '', detail: 'must hold email and password, or api_key_id and api_key_secret, or link' }];
+    return [{ attribute: '', detail: 'must contain email and password, or api_key_id and api_key_secret, or link' }];
   return first.filter((name) => !given(name)).map((name) => ({ attribute: `/${name}`, detail: 'is required' }));
 });
 
-/** Who signs in, as far as their request says. */
-interface Visit {
+/** What the request says about the client that signs in. */
+interface SignInAttempt {
   readonly sql: Sql;
   readonly address: string;
   readonly userAgent: string | undefined;
   readonly cookies: string | undefined;
 }
 
-/** Opens a session, in place of the one that the browser holds. */
-export async function signIn(parts: SignInParts, visit: Visit, given: Credentials): Promise<OpenedSession> {
-  const { userAgent, cookies } = visit;
-  parts.attempts.take(addressKey(visit.address));
-  const shown = given.link === undefined ? await check(parts, visit, given) : null;
-  const held = readCookie(cookies);
-  const presented = readDevice(cookies);
-  return inTransaction(visit.sql, async (sql) => {
-    const spent = given.link === undefined ? null : await spendLink(sql, given.link);
-    const entrant = spent === null ? shown : ({ ...spent, proof: { by: 'link' } } as const);
-    if (entrant === null) throw invalidCredentials('The link was used already, or is older than an hour.');
-    await holdOperator(sql, entrant.operatorId);
-    if (held !== null) await endHeldSession(sql, held.id, digestOf(held.secret));
-    return openSession(sql, { ...entrant, userAgent, presented });
+/** Opens a session and ends the one in the browser's cookie. */
+export async function signIn(
+  context: SignInContext,
+  attempt: SignInAttempt,
+  given: Credentials,
+): Promise<OpenedSession> {
+  const { userAgent, cookies } = attempt;
+  context.attempts.take(addressKey(attempt.address));
+  const checkedCredentials = given.link === undefined ? await check(context, attempt, given) : null;
+  const cookie = readCookie(cookies);
+  const deviceSecret = readDevice(cookies);
+  return inTransaction(attempt.sql, async (sql) => {
+    const owner = given.link === undefined ? null : await redeemLink(sql, given.link);
+    const verified = owner === null ? checkedCredentials : ({ ...owner, proof: { by: 'link' } } as const);
+    if (verified === null) throw invalidCredentials('This link has expired or was already used.');
+    await lockSignIn(sql, verified.operatorId);
+    if (cookie !== null) await endSessionInCookie(sql, cookie.id, digestOf(cookie.secret));
+    return openSession(sql, { ...verified, userAgent, deviceSecret });
   });
 }
 
-/** Counts a guess by whoever makes it. A browser is known only for those who have signed in with it. */
-async function countGuess({ guesses }: SignInParts, visit: Visit, email: string): Promise<() => void> {
-  const device = readDevice(visit.cookies);
-  if (device !== null && (await isKnownDevice(visit.sql, device, email)))
+/** Counts a guess. A browser is a known device only for the operators who have signed in with it. */
+async function countGuess({ guesses }: SignInContext, attempt: SignInAttempt, email: string): Promise<() => void> {
+  const device = readDevice(attempt.cookies);
+  if (device !== null && (await isKnownDevice(attempt.sql, device, email)))
     return guesses.fromKnownDevice(digestOf(device).toString('base64url'), email);
-  return guesses.fromAnybody(visit.address, email);
+  return guesses.fromAnybody(attempt.address, email);
 }
 
 async function check(
-  parts: SignInParts,
-  visit: Visit,
+  context: SignInContext,
+  attempt: SignInAttempt,
   { email, password, api_key_id: keyId, api_key_secret: secret }: Credentials,
-): Promise<Omit<Entrant, 'userAgent' | 'presented'>> {
-  const { sql } = visit;
+): Promise<Omit<VerifiedSignIn, 'userAgent' | 'deviceSecret'>> {
+  const { sql } = attempt;
   if (email !== undefined && password !== undefined) {
-    const right = await countGuess(parts, visit, email);
-    const { hash, ...owner } = await checkPassword(sql, parts.hasher, { email, password });
-    right();
+    const refundGuess = await countGuess(context, attempt, email);
+    const { hash, ...owner } = await checkPassword(sql, context.hasher, { email, password });
+    refundGuess();
     return { ...owner, proof: { by: 'password', hash } };
   }
-  if (keyId === undefined || secret === undefined) throw new Error('the schema lets in whole credentials only');
+  if (keyId === undefined || secret === undefined) throw new Error('the schema requires complete credentials');
   const { accountId, operatorId, secretHash } = await checkKey(sql, keyId, secret);
   return { accountId, operatorId, proof: { by: 'api_key', keyId, hash: secretHash } };
 }

@@ -3,41 +3,41 @@ import type { AccountId, Id, OperatorId } from '../../../platform/ids.ts';
 
 export type SessionId = Id<'session'>;
 
-export const waysIn = ['password', 'api_key', 'link', 'invitation'] as const;
-type WayIn = (typeof waysIn)[number];
+export const signInMethods = ['password', 'api_key', 'link', 'invitation'] as const;
+type SignInMethod = (typeof signInMethods)[number];
 
-/** A session that is not used for so long ends; one that is used ends after `longestDays` all the same. */
+/** A session ends after `idleDays` without use, and after `maxDays` in any case. */
 const idleDays = 14;
-const longestDays = 90;
-/** The one that was not used for longest goes when there would be more. */
-const mostSessions = 50;
+const maxDays = 90;
+/** Per operator. A new session beyond this replaces the least recently used one. */
+const maxSessions = 50;
 
 export interface NewSession {
   readonly id: SessionId;
   readonly accountId: AccountId;
   readonly operatorId: OperatorId;
-  readonly wayIn: WayIn;
-  /** The key it was begun with, and ends with. */
+  readonly method: SignInMethod;
+  /** The API key that opened the session. Deleting the key ends the session. */
   readonly keyId: string | null;
   readonly digest: Buffer;
   readonly userAgent: string;
 }
 
-/** To be called with the operator's row locked: that makes the number of sessions exact. */
+/** Requires the lock on the operator's row, which makes the number of sessions exact. */
 export async function insertSession(sql: Sql, session: NewSession): Promise<Date> {
   await sql`
     DELETE FROM operator_sessions
      WHERE id IN (SELECT id FROM operator_sessions
                    WHERE operator_id = ${session.operatorId}
                    ORDER BY last_used_at DESC, id
-                  OFFSET ${mostSessions - 1})`;
+                  OFFSET ${maxSessions - 1})`;
   const [row] = await sql<{ expires_at: Date }[]>`
     INSERT INTO operator_sessions
            (id, account_id, operator_id, signed_in_with, api_key_id, secret_digest, user_agent, expires_at)
-    VALUES (${session.id}, ${session.accountId}, ${session.operatorId}, ${session.wayIn}, ${session.keyId},
+    VALUES (${session.id}, ${session.accountId}, ${session.operatorId}, ${session.method}, ${session.keyId},
             ${session.digest}, ${session.userAgent}, now() + make_interval(days => ${idleDays}))
     RETURNING expires_at`;
-  if (row === undefined) throw new Error('a session was not inserted');
+  if (row === undefined) throw new Error('INSERT returned no session');
   return row.expires_at;
 }
 
@@ -48,13 +48,13 @@ export interface UsedSession {
   readonly expiresAt: Date;
 }
 
-/** The session, which lasts longer for being used; `null`: there is none such, or its operator is disabled. */
+/** Extends and returns the session; `null` if it does not exist or its operator is disabled. */
 export async function useSession(sql: Sql, id: string, digest: Buffer): Promise<UsedSession | null> {
   const [row] = await sql<UsedSession[]>`
     UPDATE operator_sessions s
        SET last_used_at = now(),
            expires_at = least(now() + make_interval(days => ${idleDays}),
-                              s.created_at + make_interval(days => ${longestDays}))
+                              s.created_at + make_interval(days => ${maxDays}))
       FROM operators o
      WHERE s.id = ${id} AND s.secret_digest = ${digest} AND s.expires_at > now()
        AND o.id = s.operator_id AND o.enabled
@@ -64,7 +64,7 @@ export async function useSession(sql: Sql, id: string, digest: Buffer): Promise<
 
 export interface SessionRow {
   readonly id: SessionId;
-  readonly signed_in_with: WayIn;
+  readonly signed_in_with: SignInMethod;
   readonly user_agent: string;
   readonly created_at: Date;
   readonly last_used_at: Date;
@@ -79,18 +79,18 @@ export async function listSessions(sql: Sql, operatorId: OperatorId): Promise<Se
      ORDER BY last_used_at DESC, id`;
 }
 
-/** Ends one of the operator's; whether there was one. */
+/** Ends a session of the operator. Returns whether it existed. */
 export async function endSession(sql: Sql, operatorId: OperatorId, id: string): Promise<boolean> {
   const [row] = await sql`DELETE FROM operator_sessions WHERE id = ${id} AND operator_id = ${operatorId} RETURNING id`;
   return row !== undefined;
 }
 
-/** Ends the one that a browser holds, whoever's it is. */
-export async function endHeldSession(sql: Sql, id: string, digest: Buffer): Promise<void> {
+/** Ends the session of the browser's cookie, whichever operator it belongs to. */
+export async function endSessionInCookie(sql: Sql, id: string, digest: Buffer): Promise<void> {
   await sql`DELETE FROM operator_sessions WHERE id = ${id} AND secret_digest = ${digest}`;
 }
 
-/** Ends all of the operator's sessions but `kept`; answers which. */
+/** Ends all of the operator's sessions except `kept`. Returns the ids of the ended sessions. */
 export async function endSessions(sql: Sql, operatorId: OperatorId, kept: string | null = null): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     DELETE FROM operator_sessions
@@ -99,7 +99,7 @@ export async function endSessions(sql: Sql, operatorId: OperatorId, kept: string
   return rows.map(({ id }) => id);
 }
 
-/** Ends those that were begun with the key. */
+/** Ends the sessions that were opened with the API key. */
 export async function endSessionsOfKey(sql: Sql, keyId: string): Promise<void> {
   await sql`DELETE FROM operator_sessions WHERE api_key_id = ${keyId}`;
 }

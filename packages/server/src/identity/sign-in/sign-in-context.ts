@@ -4,15 +4,15 @@ import type { Tokens } from '../tokens.ts';
 import type { Guesses } from './guesses.ts';
 import type { PasswordHasher } from './passwords/hasher.ts';
 
-/** What the ways to sign in share. */
-export interface SignInParts {
+/** What all sign-in routes share. */
+export interface SignInContext {
   readonly tokens: Tokens;
   readonly directory: Directory;
-  /** Counts attempts by address. */
+  /** Limits sign-in attempts per client address. */
   readonly attempts: RateLimit;
-  /** Counts wrong passwords. */
+  /** Limits wrong passwords. */
   readonly guesses: Guesses;
   readonly hasher: PasswordHasher;
-  /** Goes before paths in links; empty: they are paths. */
+  /** Prefix of links; if empty, links are paths. */
   readonly publicUrl: string;
 }
