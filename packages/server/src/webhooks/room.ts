@@ -41,7 +41,7 @@ export function openWebhooks(platform: Platform, { identity, events }: Needs): R
     watch: countDeliveries(metrics.registry),
   });
   watchDispatcher(metrics.registry, dispatcher);
-  const recoveries = new Recoveries({ sql: database.sql, log, onPutBack: (accountId) => hints.tell(accountId) });
+  const recoveries = new Recoveries({ sql: database.sql, log, onPutBack: (accountId) => hints.notify(accountId) });
   return {
     routes(app) {
       webhookRoutes(app, { guard, sealer });
