@@ -1,4 +1,4 @@
-import { mostToDestination } from '../packages/server/src/webhooks/dispatcher/courier.ts';
+import { maxPerDestination } from '../packages/server/src/webhooks/dispatcher/transport.ts';
 import { end, ask, startPeer } from './processes.ts';
 import { settle, type Databases } from './databases.ts';
 import { assertInOrder } from './in-order.ts';
@@ -29,7 +29,7 @@ export function totalOf({ warmUpEvents, measuredEvents }: Backlog): number {
 }
 
 /** Requests at a time, of all contestants alike. */
-const concurrency = mostToDestination;
+const concurrency = maxPerDestination;
 
 /** A contestant with its work before it. */
 export interface Ready {

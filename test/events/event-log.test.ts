@@ -25,13 +25,13 @@ async function read(token: string, query = ''): Promise<Json> {
   return expectStatus(await call(server, `GET /events${query}`, { token }), 200).body;
 }
 
-/** Every page of what is asked for. */
+/** Reads all pages of the query. */
 async function readAll(token: string, query = '?per_page=1000'): Promise<{ events: Json[]; pages: Json[][] }> {
   const pages: Json[][] = [];
   for (let path: string | null = `/events${query}`; path !== null;) {
     const { body } = expectStatus(await call(server, `GET ${path}`, { token }), 200);
     pages.push(body.events);
-    assert.ok(pages.length < 500, 'it does not end');
+    assert.ok(pages.length < 500, 'the pages do not end');
     path = body.next_page === null ? null : body.next_page.slice(server.url.length);
   }
   return { events: pages.flat(), pages };
@@ -45,15 +45,15 @@ async function accountOf({ adminId }: TestAccount): Promise<string> {
   return row?.['account_id'];
 }
 
-interface Written {
+interface EventToWrite {
   readonly at: Date;
   readonly type?: string;
   readonly siteId?: string | null;
   readonly engagementId?: string;
 }
 
-/** Puts events into the log as one transaction does, in this order; answers their ids. */
-async function write(own: TestAccount, events: readonly Written[]): Promise<string[]> {
+/** Writes events to the log in one transaction, in this order; returns their ids. */
+async function write(own: TestAccount, events: readonly EventToWrite[]): Promise<string[]> {
   const rows = events.map(({ at, type = 'engagement.event', siteId = own.siteId, engagementId = null }) => ({
     id: randomUUID(),
     type,
@@ -75,7 +75,7 @@ async function makeDays(...days: number[]): Promise<void> {
       .sql`SELECT make_day('events', 'occurred_at', ${new Date(day).toISOString().slice(0, 10)}::date)`;
 }
 
-test('what happened is listed newest first, each as it was stored, and nothing that is no event', async () => {
+test('events are listed newest first, as they were stored, without items of the live feed', async () => {
   const chat = await engage(server, {}, {});
   const message = await said(chat, chat.visitor, 'Hello');
   expectStatus(await acknowledge(chat, chat.operator, message), 200);
@@ -111,7 +111,7 @@ test('what happened is listed newest first, each as it was stored, and nothing t
   );
 });
 
-test('filters: type by either spelling, engagement, visitor, sites', async () => {
+test('events are filtered by type in either spelling, by engagement, visitor and sites', async () => {
   const chat = await engage(server);
   const message = await said(chat, chat.visitor, 'Hello');
   expectStatus(await acknowledge(chat, chat.operator, message), 200);
@@ -136,7 +136,7 @@ test('filters: type by either spelling, engagement, visitor, sites', async () =>
   assert.deepEqual(await listed(`?site_ids[]=${another}&engagement_id=${chat.id}`), []);
 });
 
-test('it shows what is of sites where the caller is super_manager; what is of none, to those who are everywhere', async () => {
+test('a super_manager sees the events of their sites, and events without a site if they have all sites', async () => {
   const own = await makeAccount(server);
   const stranger = await makeAccount(server);
   const another = await makeSite(server, own);
@@ -156,12 +156,12 @@ test('it shows what is of sites where the caller is super_manager; what is of no
   assert.deepEqual(await listed(half), [here]);
   assert.deepEqual(await listed(await roles(on(another, 'super_manager'))), [there]);
   assert.deepEqual(await listed(stranger.admin), [strange]);
-  // A token for one of the sites reaches no further, whatever its operator may.
+  // A token for one site shows only that site, whatever roles its operator has.
   const limited = await call(server, 'POST /operator_authentication/tokens', {
     body: { api_key_id: own.key.id, api_key_secret: own.key.secret, site_ids: [own.siteId] },
   });
   assert.deepEqual(await listed(expectStatus(limited, 200).body.token), [here]);
-  // A new site that they are not in charge of.
+  // A new site on which this operator has no role.
   const third = await makeSite(server, own);
   assert.deepEqual(await listed(everywhere), [there, here]);
   assert.deepEqual(await listed(own.admin), [nowhere, there, here]);
@@ -174,7 +174,7 @@ test('it shows what is of sites where the caller is super_manager; what is of no
   await refused(stranger.admin, `?site_ids[]=${own.siteId}`, 404);
 });
 
-test('what it cannot understand is refused, and made-up cursors do no harm', async () => {
+test('an invalid query is refused, and a forged cursor gives an empty page', async () => {
   const { admin } = await makeAccount(server);
   const cursor = (text: string): string => `cursor=${Buffer.from(text).toString('base64url')}`;
   const wrong = [
@@ -213,11 +213,11 @@ test('what it cannot understand is refused, and made-up cursors do no harm', asy
     assert.deepEqual(await read(admin, `?${query}`), { events: [], next_page: null }, query);
 });
 
-test('pages go on where the last one ended, over days, whatever is written meanwhile', async () => {
+test('each page continues where the last one ended, across days and despite new events', async () => {
   const own = await makeAccount(server);
   await makeDays(today - dayMs, today - 3 * dayMs);
   const written: string[] = [];
-  // The last day but one has no partition of its own.
+  // The day before yesterday has no partition of its own.
   for (const day of [3, 2, 1, 0])
     for (const minute of [1, 2, 3])
       written.push(
@@ -241,7 +241,7 @@ test('pages go on where the last one ended, over days, whatever is written meanw
   assert.deepEqual(ids((await read(own.admin, '?per_page=1')).events), late);
 });
 
-test('what is no longer kept is not looked for', async () => {
+test('events older than the retention are not listed', async () => {
   await using brief = await startTestServer({ eventRetentionDays: 2 }, server.database.address);
   const own = await makeAccount(server);
   const [, kept, newest] = await write(own, [
@@ -254,7 +254,7 @@ test('what is no longer kept is not looked for', async () => {
   assert.deepEqual([ids(body.events), body.next_page], [[newest, kept], null]);
 });
 
-test('a large log: each page looks at so much and no more, and times are found without looking at all', async () => {
+test('in a large log each page scans a limited number of events, and a time range is found by search', async () => {
   const own = await makeAccount(server);
   const account = await accountOf(own);
   const { sql } = server.database;
@@ -285,7 +285,7 @@ test('a large log: each page looks at so much and no more, and times are found w
     const { events, pages } = await readAll(own.admin, `?per_page=1000&since=${since}&until=${until}`);
     assert.deepEqual(new Set(ids(events)), new Set(stored.map(({ id }) => id)), `${since} to ${until}`);
     assert.equal(events.length, stored.length);
-    // Had it looked through the day from its end, there would be pages with nothing on them.
+    // A scan from the end of the day would give empty pages.
     assert.equal(pages.length, Math.max(1, Math.ceil(stored.length / 1000)));
     for (const page of pages)
       assert.deepEqual(
@@ -295,7 +295,7 @@ test('a large log: each page looks at so much and no more, and times are found w
   }
 });
 
-test('D9 what is secret in an event is not in the log', async () => {
+test('D9 the log does not show the secrets of an event', async () => {
   const own = await makeAccount(server);
   const openid = await new TestOpenid().start();
   try {

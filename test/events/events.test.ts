@@ -24,7 +24,7 @@ beforeEach(async () => sql`DELETE FROM events`);
 
 const dayMs = 86_400_000;
 
-/** The day as many days from today, as YYYY-MM-DD. */
+/** The day this many days from today, as YYYY-MM-DD. */
 function day(from: number): string {
   return new Date(Date.parse(today) + from * dayMs).toISOString().slice(0, 10);
 }
@@ -44,7 +44,7 @@ const rightClock: Parameters<typeof startHousekeeping>[0]['clock'] = {
   onStep: () => undefined,
 };
 
-/** Where it was put. */
+/** Writes an event; returns the partition that it was put into. */
 async function write(at: string, payload = '{}', client: Sql = sql): Promise<string> {
   const [row] = await client<{ place: string }[]>`
     INSERT INTO events (account_id, id, type, occurred_at, payload)
@@ -67,7 +67,7 @@ async function dropPartition(from: number): Promise<void> {
   await sql`DROP TABLE IF EXISTS ${sql(partition(from))}`;
 }
 
-test('the migration makes the partitions of the days to come', async () => {
+test('the migration creates the partitions of the next days', async () => {
   const client = connect(await cloneDatabase(), { max: 1 });
   const [row] = await client<{ day: string }[]>`
     SELECT (applied_at AT TIME ZONE 'UTC')::date::text AS day FROM migrations WHERE file = '0003_events.sql'`;
@@ -82,7 +82,7 @@ test('the migration makes the partitions of the days to come', async () => {
   );
 });
 
-test('an event is in the partition of its day in UTC, its payload as it was written', async () => {
+test('an event is stored in the partition of its UTC day, with its payload unchanged', async () => {
   await keepEvents(sql, 30);
   for (const days of [0, 1, 2, 3]) {
     assert.equal(await write(`${day(days)}T00:00:00.000Z`), partition(days));
@@ -97,7 +97,7 @@ test('an event is in the partition of its day in UTC, its payload as it was writ
   assert.equal(last?.payload, payload);
 });
 
-test('partitions are days of UTC in whatever time zone the session is', async () => {
+test('partitions are UTC days whatever the time zone of the session is', async () => {
   await dropPartition(3);
   const faraway = connect(address, { max: 1, connection: { TimeZone: 'Pacific/Kiritimati' } });
   await keepEvents(faraway, 30);
@@ -106,7 +106,7 @@ test('partitions are days of UTC in whatever time zone the session is', async ()
   assert.equal(await write(`${day(3)}T23:59:59.999Z`), partition(3));
 });
 
-test('a day without a partition costs no event, and its events move into the partition when it is made', async () => {
+test('events of a day without a partition are stored, and move into the partition when it is created', async () => {
   await dropPartition(0);
   assert.equal(await write(`${today}T10:00:00Z`, '{"b":1,"a":2}'), 'events_default');
   assert.equal(await write(`${day(40)}T10:00:00Z`), 'events_default');
@@ -126,7 +126,7 @@ test('a day without a partition costs no event, and its events move into the par
   assert.ok(index, 'the partition has the index of the log');
 });
 
-test('whole days before the retention are dropped, in the default partition too', async () => {
+test('days older than the retention are dropped, from the default partition too', async () => {
   const retention = 30;
   for (const days of [-400, -32, -31, -30, -29]) {
     await make(days);
@@ -146,7 +146,7 @@ test('whole days before the retention are dropped, in the default partition too'
   assert.deepEqual(await partitions(), [0, 1, 2, 3].map(partition));
 });
 
-test('processes that do it at the same time do not fail each other', async () => {
+test('processes that create and drop partitions at the same time do not fail', async () => {
   for (const days of [0, 1, 2, 3]) await dropPartition(days);
   await make(-50);
   await write(`${today}T12:00:00Z`);
@@ -157,7 +157,7 @@ test('processes that do it at the same time do not fail each other', async () =>
   assert.equal(row?.['place'], partition(0));
 });
 
-test('no write fails while its partition is being made or old ones are dropped', async () => {
+test('no write fails while its partition is created or old ones are dropped', async () => {
   for (const round of [60, 61, 62, 63, 64]) {
     const enough = new AbortController();
     let written = 0;
@@ -181,7 +181,7 @@ test('no write fails while its partition is being made or old ones are dropped',
   }
 });
 
-test('a writer that takes its time is not waited for long, and nothing is half done', async () => {
+test('creating partitions gives up soon if a slow writer blocks it, and leaves nothing half done', async () => {
   await dropPartition(3);
   await otherProcess.begin(async (own) => {
     await write(`${day(3)}T12:00:00Z`, '{}', own);
@@ -193,7 +193,7 @@ test('a writer that takes its time is not waited for long, and nothing is half d
   assert.equal(await write(`${day(3)}T13:00:00Z`), partition(3));
 });
 
-test('housekeeping does it at the start, and what fails does not keep it from the rest', async () => {
+test('housekeeping creates partitions at the start, and one failing sweep does not stop the others', async () => {
   const logged: string[] = [];
   const sink = new Writable({
     write(chunk, _encoding, done) {

@@ -19,12 +19,12 @@ async function epochs(sql: Sql): Promise<number[]> {
   return rows.map(({ epoch }) => epoch);
 }
 
-/** What crash recovery and a standby leave of an unlogged table. */
+/** Empties the unlogged table, as crash recovery and a failover do. */
 async function loseEpochInForce(sql: Sql): Promise<void> {
   await sql`TRUNCATE log_epoch_begun`;
 }
 
-test('many first writers after a crash begin one epoch together, and their events are behind all older ones', async () => {
+test('concurrent first writers after a crash begin one epoch, and their events come after all older ones', async () => {
   const sql = connect(await cloneDatabase(), { max: 10 });
   try {
     await writeEvent(sql);
@@ -45,7 +45,7 @@ test('many first writers after a crash begin one epoch together, and their event
   }
 });
 
-test('a writer that begins an epoch and rolls back leaves it to the next', async () => {
+test('if the writer that begins an epoch rolls back, the next writer begins it', async () => {
   const sql = connect(await cloneDatabase(), { max: 2 });
   try {
     const before = await epochs(sql);
@@ -63,7 +63,7 @@ test('a writer that begins an epoch and rolls back leaves it to the next', async
   }
 });
 
-test('an event gets its number after its transaction has an id', async () => {
+test('an event is assigned its seq after its transaction has an id', async () => {
   const sql = connect(await cloneDatabase(), { max: 1 });
   try {
     const [row] = await sql<{ text: string }[]>`
@@ -76,7 +76,7 @@ test('an event gets its number after its transaction has an id', async () => {
   }
 });
 
-/** The schema as the version before the epochs had it, with what a restore from a dump leaves in the log. */
+/** The schema of the version before epochs, with the events that a restore from a dump leaves in the log. */
 async function restoredBeforeEpochs(sql: Sql): Promise<void> {
   const known = await knownMigrations();
   const last = known.findIndex(({ file }) => file.includes('log_epochs'));
@@ -100,7 +100,7 @@ async function restoredBeforeEpochs(sql: Sql): Promise<void> {
   }
 }
 
-test('a database that was restored before there were epochs is put in order: what came after the restore stands behind', async () => {
+test('the migration to epochs puts events written after an earlier restore behind the older ones', async () => {
   const address = await emptyDatabase();
   const database = openDatabase(address, 2);
   const { sql } = database;

@@ -41,7 +41,7 @@ const { server, account } = await openWorld();
 const receiver = await forThisFile(startReceiver());
 const type = 'parcel.ship';
 
-/** What the place would do where it happens. To the compiler, the type is not in the catalogue. */
+/** Appends the event, as the code that ships a parcel would. The compiler does not know the type. */
 async function ship(parcel: object): Promise<void> {
   const { siteId } = account;
   await inTransaction(server.database.sql, async (sql) => {

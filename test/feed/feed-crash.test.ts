@@ -10,7 +10,7 @@ import { until } from '../support/server.ts';
 import { makeWebhook } from '../support/webhooks.ts';
 import type { Reached } from '../support/world.ts';
 
-/** `npm run prove` takes the long form. */
+/** `npm run prove` runs the long form. */
 const isLong = process.env['PROVE'] !== undefined;
 const crashes = isLong ? 100 : 4;
 
@@ -24,8 +24,8 @@ async function untilReady({ url }: Reached): Promise<void> {
   await until(async () => (await fetch(`${url}/readyz`)).status === 200, 30_000);
 }
 
-test('an open feed shows messages whose transactions reuse ids that a crash of the database has taken back', async () => {
-  // Nothing is flushed but commits: ids that were given to transactions without a flush are given again after a crash.
+test('an open feed shows messages whose transactions reuse ids from before a crash of the database', async () => {
+  // Only commits are flushed: ids of transactions that were not flushed are assigned again after a crash.
   await using cluster = await startDurableCluster({ nodes: 1, settings: { wal_writer_delay: '10s' } });
   const server = firstNode(cluster);
   const [chat] = await openEngagements(server, 1);
@@ -37,7 +37,7 @@ test('an open feed shows messages whose transactions reuse ids that a crash of t
   const { sql } = cluster.database;
   const [before] = await sql<{ xid: number }[]>`SELECT pg_current_xact_id()::text::integer AS xid`;
   for (let count = 0; count < 50; count += 1) await sql`SELECT pg_current_xact_id()`;
-  // Whoever comes back makes the process read the log: what it has seen now includes these fifty.
+  // A reader who resumes makes the process read the log: its position now includes these fifty.
   const marker = await openFeed(server, { token, lastId: feed.lastId() });
   await marker.close();
   await cluster.crashDatabase();
@@ -49,16 +49,19 @@ test('an open feed shows messages whose transactions reuse ids that a crash of t
   }
   const [first] = await sql<{ xid: number }[]>`
     SELECT min(log_transaction(xid)::text::integer) AS xid FROM events WHERE payload -> 'message' ->> 'content' LIKE 'after%'`;
-  assert.ok(first && before && first.xid <= before.xid + 50, 'the crash has taken no id back: the test proves nothing');
+  assert.ok(
+    first && before && first.xid <= before.xid + 50,
+    'no id was reused after the crash: the test proves nothing',
+  );
   await feed.until(isMessage('after 19'), 'the last message');
   assert.deepEqual(contents(feed), ['before', ...expected]);
-  // A reader that was away during the crash as well.
+  // A reader who was disconnected during the crash misses nothing either.
   await using back = await openFeed(server, { token, lastId: marker.lastId() });
-  await back.until(isMessage('after 19'), 'the last message, to a reader that came back');
+  await back.until(isMessage('after 19'), 'the last message, for the reader who resumes');
   assert.deepEqual(contents(back), expected);
 });
 
-/** Reads a feed until it is told to stop, coming back with the last id whenever it ends. Answers how often it was reset. */
+/** Reads a feed until `over` is aborted, and resumes with the last id whenever the feed ends. Returns the number of resets. */
 async function keepReading(
   server: Reached,
   { token, ledger, onOpen }: { token: string; ledger: OrderLedger; onOpen: () => void },
@@ -94,7 +97,7 @@ async function keepReading(
 }
 
 test(
-  `${crashes} crashes of the database while messages are written: every acknowledged message is on the open feeds, once and in order, and reaches the webhook in order`,
+  `every acknowledged message is on the open feeds once and in order, and reaches the webhook in order, despite ${crashes} crashes of the database`,
   { timeout: isLong ? 1_800_000 : 180_000 },
   async () => {
     await using cluster = await startDurableCluster({ nodes: 2 });

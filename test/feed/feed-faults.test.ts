@@ -10,10 +10,10 @@ import { expectStatus, makeAccount, makeOperator, present } from '../support/wor
 
 const server = await forThisFile(startTestServer());
 
-test('a reader that is gone before it is known who it is holds no presence', async () => {
+test('a reader who disconnects before they are authenticated holds no presence', async () => {
   const own = await makeAccount(server);
   const operator = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
-  // One that does not know the operator yet, and must look.
+  // This process has not cached the operator, so it must read the row.
   await using second = await startTestServer({}, server.database.address);
   const controller = new AbortController();
   const { sql } = server.database;
@@ -43,26 +43,26 @@ test('a reader that is gone before it is known who it is holds no presence', asy
   assert.equal((await shown()).presence_expires_at, presence_expires_at);
 });
 
-test('typing that is kept for a webhook is heard at once, too', async () => {
+test('typing that is stored for a webhook is on the feed at once, too', async () => {
   const type = 'engagement.chat.typing_indicator.visitor';
   const webhooks = [{ url: 'https://a.test/h', method: 'POST', events: [type] }];
   const chat = await engage(server, {}, { webhooks });
   await using feed = await openFeed(server, { token: chat.operator.token });
-  const heardMs: number[] = [];
+  const delaysMs: number[] = [];
   for (const typing of [true, false, true]) {
     const began = performance.now();
     const path = `PUT /engagements/${chat.id}/typing_indicator`;
     expectStatus(await call(server, path, { token: chat.visitor.token, body: { typing } }), 204);
-    const count = heardMs.length + 1;
+    const count = delaysMs.length + 1;
     await feed.until(() => feed.items.filter((item) => item.type === type).length === count, 'typing');
-    heardMs.push(performance.now() - began);
+    delaysMs.push(performance.now() - began);
   }
-  // Without a hint it is found when the log is looked at, every 2 s: three in a row take longer than this.
-  assert.ok(Math.max(...heardMs) < 1_000, `${heardMs.join(', ')} ms`);
+  // Without a hint the event is found by the poll, every 2 s: three in a row would take longer than this.
+  assert.ok(Math.max(...delaysMs) < 1_000, `${delaysMs.join(', ')} ms`);
 });
 
-/** As a message would, but within a transaction that commits when the test says so. */
-async function tell(sql: Sql, { own, id, visitor, operator }: Engaged, content: string): Promise<void> {
+/** Writes the event of a message, in a transaction that the test commits. */
+async function writeMessage(sql: Sql, { own, id, visitor, operator }: Engaged, content: string): Promise<void> {
   await sql`
     INSERT INTO events (account_id, id, type, site_id, engagement_id, visitor_id, operator_id, occurred_at, payload)
     SELECT account_id, ${randomUUID()}, 'engagement.chat.message', ${own.siteId}, ${id}, ${visitor.id}, ${operator.id}, now(),
@@ -70,7 +70,7 @@ async function tell(sql: Sql, { own, id, visitor, operator }: Engaged, content: 
       FROM engagements WHERE id = ${id}`;
 }
 
-test('whoever is cut off twice in the middle is told nothing twice, also if something commits late', async () => {
+test('a reader who is disconnected twice in the middle is sent nothing twice, also after a late commit', async () => {
   const chat = await engage(server);
   const { token } = chat.operator;
   const mark = await openFeed(server, { token });
@@ -78,7 +78,7 @@ test('whoever is cut off twice in the middle is told nothing twice, also if some
   const { sql } = server.database;
   let middle = '';
   await sql.begin(async (slow) => {
-    await tell(slow, chat, 'slow');
+    await writeMessage(slow, chat, 'slow');
     for (const content of ['one', 'two', 'three', 'four']) await said(chat, chat.visitor, content);
     await using first = await openFeed(server, { token, lastId: mark.lastId() });
     middle = (await first.until(isMessage('two'))).id;
@@ -93,7 +93,7 @@ test('whoever is cut off twice in the middle is told nothing twice, also if some
   }
 });
 
-test('that it is not known what moved is told before what came with it', async () => {
+test('feed.reset for unknown moves is sent before the events of the same batch', async () => {
   const chat = await engage(server);
   await using feed = await openFeed(server, { token: chat.operator.token });
   const { sql } = server.database;
@@ -101,18 +101,18 @@ test('that it is not known what moved is told before what came with it', async (
     await lost`
       UPDATE accounts SET board_version = board_version + 1
        WHERE id = (SELECT account_id FROM engagements WHERE id = ${chat.id})`;
-    await tell(lost, chat, 'with it');
+    await writeMessage(lost, chat, 'with it');
   });
   await feed.until(isMessage('with it'));
   const types = feed.items.map(({ type }) => type);
   assert.ok(types.includes('feed.reset') && types.indexOf('feed.reset') < types.indexOf('engagement.chat.message'));
-  // Whoever has read as far as the message need not be told again; whoever has not, must.
+  // A reader who was disconnected after the reset, but before the message, is reset again.
   const reset = feed.items.find(({ type }) => type === 'feed.reset');
   await using cutOff = await openFeed(server, { token: chat.operator.token, lastId: reset?.id ?? '' });
   await cutOff.untilType('feed.reset');
 });
 
-test('how a media upgrade stands is told as it is answered', async () => {
+test('the state of a media upgrade request is sent when it is answered', async () => {
   const chat = await engage(server);
   await using feed = await openFeed(server, { token: chat.operator.token });
   const base = `/engagements/${chat.id}/media_upgrade_requests`;
@@ -121,17 +121,17 @@ test('how a media upgrade stands is told as it is answered', async () => {
     const { id } = expectStatus(await call(server, `POST ${base}`, ask), 201).body;
     const answer = { token: chat.visitor.token, body: { action } };
     const { body } = expectStatus(await call(server, `PATCH ${base}/${id}`, answer), 200);
-    const told = await feed.until(({ type, data }) => type === 'media_upgrade_request.state' && data.id === id);
-    assert.deepEqual(told.data, body);
+    const shown = await feed.until(({ type, data }) => type === 'media_upgrade_request.state' && data.id === id);
+    assert.deepEqual(shown.data, body);
   }
 });
 
-test('a caller has so many feeds and no more, also if it opens all of them at once', async () => {
+test('the limit of 100 feeds per operator is exact, also if all of them are opened at once', async () => {
   const own = await makeAccount(server);
   const controllers = Array.from({ length: 130 }, () => new AbortController());
   const ask = async ({ signal }: AbortController): Promise<Response> =>
     fetch(`${server.url}/feed`, { signal, headers: { authorization: `Bearer ${own.admin}` } });
-  // Kept to the end: one that is forgotten is closed.
+  // The responses are kept to the end, because a response that is garbage-collected is closed.
   const responses = await Promise.all(controllers.map(ask));
   const count = (wanted: number): number => responses.filter(({ status }) => status === wanted).length;
   assert.deepEqual([count(200), count(429)], [100, 30]);

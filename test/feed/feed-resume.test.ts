@@ -12,10 +12,10 @@ import { makeAccount } from '../support/world.ts';
 
 const server = await forThisFile(startTestServer());
 const second = await forThisFile(startTestServer({}, server.database.address));
-/** Nothing happens on it. */
+/** A feed without events, for the test of heartbeats. */
 const quiet = await openFeed(server, { token: (await makeAccount(server)).admin });
 
-test('whoever comes back is sent what it missed, once, at any process', async () => {
+test('a reader who resumes is sent what they missed, once, by any process', async () => {
   const chat = await engage(server);
   const { visitor, operator } = chat;
   const feed = await openFeed(server, { token: operator.token });
@@ -27,7 +27,7 @@ test('whoever comes back is sent what it missed, once, at any process', async ()
   await back.until(isMessage('four'));
   assert.deepEqual(contents(back), ['two', 'three', 'four']);
   assert.equal((await back.untilType('feed.open')).data.resumed, true);
-  // From the middle of what it was sent, as well.
+  // Also from the middle of what was sent.
   const middle = back.items.find(isMessage('three'))?.id ?? '';
   await said(chat, visitor, 'five');
   await using again = await openFeed(server, { token: operator.token, lastId: middle });
@@ -41,7 +41,7 @@ test('whoever comes back is sent what it missed, once, at any process', async ()
   assert.equal(state.data.state, 'ended');
 });
 
-test('coming back again and again in the middle of everything loses nothing and repeats nothing', async () => {
+test('a reader who resumes again and again in the middle of traffic misses nothing and gets nothing twice', async () => {
   const chat = await engage(server);
   const { visitor, operator } = chat;
   const total = 120;
@@ -58,7 +58,7 @@ test('coming back again and again in the middle of everything loses nothing and 
     const feed = await openFeed(round % 2 ? server : second, { token: operator.token, lastId });
     await pause(round % 7);
     await feed.close();
-    // What was read to the last whole item counts, as for any client.
+    // As for any client, the id of the last complete item counts.
     seen.push(...contents(feed));
     lastId = feed.lastId();
   }
@@ -70,7 +70,7 @@ test('coming back again and again in the middle of everything loses nothing and 
   );
 });
 
-test('a transaction that commits late is not passed over', async () => {
+test('an event of a transaction that commits late is not skipped', async () => {
   const chat = await engage(server);
   const { operator, visitor, own } = chat;
   await using feed = await openFeed(server, { token: operator.token });
@@ -92,7 +92,7 @@ test('a transaction that commits late is not passed over', async () => {
   assert.deepEqual(contents(back), ['slow']);
 });
 
-test('an id that is none, or too old, is told so; the feed goes on from now', async () => {
+test('an invalid or too old id is answered with feed.reset, and the feed continues from now', async () => {
   const chat = await engage(server);
   const ids = [
     'garbage',
@@ -111,7 +111,7 @@ test('an id that is none, or too old, is told so; the feed goes on from now', as
   }
 });
 
-test('a reader that does not read is dropped, and resumes without a gap', async () => {
+test('a reader who does not read is dropped, and resumes without a gap', async () => {
   const chat = await engage(server);
   const { operator, visitor } = chat;
   const { port } = new URL(server.url);
@@ -135,7 +135,7 @@ test('a reader that does not read is dropped, and resumes without a gap', async 
     const metrics = await (await fetch(`${server.url}/metrics`)).text();
     dropped = metrics.includes('usher_feeds_dropped_total 1');
   }
-  assert.ok(dropped, 'it was not dropped');
+  assert.ok(dropped, 'the reader was not dropped');
   socket.destroy();
   await closed;
   await using back = await openFeed(second, { token: operator.token, lastId });
@@ -146,7 +146,7 @@ test('a reader that does not read is dropped, and resumes without a gap', async 
 
 test('a comment every 15 s keeps a quiet feed open, and its id up to date', async () => {
   const first = quiet.items[0]?.id ?? '';
-  // The first may have come before anything had happened.
+  // The first heartbeat may have come before any event.
   const before = quiet.lastId() === first ? quiet.beats() : 0;
   const deadline = Date.now() + 16_500;
   while (quiet.beats() === before && Date.now() < deadline) await pause(50);
@@ -159,7 +159,7 @@ test('a comment every 15 s keeps a quiet feed open, and its id up to date', asyn
   await quiet.close();
 });
 
-test('feeds end when the server stops, and it stops soon', async () => {
+test('open feeds end when the server stops, and do not delay the stop', async () => {
   const third = await startTestServer({}, server.database.address);
   const own = await makeAccount(third);
   const feed = await openFeed(third, { token: own.admin });

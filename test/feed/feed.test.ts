@@ -53,7 +53,7 @@ test('both sides see messages, acknowledgements and typing, in whichever process
   assertDeclared([...ofOperator.items, ...ofVisitor.items]);
 });
 
-test('a visitor sees its ticket, its position, the offer and the engagement', async () => {
+test('a visitor sees their ticket, their position, the offer and the engagement', async () => {
   const own = await makeAccount(server);
   const queue = await makeQueue(server, own, { when_unstaffed: 'accept' });
   const first = await enqueue(server, own, queue);
@@ -97,7 +97,7 @@ test('a visitor sees its ticket, its position, the offer and the engagement', as
   assertDeclared(feed.items);
 });
 
-test('each kind of caller sees what it may, and nothing else', async () => {
+test('each kind of caller sees what they may see, and nothing else', async () => {
   const chat = await engage(server);
   const { own, visitor, operator, id, queue } = chat;
   const site = await makeSite(server, own);
@@ -188,7 +188,7 @@ test('each kind of caller sees what it may, and nothing else', async () => {
   ];
   assert.deepEqual(seen(feeds.manager), staff.toSorted());
   assert.deepEqual(seen(feeds.admin), staff.toSorted());
-  // The operator who had it hears that it has passed on, and nothing that came after.
+  // The operator who transferred the engagement sees the transfer, and nothing after it.
   assert.deepEqual(seen(feeds.operator), staff.filter((type) => type !== 'engagement.state').toSorted());
   assert.deepEqual(contents(feeds.operator), ['To the operator']);
   const taken = [
@@ -222,7 +222,7 @@ test('each kind of caller sees what it may, and nothing else', async () => {
   assertDeclared(Object.values(feeds).flatMap(({ items }) => items));
 });
 
-test('an operator hears of offers at once, a manager of presence', async () => {
+test('an operator sees offers at once, a manager sees presence', async () => {
   const own = await makeAccount(server);
   const queue = await makeQueue(server, own);
   const operator = await makePresent(server, own);
@@ -242,7 +242,7 @@ test('an operator hears of offers at once, a manager of presence', async () => {
   assertDeclared([...feed.items, ...managing.items]);
 });
 
-test('who may not have a feed, and other ways to ask', async () => {
+test('a feed needs a valid token and query, and takes the last id as a query parameter too', async () => {
   const own = await makeAccount(server);
   for (const token of [undefined, 'garbage']) assert.equal((await call(server, 'GET /feed', { token })).status, 401);
   const answer = await call(server, 'GET /feed?hold_presence=perhaps', { token: own.admin });
@@ -254,7 +254,7 @@ test('who may not have a feed, and other ways to ask', async () => {
   assert.equal(feed.headers.get('x-content-type-options'), 'nosniff');
 });
 
-test('another origin may read it if the site lets it', async () => {
+test('a page of another origin may read the feed if the site allows the origin', async () => {
   const own = await makeAccount(server);
   const origin = 'https://shop.test';
   expectStatus(
@@ -267,7 +267,7 @@ test('another origin may read it if the site lets it', async () => {
   assert.equal(foreign.headers.get('access-control-allow-origin'), null);
 });
 
-test('a token that ends, an operator who loses a role or is disabled', async () => {
+test('a lost role takes effect on an open feed; the feed ends when its operator or token is deleted', async () => {
   const own = await makeAccount(server);
   const site = await makeSite(server, own);
   const operator = await makeOperator(server, own, [
@@ -291,7 +291,7 @@ test('a token that ends, an operator who loses a role or is disabled', async () 
   await ofAdmin.ended;
 });
 
-test('a visitor who moves to another site sees its queues', async () => {
+test('a visitor who moves to another site sees the queues of that site', async () => {
   const own = await makeAccount(server);
   const site = await makeSite(server, own);
   const visitor = await makeVisitor(server, own);
@@ -305,27 +305,27 @@ test('a visitor who moves to another site sees its queues', async () => {
   await feed.until((item) => item.type === 'queue.state' && item.data.id === queue);
 });
 
-test('D5.5 hold_presence: held while connected, let go afterwards', async () => {
+test('D5.5 hold_presence renews the lease while connected, and lets it expire afterwards', async () => {
   const own = await makeAccount(server);
   const operator = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
   const shown = async (): Promise<Json> =>
     (await call(server, `GET /operators/${operator.id}`, { token: own.admin })).body;
   await using idle = await openFeed(server, { token: operator.token, query: '?hold_presence=true' });
-  assert.equal((await shown()).available, false, 'to be connected is not to be available');
+  assert.equal((await shown()).available, false, 'a connection alone does not make an operator available');
   await idle.close();
 
   await present(server, operator, { expires_in_sec: 5 });
   const soon = new Date((await shown()).presence_expires_at).getTime();
   const feed = await openFeed(second, { token: operator.token, query: '?hold_presence=true' });
   const held = new Date((await shown()).presence_expires_at).getTime();
-  assert.ok(held - soon > 20_000, 'it lasts longer than was said');
+  assert.ok(held - soon > 20_000, 'the feed extends the lease');
   await feed.close();
   const after = new Date((await shown()).presence_expires_at).getTime();
   assert.equal(after, held);
 
   await present(server, operator);
   await using unlimited = await openFeed(server, { token: operator.token, query: '?hold_presence=true' });
-  assert.equal((await shown()).presence_expires_at, null, 'until changed is until changed');
+  assert.equal((await shown()).presence_expires_at, null, 'a lease without an end stays without an end');
   await unlimited.close();
 
   const queue = await makeQueue(server, own, { when_unstaffed: 'accept', routing_policy: { media: ['video'] } });
@@ -345,7 +345,7 @@ test('D5.5 hold_presence: held while connected, let go afterwards', async () => 
   await waiting.close();
 });
 
-test('D5.5: a feed gives a waiting visitor who never spoke of presence a lease of half a minute', async () => {
+test('D5.5: a feed gives a waiting visitor without a lease one of 30 s', async () => {
   const own = await makeAccount(server);
   const queue = await makeQueue(server, own, { when_unstaffed: 'accept' });
   const { visitor } = await enqueue(server, own, queue);

@@ -27,7 +27,7 @@ const backgroundWork: Readonly<Record<string, readonly string[]>> = {
     'what was held or given up since then is put back, in the order of the log, and nothing else',
   ],
   'test/webhooks/replay.test.ts': ['a delivery that has finished or is held is sent again'],
-  'test/feed/feed-resume.test.ts': ['whoever comes back is sent what it missed, once, at any process'],
+  'test/feed/feed-resume.test.ts': ['a reader who resumes is sent what they missed, once, by any process'],
   'test/routing/routing.test.ts': ['a visitor waits, is offered, engaged and ends', 'D4.5 an offer times out'],
   'test/routing/board-reads.test.ts': ['each interval of a series is what the queue’s own stats say of it'],
   'test/sample/sample-data.test.ts': ['there is none at first; it is made once, and the caller sees all of it'],

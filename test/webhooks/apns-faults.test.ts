@@ -215,7 +215,7 @@ test('who cannot be reached is tried again later and later, and fails at once un
     tried.push(performance.now());
     socket.destroy();
   });
-  const sender = stage.sender(appleSettings(closed).settings, { backoffMs: 100, longestBackoffMs: 400 });
+  const sender = stage.sender(appleSettings(closed).settings, { backoffMs: 100, maxBackoffMs: 400 });
   const first = await sender.send(delivery());
   assert.deepEqual([first.verdict, first.unavailable], ['failed', true]);
   assert.match(first.error ?? '', /^The connection to Apple failed \(ECONNRESET\); it is tried again in 1 s$/);

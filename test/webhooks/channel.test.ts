@@ -14,9 +14,9 @@ import { NameResolver } from '../../packages/server/src/platform/names/name-reso
 import type { Attempt } from '../../packages/server/src/webhooks/channels/attempt.ts';
 import type { Channel } from '../../packages/server/src/webhooks/channels/channel.ts';
 import { OpenChannels } from '../../packages/server/src/webhooks/channels/open-channels.ts';
-import { Courier } from '../../packages/server/src/webhooks/dispatcher/courier.ts';
+import { Transport } from '../../packages/server/src/webhooks/dispatcher/transport.ts';
 import { Dispatcher } from '../../packages/server/src/webhooks/dispatcher/dispatcher.ts';
-import { WebhookBook } from '../../packages/server/src/webhooks/dispatcher/webhook-book.ts';
+import { WebhookCache } from '../../packages/server/src/webhooks/dispatcher/webhook-cache.ts';
 import { cloneDatabase } from '../support/database.ts';
 import { fill, makeWebhook } from '../support/deliveries.ts';
 import { until } from '../support/server.ts';
@@ -57,7 +57,7 @@ class ListChannel implements Channel {
       this.list.push(id);
       return delivered;
     };
-    return { senderFor: () => send, leave: () => undefined, close: () => undefined };
+    return { senderFor: () => send, closeDestination: () => undefined, close: () => undefined };
   }
 }
 
@@ -82,8 +82,8 @@ test('a channel that a test has made up is delivered to in order, and tried agai
     session,
     clock,
     log,
-    book: new WebhookBook({ sql, sealer, changes, channels }),
-    courier: new Courier({ sql, sealer, names, channels }),
+    webhookCache: new WebhookCache({ sql, sealer, changes, channels }),
+    transport: new Transport({ sql, sealer, names, channels }),
     watch: { outcome: () => undefined, batch: () => undefined, oldestDue: () => undefined },
   });
   after(async () => {

@@ -212,7 +212,7 @@ test('a late writer whose lease has passed to another writes nothing, renews not
   await expire();
   const [first = assert.fail()] = await leaseOf(sql, claimant(late), accounts, 10);
   assert.equal((await leaseOf(sql, claimant(now), accounts, 10)).length, 0);
-  const wanted = [{ id: first.id, after: 0, fresh: 10, due: 10, without: [] }];
+  const wanted = [{ id: first.id, after: 0, fresh: 10, due: 10, excluded: [] }];
   const { deliveries } = await readDeliveries(sql, wanted);
   assert.equal(deliveries.length, 2);
   await expire();

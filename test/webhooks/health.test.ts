@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pino from 'pino';
-import { Standing } from '../../packages/server/src/webhooks/dispatcher/standing.ts';
+import { WebhookHealth } from '../../packages/server/src/webhooks/dispatcher/webhook-health.ts';
 import { startTestServer, until } from '../support/server.ts';
 import { makeWebhook } from '../support/webhooks.ts';
 import { makeAccount } from '../support/world.ts';
@@ -18,14 +18,14 @@ test('health is written for webhooks in the order of their ids, as changes of ro
   }
   const [greater = '', lesser = ''] = ids.slice(-2);
   const clock = { databaseNow: () => Date.now(), isInDoubt: false };
-  const standing = new Standing({ sql, log: pino({ level: 'silent' }), clock });
+  const health = new WebhookHealth({ sql, log: pino({ level: 'silent' }), clock });
   const attempt = { verdict: 'failed', unavailable: false, status: 500, answer: null, error: null, durationMs: 1, retryAfterMs: null } as const; // prettier-ignore
   for (const id of [greater, lesser])
-    standing.note({ id, failingSince: null, target: { kind: 'http' }, updatedAt: new Date() } as never, attempt);
+    health.note({ id, failingSince: null, target: { kind: 'http' }, updatedAt: new Date() } as never, attempt);
   let writing: Promise<void> | undefined;
   await sql.begin(async (holder) => {
     await holder`SELECT 1 FROM webhooks WHERE id = ${lesser} FOR NO KEY UPDATE`;
-    writing = standing.write();
+    writing = health.write();
     await until(async () => {
       const [row] =
         await sql`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;

@@ -18,18 +18,18 @@ await leaseElsewhere(server);
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-interface Asked {
+interface EmptyProbe {
   readonly from: Date;
   readonly to: Date;
   readonly interval?: number;
 }
 
-async function ask(id: string, { from, to, interval = 3_600 }: Asked, token = own.admin): Promise<Answer> {
+async function ask(id: string, { from, to, interval = 3_600 }: EmptyProbe, token = own.admin): Promise<Answer> {
   const query = `from=${from.toISOString()}&to=${to.toISOString()}&interval=${interval}`;
   return call(server, `GET /webhooks/${id}/stats?${query}`, { token });
 }
 
-async function statsOf(id: string, asked: Asked): Promise<Json> {
+async function statsOf(id: string, asked: EmptyProbe): Promise<Json> {
   return expectStatus(await ask(id, asked), 200).body;
 }
 
@@ -102,7 +102,7 @@ test('an interval that is none, too long or in too many steps is refused at its 
   const { id } = await makeWebhook(server, own);
   const to = new Date();
   const before = (ms: number) => new Date(to.getTime() - ms);
-  const fault = async (asked: Asked) => {
+  const fault = async (asked: EmptyProbe) => {
     const { status, body } = await ask(id, asked);
     return [status, body.details?.[0]?.attribute];
   };

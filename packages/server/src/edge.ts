@@ -58,7 +58,7 @@ export async function installEdge(app: App, { platform, identity, events }: Room
 function hintAfterChanges(app: App, hints: Hints): void {
   app.addHook('onResponse', ({ method, caller, routeOptions }, reply, done) => {
     const changed = method !== 'GET' && reply.statusCode < 400 && routeOptions.config.changesNothing !== true;
-    if (changed && caller.kind !== 'nobody') hints.tell(caller.accountId);
+    if (changed && caller.kind !== 'nobody') hints.notify(caller.accountId);
     done();
   });
 }

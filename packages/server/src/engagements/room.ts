@@ -113,7 +113,7 @@ function openSms(platform: Platform, { events, routing }: Needs): SmsService | n
     changes,
     log,
     registry: metrics.registry,
-    tell: (accountId) => events.hints.tell(accountId),
+    tell: (accountId) => events.hints.notify(accountId),
   });
   return {
     ...sms,
@@ -133,6 +133,6 @@ function startAuthentications({ database, log, guard }: Platform, { identity, ev
     fetcher: new GuardedFetcher({ guard, plainHttp: 'to allowed ranges', holder: 'identity providers' }),
     // The operator reads that the visitor is authenticated, in the transaction that decides so.
     tell: async (sql, told) => void (await sendSystemMessage(sql, { ...told, type: 'visitor_authentication' })),
-    onDecided: (accountId) => events.hints.tell(accountId),
+    onDecided: (accountId) => events.hints.notify(accountId),
   });
 }

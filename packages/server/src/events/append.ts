@@ -4,15 +4,15 @@ import { newId, type AccountId } from '../platform/ids.ts';
 import type { EventFields, EventType } from './catalogue.ts';
 import { keepSecret, type EventSecret } from './event-secrets.ts';
 import { makeEvent } from './make-event.ts';
-import { isAttachersSite, isCovered, otherStatus } from './subscribers.ts';
+import { attacherSeesSite, isCovered, otherStatus } from './subscribers.ts';
 
 /**
- * The one door to the log. Whoever changes something appends its events in the same transaction; an event of an engagement is
- * appended under that engagement's row lock, so that `seq` is the order in which its events happened. The statement that
- * appends events also adds a delivery for each webhook that subscribes them.
+ * Appends events to the log: the only code that does. An event is appended in the transaction of the change it reports; an
+ * event of an engagement also under that engagement's row lock, so that `seq` is the order in which its events happened. The
+ * statement that appends events also fans them out: it inserts one delivery per subscribed webhook.
  */
 
-/** Whom an event is about, as far as it is about somebody: that decides who is sent it and who sees it. */
+/** Whom and what an event is about. This decides which webhooks are sent the event and who sees it on the live feed. */
 export interface About {
   readonly siteId?: string | null;
   readonly ticketId?: string | null;
@@ -20,7 +20,7 @@ export interface About {
   readonly engagementId?: string | null;
   readonly visitorId?: string | null;
   readonly operatorId?: string | null;
-  /** Attached webhooks that may be sent it; of an engagement those it names, while it goes on. */
+  /** Attached webhooks that may be sent the event. For an event of an engagement: those of the engagement, until it ends. */
   readonly subscribers?: readonly string[];
 }
 
@@ -30,8 +30,8 @@ const columns = piece(
 );
 
 /**
- * Appends what `events` selects, with its columns named as the log names them. It makes no deliveries: by itself it is for
- * items of the live feed alone.
+ * Appends the rows that `events` selects; its columns have the names of the log's columns. No deliveries are inserted, so
+ * only items of the live feed are appended with this function alone.
  */
 export function insertEvents(sql: Sql, events: Piece): Piece {
   return sql`
@@ -41,9 +41,9 @@ export function insertEvents(sql: Sql, events: Piece): Piece {
 }
 
 /**
- * Two parts of a statement, `appended` and `fanned_out`: the events, and their deliveries. `attached` says which attached
- * webhooks (D8.1) may be sent them; `null`: none. It is a relation `h` with the condition that joins it to the event `t`; its
- * columns are `heard_by`, ids of webhooks, and `sender`, who sent the message if the event is of one.
+ * Two CTEs: `appended` inserts the events, `fanned_out` their deliveries. `attached` names the attached webhooks (D8.1) that
+ * may be sent the events; `null`: none. It is a relation `h` with the condition that joins it to the event `t`. Its columns
+ * are `heard_by`, the ids of webhooks, and `sender`, the side that sent the message if the event is about a message.
  */
 export function appendEvents(sql: Sql, events: Piece, attached: Piece | null): Piece {
   return sql`
@@ -57,7 +57,7 @@ export function appendEvents(sql: Sql, events: Piece, attached: Piece | null): P
 
 const nothing = piece((sql) => sql``);
 
-/** A delivery of the event `t` by the webhook `w`: in the spelling it subscribed, and held while it is disabled. */
+/** A delivery of the event `t` to the webhook `w`, in the spelling that the webhook subscribed; held if the webhook is disabled. */
 const delivery = piece(
   (sql) => sql`
            SELECT t.account_id, w.id, w.destination_id, CASE w.ordering WHEN 'engagement' THEN t.engagement_id END, t.id, t.seq,
@@ -74,9 +74,9 @@ const toRegistered = piece(
 );
 
 /**
- * D8.2: a webhook is sent the messages of the side that attached it, of the other side, or of both, as its `messages` says.
- * With `own` and `other` it is sent the status of its own side's messages. What the system says to the operator is not sent to
- * the visitor's webhooks.
+ * D8.2: `messages` of a webhook selects the messages of the side that attached it, of the other side, or of both. With `own`
+ * and `other` a webhook is sent the status of its own side's messages. System messages go to the operator, so the visitor's
+ * webhooks are not sent them.
  */
 function toAttached(sql: Sql, attached: Piece): Piece {
   return sql`
@@ -92,12 +92,12 @@ function toAttached(sql: Sql, attached: Piece): Piece {
                     WHEN 'engagement.chat.message_status' THEN w.messages = 'all' OR w.side = h.sender
                     ELSE true
                   END
-              AND ${isSiteOfAttacher(sql)}`;
+              AND ${attacherSeesEventSite(sql)}`;
 }
 
-const isSiteOfAttacher = piece((sql) => isAttachersSite(sql, sql`t.site_id`));
+const attacherSeesEventSite = piece((sql) => attacherSeesSite(sql, sql`t.site_id`));
 
-/** An event that has yet to be made. */
+/** An event before `makeEvent` has checked it. */
 export interface NewEvent<T extends EventType> {
   readonly id: string;
   readonly type: T;
@@ -105,13 +105,13 @@ export interface NewEvent<T extends EventType> {
   readonly fields: EventFields<T>;
 }
 
-/** Events as JSON, one text whatever their number; and the attached webhooks of those that have some. */
+/** Events as one JSON array, and the attached webhooks of the events that have some, as another. */
 export interface EventRows {
   readonly events: string;
   readonly attached: string | null;
 }
 
-/** Each is checked against its schema: one that does not fit the catalogue is not written, nor is what caused it. */
+/** Checks each event against its schema. An event that does not fit throws, which rolls back the change it reports. */
 export function eventRows(events: readonly NewEvent<EventType>[], at: Date): EventRows {
   const attached = events.filter(({ about }) => (about.subscribers ?? []).length > 0);
   return {
@@ -140,15 +140,15 @@ function attachedRow({ id, about, fields }: NewEvent<EventType>) {
   return { event_id: id, heard_by: about.subscribers, sender: 'message' in fields ? fields.message.sender.type : null };
 }
 
-interface When {
+interface AppendContext {
   readonly accountId: AccountId;
   readonly at: Date;
 }
 
-/** The parts of a statement that append rows, once `condition` is true. */
+/** The CTEs of `appendEvents` for these rows. Nothing is appended unless `condition` is true. */
 export function appendRows(
   sql: Sql,
-  { accountId, at }: When,
+  { accountId, at }: AppendContext,
   { events, attached }: EventRows,
   condition: Piece,
 ): Piece {
@@ -161,7 +161,7 @@ export function appendRows(
   );
 }
 
-function selectRows(sql: Sql, { accountId, at }: When, rows: string): Piece {
+function selectRows(sql: Sql, { accountId, at }: AppendContext, rows: string): Piece {
   return sql`
            SELECT ${accountId}::uuid AS account_id, ${at}::timestamptz AS occurred_at, r.*
              FROM json_to_recordset(${rows}::text::json) AS r (
@@ -172,11 +172,11 @@ function selectRows(sql: Sql, { accountId, at }: When, rows: string): Piece {
 interface SingleEvent<T extends EventType> extends Omit<NewEvent<T>, 'id'> {
   readonly accountId: AccountId;
   readonly at?: Date;
-  /** What the log must not hold. The fields leave it empty. */
+  /** Values that must not be stored in the log. `fields` has empty strings in their place. */
   readonly secret?: EventSecret;
 }
 
-/** Appends an event in the transaction of the change that it tells of. */
+/** Appends an event, in the transaction of the change that it reports. */
 export async function appendEvent<T extends EventType>(sql: Sql, event: SingleEvent<T>): Promise<void> {
   const { accountId, at = new Date(), secret } = event;
   const id = newId<string>();
@@ -185,15 +185,15 @@ export async function appendEvent<T extends EventType>(sql: Sql, event: SingleEv
   if (secret !== undefined) await keepSecret(sql, { accountId, eventId: id, secret });
 }
 
-/** An item for the live feed and no webhook. The room that appends it declares it, and `feed/catalogue.ts` lists it. */
+/** An item for the live feed, sent to no webhook. The room that appends it declares it, and `feed/catalogue.ts` lists it. */
 export interface FeedItem<Fields extends Type.TProperties> {
   readonly type: string;
   readonly schema: Type.TObject<Fields>;
 }
 
-interface NewItem<Fields extends Type.TProperties> extends When {
+interface NewItem<Fields extends Type.TProperties> extends AppendContext {
   readonly about: About;
-  /** More fields than the schema has may be given, and are left out. */
+  /** Fields that the schema does not have are left out. */
   readonly data: Type.Static<Type.TObject<Fields>>;
 }
 

@@ -15,15 +15,15 @@ import { purposeOfSecret } from '../webhooks/channels/webhook-secret.ts';
 
 export type WebhookId = Id<'webhook'>;
 
-interface Attaching {
+interface AttachInput {
   readonly accountId: AccountId;
-  /** The site of the ticket, request or engagement: its setting says whose messages are meant where a webhook does not. */
+  /** The site of the ticket, request or engagement. Its setting is the default of `messages`. */
   readonly siteId: SiteId;
-  /** Who brings them: that side's messages they hear (D8.2). */
+  /** The side that attaches them, which `messages` refers to (D8.2). */
   readonly side: 'visitor' | 'operator';
-  /** The operator who brings them: they hear of a site only while that operator has a role there. */
+  /** The operator who attaches them. The webhooks are sent events of a site only while this operator has a role there. */
   readonly attachedBy?: OperatorId | null;
-  /** Having passed `attachedWebhooks`, and `check`. */
+  /** Validated by the schema `attachedWebhooks` and by `check`. */
   readonly webhooks: readonly WebhookInput[] | undefined;
 }
 
@@ -31,65 +31,65 @@ interface AttachmentRequest {
   readonly caller: Caller;
   /** The site of the ticket or request. */
   readonly siteId: SiteId;
-  /** Where the request comes from. */
+  /** IP address of the client. */
   readonly address: string;
   readonly webhooks: readonly WebhookInput[] | undefined;
 }
 
-interface AttacherParts {
-  /** Not the `sql` of a request, which may be a transaction: turns tell webhooks before that is committed. */
+interface AttacherDependencies {
+  /** Not the `sql` of a request, which may be a transaction: a turn may insert deliveries for the webhooks before its commit. */
   readonly sql: Sql;
-  /** Whom attached webhooks may call. */
+  /** The addresses that attached webhooks may call. */
   readonly guard: AddressGuard;
   readonly sealer: Sealer;
   readonly unresolved: UnresolvedNames;
   readonly sites: Pick<Directory['sites'], 'get'>;
 }
 
-/** Why the URL cannot be registered, where an address of it is one that must not be called (D8.9); `null`: it can. */
+/** Why the address in the URL must not be called (D8.9); `null`: the URL may be registered. */
 export function addressComplaint(guard: AddressGuard, url: string): string | null {
   const address = channelOf(url).addressOf(url);
   return address === null ? null : guard.complaint(address);
 }
 
 /**
- * Webhooks that come with a ticket or request (D8.1). What carries them names them by id, and passes that on to what it
- * becomes. Tickets by the thousand bring the same ones along, so that those which say the same are one row.
+ * Stores webhooks that are attached to a ticket or request (D8.1). The ticket or request stores their ids and passes the ids
+ * on to its engagement. Thousands of tickets attach the same webhooks, so equal webhooks share one row.
  */
 export class WebhookAttacher {
-  readonly #parts: AttacherParts;
+  readonly #deps: AttacherDependencies;
 
-  constructor(parts: AttacherParts) {
-    this.#parts = parts;
+  constructor(deps: AttacherDependencies) {
+    this.#deps = deps;
   }
 
   /**
-   * Called before a ticket or request is made. Beside `check`, refuses webhooks of visitors where the site takes none, and more names
-   * that do not resolve than one visitor or address may attach. Call it in a preHandler: the handler of a request with an
-   * Idempotency-Key runs in a transaction, which must not wait for a site to be read.
+   * Called before a ticket or request is created. Refuses what `check` refuses, webhooks from visitors where the site accepts
+   * none, and more unresolved names than one visitor or address may attach. Call this in a preHandler: the handler of a request
+   * with an Idempotency-Key runs in a transaction, which must not wait while a site is read.
    */
   async checkFromCaller({ caller, siteId, address, webhooks = [] }: AttachmentRequest): Promise<void> {
     if (webhooks.length === 0) return;
-    const { sites, unresolved } = this.#parts;
+    const { sites, unresolved } = this.#deps;
     if (caller.kind === 'visitor' && (await sites.get(siteId))?.site.visitor_webhooks === false)
       throw new Refusal(
         'forbidden',
-        'The site takes no webhooks from visitors (visitor_webhooks). Leave out webhooks.',
+        'This site does not accept webhooks from visitors (visitor_webhooks is false). Leave out `webhooks`.',
       );
     this.check(webhooks);
     if (caller.kind === 'visitor' && isFromPage(caller))
-      unresolved.hold(
+      unresolved.count(
         caller,
         address,
         webhooks.flatMap(({ url }) => hostOf(url) ?? []),
       );
   }
 
-  /** Refuses webhooks whose addresses must not be called (D8.9). Asks no DNS server: unknown names pass, and are checked when used. */
+  /** Refuses webhooks whose addresses must not be called (D8.9). Sends no DNS query: names not in the cache are checked when used. */
   check(webhooks: readonly WebhookInput[] = []): void {
     const violations: Violation[] = webhooks.flatMap(({ url }, index) =>
-      // Not which address it was: visitors bring webhooks along, and names mean more inside of a network than outside.
-      addressComplaint(this.#parts.guard, url) === null
+      // The detail does not name the address: visitors attach webhooks, and must not learn what a name resolves to inside our network.
+      addressComplaint(this.#deps.guard, url) === null
         ? []
         : [{ attribute: `/webhooks/${index}/url`, detail: forbiddenAddress }],
     );
@@ -102,22 +102,22 @@ export class WebhookAttacher {
     side,
     attachedBy = null,
     webhooks = [],
-  }: Attaching): Promise<readonly WebhookId[]> {
+  }: AttachInput): Promise<readonly WebhookId[]> {
     if (webhooks.length === 0) return [];
-    const { sql, sites } = this.#parts;
-    const usual = (await sites.get(siteId))?.site.attached_webhook_messages ?? 'own';
-    const wanted = webhooks
-      .map((webhook) => subscriptionOf(webhook, usual))
+    const { sql, sites } = this.#deps;
+    const defaultMessages = (await sites.get(siteId))?.site.attached_webhook_messages ?? 'own';
+    const requested = webhooks
+      .map((webhook) => subscriptionOf(webhook, defaultMessages))
       .map((webhook) => ({ webhook, digest: digestOf(side, attachedBy, webhook) }));
-    const found = await touchAttached(sql, accountId, digestsOf(wanted));
-    const missing = wanted.filter(({ digest }) => !found.has(digest));
+    const found = await touchAttached(sql, accountId, digestsOf(requested));
+    const missing = requested.filter(({ digest }) => !found.has(digest));
     for (const { webhook, digest } of missing) await this.#insert({ accountId, side, attachedBy, webhook, digest });
-    const all = missing.length === 0 ? found : await touchAttached(sql, accountId, digestsOf(wanted));
+    const all = missing.length === 0 ? found : await touchAttached(sql, accountId, digestsOf(requested));
     return [...new Set(all.values())];
   }
 
-  async #insert({ accountId, side, attachedBy, webhook, digest }: NewAttached): Promise<void> {
-    const { sql, sealer } = this.#parts;
+  async #insert({ accountId, side, attachedBy, webhook, digest }: NewAttachedWebhook): Promise<void> {
+    const { sql, sealer } = this.#deps;
     const id = newId<WebhookId>();
     const { url, method, headers, events, messages, secret } = webhook;
     const sealed = secret === null ? null : (await sealer.seal())(secret, purposeOfSecret(id));
@@ -132,20 +132,19 @@ export class WebhookAttacher {
   }
 }
 
-const forbiddenAddress =
-  'is not where Usher may send anything: an attached webhook needs a public address, or one in USHER_WEBHOOK_ALLOW_CIDRS';
+const forbiddenAddress = 'must have a public address, or one in USHER_WEBHOOK_ALLOW_CIDRS';
 
-interface NewAttached {
+interface NewAttachedWebhook {
   readonly accountId: AccountId;
-  readonly side: Attaching['side'];
+  readonly side: AttachInput['side'];
   readonly attachedBy: OperatorId | null;
   readonly webhook: WebhookSubscription;
   /** In hexadecimal. */
   readonly digest: string;
 }
 
-/** Of everything it says, in one order, and of the operator who brought it. */
-function digestOf(side: Attaching['side'], attachedBy: OperatorId | null, webhook: WebhookSubscription): string {
+/** A hash of all fields of the webhook, in a fixed order, and of the operator who attached it. Equal webhooks have equal digests. */
+function digestOf(side: AttachInput['side'], attachedBy: OperatorId | null, webhook: WebhookSubscription): string {
   const { url, method, headers = {}, events, messages, secret } = webhook;
   const request =
     method === undefined ? [] : [method, Object.entries(headers).toSorted(([a], [b]) => (a < b ? -1 : 1))];
@@ -164,13 +163,14 @@ function digestOf(side: Attaching['side'], attachedBy: OperatorId | null, webhoo
     .digest('hex');
 }
 
-function digestsOf(wanted: readonly { readonly digest: string }[]): string[] {
-  return wanted.map(({ digest }) => digest);
+function digestsOf(webhooks: readonly { readonly digest: string }[]): string[] {
+  return webhooks.map(({ digest }) => digest);
 }
 
 /**
- * Those that are there already, by digest. One that nothing has brought along for long is dropped, so that is noted, daily;
- * one that is being dropped is not there. One that was disabled begins anew: nobody else could enable it.
+ * The webhooks that exist already, by digest. Retention drops a webhook that has not been attached for long, so `attached_at` is
+ * renewed, at most daily; a webhook that is just being dropped is not returned. A disabled webhook is enabled again, because
+ * nobody else could enable it.
  */
 async function touchAttached(
   sql: Sql,
@@ -178,7 +178,7 @@ async function touchAttached(
   digests: readonly string[],
 ): Promise<Map<string, WebhookId>> {
   const rows = await sql<{ id: WebhookId; digest: string }[]>`
-    WITH known AS (
+    WITH found AS (
            SELECT id, digest, attached_at, enabled
              FROM webhooks
             WHERE account_id = ${accountId} AND side IS NOT NULL
@@ -186,11 +186,11 @@ async function touchAttached(
          touched AS (
            UPDATE webhooks w
               SET attached_at = now(), enabled = true, disabled_because = NULL, disabled_at = NULL, failing_since = NULL
-             FROM known
-            WHERE w.id = known.id AND (NOT known.enabled OR known.attached_at < now() - interval '1 day')
+             FROM found
+            WHERE w.id = found.id AND (NOT found.enabled OR found.attached_at < now() - interval '1 day')
            RETURNING w.id)
     SELECT id, encode(digest, 'hex') AS digest
-      FROM known
+      FROM found
      WHERE enabled AND attached_at >= now() - interval '1 day' OR id IN (SELECT id FROM touched)`;
   return new Map(rows.map(({ id, digest }) => [digest, id]));
 }

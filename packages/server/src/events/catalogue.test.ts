@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { catalogue, eventTypes, type EventFields, type EventType } from './catalogue.ts';
 import { eventWebhooks, makeEvent } from './make-event.ts';
 
-/** The document's payloads by hand, in its field order: what is not in here may not be in an event, and nothing may lack. */
+/** The payloads of the interface, written by hand: an event must have exactly these fields, in this order. */
 
 const id = '0d9c6a3e-5a51-4e1b-9f0e-2f7f3f1f6a11';
 const moment = new Date('2027-01-31T09:00:00.123Z');
@@ -20,7 +20,7 @@ const typing = {
     clock: 7,
   },
 };
-const placeAndTime = {
+const messageFields = {
   timestamp: '2027-01-31T09:00:00.000Z',
   id: 'message',
   engagement_id: 'engagement',
@@ -38,7 +38,7 @@ const files = {
   type: 'files',
   files: [{ url: 'https://example.com/f', name: 'f.pdf', content_type: 'application/pdf', deleted: false }],
 };
-const delivered = { ...placeAndTime, status: 'delivered', ...chat };
+const delivered = { ...messageFields, status: 'delivered', ...chat };
 
 type Loose = Record<string, unknown>;
 
@@ -55,7 +55,7 @@ const documented: Readonly<Partial<Record<EventType, readonly Loose[]>>> = {
         engagement_request_id: 'request',
         visitor_id: 'visitor',
         current_sub_engagement: subEngagement,
-        // Beyond the document, and after its fields.
+        // Added later, and so after the older fields.
         source: 'queue',
         legs: [{ ...subEngagement, media: 'text', started_at: '2027-01-31T09:00:00.000Z', ended_at: null }],
         audio_recording_urls: [],
@@ -86,14 +86,14 @@ const documented: Readonly<Partial<Record<EventType, readonly Loose[]>>> = {
     },
   ],
   'engagement.chat.message': [null, singleChoice, singleChoiceResponse, files].map((attachment) => ({
-    message: { ...placeAndTime, status: 'sent', ...chat, attachment },
+    message: { ...messageFields, status: 'sent', ...chat, attachment },
     undelivered_messages: false,
   })),
   'engagement.chat.message.status': statusExamples(),
   'engagement.chat.message_status': statusExamples(),
   'engagement.chat.system_message': [null, singleChoice, singleChoiceResponse].map((attachment) => ({
     message: {
-      ...placeAndTime,
+      ...messageFields,
       status: 'sent',
       sender: { type: 'system' },
       target: 'operator',
@@ -151,7 +151,7 @@ const documented: Readonly<Partial<Record<EventType, readonly Loose[]>>> = {
   'engagement.files.security_scan_result': [{ security_scan_result: { file_id: id, result: 'clean' } }],
 };
 
-/** A type beyond the document is held to its own sample. */
+/** A type that is not listed above is checked against its own sample. */
 const examples = Object.fromEntries(
   eventTypes.map((type) => [type, documented[type] ?? [catalogue[type].sample]]),
 ) as Readonly<Record<EventType, readonly Loose[]>>;
@@ -160,7 +160,7 @@ function statusExamples(): Loose[] {
   return [null, singleChoice, singleChoiceResponse].map((attachment) => ({ message: { ...delivered, attachment } }));
 }
 
-/** Every value a closed field may have, by the document. A path names its field in the payload. */
+/** Every value that an enumerated field may have. The path names the field in the payload. */
 const enumerations: readonly (readonly [EventType, string, readonly unknown[]])[] = [
   [
     'engagement.request.failure',
@@ -194,7 +194,7 @@ const enumerations: readonly (readonly [EventType, string, readonly unknown[]])[
   ['engagement.chat.typing_indicator.visitor', 'typing_indicator/typing', [true, false]],
 ];
 
-/** What is right for one field is wrong for another. */
+/** A value that one field allows must be refused for the others. */
 const words = new Set(enumerations.flatMap(([, , allowed]) => allowed).filter((value) => typeof value === 'string'));
 
 const nullable = new Set([
@@ -248,7 +248,7 @@ function reversed(value: unknown): unknown {
   );
 }
 
-test('there are the event types of the document, message status in both spellings', () => {
+test('D8.3 the catalogue has every event type, the message status in both spellings', () => {
   const types = Object.keys(documented);
   assert.deepEqual(
     types.filter((type) => !(type in catalogue)),
@@ -261,7 +261,7 @@ for (const type of eventTypes) {
   const refuses = (fields: unknown, why: string): void =>
     assert.throws(() => make(type, fields), new RegExp(`^Error: ${type} does not fit its schema: /`), why);
 
-  test(`${type} is made of exactly its fields, in the document's order`, () => {
+  test(`${type} has exactly its fields, in the order of the interface`, () => {
     for (const fields of examples[type]) {
       const expected = JSON.stringify({ event_type: type, ...common, ...fields });
       assert.equal(JSON.stringify(make(type, fields)), expected);
@@ -298,11 +298,11 @@ for (const [type, where, allowed] of enumerations) {
     for (const value of allowed) make(type, set(value));
     const others = [...words, '', 'something_else', 1, {}, []].filter((value) => !allowed.includes(value));
     for (const value of others) assert.throws(() => make(type, set(value)), JSON.stringify(value));
-    // And so says the API document, but for the reason that has a shape of its own.
-    const told = new Set(
+    // openapi.json lists the same values, except `error`, which has a schema of its own.
+    const listed = new Set(
       valuesAt(schemaOf(type), where.split('/')).filter((value) => value !== 'error' || allowed.includes(value)),
     );
-    if (told.size > 0) assert.deepEqual(told, new Set(allowed));
+    if (listed.size > 0) assert.deepEqual(listed, new Set(allowed));
   });
 }
 
@@ -310,7 +310,7 @@ function schemaOf(type: EventType): unknown {
   return eventWebhooks()[type]?.post.requestBody?.content['application/json']?.schema;
 }
 
-/** The values that the schema lists for the field; none where it lists none, as of a boolean. */
+/** The values that the schema lists for the field; empty for a field without a list, such as a boolean. */
 function valuesAt(schema: unknown, path: readonly string[]): unknown[] {
   const alternatives = at(schema, ['anyOf']);
   if (Array.isArray(alternatives)) return alternatives.flatMap((alternative) => valuesAt(alternative, path));
@@ -319,7 +319,7 @@ function valuesAt(schema: unknown, path: readonly string[]): unknown[] {
   return [at(schema, ['enum']) ?? at(schema, ['const']) ?? []].flat();
 }
 
-test('fail_message is there with the reason error, where it may be null, and with no other', () => {
+test('fail_message is present, and may be null, with the reason error only', () => {
   const type = 'engagement.request.failure';
   const failure = (more: Loose): unknown => make(type, { engagement_request: { ...request, ...more } });
   failure({ fail_reason: 'error', fail_message: null });
@@ -328,7 +328,7 @@ test('fail_message is there with the reason error, where it may be null, and wit
     assert.throws(() => failure({ fail_reason: 'timed_out', fail_message }), /fail_message/);
 });
 
-test('files go with engagement.chat.message only', () => {
+test('only engagement.chat.message carries files', () => {
   for (const type of eventTypes.filter((type) => type.startsWith('engagement.chat.') && !type.includes('typing'))) {
     const withFiles = changed(examples[type][0], ['message', 'attachment'], (parent, name) => (parent[name] = files));
     if (type === 'engagement.chat.message') make(type, withFiles);
@@ -336,7 +336,7 @@ test('files go with engagement.chat.message only', () => {
   }
 });
 
-test('metadata of a system message is whatever the sender added to its type', () => {
+test('metadata of a system message may have any fields beside its type', () => {
   const type = 'engagement.chat.system_message';
   const set = (metadata: Loose): unknown =>
     make(
@@ -348,7 +348,7 @@ test('metadata of a system message is whatever the sender added to its type', ()
   assert.throws(() => set({ source: 'guide' }));
 });
 
-test('an event has a UUID and an instant, and a fault names its place but not what stands there', () => {
+test('an event needs a UUID and an instant, and an error names the field but not its value', () => {
   const fields: EventFields<'sip_domain.delete'> = { sip_domain: { id: 'domain' } };
   assert.throws(() => makeEvent('sip_domain.delete', { id: 'secret', at: moment }, fields), {
     message: 'sip_domain.delete does not fit its schema: /event_id must match format "uuid"',
@@ -368,7 +368,7 @@ test('an event has a UUID and an instant, and a fault names its place but not wh
   );
 });
 
-test('the API document has a webhook for every event type, told in a line', () => {
+test('openapi.json has a webhook with a one-line summary for every event type', () => {
   const webhooks = eventWebhooks();
   assert.deepEqual(Object.keys(webhooks), eventTypes);
   const titles = Object.entries(webhooks).map(([type, { post }]) => {

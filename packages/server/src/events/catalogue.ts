@@ -2,36 +2,36 @@ import { media } from '@usher/contract/media';
 import { endReasons, silentFailReasons } from '@usher/contract/states';
 import Type from 'typebox';
 import { body, nullable, oneOf } from '../platform/schema.ts';
-import { authenticationFailuresInWords } from './authentication-failures.ts';
+import { authenticationFailureDescription } from './authentication-failures.ts';
 import { deliveredMessage, sentMessage, systemMessage } from './chat-message.ts';
-import * as sample from './sample-parts.ts';
+import * as sample from './sample-values.ts';
 import { id, instant, subEngagement } from './vocabulary.ts';
 
 /**
- * Every event type, and all there is to say about it. To add one, declare it here and append it where it happens
- * (`append.ts`): API document, webhooks, log, live feed and console take it from here.
+ * Declares every event type. To add one, declare it here and append it where it happens (`append.ts`): openapi.json, webhooks,
+ * log, live feed and console are derived from this catalogue.
  *
- * Fields are those of the interface document, in its order. What an event is about stands in one field named for it. Fields
- * beyond the document come after its own.
+ * Existing receivers depend on the fields and their order, so new fields come last. The subject of an event is one field,
+ * named for it.
  */
 
 interface Declaration<Fields extends Type.TProperties> extends EventTraits {
-  /** The name of the schema in the API document. */
+  /** The name of the schema in openapi.json. */
   readonly title: string;
-  /** When it happens, in one line. */
+  /** When the event happens, in one line. */
   readonly trigger: string;
-  /** What it tells beside the fields that every event has. */
+  /** The fields beside those that every event has. */
   readonly fields: Fields;
-  /** The event as it might happen: `GET /event_types` shows it, and a test of a webhook sends it. */
+  /** An example: `GET /event_types` shows it, and a test of a webhook sends it. */
   readonly sample: Type.Static<Type.TObject<Fields>>;
 }
 
 interface EventTraits {
-  /** The live feed shows it to operators only. */
+  /** The live feed shows the event to operators only. */
   readonly hiddenFromVisitors?: true;
   /** D8.11: a receiver that fails is not retried for days, because the event is soon out of date. */
   readonly shortLived?: true;
-  /** Fields that are empty in the log, and filled in for the visitor and for webhooks (`event-secrets.ts`). */
+  /** Some fields are empty in the log, and filled in for the visitor and for webhooks (`event-secrets.ts`). */
   readonly hasSecrets?: true;
 }
 
@@ -41,8 +41,8 @@ function event<Fields extends Type.TProperties>(declaration: Declaration<Fields>
 
 const request = { id, site_id: id, visitor_id: id, operator_id: id };
 
-const failMessage = Type.String({ description: 'With the reason error only' });
-/** `fail_message` goes with the reason `error`, where it is always there and may be null; with no other. */
+const failMessage = Type.String({ description: 'Present only if fail_reason is error' });
+/** `fail_message` is present, and may be null, if the reason is `error`; with other reasons it is absent. */
 const failedRequest = Type.Union([
   body({ ...request, fail_reason: oneOf(silentFailReasons) }),
   body({ ...request, fail_reason: Type.Literal('error'), fail_message: nullable(failMessage) }),
@@ -50,11 +50,11 @@ const failedRequest = Type.Union([
 
 const engagement = { id, engagement_request_id: id, visitor_id: id, current_sub_engagement: subEngagement };
 
-/** What clients of this family also read of an engagement that starts. After the document's fields, whose places stay. */
+/** Existing clients also read these fields. They come last, so that the order of the older fields stays. */
 const startedEngagement = {
   ...engagement,
   source: Type.String({
-    description: 'What the request gave as its source; else queue, visitor, operator or sms: who asked, or by what',
+    description: 'The source given by the request; otherwise what started the request: queue, visitor, operator or sms',
   }),
   legs: Type.Array(
     body({
@@ -63,9 +63,9 @@ const startedEngagement = {
       started_at: instant('When the sub-engagement started'),
       ended_at: Type.Null(),
     }),
-    { description: 'The one sub-engagement that there is' },
+    { description: 'The only sub-engagement so far' },
   ),
-  audio_recording_urls: Type.Array(Type.String(), { description: 'Empty: nothing is recorded' }),
+  audio_recording_urls: Type.Array(Type.String(), { description: 'Always empty: calls are not recorded' }),
 };
 
 const typing = body({
@@ -73,7 +73,9 @@ const typing = body({
   sub_engagement_id: id,
   sender: body({ id }),
   typing: Type.Boolean(),
-  clock: Type.Integer({ description: 'Grows with each update: one that is smaller than the last seen is out of date' }),
+  clock: Type.Integer({
+    description: 'Grows with each update. An update with a smaller clock than the last one seen is out of date',
+  }),
 });
 
 const undelivered = Type.Boolean({ description: 'Whether earlier chat messages were not delivered to the recipient' });
@@ -145,10 +147,10 @@ export const catalogue = {
     fields: { message: sentMessage, undelivered_messages: undelivered },
     sample: { message: { ...sample.chatMessage, status: 'sent' }, undelivered_messages: false },
   }),
-  // The document spells it both ways: each webhook is sent the spelling it subscribed (D8.3).
+  // D8.3: the type has two spellings. Each webhook is sent the spelling it subscribed.
   'engagement.chat.message.status': event({
     title: 'ChatMessageDottedStatusEvent',
-    trigger: 'A chat message is delivered; its other spelling',
+    trigger: 'A chat message is delivered (other spelling of engagement.chat.message_status)',
     fields: { message: deliveredMessage },
     sample: { message: { ...sample.chatMessage, status: 'delivered' } },
   }),
@@ -160,11 +162,11 @@ export const catalogue = {
   }),
   'engagement.chat.system_message': event({
     title: 'SystemMessageEvent',
-    trigger: 'A message made by the system is sent to the operator',
+    trigger: 'The system sends a message to the operator',
     fields: { message: systemMessage, undelivered_messages: undelivered },
     sample: {
       message: {
-        ...sample.placeAndTime,
+        ...sample.messageFields,
         content: 'The visitor asks for video',
         status: 'sent',
         sender: { type: 'system' },
@@ -193,7 +195,7 @@ export const catalogue = {
   }),
   'engagement.media_upgrade_request': event({
     title: 'MediaUpgradeRequestEvent',
-    trigger: 'Audio or video is asked for in an engagement',
+    trigger: 'Audio or video is requested in an engagement',
     fields: {
       media_upgrade_request: body({
         id,
@@ -220,7 +222,7 @@ export const catalogue = {
     trigger: 'A visitor event is sent',
     fields: {
       message: body({
-        timestamp: instant('When the server made it'),
+        timestamp: instant('When the server created the message'),
         id,
         engagement_id: id,
         sub_engagement: subEngagement,
@@ -246,7 +248,7 @@ export const catalogue = {
       authentication_response: body({
         authentication_request_id: id,
         visitor_id: id,
-        access_token: Type.String({ description: 'A new token of the visitor; empty once it is a day old' }),
+        access_token: Type.String({ description: 'A new token of the visitor; empty from one day after the event' }),
         name: attribute,
         preferred_name: attribute,
         email: attribute,
@@ -259,7 +261,7 @@ export const catalogue = {
       authentication_response: {
         authentication_request_id: sample.ids.authentication,
         visitor_id: sample.ids.visitor,
-        access_token: 'a token of the visitor would stand here',
+        access_token: 'the-access-token-of-the-visitor',
         name: 'Vera Visitor',
         preferred_name: null,
         email: 'vera@example.com',
@@ -275,7 +277,7 @@ export const catalogue = {
     trigger: 'A visitor authentication request failed',
     fields: {
       authentication_response: body({
-        fail_reason: Type.String({ description: authenticationFailuresInWords }),
+        fail_reason: Type.String({ description: authenticationFailureDescription }),
         authentication_request_id: id,
       }),
     },
@@ -308,21 +310,21 @@ export const catalogue = {
 export type EventType = keyof typeof catalogue;
 export const eventTypes = Object.keys(catalogue) as readonly EventType[];
 
-/** What an event tells beside the fields that every event has. */
+/** The fields of an event beside those that every event has. */
 export type EventFields<T extends EventType> = T extends EventType ? (typeof catalogue)[T]['sample'] : never;
 
-export type EventPayload<T extends EventType> = T extends EventType ? Common<T> & EventFields<T> : never;
+export type EventPayload<T extends EventType> = T extends EventType ? CommonFields<T> & EventFields<T> : never;
 
-interface Common<T extends EventType> {
+interface CommonFields<T extends EventType> {
   readonly event_type: T;
-  /** The same in every repetition of the event. */
+  /** The same in every attempt to deliver the event. */
   readonly event_id: string;
   readonly dispatched_at: string;
 }
 
 const declared: ReadonlyMap<string, EventTraits> = new Map(Object.entries(catalogue));
 
-/** Of a type as the log names it; one that the catalogue has not is shown on the live feed only and has no traits. */
+/** The traits of a type in the log. A type that is not in the catalogue is an item of the live feed and has no traits. */
 export function traitsOf(type: string): EventTraits {
   return declared.get(type) ?? {};
 }

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { body, oneOf } from '../platform/schema.ts';
 import { id, instant } from './vocabulary.ts';
 
-/** Messages as events carry them, to the letter of the document. Attachments have titles: they are named in the API. */
+/** Messages as events carry them. Attachments have titles, so that openapi.json names their schemas. */
 
 const singleChoice = Type.Object(
   {
@@ -33,8 +33,8 @@ const anyOrNone = Type.Union([singleChoice, singleChoiceResponse, files, Type.Nu
 
 const sides = ['visitor', 'operator'] as const;
 
-const placeAndTime = {
-  timestamp: instant('When the server received it'),
+const messageFields = {
+  timestamp: instant('When the server received the message'),
   id,
   engagement_id: id,
   sub_engagement_id: id,
@@ -48,32 +48,32 @@ const betweenSides = {
 };
 
 export const sentMessage = body({
-  ...placeAndTime,
+  ...messageFields,
   status: Type.Literal('sent'),
   ...betweenSides,
   attachment: anyOrNone,
 });
 
-/** Files go with the message itself only, not with the news that it was delivered. */
+/** `engagement.chat.message` carries the files; the status of the message does not repeat them. */
 export const deliveredMessage = body({
-  ...placeAndTime,
+  ...messageFields,
   status: Type.Literal('delivered'),
   ...betweenSides,
   attachment: choiceOrNone,
 });
 
 export const systemMessage = body({
-  ...placeAndTime,
+  ...messageFields,
   status: Type.Literal('sent'),
   sender: body({ type: oneOf(['system', 'omniguide'] as const) }),
   target: Type.Literal('operator'),
   type: oneOf(['system_message', 'visitor_authentication'] as const),
   attachment: choiceOrNone,
-  // Arbitrary beside its type, as the sender wrote it: the one object of the catalogue that takes other fields.
+  // The sender may add any fields beside `type`. This is the only object of the catalogue with additional fields.
   metadata: Type.Union([
     Type.Object(
       { type: oneOf(['prompt', 'suggestion'] as const) },
-      { additionalProperties: true, description: 'Whatever the sender added' },
+      { additionalProperties: true, description: 'Fields that the sender added' },
     ),
     Type.Null(),
   ]),

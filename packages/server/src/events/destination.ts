@@ -4,10 +4,10 @@ import { channelOf } from '../webhooks/channels/channels.ts';
 
 export type DestinationId = Id<'destination'>;
 
-/** The account's destination for that URL, made if there is none. */
+/** The account's destination for the URL; created if there is none. */
 export async function destinationFor(sql: Sql, accountId: AccountId, url: string): Promise<DestinationId> {
   const origin = channelOf(url).originOf(url);
-  // What nobody wants is dropped, so that it is wanted is noted, daily. One that is being dropped is not found.
+  // Retention drops unused destinations, so `wanted_at` is renewed, at most daily. A destination that is just being dropped is not found.
   const find = async () => sql<{ id: DestinationId }[]>`
     WITH known AS (SELECT id, wanted_at FROM destinations WHERE account_id = ${accountId} AND origin = ${origin}),
          touched AS (
@@ -23,7 +23,7 @@ export async function destinationFor(sql: Sql, accountId: AccountId, url: string
     INSERT INTO destinations (id, account_id, origin)
     VALUES (${newId()}, ${accountId}, ${origin})
     ON CONFLICT (account_id, origin) DO NOTHING`;
-  const [made] = await find();
-  if (made === undefined) throw new Error('a destination was neither there nor made');
-  return made.id;
+  const [created] = await find();
+  if (created === undefined) throw new Error('the destination was neither found nor created');
+  return created.id;
 }

@@ -3,13 +3,13 @@ import type { Sql } from '../platform/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import { traitsOf } from './catalogue.ts';
 
-/** Fields of a payload, as deep as they lie in it. */
+/** Fields of a payload, nested as they are in the payload. */
 interface SecretFields {
   readonly [field: string]: string | SecretFields;
 }
 
 export interface EventSecret {
-  /** What the payload leaves empty; these take the place of what it has there. */
+  /** The secret values; they replace the empty values in the payload. */
   readonly fields: SecretFields;
   readonly seal: Seal;
   readonly lastsSec: number;
@@ -33,29 +33,29 @@ export async function keepSecret(
     VALUES (${eventId}, ${accountId}, ${sealed}, now() + make_interval(secs => ${secret.lastsSec}))`;
 }
 
-/** Whether secrets of such events are looked up. */
+/** Whether events of the type have secrets to look up. */
 export function hasSecrets(type: string): boolean {
   return traitsOf(type).hasSecrets === true;
 }
 
 /**
- * The payload with its secrets, for those it is meant for: the visitor's own feed, and webhooks. Everybody else is given
- * the payload as it is stored. So is whoever asks after the secrets have expired.
+ * The payload with its secrets, for the visitor's own feed and for webhooks. All others are sent the payload as it is stored.
+ * After the secrets have expired, this is the payload as it is stored, too.
  */
 export async function revealEvent(sql: Sql, sealer: Sealer, { id, type, payload }: StoredEvent): Promise<object> {
   if (!hasSecrets(type)) return payload;
   const [row] = await sql<{ sealed: Buffer }[]>`
     SELECT sealed FROM event_secrets WHERE event_id = ${id} AND expires_at > now()`;
   if (row === undefined) return payload;
-  return merged(payload, JSON.parse(await sealer.open(row.sealed, purposeOf(id))) as SecretFields);
+  return mergeSecrets(payload, JSON.parse(await sealer.open(row.sealed, purposeOf(id))) as SecretFields);
 }
 
-/** Fields keep the places they have in the payload. */
-function merged(payload: object, secrets: SecretFields): object {
+/** Fields keep their order in the payload. */
+function mergeSecrets(payload: object, secrets: SecretFields): object {
   const fields = Object.entries(secrets).map(([name, secret]) => {
     const present: unknown = Reflect.get(payload, name);
     const isNested = typeof secret === 'object' && typeof present === 'object' && present !== null;
-    return [name, isNested ? merged(present, secret) : secret] as const;
+    return [name, isNested ? mergeSecrets(present, secret) : secret] as const;
   });
   return { ...payload, ...Object.fromEntries(fields) };
 }

@@ -1,4 +1,4 @@
-/** As much of a JSON Schema as says which fields an object has, and in which order. */
+/** The keywords of JSON Schema that define which fields an object has, and in which order. */
 export interface FieldSchema {
   readonly properties?: Readonly<Record<string, FieldSchema>>;
   readonly additionalProperties?: unknown;
@@ -9,8 +9,8 @@ export interface FieldSchema {
 type Arrange = (value: unknown) => unknown;
 
 /**
- * A copy of what fits `schema`, with the fields of every object in the schema's order; `null` where there is nothing to
- * arrange. Fields a schema leaves open come last. The alternatives of an `anyOf` must agree about fields they share.
+ * Returns a function that copies a value of `schema` with the fields of every object in the schema's order; `null`: the schema
+ * has no objects. Additional fields come last. The alternatives of an `anyOf` must agree about fields they share.
  */
 export function fieldOrder(schema: FieldSchema): Arrange | null {
   const element = schema.items === undefined ? null : fieldOrder(schema.items);
@@ -35,7 +35,7 @@ function arrangeFields(
     const field = value[name];
     if (field !== undefined) copy[name] = arrange === null ? field : arrange(field);
   }
-  // A field keeps the place of its first mention and the value of its last.
+  // In a spread, a field keeps the position of its first mention and the value of its last.
   return isOpen ? { ...copy, ...value, ...copy } : copy;
 }
 

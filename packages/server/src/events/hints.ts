@@ -7,44 +7,44 @@ import type { About } from './append.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route stores nothing that anybody would look for, whatever its method. */
+    /** The route commits nothing that a reader of the log looks for, whatever its method is: no hint is sent. */
     changesNothing?: true;
   }
 }
 
-/** The first hint goes at once; those that follow within this time go together after it. */
+/** The first hint is sent at once; those that follow within this time are sent together. */
 const batchMs = 20;
-/** So many accounts, and as many whispers, go in one statement; the others with the next. */
-const inBatch = 500;
+/** One statement sends up to this many hints, and as many whispers. */
+const batchSize = 500;
 
-/** Longer ones stay in this process: a notification has 8,000 bytes. */
-const longestWhisper = 7_500;
-/** So many may wait to be passed on; the oldest are dropped first. */
-const mostWhispers = 10_000;
+/** A longer whisper stays in this process: the payload of a NOTIFY is limited to 8,000 bytes. */
+const maxWhisperBytes = 7_500;
+/** Beyond this many unsent whispers the oldest are dropped. */
+const maxPendingWhispers = 10_000;
 
-/** Which process has done it: this one, or another. */
-type Where = 'here' | 'elsewhere';
+/** Which process has committed: this one, or another. */
+type HintSource = 'here' | 'elsewhere';
 
-/** Something to be heard now or never: it is not in the log. */
+/** An event for those who listen now. It is not in the log, so nobody can read it later. */
 export interface Whisper {
   readonly about: About;
   readonly payload: EventPayload<EventType>;
 }
 
 /**
- * Says that something of an account has been committed: to this process at once, to the others by NOTIFY, gathered and
- * outside of the transactions that did it (PostgreSQL lets transactions that notify commit one at a time). A hint may be
- * lost, and costs nothing but time then: whoever follows the log also looks by itself. What is whispered may be lost too.
+ * Tells readers of the log that something of an account has been committed: this process at once, the others by NOTIFY. The
+ * NOTIFYs are batched and sent outside of the committed transactions, because PostgreSQL lets transactions that notify commit
+ * one at a time only. A hint may be lost; that costs latency only, because readers of the log also poll. A whisper may be lost, too.
  */
 export class Hints {
   readonly #sql: Sql;
   readonly #log: Log;
-  /** Ours come back to us too, and we have heard them. */
+  /** Names this process in its NOTIFYs, so that it ignores those that come back to it. */
   readonly #name = newId();
-  readonly #listeners: ((accountId: AccountId, where: Where) => void)[] = [];
+  readonly #listeners: ((accountId: AccountId, source: HintSource) => void)[] = [];
   readonly #whisperListeners: ((accountId: AccountId, whisper: Whisper) => void)[] = [];
-  readonly #waiting = new Set<AccountId>();
-  #whispers: string[] = [];
+  readonly #pendingAccounts = new Set<AccountId>();
+  #pendingWhispers: string[] = [];
   #timer: NodeJS.Timeout | null = null;
   #sending = false;
 
@@ -53,36 +53,36 @@ export class Hints {
     this.#log = log;
     changes.on('told', (note) => {
       const [id = '', by] = note.split(' ');
-      if (by !== this.#name) this.#hear(id as AccountId, 'elsewhere');
+      if (by !== this.#name) this.#callListeners(id as AccountId, 'elsewhere');
     });
     changes.on('whisper', (note) => {
       const { by, accountId, ...whisper } = JSON.parse(note) as Whisper & { by: string; accountId: AccountId };
-      if (by !== this.#name) this.#overhear(accountId, whisper);
+      if (by !== this.#name) this.#callWhisperListeners(accountId, whisper);
     });
   }
 
-  /** Calls `heard` for every account of which something was committed, in whichever process. */
-  on(heard: (accountId: AccountId, where: Where) => void): void {
-    this.#listeners.push(heard);
+  /** Calls `listener` for every account of which something was committed, in whichever process. */
+  on(listener: (accountId: AccountId, source: HintSource) => void): void {
+    this.#listeners.push(listener);
   }
 
-  onWhisper(heard: (accountId: AccountId, whisper: Whisper) => void): void {
-    this.#whisperListeners.push(heard);
+  onWhisper(listener: (accountId: AccountId, whisper: Whisper) => void): void {
+    this.#whisperListeners.push(listener);
   }
 
-  /** To be called after the commit. */
-  tell(accountId: AccountId): void {
-    this.#hear(accountId, 'here');
-    this.#waiting.add(accountId);
+  /** Call this after the commit. */
+  notify(accountId: AccountId): void {
+    this.#callListeners(accountId, 'here');
+    this.#pendingAccounts.add(accountId);
     this.#sendSoon();
   }
 
-  /** To those who listen now, here and in other processes, in the order it was said. */
+  /** Sends a whisper to the listeners of all processes. Whispers of one process arrive in order. */
   whisper(accountId: AccountId, whisper: Whisper): void {
-    this.#overhear(accountId, whisper);
+    this.#callWhisperListeners(accountId, whisper);
     const text = `whisper:${JSON.stringify({ by: this.#name, accountId, ...whisper })}`;
-    if (Buffer.byteLength(text) > longestWhisper) return;
-    if (this.#whispers.push(text) > mostWhispers) this.#whispers.shift();
+    if (Buffer.byteLength(text) > maxWhisperBytes) return;
+    if (this.#pendingWhispers.push(text) > maxPendingWhispers) this.#pendingWhispers.shift();
     this.#sendSoon();
   }
 
@@ -90,36 +90,37 @@ export class Hints {
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
-  #hear(accountId: AccountId, where: Where): void {
-    for (const heard of this.#listeners) heard(accountId, where);
+  #callListeners(accountId: AccountId, source: HintSource): void {
+    for (const listener of this.#listeners) listener(accountId, source);
   }
 
-  #overhear(accountId: AccountId, whisper: Whisper): void {
-    for (const heard of this.#whisperListeners) heard(accountId, whisper);
+  #callWhisperListeners(accountId: AccountId, whisper: Whisper): void {
+    for (const listener of this.#whisperListeners) listener(accountId, whisper);
   }
 
   #sendSoon(): void {
     if (this.#timer !== null) return;
-    this.#timer = setTimeout(() => this.#again(), batchMs).unref();
-    // One statement at a time, or what was whispered could overtake itself.
+    this.#timer = setTimeout(() => this.#onTimer(), batchMs).unref();
+    // One statement at a time: two could send whispers out of order.
     if (!this.#sending) void this.#send();
   }
 
-  #again(): void {
+  #onTimer(): void {
     this.#timer = null;
-    if (this.#waiting.size > 0 || this.#whispers.length > 0) this.#sendSoon();
+    if (this.#pendingAccounts.size > 0 || this.#pendingWhispers.length > 0) this.#sendSoon();
   }
 
   async #send(): Promise<void> {
-    const accounts = [...this.#waiting].slice(0, inBatch);
-    for (const account of accounts) this.#waiting.delete(account);
-    const notes = [...accounts.map((id) => `told:${id} ${this.#name}`), ...this.#whispers.splice(0, inBatch)];
+    const accounts = [...this.#pendingAccounts].slice(0, batchSize);
+    for (const account of accounts) this.#pendingAccounts.delete(account);
+    const notes = [...accounts.map((id) => `told:${id} ${this.#name}`), ...this.#pendingWhispers.splice(0, batchSize)];
     const sql = this.#sql;
     this.#sending = true;
     try {
       await sql`SELECT pg_notify('usher_changes', note) FROM unnest(${notes}::text[]) AS note`;
     } catch (error) {
-      if (!isDatabaseUnavailable(error)) this.#log.warn({ err: error }, 'a hint could not be sent');
+      if (!isDatabaseUnavailable(error))
+        this.#log.warn({ err: error }, 'could not notify other processes of new events');
     } finally {
       this.#sending = false;
     }

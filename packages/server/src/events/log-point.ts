@@ -4,56 +4,56 @@ import type { AccountId } from '../platform/ids.ts';
 import type { Log } from '../platform/log.ts';
 
 /**
- * How much of the log a reader has seen: everything of older epochs, and of this epoch whatever the snapshot shows.
+ * How much of the log a reader has seen: everything of older epochs, and of this epoch everything visible in the snapshot.
  *
- * A number cannot say that. `seq` is given before a transaction commits, and so is its id: a transaction that began earlier
- * may commit later. And ids last no longer than an epoch (see 0018_log_epochs.sql): after a crash, a failover or a restore
- * PostgreSQL gives out ids again that an older snapshot takes for done.
+ * A number is not enough. `seq` and the transaction id are assigned before the commit, so a transaction that began earlier may
+ * commit later. And ids are unique within an epoch only (see 0018_log_epochs.sql): after a crash, a failover or a restore
+ * PostgreSQL may assign ids again that an older snapshot shows as committed.
  */
 export interface LogPoint {
   readonly epoch: number;
-  /** Tells the epoch from one with the same number in a history that a restored backup has replaced. */
+  /** Distinguishes the epoch from one with the same number in a history that a restored backup has replaced. */
   readonly tag: string;
-  /** Of PostgreSQL, as text. */
+  /** A `pg_snapshot`, as text. */
   readonly snapshot: string;
-  /** An event that was seen and is among the last, as its transaction and number; `null`: there was none. */
+  /** One of the latest events that were seen, as `<xid>.<seq>`; `null`: no event was seen. */
   readonly last: string | null;
 }
 
-/** Begins an epoch if none is in force. Writers of events begin one as well; a reader does not have to wait for them. */
+/** Begins an epoch if none is in force. Writers of events do so too; a reader calls this so as not to wait for a writer. */
 export async function beginEpoch(sql: Sql): Promise<void> {
   await sql`SELECT log_epoch()`;
 }
 
 /**
- * Begins an epoch as soon as this process has reached a server that has none, in a transaction of its own. A writer that
- * begins one makes all others wait until it commits.
+ * Begins an epoch as soon as this process is connected to a server that has none. This uses its own short transaction, because
+ * a writer that begins an epoch makes all other writers wait until it commits.
  */
 export async function beginEpochs(sql: Sql, changes: RowChanges, log: Log): Promise<void> {
   changes.onReset(() => {
     beginEpoch(sql).catch((error: unknown) => {
-      if (!isDatabaseUnavailable(error)) log.error({ err: error }, 'could not begin an epoch of the log');
+      if (!isDatabaseUnavailable(error)) log.error({ err: error }, 'could not begin an epoch of the event log');
     });
   });
   await beginEpoch(sql);
 }
 
-/** The event was seen by a reader at the point. */
+/** A reader at the point has seen the event. */
 export function seenAt(sql: Sql, { epoch, snapshot }: LogPoint): Piece {
   return sql`(xid < log_position(${epoch}, '0'::xid8)
               OR xid < log_position(${epoch + 1}, '0'::xid8)
                  AND pg_visible_in_snapshot(log_transaction(xid), ${snapshot}::pg_snapshot))`;
 }
 
-/** The event was not seen at the point. Served by events_by_transaction. */
+/** A reader at the point has not seen the event. Served by events_by_transaction. */
 export function unseenAt(sql: Sql, point: LogPoint): Piece {
   return sql`xid >= log_position(${point.epoch}, pg_snapshot_xmin(${point.snapshot}::pg_snapshot))
              AND NOT ${seenAt(sql, point)}`;
 }
 
 /**
- * Whether a reader at the point has seen nothing but what is in this database's history: its epoch is one of that, and the
- * last event it saw is there. A standby or a backup may have lost what came last.
+ * Whether the point belongs to this database's history: its epoch exists, and so does the last event that the reader saw. A
+ * promoted standby or a restored backup may have lost the latest events.
  */
 export async function isOfThisHistory(sql: Sql, accountId: AccountId, point: LogPoint): Promise<boolean> {
   const { epoch, tag, last } = point;

@@ -11,7 +11,7 @@ const id = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 const at = new Date('2027-03-04T05:06:07.089Z');
 
 for (const type of eventTypes) {
-  test(`the sample of ${type} fits its schema as a receiver would check it, with the id and time it is given`, () => {
+  test(`the sample of ${type} fits its published schema, with the given id and time`, () => {
     const sample: object = JSON.parse(JSON.stringify(sampleEvent(type, { id, at })));
     const fits = ajv.compile(JSON.parse(JSON.stringify(schemaOf(type))));
     assert.ok(fits(sample), JSON.stringify(fits.errors));

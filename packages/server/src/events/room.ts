@@ -11,9 +11,9 @@ import { UnresolvedNames } from './unresolved-names.ts';
 
 export interface Events {
   readonly hints: Hints;
-  /** Takes webhooks that come with a ticket or request. */
+  /** Stores the webhooks that are attached to a ticket or request. */
   readonly attacher: WebhookAttacher;
-  /** Where those webhooks may be sent. */
+  /** The addresses that attached webhooks may call. */
   readonly attachedGuard: AddressGuard;
 }
 

@@ -1,27 +1,27 @@
 import type { Piece, Sql } from '../platform/database.ts';
 import type { EventType } from './catalogue.ts';
 
-/** Which webhooks subscribe what: the conditions that statements share. They call the webhook `w`. */
+/** SQL conditions that decide which webhooks are sent an event. In each of them `w` is the webhook. */
 
-/** The event that has two names is in the log under the first; webhooks may subscribe either (D8.3). */
+/** D8.3: this event has two names. The log stores the first; webhooks may subscribe either. */
 const status: EventType = 'engagement.chat.message_status';
 export const otherStatus: EventType = 'engagement.chat.message.status';
 
-/** Types as the log names them, of types as webhooks subscribe them. */
+/** The types that the log stores for the types that a webhook subscribes. */
 export function loggedTypes(events: readonly EventType[]): EventType[] {
   return [...new Set(events.map((type) => (type === otherStatus ? status : type)))];
 }
 
-/** A registered webhook covers the site. Triggers keep `covers` true when roles change (0024_webhook_coverage.sql). */
+/** The registered webhook covers the site. Triggers update `covers` when roles change (0024_webhook_coverage.sql). */
 export function isCovered(sql: Sql, siteId: Piece): Piece {
   return sql`(w.covers IS NULL OR ${siteId} = ANY(w.covers))`;
 }
 
 /**
- * Whoever attached the webhook may know of the site. A visitor may, of their own engagement; an operator while they have a
- * role there, as if they read it themselves.
+ * Whoever attached the webhook may see the site. A visitor may always see their own engagement; an operator may while they
+ * have a role on the site.
  */
-export function isAttachersSite(sql: Sql, siteId: Piece): Piece {
+export function attacherSeesSite(sql: Sql, siteId: Piece): Piece {
   return sql`(w.attached_by IS NULL
             OR EXISTS (SELECT 1
                          FROM operator_assignments a
@@ -29,12 +29,12 @@ export function isAttachersSite(sql: Sql, siteId: Piece): Piece {
                         WHERE a.operator_id = w.attached_by AND a.site_id = ${siteId}))`;
 }
 
-/** The webhook, registered or attached, is sent events of the site now. */
+/** The webhook, registered or attached, may be sent events of the site now. */
 export function reachesSite(sql: Sql, siteId: () => Piece): Piece {
-  return sql`${isCovered(sql, siteId())} AND ${isAttachersSite(sql, siteId())}`;
+  return sql`${isCovered(sql, siteId())} AND ${attacherSeesSite(sql, siteId())}`;
 }
 
-/** An enabled webhook subscribes events of the type in the engagement `e`. For types that are not kept unless one does. */
+/** An enabled webhook is sent events of the type in the engagement `e`. Events that no one else reads are stored only then. */
 export function hasSubscriber(sql: Sql, type: EventType): Piece {
   return sql`EXISTS (
              SELECT 1 FROM webhooks w
@@ -43,5 +43,5 @@ export function hasSubscriber(sql: Sql, type: EventType): Piece {
            OR EXISTS (
              SELECT 1 FROM webhooks w
               WHERE w.id = ANY(e.heard_by) AND w.enabled AND ${type} = ANY(w.hears)
-                AND ${isAttachersSite(sql, sql`e.site_id`)})`;
+                AND ${attacherSeesSite(sql, sql`e.site_id`)})`;
 }

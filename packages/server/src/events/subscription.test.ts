@@ -10,7 +10,7 @@ import { attachedWebhooks, subscriptionOf, type WebhookInput } from './subscript
 const schema = body({ webhooks: attachedWebhooks });
 const validate = validatorCompiler({ schema, method: 'POST', url: '/', httpPart: 'body' });
 
-/** As a route that takes webhooks would answer: violations by attribute, none if there is nothing to refuse. */
+/** The violations that a route with attached webhooks would answer; none if the webhooks are valid. */
 function violationsOf(webhooks: unknown): readonly Violation[] {
   const given: unknown = structuredClone({ webhooks });
   if (validate(given) === true) return [];
@@ -71,7 +71,7 @@ const reservedHeaders =
 type Refused = readonly [what: string, given: unknown, attributes: readonly string[]];
 const refused: readonly Refused[] = [
   ['an empty object', {}, ['/events', '/url']],
-  ['what is no object', 5, ['']],
+  ['a number', 5, ['']],
   ['an unknown field', { ...http, secret: 'x' }, ['/secret']],
   ['HTTP without a method', { url: http.url, ...deviceless }, ['/method']],
   ['a GET', { ...http, method: 'GET' }, ['/method']],
@@ -172,7 +172,7 @@ test('refuses an eleventh webhook', () => {
   );
 });
 
-test('tells everything that is wrong with an APN URL at once', () => {
+test('reports everything that is wrong with an APNs URL at once', () => {
   const found = violationsOf([{ ...apns, url: 'apns://token@topic?content_available=yes&content_available=no' }]);
   assert.deepEqual(
     found.map(({ detail }) => detail),
@@ -190,7 +190,7 @@ test('a method in any case is stored in upper case', () => {
   assert.equal(given.webhooks[0]?.method, 'PATCH');
 });
 
-test('a subscription has no event twice, and everything left out filled in', () => {
+test('a subscription has no duplicate events, and all defaults filled in', () => {
   const events: WebhookInput['events'] = ['engagement.start', 'engagement.end', 'engagement.start'];
   assert.deepEqual(subscriptionOf({ url: 'https://example.com', method: 'PUT', events }, 'other'), {
     kind: 'http',
@@ -210,7 +210,7 @@ test('a subscription has no event twice, and everything left out filled in', () 
   });
 });
 
-test('an APN URL is taken apart, the case of its topic kept', () => {
+test('an APNs URL is parsed, and keeps the case of its topic', () => {
   assert.deepEqual(parseApnsUrl('apns://0a1B@com.example.App?content_available=true&env=production'), {
     deviceToken: '0a1B',
     topic: 'com.example.App',

@@ -11,15 +11,15 @@ import type { WebhookMethod } from '../webhooks/channels/http.ts';
 import { eventTypes, type EventType } from './catalogue.ts';
 import { webhookSecret } from '../webhooks/channels/webhook-secret.ts';
 
-/** Where to tell of which events (D8.1, D8.2, D8.4): what every webhook has, and one that a ticket or request brings along. */
+/** Which events are sent where (D8.1, D8.2, D8.4): the fields and checks of all webhooks, and the schema of attached ones. */
 
-const mostAttached = 10;
+const maxAttached = 10;
 
-/** A subscription that has been found good, with everything left out filled in. */
+/** A validated subscription with all defaults filled in. */
 export interface WebhookSubscription {
   readonly kind: string;
   readonly url: string;
-  /** With the channels that have it, as are headers. */
+  /** `method` and `headers` are set only if the channel has them. */
   readonly method?: WebhookMethod;
   readonly headers?: Readonly<Record<string, string>>;
   /** Without duplicates. */
@@ -29,12 +29,12 @@ export interface WebhookSubscription {
   readonly secret: string | null;
 }
 
-/** Fields that a webhook has only with some channels. */
-const someChannelsFields = [...Object.keys(channelFields), 'secret'];
+/** Fields that only some channels have. */
+const channelSpecificFields = [...Object.keys(channelFields), 'secret'];
 
 const attachable = channels.filter(({ isAttachable }) => isAttachable);
 
-/** What the schema of a registered webhook is made of; `webhookViolations` says what it cannot. */
+/** Fields of the schema of a registered webhook. `webhookViolations` checks what a schema cannot express. */
 export const webhookFields = {
   url: urlOf(channels),
   ...channelFields,
@@ -54,8 +54,8 @@ const fields = {
     Type.Unsafe<MessageAudience>({
       ...oneOf(messageAudiences),
       description:
-        'Whose messages it hears: own (those of the side that attached it, and their status), other (the messages of the other ' +
-        "side, and the status of its own side's) or all. Left out: the site's attached_webhook_messages, which is own unless set",
+        'Whose messages the webhook is sent: own (those of the side that attached the webhook, and their status), other (those of the ' +
+        'other side, and the status of the own messages) or all. Default: attached_webhook_messages of the site, which is own unless set',
     }),
   ),
   secret: Type.Optional(webhookSecret),
@@ -67,29 +67,29 @@ const webhookInput = checked(
 );
 export type WebhookInput = Type.Static<typeof webhookInput>;
 
-export const attachedWebhooks = list(webhookInput, { maxItems: mostAttached });
+export const attachedWebhooks = list(webhookInput, { maxItems: maxAttached });
 
-/** Of input that has passed `webhookInput`. `usualMessages` is what a client means that does not say whose messages it wants. */
+/** The subscription for valid input. `defaultMessages` is used if the input has no `messages`. */
 export function subscriptionOf(
   { url, method, headers = {}, events, messages: given, secret }: WebhookInput,
-  usualMessages: MessageAudience,
+  defaultMessages: MessageAudience,
 ): WebhookSubscription {
   return {
     kind: channelOf(url).kind,
     url,
     ...(method === undefined ? {} : { method, headers }),
     events: [...new Set(events)],
-    messages: given ?? usualMessages,
+    messages: given ?? defaultMessages,
     secret: secret ?? null,
   };
 }
 
-/** What the schema cannot say of a registered webhook, and of the new secret of one. */
+/** Checks of a registered webhook, and of a new secret, that a schema cannot express. */
 export const webhookViolations = violationsAmong(channels);
 
 /**
- * What the schema cannot say of a webhook that is sent by one of these channels. Fields of the wrong type are the schema's to
- * report; null, where it may stand, is none.
+ * Checks that a schema cannot express, for a webhook of one of these channels. The schema reports fields of a wrong type; a null
+ * counts as absent.
  */
 function violationsAmong(allowed: readonly Channel[]): (value: unknown) => Violation[] {
   return (value) => {
@@ -115,18 +115,18 @@ function urlFaults(url: string, channel: Channel | null, allowed: readonly Chann
   if (character !== null) return [character];
   if (channel !== null) return channel.urlFaults(url);
   const schemes = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(allowed.flatMap((each) => each.schemes));
-  return [`must be an ${schemes} URL, protocol included`];
+  return [`must be an absolute ${schemes} URL`];
 }
 
 function channelViolations(channel: Channel, given: Readonly<Record<string, unknown>>): Violation[] {
   const isGiven = (name: string): boolean => given[name] !== undefined && given[name] !== null;
-  const taken = new Set([...Object.keys(channel.fields), ...(channel.unsigned === null ? ['secret'] : [])]);
-  const foreign = someChannelsFields.filter((name) => !taken.has(name) && isGiven(name));
+  const allowedFields = new Set([...Object.keys(channel.fields), ...(channel.unsigned === null ? ['secret'] : [])]);
+  const notAllowed = channelSpecificFields.filter((name) => !allowedFields.has(name) && isGiven(name));
   return [
     ...channel.violations(given),
     ...(channel.unsigned === null ? secretViolations(given['secret']) : []),
     ...channel.requiredFields.flatMap((name) => (isGiven(name) ? [] : [fault(name, 'is required with', channel)])),
-    ...foreign.map((name) => fault(name, 'is not allowed with', channel)),
+    ...notAllowed.map((name) => fault(name, 'is not allowed with', channel)),
   ];
 }
 

@@ -4,31 +4,31 @@ import type { AccountId, VisitorId } from '../platform/ids.ts';
 import type { NameResolver } from '../platform/names/name-resolver.ts';
 import { addressKey } from '../platform/rate-limit.ts';
 
-/** Names that did not resolve: of one visitor as many as one ticket may bring along, of one address twice that. */
-const mostOfVisitor = 10;
-const mostOfAddress = 20;
-/** A name counts for so long after it was last brought along, unless it resolves. */
-const heldMs = 10 * 60_000;
-/** So many visitors and addresses are counted; beyond that the oldest count is forgotten. */
-const mostCounted = 20_000;
+/** One visitor may attach as many unresolved names as one ticket may have webhooks; one address twice as many. */
+const maxPerVisitor = 10;
+const maxPerAddress = 20;
+/** A name counts for this long after it was last attached, unless it resolves. */
+const countedMs = 10 * 60_000;
+/** Limit of the visitors and addresses counted; beyond it the oldest count is dropped. */
+const maxCounts = 20_000;
 
 /**
- * Which names that do not resolve (or not yet) visitors have brought along as webhooks, in this process. Each costs a lookup
- * that takes seconds, and attempts for three days: anybody who opens a page could make us do that by the thousand.
+ * Limits how many unresolved host names visitors may attach as webhooks, in this process. Each such name costs lookups that
+ * take seconds, and attempts for three days; without a limit anybody who opens a page could cause thousands of them.
  *
- * A name is asked for when it is brought along, in the background, so that one that resolves counts for milliseconds.
+ * The lookup starts in the background when a name is attached, so a name that resolves counts for milliseconds only.
  */
 export class UnresolvedNames {
   readonly #names: NameResolver;
-  /** By visitor or address: until when each name counts. */
-  readonly #held = new BoundedMap<string, Map<string, number>>(mostCounted);
+  /** By visitor or address: the time until which each name counts. */
+  readonly #counted = new BoundedMap<string, Map<string, number>>(maxCounts);
 
   constructor(names: NameResolver) {
     this.#names = names;
   }
 
-  /** Counts these names for the visitor and its address; throws 429, and counts none, where that is too many. */
-  hold(
+  /** Counts these names for the visitor and their address. Over a limit, counts none of them and throws 429. */
+  count(
     visitor: { readonly accountId: AccountId; readonly visitorId: VisitorId },
     address: string,
     hosts: string[],
@@ -37,32 +37,32 @@ export class UnresolvedNames {
     if (names.length === 0) return;
     const now = performance.now();
     const counts = [
-      { held: this.#heldBy(visitor.visitorId, now), most: mostOfVisitor },
-      { held: this.#heldBy(addressKey(address), now), most: mostOfAddress },
+      { counted: this.#countedFor(visitor.visitorId, now), limit: maxPerVisitor },
+      { counted: this.#countedFor(addressKey(address), now), limit: maxPerAddress },
     ];
-    for (const { held, most } of counts) {
-      const others = held.keys().filter((name) => !names.includes(name));
-      if (others.toArray().length + names.length > most) throw tooMany(most, held, now);
+    for (const { counted, limit } of counts) {
+      const others = counted.keys().filter((name) => !names.includes(name));
+      if (others.toArray().length + names.length > limit) throw tooMany(limit, counted, now);
     }
-    for (const { held } of counts) for (const name of names) held.set(name, now + heldMs);
+    for (const { counted } of counts) for (const name of names) counted.set(name, now + countedMs);
     for (const name of names) this.#names.prepare(name, visitor.accountId);
   }
 
-  #heldBy(key: string, now: number): Map<string, number> {
-    const held = this.#held.get(key) ?? new Map<string, number>();
-    for (const [name, until] of held) if (until <= now || this.#names.isTrusted(name)) held.delete(name);
-    this.#held.delete(key);
-    this.#held.set(key, held);
-    return held;
+  #countedFor(key: string, now: number): Map<string, number> {
+    const counted = this.#counted.get(key) ?? new Map<string, number>();
+    for (const [name, until] of counted) if (until <= now || this.#names.isTrusted(name)) counted.delete(name);
+    this.#counted.delete(key);
+    this.#counted.set(key, counted);
+    return counted;
   }
 }
 
-function tooMany(most: number, held: ReadonlyMap<string, number>, now: number): Refusal {
-  const soonest = Math.min(...held.values());
-  const seconds = Number.isFinite(soonest) ? Math.max(1, Math.ceil((soonest - now) / 1_000)) : heldMs / 1_000;
+function tooMany(limit: number, counted: ReadonlyMap<string, number>, now: number): Refusal {
+  const soonest = Math.min(...counted.values());
+  const seconds = Number.isFinite(soonest) ? Math.max(1, Math.ceil((soonest - now) / 1_000)) : countedMs / 1_000;
   return new Refusal(
     'too_many_unresolved_names',
-    `At most ${most} host names that do not resolve are accepted in webhooks from here. Leave out the webhooks whose names do not resolve, or try again in ${seconds} s.`,
+    `The limit of ${limit} unresolved host names in webhooks is reached. Leave out the webhooks whose host names do not resolve, or try again in ${seconds} s.`,
     { headers: { 'retry-after': String(seconds) } },
   );
 }

@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import { body } from '../platform/schema.ts';
 
-/** The words that the payloads share. All ids are strings to a receiver, whatever they are to us. */
+/** Schemas that the payloads share. Receivers treat every id as an opaque string. */
 export const id = Type.String();
 
-/** An instant as it is sent: ISO 8601, as `Date.toISOString` writes it. */
+/** An instant in ISO 8601, as `Date.toISOString` writes it. */
 export function instant(description: string) {
   return Type.Unsafe<string>({ type: 'string', format: 'date-time', description });
 }

@@ -29,8 +29,8 @@ const operator = (id: string): Caller => ({
   sessionId: null,
 });
 
-/** An answer that has not begun: all that admission looks at is whether it has been closed. */
-function answer(): ServerResponse {
+/** A response that has not begun. Admission reads only whether it is closed. */
+function fakeResponse(): ServerResponse {
   return Object.assign(new EventEmitter(), { closed: false }) as unknown as ServerResponse;
 }
 
@@ -38,18 +38,18 @@ function close(response: ServerResponse): void {
   response.emit('close');
 }
 
-function gate({ feeds = 1_000, visitorFeeds = 800, ofAddress = 1_000 } = {}) {
+function makeAdmission({ feeds = 1_000, visitorFeeds = 800, perAddress = 1_000 } = {}) {
   const closed: ServerResponse[] = [];
   const admission = new FeedAdmission({
     limits: { feeds, visitorFeeds },
-    mostOfAddress: async () => ofAddress,
+    maxPerAddress: async () => perAddress,
     close: (response) => {
       closed.push(response);
       close(response);
     },
   });
   const open = async (caller: Caller, address = 'here'): Promise<ServerResponse | string> => {
-    const response = answer();
+    const response = fakeResponse();
     try {
       await admission.admit({ caller, address, response });
       return response;
@@ -66,8 +66,8 @@ function gate({ feeds = 1_000, visitorFeeds = 800, ofAddress = 1_000 } = {}) {
   return { open, opened, closed };
 }
 
-test('visitors have a share of all feeds; operators find room when it is full', async () => {
-  const { open, opened } = gate({ feeds: 10, visitorFeeds: 8 });
+test('operators can open feeds when the share of visitors is used up', async () => {
+  const { open, opened } = makeAdmission({ feeds: 10, visitorFeeds: 8 });
   const taken = await Promise.all(
     Array.from({ length: 20 }, async (_, index) => open(visitor(String(index), 'secret'), String(index))),
   );
@@ -82,8 +82,8 @@ test('visitors have a share of all feeds; operators find room when it is full', 
   assert.equal(await open(visitor('late')).then((each) => typeof each), 'object');
 });
 
-test('an address has so many feeds of visitors, exactly; those of the customer’s own servers do not count', async () => {
-  const { open, opened } = gate({ ofAddress: 5 });
+test('one address has an exact limit of visitor feeds, and visitors of the customer’s own servers do not count', async () => {
+  const { open, opened } = makeAdmission({ perAddress: 5 });
   const answers = await Promise.all(
     Array.from({ length: 12 }, async (_, index) => open(visitor(String(index)), '2001:db8::' + String(index))),
   );
@@ -98,11 +98,11 @@ test('an address has so many feeds of visitors, exactly; those of the customer�
   assert.equal(await open(visitor('one more'), '2001:db8::1'), 'address_limit');
 });
 
-test('a visitor has ten feeds; one more takes the place of the oldest, unless that has just been opened', async () => {
+test('an eleventh feed of a visitor closes the oldest one, unless that one is younger than 30 s', async () => {
   let now = 0;
   const clock = mock.method(performance, 'now', () => now);
   try {
-    const { open, opened, closed } = gate();
+    const { open, opened, closed } = makeAdmission();
     const first = await opened(visitor('vic'));
     for (let tabs = 1; tabs < 10; tabs += 1) await opened(visitor('vic'));
     assert.equal(await open(visitor('vic')), 'rate_limited');

@@ -42,7 +42,7 @@ function seenBy(keys: readonly Key[]): string {
     .join(' ');
 }
 
-test('who sees what', () => {
+test('visitors and operators see items about themselves, managers all items of their sites', () => {
   const talk = { siteId: 'shop', visitorId: 'vic', operatorId: 'ann' };
   const previous = { engagement: { previous_sub_engagement: { operator_id: 'bob', site_id: 'bank' } } };
   const expected: readonly [readonly Key[], string][] = [
@@ -65,7 +65,7 @@ test('who sees what', () => {
   for (const [keys, names] of expected) assert.equal(seenBy(keys), names, keys.join());
 });
 
-test('a token for some sites reaches no other, and an application none at all', () => {
+test('a token for some sites has no keys of other sites, and an application token has none at all', () => {
   const limited = operator('bob', { bank: 'operator' });
   const keys = opensTo('engagement.start', { siteId: 'shop', visitorId: 'vic', operatorId: 'bob' });
   assert.ok(!keysOf(limited).some((key) => keys.includes(key)));

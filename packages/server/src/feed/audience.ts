@@ -5,8 +5,8 @@ import type { Caller } from '../identity/caller.ts';
 import { isForVisitors } from './catalogue.ts';
 
 /**
- * Who may see what, as keys: a caller holds some, an item opens to some, and one that both have is enough. So the rule is in
- * two functions, and whoever delivers an item finds its readers without asking each.
+ * Who may see what, as keys: a caller has keys, an item has keys, and the caller sees the item if they share one. So the readers
+ * of an item are found by lookup, without testing each reader.
  */
 export type Key = string;
 
@@ -15,7 +15,7 @@ const operatorKey = (operator: string, site: string): Key => `operator ${operato
 const managerKey = (site: string): Key => `manager on ${site}`;
 const siteKey = (site: string, kind: 'visitor' | 'operator'): Key => `${kind}s on ${site}`;
 
-/** Operators see what is theirs on the sites their token reaches, managers all of the site, visitors what is theirs. */
+/** Operators see their own items on the sites of their token, managers all items of their sites, visitors their own items. */
 export function keysOf(caller: Caller): readonly Key[] {
   if (caller.kind === 'visitor') return [visitorKey(caller.visitorId), siteKey(caller.siteId, 'visitor')];
   if (caller.kind !== 'operator') return [];
@@ -26,7 +26,7 @@ export function keysOf(caller: Caller): readonly Key[] {
   ]).flat();
 }
 
-/** Something about a visitor and an operator on a site. */
+/** The keys of an item about a visitor and an operator on a site. */
 export function opensTo(type: string, { siteId, visitorId, operatorId }: About): Key[] {
   const keys: Key[] = [];
   if (typeof visitorId === 'string' && isForVisitors(type)) keys.push(visitorKey(visitorId));
@@ -36,12 +36,12 @@ export function opensTo(type: string, { siteId, visitorId, operatorId }: About):
   return keys;
 }
 
-/** One side of an engagement, and nobody else. */
+/** The key of one side of an engagement. */
 export function opensToSide({ kind, id, siteId }: HeardSignal['to']): Key[] {
   return [kind === 'visitor' ? visitorKey(id) : operatorKey(id, siteId)];
 }
 
-/** An engagement that passes on is news to the operator who had it, too. */
+/** The keys of the operator who had the engagement before a transfer, and of the managers of that operator's site. */
 export function opensToPrevious(payload: unknown): Key[] {
   const { engagement } = payload as {
     engagement?: { previous_sub_engagement?: { operator_id: string; site_id: string } };
@@ -51,12 +51,12 @@ export function opensToPrevious(payload: unknown): Key[] {
   return [operatorKey(previous.operator_id, previous.site_id), managerKey(previous.site_id)];
 }
 
-/** Everybody of a kind who is on the site. */
+/** The key of all visitors, or all operators, of the site. */
 export function opensToAll(siteId: string, kind: 'visitor' | 'operator'): Key[] {
   return [siteKey(siteId, kind)];
 }
 
-/** An operator, on all its sites, and those who manage there. */
+/** The keys of an operator on all their sites, and of the managers of these sites. */
 export function opensToColleagues(operatorId: string, siteIds: readonly string[]): Key[] {
   return siteIds.flatMap((site) => [operatorKey(operatorId, site), managerKey(site)]);
 }

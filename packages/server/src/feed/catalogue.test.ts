@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { feedItems } from './catalogue.ts';
 
-test('the API document names every item of the live feed', () => {
+test('openapi.json names every item of the live feed', () => {
   const api = JSON.parse(readFileSync('openapi.json', 'utf8')) as {
     paths: { '/feed': { get: { description: string } } };
   };

@@ -13,8 +13,8 @@ import { upgradeState } from '../routing/media-upgrade.ts';
 import { ticketOutput } from '../routing/tickets/ticket.ts';
 
 /**
- * What the live feed shows beside the events of `events/catalogue.ts`. No webhook is sent it. An item that another room writes
- * is declared in that room and listed here. `GET /feed` describes all of them in words.
+ * Items of the live feed beside the events of `events/catalogue.ts`. They are sent to no webhook. An item that another room
+ * writes is declared in that room and listed here. The description of `GET /feed` names all of them.
  */
 
 const queueForVisitors = ['id', 'site_id', 'status', 'self_status', 'available_properties'] as const;
@@ -24,7 +24,7 @@ const queueForOperators = [
   'staffed',
   'visitors_count',
   'average_wait_time',
-  // Tells that something else of the queue was changed, so that whoever shows that can read it.
+  // Changes with every other field of the queue, so that a client knows when to read the queue again.
   'updated_at',
 ] as const;
 
@@ -50,13 +50,13 @@ export const feedItems = {
 export type FeedItemType = keyof typeof feedItems;
 export type FeedData<T extends FeedItemType> = Type.Static<(typeof feedItems)[T]>;
 
-/** What passes between operators. */
+/** Transfers are between operators. */
 const hiddenFromVisitors: ReadonlySet<string> = new Set<FeedItemType>([
   'transfer_request.state',
   'transfer_ticket.state',
 ]);
 
-/** Whether visitors see items of the type, which may be an event's. */
+/** Whether visitors see items or events of the type. */
 export function isForVisitors(type: string): boolean {
   return !hiddenFromVisitors.has(type) && traitsOf(type).hiddenFromVisitors !== true;
 }

@@ -1,11 +1,11 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Feeds } from './feeds.ts';
 
-/** Counts readers that were dropped because they did not read; what to call with each. */
+/** Returns the function to call whenever a reader is dropped because they do not read. */
 export function countDropped(registry: Registry): () => void {
   const dropped = new Counter({
     name: 'usher_feeds_dropped_total',
-    help: 'Feeds ended because their reader did not read',
+    help: 'Feeds closed because their reader was too slow',
     registers: [registry],
   });
   return () => dropped.inc();

@@ -6,54 +6,55 @@ import type { Caller } from '../identity/caller.ts';
 import type { RowChanges } from '../platform/row-changes.ts';
 import { isDatabaseUnavailable } from '../platform/database.ts';
 import type { AccountId } from '../platform/ids.ts';
-import { Follower, type FollowerParts } from './follower.ts';
-import { written } from './items.ts';
+import { Follower, type FollowerDependencies } from './follower.ts';
+import { serializeItem } from './items.ts';
 import { idOf, positionOf } from './position.ts';
 import { sendMissed } from './resume.ts';
 import { Stream } from './stream.ts';
 
-interface FeedsParts extends FollowerParts {
+interface FeedsDependencies extends FollowerDependencies {
   readonly hints: Hints;
   readonly changes: RowChanges;
   readonly authenticator: Authenticator;
-  /** A reader did not read. */
+  /** Called when a reader is dropped because they do not read. */
   readonly onDropped: () => void;
 }
 
-/** A comment goes to every stream so often. They take turns, a part of them each second. */
-const beatSec = 15;
-/** A hint that was lost costs no more than this. */
+/** Every stream is sent a heartbeat comment this often. The streams are divided into as many groups, one group per second. */
+const heartbeatSec = 15;
+/** The longest delay after a lost hint. */
 const pollMs = 2_000;
-interface Open {
+
+interface OpenFeed {
   readonly stream: Stream;
   readonly follower: Follower;
-  readonly part: number;
+  readonly heartbeatGroup: number;
 }
 
-export interface Opening {
+export interface FeedRequest {
   readonly response: ServerResponse;
   readonly caller: Caller;
   readonly header: string;
   readonly lastId: string | null;
 }
 
-/** All feeds that this process has open, by account. */
+/** All open feeds of this process. */
 export class Feeds {
-  readonly #parts: FeedsParts;
+  readonly #deps: FeedsDependencies;
   readonly #followers = new Map<AccountId, Promise<Follower>>();
-  readonly #open = new Map<ServerResponse, Open>();
+  readonly #open = new Map<ServerResponse, OpenFeed>();
   readonly #signals = new Gatherer();
   readonly #timers: readonly NodeJS.Timeout[];
-  #beats = 0;
+  #heartbeats = 0;
   #opened = 0;
 
-  constructor(parts: FeedsParts) {
-    this.#parts = parts;
-    const { hints, changes } = parts;
-    hints.on((accountId) => this.#with(accountId, (follower) => follower.look()));
-    hints.onWhisper((accountId, whisper) => this.#with(accountId, (follower) => follower.hear(whisper)));
-    changes.on('signal', (note) => this.#hearSignal(note));
-    // What a caller may see has changed: it is looked at now, and not only with the next comment.
+  constructor(deps: FeedsDependencies) {
+    this.#deps = deps;
+    const { hints, changes } = deps;
+    hints.on((accountId) => this.#withFollower(accountId, (follower) => follower.readLog()));
+    hints.onWhisper((accountId, whisper) => this.#withFollower(accountId, (follower) => follower.sendWhisper(whisper)));
+    changes.on('signal', (note) => this.#onSignal(note));
+    // The permissions of a caller changed: check them now instead of with the next heartbeat.
     changes.on('operators', (id) =>
       this.#recheck(({ caller }) => caller.kind === 'operator' && caller.operatorId === id),
     );
@@ -64,13 +65,13 @@ export class Feeds {
     );
     changes.onReset(() => {
       this.#signals.forget();
-      // Which operators were changed while nothing was heard, nobody can say. Visitors are looked at with their next comment.
+      // Row changes were lost, so any operator may have changed. Visitors are checked with their next heartbeat.
       this.#recheck(({ caller }) => caller.kind === 'operator');
-      this.#lookEverywhere();
+      this.#readAllLogs();
     });
     this.#timers = [
-      setInterval(() => this.#beat(), 1_000).unref(),
-      setInterval(() => this.#lookEverywhere(), pollMs).unref(),
+      setInterval(() => this.#sendHeartbeats(), 1_000).unref(),
+      setInterval(() => this.#readAllLogs(), pollMs).unref(),
     ];
   }
 
@@ -78,41 +79,44 @@ export class Feeds {
     return this.#open.size;
   }
 
-  /** Ends one feed; its reader may come back. */
+  /** Closes one feed; its reader may reconnect. */
   close(response: ServerResponse): void {
     const open = this.#open.get(response);
     if (open === undefined) response.destroy();
     else open.stream.close();
   }
 
-  /** Finds out where the account's log is; of a reader that comes back, from where it need be told nothing twice. */
+  /**
+   * The follower of the account. For a reader who resumes, the follower has read the log up to now, so that the reader is sent
+   * nothing twice.
+   */
   async prepare(accountId: AccountId, lastId: string | null): Promise<Follower> {
     const follower = await this.#follower(accountId);
     follower.joining += 1;
-    if (lastId !== null) await follower.fresh();
+    if (lastId !== null) await follower.catchUp();
     return follower;
   }
 
-  /** Sends what was missed, and from then on what happens, until the reader is gone. The head has been written. */
-  async serve(follower: Follower, { response, caller, header, lastId }: Opening): Promise<void> {
+  /** Sends missed items, then live ones, until the reader disconnects. The response headers must have been written. */
+  async serve(follower: Follower, { response, caller, header, lastId }: FeedRequest): Promise<void> {
     const { accountId } = follower;
-    const stream = new Stream(response, header, caller, () => this.#parts.onDropped());
-    const open = { stream, follower, part: (this.#opened += 1) % beatSec };
+    const stream = new Stream(response, header, caller, () => this.#deps.onDropped());
+    const open = { stream, follower, heartbeatGroup: (this.#opened += 1) % heartbeatSec };
     follower.joining -= 1;
-    if (stream.closed) return this.#leaveIfEmpty(follower);
+    if (stream.closed) return this.#stopIfUnused(follower);
     const upTo = follower.position;
-    await this.#enter(open);
-    // What the caller may see may have changed before there was a feed to tell.
+    await this.#register(open);
+    // The permissions of the caller may have changed before the feed was registered.
     await this.#recheckOne(stream, follower);
     const from = lastId === null ? null : positionOf(lastId);
     const resumed = from !== null && (await this.#resume(open, accountId, { from, upTo }));
     const id = idOf(upTo);
-    if (lastId !== null && !resumed) await stream.sendMissed(written(id, 'feed.reset', { reason: 'unknown_id' }));
-    await stream.sendMissed(written(id, 'feed.open', { resumed }));
+    if (lastId !== null && !resumed) await stream.sendMissed(serializeItem(id, 'feed.reset', { reason: 'unknown_id' }));
+    await stream.sendMissed(serializeItem(id, 'feed.open', { resumed }));
     stream.goLive();
   }
 
-  /** Ends every feed; their readers will ask another process. */
+  /** Closes every feed; the readers reconnect to another process. */
   stop(): void {
     for (const timer of this.#timers) clearInterval(timer);
     for (const { stream, follower } of this.#open.values()) {
@@ -122,57 +126,57 @@ export class Feeds {
   }
 
   async #resume(
-    { stream }: Open,
+    { stream }: OpenFeed,
     accountId: AccountId,
     { from, upTo }: { from: NonNullable<ReturnType<typeof positionOf>>; upTo: Follower['position'] },
   ): Promise<boolean> {
     try {
-      return await sendMissed(this.#parts, { accountId, stream, from, upTo });
+      return await sendMissed(this.#deps, { accountId, stream, from, upTo });
     } catch (error) {
-      // It comes back with the same id, and finds the database again or does not.
+      // The reader reconnects with the same id and tries again.
       stream.close();
       if (!isDatabaseUnavailable(error)) throw error;
       return true;
     }
   }
 
-  async #enter(open: Open): Promise<void> {
+  async #register(open: OpenFeed): Promise<void> {
     const { stream, follower } = open;
     this.#open.set(stream.response, open);
     stream.response.on('close', () => {
       this.#open.delete(stream.response);
       follower.remove(stream);
-      this.#leaveIfEmpty(follower);
+      this.#stopIfUnused(follower);
     });
     await follower.add(stream);
   }
 
   async #follower(accountId: AccountId): Promise<Follower> {
-    const known = this.#followers.get(accountId);
-    if (known !== undefined) return known;
-    const begun = Follower.begin(this.#parts, accountId);
+    const running = this.#followers.get(accountId);
+    if (running !== undefined) return running;
+    const begun = Follower.begin(this.#deps, accountId);
     this.#followers.set(accountId, begun);
     begun.catch(() => this.#followers.delete(accountId));
     return begun;
   }
 
-  #leaveIfEmpty(follower: Follower): void {
+  #stopIfUnused(follower: Follower): void {
     if (follower.streams.size + follower.joining > 0) return;
     follower.stop();
     this.#followers.delete(follower.accountId);
   }
 
-  #with(accountId: AccountId, act: (follower: Follower) => void): void {
+  #withFollower(accountId: AccountId, act: (follower: Follower) => void): void {
     this.#followers.get(accountId)?.then(act, () => undefined);
   }
 
-  #hearSignal(note: string): void {
+  #onSignal(note: string): void {
     const signal = this.#signals.take(note);
-    if (signal !== null) this.#with(signal.accountId, (follower) => follower.hearSignal(signal));
+    if (signal !== null) this.#withFollower(signal.accountId, (follower) => follower.sendSignal(signal));
   }
 
-  #lookEverywhere(): void {
-    for (const accountId of this.#followers.keys()) this.#with(accountId, (follower) => follower.look());
+  #readAllLogs(): void {
+    for (const accountId of this.#followers.keys()) this.#withFollower(accountId, (follower) => follower.readLog());
   }
 
   #recheck(concerns: (stream: Stream) => boolean): void {
@@ -180,23 +184,23 @@ export class Feeds {
       if (concerns(stream)) void this.#recheckOne(stream, follower);
   }
 
-  /** The token may have ended, or reach other sites. Until that is known, nothing is sent to anybody of the account. */
+  /** Authenticates again: the token may have ended or have other sites. Until this is decided, no reader of the account is sent anything. */
   async #recheckOne(stream: Stream, follower: Follower): Promise<void> {
     try {
-      const known = this.#parts.authenticator.authenticate(stream.header);
-      const caller = known instanceof Promise ? await follower.postponing(known) : known;
+      const result = this.#deps.authenticator.authenticate(stream.header);
+      const caller = result instanceof Promise ? await follower.postponeUntil(result) : result;
       if (caller === stream.caller || stream.closed) return;
-      follower.reenter(stream, caller);
+      follower.changeCaller(stream, caller);
     } catch (error) {
       if (!isDatabaseUnavailable(error)) stream.close();
     }
   }
 
-  /** Keeps the connection open, and tells how far the reader has come even if nothing was for it. */
-  #beat(): void {
-    this.#beats += 1;
-    for (const { stream, follower, part } of this.#open.values()) {
-      if (part !== this.#beats % beatSec) continue;
+  /** Keeps connections open, and sends the current id, so that a reader without items can resume from here. */
+  #sendHeartbeats(): void {
+    this.#heartbeats += 1;
+    for (const { stream, follower, heartbeatGroup } of this.#open.values()) {
+      if (heartbeatGroup !== this.#heartbeats % heartbeatSec) continue;
       void this.#recheckOne(stream, follower);
       if (stream.live) stream.send(`: \nid: ${idOf(follower.position)}\n\n`);
     }

@@ -8,16 +8,16 @@ import type { Log } from '../platform/log.ts';
 import type { SiteQueues } from '../queues/site-queues.ts';
 import type { Turns } from '../routing/turns.ts';
 import { keysOf, type Key } from './audience.ts';
-import { eventItem, eventItems, inBatch, signalItem, written, type Item, type Reveal } from './items.ts';
+import { eventItem, eventItems, withIds, signalItem, serializeItem, type Item, type Reveal } from './items.ts';
 import { readBatch, readPosition } from './log.ts';
 import { idOf, type Position } from './position.ts';
 import { QueueStates } from './queue-states.ts';
 import { statesOf } from './states.ts';
 import type { Stream } from './stream.ts';
 import { TicketPositions } from './ticket-positions.ts';
-import { wantedBy } from './wanted.ts';
+import { readerScopeOf } from './reader-scope.ts';
 
-export interface FollowerParts {
+export interface FollowerDependencies {
   readonly sql: Sql;
   readonly turns: Turns;
   readonly siteQueues: SiteQueues;
@@ -25,100 +25,100 @@ export interface FollowerParts {
   readonly reveal: Reveal;
 }
 
-/** One that has not been able to read for so long lets its readers go: they come back and read what they missed in parts. */
-const longestSilenceMs = 10_000;
-/** Where more than this waits to be dealt out, readers are let go in the same way. */
-const mostPostponed = 10_000;
+/** After this long without a successful read, all streams are closed. Their readers reconnect and read what they missed in batches. */
+const maxReadGapMs = 10_000;
+/** Beyond this many postponed sends, all streams are closed as well. */
+const maxPostponed = 10_000;
 
 /**
- * Follows what happens in one account, for those who read its feed in this process: reads the log from where it was each
- * time somebody hints that there is more, and deals it out. Whatever it has read, every one of its streams has been sent.
+ * Follows the log of one account for all feeds of this process: after each hint it reads on from its position and sends the
+ * items to the streams that may see them. Invariant: everything up to `position` has been sent to every stream.
  */
 export class Follower {
   readonly accountId: AccountId;
   readonly streams = new Set<Stream>();
-  /** Streams about to be added: it is needed. */
+  /** Streams about to be added; the follower must not stop meanwhile. */
   joining = 0;
-  readonly #parts: FollowerParts;
+  readonly #deps: FollowerDependencies;
   readonly #readers = new Map<Key, Set<Stream>>();
   readonly #queues: QueueStates;
   readonly #tickets: TicketPositions;
   #position: Position;
   /**
-   * Reading the log: `due` is about to read, at once or after the read under way.
+   * State of reading the log. `due`: a read begins at once, or after the current one.
    *
-   *   idle —look→ due —read begins→ reading —read ends→ idle
-   *                                 reading —look→      due
+   *   idle —readLog→ due —read begins→ reading —read ends→ idle
+   *                                    reading —readLog→   due
    */
   #reading: 'idle' | 'due' | 'reading' = 'idle';
-  #readAt = performance.now();
-  #waiting: (() => void)[] = [];
-  /** Readers of whom it is being found out what they may see, and what is dealt out once that is known. */
+  #lastReadAt = performance.now();
+  #catchUpWaiters: (() => void)[] = [];
+  /** Readers whose permissions are being checked, and the sends that wait for these checks. */
   #checks = 0;
   readonly #postponed: (() => void)[] = [];
 
-  static async begin(parts: FollowerParts, accountId: AccountId): Promise<Follower> {
-    return new Follower(parts, accountId, await readPosition(parts.sql, accountId));
+  static async begin(deps: FollowerDependencies, accountId: AccountId): Promise<Follower> {
+    return new Follower(deps, accountId, await readPosition(deps.sql, accountId));
   }
 
-  private constructor(parts: FollowerParts, accountId: AccountId, position: Position) {
-    this.#parts = parts;
+  private constructor(deps: FollowerDependencies, accountId: AccountId, position: Position) {
+    this.#deps = deps;
     this.accountId = accountId;
     this.#position = position;
-    const deal = (items: readonly Item[]): void => this.#dealNow(items);
-    this.#queues = new QueueStates(parts, accountId, deal);
-    this.#tickets = new TicketPositions(parts, accountId, deal);
+    const send = (items: readonly Item[]): void => this.#sendNow(items);
+    this.#queues = new QueueStates(deps, accountId, send);
+    this.#tickets = new TicketPositions(deps, accountId, send);
   }
 
   get position(): Position {
     return this.#position;
   }
 
-  /** Resolves once everything that changes from now on is told to it. */
+  /** Resolves once the stream is sent every change from now on. */
   async add(stream: Stream): Promise<void> {
     this.streams.add(stream);
-    this.#enter(stream);
+    this.#index(stream);
     await this.#queues.begin(sitesOf(stream));
   }
 
   remove(stream: Stream): void {
     this.streams.delete(stream);
-    this.#leave(stream);
+    this.#unindex(stream);
     if (this.streams.size === 0) this.stop();
   }
 
-  /** The caller may see something else than before. One who has other roles must read everything anew. */
-  reenter(stream: Stream, caller: Caller): void {
+  /** Replaces the caller of a stream. If the roles differ, the reader is told to read everything again. */
+  changeCaller(stream: Stream, caller: Caller): void {
     const hasOtherRoles = !isDeepStrictEqual(rolesOf(stream.caller), rolesOf(caller));
-    this.#leave(stream);
+    this.#unindex(stream);
     stream.caller = caller;
     stream.keys = keysOf(caller);
-    this.#enter(stream);
-    if (hasOtherRoles) stream.send(written(idOf(this.#position), 'feed.reset', { reason: 'access_changed' }));
+    this.#index(stream);
+    if (hasOtherRoles) stream.send(serializeItem(idOf(this.#position), 'feed.reset', { reason: 'access_changed' }));
   }
 
-  /** Deals nothing out until it is known what a reader may see, or that reader could be sent what they no longer may. */
-  async postponing<T>(check: Promise<T>): Promise<T> {
+  /** Sends nothing until the check is done: otherwise a reader could be sent items that they may no longer see. */
+  async postponeUntil<T>(check: Promise<T>): Promise<T> {
     this.#checks += 1;
     try {
       return await check;
     } finally {
-      // The code that awaits the check changes the reader in a microtask. This timer runs after all microtasks.
-      setImmediate(() => this.#checked());
+      // The code that awaits the check replaces the caller in a microtask; setImmediate runs after all microtasks.
+      setImmediate(() => this.#onChecked());
     }
   }
 
-  #checked(): void {
+  #onChecked(): void {
     this.#checks -= 1;
     if (this.#checks > 0) return;
-    for (const deal of this.#postponed.splice(0)) deal();
+    for (const send of this.#postponed.splice(0)) send();
   }
 
-  /** Now, or as soon as it is known of every reader what they may see; in the order of the calls. */
-  #whenChecked(deal: () => void): void {
-    if (this.#checks === 0) return deal();
-    this.#postponed.push(deal);
-    if (this.#postponed.length > mostPostponed) this.closeAll();
+  /** Calls `send` now, or once the permissions of every reader are checked; in the order of the calls. */
+  #whenChecked(send: () => void): void {
+    if (this.#checks === 0) return send();
+    this.#postponed.push(send);
+    if (this.#postponed.length > maxPostponed) this.closeAll();
     return undefined;
   }
 
@@ -127,30 +127,30 @@ export class Follower {
     this.#tickets.stop();
   }
 
-  /** There may be more in the log. */
-  look(): void {
+  /** Call this when the log may have new events. */
+  readLog(): void {
     const wasIdle = this.#reading === 'idle';
     this.#reading = 'due';
     if (wasIdle) void this.#read();
   }
 
-  /** Resolves once it has read what was committed before the call; where the database is away, once that is known. */
-  async fresh(): Promise<void> {
+  /** Resolves once everything committed before the call has been read, or the read has failed. */
+  async catchUp(): Promise<void> {
     const reading = Promise.withResolvers<void>();
-    this.#waiting.push(reading.resolve);
-    this.look();
+    this.#catchUpWaiters.push(reading.resolve);
+    this.readLog();
     return reading.promise;
   }
 
-  hear(whisper: Whisper): void {
-    this.#dealNow([eventItem({ type: whisper.payload.event_type, ...whisper })]);
+  sendWhisper(whisper: Whisper): void {
+    this.#sendNow([eventItem({ type: whisper.payload.event_type, ...whisper })]);
   }
 
-  hearSignal(signal: HeardSignal): void {
-    this.#dealNow([signalItem(signal)]);
+  sendSignal(signal: HeardSignal): void {
+    this.#sendNow([signalItem(signal)]);
   }
 
-  #enter(stream: Stream): void {
+  #index(stream: Stream): void {
     for (const key of stream.keys) {
       const readers = this.#readers.get(key) ?? new Set();
       readers.add(stream);
@@ -161,7 +161,7 @@ export class Follower {
     for (const site of sitesOf(stream)) this.#queues.watch(site);
   }
 
-  #leave(stream: Stream): void {
+  #unindex(stream: Stream): void {
     for (const key of stream.keys) {
       const readers = this.#readers.get(key);
       readers?.delete(stream);
@@ -175,64 +175,65 @@ export class Follower {
   async #read(): Promise<void> {
     while (this.#reading === 'due') {
       this.#reading = 'reading';
-      const waiting = this.#waiting.splice(0);
+      const waiting = this.#catchUpWaiters.splice(0);
       try {
-        await this.#readOn();
-        this.#readAt = performance.now();
+        await this.#readBatch();
+        this.#lastReadAt = performance.now();
       } catch (error) {
-        if (!isDatabaseUnavailable(error)) this.#parts.log.error({ err: error }, 'the feed could not be read');
-        if (performance.now() - this.#readAt > longestSilenceMs) this.closeAll();
+        if (!isDatabaseUnavailable(error))
+          this.#deps.log.error({ err: error }, 'could not read the event log for the live feed');
+        if (performance.now() - this.#lastReadAt > maxReadGapMs) this.closeAll();
       }
       for (const done of waiting) done();
     }
     this.#reading = 'idle';
   }
 
-  async #readOn(): Promise<void> {
-    const { sql } = this.#parts;
+  async #readBatch(): Promise<void> {
+    const { sql } = this.#deps;
     const from = this.#position;
     const batch = await readBatch(sql, this.accountId, from);
-    if (batch === null) return this.#startAnew();
+    if (batch === null) return this.#restart();
     const { events, moved, position: to } = batch;
-    const wanted = wantedBy(this.streams);
-    const states = moved === null ? [] : await statesOf(this.#parts, this.accountId, moved, wanted);
-    const items = await Promise.all(events.map(async (event) => eventItems(event, this.#parts.reveal)));
+    const scope = readerScopeOf(this.streams);
+    const states = moved === null ? [] : await statesOf(this.#deps, this.accountId, moved, scope);
+    const items = await Promise.all(events.map(async (event) => eventItems(event, this.#deps.reveal)));
     await new Promise<void>((resolve) => this.#whenChecked(resolve));
-    // Nobody can say what moved: whoever looks at things must look at all of them. It is told before anything whose id says
-    // that the batch has been seen, or one who is cut off in between would never know.
-    if (moved === null) this.#sayReset(from, 'moves_unknown');
-    this.#deal(inBatch({ from, to }, items.flat(), states));
+    // It is unknown what moved, so readers must read everything again. The reset comes before any item whose id includes this
+    // batch: a reader who is disconnected in between would otherwise never be reset.
+    if (moved === null) this.#sendReset(from, 'moves_unknown');
+    this.#send(withIds({ from, to }, items.flat(), states));
     this.#position = to;
-    if (moved !== null && moved.length > 0) this.#tickets.look(moved);
-    if (moved === null || moved.length > 0) this.#queues.look();
+    if (moved !== null && moved.length > 0) this.#tickets.scheduleCheck(moved);
+    if (moved === null || moved.length > 0) this.#queues.scheduleCheck();
   }
 
-  /** The database was replaced by an older backup: nobody can say what of its log the readers have seen. */
-  async #startAnew(): Promise<void> {
-    this.#position = await readPosition(this.#parts.sql, this.accountId);
-    this.#sayReset(this.#position, 'unknown_id');
-    this.#queues.look();
+  /** The database was replaced by an older backup, so it is unknown which of its events the readers have seen. */
+  async #restart(): Promise<void> {
+    this.#position = await readPosition(this.#deps.sql, this.accountId);
+    this.#sendReset(this.#position, 'unknown_id');
+    this.#queues.scheduleCheck();
   }
 
-  #sayReset(at: Position, reason: 'moves_unknown' | 'unknown_id'): void {
-    const text = written(idOf(at), 'feed.reset', { reason });
+  #sendReset(at: Position, reason: 'moves_unknown' | 'unknown_id'): void {
+    const text = serializeItem(idOf(at), 'feed.reset', { reason });
     for (const stream of this.streams) stream.send(text);
   }
 
-  /** What is not in the log: it is as true as what has been read so far. */
-  #dealNow(items: readonly Item[]): void {
+  /** Sends items that are not in the log, with the id of the current position. */
+  #sendNow(items: readonly Item[]): void {
     this.#whenChecked(() => {
       const id = idOf(this.#position);
-      this.#deal(items.map((item) => ({ item, id })));
+      this.#send(items.map((item) => ({ item, id })));
     });
   }
 
-  #deal(items: Iterable<{ readonly item: Item; readonly id: string }>): void {
+  #send(items: Iterable<{ readonly item: Item; readonly id: string }>): void {
     const texts = new Map<Stream, string>();
     for (const { item, id } of items) {
       const readers = this.#readersOf(item);
       if (readers.size === 0) continue;
-      const text = written(id, item.type, item.data);
+      const text = serializeItem(id, item.type, item.data);
       for (const stream of readers) texts.set(stream, (texts.get(stream) ?? '') + text);
     }
     for (const [stream, text] of texts) stream.send(text);

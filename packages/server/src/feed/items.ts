@@ -3,27 +3,27 @@ import type { About } from '../events/append.ts';
 import type { HeardSignal } from '../engagements/signals/pieces.ts';
 import { opensTo, opensToPrevious, opensToSide, type Key } from './audience.ts';
 import type { FeedData, FeedItemType } from './catalogue.ts';
-import type { Logged } from './log.ts';
+import type { LoggedEvent } from './log.ts';
 import { idOf, type Position } from './position.ts';
 
-/** Something on the feed, and who may see it. */
+/** An item of the feed, and who may see it. */
 export interface Item {
   readonly type: string;
   readonly data: unknown;
   readonly keys: readonly Key[];
 }
 
-export function eventItem({ type, about, payload }: Pick<Logged, 'type' | 'about' | 'payload'>): Item {
+export function eventItem({ type, about, payload }: Pick<LoggedEvent, 'type' | 'about' | 'payload'>): Item {
   const keys = opensTo(type, about);
   return { type, data: payload, keys: type === 'engagement.transfer' ? [...keys, ...opensToPrevious(payload)] : keys };
 }
 
-/** An item that is no event. */
+/** An item that is not an event. */
 export function itemOf<T extends FeedItemType>(type: T, data: FeedData<T>, keys: readonly Key[]): Item {
   return { type, data, keys };
 }
 
-/** One about a visitor and an operator on a site. */
+/** An item about a visitor and an operator on a site. */
 export function itemAbout<T extends FeedItemType>(type: T, data: FeedData<T>, about: About): Item {
   return itemOf(type, data, opensTo(type, about));
 }
@@ -33,11 +33,11 @@ export function signalItem({ to, text }: HeardSignal): Item {
   return itemOf('engagement.signal', signal, opensToSide(to));
 }
 
-/** Gives an event the secrets that its visitor alone is told. */
+/** Fills in the secrets of an event, which only its visitor is sent. */
 export type Reveal = (event: StoredEvent) => Promise<object>;
 
-/** An event of the log: what is secret in it goes to the visitor it is about, and is left out for everybody else. */
-export async function eventItems(event: Logged, reveal: Reveal): Promise<(Item & { readonly seq: number })[]> {
+/** The items of an event: with its secrets for the visitor it is about, without them for all others. */
+export async function eventItems(event: LoggedEvent, reveal: Reveal): Promise<(Item & { readonly seq: number })[]> {
   const { id, seq, type, about, payload } = event;
   const item = { ...eventItem(event), seq };
   if (!hasSecrets(type)) return [item];
@@ -49,19 +49,20 @@ export async function eventItems(event: Logged, reveal: Reveal): Promise<(Item &
   ];
 }
 
-/** An event of the log, or an old item in it, is as it was written. */
+/** Events, and items of older versions in the log, are sent as they were written. */
 type DataOf<T extends string> = T extends FeedItemType ? FeedData<T> : unknown;
 
-/** As Server-Sent Events have it. JSON has no line breaks, so the data is one line. */
-export function written<T extends string>(id: string, type: T, data: DataOf<T>): string {
+/** In the format of Server-Sent Events. JSON has no line breaks, so the data is one line. */
+export function serializeItem<T extends string>(id: string, type: T, data: DataOf<T>): string {
   return `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
 /**
- * Items of a batch with the id of each: what has been seen once it has been read. Within a batch that is where it began and
- * how far in it one is; things are shown after all events, and only with the last of them the whole batch has been seen.
+ * The items of a batch with their ids. The id of an item says what a reader has seen once they have read the item: within a
+ * batch, the position where the batch began and the last event read. States follow after all events; only the last item has
+ * the id of the whole batch.
  */
-export function* inBatch(
+export function* withIds(
   { from, to }: { readonly from: Position; readonly to: Position },
   events: readonly (Item & { readonly seq: number })[],
   states: readonly Item[],

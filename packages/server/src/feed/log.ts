@@ -7,7 +7,7 @@ import type { Things } from '../routing/load-board.ts';
 import type { Position } from './position.ts';
 
 /** An event in the log. */
-export interface Logged {
+export interface LoggedEvent {
   readonly seq: number;
   readonly id: string;
   readonly type: string;
@@ -16,16 +16,16 @@ export interface Logged {
 }
 
 export interface Batch {
-  readonly events: readonly Logged[];
-  /** What turns have moved since; `null` where that is no longer known. */
+  readonly events: readonly LoggedEvent[];
+  /** What turns have moved since the position; `null`: no longer known. */
   readonly moved: readonly Things[] | null;
   readonly position: Position;
 }
 
-/** Partitions of days long gone are not looked into. Longer than any transaction lasts, or a clock is wrong. */
+/** Older partitions are not read. This is longer than any transaction lasts, and than any error of a clock. */
 const lookBack = '2 days';
 
-/** Both ends of what is read count: between them the clock of the database may have been set forward or back. */
+/** Looks back from the earlier of now and the position, because the clock of the database may have been set back or forward in between. */
 const isRecent = (sql: Sql, { at }: Pick<Position, 'at'>) => sql`
   occurred_at > least(now(), to_timestamp(${at}::float8 / 1000)) - ${lookBack}::interval`;
 
@@ -33,7 +33,7 @@ const about = (sql: Sql) => sql`
   json_build_object('siteId', site_id, 'ticketId', ticket_id, 'requestId', request_id, 'engagementId', engagement_id,
                     'visitorId', visitor_id, 'operatorId', operator_id)`;
 
-/** Where the log of the account `a` is now. Without an epoch in force, that is not known yet. */
+/** The current position of the log of the account `a`. `epoch` is null if no epoch is in force. */
 const position = piece(
   (sql) => sql`
     f.epoch, f.tag, pg_current_snapshot()::text AS snapshot, a.board_version::float8 AS version,
@@ -49,7 +49,7 @@ function positionIn({ epoch, tag, snapshot, version, at }: PositionRow, last: st
   return { seen: { epoch, tag, snapshot, last }, version, at };
 }
 
-/** Reads a row that has an epoch; where none is in force, begins one. */
+/** Reads a row with an epoch; begins an epoch if none is in force. */
 async function withEpoch<Row extends PositionRow>(
   sql: Sql,
   accountId: AccountId,
@@ -61,10 +61,10 @@ async function withEpoch<Row extends PositionRow>(
     if (row.epoch !== null) return row;
     await beginEpoch(sql);
   }
-  throw new Error('an epoch of the log was begun, and is not in force');
+  throw new Error('an epoch of the event log was begun, but is not in force');
 }
 
-/** Where the log is now: a reader that begins here misses nothing that commits later. */
+/** The current position of the log: a reader that begins here misses nothing that commits later. */
 export async function readPosition(sql: Sql, accountId: AccountId): Promise<Position> {
   const row = await withEpoch<PositionRow & { readonly last: string | null }>(
     sql,
@@ -84,12 +84,12 @@ export async function readPosition(sql: Sql, accountId: AccountId): Promise<Posi
 }
 
 /**
- * Everything that was committed since the position, in one statement and so in one snapshot. Events come in the order they
- * were written, which for one engagement is the order they happened. Served by events_by_transaction. `null`: the position
- * is none of this database's history.
+ * Everything committed since the position, read by one statement and so in one snapshot. Events are in the order in which they
+ * were written, which within an engagement is the order in which they happened. Served by events_by_transaction. `null`: the
+ * position does not belong to this database's history.
  */
 export async function readBatch(sql: Sql, accountId: AccountId, from: Position): Promise<Batch | null> {
-  const row = await withEpoch<PositionRow & { events: (Logged & { xid: string })[]; moves: BoardMove[] }>(
+  const row = await withEpoch<PositionRow & { events: (LoggedEvent & { xid: string })[]; moves: BoardMove[] }>(
     sql,
     accountId,
     async () => sql`
@@ -114,19 +114,19 @@ export async function readBatch(sql: Sql, accountId: AccountId, from: Position):
 /** A row `m` of `board_moves`, as JSON. */
 const moveIn = piece((sql) => sql`json_build_object('version', version, 'previous', previous, 'things', things)`);
 
-/** Whose events are wanted; more may come, and are left out where items are made of them. */
-export interface Wanted {
+/** Whose events the readers may see. Reads may return more; `audience.ts` decides exactly. */
+export interface ReaderScope {
   readonly visitors: readonly string[];
   readonly operators: readonly string[];
-  /** All of these sites. */
+  /** All events of these sites. */
   readonly sites: readonly string[];
 }
 
-/** Events of one position that another has not: those that a reader has missed. First only which, however many. */
+/** The events between two positions, which a reader has missed. Only their keys are read, as there may be many. */
 export async function missedEvents(
   sql: Sql,
   accountId: AccountId,
-  { from, upTo, wanted }: { from: Position; upTo: Position; wanted: Wanted },
+  { from, upTo, scope }: { from: Position; upTo: Position; scope: ReaderScope },
 ): Promise<{ readonly xids: readonly string[]; readonly seqs: readonly number[] }> {
   const { midway } = from;
   const [row] = await sql<{ xids: string[]; seqs: number[] }[]>`
@@ -135,19 +135,19 @@ export async function missedEvents(
      WHERE account_id = ${accountId} AND ${unseenAt(sql, from.seen)} AND ${seenAt(sql, upTo.seen)}
        ${midway === undefined ? sql`` : sql`AND NOT (seq <= ${midway.seq} AND ${seenAt(sql, midway.upTo)})`}
        AND ${isRecent(sql, from)}
-       AND (visitor_id = ANY(${[...wanted.visitors]}::uuid[]) OR operator_id = ANY(${[...wanted.operators]}::uuid[])
-            OR site_id = ANY(${[...wanted.sites]}::uuid[])
-            OR type = 'engagement.transfer' AND ${wanted.operators.length > 0})`;
+       AND (visitor_id = ANY(${[...scope.visitors]}::uuid[]) OR operator_id = ANY(${[...scope.operators]}::uuid[])
+            OR site_id = ANY(${[...scope.sites]}::uuid[])
+            OR type = 'engagement.transfer' AND ${scope.operators.length > 0})`;
   return row ?? { xids: [], seqs: [] };
 }
 
-/** Some of the missed, in the order of the log. Served by events_by_transaction. */
-export async function eventsNamed(
+/** The events with these keys, in the order of the log. Served by events_by_transaction. */
+export async function eventsByKey(
   sql: Sql,
   accountId: AccountId,
   { from, xids, seqs }: { from: Position; xids: readonly string[]; seqs: readonly number[] },
-): Promise<Logged[]> {
-  return sql<Logged[]>`
+): Promise<LoggedEvent[]> {
+  return sql<LoggedEvent[]>`
     SELECT seq::float8 AS seq, id, type, ${about(sql)} AS about, payload
       FROM events
      WHERE account_id = ${accountId} AND xid = ANY(${[...new Set(xids)]}::text[]::xid8[]) AND seq = ANY(${[...seqs]}::bigint[])
@@ -155,7 +155,7 @@ export async function eventsNamed(
      ORDER BY seq`;
 }
 
-/** What turns have moved between two versions; `null` where that is no longer known. */
+/** What turns have moved between two versions; `null`: no longer known. */
 export async function movesBetween(
   sql: Sql,
   accountId: AccountId,

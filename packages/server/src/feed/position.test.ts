@@ -10,7 +10,7 @@ const point = (epoch: number, snapshot: string, last: string | null = '879609302
   last,
 });
 
-test('an id says the position, also in the middle of a batch', () => {
+test('a position is read back from its id, also in the middle of a batch', () => {
   const positions: readonly Position[] = [
     { at: 1_794_738_089_463, version: 6, seen: point(0, '761:761:', null) },
     { at: 0, version: 0, seen: point(1_048_575, '10:20:10,14,15') },
@@ -19,7 +19,7 @@ test('an id says the position, also in the middle of a batch', () => {
   for (const position of positions) assert.deepEqual(positionOf(idOf(position)), position);
 });
 
-test('what is no id of ours is none', () => {
+test('a text that is not an id gives no position', () => {
   const made = idOf({ at: 5, version: 7, seen: point(1, '10:20:') });
   const wrong = [
     '',

@@ -4,12 +4,12 @@ import type { AccountId, OperatorId, VisitorId } from '../platform/ids.ts';
 import type { Log } from '../platform/log.ts';
 import type { Turns } from '../routing/turns.ts';
 
-/** How long presence lasts without being renewed, and how often it is. */
+/** The lease of presence, and how often it is renewed. */
 const leaseMs = 30_000;
-const everyMs = 10_000;
+const renewEveryMs = 10_000;
 
-/** Who is held in one account, and by how many open feeds. */
-interface Held {
+/** Operators and visitors of one account with the number of open feeds that hold their presence. */
+interface PresenceHolds {
   readonly operators: Map<OperatorId, number>;
   readonly visitors: Map<VisitorId, number>;
 }
@@ -18,34 +18,34 @@ interface Held {
 export class PresenceHolder {
   readonly #turns: Turns;
   readonly #log: Log;
-  readonly #accounts = new Map<AccountId, Held>();
+  readonly #accounts = new Map<AccountId, PresenceHolds>();
   readonly #timer: NodeJS.Timeout;
 
   constructor(turns: Turns, log: Log) {
     this.#turns = turns;
     this.#log = log;
-    this.#timer = setInterval(() => this.#renewAll(), everyMs).unref();
+    this.#timer = setInterval(() => this.#renewAll(), renewEveryMs).unref();
   }
 
-  /** Resolves when the lease is held. */
+  /** Resolves once the lease is in force. */
   async hold(caller: Caller): Promise<void> {
     if (caller.kind !== 'operator' && caller.kind !== 'visitor') return;
-    const held = this.#accounts.get(caller.accountId) ?? { operators: new Map(), visitors: new Map() };
-    this.#accounts.set(caller.accountId, held);
-    if (caller.kind === 'operator') add(held.operators, caller.operatorId, 1);
-    else add(held.visitors, caller.visitorId, 1);
+    const holds = this.#accounts.get(caller.accountId) ?? { operators: new Map(), visitors: new Map() };
+    this.#accounts.set(caller.accountId, holds);
+    if (caller.kind === 'operator') add(holds.operators, caller.operatorId, 1);
+    else add(holds.visitors, caller.visitorId, 1);
     const operatorIds = caller.kind === 'operator' ? [caller.operatorId] : [];
     const visitorIds = caller.kind === 'visitor' ? [caller.visitorId] : [];
     await this.#turns.run(caller.accountId, { name: 'renewPresence', operatorIds, visitorIds, leaseMs });
   }
 
-  letGo(caller: Caller): void {
+  release(caller: Caller): void {
     if (caller.kind !== 'operator' && caller.kind !== 'visitor') return;
-    const held = this.#accounts.get(caller.accountId);
-    if (held === undefined) return;
-    if (caller.kind === 'operator') add(held.operators, caller.operatorId, -1);
-    else add(held.visitors, caller.visitorId, -1);
-    if (held.operators.size + held.visitors.size === 0) this.#accounts.delete(caller.accountId);
+    const holds = this.#accounts.get(caller.accountId);
+    if (holds === undefined) return;
+    if (caller.kind === 'operator') add(holds.operators, caller.operatorId, -1);
+    else add(holds.visitors, caller.visitorId, -1);
+    if (holds.operators.size + holds.visitors.size === 0) this.#accounts.delete(caller.accountId);
   }
 
   stop(): void {
@@ -56,7 +56,7 @@ export class PresenceHolder {
     for (const [accountId, { operators, visitors }] of this.#accounts) {
       const who = { operatorIds: [...operators.keys()], visitorIds: [...visitors.keys()] };
       this.#turns.run(accountId, { name: 'renewPresence', ...who, leaseMs }).catch((error: unknown) => {
-        if (!isDatabaseUnavailable(error)) this.#log.error({ err: error }, 'presence could not be renewed');
+        if (!isDatabaseUnavailable(error)) this.#log.error({ err: error }, 'could not renew presence');
       });
     }
   }

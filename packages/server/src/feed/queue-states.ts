@@ -6,55 +6,55 @@ import type { SiteQueues } from '../queues/site-queues.ts';
 import { opensToAll } from './audience.ts';
 import { itemOf, type Item } from './items.ts';
 
-interface Parts {
+interface QueueStatesDependencies {
   readonly siteQueues: SiteQueues;
   readonly log: Log;
 }
 
-/** Queues of a site are looked at no more often than this, however much moves. */
-const everyMs = 200;
-/** By time alone a queue opens and closes, and what an operator said runs out. */
-const byTimeMs = 2_000;
+/** Throttles the checks of a site's queues. */
+const checkEveryMs = 200;
+/** Queues open and close, and presence expires, by time alone: nobody notifies us, so the queues are polled. */
+const pollMs = 2_000;
 
-interface Site {
+interface WatchedSite {
   watchers: number;
-  /** What was last said of each queue, to operators and to visitors. */
-  said: Map<string, readonly [operators: string, visitors: string]>;
-  /** What was last looked at; `null`: nothing yet. */
+  /** The last sent state of each queue, for operators and for visitors. */
+  sent: Map<string, readonly [operators: string, visitors: string]>;
+  /** The queues at the last check; `null`: not checked yet. */
   queues: readonly QueueOutput[] | null;
 }
 
-/** Tells the status of sites' queues when it has changed: all of it to operators, to visitors what decides whether to come in. */
+/** Sends the states of queues when they have changed: all fields to operators, to visitors the fields that decide whether to enter. */
 export class QueueStates {
-  readonly #parts: Parts;
+  readonly #deps: QueueStatesDependencies;
   readonly #accountId: AccountId;
-  readonly #deal: (items: readonly Item[]) => void;
-  readonly #sites = new Map<string, Site>();
-  #soon: NodeJS.Timeout | null = null;
-  #byTime: NodeJS.Timeout | null = null;
+  readonly #send: (items: readonly Item[]) => void;
+  readonly #sites = new Map<string, WatchedSite>();
+  #checkTimer: NodeJS.Timeout | null = null;
+  #pollTimer: NodeJS.Timeout | null = null;
 
-  constructor(parts: Parts, accountId: AccountId, deal: (items: readonly Item[]) => void) {
-    this.#parts = parts;
+  constructor(deps: QueueStatesDependencies, accountId: AccountId, send: (items: readonly Item[]) => void) {
+    this.#deps = deps;
     this.#accountId = accountId;
-    this.#deal = deal;
+    this.#send = send;
   }
 
-  /** Of a site that nobody has watched so far every queue is news. */
+  /** If the site had no watcher before, every queue of the site is sent. */
   watch(siteId: string): void {
-    const site = this.#sites.get(siteId) ?? { watchers: 0, said: new Map(), queues: null };
+    const site = this.#sites.get(siteId) ?? { watchers: 0, sent: new Map(), queues: null };
     site.watchers += 1;
     this.#sites.set(siteId, site);
-    this.#byTime ??= setInterval(() => this.look(), byTimeMs).unref();
-    if (site.queues === null) this.look();
+    this.#pollTimer ??= setInterval(() => this.scheduleCheck(), pollMs).unref();
+    if (site.queues === null) this.scheduleCheck();
   }
 
-  /** From here on it is told what changes: for one who has yet to look at the queues and is told nothing before. */
+  /** Reads the queues without sending them: a new reader reads them by GET, and is sent only changes. */
   async begin(siteIds: readonly string[]): Promise<void> {
     for (const id of siteIds) {
       const site = this.#sites.get(id);
       if (site?.queues !== null) continue;
-      const queues = await this.#parts.siteQueues.list(this.#accountId, id as SiteId);
-      if (site.queues === null) this.#note(id, site, queues);
+      const queues = await this.#deps.siteQueues.list(this.#accountId, id as SiteId);
+      if (site.queues === null) this.#remember(id, site, queues);
     }
   }
 
@@ -65,47 +65,47 @@ export class QueueStates {
     if (site.watchers === 0) this.#sites.delete(siteId);
   }
 
-  look(): void {
-    this.#soon ??= setTimeout(() => void this.#lookNow(), everyMs).unref();
+  scheduleCheck(): void {
+    this.#checkTimer ??= setTimeout(() => void this.#check(), checkEveryMs).unref();
   }
 
   stop(): void {
-    if (this.#soon !== null) clearTimeout(this.#soon);
-    if (this.#byTime !== null) clearInterval(this.#byTime);
-    this.#soon = null;
-    this.#byTime = null;
+    if (this.#checkTimer !== null) clearTimeout(this.#checkTimer);
+    if (this.#pollTimer !== null) clearInterval(this.#pollTimer);
+    this.#checkTimer = null;
+    this.#pollTimer = null;
   }
 
-  async #lookNow(): Promise<void> {
+  async #check(): Promise<void> {
     try {
       for (const [id, site] of this.#sites) {
-        const queues = await this.#parts.siteQueues.list(this.#accountId, id as SiteId);
-        if (queues !== site.queues) this.#deal(this.#note(id, site, queues));
+        const queues = await this.#deps.siteQueues.list(this.#accountId, id as SiteId);
+        if (queues !== site.queues) this.#send(this.#remember(id, site, queues));
       }
     } catch (error) {
-      if (!isDatabaseUnavailable(error)) this.#parts.log.error({ err: error }, 'queues could not be looked at');
+      if (!isDatabaseUnavailable(error)) this.#deps.log.error({ err: error }, 'could not read the states of queues');
     }
-    this.#soon = null;
+    this.#checkTimer = null;
   }
 
-  /** Remembers how the queues are; answers what is new in it. */
-  #note(siteId: string, site: Site, queues: readonly QueueOutput[]): Item[] {
-    const said = new Map<string, readonly [string, string]>();
+  /** Remembers the states of the queues; returns items for those that changed. */
+  #remember(siteId: string, site: WatchedSite, queues: readonly QueueOutput[]): Item[] {
+    const sent = new Map<string, readonly [string, string]>();
     const items: Item[] = [];
     for (const queue of queues) {
       const { forOperators, forVisitors } = stateOf(queue);
       const now = [JSON.stringify(forOperators), JSON.stringify(forVisitors)] as const;
-      const before = site.said.get(queue.id);
-      said.set(queue.id, now);
+      const before = site.sent.get(queue.id);
+      sent.set(queue.id, now);
       if (before?.[0] !== now[0]) items.push(itemOf('queue.state', forOperators, opensToAll(siteId, 'operator')));
       if (before?.[1] !== now[1]) items.push(itemOf('queue.state', forVisitors, opensToAll(siteId, 'visitor')));
     }
-    for (const id of site.said.keys())
-      if (!said.has(id)) {
+    for (const id of site.sent.keys())
+      if (!sent.has(id)) {
         const keys = [...opensToAll(siteId, 'operator'), ...opensToAll(siteId, 'visitor')];
         items.push(itemOf('queue.state', { id, site_id: siteId, deleted: true }, keys));
       }
-    site.said = said;
+    site.sent = sent;
     site.queues = queues;
     return items;
   }
@@ -114,7 +114,7 @@ export class QueueStates {
 function stateOf({ id, site_id, status, self_status, available_properties, ...queue }: QueueOutput) {
   const forVisitors = { id, site_id, status, self_status, available_properties };
   const { capacity, staffed, visitors_count, average_wait_time, updated_at } = queue;
-  // The last tells that something else of the queue was changed, so that whoever shows that can read it.
+  // `updated_at` changes with every other field of the queue, so that a client knows when to read the queue again.
   const forOperators = { ...forVisitors, capacity, staffed, visitors_count, average_wait_time, updated_at };
   return { forVisitors, forOperators };
 }

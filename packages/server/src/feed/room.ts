@@ -11,14 +11,14 @@ import { Feeds } from './feeds.ts';
 import { PresenceHolder } from './presence-holder.ts';
 import { feedRoutes } from './routes.ts';
 
-interface Needs {
+interface FeedDependencies {
   readonly identity: Identity;
   readonly events: Events;
   readonly queues: Queues;
   readonly routing: Routing;
 }
 
-export function openFeed(platform: Platform, { identity, events, queues, routing }: Needs): Room {
+export function openFeed(platform: Platform, { identity, events, queues, routing }: FeedDependencies): Room {
   const { database, changes, log, metrics, limits } = platform;
   const { directory, authenticator, sealer } = identity;
   const { turns } = routing;
@@ -38,7 +38,7 @@ export function openFeed(platform: Platform, { identity, events, queues, routing
   const holder = new PresenceHolder(turns, log);
   const admission = new FeedAdmission({
     limits,
-    mostOfAddress: async ({ siteId }) =>
+    maxPerAddress: async ({ siteId }) =>
       (await directory.sites.get(siteId))?.site.visitor_limits.open_feeds_per_address ?? Infinity,
     close: (response) => feeds.close(response),
   });

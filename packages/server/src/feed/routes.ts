@@ -9,19 +9,20 @@ import type { FeedAdmission } from './admission.ts';
 import type { Feeds } from './feeds.ts';
 import type { PresenceHolder } from './presence-holder.ts';
 
-const description = `Server-Sent Events: everything the caller may see, as it happens. An operator's offers, engagements,
-messages and typing; for managers all of the site; a visitor's ticket and its position, engagement, messages and typing;
-the status of the site's queues. \`event\` is the type of an item, \`data\` JSON: an event as webhooks carry it, or a thing
-as its GET answers it, without \`href\` (\`queue_ticket.state\`, \`engagement_request.state\`, \`transfer_request.state\`,
-\`transfer_ticket.state\`, \`engagement.state\`, \`operator.state\`, \`media_upgrade_request.state\`,
-\`file.state\` of one that was deleted), or \`queue.state\`
-(what of a queue changes by itself, and \`updated_at\`: one you do not know, or a newer one, is to be read by GET), or
-\`engagement.signal\`, what the other side says about a call.
-The first item is \`feed.open\`: what is read by GET after it is complete together with what follows. Connect again with the
-last id as \`Last-Event-ID\`, to any process, to be sent what was missed. \`feed.reset\` says that this is not known any more,
-or that the caller has other roles now (\`reason\` \`access_changed\`): read anew. Items of a kind you do not know are to be passed over.`;
+const description = `Server-Sent Events: everything the caller may see, as it happens. Operators are sent their offers,
+engagements, messages and typing; managers everything on their sites; visitors their ticket and its position, their
+engagement, messages and typing; all are sent the status of the site's queues. \`event\` is the type of an item, \`data\` is JSON:
+an event as webhooks are sent it; or the state of a resource as its GET answers it, without \`href\` (\`queue_ticket.state\`,
+\`engagement_request.state\`, \`transfer_request.state\`, \`transfer_ticket.state\`, \`engagement.state\`, \`operator.state\`,
+\`media_upgrade_request.state\`, \`file.state\` of a deleted file); or \`queue.state\` (the fields of a queue that change by
+themselves, and \`updated_at\`: if the queue is new to you or \`updated_at\` is newer than yours, read the queue by GET); or
+\`engagement.signal\`, a message of the other side to set up a call.
+The first item is \`feed.open\`: what you read by GET after it, together with the items that follow, is complete. To resume,
+connect to any process with the last id as \`Last-Event-ID\`: you are sent the items you missed. \`feed.reset\` says that the
+missed items are no longer known, or that the roles of the caller changed (\`reason\` \`access_changed\`): read everything again.
+Ignore items of unknown types.`;
 
-interface FeedRouteParts {
+interface FeedRouteDependencies {
   readonly feeds: Feeds;
   readonly admission: FeedAdmission;
   readonly holder: PresenceHolder;
@@ -29,7 +30,7 @@ interface FeedRouteParts {
   readonly log: Log;
 }
 
-export function feedRoutes(app: App, { feeds, admission, holder, directory, log }: FeedRouteParts): void {
+export function feedRoutes(app: App, { feeds, admission, holder, directory, log }: FeedRouteDependencies): void {
   app.get(
     '/feed',
     {
@@ -37,7 +38,7 @@ export function feedRoutes(app: App, { feeds, admission, holder, directory, log 
       exposeHeadRoute: false,
       schema: {
         tags: ['Live feed'],
-        summary: 'What happens, as it happens',
+        summary: 'Stream events and states live',
         description,
         headers: Type.Object({
           'last-event-id': Type.Optional(Type.String({ description: 'Id of the last item read' })),
@@ -45,7 +46,7 @@ export function feedRoutes(app: App, { feeds, admission, holder, directory, log 
         querystring: Type.Object({
           hold_presence: Type.Optional(
             Type.Boolean({
-              description: "Renew the caller's presence while connected; afterwards it runs out in 30 s",
+              description: "Renew the caller's presence while connected; it expires 30 s after the connection ends",
             }),
           ),
           last_event_id: Type.Optional(Type.String({ description: 'For clients that cannot send the header' })),
@@ -56,10 +57,10 @@ export function feedRoutes(app: App, { feeds, admission, holder, directory, log 
     async (request, reply) => {
       const { caller, query } = request;
       await admission.admit({ caller, address: request.ip, response: reply.raw });
-      // One that is gone already does not close again: nobody would let go.
+      // A response that is closed already emits no `close`, so its hold would never be released.
       if (query.hold_presence === true && !reply.raw.closed) {
         const holding = holder.hold(caller);
-        reply.raw.once('close', () => holder.letGo(caller));
+        reply.raw.once('close', () => holder.release(caller));
         await holding;
       }
       const lastId = request.headers['last-event-id'] ?? query.last_event_id ?? null;
@@ -76,13 +77,13 @@ export function feedRoutes(app: App, { feeds, admission, holder, directory, log 
         ...crossOrigin,
         'content-type': 'text/event-stream; charset=utf-8',
         'cache-control': 'no-store',
-        // A proxy that gathers what it passes on would keep it from being live.
+        // A proxy that buffers would delay the items.
         'x-accel-buffering': 'no',
       });
       reply.raw.flushHeaders();
       reply.hijack();
       await feeds.serve(follower, opening).catch((error: unknown) => {
-        if (!isDatabaseUnavailable(error)) log.error({ err: error, request_id: request.id }, 'a feed failed');
+        if (!isDatabaseUnavailable(error)) log.error({ err: error, request_id: request.id }, 'live feed failed');
         reply.raw.destroy();
       });
     },

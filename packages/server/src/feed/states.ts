@@ -11,53 +11,55 @@ import { showTicket } from '../routing/tickets/ticket.ts';
 import type { Turns } from '../routing/turns.ts';
 import { opensToColleagues } from './audience.ts';
 import { itemAbout, itemOf, type Item } from './items.ts';
-import type { Wanted } from './log.ts';
+import type { ReaderScope } from './log.ts';
 
 interface Sources {
   readonly sql: Sql;
   readonly turns: Turns;
 }
 
-/** So many things are looked at in one statement. */
-const thingsAtOnce = 1_000;
+/** One statement reads up to this many. */
+const batchSize = 1_000;
 
 /**
- * Things that turns have moved, as they are now: the same a GET of each would answer. It may be newer than the move that
- * led to it, and is then sent again; a thing that moved twice meanwhile is sent once.
+ * The current states of what turns have moved, as a GET of each would answer. A state may be newer than the move that led to
+ * it, and is then sent again; a ticket, request, engagement or operator that moved twice is sent once.
  */
 export async function statesOf(
   sources: Sources,
   accountId: AccountId,
   moved: readonly Things[],
-  wanted: Wanted,
+  scope: ReaderScope,
 ): Promise<Item[]> {
   const ids = (kind: keyof Things): string[] => [...new Set(moved.flatMap((things) => things[kind] ?? []))];
-  const inParts = async (kind: keyof Things, read: (part: string[]) => Promise<Item[]>): Promise<Item[]> => {
+  const inBatches = async (kind: keyof Things, read: (batch: string[]) => Promise<Item[]>): Promise<Item[]> => {
     const all = ids(kind);
     const items: Item[] = [];
-    for (let from = 0; from < all.length; from += thingsAtOnce)
-      items.push(...(await read(all.slice(from, from + thingsAtOnce))));
+    for (let from = 0; from < all.length; from += batchSize)
+      items.push(...(await read(all.slice(from, from + batchSize))));
     return items;
   };
   const { sql } = sources;
-  const parts = await Promise.all([
-    inParts('operators', async (part) => (await operatorsById(sql, accountId, part)).map(operatorItem)),
-    inParts('tickets', async (part) => ticketItems(sources, accountId, part, wanted)),
-    inParts('requests', async (part) => (await requestsById(sql, accountId, part, wanted)).map(requestItem)),
-    inParts('engagements', async (part) => (await engagementsById(sql, accountId, part, wanted)).map(engagementItem)),
+  const batches = await Promise.all([
+    inBatches('operators', async (batch) => (await operatorsById(sql, accountId, batch)).map(operatorItem)),
+    inBatches('tickets', async (batch) => ticketItems(sources, accountId, batch, scope)),
+    inBatches('requests', async (batch) => (await requestsById(sql, accountId, batch, scope)).map(requestItem)),
+    inBatches('engagements', async (batch) =>
+      (await engagementsById(sql, accountId, batch, scope)).map(engagementItem),
+    ),
   ]);
-  return parts.flat();
+  return batches.flat();
 }
 
 async function ticketItems(
   { sql, turns }: Sources,
   accountId: AccountId,
   ids: readonly string[],
-  wanted: Wanted,
+  scope: ReaderScope,
 ): Promise<Item[]> {
-  const rows = await ticketsById(sql, accountId, ids, wanted);
+  const rows = await ticketsById(sql, accountId, ids, scope);
   const active = rows.filter(({ state }) => state === 'waiting' || state === 'offered').map(({ id }) => id);
-  const views = new Map((await lookAt(turns, accountId, active)).map((view) => [view.id, view]));
+  const views = new Map((await viewTickets(turns, accountId, active)).map((view) => [view.id, view]));
   return rows.map(({ kind, holder, ...row }) => {
     const view = views.get(row.id) ?? null;
     const shown = showTicket(view === null ? row : { ...row, state: view.state, queue_ids: [...view.queueIds] }, view);
@@ -68,7 +70,7 @@ async function ticketItems(
   });
 }
 
-export async function lookAt(turns: Turns, accountId: AccountId, ticketIds: readonly TicketId[]) {
+export async function viewTickets(turns: Turns, accountId: AccountId, ticketIds: readonly TicketId[]) {
   return ticketIds.length === 0 ? [] : turns.run(accountId, { name: 'lookAtTickets', ticketIds });
 }
 
@@ -78,7 +80,7 @@ function requestItem(row: Awaited<ReturnType<typeof requestsById>>[number]): Ite
     kind === 'transfer'
       ? itemAbout('transfer_request.state', showTransferRequest(row), row)
       : itemAbout('engagement_request.state', showRequest(row), row);
-  // The operator who hands a visitor on waits for the answer.
+  // The operator who requested the transfer waits for the answer.
   return holder === null ? item : { ...item, keys: [...item.keys, ...opensToColleagues(holder.id, [holder.siteId])] };
 }
 

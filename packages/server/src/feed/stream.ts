@@ -2,21 +2,22 @@ import type { ServerResponse } from 'node:http';
 import type { Caller } from '../identity/caller.ts';
 import { keysOf, type Key } from './audience.ts';
 
-/** Bytes that may wait for a reader. Readers who leave more unread are dropped; they come back and read on where they were. */
-const mostUnread = 256 * 1024;
-/** After `close`, a reader may read what was sent for so long. */
-const closePatienceMs = 5_000;
+/** Limit of unread bytes. A reader with more is dropped; they may reconnect and resume. */
+const maxUnread = 256 * 1024;
+/** After `close`, the reader has this long to read what was sent. */
+const closeTimeoutMs = 5_000;
 
 /**
- *   behind  reads what it missed; what happens meanwhile is kept for it, up to `mostUnread`
- *   live    is sent whatever happens, as it happens
- *   closed  is sent nothing more
+ *   behind  the reader is sent missed items; new items are buffered, up to `maxUnread`
+ *   live    the reader is sent new items at once
+ *   closed  nothing is sent any more
  *
  *   behind —goLive→ live
- *   behind, live —close, too much left unread, or the connection ended→ closed
+ *   behind, live —close, too much unread, or the connection ended→ closed
  */
 type Progress =
-  { readonly state: 'behind'; readonly kept: string[]; keptLength: number } | { readonly state: 'live' | 'closed' };
+  | { readonly state: 'behind'; readonly buffered: string[]; bufferedLength: number }
+  | { readonly state: 'live' | 'closed' };
 
 /** Shared by all streams. */
 const live: Progress = { state: 'live' };
@@ -37,7 +38,7 @@ export class Stream {
     this.header = header;
     this.caller = caller;
     this.keys = keysOf(caller);
-    this.#progress = response.closed ? closed : { state: 'behind', kept: [], keptLength: 0 };
+    this.#progress = response.closed ? closed : { state: 'behind', buffered: [], bufferedLength: 0 };
     response.on('close', () => {
       this.#progress = closed;
     });
@@ -51,17 +52,17 @@ export class Stream {
     return this.#progress.state === 'live';
   }
 
-  /** What happens now. */
+  /** Sends a new item, or buffers it while the reader is behind. */
   send(text: string): void {
     const progress = this.#progress;
     if (progress.state === 'live') this.#write(text);
     if (progress.state !== 'behind') return;
-    progress.kept.push(text);
-    progress.keptLength += text.length;
-    if (progress.keptLength > mostUnread) this.#drop();
+    progress.buffered.push(text);
+    progress.bufferedLength += text.length;
+    if (progress.bufferedLength > maxUnread) this.#drop();
   }
 
-  /** What was missed, before anything else; resolves when there is room for more. */
+  /** Sends missed items, before any new item; resolves when the response accepts more. */
   async sendMissed(text: string): Promise<void> {
     if (this.closed || this.response.write(text)) return;
     await new Promise<void>((resolve) => {
@@ -77,24 +78,24 @@ export class Stream {
     const progress = this.#progress;
     if (progress.state !== 'behind') return;
     this.#progress = live;
-    if (progress.kept.length > 0) this.#write(progress.kept.join(''));
+    if (progress.buffered.length > 0) this.#write(progress.buffered.join(''));
   }
 
   close(): void {
     if (this.closed) return;
     this.#progress = closed;
     this.response.end();
-    // A reader who does not read would keep the response for as long as the connection lasts.
-    setTimeout(() => this.response.destroy(), closePatienceMs).unref();
+    // A reader who does not read would keep the response open as long as the connection.
+    setTimeout(() => this.response.destroy(), closeTimeoutMs).unref();
   }
 
   #write(text: string): void {
-    // What is written at once may be more than the limit; what was left unread before it may not.
-    if (this.response.writableLength > mostUnread) this.#drop();
+    // One write may exceed the limit; the unread bytes before it may not.
+    if (this.response.writableLength > maxUnread) this.#drop();
     else this.response.write(text);
   }
 
-  /** The reader is too slow. What they have not read they will not read from this response. */
+  /** The reader is too slow: destroys the response with its unread bytes. */
   #drop(): void {
     this.#progress = closed;
     this.#onDropped();

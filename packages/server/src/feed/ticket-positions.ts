@@ -6,35 +6,35 @@ import { activeTicketsOf } from '../routing/tickets/store.ts';
 import { showNewTicket } from '../routing/tickets/ticket.ts';
 import type { Turns } from '../routing/turns.ts';
 import { itemAbout, type Item } from './items.ts';
-import { lookAt } from './states.ts';
+import { viewTickets } from './states.ts';
 
-interface Parts {
+interface TicketPositionsDependencies {
   readonly sql: Sql;
   readonly turns: Turns;
   readonly log: Log;
 }
 
-/** Positions are looked at no more often than this: whoever leaves a long line moves everybody behind. */
-const everyMs = 1_000;
+/** Throttles the checks: a visitor who leaves a long queue changes the positions of everybody behind them. */
+const checkEveryMs = 1_000;
 
 /**
- * Tells waiting visitors how they come forward. A ticket itself does not move when somebody before it leaves, so nothing
- * in the log says so; the board is asked, for all who are connected at once.
+ * Sends waiting visitors their new position. When somebody ahead leaves, the tickets behind do not move themselves and the
+ * log has no event for them; so the board is asked for the tickets of all connected visitors at once.
  */
 export class TicketPositions {
-  readonly #parts: Parts;
+  readonly #deps: TicketPositionsDependencies;
   readonly #accountId: AccountId;
-  readonly #deal: (items: readonly Item[]) => void;
-  /** Connected visitors, and how often. */
+  readonly #send: (items: readonly Item[]) => void;
+  /** Connected visitors, with the number of their streams. */
   readonly #visitors = new Map<string, number>();
-  /** What was last said of a ticket. */
-  #said = new Map<TicketId, string>();
+  /** The last sent state of each ticket. */
+  #lastSent = new Map<TicketId, string>();
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(parts: Parts, accountId: AccountId, deal: (items: readonly Item[]) => void) {
-    this.#parts = parts;
+  constructor(deps: TicketPositionsDependencies, accountId: AccountId, send: (items: readonly Item[]) => void) {
+    this.#deps = deps;
     this.#accountId = accountId;
-    this.#deal = deal;
+    this.#send = send;
   }
 
   watch(visitorId: string): void {
@@ -42,15 +42,15 @@ export class TicketPositions {
   }
 
   unwatch(visitorId: string): void {
-    const times = this.#visitors.get(visitorId) ?? 0;
-    if (times > 1) this.#visitors.set(visitorId, times - 1);
+    const streams = this.#visitors.get(visitorId) ?? 0;
+    if (streams > 1) this.#visitors.set(visitorId, streams - 1);
     else this.#visitors.delete(visitorId);
   }
 
-  /** Somebody came, left or was offered: others may have come forward. */
-  look(moved: readonly Things[]): void {
+  /** Tickets moved, so the positions of others may have changed. */
+  scheduleCheck(moved: readonly Things[]): void {
     if (this.#visitors.size === 0 || !moved.some(({ tickets = [] }) => tickets.length > 0)) return;
-    this.#timer ??= setTimeout(() => void this.#lookNow(), everyMs).unref();
+    this.#timer ??= setTimeout(() => void this.#check(), checkEveryMs).unref();
   }
 
   stop(): void {
@@ -58,27 +58,28 @@ export class TicketPositions {
     this.#timer = null;
   }
 
-  async #lookNow(): Promise<void> {
+  async #check(): Promise<void> {
     try {
-      const { sql, turns } = this.#parts;
+      const { sql, turns } = this.#deps;
       const tickets = await activeTicketsOf(sql, this.#accountId, [...this.#visitors.keys()]);
-      const views = await lookAt(
+      const views = await viewTickets(
         turns,
         this.#accountId,
         tickets.map(({ id }) => id),
       );
-      const said = new Map<TicketId, string>();
+      const sent = new Map<TicketId, string>();
       const items: Item[] = [];
       for (const view of views) {
         const now = `${view.state} ${view.position} ${view.estimatedWaitMs}`;
-        said.set(view.id, now);
-        if (this.#said.get(view.id) === now) continue;
+        sent.set(view.id, now);
+        if (this.#lastSent.get(view.id) === now) continue;
         items.push(itemAbout('queue_ticket.state', showNewTicket(view), { visitorId: view.visitorId }));
       }
-      this.#said = said;
-      this.#deal(items);
+      this.#lastSent = sent;
+      this.#send(items);
     } catch (error) {
-      if (!isDatabaseUnavailable(error)) this.#parts.log.error({ err: error }, 'positions could not be looked at');
+      if (!isDatabaseUnavailable(error))
+        this.#deps.log.error({ err: error }, 'could not read the positions of tickets');
     }
     this.#timer = null;
   }

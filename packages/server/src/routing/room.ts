@@ -34,7 +34,7 @@ export function openRouting(platform: Platform, { identity, events, queues }: Ne
     clock,
     log,
     onMoved: (accountId, what) => queues.siteQueues.forget(accountId, what),
-    onWritten: (accountId) => hints.tell(accountId),
+    onWritten: (accountId) => hints.notify(accountId),
     onTurn: countTurns(metrics.registry),
   });
   watchTurns(metrics.registry, turns);

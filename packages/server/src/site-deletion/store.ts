@@ -92,7 +92,7 @@ export async function hasOtherSite(sql: Sql, { id, accountId }: DeletedSite): Pr
 export async function takeDown(sql: Sql, site: DeletedSite): Promise<void> {
   const { id, accountId } = site;
   await deleteSetUp(sql, site);
-  // Without a new updated_at, after which deliveries of a site that the webhook has lost are discarded (dispatcher/untried.ts).
+  // Without a new updated_at, after which deliveries of a site that the webhook has lost are discarded (dispatcher/unsent-outcomes.ts).
   await sql`
     UPDATE webhooks SET site_ids = array_remove(site_ids, ${id}), version = version + 1
      WHERE account_id = ${accountId} AND ${id} = ANY(site_ids)`;

@@ -14,36 +14,36 @@ export interface CoveredWebhook {
   readonly destination_id: DestinationId;
   readonly enabled: boolean;
   readonly deleted_at: Date | null;
-  /** What somebody else than its registrar must be super_manager of; `null`: every site of the account. */
+  /** The sites that anybody but the registrar must be super_manager of; `null`: every site of the account. */
   readonly reach_site_ids: readonly SiteId[] | null;
 }
 
-interface Covered extends CoveredWebhook {
-  /** The sites whose events the caller may read in its log; `null`: it tells of no others. */
+interface ReadableWebhook extends CoveredWebhook {
+  /** The sites whose events the caller may read in the delivery log; `null`: all events of the log. */
   readonly readableSiteIds: readonly SiteId[] | null;
 }
 
 interface StoredWebhook extends CoveredWebhook {
   readonly site_ids: readonly SiteId[] | null;
   readonly account_site_ids: readonly SiteId[];
-  /** The reach has every site it ever heard of. It is not known of webhooks that have no registrar. */
+  /** The reach includes every site that the webhook ever covered. For webhooks without a registrar this is not known. */
   readonly is_reach_complete: boolean;
   readonly is_own: boolean;
 }
 
-const least: Role = 'super_manager';
+const requiredRole: Role = 'super_manager';
 
 /**
- * The webhook, for whoever is super_manager of every site it tells of: of all of the account's where it names none and has no
- * registrar, as those that came with a ticket or request. Its registrar may use it while they are super_manager of a site that it
- * may hear of, and reads no events of other sites. One that was deleted is found too, for its log. `named` is what the caller
- * asked for, where that was not the webhook.
+ * Finds the webhook for a caller who is super_manager of every site that it covers; a webhook without sites and registrar, such
+ * as an attached one, covers all sites of the account. The registrar may use the webhook while they are super_manager of one of
+ * its sites, and reads no events of other sites. Deleted webhooks are found too, for their log. `named` is what the request
+ * names, if that is not the webhook.
  */
 export async function coveredWebhook(
   request: FastifyRequest,
   id: WebhookId,
   named: { readonly noun: string; readonly id: string } = { noun: 'webhook', id },
-): Promise<Covered> {
+): Promise<ReadableWebhook> {
   const { sql } = request;
   refuseNeverSuperManager(request);
   const { operatorId, limited, roles } = operatorOf(request);
@@ -57,46 +57,46 @@ export async function coveredWebhook(
   if (row === undefined) throw notFound(named.noun, named.id);
   const { site_ids: siteIds, account_site_ids: all, is_reach_complete: isComplete, is_own: isOwn, ...webhook } = row;
   const { reach_site_ids: reach } = webhook;
-  const isSuperManager = (site: SiteId): boolean => roles.get(site) === least;
+  const isSuperManager = (site: SiteId): boolean => roles.get(site) === requiredRole;
   const sites = all.filter((site) => reach === null || reach.includes(site));
   const isWithin = sites.every(isSuperManager);
   if (!isWithin && !(isOwn && (siteIds ?? all).some(isSuperManager))) {
-    // A site that the caller has nothing to do with comes first: that there is a webhook at all is not for them to know.
+    // Sites without a role are checked first, because such a caller must not learn that the webhook exists.
     if (!sites.every((site) => roles.has(site))) throw notFound(named.noun, named.id);
-    const tooLow = sites.map((site) => roles.get(site) ?? 'operator').find((role) => !atLeast(role, least));
-    if (tooLow !== undefined) throw roleTooLow(least, tooLow);
+    const tooLow = sites.map((site) => roles.get(site) ?? 'operator').find((role) => !atLeast(role, requiredRole));
+    if (tooLow !== undefined) throw roleTooLow(requiredRole, tooLow);
   }
   permitAs(request, 'every webhook site');
   const readsAll = isWithin && (isComplete || all.every(isSuperManager));
   return { ...webhook, readableSiteIds: readsAll ? null : all.filter(isSuperManager) };
 }
 
-/** Whoever is super_manager of no site can have to do with no webhook, and is told so whether or not there is such a one. */
+/** Refuses callers who are super_manager of no site, whether the webhook exists or not. */
 export function refuseNeverSuperManager(request: FastifyRequest): void {
-  if (hasRoleAnywhere(operatorOf(request), least)) return;
-  throw new Refusal('forbidden', `This needs the role ${least} on every site that the webhook hears of.`);
+  if (hasRoleAnywhere(operatorOf(request), requiredRole)) return;
+  throw new Refusal('forbidden', `This needs the role ${requiredRole} on every site that the webhook covers.`);
 }
 
-/** The webhook as it is now, which stays so for the transaction. Refuses where nothing can be sent by it. */
-export async function holdUsable(sql: Sql, id: WebhookId): Promise<Pick<CoveredWebhook, 'destination_id'>> {
-  const webhook = await holdWebhook(sql, id);
+/** Locks the webhook for the transaction. Refuses a disabled or deleted webhook. */
+export async function lockUsableWebhook(sql: Sql, id: WebhookId): Promise<Pick<CoveredWebhook, 'destination_id'>> {
+  const webhook = await lockWebhookRow(sql, id);
   const usability = usabilityOf(webhook);
   if (usability === 'usable' && webhook !== null) return webhook;
   if (usability === 'disabled')
     throw new Refusal('webhook_disabled', `The webhook ${id} is disabled. Enable it first.`);
-  throw new Refusal('webhook_deleted', `The webhook ${id} has been deleted: nothing is sent by it any more.`);
+  throw new Refusal('webhook_deleted', `The webhook ${id} has been deleted.`);
 }
 
-type Held = Pick<CoveredWebhook, 'destination_id' | 'enabled' | 'deleted_at'>;
+type LockedWebhook = Pick<CoveredWebhook, 'destination_id' | 'enabled' | 'deleted_at'>;
 
-/** One at a time: whoever puts deliveries back by the webhook waits for the others who do. */
-export async function holdWebhook(sql: Sql, id: WebhookId): Promise<Held | null> {
-  const [row] = await sql<Held[]>`
+/** Locks the webhook, so that transactions that requeue its deliveries run one at a time. */
+export async function lockWebhookRow(sql: Sql, id: WebhookId): Promise<LockedWebhook | null> {
+  const [row] = await sql<LockedWebhook[]>`
     SELECT destination_id, enabled, deleted_at FROM webhooks WHERE id = ${id} FOR NO KEY UPDATE`;
   return row ?? null;
 }
 
-export function usabilityOf(webhook: Held | null): 'usable' | 'disabled' | 'deleted' {
+export function usabilityOf(webhook: LockedWebhook | null): 'usable' | 'disabled' | 'deleted' {
   if (webhook === null || webhook.deleted_at !== null) return 'deleted';
   return webhook.enabled ? 'usable' : 'disabled';
 }

@@ -4,19 +4,22 @@ import { sampleEvent, schemaOf } from '../events/make-event.ts';
 import type { App } from '../platform/http.ts';
 import { oneOf, output } from '../platform/schema.ts';
 
-/** Any JSON, as it is. */
+/** Any JSON object. */
 const anything = { type: 'object', additionalProperties: true } as const;
 
 const eventTypeOutput = output('EventType', {
   event_type: oneOf(eventTypes),
-  description: Type.String({ description: 'When it happens' }),
-  schema: Type.Unsafe<object>({ ...anything, description: 'JSON Schema of what is sent' }),
-  sample: Type.Unsafe<object>({ ...anything, description: 'What a test of a webhook sends, but for its id and time' }),
+  description: Type.String({ description: 'When the event happens' }),
+  schema: Type.Unsafe<object>({ ...anything, description: 'JSON Schema of the payload' }),
+  sample: Type.Unsafe<object>({
+    ...anything,
+    description: 'The payload that a test of a webhook sends, with another id and time',
+  }),
 });
 
 const sampled = { id: '5b0c3d1e-7f5a-4a54-9d0e-2f6f6c1b7a00', at: new Date('2027-01-31T09:00:00.000Z') };
 
-/** What may be subscribed, for whoever writes a receiver. */
+/** Lists the event types, for those who write a receiver. */
 export function eventTypeRoutes(app: App): void {
   const listed = { event_types: eventTypes.map(describe) };
   app.get(
@@ -25,7 +28,7 @@ export function eventTypeRoutes(app: App): void {
       config: { access: { operator: 'operator', site: 'none' } },
       schema: {
         tags: ['Webhooks'],
-        summary: 'Every type of event, with its JSON Schema and a sample',
+        summary: 'List all event types, with JSON Schema and a sample',
         response: { 200: Type.Object({ event_types: Type.Array(eventTypeOutput) }) },
       },
     },

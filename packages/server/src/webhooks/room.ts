@@ -6,10 +6,10 @@ import type { Platform, Room } from '../platform/room.ts';
 import { channels } from './channels/channels.ts';
 import { OpenChannels } from './channels/open-channels.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
-import { Courier } from './dispatcher/courier.ts';
+import { Transport } from './dispatcher/transport.ts';
 import { Dispatcher } from './dispatcher/dispatcher.ts';
 import { countDeliveries, watchDispatcher } from './dispatcher/metrics.ts';
-import { WebhookBook } from './dispatcher/webhook-book.ts';
+import { WebhookCache } from './dispatcher/webhook-cache.ts';
 import { eventTypeRoutes } from './event-types.ts';
 import { Recoveries } from './recoveries/recoveries.ts';
 import { recoveryRoutes } from './recoveries/routes.ts';
@@ -17,12 +17,12 @@ import { webhookRoutes } from './registrations/routes.ts';
 import { dropOldWebhooks } from './retention.ts';
 import { statsRoutes } from './stats/routes.ts';
 
-interface Needs {
+interface WebhooksDependencies {
   readonly identity: Identity;
   readonly events: Events;
 }
 
-export function openWebhooks(platform: Platform, { identity, events }: Needs): Room {
+export function openWebhooks(platform: Platform, { identity, events }: WebhooksDependencies): Room {
   const { config, database, changes, session, clock, log, names, lookup, guard, metrics } = platform;
   const { sealer } = identity;
   const { hints, attachedGuard } = events;
@@ -36,12 +36,12 @@ export function openWebhooks(platform: Platform, { identity, events }: Needs): R
     session,
     clock,
     log,
-    book: new WebhookBook({ sql, sealer, changes, channels: open }),
-    courier: new Courier({ sql, sealer, names, channels: open }),
+    webhookCache: new WebhookCache({ sql, sealer, changes, channels: open }),
+    transport: new Transport({ sql, sealer, names, channels: open }),
     watch: countDeliveries(metrics.registry),
   });
   watchDispatcher(metrics.registry, dispatcher);
-  const recoveries = new Recoveries({ sql: database.sql, log, onPutBack: (accountId) => hints.tell(accountId) });
+  const recoveries = new Recoveries({ sql: database.sql, log, onRequeued: (accountId) => hints.notify(accountId) });
   return {
     routes(app) {
       webhookRoutes(app, { guard, sealer });

@@ -4,25 +4,22 @@ import { inTransaction, type Piece, type Sql } from '../platform/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 
 /**
- * What becomes of deliveries that wait, when their webhook does not go on as it was. Each is one statement, in the
- * transaction of that change. An event that is being written at that moment may still leave a row behind for the webhook as
- * it was: whoever sends looks at the webhook first.
+ * Holds, discards or moves the waiting deliveries of a webhook that was disabled, deleted or given another address. Each is
+ * one statement in the transaction of that change. An event that is being written at the same time may still leave a delivery
+ * for the old state of the webhook; therefore the dispatcher checks the webhook before it sends.
  */
 
-/**
- * As many as a statement has time for. Whoever sends comes upon the rest in its time, and holds, discards or moves it: it
- * looks at the webhook first.
- */
-const mostAtOnce = 50_000;
+/** Limit of one statement. The dispatcher holds, discards or moves the rest when it reads them. */
+const maxPerStatement = 50_000;
 
-interface SettingAside {
+interface SetAsideInput {
   readonly accountId: AccountId;
   readonly webhookId: WebhookId;
-  /** `held`: until somebody recovers them. `discarded`: for ever, which is written into their log. */
+  /** `held` deliveries can be recovered. `discarded` ones cannot; that is written to the delivery log. */
   readonly as: 'held' | 'discarded';
 }
 
-export async function setAside(sql: Sql, { accountId, webhookId, as }: SettingAside): Promise<void> {
+export async function setAside(sql: Sql, { accountId, webhookId, as }: SetAsideInput): Promise<void> {
   if (as === 'held') await hold(sql, accountId, webhookId);
   else await discard(sql, accountId, webhookId);
 }
@@ -52,14 +49,14 @@ async function discard(sql: Sql, accountId: AccountId, webhookId: WebhookId): Pr
       FROM gone`;
 }
 
-interface Move {
+interface MoveInput {
   readonly accountId: AccountId;
   readonly webhookId: WebhookId;
   readonly to: DestinationId;
 }
 
-/** To be called before the webhook itself is moved: its fresh ones are found among those of its destination. */
-export async function moveWaiting(sql: Sql, { accountId, webhookId, to }: Move): Promise<void> {
+/** Call this before the webhook itself is moved: its fresh deliveries are found by its old destination. */
+export async function moveWaiting(sql: Sql, { accountId, webhookId, to }: MoveInput): Promise<void> {
   await sql`
     WITH waiting AS (${waitingOf(sql, { accountId, webhookId })})
     UPDATE deliveries d
@@ -68,18 +65,18 @@ export async function moveWaiting(sql: Sql, { accountId, webhookId, to }: Move):
      WHERE d.id = waiting.id`;
 }
 
-interface Disabling {
+interface DisableInput {
   readonly webhookId: WebhookId;
   readonly because: 'gone' | 'failing' | 'token_ended';
-  /** Its `updated_at` when it was called. What was answered at a former address says nothing of the present one. */
+  /** `updated_at` of the webhook when it was called: an answer from a former URL must not disable the current one. */
   readonly asOf: Date;
 }
 
 /**
- * Disables a webhook that is enabled, and holds what waits for it. Whether it was this call that did: of several who find
- * out at once one has.
+ * Disables an enabled webhook and holds its waiting deliveries. `false`: another call has disabled it already. Of concurrent
+ * calls exactly one returns `true`.
  */
-export async function disableWebhook(pool: Sql, { webhookId, because, asOf }: Disabling): Promise<boolean> {
+export async function disableWebhook(pool: Sql, { webhookId, because, asOf }: DisableInput): Promise<boolean> {
   return inTransaction(pool, async (sql) => {
     const [disabled] = await sql<{ accountId: AccountId }[]>`
       UPDATE webhooks
@@ -92,18 +89,17 @@ export async function disableWebhook(pool: Sql, { webhookId, because, asOf }: Di
   });
 }
 
-interface Waiting {
+interface WaitingQuery {
   readonly accountId: AccountId;
   readonly webhookId: WebhookId;
   readonly except?: 'held';
 }
 
 /**
- * The ids of all that waits, locked in their order, which is the order in which an index finds many by id: so whoever
- * finishes some of them meanwhile and we seldom wait for each other. Served by deliveries_set_aside and, for the fresh ones,
- * by deliveries_fresh.
+ * The ids of all waiting deliveries, locked in the order of their ids. Outcomes are written in the same order, which makes
+ * deadlocks rare. Served by deliveries_set_aside and, for fresh deliveries, by deliveries_fresh.
  */
-function waitingOf(sql: Sql, { accountId, webhookId, except }: Waiting): Piece {
+function waitingOf(sql: Sql, { accountId, webhookId, except }: WaitingQuery): Piece {
   return sql`
     SELECT id
       FROM deliveries
@@ -112,6 +108,6 @@ function waitingOf(sql: Sql, { accountId, webhookId, except }: Waiting): Piece {
             OR destination_id = (SELECT destination_id FROM webhooks WHERE id = ${webhookId})
                AND state = 'pending' AND due_at IS NULL)
      ORDER BY id
-     LIMIT ${mostAtOnce}
+     LIMIT ${maxPerStatement}
        FOR UPDATE`;
 }

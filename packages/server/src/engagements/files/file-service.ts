@@ -42,7 +42,7 @@ export function startFileService(parts: FileServiceParts): FileService {
     fileStore,
     log,
     scan: async (bytes, signal) => scanWithClamd({ ...scanner, lookup }, bytes, signal),
-    onResult: (accountId) => hints.tell(accountId),
+    onResult: (accountId) => hints.notify(accountId),
     onScan,
   });
   return { fileStore, scanner, onStored: () => scans.wake(), onScan, stop: async () => scans.stop() };

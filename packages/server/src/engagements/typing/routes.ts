@@ -58,7 +58,7 @@ async function indicate(
   // The live feed shows it now or never; it is kept only where a webhook is to be sent it.
   if (engaged.wanted) {
     if (!(await writeStroke(request.sql, stroke, typing))) return refuseOutside(request, engagementId, nobodyTypes);
-    hints.tell(accountId);
+    hints.notify(accountId);
   } else {
     const { wanted: _, clock, subEngagementId, ...about } = engaged;
     const fields = typingFields({ engagementId, subEngagementId, by, typing, clock });

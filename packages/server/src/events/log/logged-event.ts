@@ -13,11 +13,11 @@ export const loggedEventOutput = output('LoggedEvent', {
   event: Type.Unsafe<object>({
     type: 'object',
     additionalProperties: true,
-    description: 'As webhooks carry it, without what is secret in it',
+    description: 'The payload that webhooks are sent, without its secrets',
   }),
 });
 
-/** An event in the log, and its place there. */
+/** An event of the log; `xid` and `seq` are its position there. */
 export interface LoggedEvent extends Type.Static<typeof loggedEventOutput> {
   readonly xid: string;
   readonly seq: string;

@@ -2,11 +2,11 @@ import { invalid } from '../../platform/errors.ts';
 import { latest } from '../../platform/instant.ts';
 
 /**
- * Where a reader of the log is on its way back: in a day (UTC), before an event; or at the day's end. Within a day events
- * stand in the order of their transactions, as the log's one index has them, and in one transaction in that of their `seq`.
+ * How far a reader has gone back in the log: to before an event of a day (UTC), or to the end of the day. The events of a day
+ * are ordered by transaction, as in the log's only index, and within a transaction by `seq`.
  */
 export interface LogPosition {
-  /** Its first instant, epoch milliseconds. */
+  /** The first instant of the day, in epoch milliseconds. */
   readonly day: number;
   readonly before: { readonly xid: bigint; readonly seq: bigint } | null;
 }
@@ -30,6 +30,6 @@ export function readLogCursor(text: string): LogPosition {
   const before = xid === undefined || seq === undefined ? null : { xid: BigInt(xid), seq: BigInt(seq) };
   const isInRange = before === null || (before.xid <= endOfDay.xid && before.seq <= endOfDay.seq);
   if (found === null || !isInRange || Number(day) * dayMs > latest)
-    throw invalid([{ attribute: '/cursor', detail: 'is not one that next_page has given' }]);
+    throw invalid([{ attribute: '/cursor', detail: 'must be a cursor from next_page' }]);
   return { day: Number(day) * dayMs, before };
 }

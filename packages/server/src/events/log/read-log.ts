@@ -4,45 +4,45 @@ import type { LoggedEvent } from './logged-event.ts';
 import { dayMs, dayOf, endOfDay, type LogPosition } from './position.ts';
 import { firstIn, lastUpTo, readWindow, type LogFilter } from './store.ts';
 
-/** Events that are looked at for one page, whether they fit or not: tens of milliseconds. The next page goes on from there. */
-const mostLooks = 20_000;
-/** As many days, whether they have events or not: more than are kept, unless the settings say so. */
-const mostDays = 40;
-/** An event's time and its place in the log may differ by so much: longer than a transaction lasts, and clocks are apart. */
+/** Events scanned for one page, matching or not: tens of milliseconds. The next page continues there. */
+const maxScanned = 20_000;
+/** Days scanned for one page, with or without events. By default fewer days are kept. */
+const maxDays = 40;
+/** The order by transaction and the order by time may differ by this much: longer than a transaction lasts plus the skew of clocks. */
 const slackMs = 120_000;
 
 interface LogPage {
   readonly events: readonly LoggedEvent[];
-  /** Where the next page goes on; `null`: there is no more. */
+  /** Where the next page continues; `null`: this is the last page. */
   readonly next: LogPosition | null;
 }
 
-/** A page of the log, newest first: from a position back to the beginning of what is asked for, a day at a time. */
+/** Reads a page of the log, newest first: from a position back to `since`, day by day. */
 export async function readLog(sql: Sql, filter: LogFilter, from: LogPosition, limit: number): Promise<LogPage> {
   const found: LoggedEvent[] = [];
-  let looks = mostLooks;
+  let scanLimit = maxScanned;
   let position = from;
   for (let days = 0; position.day + dayMs > filter.since.getTime(); days += 1) {
-    if (days === mostDays || looks === 0) return { events: found, next: position };
+    if (days === maxDays || scanLimit === 0) return { events: found, next: position };
     const { day } = position;
     const window = {
       from: { day, before: position.before ?? (await latestIn(sql, filter, day)) },
       after: await earliestIn(sql, filter, day),
-      looks,
-      // One more than there is room for: whether it comes tells whether there is a next page.
+      scanLimit,
+      // One more than fits on the page: if it exists, there is a next page.
       limit: limit - found.length + 1,
     };
-    const { events, looked } = await readWindow(sql, filter, window);
+    const { events, scanned } = await readWindow(sql, filter, window);
     found.push(...events);
     if (found.length > limit) {
       const page = found.slice(0, limit);
       const last = page.at(-1);
-      if (last === undefined) throw new Error('a page of no events was asked for');
+      if (last === undefined) throw new Error('the limit of a page is 0');
       return { events: page, next: positionOf(last) };
     }
-    const isWhole = looked === null || looked.count < looks;
-    looks -= looked?.count ?? 0;
-    position = isWhole ? { day: day - dayMs, before: null } : { day, before: looked.oldest };
+    const isDayDone = scanned === null || scanned.count < scanLimit;
+    scanLimit -= scanned?.count ?? 0;
+    position = isDayDone ? { day: day - dayMs, before: null } : { day, before: scanned.oldest };
   }
   return { events: found, next: null };
 }
@@ -51,20 +51,20 @@ function positionOf({ occurred_at, xid, seq }: LoggedEvent): LogPosition {
   return { day: dayOf(occurred_at.getTime()), before: { xid: BigInt(xid), seq: BigInt(seq) } };
 }
 
-/** Before all of the day that is within the times asked for. */
+/** A transaction before all events of the day that are at or after `since`. */
 async function earliestIn(sql: Sql, { accountId, since }: LogFilter, day: number): Promise<bigint> {
   const at = since.getTime() - slackMs;
   return at > day ? lastBefore(sql, accountId, day, at) : 0n;
 }
 
-/** Behind all of it. */
+/** A position after all events of the day that are before `until`. */
 async function latestIn(sql: Sql, { accountId, until }: LogFilter, day: number): Promise<typeof endOfDay> {
   const at = until.getTime() + slackMs;
   if (at >= day + dayMs) return endOfDay;
   return { ...endOfDay, xid: await lastBefore(sql, accountId, day, at) };
 }
 
-/** Halves what is left of the day until it has found the last transaction before an instant; 0 if there is none. */
+/** The last transaction of the day before an instant, by binary search; 0 if there is none. */
 async function lastBefore(sql: Sql, accountId: AccountId, day: number, at: number): Promise<bigint> {
   const [oldest, newest] = await Promise.all([
     firstIn(sql, accountId, day),
@@ -72,7 +72,7 @@ async function lastBefore(sql: Sql, accountId: AccountId, day: number, at: numbe
   ]);
   if (oldest === null || newest === null || oldest.at >= at) return 0n;
   if (newest.at < at) return newest.xid;
-  // Whatever is up to `low` is before the instant, whatever is from `high` on is not.
+  // Invariant: transactions up to `low` are before the instant, those from `high` on are not.
   let low = oldest.xid;
   let high = newest.xid;
   while (high - low > 1n) {

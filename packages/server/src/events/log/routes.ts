@@ -14,10 +14,10 @@ import { dayMs, dayOf, readLogCursor, writeCursor, type LogPosition } from './po
 import { readLog } from './read-log.ts';
 import type { LogFilter } from './store.ts';
 
-const description = `Everything that happened on the sites where the caller is super_manager, newest first. What concerns no
-site is shown to those who are super_manager of all sites. A page may have fewer than \`per_page\`, even none, while
-\`next_page\` is not null: that much was looked through. Events that were written at the same moment may stand on either side
-of a page's end. The status of a message may be asked for by both its names.`;
+const description = `The events of all sites where the caller is super_manager, newest first. Events without a site are shown
+to callers who are super_manager of all sites. A page may have fewer than \`per_page\` events, even none, while \`next_page\` is
+not null: each page scans a limited part of the log. Events that were written at the same moment may be split between two
+pages in any order. Both names of the status of a message are accepted.`;
 
 const instant = (what: string) => Type.Optional(Type.String({ format: 'date-time', description: what }));
 
@@ -28,12 +28,12 @@ export function eventLogRoutes(app: App, retentionDays: number): void {
       config: { access: { operator: 'super_manager', site: 'anywhere' } },
       schema: {
         tags: ['Events'],
-        summary: 'What has happened, newest first',
+        summary: 'List events, newest first',
         description,
         querystring: Type.Object({
           event_type: Type.Optional(list(oneOf(eventTypes), { minItems: 1 })),
-          since: instant('At or after this'),
-          until: instant('Before this'),
+          since: instant('Events at or after this instant'),
+          until: instant('Events before this instant'),
           engagement_id: Type.Optional(uuid<'engagement'>()),
           visitor_id: Type.Optional(uuid<'visitor'>()),
           site_ids: Type.Optional(list(uuid<'site'>(), { minItems: 1 })),
@@ -53,7 +53,7 @@ export function eventLogRoutes(app: App, retentionDays: number): void {
         visitorId: query.visitor_id ?? null,
         ...times(query, retentionDays),
       };
-      const from = begin(filter, query.cursor);
+      const from = startOf(filter, query.cursor);
       const { events, next } = await inTransaction(request.sql, async (sql) => {
         await readByIndex(sql);
         return readLog(sql, filter, from, query.per_page);
@@ -66,19 +66,19 @@ export function eventLogRoutes(app: App, retentionDays: number): void {
   );
 }
 
-/** Days that are no longer kept, or not yet begun, need not be looked at. */
-function times(asked: { since?: string; until?: string }, retentionDays: number): Pick<LogFilter, 'since' | 'until'> {
+/** Limits the range to the days that are kept, so that no other days are scanned. */
+function times(query: { since?: string; until?: string }, retentionDays: number): Pick<LogFilter, 'since' | 'until'> {
   const today = dayOf(Date.now());
   const first = today - retentionDays * dayMs;
-  // The clock of whoever wrote an event may be ahead of ours.
+  // The clock of the process that wrote an event may be ahead of ours.
   const end = today + 2 * dayMs;
-  const since = asked.since === undefined ? first : instantOf(asked.since, '/since').getTime();
-  const until = asked.until === undefined ? end : instantOf(asked.until, '/until').getTime();
+  const since = query.since === undefined ? first : instantOf(query.since, '/since').getTime();
+  const until = query.until === undefined ? end : instantOf(query.until, '/until').getTime();
   return { since: new Date(Math.max(since, first)), until: new Date(Math.min(until, end)) };
 }
 
-function begin({ until }: LogFilter, cursor: string | undefined): LogPosition {
+function startOf({ until }: LogFilter, cursor: string | undefined): LogPosition {
   const latest = { day: dayOf(until.getTime() - 1), before: null };
-  const asked = cursor === undefined ? latest : readLogCursor(cursor);
-  return asked.day > latest.day ? latest : asked;
+  const start = cursor === undefined ? latest : readLogCursor(cursor);
+  return start.day > latest.day ? latest : start;
 }

@@ -7,7 +7,7 @@ import { dayMs, type LogPosition } from './position.ts';
 export interface LogFilter {
   readonly accountId: AccountId;
   readonly sites: readonly SiteId[];
-  /** Also what has no site, if the sites are all there are. */
+  /** Also events without a site, if `sites` are all sites of the account. */
   readonly siteless: boolean;
   readonly types: readonly EventType[];
   readonly engagementId: string | null;
@@ -17,44 +17,45 @@ export interface LogFilter {
   readonly until: Date;
 }
 
-/** The last that were looked at are these many, the oldest of them this one; where it is `null` there were none. */
-interface Looked {
+/** How many events were scanned, and the oldest of them. */
+interface Scanned {
   readonly count: number;
   readonly oldest: NonNullable<LogPosition['before']>;
 }
 
 interface Window {
   readonly from: { readonly day: number; readonly before: NonNullable<LogPosition['before']> };
-  /** Events of smaller or equal transactions are not looked at. */
+  /** Only events of later transactions are scanned. */
   readonly after: bigint;
-  /** Whether they fit or not. */
-  readonly looks: number;
+  /** How many events are scanned, matching or not. */
+  readonly scanLimit: number;
   readonly limit: number;
 }
 
 /**
- * Those that fit among the `looks` events of the day before a position, newest first; and, where they are fewer than the
- * limit, how far was looked. One statement, so that what commits meanwhile is in neither. Served by events_by_transaction.
+ * The matching events among the `scanLimit` events of the day before a position, newest first; and, if they are fewer than
+ * `limit`, how far was scanned (`null`: there was nothing to scan). One statement reads both in one snapshot, so that an event
+ * that commits meanwhile is not skipped. Served by events_by_transaction.
  */
 export async function readWindow(
   sql: Sql,
   filter: LogFilter,
-  { from, after, looks, limit }: Window,
-): Promise<{ readonly events: LoggedEvent[]; readonly looked: Looked | null }> {
+  { from, after, scanLimit, limit }: Window,
+): Promise<{ readonly events: LoggedEvent[]; readonly scanned: Scanned | null }> {
   const { accountId, sites, siteless, types, engagementId, visitorId, since, until } = filter;
   const { day, before } = from;
-  const looked = (columns: ReturnType<Sql>) => sql`
+  const window = (columns: ReturnType<Sql>) => sql`
              SELECT ${columns}
                FROM events
               WHERE account_id = ${accountId} AND occurred_at >= ${new Date(day)} AND occurred_at < ${new Date(day + dayMs)}
                 AND (xid, seq) < (${String(before.xid)}::text::xid8, ${String(before.seq)}::bigint)
                 AND xid > ${String(after)}::text::xid8
               ORDER BY xid DESC, seq DESC
-              LIMIT ${looks}`;
+              LIMIT ${scanLimit}`;
   const [row] = await sql<{ events: LoggedEvent[]; count: string | null; xid: string; seq: string }[]>`
     WITH page AS MATERIALIZED (
            SELECT l.*
-             FROM (${looked(sql`*`)}) l
+             FROM (${window(sql`*`)}) l
             WHERE type = ANY(${[...types]})
               AND occurred_at >= ${since} AND occurred_at < ${until}
               AND (${engagementId}::uuid IS NULL OR engagement_id = ${engagementId})
@@ -64,34 +65,34 @@ export async function readWindow(
                         SELECT FROM sites WHERE account_id = ${accountId} AND id <> ALL(${[...sites]}::uuid[])))
             ORDER BY xid DESC, seq DESC
             LIMIT ${limit}),
-         far AS (
+         scanned AS (
            SELECT count(*) OVER () AS count, xid, seq
-             FROM (${looked(sql`xid, seq`)}) l
+             FROM (${window(sql`xid, seq`)}) l
             WHERE (SELECT count(*) FROM page) < ${limit}
             ORDER BY xid, seq
             LIMIT 1)
-    SELECT far.count, far.xid::text AS xid, far.seq,
+    SELECT scanned.count, scanned.xid::text AS xid, scanned.seq,
            (SELECT coalesce(json_agg(json_build_object(
                      'xid', xid::text, 'seq', seq::text, 'id', id, 'type', type, 'occurred_at', occurred_at,
                      'site_id', site_id, 'engagement_id', engagement_id, 'visitor_id', visitor_id,
                      'operator_id', operator_id, 'event', payload) ORDER BY xid DESC, seq DESC), '[]')
               FROM page) AS events
-      FROM (SELECT) one LEFT JOIN far ON true`;
-  if (row === undefined) throw new Error('the log gave no answer');
+      FROM (SELECT) one LEFT JOIN scanned ON true`;
+  if (row === undefined) throw new Error('the statement returned no row');
   const { events, count } = row;
   return {
     events: events.map((event) => ({ ...event, occurred_at: new Date(event.occurred_at) })),
-    looked: count === null ? null : { count: Number(count), oldest: { xid: BigInt(row.xid), seq: BigInt(row.seq) } },
+    scanned: count === null ? null : { count: Number(count), oldest: { xid: BigInt(row.xid), seq: BigInt(row.seq) } },
   };
 }
 
-interface Written {
+interface WrittenEvent {
   readonly xid: bigint;
   readonly at: number;
 }
 
 /** The account's first event of the day, in the order of the log. */
-export async function firstIn(sql: Sql, accountId: AccountId, day: number): Promise<Written | null> {
+export async function firstIn(sql: Sql, accountId: AccountId, day: number): Promise<WrittenEvent | null> {
   const [row] = await sql<{ xid: string; at: Date }[]>`
     SELECT xid::text AS xid, occurred_at AS at
       FROM events
@@ -102,8 +103,8 @@ export async function firstIn(sql: Sql, accountId: AccountId, day: number): Prom
   return row === undefined ? null : { xid: BigInt(row.xid), at: row.at.getTime() };
 }
 
-/** The account's last event of the day that was written by this transaction or one before. */
-export async function lastUpTo(sql: Sql, accountId: AccountId, day: number, xid: bigint): Promise<Written | null> {
+/** The account's last event of the day that was written by this transaction or an earlier one. */
+export async function lastUpTo(sql: Sql, accountId: AccountId, day: number, xid: bigint): Promise<WrittenEvent | null> {
   const [row] = await sql<{ xid: string; at: Date }[]>`
     SELECT xid::text AS xid, occurred_at AS at
       FROM events

@@ -2,7 +2,7 @@ import { ApnsSender } from './apns/sender.ts';
 import { parseApnsUrl, type ApnsTarget } from './apns/url.ts';
 import type { Channel } from './channel.ts';
 
-/** A push notification for each event, by Apple's service. */
+/** Sends one push notification per event, by Apple's service. */
 export const apns = {
   kind: 'apns',
   schemes: ['apns'],
@@ -28,7 +28,7 @@ export const apns = {
         return async (event) => sender.send({ target, registeredAt, event });
       },
       // Connections to Apple are shared by all accounts.
-      leave: () => undefined,
+      closeDestination: () => undefined,
       close: () => sender.close(),
     };
   },
@@ -36,6 +36,6 @@ export const apns = {
 
 function targetOf(url: string): ApnsTarget {
   const target = parseApnsUrl(url);
-  if ('faults' in target) throw new Error('an apns URL with faults was stored');
+  if ('faults' in target) throw new Error('the stored apns URL is invalid');
   return target;
 }

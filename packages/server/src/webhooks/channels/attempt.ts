@@ -1,41 +1,41 @@
 import { ForbiddenAddress } from '../../platform/address-guard.ts';
 
-/** One attempt to deliver, however it is sent. */
+/** The result of one attempt to deliver an event, by any channel. */
 export interface Attempt {
   /**
-   * `failed`: to be tried again. `refused`: it never will be taken, but the next may. `ended`: nothing will ever be taken
-   * there, so that the webhook is disabled.
+   * `failed`: to be retried. `refused`: this event will never be accepted, others may be. `ended`: nothing will ever be accepted
+   * there, so the webhook is disabled.
    */
   readonly verdict: 'delivered' | 'failed' | 'refused' | 'ended';
   /**
-   * Nobody was there to take anything: that counts against the destination, whichever delivery it was. `null`: nobody was
-   * asked, which says nothing of the destination.
+   * Nobody answered for the receiver: this counts against the destination, whichever delivery it was. `null`: no request was
+   * made, so the destination is not judged.
    */
   readonly unavailable: boolean | null;
-  /** What was answered; `null`: nothing was. */
+  /** Status of the answer; `null`: there was no answer. */
   readonly status: number | null;
-  /** The first of the answer, `longestAnswer` bytes at most, as text that can be stored. */
+  /** The first `maxAnswerBytes` of the answer, as text that can be stored. */
   readonly answer: string | null;
-  /** What went wrong, in words for whoever registered the webhook. */
+  /** What went wrong, for the person who registered the webhook; shown in the delivery log. */
   readonly error: string | null;
   readonly durationMs: number;
-  /** Somebody took what was sent and did not answer in time. */
+  /** The receiver accepted the connection, but did not answer in time. */
   readonly timedOut?: boolean;
-  /** How long the receiver asks to be left alone. */
+  /** How long the receiver asks us to wait (Retry-After). */
   readonly retryAfterMs: number | null;
 }
 
-/** Bytes of an answer that are kept. */
-export const longestAnswer = 4_096;
+/** Bytes of an answer that are stored. */
+export const maxAnswerBytes = 4_096;
 
-/** PostgreSQL takes no NUL in a text. */
+/** Replaces NUL, which PostgreSQL does not accept in a text. */
 export function storable(answer: Buffer): string {
-  return answer.subarray(0, longestAnswer).toString('utf8').replaceAll('\0', '\uFFFD');
+  return answer.subarray(0, maxAnswerBytes).toString('utf8').replaceAll('\0', '\uFFFD');
 }
 
-/** For whoever registered the URL: what they can do something about. Addresses it was forbidden to reach are not named. */
+/** Describes the error for the person who registered the URL. Forbidden addresses are not named. */
 export function describeFailure(error: unknown): string {
-  if (error instanceof ForbiddenAddress) return 'the address may not be called';
+  if (error instanceof ForbiddenAddress) return 'the address is not allowed';
   if (!(error instanceof Error)) return 'unknown';
   return 'code' in error && typeof error.code === 'string' ? `${error.message} (${error.code})` : error.message;
 }

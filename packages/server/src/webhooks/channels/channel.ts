@@ -9,22 +9,22 @@ import type { Violation } from '../../platform/errors.ts';
 import type { AccountId } from '../../platform/ids.ts';
 import type { Attempt } from './attempt.ts';
 
-/** By whom a webhook came: `attached` with a ticket or request, `registered` by a super_manager. */
+/** Where a webhook comes from: `attached` to a ticket or request, or `registered` by a super_manager. */
 export type WebhookSource = 'registered' | 'attached';
 
 /**
- * A way to send events. `<kind>.ts` holds everything about one, `channels.ts` lists them all, and the rest of Usher finds the
- * channel of a webhook by the scheme of its URL. `test/webhooks/channel.test.ts` has the smallest one.
+ * A way to send events. `<kind>.ts` has everything about one channel, `channels.ts` lists all of them, and the rest of Usher
+ * finds the channel of a webhook by the scheme of its URL. `test/webhooks/channel.test.ts` has a minimal channel.
  */
 export interface Channel {
   readonly kind: string;
-  /** Of its URLs, in lower case. */
+  /** The schemes of its URLs, in lower case. */
   readonly schemes: readonly string[];
-  /** How messages name such a URL: `an http or https URL`. */
+  /** The name of such a URL in error messages: `an http or https URL`. */
   readonly urlName: string;
-  /** How the API's description shows such a URL. */
+  /** The form of such a URL, for openapi.json. */
   readonly urlForm: string;
-  /** Whether a ticket or request may bring along a webhook of this channel. */
+  /** Whether webhooks of this channel may be attached to a ticket or request. */
   readonly isAttachable: boolean;
   /** Fields of a registration, beside those that every webhook has. Fields of other channels are refused. */
   readonly fields: Readonly<Record<string, Type.TSchema>>;
@@ -35,13 +35,13 @@ export interface Channel {
   readonly endsBecause: 'gone' | 'token_ended';
   /** Everything that is wrong with a URL of one of its schemes. */
   urlFaults(url: string): readonly string[];
-  /** What the schema of its fields cannot say. Fields of the wrong type are the schema's to report. */
+  /** Checks that the schema of its fields cannot express. The schema reports fields of a wrong type. */
   violations(given: Readonly<Record<string, unknown>>): readonly Violation[];
-  /** The unit of connections, circuit breaker and lease. */
+  /** The origin of the URL. A destination is an account and an origin; connections, circuit breaker and lease belong to it. */
   originOf(url: string): string;
-  /** Whose host is connected to, of a URL or an origin; `null`: a service that the settings name. */
+  /** The URL whose host is connected to, for a URL or an origin; `null`: the host comes from the settings. */
   addressOf(url: string): URL | null;
-  /** Once in a process. */
+  /** Called once per process. */
   open(context: ChannelContext): OpenChannel;
 }
 
@@ -49,24 +49,24 @@ export interface ChannelContext {
   readonly settings: Pick<Config, 'apns'>;
   readonly sql: Sql;
   readonly sealer: Sealer;
-  /** Whom a webhook may call depends on who brought it. */
+  /** Registered and attached webhooks may call different addresses. */
   readonly guards: Readonly<Record<WebhookSource, AddressGuard>>;
-  /** Resolves names that the settings give. */
+  /** Resolves host names from the settings. */
   readonly lookup: LookupFunction;
 }
 
 export interface OpenChannel {
-  /** How events are sent by this webhook. Throws if the stored URL has faults. */
+  /** The function that sends events to this webhook. Throws if the stored URL is invalid. */
   senderFor(webhook: StoredWebhook): Send;
-  /** The destination's lease is given back or lost: closes its connections and cuts off what is under way. */
-  leave(destination: DestinationOrigin): void;
+  /** Closes the connections of the destination and aborts its requests. Called when its lease is released or lost. */
+  closeDestination(destination: DestinationOrigin): void;
   close(): void;
 }
 
-/** Sends one event, and waits for the answer for `answerMs` at most. Never rejects: whatever goes wrong is a failed attempt. */
+/** Sends one event, and waits at most `answerMs` for the answer. Never rejects: every error is a failed attempt. */
 export type Send = (event: OutgoingEvent, destination: DestinationOrigin, answerMs: number) => Promise<Attempt>;
 
-/** As the database has it, with its secrets opened. */
+/** The webhook as it is stored, with its secrets unsealed. */
 export interface StoredWebhook {
   readonly id: string;
   readonly source: WebhookSource;
@@ -75,17 +75,17 @@ export interface StoredWebhook {
   readonly headers: Readonly<Record<string, string>>;
   readonly credentials: Readonly<Record<string, string>> | null;
   readonly keys: SigningKeys;
-  /** When it was given its URL, or a later moment. */
+  /** When the webhook was given its URL, or later. */
   readonly registeredAt: Date;
 }
 
-/** The former key signs too until the given time. */
+/** Until the given time, requests are signed with the former key too. */
 export interface SigningKeys {
   readonly current: KeyObject | null;
   readonly former: { readonly key: KeyObject; readonly until: Date } | null;
 }
 
-/** A lease of a destination. A new lease is a new object, with connections of its own. */
+/** A destination during one lease. A new lease is a new object with its own connections. */
 export interface DestinationOrigin {
   readonly accountId: AccountId;
   readonly origin: string;
@@ -93,7 +93,7 @@ export interface DestinationOrigin {
 
 export interface OutgoingEvent {
   readonly id: string;
-  /** As the webhook spells it. */
+  /** In the spelling that the webhook subscribed (D8.3). */
   readonly type: string;
   /** The payload. */
   readonly json: string;

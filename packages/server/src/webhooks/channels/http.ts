@@ -10,7 +10,7 @@ import { signedHeaders } from './signature.ts';
 const methods = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type WebhookMethod = (typeof methods)[number];
 
-/** One signed request for each event; any 2xx is an acknowledgement. */
+/** Sends one signed request per event; any 2xx is an acknowledgement. */
 export const http = {
   kind: 'http',
   schemes: ['http', 'https'],
@@ -21,13 +21,13 @@ export const http = {
     method: Type.Unsafe<WebhookMethod>({
       ...oneOf(methods),
       uppercase: true,
-      description: 'In any case. Required with http and https, not with apns',
+      description: 'Upper or lower case. Required with http and https, not allowed otherwise',
     }),
     headers: Type.Unsafe<Record<string, string>>({
       type: 'object',
       additionalProperties: { type: 'string' },
       maxProperties: headerLimits.count,
-      description: `With http and https only; ${headerLimits.bytes} bytes in all. A Content-Type must be a JSON type, and is sent instead of application/json`,
+      description: `Only with http and https; ${headerLimits.bytes} bytes in total. A Content-Type must be a JSON type; it replaces application/json`,
     }),
   },
   requiredFields: ['method'],
@@ -52,7 +52,7 @@ export const http = {
 
 class HttpSenders implements OpenChannel {
   readonly #connectors: WebhookConnectors;
-  /** Two to a destination: a connection that was made for a registered webhook may be none for an attached one. */
+  /** Two per destination: an attached webhook must not use the connection of a registered one, which may go to other addresses. */
   readonly #senders = {
     registered: new Map<DestinationOrigin, HttpSender>(),
     attached: new Map<DestinationOrigin, HttpSender>(),
@@ -63,7 +63,7 @@ class HttpSenders implements OpenChannel {
   }
 
   senderFor({ url, method, headers, keys, source }: StoredWebhook): Send {
-    if (method === null) throw new Error('a webhook without a method was stored');
+    if (method === null) throw new Error('the stored webhook has no method');
     const { pathname, search } = new URL(url);
     const request = { method, path: `${pathname}${search}` };
     const constant = headersOf(headers);
@@ -73,7 +73,7 @@ class HttpSenders implements OpenChannel {
     };
   }
 
-  leave(destination: DestinationOrigin): void {
+  closeDestination(destination: DestinationOrigin): void {
     for (const senders of Object.values(this.#senders)) {
       senders.get(destination)?.close();
       senders.delete(destination);
@@ -85,8 +85,8 @@ class HttpSenders implements OpenChannel {
   }
 
   #senderTo(destination: DestinationOrigin, source: StoredWebhook['source']): HttpSender {
-    const known = this.#senders[source].get(destination);
-    if (known !== undefined) return known;
+    const existing = this.#senders[source].get(destination);
+    if (existing !== undefined) return existing;
     const sender = new HttpSender(destination.origin, this.#connectors.for(destination.accountId, source));
     this.#senders[source].set(destination, sender);
     return sender;
@@ -95,7 +95,7 @@ class HttpSenders implements OpenChannel {
 
 const agent = 'Usher-Webhooks/1';
 
-/** What every request has. A registration may give another name for us, and another JSON type. */
+/** The headers of every request. A registration may replace User-Agent and Content-Type. */
 function headersOf(given: Readonly<Record<string, string>>): Record<string, string> {
   const names = new Set(Object.keys(given).map((name) => name.toLowerCase()));
   return {

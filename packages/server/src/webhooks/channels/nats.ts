@@ -17,13 +17,13 @@ interface NatsCredentials {
 
 const credential = { type: 'string', minLength: 1, maxLength: 1_024 } as const;
 
-/** A message to a JetStream subject for each event; the acknowledgement is the stream's. */
+/** Publishes one message per event to a JetStream subject; the stream acknowledges it. */
 export const nats = {
   kind: 'nats',
   schemes: ['nats', 'tls'],
   urlName: 'a nats or tls URL',
   urlForm: 'nats://<host>:<port>/<subject>, over TLS tls://<host>:<port>/<subject>',
-  // Whoever receives by a stream keeps a server for it, and registers that once.
+  // A receiver with a NATS server registers it once; there is no need to attach it to each ticket.
   isAttachable: false,
   fields: {
     credentials: Type.Unsafe<NatsCredentials>({
@@ -31,13 +31,13 @@ export const nats = {
       properties: { user: credential, password: credential, token: credential },
       additionalProperties: false,
       description:
-        'With nats and tls only: user and password, or token. Never shown. Left out, they stay as long as scheme, host and port ' +
-        'of the URL do',
+        'Only with nats and tls: user and password, or token. Never shown. If left out in an update, they are kept as long as ' +
+        'scheme, host and port of the URL stay the same',
     }),
   },
   requiredFields: [],
   unsigned: null,
-  // No answer ends a webhook.
+  // No answer of a NATS server ends a webhook, so this is never used.
   endsBecause: 'gone',
   urlFaults: (url) => [natsUrlFault(url) ?? []].flat(),
   violations({ credentials }) {
@@ -51,11 +51,11 @@ export const nats = {
   open: (context) => new NatsConnections(context),
 } satisfies Channel;
 
-/** To one destination: one for the credentials of each webhook. The least recently made is closed for another. */
-const mostConnections = 16;
+/** Per destination, one connection for each set of credentials. At the limit the oldest is closed. */
+const maxConnections = 16;
 
-/** What webhooks share that share a connection. */
-interface Access {
+/** Webhooks with the same key share a connection. */
+interface ConnectionKey {
   readonly key: string;
   readonly server: NatsServer;
   readonly guard: AddressGuard;
@@ -72,17 +72,17 @@ class NatsConnections implements OpenChannel {
 
   senderFor({ id, url, source, credentials, keys }: StoredWebhook): Send {
     const { server, subject } = natsTarget(url);
-    const access: Access = {
+    const access: ConnectionKey = {
       key: JSON.stringify([source, credentials]),
       server,
       guard: this.#guards[source],
       credentials,
     };
-    // A literal address is not looked up.
+    // An IP address is not looked up, so the lookup cannot refuse it.
     const isForbidden = isIP(server.host) !== 0 && !access.guard.permits(server.host);
     return async (event, destination, answerMs): Promise<Attempt> => {
       const startedAt = performance.now();
-      // The id is the same however often an event is sent, and another for each webhook that publishes to the same stream.
+      // The id is the same in every attempt, and differs between webhooks that publish to the same stream.
       const headers = { 'Nats-Msg-Id': `${id}.${event.id}`, 'Content-Type': 'application/json' };
       const message = { subject, headers: { ...headers, ...signedHeaders(event, keys) }, body: event.json };
       const reply: Reply = isForbidden
@@ -92,21 +92,21 @@ class NatsConnections implements OpenChannel {
     };
   }
 
-  leave(destination: DestinationOrigin): void {
+  closeDestination(destination: DestinationOrigin): void {
     for (const connection of this.#connections.get(destination)?.values() ?? []) connection.close();
   }
 
   close(): void {
-    for (const destination of this.#connections.keys()) this.leave(destination);
+    for (const destination of this.#connections.keys()) this.closeDestination(destination);
   }
 
-  #connectionFor({ key, server, guard, credentials }: Access, destination: DestinationOrigin): NatsConnection {
+  #connectionFor({ key, server, guard, credentials }: ConnectionKey, destination: DestinationOrigin): NatsConnection {
     const connections = this.#connections.get(destination) ?? new Map<string, NatsConnection>();
     this.#connections.set(destination, connections);
-    const known = connections.get(key);
-    if (known !== undefined) return known;
+    const existing = connections.get(key);
+    if (existing !== undefined) return existing;
     const [oldest] = connections.values();
-    if (connections.size >= mostConnections) oldest?.close();
+    if (connections.size >= maxConnections) oldest?.close();
     const connection = new NatsConnection({
       server,
       credentials,

@@ -1,7 +1,7 @@
 import type { Channel, ChannelContext, DestinationOrigin, OpenChannel } from './channel.ts';
 import { findChannel } from './channels.ts';
 
-/** The channels of a process, with their connections. */
+/** The open channels of a process, with their connections. */
 export class OpenChannels {
   readonly #opened: ReadonlyMap<Channel, OpenChannel>;
 
@@ -12,12 +12,12 @@ export class OpenChannels {
   of(url: string): readonly [Channel, OpenChannel] {
     const channel = findChannel(url, [...this.#opened.keys()]);
     const opened = channel === null ? undefined : this.#opened.get(channel);
-    if (channel === null || opened === undefined) throw new Error('a URL that no channel has was stored');
+    if (channel === null || opened === undefined) throw new Error('no channel has the scheme of the stored URL');
     return [channel, opened];
   }
 
-  leave(destination: DestinationOrigin): void {
-    for (const opened of this.#opened.values()) opened.leave(destination);
+  closeDestination(destination: DestinationOrigin): void {
+    for (const opened of this.#opened.values()) opened.closeDestination(destination);
   }
 
   close(): void {

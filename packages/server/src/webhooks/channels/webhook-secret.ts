@@ -6,18 +6,18 @@ const newBytes = 32;
 
 export const webhookSecret = Type.String({
   pattern: secretShape.source,
-  description: `whsec_ and base64 of ${secretSizes.leastBytes} to ${secretSizes.mostBytes} random bytes; requests are signed with it (Standard Webhooks)`,
+  description: `whsec_ and base64 of ${secretSizes.leastBytes} to ${secretSizes.mostBytes} random bytes. Requests are signed with this secret (Standard Webhooks)`,
 });
 
 export function newSecret(): string {
   return `${secretPrefix}${randomBytes(newBytes).toString('base64')}`;
 }
 
-/** The bytes to sign with; `null`: it is not a secret, whatever the pattern says of it. */
+/** The bytes to sign with; `null`: the text is not a valid secret. */
 export function secretBytes(secret: string): Buffer | null {
   return secretFault(secret) === null ? Buffer.from(secret.slice(secretPrefix.length), 'base64') : null;
 }
 
-/** What a channel signs in with, as JSON. */
+/** Credentials are sealed as JSON. */
 export const purposeOfCredentials = (webhookId: string): string => `credentials of the webhook ${webhookId}`;
 export const purposeOfSecret = (webhookId: string): string => `secret of the webhook ${webhookId}`;

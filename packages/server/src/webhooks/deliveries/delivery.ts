@@ -8,28 +8,29 @@ import { nullable, oneOf, output, timestamp, uuid } from '../../platform/schema.
 
 export type DeliveryId = Id<'delivery'>;
 
-/** Those that wait are rows of `deliveries`; what became of the others is in the log. */
+/** Waiting deliveries are rows of `deliveries`; finished ones are in the delivery log. */
 const waitingStates = ['pending', 'retrying', 'held'] as const;
 const finishedStates = ['delivered', 'exhausted', 'discarded'] as const;
 export const deliveryStates = [...waitingStates, ...finishedStates] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 export type FinishedState = (typeof finishedStates)[number];
 
-/** An event and a webhook that is told of it. */
+/** A delivery: one event for one webhook. */
 const fields = {
   id: uuid<'delivery'>(),
   webhook_id: uuid<'webhook'>(),
   engagement_id: nullable(
-    Type.Unsafe<EngagementId>({ ...uuid(), description: 'Events of it arrive in order; null: no order is kept' }),
+    Type.Unsafe<EngagementId>({ ...uuid(), description: 'Events of this engagement arrive in order; null: unordered' }),
   ),
   event_id: uuid<'event'>(),
-  event_type: Type.Unsafe<string>({ ...oneOf(eventTypes), description: 'As the webhook spells it' }),
+  event_type: Type.Unsafe<string>({ ...oneOf(eventTypes), description: 'In the spelling that the webhook subscribed' }),
   state: oneOf(deliveryStates),
-  parked: Type.Boolean({ description: 'It is sent on its own, no longer in order with others of its engagement' }),
+  parked: Type.Boolean({ description: 'The delivery is no longer ordered with the others of its engagement' }),
   next_attempt_at: nullable(
     Type.Unsafe<Date>({
       ...timestamp,
-      description: 'Null while pending: at once, after those before it. Null otherwise: there will be none',
+      description:
+        'Null while pending: as soon as the earlier ones are done. Null in other states: there is no further attempt',
     }),
   ),
   occurred_at: timestamp,
@@ -39,8 +40,8 @@ const fields = {
 
 export const deliveryOutput = output('Delivery', {
   ...fields,
-  last_status: nullable(Type.Integer({ description: 'Status answered to the last attempt; null: no answer' })),
-  last_error: nullable(Type.String({ description: 'Why it was not delivered, or why the last attempt failed' })),
+  last_status: nullable(Type.Integer({ description: 'Status of the answer to the last attempt; null: no answer' })),
+  last_error: nullable(Type.String({ description: 'Why the last attempt failed, or why there was none' })),
 });
 type DeliveryOutput = Type.Static<typeof deliveryOutput>;
 
@@ -48,8 +49,8 @@ const attemptOutput = output('DeliveryAttempt', {
   at: timestamp,
   state: oneOf(attemptStates),
   status: nullable(Type.Integer({ description: 'Null: there was no answer' })),
-  duration_ms: nullable(Type.Integer({ description: 'Null: nothing was sent, only decided' })),
-  answer: nullable(Type.String({ description: 'The first 4 KiB of it' })),
+  duration_ms: nullable(Type.Integer({ description: 'Null: no request was made' })),
+  answer: nullable(Type.String({ description: 'The first 4 KiB of the answer' })),
   error: nullable(Type.String()),
 });
 
@@ -62,26 +63,26 @@ export const deliveryDetails = output('DeliveryDetails', {
       Type.Unsafe<object>({
         type: 'object',
         additionalProperties: true,
-        description: 'As it is in the log, without what is secret; null: it is no longer there',
+        description: 'The payload as it is in the log, without its secrets; null: the log no longer has the event',
       }),
     ),
   }),
-  attempts: Type.Array(attemptOutput, { description: 'What became of it so far, oldest first; the newest 200' }),
+  attempts: Type.Array(attemptOutput, { description: 'The newest 200 attempts, oldest first' }),
 });
 export type DeliveryDetails = Type.Static<typeof deliveryDetails>;
 
 export interface DeliveryRow extends Omit<DeliveryOutput, 'webhook_id' | 'id'> {
   readonly id: DeliveryId;
   readonly webhook_id: WebhookId;
-  /** The place of its event in the log. */
+  /** `seq` of the event in the log. */
   readonly event_seq: number;
 }
 
-/** Clocks of processes are not further apart: what is written about a delivery is not older than it by more than this. */
-export const clocksApartMs = 60 * 60_000;
+/** Maximum skew between the clocks of processes: a log row of a delivery is not older than the delivery by more than this. */
+export const maxClockSkewMs = 60 * 60_000;
 
-/** When it was made, which its id begins with (UUID version 7); `null`: it is no id of a delivery. */
-export function madeAt(id: DeliveryId): Date | null {
+/** When the delivery was created, read from its id (UUID version 7); `null`: not an id of a delivery. */
+export function createdAtOf(id: DeliveryId): Date | null {
   if (id[14] !== '7') return null;
   const ms = Number.parseInt(id.replace('-', '').slice(0, 12), 16);
   return ms <= latest ? new Date(ms) : null;

@@ -27,7 +27,7 @@ export function deliveryRoutes(app: App): void {
       config: { access },
       schema: {
         tags,
-        summary: 'One delivery, its event and every attempt',
+        summary: 'Get a delivery with its event and its attempts',
         params: deliveryParams,
         response: { 200: deliveryDetails },
       },
@@ -57,8 +57,8 @@ export function deliveryRoutes(app: App): void {
         tags,
         summary: 'Send a delivery again, now and out of order',
         description:
-          'One that has finished or is held becomes pending, with all its attempts before it; one that waits for its next ' +
-          'attempt has it now.',
+          'A finished or held delivery becomes pending and starts with the first attempt; a delivery that waits for its next ' +
+          'attempt gets it now.',
         params: deliveryParams,
         body: Type.Object({}, { additionalProperties: false }),
         response: { 202: deliveryOutput },
@@ -82,10 +82,10 @@ function listRoute(app: App): void {
       config: { access },
       schema: {
         tags,
-        summary: 'Deliveries of a webhook, newest event first',
+        summary: 'List the deliveries of a webhook, newest event first',
         description:
-          'A page looks through a bounded part of the log: with filters it may have fewer deliveries than asked for, or ' +
-          'none, and still name a next page.',
+          'Each page scans a limited part of the log: with filters a page may have fewer deliveries than `per_page`, or none, ' +
+          'although there is a next page.',
         params: Type.Object({ webhook_id: uuid<'webhook'>() }),
         querystring: Type.Object({
           state: Type.Optional(oneOf(deliveryStates)),
@@ -93,7 +93,7 @@ function listRoute(app: App): void {
           since: Type.Optional(instant),
           until: Type.Optional(instant),
           matching_id: Type.Optional(
-            Type.Unsafe<string>({ ...uuid(), description: 'Of the delivery, of its event or of its engagement' }),
+            Type.Unsafe<string>({ ...uuid(), description: 'Id of the delivery, of its event or of its engagement' }),
           ),
           ...cursorQuery,
         }),
@@ -109,8 +109,8 @@ function listRoute(app: App): void {
         until: until === undefined ? null : instantOf(until, '/until'),
       };
       const { readableSiteIds: siteIds, ...webhook } = await coveredWebhook(request, request.params.webhook_id);
-      const wanted = { state, eventType, matching, ...span, siteIds };
-      const found = await listDeliveries(request.sql, { webhook, ...wanted, after, limit: perPage + 1 });
+      const filter = { state, eventType, matching, ...span, siteIds };
+      const found = await listDeliveries(request.sql, { webhook, ...filter, after, limit: perPage + 1 });
       const deliveries = found.rows.slice(0, perPage);
       const last = found.rows.length > perPage ? deliveries.at(-1) : undefined;
       const next = last === undefined ? found.next : { seq: last.event_seq, id: last.id };
@@ -119,7 +119,7 @@ function listRoute(app: App): void {
   );
 }
 
-/** A registrar who has lost the role on a site reads nothing more of what happened there, nor has it sent again. */
+/** A registrar who has lost the role on a site can neither read nor replay the events of that site. */
 async function coveredDelivery(request: FastifyRequest, id: DeliveryId): Promise<CoveredWebhook> {
   const row = await findDelivery(request.sql, accountOf(request), id);
   if (row === null) throw notFound('delivery', id);

@@ -4,29 +4,29 @@ import type { Piece, Sql } from '../../platform/database.ts';
 import type { AccountId, SiteId } from '../../platform/ids.ts';
 import type { SequenceCursor } from '../../platform/paging.ts';
 import {
-  clocksApartMs,
-  madeAt,
+  maxClockSkewMs,
+  createdAtOf,
   type DeliveryDetails,
   type DeliveryId,
   type DeliveryRow,
   type DeliveryState,
 } from './delivery.ts';
-import { tellsOf } from './put-back.ts';
-import { mostLookedAt, walk, type Walked } from './walk.ts';
+import { isOfSites } from './requeue.ts';
+import { maxScanned, walk, type WalkResult } from './walk.ts';
 
-/** One that is replayed again and again is shown with the newest of what became of it. */
-const mostAttempts = 200;
+/** A delivery that is replayed again and again is shown with its newest attempts. */
+const maxAttempts = 200;
 
-interface DeliveryList {
+interface DeliveryListQuery {
   readonly webhook: { readonly id: WebhookId; readonly destination_id: DestinationId };
   readonly state: DeliveryState | null;
   readonly eventType: string | null;
-  /** Of the delivery, of its event or of its engagement. */
+  /** Id of the delivery, of its event or of its engagement. */
   readonly matching: string | null;
-  /** When their events occurred. */
+  /** Range of `occurred_at` of the events. */
   readonly since: Date | null;
   readonly until: Date | null;
-  /** Where their events happened; `null`: anywhere. */
+  /** Sites of the events; `null`: any. */
   readonly siteIds: readonly SiteId[] | null;
   readonly after: SequenceCursor | null;
   readonly limit: number;
@@ -46,29 +46,29 @@ const finished = (sql: Sql) => sql`
   NULL::timestamptz AS next_attempt_at, occurred_at, created_at, at AS finished_at, status AS last_status,
   error AS last_error`;
 
-/** Newest event first: what waits, and what has finished. */
-export async function listDeliveries(sql: Sql, list: DeliveryList): Promise<Walked<DeliveryRow>> {
-  const wanted = sql`
+/** Waiting and finished deliveries, newest event first. */
+export async function listDeliveries(sql: Sql, list: DeliveryListQuery): Promise<WalkResult<DeliveryRow>> {
+  const condition = sql`
     webhook_id = ${list.webhook.id}
        AND (${list.state}::text IS NULL OR state = ${list.state})
        AND (${list.eventType}::text IS NULL OR event_type = ${list.eventType})
        AND (${list.matching}::uuid IS NULL OR ${list.matching}::uuid IN (id, event_id, engagement_id))
        AND (${list.since}::timestamptz IS NULL OR occurred_at >= ${list.since})
        AND (${list.until}::timestamptz IS NULL OR occurred_at < ${list.until})
-       AND ${list.siteIds === null ? sql`true` : tellsOf(sql, list.siteIds)}`;
-  const sources = sourcesOf(sql, list).map((looked) => ({ looked, wanted }));
+       AND ${list.siteIds === null ? sql`true` : isOfSites(sql, list.siteIds)}`;
+  const sources = sourcesOf(sql, list).map((select) => ({ select, condition }));
   const { rows, next } = await walk<DeliveryRow>(sql, { sources, columns, direction: 'down', limit: list.limit });
   return { rows: await withLastAnswers(sql, rows), next };
 }
 
 /**
- * Adds the answer to the last attempt to deliveries that have failed and still wait: the row of such a delivery has none, its
- * attempts are in the log. Served by delivery_log_by_delivery, once for each of these rows.
+ * Adds the answer to the last attempt to waiting deliveries that have failed, because attempts are stored in the log only.
+ * Served by delivery_log_by_delivery, once for each of these rows.
  */
 async function withLastAnswers(sql: Sql, rows: readonly DeliveryRow[]): Promise<readonly DeliveryRow[]> {
   const tried = rows.filter(({ state }) => state === 'retrying' || state === 'held').map(({ id }) => id);
   if (tried.length === 0) return rows;
-  const since = new Date(Math.min(...tried.map((id) => earliest(madeAt(id)).getTime())));
+  const since = new Date(Math.min(...tried.map((id) => earliest(createdAtOf(id)).getTime())));
   const found = await sql<Pick<DeliveryRow, 'id' | 'last_status' | 'last_error'>[]>`
     SELECT tried.id, last.status AS last_status, last.error AS last_error
       FROM unnest(${tried}::uuid[]) AS tried (id)
@@ -80,34 +80,34 @@ async function withLastAnswers(sql: Sql, rows: readonly DeliveryRow[]): Promise<
   return rows.map((row) => ({ ...row, ...answers.get(row.id) }));
 }
 
-/** Those that may have rows in the state. */
-function sourcesOf(sql: Sql, list: DeliveryList): (() => Piece)[] {
+/** The sources that may have rows in the state. */
+function sourcesOf(sql: Sql, list: DeliveryListQuery): (() => Piece)[] {
   const { webhook, since, after } = list;
   const before = (id: Piece) =>
     after === null ? sql`true` : sql`(event_seq, ${id}) < (${after.seq}::bigint, ${after.id}::uuid)`;
-  // What `tellsOf` looks at.
-  const told = () => sql`account_id, event_xid, body`;
-  // Served by deliveries_fresh: the fresh ones of a webhook are found among those of its destination.
+  // The columns that `isOfSites` reads.
+  const eventColumns = () => sql`account_id, event_xid, body`;
+  // Served by deliveries_fresh: fresh deliveries are found by destination.
   const fresh = () => sql`
-    SELECT ${waiting(sql)}, ${told()}
+    SELECT ${waiting(sql)}, ${eventColumns()}
       FROM deliveries
      WHERE destination_id = ${webhook.destination_id} AND state = 'pending' AND due_at IS NULL AND ${before(sql`id`)}
      ORDER BY event_seq DESC, id DESC
-     LIMIT ${mostLookedAt}`;
+     LIMIT ${maxScanned}`;
   // Served by deliveries_set_aside.
   const setAside = () => sql`
-    SELECT ${waiting(sql)}, ${told()}
+    SELECT ${waiting(sql)}, ${eventColumns()}
       FROM deliveries
      WHERE webhook_id = ${webhook.id} AND (state <> 'pending' OR due_at IS NOT NULL) AND ${before(sql`id`)}
      ORDER BY event_seq DESC, id DESC
-     LIMIT ${mostLookedAt}`;
-  // Served by delivery_log_by_webhook or _failed. Days before the events' own are not looked into.
+     LIMIT ${maxScanned}`;
+  // Served by delivery_log_by_webhook or _failed. Partitions of days before the events are not read.
   const logged = (which: Piece) => () => sql`
-    SELECT ${finished(sql)}, ${told()}
+    SELECT ${finished(sql)}, ${eventColumns()}
       FROM delivery_log
      WHERE webhook_id = ${webhook.id} AND final AND ${which} AND at >= ${earliest(since)} AND ${before(sql`delivery_id`)}
      ORDER BY event_seq DESC, delivery_id DESC
-     LIMIT ${mostLookedAt}`;
+     LIMIT ${maxScanned}`;
   switch (list.state) {
     case null:
       return [fresh, setAside, logged(sql`true`)];
@@ -126,21 +126,21 @@ function sourcesOf(sql: Sql, list: DeliveryList): (() => Piece)[] {
 
 const longAgo = new Date('0001-01-01T00:00:00Z');
 
-/** Nothing is written in the log about something before it happened, but for clocks that are apart. */
+/** The earliest time of a log row about something that happened at `since`, allowing for clock skew. */
 export function earliest(since: Date | null): Date {
-  return new Date(Math.max((since ?? longAgo).getTime() - clocksApartMs, longAgo.getTime()));
+  return new Date(Math.max((since ?? longAgo).getTime() - maxClockSkewMs, longAgo.getTime()));
 }
 
-/** Whether it waits or has finished, and by which webhook. */
+/** The delivery, waiting or finished. */
 export async function findDelivery(sql: Sql, accountId: AccountId, id: DeliveryId): Promise<DeliveryRow | null> {
-  const made = madeAt(id);
-  if (made === null) return null;
-  // One statement: one that finishes meanwhile is one or the other. Served by the primary key and delivery_log_by_delivery.
+  const createdAt = createdAtOf(id);
+  if (createdAt === null) return null;
+  // One statement, so that a delivery that finishes meanwhile is found once. Served by the primary key and delivery_log_by_delivery.
   const [row] = await sql<DeliveryRow[]>`
     SELECT ${waiting(sql)} FROM deliveries WHERE id = ${id} AND account_id = ${accountId}
      UNION ALL
     SELECT ${finished(sql)} FROM delivery_log
-     WHERE delivery_id = ${id} AND account_id = ${accountId} AND final AND at >= ${earliest(made)}
+     WHERE delivery_id = ${id} AND account_id = ${accountId} AND final AND at >= ${earliest(createdAt)}
      ORDER BY finished_at DESC NULLS FIRST
      LIMIT 1`;
   return row ?? null;
@@ -152,15 +152,15 @@ interface DeliveryOfSites {
   readonly siteIds: readonly SiteId[];
 }
 
-/** Whether its event happened on one of the sites. Of an event that is no longer in the log nobody knows. */
+/** Whether the event of the delivery is of one of the sites; `false` if the log no longer has the event. */
 export async function happenedOn(sql: Sql, { accountId, id, siteIds }: DeliveryOfSites): Promise<boolean> {
-  const told = () => sql`account_id, event_xid, event_seq, occurred_at, body`;
+  const eventColumns = () => sql`account_id, event_xid, event_seq, occurred_at, body`;
   const [row] = await sql<{ is: boolean }[]>`
-    SELECT ${tellsOf(sql, siteIds)} AS is
-      FROM (SELECT ${told()} FROM deliveries WHERE id = ${id} AND account_id = ${accountId}
+    SELECT ${isOfSites(sql, siteIds)} AS is
+      FROM (SELECT ${eventColumns()} FROM deliveries WHERE id = ${id} AND account_id = ${accountId}
              UNION ALL
-            SELECT ${told()} FROM delivery_log
-             WHERE delivery_id = ${id} AND account_id = ${accountId} AND final AND at >= ${earliest(madeAt(id))}
+            SELECT ${eventColumns()} FROM delivery_log
+             WHERE delivery_id = ${id} AND account_id = ${accountId} AND final AND at >= ${earliest(createdAtOf(id))}
              LIMIT 1) AS d`;
   return row?.is === true;
 }
@@ -170,10 +170,10 @@ interface StoredDetails extends DeliveryRow {
   readonly attempts: (Omit<DeliveryDetails['attempts'][number], 'at'> & { readonly at: string })[];
 }
 
-/** With its event and what became of it so far, all as it was at one moment. */
+/** The delivery with its event and attempts, read in one snapshot. */
 export async function findDetails(sql: Sql, accountId: AccountId, id: DeliveryId): Promise<StoredDetails | null> {
-  const made = madeAt(id);
-  if (made === null) return null;
+  const createdAt = createdAtOf(id);
+  if (createdAt === null) return null;
   const [row] = await sql<StoredDetails[]>`
     WITH delivery AS (
            SELECT ${waiting(sql)}, account_id, event_xid, body
@@ -181,15 +181,15 @@ export async function findDetails(sql: Sql, accountId: AccountId, id: DeliveryId
             UNION ALL
            SELECT ${finished(sql)}, account_id, event_xid, body
              FROM delivery_log
-            WHERE delivery_id = ${id} AND account_id = ${accountId} AND final AND at >= ${earliest(made)}
+            WHERE delivery_id = ${id} AND account_id = ${accountId} AND final AND at >= ${earliest(createdAt)}
             ORDER BY finished_at DESC NULLS FIRST
             LIMIT 1),
          newest AS (
            SELECT at, final, state, status, duration_ms, answer, error
              FROM delivery_log
-            WHERE delivery_id = ${id} AND account_id = ${accountId} AND at >= ${earliest(made)}
+            WHERE delivery_id = ${id} AND account_id = ${accountId} AND at >= ${earliest(createdAt)}
             ORDER BY at DESC, final DESC
-            LIMIT ${mostAttempts})
+            LIMIT ${maxAttempts})
     SELECT d.id, d.event_seq::float8 AS event_seq, ${sql(columns.map((column) => `d.${column}`))},
            coalesce(d.body, (SELECT e.payload FROM events e
                               WHERE e.account_id = d.account_id AND e.xid = d.event_xid AND e.seq = d.event_seq

@@ -1,14 +1,14 @@
 import type { Piece, Sql } from '../../platform/database.ts';
 import type { SequenceCursor } from '../../platform/paging.ts';
 
-/** So many rows of a source are looked at in one walk, whatever is wanted of them: each walk takes a bounded time. */
-export const mostLookedAt = 10_000;
+/** Rows of a source that one walk scans, matching or not, so that each walk takes a bounded time. */
+export const maxScanned = 10_000;
 
 interface Source {
-  /** A select with `event_seq` and `id` that an index serves: in the order of the walk, `mostLookedAt` rows at most. */
-  readonly looked: () => Piece;
-  /** Which of these, called `d`, are wanted. */
-  readonly wanted: Piece;
+  /** A SELECT of `event_seq`, `id` and more, served by an index in the order of the walk, with at most `maxScanned` rows. */
+  readonly select: () => Piece;
+  /** Which rows `d` of the SELECT match. */
+  readonly condition: Piece;
 }
 
 interface Walk {
@@ -19,21 +19,21 @@ interface Walk {
   readonly limit: number;
 }
 
-export interface Walked<Row> {
+export interface WalkResult<Row> {
   readonly rows: readonly Row[];
-  /** Where the next walk goes on; `null`: there is nothing further. */
+  /** Where the next walk continues; `null`: there are no more rows. */
   readonly next: SequenceCursor | null;
 }
 
 /**
- * Walks sources in one common order until `limit` rows are found, or until one of the sources has been looked at enough:
- * then nothing is known of what it has behind that, and the walk ends there, with fewer rows or none. All of it is one
- * statement, so that a row which moves from one source to another is in one of them.
+ * Merges sources in one common order until `limit` rows are found, or until one source reaches `maxScanned`: rows behind that
+ * point are unknown, so the walk ends there with fewer rows or none. All of it is one statement, so that a row that moves from
+ * one source to another is found exactly once.
  */
 export async function walk<Row extends { readonly event_seq: number; readonly id: string }>(
   sql: Sql,
   { sources, columns, direction, limit }: Walk,
-): Promise<Walked<Row>> {
+): Promise<WalkResult<Row>> {
   const order = () => (direction === 'up' ? sql`event_seq, id` : sql`event_seq DESC, id DESC`);
   const among = (index: number) => sql(`source_${index}`);
   const joined = (parts: readonly Piece[], by: Piece) =>
@@ -41,9 +41,9 @@ export async function walk<Row extends { readonly event_seq: number; readonly id
   const found = await sql<(Row & { edge_seq: number | null; edge_id: string })[]>`
     WITH ${joined(
       sources.map(
-        ({ looked, wanted }, index) => sql`
+        ({ select, condition }, index) => sql`
          ${among(index)} AS (
-           SELECT * FROM (${looked()}) AS d WHERE ${wanted} ORDER BY ${order()} LIMIT ${limit})`,
+           SELECT * FROM (${select()}) AS d WHERE ${condition} ORDER BY ${order()} LIMIT ${limit})`,
       ),
       sql`,`,
     )},
@@ -54,14 +54,14 @@ export async function walk<Row extends { readonly event_seq: number; readonly id
            )}
             ORDER BY ${order()}
             LIMIT ${limit}),
-         -- Only of a source that has not given all that was asked of it.
+         -- Only for sources that have found fewer rows than the limit.
          edge AS (
            SELECT * FROM (${joined(
              sources.map(
-               ({ looked }, index) => sql`
-             (SELECT event_seq, id FROM (${looked()}) AS d
+               ({ select }, index) => sql`
+             (SELECT event_seq, id FROM (${select()}) AS d
                WHERE (SELECT count(*) FROM ${among(index)}) < ${limit}
-              OFFSET ${mostLookedAt - 1} LIMIT 1)`,
+              OFFSET ${maxScanned - 1} LIMIT 1)`,
              ),
              sql`UNION ALL`,
            )}) AS edges
@@ -83,7 +83,7 @@ export async function walk<Row extends { readonly event_seq: number; readonly id
 }
 
 function isBehind(row: { event_seq: number; id: string }, edge: SequenceCursor, direction: Walk['direction']): boolean {
-  // As PostgreSQL has them: by bytes, which their text in lower case is in the order of.
+  // PostgreSQL orders UUIDs by bytes, which is the order of their text in lower case.
   const isLater = row.event_seq > edge.seq || (row.event_seq === edge.seq && row.id > edge.id);
   const isSame = row.event_seq === edge.seq && row.id === edge.id;
   return !isSame && isLater === (direction === 'up');

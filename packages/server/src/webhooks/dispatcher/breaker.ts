@@ -1,15 +1,15 @@
-/** Unanswered deliveries in a row after which a destination is left alone. */
+/** Unanswered deliveries in a row after which the breaker trips. */
 const failuresToOpen = 5;
-/** The first pause. Each further one is twice as long as the one before, up to the longest. */
+/** The first pause; doubled each time, up to the longest. */
 const firstPauseMs = 1_000;
-const longestPauseMs = 60_000;
+const maxPauseMs = 60_000;
 
 /**
- *   closed   every delivery is tried; `failures` of the last ones in a row met nobody
- *   tripped  nothing is tried before `until`; after that one delivery at a time asks whether the destination is back
+ *   closed   every delivery is sent; the last `failures` of them were not answered
+ *   tripped  nothing is sent before `until`; after that one delivery at a time probes the destination
  *
  *   closed  —answered→   closed, without failures
- *   closed  —unanswered→ closed, one failure more; tripped for the first pause after `failuresToOpen`
+ *   closed  —unanswered→ closed, with one more failure; after `failuresToOpen` tripped for the first pause
  *   tripped —answered→   closed
  *   tripped —unanswered→ before `until`: no change, as the delivery was sent before the breaker tripped.
  *                        After it: tripped for twice the pause
@@ -25,8 +25,8 @@ const healthy: Circuit = { state: 'closed', failures: 0 };
 type BreakerState = 'closed' | 'open' | 'half_open';
 
 /**
- * Decides whether a destination is called. A destination where nobody answers is left alone for a pause, then a single delivery
- * asks whether it is back. The question is whether somebody answers, not what: any answer closes the breaker.
+ * The circuit breaker of a destination. A destination that does not answer is paused, then probed with a single delivery. Any
+ * answer closes the breaker, whatever its status.
  */
 export class Breaker {
   #circuit: Circuit = healthy;
@@ -43,7 +43,7 @@ export class Breaker {
   unanswered(now: number): void {
     const circuit = this.#circuit;
     if (circuit.state === 'tripped') {
-      if (now >= circuit.until) this.#trip(now, Math.min(2 * circuit.pauseMs, longestPauseMs));
+      if (now >= circuit.until) this.#trip(now, Math.min(2 * circuit.pauseMs, maxPauseMs));
     } else if (circuit.failures + 1 < failuresToOpen) {
       this.#circuit = { state: 'closed', failures: circuit.failures + 1 };
     } else this.#trip(now, firstPauseMs);

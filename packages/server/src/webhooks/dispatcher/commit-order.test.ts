@@ -18,8 +18,8 @@ import { Watermark, type Moment } from './watermark.ts';
  */
 interface Row {
   readonly delivery: Delivery;
-  /** `put off`: it has failed, and its next attempt is not due yet. */
-  readonly state: 'fresh' | 'put off' | 'due';
+  /** `delayed`: it has failed, and its next attempt is not due yet. */
+  readonly state: 'fresh' | 'delayed' | 'due';
 }
 
 class ModelDatabase {
@@ -71,9 +71,9 @@ class ModelDatabase {
   }
 
   /** As `readDeliveries` does. */
-  read({ after, fresh, due, without }: DeliveryQuery): Delivery[] {
+  read({ after, fresh, due, excluded }: DeliveryQuery): Delivery[] {
     const isWanted = ({ webhookId, engagementId }: Delivery): boolean =>
-      !without.some((lane) => lane.webhookId === webhookId && lane.engagementId === engagementId);
+      !excluded.some((lane) => lane.webhookId === webhookId && lane.engagementId === engagementId);
     return [
       ...this.#inOrder('due').slice(0, due),
       ...this.#inOrder('fresh')
@@ -89,7 +89,7 @@ class ModelDatabase {
   }
 
   blockedLanes(): Delivery[] {
-    return [...this.#inOrder('put off'), ...this.#inOrder('due')];
+    return [...this.#inOrder('delayed'), ...this.#inOrder('due')];
   }
 
   #inOrder(state: Row['state']): Delivery[] {
@@ -99,14 +99,14 @@ class ModelDatabase {
       .toSorted((one, other) => one.seq - other.seq);
   }
 
-  putOff(delivery: Delivery): void {
-    const failed = { ...delivery, attempts: delivery.attempts + 1, putOff: true };
-    this.#rows.set(delivery.id, { delivery: failed, state: 'put off' });
+  delay(delivery: Delivery): void {
+    const failed = { ...delivery, attempts: delivery.attempts + 1, isDelayed: true };
+    this.#rows.set(delivery.id, { delivery: failed, state: 'delayed' });
   }
 
   letFallDue(): void {
     for (const [id, { delivery, state }] of this.#rows)
-      if (state === 'put off') this.#rows.set(id, { delivery, state: 'due' });
+      if (state === 'delayed') this.#rows.set(id, { delivery, state: 'due' });
   }
 
   delete(id: DeliveryId): void {
@@ -125,7 +125,7 @@ function deliveryOf(seq: number, engagement: number): Delivery {
     type: 'engagement.chat.message',
     attempts: 0,
     parked: false,
-    putOff: false,
+    isDelayed: false,
     createdAt: new Date(0),
     siteId: null,
     payload: '{}',
@@ -133,7 +133,7 @@ function deliveryOf(seq: number, engagement: number): Delivery {
 }
 
 /** Requests under way at most. */
-const mostSending = 4;
+const maxConcurrent = 4;
 
 /**
  * The loop of the dispatcher. A statement is one step and its answer another: in between, receivers answer. A delivery counts
@@ -182,7 +182,7 @@ class ModelDispatcher {
     if (this.#destination.needsHeads) {
       this.#destination.startHeads();
       for (const { id, webhookId, engagementId } of this.#database.blockedLanes())
-        if (!this.#destination.holds(id)) this.#destination.lanes.block(webhookId, engagementId ?? '');
+        if (!this.#destination.has(id)) this.#destination.lanes.block(webhookId, engagementId ?? '');
     }
     const query = this.#destination.takeQuery(0);
     if (query === null) return;
@@ -215,10 +215,10 @@ class ModelDispatcher {
     const outcomes = this.#outcomes.slice(0, Math.ceil(this.#outcomes.length / 2));
     for (const { delivery, isTaken } of outcomes)
       if (isTaken) this.#database.delete(delivery.id);
-      else this.#database.putOff(delivery);
+      else this.#database.delay(delivery);
     this.#answered = () => {
       this.#outcomes = this.#outcomes.slice(outcomes.length);
-      for (const { delivery } of outcomes) this.#destination.writeOff(delivery);
+      for (const { delivery } of outcomes) this.#destination.release(delivery);
     };
   }
 
@@ -228,7 +228,7 @@ class ModelDispatcher {
       this.write();
       this.finish();
     }
-    this.#destination.forget();
+    this.#destination.reload();
   }
 
   answer(which: number, isTaken: boolean): void {
@@ -241,7 +241,7 @@ class ModelDispatcher {
   }
 
   #pump(): void {
-    while (this.#sending.length < mostSending) {
+    while (this.#sending.length < maxConcurrent) {
       const next = this.#destination.lanes.take();
       if (next === undefined) return;
       this.#sending.push(next);
@@ -298,7 +298,7 @@ function comeToRest(database: ModelDatabase, dispatcher: ModelDispatcher): void 
     database.letFallDue();
     dispatcher.read();
     dispatcher.finish();
-    for (let number = 0; number < mostSending; number += 1) dispatcher.answer(number, true);
+    for (let number = 0; number < maxConcurrent; number += 1) dispatcher.answer(number, true);
     dispatcher.write();
     dispatcher.resume();
     dispatcher.finish();

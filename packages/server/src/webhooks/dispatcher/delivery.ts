@@ -4,26 +4,26 @@ import type { Id } from '../../platform/ids.ts';
 
 export type DeliveryId = Id<'delivery'>;
 
-/** A delivery that is to be made, as the dispatcher holds it in memory. */
+/** A waiting delivery, as the dispatcher has it in memory. */
 export interface Delivery {
   readonly id: DeliveryId;
   readonly webhookId: WebhookId;
   readonly destinationId: DestinationId;
-  /** What keeps its order: the engagement; `null`: nothing does. */
+  /** Deliveries of the same engagement are sent in order; `null`: unordered. */
   readonly engagementId: string | null;
   readonly eventId: string;
   readonly seq: number;
-  /** As the webhook spells it. */
+  /** In the spelling that the webhook subscribed (D8.3). */
   readonly type: string;
-  /** That have failed. */
+  /** Number of failed attempts. */
   readonly attempts: number;
-  /** It has failed too often for others to wait for it. */
+  /** D8.7: after too many failures, the others of its lane no longer wait for it. */
   readonly parked: boolean;
-  /** It was put off and has fallen due; others are taken in the order of the log. */
-  readonly putOff: boolean;
+  /** The delivery has a due time, which has come. Fresh deliveries have none and are sent in the order of the log. */
+  readonly isDelayed: boolean;
   /** When the event was written for the webhook, by the clock of the database. */
   readonly createdAt: Date;
-  /** Where the event happened; `null`: nowhere, as a test. */
+  /** The site of the event; `null`: a test, or an event without a site. */
   readonly siteId: string | null;
   /** The event as JSON; `null`: the log no longer has it. */
   readonly payload: string | null;

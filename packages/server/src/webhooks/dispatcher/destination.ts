@@ -9,29 +9,29 @@ import type { LeaseTerms } from './lease-keeper.ts';
 import type { Lease } from './leases.ts';
 import type { DeliveryQuery } from './store.ts';
 
-/** Deliveries read for a destination at once, and held in memory for it at most. */
+/** Deliveries read for a destination at once, and the limit in memory. */
 const batch = 500;
-const mostHeld = 1_000;
-/** With fewer left to send than this, more are read. */
-const lowWater = 128;
-/** While more lanes than this are blocked, only their heads are tried. */
-export const mostBlockedLanes = 10_000;
-/** Fresh deliveries are read from the beginning so often, whatever the watermark says. */
+const maxInMemory = 1_000;
+/** More deliveries are read when fewer than this are ready. */
+const lowWaterMark = 128;
+/** With this many blocked lanes, no fresh deliveries are read, only delayed ones. */
+export const maxBlockedLanes = 10_000;
+/** Fresh deliveries are read from the beginning this often, whatever the watermark is. */
 const rescanMs = 5_000;
-/** As `rescanMs`, with blocked lanes: a rescan passes over everything that waits in them, which may be much. */
+/** `rescanMs` for a destination with blocked lanes: a rescan skips everything that waits in them, which may be much. */
 const rescanBlockedMs = 60_000;
-/** Blocked lanes that a read names as not wanted. With more of them, what is read of them is let go. */
-const mostLeftOut = 2_000;
+/** Blocked lanes that a read excludes. With more of them, their deliveries are read and dropped. */
+const maxExcludedLanes = 2_000;
 
 /**
  * What has to be read of a destination next.
  *
- *   nothing     all that is known to be there has been read
+ *   nothing     clean: everything known has been read
  *   newer       there may be more: delayed deliveries that are due, and fresh ones above `#readUpTo`
- *   everything  as `newer`, with fresh ones from the beginning: some below `#readUpTo` were let go, or the log has a new epoch
- *   heads       which lanes are blocked is not known; that is read first, then everything
+ *   everything  as `newer`, with fresh ones from the beginning: some below `#readUpTo` were dropped, or the log has a new epoch
+ *   heads       it is not known which lanes are blocked; their heads are read first, then everything
  *
- *                          markDirty   rescan      takeQuery  startHeads   forget, failHeads
+ *                          markDirty   rescan      takeQuery  startHeads   reload, failHeads
  *   nothing                newer       everything  –          –            heads
  *   newer                  same        everything  nothing    –            heads
  *   everything             same        same        nothing    –            heads
@@ -39,51 +39,51 @@ const mostLeftOut = 2_000;
  */
 type ToRead = 'nothing' | 'newer' | 'everything' | 'heads';
 
-interface Taken {
+interface DestinationOptions {
   readonly now: number;
   readonly terms: LeaseTerms;
-  /** Called when there is something to read again. Not for a new destination, which has something to read. */
+  /** Called when the destination becomes dirty. Not for a new destination, which is dirty from the start. */
   readonly onDirty: (destination: Destination) => void;
 }
 
-/** A destination whose lease is ours: what is known of it, and what is to be sent to it. */
+/** A destination that this process has leased, with the deliveries that it has read. */
 export class Destination {
   readonly id: DestinationId;
   readonly accountId: AccountId;
   readonly origin: string;
-  /** Whom to connect to; `null`: a service that the settings name. */
+  /** The host to connect to; `null`: the host comes from the settings. */
   readonly hostname: string | null;
   readonly epoch: number;
   readonly lanes = new Lanes();
   readonly breaker = new Breaker();
-  /** Until when, and by which session, something may be sent. */
+  /** Until when, and with which session, the lease may be used. */
   terms: LeaseTerms;
-  /** Nothing is sent before that. Independent of `isResolving`: deliveries under way may fail while the name is resolved anew. */
+  /** Nothing is sent before this time. Independent of `isResolving`: requests in flight may fail while the name is resolved again. */
   pausedUntil = 0;
-  /** One resolution of the name is under way at most. Another destination of the same host may settle the name earlier. */
+  /** At most one lookup of the name is in progress. Another destination of the same host may resolve the name earlier. */
   isResolving = false;
   sending = 0;
-  /** The destination took a request without answering in time, and has answered none since. Kept with the lease: see `Patience`. */
+  /** The last request was accepted, but not answered in time. Stored with the lease: see `AnswerTimeouts`. */
   isUnresponsive: boolean;
   /** When something was last sent. */
   activeAt: number;
-  /** When what is held was last read anew. */
-  forgottenAt: number;
-  /** Every delivery that was read and is not yet written off. */
-  readonly #held = new Map<DeliveryId, Delivery>();
+  /** When the destination was last reloaded. */
+  reloadedAt: number;
+  /** Every delivery that was read and whose outcome is not yet written. */
+  readonly #inMemory = new Map<DeliveryId, Delivery>();
   /**
-   * Every fresh delivery up to that number has been read. This is the watermark of the destination's own last read: what was
-   * above it then may have been committed since, and reads for others may have moved the watermark past it.
+   * Every fresh delivery up to this `seq` has been read. This is the watermark at the last read for this destination, not the
+   * current one: deliveries above it may have been committed since.
    */
   #readUpTo = 0;
-  /** The highest number that has been read. */
+  /** The highest `seq` that has been read. */
   #highestRead = 0;
   readonly #resuming: LaneName[] = [];
   #toRead: ToRead = 'heads';
   #rescannedAt: number;
   readonly #onDirty: (destination: Destination) => void;
 
-  constructor({ id, accountId, origin, epoch, isUnresponsive }: Lease, { now, terms, onDirty }: Taken) {
+  constructor({ id, accountId, origin, epoch, isUnresponsive }: Lease, { now, terms, onDirty }: DestinationOptions) {
     this.id = id;
     this.accountId = accountId;
     this.origin = origin;
@@ -92,17 +92,17 @@ export class Destination {
     this.isUnresponsive = isUnresponsive;
     this.terms = terms;
     this.activeAt = now;
-    this.forgottenAt = now;
+    this.reloadedAt = now;
     this.#rescannedAt = now;
     this.#onDirty = onDirty;
   }
 
-  /** There may be something that was not read. */
+  /** Call this when there may be unread deliveries. */
   markDirty(): void {
     if (this.#toRead === 'nothing') this.#setToRead('newer');
   }
 
-  /** Reads from the beginning the next time: what was let go is there. */
+  /** The next read starts from the beginning, because deliveries below `#readUpTo` were dropped. */
   rescan(): void {
     if (this.#toRead !== 'heads') this.#setToRead('everything');
   }
@@ -117,9 +117,9 @@ export class Destination {
     return this.#toRead === 'heads';
   }
 
-  /** The heads of its lanes are being read: whoever reads them blocks the lanes, or calls `failHeads`. */
+  /** Call this before the heads of the lanes are read. Afterwards block these lanes, or call `failHeads`. */
   startHeads(): void {
-    if (this.#toRead !== 'heads') throw new Error(`the heads of ${this.id} are known`);
+    if (this.#toRead !== 'heads') throw new Error(`the heads of ${this.id} have been read already`);
     this.#toRead = 'everything';
   }
 
@@ -127,66 +127,68 @@ export class Destination {
     this.#setToRead('heads');
   }
 
-  get heldCount(): number {
-    return this.#held.size;
+  get inMemoryCount(): number {
+    return this.#inMemory.size;
   }
 
-  /** Whether the delivery is being sent, waits to be, or has an outcome that is not yet written. */
-  holds(id: DeliveryId): boolean {
-    return this.#held.has(id);
+  /** Whether the delivery is in memory: waiting, being sent, or with an unwritten outcome. */
+  has(id: DeliveryId): boolean {
+    return this.#inMemory.has(id);
   }
 
-  /** What to read now, which is then no longer to be read; `null`: nothing, or there is no room, or nobody would take it. */
+  /** What to read now; marks the destination clean. `null`: it is clean or full, or its breaker is open. */
   takeQuery(now: number): DeliveryQuery | null {
     if (this.#toRead === 'nothing' || this.#toRead === 'heads' || !this.#hasRoom(now)) return null;
     const { blockedCount } = this.lanes;
-    const isEmpty = this.#held.size + blockedCount === 0;
+    const isEmpty = this.#inMemory.size + blockedCount === 0;
     const isOverdue = now - this.#rescannedAt > (blockedCount === 0 ? rescanMs : rescanBlockedMs);
     const isRescan = this.#toRead === 'everything' || isEmpty || isOverdue;
     if (isRescan) this.#rescannedAt = now;
     this.#toRead = 'nothing';
     const after = isRescan ? 0 : this.#readUpTo;
-    // Deliveries that are held come again, as far as the read begins before them.
-    const again = after < this.#highestRead ? this.#held.size : 0;
-    const fresh = blockedCount < mostBlockedLanes ? batch + again : 0;
-    const without = blockedCount > 0 && blockedCount <= mostLeftOut ? this.lanes.leaveOut() : [];
-    return { id: this.id, after, fresh, due: batch + this.#held.size, without };
+    // Deliveries in memory are read again if the read starts before them.
+    const inMemoryAgain = after < this.#highestRead ? this.#inMemory.size : 0;
+    const fresh = blockedCount < maxBlockedLanes ? batch + inMemoryAgain : 0;
+    const excluded = blockedCount > 0 && blockedCount <= maxExcludedLanes ? this.lanes.excludeBlocked() : [];
+    return { id: this.id, after, fresh, due: batch + this.#inMemory.size, excluded };
   }
 
   #hasRoom(now: number): boolean {
-    return this.lanes.readyCount < lowWater && this.#held.size < mostHeld && this.breaker.state(now) !== 'open';
+    return (
+      this.lanes.readyCount < lowWaterMark && this.#inMemory.size < maxInMemory && this.breaker.state(now) !== 'open'
+    );
   }
 
-  /** Takes what was read for the query; everything up to `safe` could be seen. */
+  /** Adds the deliveries that the query has read. `safe` is the watermark: everything up to it was visible. */
   receive(deliveries: readonly Delivery[], query: DeliveryQuery, safe: number): void {
-    // Something was let go during the read, and must come first: nothing of this read is taken.
+    // Deliveries were dropped during the read and must come first, so this read is ignored.
     if (this.#toRead === 'everything' || this.#toRead === 'heads') return;
     let fresh = 0;
     let due = 0;
     let last = 0;
-    let taken = 0;
+    let added = 0;
     for (const delivery of deliveries) {
-      if (delivery.putOff) due += 1;
+      if (delivery.isDelayed) due += 1;
       else {
         fresh += 1;
         last = delivery.seq;
       }
-      if (this.#held.has(delivery.id)) continue;
+      if (this.#inMemory.has(delivery.id)) continue;
       if (!this.lanes.add(delivery)) continue;
-      this.#held.set(delivery.id, delivery);
-      taken += 1;
+      this.#inMemory.set(delivery.id, delivery);
+      added += 1;
     }
-    // As many as were asked for: there may be more.
+    // As many as the limit: there may be more.
     const isCut = query.fresh > 0 && fresh >= query.fresh;
     if (query.fresh > 0) this.#readUpTo = isCut ? Math.min(last, safe) : Math.max(query.after, safe);
     this.#highestRead = Math.max(this.#highestRead, last);
-    // Where nothing was taken, the same would be read again.
-    if (isCut || (due >= query.due && taken > 0)) this.markDirty();
+    // If nothing was added, the same deliveries would be read again.
+    if (isCut || (due >= query.due && added > 0)) this.markDirty();
   }
 
-  /** What became of the delivery is known, and will be written; what follows may be sent. */
+  /** The outcome of the delivery is known and will be written. `pass`: the next delivery of its lane may be sent. */
   settle(delivery: Delivery, then: 'pass' | 'wait'): void {
-    if (then === 'wait') for (const { id } of this.lanes.wait(delivery)) this.#held.delete(id);
+    if (then === 'wait') for (const { id } of this.lanes.wait(delivery)) this.#inMemory.delete(id);
     else if (this.lanes.pass(delivery) && delivery.engagementId !== null)
       this.#resuming.push({ webhookId: delivery.webhookId, engagementId: delivery.engagementId });
   }
@@ -195,17 +197,17 @@ export class Destination {
     return this.#resuming.length > 0;
   }
 
-  /** Unread lanes that could go on now. Each is read by a statement of its own. */
+  /** Unread lanes that may continue now. Each is read by its own statement. */
   takeResuming(): readonly LaneName[] {
     return this.#resuming.splice(0);
   }
 
-  /** Takes what was read of an unread lane. */
+  /** Adds the deliveries that were read for an unread lane. */
   resume(lane: LaneName, deliveries: readonly Delivery[], more: boolean): void {
-    const fresh = deliveries.filter(({ id }) => !this.#held.has(id));
+    const fresh = deliveries.filter(({ id }) => !this.#inMemory.has(id));
     if (!this.lanes.resume(lane, fresh, more)) return;
-    for (const delivery of fresh) this.#held.set(delivery.id, delivery);
-    // All that was read has been sent and is not yet written off: what comes after it is read then.
+    for (const delivery of fresh) this.#inMemory.set(delivery.id, delivery);
+    // All of these are in memory already, with unwritten outcomes: the lane is read again later.
     if (fresh.length === 0 && more) this.#resuming.push(lane);
   }
 
@@ -213,33 +215,33 @@ export class Destination {
     this.#resuming.push(...lanes);
   }
 
-  /** What became of the delivery is written. */
-  writeOff(delivery: Delivery): void {
-    this.#held.delete(delivery.id);
+  /** Drops the delivery from memory once its outcome is written. */
+  release(delivery: Delivery): void {
+    this.#inMemory.delete(delivery.id);
   }
 
-  /** Forgets everything that is not being sent, and reads it again: a webhook of the destination has changed. */
-  forget(): void {
-    for (const { id } of this.lanes.clear()) this.#held.delete(id);
-    this.forgottenAt = performance.now();
+  /** Drops everything that is not being sent and reads it again, because a webhook of the destination has changed. */
+  reload(): void {
+    for (const { id } of this.lanes.clear()) this.#inMemory.delete(id);
+    this.reloadedAt = performance.now();
     this.#resuming.length = 0;
     this.#setToRead('heads');
   }
 
-  /** Whether a delivery of that webhook is held, or a lane of it is blocked. */
-  knows(webhookId: WebhookId): boolean {
-    if (this.lanes.knows(webhookId)) return true;
-    for (const delivery of this.#held.values()) if (delivery.webhookId === webhookId) return true;
+  /** Whether the webhook has a delivery in memory or a blocked lane here. */
+  hasWebhook(webhookId: WebhookId): boolean {
+    if (this.lanes.hasWebhook(webhookId)) return true;
+    for (const delivery of this.#inMemory.values()) if (delivery.webhookId === webhookId) return true;
     return false;
   }
 
-  /** There is room for more, and perhaps more. */
-  isHungry(now: number): boolean {
+  /** Whether the destination is dirty and has room for more deliveries. */
+  wantsMore(now: number): boolean {
     return this.#toRead !== 'nothing' && this.#hasRoom(now);
   }
 
-  /** Nothing is to be done for the destination, and nothing was sent for a while. */
+  /** Whether the destination has nothing to do, and nothing was sent for a while. */
   isIdle(now: number, idleMs: number): boolean {
-    return this.#held.size === 0 && this.#toRead === 'nothing' && now - this.activeAt > idleMs;
+    return this.#inMemory.size === 0 && this.#toRead === 'nothing' && now - this.activeAt > idleMs;
   }
 }

@@ -6,48 +6,48 @@ import { isDatabaseUnavailable, type Sql } from '../../platform/database.ts';
 import type { DatabaseSession } from '../../platform/database-session.ts';
 import type { AccountId } from '../../platform/ids.ts';
 import type { Log } from '../../platform/log.ts';
-import { Asking } from './asking.ts';
-import { Changes } from './changes.ts';
-import type { Courier } from './courier.ts';
+import { AccountProbes } from './account-probes.ts';
+import { StaleDestinations } from './stale-destinations.ts';
+import type { Transport } from './transport.ts';
 import type { Destination } from './destination.ts';
-import { Holdings } from './holdings.ts';
+import { LeasedDestinations } from './leased-destinations.ts';
 import { LeaseKeeper, type LeaseTerms } from './lease-keeper.ts';
 import type { Lease } from './leases.ts';
 import { Loop } from './loop.ts';
 import type { Outcome } from './outcomes.ts';
 import { Reader } from './reader.ts';
-import { Sending } from './sending.ts';
-import { Standing } from './standing.ts';
-import type { WebhookBook } from './webhook-book.ts';
-import { WriteOffs } from './write-offs.ts';
+import { Sender } from './sender.ts';
+import { WebhookHealth } from './webhook-health.ts';
+import type { WebhookCache } from './webhook-cache.ts';
+import { PendingOutcomes } from './pending-outcomes.ts';
 
-/** While requests are under way, reads are so far apart. */
+/** Minimum time between reads while requests are in flight. */
 const readGapMs = 5;
-/** Destinations leased at once. */
-const leasesAtOnce = 64;
-const mostDestinations = 5_000;
+/** Destinations leased by one statement. */
+const leaseBatch = 64;
+const maxDestinations = 5_000;
 const renewMs = 5_000;
-/** A destination with nothing to do for so long is given back. */
+/** The lease of a destination that is idle for this long is released. */
 const idleMs = 10_000;
 const pollMs = 1_000;
-/** What is held of a destination with blocked lanes is read anew so often. */
-const forgetMs = 60_000;
-/** After the database could not be reached. */
+/** A destination with blocked lanes is reloaded this often. */
+const reloadMs = 60_000;
+/** Pause after a failed round, usually because the database is unavailable. */
 const pauseMs = 250;
 
-export interface DispatcherParts {
+export interface DispatcherDependencies {
   readonly sql: Sql;
   readonly hints: Hints;
   readonly rowChanges: RowChanges;
   readonly session: DatabaseSession;
   readonly clock: ClockWatch;
-  readonly book: WebhookBook;
-  readonly courier: Courier;
+  readonly webhookCache: WebhookCache;
+  readonly transport: Transport;
   readonly log: Log;
   readonly watch: DispatcherWatch;
 }
 
-/** Who counts. */
+/** Receives the numbers for the metrics. */
 export interface DispatcherWatch {
   outcome(outcome: Outcome): void;
   batch(kind: 'read' | 'written', size: number): void;
@@ -55,66 +55,66 @@ export interface DispatcherWatch {
 }
 
 /**
- * Delivers what is due. A destination belongs to the one process that has its lease; that process reads what is due for it in
- * batches, keeps the order in memory, and writes in batches what became of it. Nothing is written to say that a delivery is
- * being sent: whoever takes over a destination sends again what is not written off.
+ * Delivers what is due. A destination belongs to the process that has its lease; that process reads the due deliveries in
+ * batches, keeps their order in memory, and writes their outcomes in batches. Nothing is written when a delivery is sent: a
+ * process that takes over a destination sends all deliveries without an outcome again.
  *
- * One loop does what has to do with the database, one statement at a time: a read can therefore not show what a write has just
- * taken away, which would be sent twice.
+ * One loop runs all statements, one at a time: so a read cannot return a delivery that a write is just deleting, which would be
+ * sent twice.
  */
 export class Dispatcher {
-  readonly #parts: DispatcherParts;
+  readonly #deps: DispatcherDependencies;
   readonly #loop: Loop;
-  readonly #standing: Standing;
+  readonly #health: WebhookHealth;
   readonly #leases: LeaseKeeper;
-  readonly #holdings = new Holdings();
+  readonly #leased = new LeasedDestinations();
   readonly #reader: Reader;
-  readonly #changes: Changes;
-  readonly #writeOffs: WriteOffs;
-  readonly #sending: Sending;
-  readonly #asking = new Asking<AccountId>();
-  #readAt = 0;
-  /** The next round looks for free destinations of every account. A request to the loop, independent of all its states. */
+  readonly #stale: StaleDestinations;
+  readonly #pendingOutcomes: PendingOutcomes;
+  readonly #sender: Sender;
+  readonly #probes = new AccountProbes<AccountId>();
+  #lastReadAt = 0;
+  /** The next round leases free destinations of every account. */
   #isPollDue = true;
   readonly #timers: NodeJS.Timeout[];
 
-  constructor(parts: DispatcherParts) {
-    this.#parts = parts;
+  constructor(deps: DispatcherDependencies) {
+    this.#deps = deps;
     const wake = (): void => this.#loop.wake();
     this.#loop = new Loop({
       round: async () => this.#round(),
-      onFailure: (error) => this.#complain(error, 'the dispatcher could not go on; it tries again'),
+      onFailure: (error) => this.#logError(error, 'dispatcher round failed; retrying'),
       pauseMs,
     });
-    this.#standing = new Standing(parts);
-    this.#leases = new LeaseKeeper(parts);
-    this.#writeOffs = new WriteOffs(parts.sql, this.#leases.owner, wake);
-    this.#changes = new Changes(parts.sql, this.#holdings);
+    this.#health = new WebhookHealth(deps);
+    this.#leases = new LeaseKeeper(deps);
+    this.#pendingOutcomes = new PendingOutcomes(deps.sql, this.#leases.owner, wake);
+    this.#stale = new StaleDestinations(deps.sql, this.#leased);
     this.#reader = new Reader({
-      sql: parts.sql,
-      holdings: this.#holdings,
-      onBatch: (size) => parts.watch.batch('read', size),
+      sql: deps.sql,
+      leased: this.#leased,
+      onBatch: (size) => deps.watch.batch('read', size),
       onNewEpoch: () => {
-        for (const destination of this.#holdings.all) this.#changes.add(destination);
+        for (const destination of this.#leased.all) this.#stale.add(destination);
       },
     });
-    this.#sending = new Sending({
-      ...parts,
-      holdings: this.#holdings,
+    this.#sender = new Sender({
+      ...deps,
+      leased: this.#leased,
       leases: this.#leases,
-      changes: this.#changes,
-      writeOffs: this.#writeOffs,
-      standing: this.#standing,
+      stale: this.#stale,
+      pendingOutcomes: this.#pendingOutcomes,
+      health: this.#health,
       wake,
-      complain: (error, what) => this.#complain(error, what),
+      logError: (error, what) => this.#logError(error, what),
     });
-    parts.hints.on((accountId, where) => this.#onHint(accountId, where));
-    parts.rowChanges.on('webhooks', (id) => this.#onWebhookChanged(id as WebhookId));
-    parts.rowChanges.onReset(() => this.#onWebhookChanged(null));
-    // A lease by a session that was lost is anybody's, until it is renewed by the session that there is now.
-    parts.session.onOpened(() => void this.#renew());
-    // The times of our own leases are by the old clock, and delayed deliveries are due at other times.
-    parts.clock.onStep(() => {
+    deps.hints.on((accountId, source) => this.#onHint(accountId, source));
+    deps.rowChanges.on('webhooks', (id) => this.#onWebhookChanged(id as WebhookId));
+    deps.rowChanges.onReset(() => this.#onWebhookChanged(null));
+    // Others may take a lease of a lost session, until it is renewed with the new session.
+    deps.session.onOpened(() => void this.#renew());
+    // Our leases expire by the old clock, and delayed deliveries become due at other times.
+    deps.clock.onStep(() => {
       void this.#renew();
       this.#poll();
     });
@@ -126,189 +126,188 @@ export class Dispatcher {
   }
 
   get destinations(): Iterable<Destination> {
-    return this.#holdings.all;
+    return this.#leased.all;
   }
 
   get sending(): number {
-    return this.#sending.count;
+    return this.#sender.count;
   }
 
-  /** Sends nothing more; resolves when what is under way is done and written, and the destinations are free for others. */
+  /** Stops sending; resolves when requests in flight are done, their outcomes written and all leases released. */
   async stop(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     const lastRound = this.#loop.stop();
-    await this.#sending.drain();
+    await this.#sender.drain();
     await lastRound;
     try {
-      while (this.#writeOffs.size > 0) await this.#write();
-      const held = this.#holdings.all;
-      if (held.length > 0) await this.#leases.release(held);
+      while (this.#pendingOutcomes.size > 0) await this.#write();
+      const leased = this.#leased.all;
+      if (leased.length > 0) await this.#leases.release(leased);
     } catch (error) {
-      this.#complain(error, 'what was delivered could not be written at the end; it is delivered again');
+      this.#logError(error, 'could not write the last outcomes before the stop; these deliveries are sent again');
     }
-    for (const destination of this.#holdings.all) this.#parts.courier.leave(destination);
+    for (const destination of this.#leased.all) this.#deps.transport.closeDestination(destination);
   }
 
-  #onHint(accountId: AccountId, where: 'here' | 'elsewhere'): void {
-    for (const destination of this.#holdings.ofAccount(accountId)) destination.markDirty();
-    // An event of another process: that process takes on what is nobody's.
-    if (where === 'here') this.#asking.want(accountId);
+  #onHint(accountId: AccountId, source: 'here' | 'elsewhere'): void {
+    for (const destination of this.#leased.ofAccount(accountId)) destination.markDirty();
+    // An event of another process: that process leases free destinations.
+    if (source === 'here') this.#probes.request(accountId);
     this.#loop.wake();
   }
 
-  /** A webhook has changed: what is held of it is read again. `null`: any may have changed. */
+  /** A webhook has changed: its destinations are reloaded. `null`: any webhook may have changed. */
   #onWebhookChanged(id: WebhookId | null): void {
-    this.#changes.onWebhookChanged(id);
+    this.#stale.onWebhookChanged(id);
     this.#loop.wake();
   }
 
   #poll(): void {
     this.#isPollDue = true;
     const now = performance.now();
-    this.#asking.forget(now);
+    this.#probes.prune(now);
     this.#giveBackIdle(now);
-    for (const destination of this.#holdings.all) {
-      // A delayed delivery becomes due, and a pause ends, by time alone: nobody tells us.
+    for (const destination of this.#leased.all) {
+      // A delayed delivery becomes due, and a pause ends, by time alone; nobody notifies us.
       destination.markDirty();
-      // Somebody else may have taken a head away that others wait for.
-      if (destination.lanes.blockedCount > 0 && now - destination.forgottenAt > forgetMs)
-        this.#changes.add(destination);
-      this.#sending.pump(destination);
+      // Somebody else may have removed a head that others wait for.
+      if (destination.lanes.blockedCount > 0 && now - destination.reloadedAt > reloadMs) this.#stale.add(destination);
+      this.#sender.pump(destination);
     }
     this.#loop.wake();
   }
 
   async #round(): Promise<void> {
-    if (this.#writeOffs.isDue) await this.#write();
-    await this.#forget();
+    if (this.#pendingOutcomes.isDue) await this.#write();
+    await this.#reloadStale();
     await this.#lease();
     await this.#read();
   }
 
   /**
-   * Forgets what is held of changed destinations, but not before its outcomes are written: that a delivery failed, and others
-   * wait for it, would be forgotten with the rest, and could not be read either.
+   * Reloads stale destinations, but not before their outcomes are written: otherwise it would be lost that a delivery has failed
+   * and that others wait for it.
    */
-  async #forget(): Promise<void> {
-    const isHeld = this.#changes.isHoldingUp;
-    const forgetting = await this.#changes.find();
-    if (forgetting.some(({ id }) => this.#writeOffs.concern(id))) await this.#write();
-    for (const destination of forgetting) {
+  async #reloadStale(): Promise<void> {
+    const wasUndetermined = this.#stale.isUndetermined;
+    const staleDestinations = await this.#stale.find();
+    if (staleDestinations.some(({ id }) => this.#pendingOutcomes.hasFor(id))) await this.#write();
+    for (const destination of staleDestinations) {
       this.#loop.wake();
-      if (this.#writeOffs.concern(destination.id)) continue;
-      destination.forget();
-      this.#changes.drop(destination);
+      if (this.#pendingOutcomes.hasFor(destination.id)) continue;
+      destination.reload();
+      this.#stale.drop(destination);
     }
-    if (isHeld) for (const destination of this.#holdings.all) this.#sending.pump(destination);
+    if (wasUndetermined) for (const destination of this.#leased.all) this.#sender.pump(destination);
   }
 
   async #write(): Promise<void> {
-    const written = await this.#writeOffs.write();
+    const written = await this.#pendingOutcomes.write();
     if (written === null) return;
-    const { strays, movedTo, outcomes, ours } = written;
-    for (const stray of strays) this.#holdings.find(stray.destinationId)?.writeOff(stray);
-    // The strays are older than what was read there.
+    const { moved, movedTo, outcomes, ours } = written;
+    for (const delivery of moved) this.#leased.find(delivery.destinationId)?.release(delivery);
+    // Moved deliveries may be older than those already read there.
     for (const id of movedTo) {
-      const destination = this.#holdings.find(id);
-      if (destination !== undefined) this.#changes.add(destination);
+      const destination = this.#leased.find(id);
+      if (destination !== undefined) this.#stale.add(destination);
     }
-    this.#parts.watch.batch('written', outcomes.length);
+    this.#deps.watch.batch('written', outcomes.length);
     for (const outcome of outcomes) {
       const { delivery } = outcome;
-      const destination = this.#holdings.find(delivery.destinationId);
+      const destination = this.#leased.find(delivery.destinationId);
       if (destination === undefined || destination.epoch !== outcome.epoch) continue;
       if (ours.has(destination.id)) {
-        destination.writeOff(delivery);
-        this.#parts.watch.outcome(outcome);
+        destination.release(delivery);
+        this.#deps.watch.outcome(outcome);
       } else this.#drop(destination);
     }
-    await this.#standing.write();
+    await this.#health.write();
     this.#loop.wake();
   }
 
   async #lease(): Promise<void> {
-    const room = Math.min(leasesAtOnce, mostDestinations - this.#holdings.size);
+    const room = Math.min(leaseBatch, maxDestinations - this.#leased.size);
     const now = performance.now();
-    // What cannot be used is not leased.
-    if (room <= 0 || !this.#leases.isThere) return;
+    // Without a session a lease could not be used.
+    if (room <= 0 || !this.#leases.canLease) return;
     if (this.#isPollDue) {
       this.#isPollDue = false;
-      await this.#leases.lookAround();
-      // The database was away for so long: what is ours still is not taken anew, which would send again what is under way.
-      if (this.#holdings.all.some(({ terms }) => terms.leasedUntil < now)) await this.#renew();
+      await this.#leases.checkSessionsAndClock();
+      // After a long outage of the database our leases have expired. Renew them: leasing them anew would send deliveries in flight again.
+      if (this.#leased.all.some(({ terms }) => terms.leasedUntil < now)) await this.#renew();
       const { leases, terms, oldestDueSec } = await this.#leases.leaseAny(room);
-      this.#parts.watch.oldestDue(oldestDueSec);
-      if (leases.length === leasesAtOnce) this.#isPollDue = true;
-      this.#take(leases, terms);
+      this.#deps.watch.oldestDue(oldestDueSec);
+      if (leases.length === leaseBatch) this.#isPollDue = true;
+      this.#addLeases(leases, terms);
       return;
     }
-    const due = this.#asking.due(now);
+    const due = this.#probes.due(now);
     if (due === null) return;
     if ('inMs' in due) return this.#loop.wakeWithin(due.inMs);
     const { leases, terms } = await this.#leases.leaseOf(due.accounts, room).catch((error: unknown) => {
-      this.#asking.putBack(due.accounts);
+      this.#probes.putBack(due.accounts);
       throw error;
     });
-    this.#asking.answer(due.accounts, new Set(leases.map(({ accountId }) => accountId)), now);
-    this.#take(leases, terms);
+    this.#probes.record(due.accounts, new Set(leases.map(({ accountId }) => accountId)), now);
+    this.#addLeases(leases, terms);
   }
 
-  #take(leases: readonly Lease[], terms: LeaseTerms): void {
+  #addLeases(leases: readonly Lease[], terms: LeaseTerms): void {
     for (const lease of leases) {
-      const before = this.#holdings.find(lease.id);
+      const before = this.#leased.find(lease.id);
       if (before !== undefined) this.#drop(before);
-      this.#holdings.take(lease, terms);
+      this.#leased.take(lease, terms);
     }
     if (leases.length > 0) this.#loop.wake();
   }
 
   async #read(): Promise<void> {
     const now = performance.now();
-    if (this.#sending.count > 0 && now - this.#readAt < readGapMs) return this.#loop.wakeWithin(readGapMs);
-    const fed = await this.#reader.read(now);
-    if (fed.length > 0) this.#readAt = now;
-    for (const destination of fed) this.#sending.pump(destination);
-    // What is dirty now came meanwhile, or did not fit.
-    if (fed.length > 0 && this.#holdings.dirty.size > 0) this.#loop.wakeWithin(readGapMs);
-    for (const destination of await this.#reader.resumeLanes()) this.#sending.pump(destination);
+    if (this.#sender.count > 0 && now - this.#lastReadAt < readGapMs) return this.#loop.wakeWithin(readGapMs);
+    const read = await this.#reader.read(now);
+    if (read.length > 0) this.#lastReadAt = now;
+    for (const destination of read) this.#sender.pump(destination);
+    // Destinations that are dirty now became so meanwhile, or did not fit into the read.
+    if (read.length > 0 && this.#leased.dirty.size > 0) this.#loop.wakeWithin(readGapMs);
+    for (const destination of await this.#reader.resumeLanes()) this.#sender.pump(destination);
   }
 
   async #renew(): Promise<void> {
-    const held = this.#holdings.all;
-    if (held.length === 0) return;
+    const leased = this.#leased.all;
+    if (leased.length === 0) return;
     try {
-      const { ours, terms } = await this.#leases.renew(held);
-      for (const destination of held) {
+      const { ours, terms } = await this.#leases.renew(leased);
+      for (const destination of leased) {
         if (ours.has(destination.id)) destination.terms = terms;
-        else if (this.#holdings.isOurs(destination)) this.#drop(destination);
-        this.#sending.pump(destination);
+        else if (this.#leased.isOurs(destination)) this.#drop(destination);
+        this.#sender.pump(destination);
       }
     } catch (error) {
-      this.#complain(error, 'leases of destinations could not be renewed; it is tried again');
+      this.#logError(error, 'could not renew the leases of destinations; retrying');
     }
   }
 
-  /** The destination is no longer ours. */
+  /** The lease was lost or released. */
   #drop(destination: Destination): void {
-    this.#holdings.drop(destination);
-    this.#changes.drop(destination);
-    this.#writeOffs.drop(destination.id);
-    this.#parts.courier.leave(destination);
+    this.#leased.drop(destination);
+    this.#stale.drop(destination);
+    this.#pendingOutcomes.drop(destination.id);
+    this.#deps.transport.closeDestination(destination);
   }
 
-  /** Others may have them; or we again, when there is something to do. */
+  /** Releases idle destinations. Any process may lease them again when they have something due. */
   #giveBackIdle(now: number): void {
-    const idle = this.#holdings.all.filter((each) => each.sending === 0 && each.isIdle(now, idleMs));
+    const idle = this.#leased.all.filter((each) => each.sending === 0 && each.isIdle(now, idleMs));
     if (idle.length === 0) return;
     for (const destination of idle) this.#drop(destination);
     this.#leases
       .release(idle)
       .catch((error: unknown) =>
-        this.#complain(error, 'idle destinations could not be given back; their leases run out'),
+        this.#logError(error, 'could not release idle destinations; their leases will expire'),
       );
   }
 
-  #complain(error: unknown, what: string): void {
-    if (!isDatabaseUnavailable(error)) this.#parts.log.error({ err: error }, what);
+  #logError(error: unknown, what: string): void {
+    if (!isDatabaseUnavailable(error)) this.#deps.log.error({ err: error }, what);
   }
 }

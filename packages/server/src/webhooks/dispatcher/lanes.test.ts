@@ -15,7 +15,7 @@ function delivery(seq: number, engagement: string | null, more: Partial<Delivery
     type: 'engagement.start',
     attempts: 0,
     parked: false,
-    putOff: false,
+    isDelayed: false,
     payload: '{}',
     ...more,
   } as Delivery;
@@ -53,12 +53,12 @@ test('one that failed keeps back what follows, until it comes again; one that is
   lanes.add(delivery(3, 'a'));
   assert.deepEqual(takeAll(lanes), []);
   assert.equal(lanes.blockedCount, 1);
-  lanes.add(delivery(1, 'a', { attempts: 1, putOff: true }));
+  lanes.add(delivery(1, 'a', { attempts: 1, isDelayed: true }));
   assert.deepEqual(takeAll(lanes), [1]);
   // Parked now: it goes on without it.
   lanes.pass(delivery(1, 'a', { attempts: 1 }));
   assert.deepEqual(takeAll(lanes), [2]);
-  lanes.add(delivery(1, 'a', { attempts: 3, parked: true, putOff: true }));
+  lanes.add(delivery(1, 'a', { attempts: 3, parked: true, isDelayed: true }));
   assert.deepEqual(takeAll(lanes), [1]);
 });
 
@@ -67,7 +67,7 @@ test('a lane that was blocked in the time of another waits for its first too', (
   lanes.block('webhook', 'a');
   lanes.add(delivery(2, 'a'));
   assert.deepEqual(takeAll(lanes), []);
-  lanes.add(delivery(1, 'a', { attempts: 2, putOff: true }));
+  lanes.add(delivery(1, 'a', { attempts: 2, isDelayed: true }));
   assert.deepEqual(takeAll(lanes), [1]);
 });
 
@@ -76,7 +76,7 @@ test('what waits behind those that failed has a limit; what does not fit is let 
   lanes.block('webhook', 'a');
   const kept = Array.from({ length: 600 }, (_, index) => lanes.add(delivery(index + 2, 'a'))).filter(Boolean);
   assert.equal(kept.length, 500);
-  lanes.add(delivery(1, 'a', { attempts: 1, putOff: true }));
+  lanes.add(delivery(1, 'a', { attempts: 1, isDelayed: true }));
   for (let seq = 1; seq <= 500; seq += 1) {
     assert.deepEqual(takeAll(lanes), [seq]);
     assert.equal(lanes.pass(delivery(seq, 'a')), false);
@@ -126,7 +126,7 @@ function liveThrough(count: number, engagements: number, fails: () => boolean): 
   const arrived: Delivery[] = [];
   const goOn = (done: Delivery): void => {
     if (!lanes.pass(done)) return;
-    const isNext = (each: Delivery): boolean => each.engagementId === done.engagementId && !each.putOff;
+    const isNext = (each: Delivery): boolean => each.engagementId === done.engagementId && !each.isDelayed;
     const rest = [...waiting.values()].filter((each) => isNext(each) && !held.has(each.seq));
     const [some, more] = [rest.toSorted((a, b) => a.seq - b.seq).slice(0, 2), rest.length > 2];
     for (const { seq } of some) held.add(seq);
@@ -142,7 +142,7 @@ function liveThrough(count: number, engagements: number, fails: () => boolean): 
     }
     const attempts = next.attempts + 1;
     const parked = attempts >= 3;
-    waiting.set(next.seq, { ...next, attempts, putOff: true, parked });
+    waiting.set(next.seq, { ...next, attempts, isDelayed: true, parked });
     if (parked) goOn(next);
     else for (const { seq } of lanes.wait(next)) held.delete(seq);
   };
@@ -155,7 +155,7 @@ function liveThrough(count: number, engagements: number, fails: () => boolean): 
   return arrived;
 }
 
-test('whatever fails, the order within an engagement holds but for what failed three times, and nothing is lost', () => {
+test('whatever fails, the order within an engagement has but for what failed three times, and nothing is lost', () => {
   const property = fc.property(
     fc.integer({ min: 1, max: 60 }),
     fc.integer({ min: 1, max: 4 }),
@@ -177,7 +177,7 @@ test('whatever fails, the order within an engagement holds but for what failed t
 
 test('a lane that is found blocked while its first is under way goes on after it, and waits once if it fails', () => {
   const lanes = new Lanes();
-  const head = delivery(1, 'a', { attempts: 1, putOff: true });
+  const head = delivery(1, 'a', { attempts: 1, isDelayed: true });
   lanes.add(head);
   takeAll(lanes);
   lanes.clear();
@@ -200,7 +200,7 @@ test('a lane blocked by what came from elsewhere waits for it, though another of
   takeAll(lanes);
   lanes.clear();
   lanes.block('webhook', 'a');
-  const head = delivery(1, 'a', { attempts: 1, putOff: true });
+  const head = delivery(1, 'a', { attempts: 1, isDelayed: true });
   assert.equal(lanes.add(head), false);
   assert.equal(lanes.pass(delivery(5, 'a')), false);
   assert.equal(lanes.add(head), true);

@@ -3,11 +3,11 @@ import type { Delivery } from './delivery.ts';
 /**
  * A lane holds the deliveries of one engagement to one webhook: they are sent one at a time, in the order of the log (D8.7).
  *
- *   none             no lane is kept: nothing of it is known
+ *   none             there is no lane in memory
  *   sending          one delivery is ready or being sent
  *   blocked          one delivery, the head, has failed and is delayed; nothing is sent until the head is due again
  *   blocked_sending  one delivery is ready or being sent, and the database names a head. Both may be the same delivery
- *   unread           nothing is sent: what follows is in the database alone, and is read for `resume`
+ *   unread           nothing is sent: the next deliveries are only in the database, and are read for `resume`
  *
  *                    add          add the head  pass (sent)                wait (failed)  block            resume
  *   none             sending      sending       –                          –              blocked          –
@@ -17,16 +17,16 @@ import type { Delivery } from './delivery.ts';
  *                                               another: blocked
  *   unread           refused      refused       –                          –              blocked          sending, unread or none
  *
- * `clear` leaves only lanes of which a delivery is being sent; they are `sending`, and what follows is unread.
+ * `clear` keeps only lanes with a delivery being sent; they are `sending`, and their next deliveries are unread.
  */
 type Lane = KeptLane | { readonly state: 'unread' };
 
-/** Changed in place: lanes change with every delivery. */
+/** Mutable, because lanes change with every delivery. */
 interface KeptLane {
   state: 'sending' | 'blocked' | 'blocked_sending';
-  /** What follows, oldest first. */
+  /** The next deliveries, oldest first. */
   waiting: Delivery[];
-  /** More follows than `waiting`, for want of memory, in whichever state. New deliveries are refused until it has been read. */
+  /** More deliveries follow after `waiting`, only in the database, to save memory. New ones are refused until these have been read. */
   hasUnread: boolean;
 }
 
@@ -37,22 +37,22 @@ export interface LaneName {
   readonly engagementId: string;
 }
 
-/** Deliveries kept in memory behind heads. More are let go, and read again once their lanes go on. */
-const usuallyMostBlocked = 500;
+/** Limit of deliveries in memory behind heads. More are dropped, and read again when their lanes continue. */
+const defaultMaxBlocked = 500;
 
-/** Keeps the order of deliveries. Knows nothing of sending, of time or of the database. */
+/** Keeps the order of deliveries. Independent of sending, time and the database. */
 export class Lanes {
   readonly #lanes = new Map<string, Lane>();
-  /** What may be sent, oldest first, from `#next` on: removing the first element of a long array is slow. */
+  /** Deliveries that may be sent, oldest first, from index `#next` on, because `shift` on a long array is slow. */
   #ready: Delivery[] = [];
   #next = 0;
   /** Lanes with a head, and deliveries that wait in them. */
   #blocked = 0;
   #blockedWaiting = 0;
-  readonly #mostBlocked: number;
+  readonly #maxBlocked: number;
 
-  constructor(mostBlocked = usuallyMostBlocked) {
-    this.#mostBlocked = mostBlocked;
+  constructor(maxBlocked = defaultMaxBlocked) {
+    this.#maxBlocked = maxBlocked;
   }
 
   get readyCount(): number {
@@ -64,13 +64,13 @@ export class Lanes {
     return this.#blocked;
   }
 
-  knows(webhookId: string): boolean {
+  hasWebhook(webhookId: string): boolean {
     for (const key of this.#lanes.keys()) if (key.startsWith(webhookId)) return true;
     return false;
   }
 
-  /** Lanes that wait for a delayed delivery. Nothing more of them is taken: it is read when they go on. */
-  leaveOut(): readonly LaneName[] {
+  /** Lanes that wait for a delayed delivery. No more of their deliveries are added until they continue. */
+  excludeBlocked(): readonly LaneName[] {
     const names: LaneName[] = [];
     for (const [key, lane] of this.#lanes) {
       if (lane.state !== 'blocked' && lane.state !== 'blocked_sending') continue;
@@ -81,7 +81,7 @@ export class Lanes {
     return names;
   }
 
-  /** The database has a head for this lane, delayed before we took over the destination or read it anew. */
+  /** The database has a head for this lane, from before we leased or reloaded the destination. */
   block(webhookId: string, engagementId: string): void {
     const key = `${webhookId} ${engagementId}`;
     const lane = this.#lanes.get(key);
@@ -91,7 +91,7 @@ export class Lanes {
     } else if (lane.state === 'sending') this.#block(lane, 'blocked_sending');
   }
 
-  /** `false`: there is no room for the delivery, and it has to be read again. */
+  /** `false`: there is no room for the delivery; it must be read again. */
   add(delivery: Delivery): boolean {
     const key = keyOf(delivery);
     if (key !== null) {
@@ -104,7 +104,7 @@ export class Lanes {
     return true;
   }
 
-  /** The next that may be sent, if any. */
+  /** The next delivery that may be sent, if any. */
   take(): Delivery | undefined {
     const delivery = this.#ready[this.#next];
     if (delivery === undefined) return undefined;
@@ -116,13 +116,13 @@ export class Lanes {
     return delivery;
   }
 
-  /** The delivery could not be tried: it is the next again. */
+  /** The delivery could not be sent: it is the next one again. */
   putBack(delivery: Delivery): void {
     this.#ready = [delivery, ...this.#ready.slice(this.#next)];
     this.#next = 0;
   }
 
-  /** The delivery is done, or delayed on its own: the next of its lane is ready. `true`: what follows has to be read first. */
+  /** The delivery is done or parked: the next of its lane is ready. `true`: the next deliveries must be read first. */
   pass(delivery: Delivery): boolean {
     const key = keyOf(delivery);
     if (key === null) return false;
@@ -142,8 +142,8 @@ export class Lanes {
   }
 
   /**
-   * Goes on with what was read of an unread lane, from its beginning. With `more`, the rest has to be read when these are done,
-   * or at once if these are none. `false`: the lane is no longer unread.
+   * Continues an unread lane with the deliveries read from its beginning. With `more`, the rest must be read when these are done,
+   * or at once if there are none. `false`: the lane is no longer unread.
    */
   resume({ webhookId, engagementId }: LaneName, deliveries: readonly Delivery[], more: boolean): boolean {
     const key = `${webhookId} ${engagementId}`;
@@ -156,17 +156,17 @@ export class Lanes {
     return true;
   }
 
-  /** The delivery has failed and is delayed, and what follows waits for it. Answers what was let go for want of room. */
+  /** The delivery has failed and is delayed; the next ones wait for it. Returns deliveries that were dropped to save memory. */
   wait(delivery: Delivery): readonly Delivery[] {
     const key = keyOf(delivery);
     if (key === null) return [];
     const lane = this.#laneOfSent(key);
     if (lane.state === 'sending') this.#block(lane, 'blocked');
     else lane.state = 'blocked';
-    return this.#blockedWaiting > this.#mostBlocked ? this.#letGo(lane) : [];
+    return this.#blockedWaiting > this.#maxBlocked ? this.#evict(lane) : [];
   }
 
-  /** Lets go of everything that is not being sent, and answers it. What is being sent keeps its lane. */
+  /** Drops and returns everything that is not being sent. Deliveries being sent keep their lanes. */
   clear(): readonly Delivery[] {
     const cleared = this.#ready.slice(this.#next);
     const ready = new Set(cleared.map(keyOf));
@@ -186,7 +186,7 @@ export class Lanes {
   #laneOfSent(key: string): KeptLane {
     const lane = this.#lanes.get(key);
     if (lane?.state === 'sending' || lane?.state === 'blocked_sending') return lane;
-    throw new Error(`nothing of the lane ${key} was being sent: it is ${lane?.state ?? 'not kept'}`);
+    throw new Error(`the lane ${key} has no delivery being sent: it is ${lane?.state ?? 'unknown'}`);
   }
 
   #block(lane: KeptLane, state: 'blocked' | 'blocked_sending'): void {
@@ -203,14 +203,14 @@ export class Lanes {
 
   #queue(lane: KeptLane, delivery: Delivery): boolean {
     const isBlocked = lane.state !== 'sending';
-    if (isBlocked && this.#blockedWaiting >= this.#mostBlocked) lane.hasUnread = true;
+    if (isBlocked && this.#blockedWaiting >= this.#maxBlocked) lane.hasUnread = true;
     if (lane.hasUnread) return false;
     lane.waiting.push(delivery);
     if (isBlocked) this.#blockedWaiting += 1;
     return true;
   }
 
-  #letGo(lane: KeptLane): readonly Delivery[] {
+  #evict(lane: KeptLane): readonly Delivery[] {
     const { waiting } = lane;
     this.#blockedWaiting -= waiting.length;
     lane.waiting = [];
@@ -224,6 +224,6 @@ function keyOf({ webhookId, engagementId, parked }: Delivery): string | null {
 }
 
 /** Whether other deliveries of its lane wait for this one. */
-function isHead({ attempts, putOff }: Delivery): boolean {
-  return putOff && attempts > 0;
+function isHead({ attempts, isDelayed }: Delivery): boolean {
+  return isDelayed && attempts > 0;
 }

@@ -16,98 +16,98 @@ import {
 } from './leases.ts';
 import { moveDueTimes } from './move-due-times.ts';
 
-/** A lease counts for less than it is, for the time it takes to hear of it. */
+/** We use a lease for this much less than its duration, to allow for latency. */
 const leaseMarginMs = 2_000;
-/** After a step of the clock no lease is judged by its time for so long: all owners that are there have renewed by then. */
+/** For this long after a step of the clock no lease expires by time: all live owners have renewed by then. */
 const untrustedMs = leaseSec * 1_000;
-/** Due times that were not moved with the clock are looked for so often; after a step at once. */
+/** Due times that were not moved with the clock are searched this often, and at once after a step. */
 const checkTimesMs = 60_000;
 
-/** On which terms a destination is ours. */
+/** Until when, and with which session, a lease may be used. */
 export interface LeaseTerms {
   /** By the monotonic clock of this process. */
   readonly leasedUntil: number;
-  /** The session that others see the owner by. */
+  /** The database session of the owner, by which others see that it is alive. */
   readonly session: number | null;
 }
 
-interface LeaseKeeperParts {
+interface LeaseKeeperDependencies {
   readonly sql: Sql;
   readonly session: DatabaseSession;
   readonly clock: ClockWatch;
 }
 
 /**
- * Leases destinations in the name of this process, and says until when each may be used.
+ * Leases destinations for this process, and decides until when each may be used.
  *
- * A destination may be used while its lease lasts, by the monotonic clock, and while the session that it was leased or last
- * renewed by is there. A process that has lost its session uses nothing until it has renewed by the next one: others may have
- * taken over by then, which the epoch tells.
+ * A destination may be used while its lease lasts, by the monotonic clock, and while the session that leased or last renewed it
+ * is alive. A process that has lost its session uses no lease until it has renewed with the next session: others may have taken
+ * over meanwhile, which the epoch shows.
  */
 export class LeaseKeeper {
-  /** Leases are in this name; a process that starts again is another. */
+  /** The owner of our leases; a restarted process has another one. */
   readonly owner = newId<string>();
-  readonly #parts: LeaseKeeperParts;
+  readonly #deps: LeaseKeeperDependencies;
   readonly #gone = new GoneSessions();
   #checkTimesAt = 0;
-  /** Renewals take turns: the one by the newest session must be the last that is written. */
+  /** Renewals run one at a time, so that the one with the newest session is written last. */
   #renewing: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: LeaseKeeperParts) {
-    this.#parts = parts;
-    parts.clock.onStep(() => {
+  constructor(deps: LeaseKeeperDependencies) {
+    this.#deps = deps;
+    deps.clock.onStep(() => {
       this.#checkTimesAt = 0;
     });
   }
 
-  /** Whether anything that is leased now could be used. */
-  get isThere(): boolean {
-    return this.#parts.session.isHeld();
+  /** Whether a lease taken now could be used. */
+  get canLease(): boolean {
+    return this.#deps.session.isHeld();
   }
 
   mayUse({ leasedUntil, session }: LeaseTerms, now: number): boolean {
-    return now <= leasedUntil && session === this.#parts.session.number && this.#parts.session.isHeld(now);
+    return now <= leasedUntil && session === this.#deps.session.number && this.#deps.session.isHeld(now);
   }
 
-  /** What happened to clocks and to other processes since this was last asked. */
-  async lookAround(): Promise<void> {
+  /** Finds sessions that are gone, and moves due times after a step of the clock. */
+  async checkSessionsAndClock(): Promise<void> {
     const now = performance.now();
     if (now >= this.#checkTimesAt) {
-      await moveDueTimes(this.#parts.sql);
+      await moveDueTimes(this.#deps.sql);
       this.#checkTimesAt = now + checkTimesMs;
     }
-    this.#gone.note(await findGoneSessions(this.#parts.sql), now);
+    this.#gone.note(await findGoneSessions(this.#deps.sql), now);
   }
 
-  async leaseAny(most: number): Promise<{ leases: Lease[]; terms: LeaseTerms; oldestDueSec: number }> {
+  async leaseAny(limit: number): Promise<{ leases: Lease[]; terms: LeaseTerms; oldestDueSec: number }> {
     const claimant = this.#claimant();
     const terms = termsOf(claimant);
-    return { ...(await leaseAny(this.#parts.sql, claimant, most)), terms };
+    return { ...(await leaseAny(this.#deps.sql, claimant, limit)), terms };
   }
 
-  async leaseOf(accounts: readonly AccountId[], most: number): Promise<{ leases: Lease[]; terms: LeaseTerms }> {
+  async leaseOf(accounts: readonly AccountId[], limit: number): Promise<{ leases: Lease[]; terms: LeaseTerms }> {
     const claimant = this.#claimant();
     const terms = termsOf(claimant);
-    return { leases: await leaseOf(this.#parts.sql, claimant, accounts, most), terms };
+    return { leases: await leaseOf(this.#deps.sql, claimant, accounts, limit), terms };
   }
 
-  /** Those that are still ours, and the terms from now on. */
-  async renew(held: readonly HeldLease[]): Promise<{ ours: ReadonlySet<DestinationId>; terms: LeaseTerms }> {
+  /** Renews the leases; returns those that are still ours and their new terms. */
+  async renew(leases: readonly LeaseKey[]): Promise<{ ours: ReadonlySet<DestinationId>; terms: LeaseTerms }> {
     const run = this.#renewing.then(async () => {
       const claimant = this.#claimant();
       const terms = termsOf(claimant);
-      return { ours: await renewLeases(this.#parts.sql, claimant, held), terms };
+      return { ours: await renewLeases(this.#deps.sql, claimant, leases), terms };
     });
     this.#renewing = run.catch(() => undefined);
     return run;
   }
 
-  async release(held: readonly HeldLease[]): Promise<void> {
-    await releaseLeases(this.#parts.sql, this.owner, held);
+  async release(leases: readonly LeaseKey[]): Promise<void> {
+    await releaseLeases(this.#deps.sql, this.owner, leases);
   }
 
   #claimant(): Claimant {
-    const { clock, session } = this.#parts;
+    const { clock, session } = this.#deps;
     const isTrusted = clock.sinceStepMs() > untrustedMs;
     return {
       owner: this.owner,
@@ -118,9 +118,9 @@ export class LeaseKeeper {
   }
 }
 
-type HeldLease = Parameters<typeof renewLeases>[2][number];
+type LeaseKey = Parameters<typeof renewLeases>[2][number];
 
-/** Reckoned from before the statement is sent: the lease cannot have begun earlier. */
+/** Calculated before the statement is sent, because the lease cannot begin earlier. */
 function termsOf({ session }: Claimant): LeaseTerms {
   return { leasedUntil: performance.now() + leaseSec * 1_000 - leaseMarginMs, session };
 }

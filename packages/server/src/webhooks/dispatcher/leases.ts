@@ -4,9 +4,9 @@ import type { Piece, Sql } from '../../platform/database.ts';
 import { hasCome } from '../../platform/due-time.ts';
 import type { AccountId } from '../../platform/ids.ts';
 
-/** How long a lease lasts that is not renewed. */
+/** Duration of a lease that is not renewed. */
 export const leaseSec = 15;
-/** The clock may differ from what is expected by so much for a lease to be judged by its time. */
+/** A lease expires by time only if the database's clock differs from the expected time by less than this. */
 const clockMarginSec = 5;
 
 export interface Lease {
@@ -14,18 +14,18 @@ export interface Lease {
   readonly accountId: AccountId;
   readonly origin: string;
   readonly epoch: number;
-  /** Whoever had it before was not answered in time. */
+  /** The destination did not answer the previous owner in time. */
   readonly isUnresponsive: boolean;
 }
 
-/** Who leases, and what it knows about the leases of others. */
+/** The process that leases, and what it knows about the leases of others. */
 export interface Claimant {
   readonly owner: string;
-  /** The number of its session; `null`: others cannot tell by it whether the owner is there. */
+  /** The number of its database session, by which others see whether it is alive; `null`: it has none. */
   readonly session: number | null;
-  /** Sessions that are gone, and have been for so long that their owners have stopped sending. */
+  /** Sessions that have been gone long enough for their owners to have stopped sending. */
   readonly gone: readonly number[];
-  /** What the database's clock should show (epoch milliseconds); `null`: it was just stepped, and no lease is judged by its time. */
+  /** The expected time of the database's clock (epoch milliseconds); `null`: the clock was just stepped, so no lease expires by time. */
   readonly expectedNow: number | null;
 }
 
@@ -33,9 +33,9 @@ const leaseColumns = (sql: Sql) => sql`d.id, d.account_id AS "accountId", d.orig
   d.is_unresponsive AS "isUnresponsive"`;
 
 /**
- * Whether the destination `d` is nobody's: it was given back, or its owner's session is gone, or its time is over. The time
- * only counts while the clock shows what the claimant expects. Otherwise a step of the clock would take destinations away
- * from owners who are there and sending, and who find out only when they renew.
+ * Whether the destination `d` is free: its lease was released, or its owner's session is gone, or the lease has expired. Expiry
+ * counts only while the clock shows the expected time. Otherwise a step of the clock would take destinations away from owners
+ * that are alive and sending, and that notice only when they renew.
  */
 function isFree(sql: Sql, { gone, expectedNow }: Claimant): Piece {
   const byTime =
@@ -58,12 +58,12 @@ function takeLease(sql: Sql, { owner, session }: Claimant): Piece {
     RETURNING ${leaseColumns(sql)}`;
 }
 
-/** Destinations of these accounts that have something due and nobody to see to it, now leased. */
+/** Leases free destinations of these accounts that have something due. */
 export async function leaseOf(
   sql: Sql,
   claimant: Claimant,
   accounts: readonly AccountId[],
-  most: number,
+  limit: number,
 ): Promise<Lease[]> {
   return sql<Lease[]>`
     WITH free AS (
@@ -74,19 +74,19 @@ export async function leaseOf(
                             WHERE w.destination_id = d.id AND w.state = 'pending' AND w.due_at IS NULL)
                    OR EXISTS (SELECT 1 FROM deliveries w WHERE w.destination_id = d.id AND w.due_at <= now()))
             ORDER BY d.id
-            LIMIT ${most}
+            LIMIT ${limit}
               FOR NO KEY UPDATE SKIP LOCKED)
     ${takeLease(sql, claimant)}`;
 }
 
 /**
- * As `leaseOf`, of every account, and how long the oldest thing that is due has been. Visits each destination that something
- * waits for, not each thing that waits.
+ * As `leaseOf`, for all accounts; also returns how long the oldest due delivery has been due. The recursion visits each
+ * destination with waiting deliveries once, not each delivery.
  */
 export async function leaseAny(
   sql: Sql,
   claimant: Claimant,
-  most: number,
+  limit: number,
 ): Promise<{ readonly leases: Lease[]; readonly oldestDueSec: number }> {
   const rows = await sql<((Lease | { readonly id: null }) & { oldestDueSec: number })[]>`
     WITH RECURSIVE
@@ -105,7 +105,7 @@ export async function leaseAny(
                      WHERE w.state = 'pending' AND w.due_at IS NULL AND w.destination_id > fresh.destination_id
                      ORDER BY w.destination_id, w.event_seq
                      LIMIT 1) AS later),
-         put_off AS (
+         delayed AS (
            (SELECT destination_id, due_at AS since
               FROM deliveries
              WHERE due_at IS NOT NULL
@@ -113,23 +113,23 @@ export async function leaseAny(
              LIMIT 1)
            UNION ALL
            SELECT later.destination_id, later.since
-             FROM put_off
+             FROM delayed
             CROSS JOIN LATERAL (
                     SELECT w.destination_id, w.due_at AS since
                       FROM deliveries w
-                     WHERE w.due_at IS NOT NULL AND w.destination_id > put_off.destination_id
+                     WHERE w.due_at IS NOT NULL AND w.destination_id > delayed.destination_id
                      ORDER BY w.destination_id, w.due_at
                      LIMIT 1) AS later),
          due AS (
            SELECT destination_id, since FROM fresh
            UNION ALL
-           SELECT destination_id, since FROM put_off WHERE since <= now()),
+           SELECT destination_id, since FROM delayed WHERE since <= now()),
          free AS (
            SELECT d.id
              FROM destinations d
             WHERE d.id IN (SELECT destination_id FROM due) AND ${isFree(sql, claimant)}
             ORDER BY d.id
-            LIMIT ${most}
+            LIMIT ${limit}
               FOR NO KEY UPDATE SKIP LOCKED),
          leased AS (${takeLease(sql, claimant)})
     SELECT leased.*, oldest.sec AS "oldestDueSec"
@@ -139,25 +139,25 @@ export async function leaseAny(
   return { leases, oldestDueSec: rows[0]?.oldestDueSec ?? 0 };
 }
 
-interface Held {
+interface LeaseKey {
   readonly id: DestinationId;
   readonly epoch: number;
 }
 
 /**
- * Those that are still ours, for another length of a lease and by the session that the owner has now. A lease that has passed
- * and that nobody took goes on. Locked in the order in which outcomes lock them: both are done at once.
+ * Renews leases with the current session of the owner; returns those that are still ours. An expired lease that nobody has taken
+ * continues. Rows are locked in the same order as by outcomes, which run concurrently.
  */
 export async function renewLeases(
   sql: Sql,
   { owner, session }: Pick<Claimant, 'owner' | 'session'>,
-  held: readonly Held[],
+  leases: readonly LeaseKey[],
 ): Promise<Set<DestinationId>> {
   const rows = await sql<{ id: DestinationId }[]>`
     WITH ours AS (
            SELECT d.id
              FROM destinations d
-             JOIN unnest(${held.map(({ id }) => id)}::uuid[], ${held.map(({ epoch }) => epoch)}::bigint[]) AS h (id, epoch)
+             JOIN unnest(${leases.map(({ id }) => id)}::uuid[], ${leases.map(({ epoch }) => epoch)}::bigint[]) AS h (id, epoch)
                ON d.id = h.id AND d.epoch = h.epoch
             WHERE d.owner = ${owner}
             ORDER BY d.id
@@ -170,15 +170,15 @@ export async function renewLeases(
   return new Set(rows.map(({ id }) => id));
 }
 
-export async function releaseLeases(sql: Sql, owner: string, held: readonly Held[]): Promise<void> {
+export async function releaseLeases(sql: Sql, owner: string, leases: readonly LeaseKey[]): Promise<void> {
   await sql`
     UPDATE destinations d
        SET owner = NULL, leased_until = '-infinity', owner_session = NULL, session_epoch = NULL
-      FROM unnest(${held.map(({ id }) => id)}::uuid[], ${held.map(({ epoch }) => epoch)}::bigint[]) AS h (id, epoch)
+      FROM unnest(${leases.map(({ id }) => id)}::uuid[], ${leases.map(({ epoch }) => epoch)}::bigint[]) AS h (id, epoch)
      WHERE d.id = h.id AND d.epoch = h.epoch AND d.owner = ${owner}`;
 }
 
-/** Sessions in whose name destinations are leased, and that are not there any more. Served by destinations_owned. */
+/** Sessions that own leases and are gone. Served by destinations_owned. */
 export async function findGoneSessions(sql: Sql): Promise<number[]> {
   const rows = await sql<{ session: number }[]>`
     SELECT owner_session AS session

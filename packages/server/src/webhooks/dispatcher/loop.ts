@@ -1,18 +1,18 @@
-interface LoopParts {
-  /** What a round does. Rounds never overlap. */
+interface LoopOptions {
+  /** One round. Rounds never overlap. */
   readonly round: () => Promise<void>;
   readonly onFailure: (error: unknown) => void;
-  /** After a round that failed, the next one is this far off, unless somebody wakes the loop before. */
+  /** The next round after a failed one begins after this pause, unless the loop is woken earlier. */
   readonly pauseMs: number;
 }
 
 /**
  * Runs rounds one at a time, whenever there may be something to do. The loop is
  *
- *   idle     waiting to be woken, by somebody or by its timer;
- *   due      about to begin a round, at once or after the one under way;
+ *   idle     waiting for `wake` or its timer;
+ *   due      about to begin a round, at once or after the current one;
  *   running  in a round;
- *   stopped  done; a round that is under way is the last.
+ *   stopped  the current round, if any, is the last.
  *
  *            wake   round begins  round done  round failed        stop
  *   idle     due    –             –           –                   stopped
@@ -21,23 +21,23 @@ interface LoopParts {
  *   stopped  same   –             same        same                same
  */
 export class Loop {
-  readonly #parts: LoopParts;
+  readonly #deps: LoopOptions;
   #state: 'idle' | 'due' | 'running' | 'stopped' = 'idle';
   #rounds = Promise.resolve();
   #timer: { readonly at: number; readonly timeout: NodeJS.Timeout } | null = null;
 
-  constructor(parts: LoopParts) {
-    this.#parts = parts;
+  constructor(deps: LoopOptions) {
+    this.#deps = deps;
   }
 
-  /** There may be something to do. */
+  /** Call this when there may be something to do. */
   wake(): void {
     const wasIdle = this.#state === 'idle';
     if (this.#state !== 'stopped') this.#state = 'due';
     if (wasIdle) this.#rounds = this.#run();
   }
 
-  /** Wakes the loop after so long at the latest: an earlier moment that was asked for before stays. */
+  /** Wakes the loop after `ms` at the latest; an earlier wake that is already scheduled stays. */
   wakeWithin(ms: number): void {
     const at = performance.now() + ms;
     if (this.#state === 'stopped' || (this.#timer !== null && this.#timer.at <= at)) return;
@@ -49,7 +49,7 @@ export class Loop {
     this.#timer = { at, timeout };
   }
 
-  /** Begins no further round; resolves when the one under way is done. */
+  /** Begins no further round; resolves when the current one is done. */
   async stop(): Promise<void> {
     this.#state = 'stopped';
     clearTimeout(this.#timer?.timeout);
@@ -60,13 +60,13 @@ export class Loop {
     try {
       while (this.#state === 'due') {
         this.#state = 'running';
-        await this.#parts.round();
+        await this.#deps.round();
       }
       if (this.#state === 'running') this.#state = 'idle';
     } catch (error) {
       if (this.#state !== 'stopped') this.#state = 'idle';
-      this.#parts.onFailure(error);
-      this.wakeWithin(this.#parts.pauseMs);
+      this.#deps.onFailure(error);
+      this.wakeWithin(this.#deps.pauseMs);
     }
   }
 }

@@ -1,30 +1,30 @@
 import { inTransaction, type Sql } from '../../platform/database.ts';
-import { longestDelaysMs } from './retry-schedule.ts';
+import { maxDelaysMs } from './retry-schedule.ts';
 
-/** Destinations that one transaction sees to. */
-const inBatch = 50;
-const mostBatches = 1_000;
+/** Destinations per transaction. */
+const batchSize = 50;
+const maxBatches = 1_000;
 
 /**
- * After a step of the clock: moves the due times of delayed deliveries along, so that each waits as long as it would have.
- * A destination's row says which steps its due times include, so each step is applied once, whichever process does it.
+ * Moves the due times of delayed deliveries after a step of the clock, so that each waits as long as it would have without the
+ * step. The row of a destination records which steps its due times include, so each step is applied once, by any process.
  *
- * What was delayed just after the step, before anybody had noticed it, is moved too although it should not be. So none is
- * left further ahead than the longest delay after as many failures.
+ * A delivery that was delayed just after the step, before it was noticed, is moved although it should not be. Therefore no due
+ * time is set beyond the longest delay for that number of failures.
  */
 export async function moveDueTimes(pool: Sql): Promise<void> {
-  for (let batch = 0; batch < mostBatches; batch += 1) if ((await moveBatch(pool)) < inBatch) return;
+  for (let batch = 0; batch < maxBatches; batch += 1) if ((await moveBatch(pool)) < batchSize) return;
 }
 
 async function moveBatch(pool: Sql): Promise<number> {
   return inTransaction(pool, async (sql) => {
-    // Nobody writes outcomes of a destination meanwhile: that takes its row too. Others take the next ones.
+    // The lock keeps others from writing outcomes of these destinations. Other processes skip locked rows.
     const found = await sql<{ id: string; byMs: number }[]>`
       SELECT id, (clock_shift() - clock_shift_ms)::float8 AS "byMs"
         FROM destinations
        WHERE clock_shift_ms <> clock_shift()
        ORDER BY id
-       LIMIT ${inBatch}
+       LIMIT ${batchSize}
          FOR NO KEY UPDATE SKIP LOCKED`;
     if (found.length === 0) return 0;
     const ids = found.map(({ id }) => id);
@@ -32,7 +32,7 @@ async function moveBatch(pool: Sql): Promise<number> {
     await sql`
       UPDATE deliveries d
          SET due_at = least(d.due_at + f.by_ms * interval '1 millisecond',
-                            clock_timestamp() + (${longestDelaysMs}::float8[])[least(d.attempts, ${longestDelaysMs.length - 1}) + 1]
+                            clock_timestamp() + (${maxDelaysMs}::float8[])[least(d.attempts, ${maxDelaysMs.length - 1}) + 1]
                                                 * interval '1 millisecond')
         FROM unnest(${ids}::uuid[], ${found.map(({ byMs }) => byMs)}::float8[]) AS f (id, by_ms)
        WHERE d.destination_id = f.id AND d.due_at IS NOT NULL`;

@@ -3,24 +3,27 @@ import { piece, type Sql } from '../../platform/database.ts';
 import type { Attempt } from '../channels/attempt.ts';
 import type { Delivery, DeliveryId } from './delivery.ts';
 
-/** What became of a delivery that was seen to. */
+/** The outcome of a delivery. */
 export interface Outcome {
   readonly delivery: Delivery;
   readonly epoch: number;
   readonly at: Date;
-  /** What it is now. `held`: its webhook is disabled, or is being so. */
+  /** The new state. `held`: the webhook is disabled, or about to be. */
   readonly state: 'delivered' | 'retrying' | 'exhausted' | 'discarded' | 'held';
-  /** Of one that is tried again: when, by now. */
+  /** Time until the retry, counted from now; `null`: there is none. */
   readonly delayMs: number | null;
   readonly parked: boolean;
-  /** `null`: none was made. */
+  /** `null`: there was no attempt. */
   readonly attempt: Attempt | null;
-  /** Why, where there was no attempt. */
+  /** Why there was no attempt; shown in the delivery log. */
   readonly note: string | null;
 }
 
-/** Those that belong to another destination by now, because their webhook does, go there. Answers where to. */
-export async function moveStrays(sql: Sql, ids: readonly DeliveryId[]): Promise<readonly DestinationId[]> {
+/** Moves deliveries to the current destination of their webhook; returns these destinations. */
+export async function moveToWebhookDestination(
+  sql: Sql,
+  ids: readonly DeliveryId[],
+): Promise<readonly DestinationId[]> {
   const rows = await sql<{ id: DestinationId }[]>`
     UPDATE deliveries d
        SET destination_id = w.destination_id
@@ -31,9 +34,9 @@ export async function moveStrays(sql: Sql, ids: readonly DeliveryId[]): Promise<
 }
 
 /**
- * Writes what became of deliveries: those that are done with are deleted, others put off, and each attempt goes to the log.
- * Of a destination that is another's by now nothing is written: it is held, so that it cannot become another's meanwhile.
- * Answers which destinations are still ours.
+ * Writes the outcomes of deliveries: finished ones are deleted, others delayed, and each attempt is logged. Nothing is written for
+ * a destination whose lease another process has by now; the lock keeps our leases from being taken meanwhile. Returns the
+ * destinations that are still ours.
  */
 export async function writeOutcomes(
   sql: Sql,
@@ -64,7 +67,7 @@ export async function writeOutcomes(
             USING outcomes o
             WHERE d.id = o.id AND d.destination_id = o.destination_id AND o.is_final
            RETURNING ${logged(sql)}),
-         put_off AS (
+         delayed AS (
            UPDATE deliveries d
               SET state = o.state, attempts = CASE o.state WHEN 'held' THEN 0 ELSE attempts + 1 END,
                   parked = o.state <> 'held' AND (d.parked OR o.parked),
@@ -78,19 +81,19 @@ export async function writeOutcomes(
                                      duration_ms, status, answer, error)
            SELECT * FROM done
            UNION ALL
-           SELECT * FROM put_off WHERE duration_ms IS NOT NULL)
+           SELECT * FROM delayed WHERE duration_ms IS NOT NULL)
     SELECT id FROM ours`;
   return new Set(ours.map(({ id }) => id));
 }
 
-/** The columns of the log, of a delivery and what became of it: joining them again would cost more than everything else. */
+/** The columns of the log, returned by DELETE and UPDATE: joining them again would cost more than everything else. */
 const logged = piece(
   (sql) => sql`
     o.at, d.id, d.account_id, d.webhook_id, d.destination_id, d.engagement_id, d.event_id, d.event_seq, d.event_xid,
     d.occurred_at, d.event_type, d.created_at, d.body, o.state, o.is_final, o.duration_ms, o.status, o.answer, o.error`,
 );
 
-/** Rows are locked in one order, so that two who lock some cannot wait for each other. */
+/** Rows are locked in the order of their ids, so that two statements cannot deadlock. */
 function byId({ delivery: a }: Outcome, { delivery: b }: Outcome): number {
   return a.id < b.id ? -1 : 1;
 }
@@ -99,14 +102,14 @@ function isFinal(state: Outcome['state']): boolean {
   return state === 'delivered' || state === 'exhausted' || state === 'discarded';
 }
 
-const longestError = 1_000;
+const maxErrorLength = 1_000;
 
-/** What others say of themselves (the names in a certificate, say) may be in it: PostgreSQL takes not everything as text. */
-function inText(error: string | null): string | undefined {
-  return error?.slice(0, longestError).toWellFormed().replaceAll('\0', '\uFFFD');
+/** Errors may contain foreign text, such as names in a certificate. PostgreSQL does not accept every string. */
+function storableError(error: string | null): string | undefined {
+  return error?.slice(0, maxErrorLength).toWellFormed().replaceAll('\0', '\uFFFD');
 }
 
-/** What stands for its destination is its place among them. What is null is left out. */
+/** `place` is the index of the destination, which is shorter than its id. Nulls are left out. */
 function rowOf({ delivery, at, state, delayMs, parked, attempt, note }: Outcome, places: ReadonlyMap<string, number>) {
   return {
     id: delivery.id,
@@ -119,6 +122,6 @@ function rowOf({ delivery, at, state, delayMs, parked, attempt, note }: Outcome,
     duration_ms: attempt?.durationMs,
     status: attempt?.status ?? undefined,
     answer: attempt?.answer ?? undefined,
-    error: inText(attempt?.error ?? note),
+    error: storableError(attempt?.error ?? note),
   };
 }

@@ -1,47 +1,47 @@
 import { beginEpoch } from '../../events/log-point.ts';
 import type { Sql } from '../../platform/database.ts';
-import { mostBlockedLanes, type Destination } from './destination.ts';
-import type { Holdings } from './holdings.ts';
+import { maxBlockedLanes, type Destination } from './destination.ts';
+import type { LeasedDestinations } from './leased-destinations.ts';
 import { laneBatch, readBlockedLanes, readDeliveries, readLane, type DeliveryQuery } from './store.ts';
 import { Watermark } from './watermark.ts';
 
-/** Destinations in one read. */
-const readsAtOnce = 200;
+/** Destinations per read. */
+const readBatch = 200;
 
-interface ReaderParts {
+interface ReaderDependencies {
   readonly sql: Sql;
-  readonly holdings: Holdings;
+  readonly leased: LeasedDestinations;
   readonly onBatch: (size: number) => void;
-  /** The log has begun another epoch: what is held may be of a history that is lost. */
+  /** Called when the log has a new epoch: deliveries in memory may belong to a lost history. */
   readonly onNewEpoch: () => void;
 }
 
-/** Brings what is due from the database to the destinations it is for. Called by one loop, never twice at a time. */
+/** Reads due deliveries into the leased destinations. Called by one loop, never concurrently. */
 export class Reader {
   readonly #sql: Sql;
-  readonly #holdings: Holdings;
+  readonly #leased: LeasedDestinations;
   readonly #onBatch: (size: number) => void;
   readonly #onNewEpoch: () => void;
   #watermark = new Watermark();
-  /** The epoch of the log at the last read, `null` where none was in force; `undefined`: nothing was read yet. */
+  /** The tag of the log's epoch at the last read; `null`: none was in force; `undefined`: nothing was read yet. */
   #tag: string | null | undefined;
 
-  constructor({ sql, holdings, onBatch, onNewEpoch }: ReaderParts) {
+  constructor({ sql, leased, onBatch, onNewEpoch }: ReaderDependencies) {
     this.#sql = sql;
-    this.#holdings = holdings;
+    this.#leased = leased;
     this.#onBatch = onBatch;
     this.#onNewEpoch = onNewEpoch;
   }
 
-  /** Answers the destinations that were read for. */
+  /** Returns the destinations for which was read. */
   async read(now: number): Promise<readonly Destination[]> {
     await this.#loadHeads();
     const reads: { readonly destination: Destination; readonly query: DeliveryQuery }[] = [];
-    for (const destination of this.#holdings.dirty) {
-      if (reads.length >= readsAtOnce) break;
+    for (const destination of this.#leased.dirty) {
+      if (reads.length >= readBatch) break;
       const query = destination.takeQuery(now);
       if (query === null) continue;
-      this.#holdings.dirty.delete(destination);
+      this.#leased.dirty.delete(destination);
       reads.push({ destination, query });
     }
     if (reads.length === 0) return [];
@@ -62,9 +62,8 @@ export class Reader {
   }
 
   /**
-   * After a crash, a failover or a restore numbers of the log may be given out again that were passed already, and what is
-   * held may never have been. So everything is read from the beginning, and nothing is taken of the read that has found out
-   * (see `Destination.receive`).
+   * After a crash, a failover or a restore, the log may assign `seq` numbers again, and deliveries in memory may no longer exist.
+   * So everything is read from the beginning, and the read that found the new epoch is ignored (see `Destination.receive`).
    */
   async #noteEpoch(tag: string | null): Promise<void> {
     if (tag === null) await beginEpoch(this.#sql);
@@ -73,44 +72,44 @@ export class Reader {
     this.#tag = tag;
     if (isFirst) return;
     this.#watermark = new Watermark();
-    for (const destination of this.#holdings.all) destination.rescan();
+    for (const destination of this.#leased.all) destination.rescan();
     this.#onNewEpoch();
   }
 
-  /** Reads what was let go of lanes that could go on. Answers their destinations. */
+  /** Reads the next deliveries of unread lanes that may continue. Returns their destinations. */
   async resumeLanes(): Promise<readonly Destination[]> {
-    const resumed = [...this.#holdings.resuming];
+    const resumed = [...this.#leased.resuming];
     for (const destination of resumed) {
-      this.#holdings.resuming.delete(destination);
+      this.#leased.resuming.delete(destination);
       const lanes = destination.takeResuming();
       for (const [index, lane] of lanes.entries()) {
         const read = await readLane(this.#sql, destination.id, lane).catch((error: unknown) => {
           destination.putBackResuming(lanes.slice(index));
-          this.#holdings.resuming.add(destination);
+          this.#leased.resuming.add(destination);
           throw error;
         });
         destination.resume(lane, read, read.length === laneBatch);
       }
-      if (destination.isResuming && this.#holdings.isOurs(destination)) this.#holdings.resuming.add(destination);
+      if (destination.isResuming && this.#leased.isOurs(destination)) this.#leased.resuming.add(destination);
     }
     return resumed;
   }
 
-  /** Which lanes of a new destination are blocked, before anything else of it is read. */
+  /** Reads which lanes of new destinations are blocked, before anything else is read for them. */
   async #loadHeads(): Promise<void> {
-    const destinations = [...this.#holdings.dirty].filter(({ needsHeads }) => needsHeads).slice(0, readsAtOnce);
+    const destinations = [...this.#leased.dirty].filter(({ needsHeads }) => needsHeads).slice(0, readBatch);
     if (destinations.length === 0) return;
-    // Before the read: a destination that is forgotten meanwhile needs its heads again.
+    // Before the read, because a destination that is reloaded meanwhile needs its heads again.
     for (const destination of destinations) destination.startHeads();
     const ids = destinations.map(({ id }) => id);
-    const lanes = await readBlockedLanes(this.#sql, ids, mostBlockedLanes).catch((error: unknown) => {
+    const lanes = await readBlockedLanes(this.#sql, ids, maxBlockedLanes).catch((error: unknown) => {
       for (const destination of destinations) destination.failHeads();
       throw error;
     });
     for (const { id, destinationId, webhookId, engagementId } of lanes) {
-      const destination = this.#holdings.find(destinationId);
-      // A head that is held is being sent again, or was: its outcome decides whether its lane waits.
-      if (destination?.holds(id) === false) destination.lanes.block(webhookId, engagementId);
+      const destination = this.#leased.find(destinationId);
+      // A head in memory is being sent, or has an unwritten outcome, which decides whether its lane waits.
+      if (destination?.has(id) === false) destination.lanes.block(webhookId, engagementId);
     }
   }
 }

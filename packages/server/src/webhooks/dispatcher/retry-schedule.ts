@@ -4,7 +4,7 @@ const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/** D8.6: what is waited after each failure, about three days in all. */
+/** D8.6: the delay after each failure, about three days in total. */
 const steps = [
   5 * second,
   30 * second,
@@ -18,30 +18,30 @@ const steps = [
   20 * hour,
   20 * hour,
 ] as const;
-/** A step is up to so much shorter or longer, so that what failed together does not come back together. */
+/** Each delay varies by this fraction, so that deliveries that failed together are not retried together. */
 const jitter = 0.2;
 
-/** What the receiver asks for may be twice the step. */
-const longestRetryAfter = 2;
-/** The longest delay after 0, 1, 2 … failures. One that has not failed is due at once. */
-export const longestDelaysMs: readonly number[] = [0, ...steps.map((step) => step * longestRetryAfter)];
+/** Retry-After is honoured up to this multiple of the step. */
+const maxRetryAfterFactor = 2;
+/** The longest delay after 0, 1, 2 … failures. A delivery without failures is due at once. */
+export const maxDelaysMs: readonly number[] = [0, ...steps.map((step) => step * maxRetryAfterFactor)];
 
-/** D8.7: one that has failed so often no longer keeps back what follows. */
+/** D8.7: after this many failures, the others of the lane no longer wait for a delivery. */
 export const failuresBeforeParking = 3;
-/** D8.11: typing is old by then. */
+/** D8.11: a typing indicator is out of date by then. */
 const failuresOfShortLived = 2;
 
 interface Failed {
   readonly type: string;
-  /** How often by now. */
+  /** Number of failures so far. */
   readonly times: number;
-  /** How long the receiver asks to be left alone. */
+  /** How long the receiver asks us to wait (Retry-After). */
   readonly retryAfterMs: number | null;
   /** From 0 to 1. */
   readonly random: number;
 }
 
-/** What becomes of a delivery that has failed. */
+/** The delay until the retry of a failed delivery, or its final state. */
 export function afterFailure({
   type,
   times,
@@ -52,6 +52,6 @@ export function afterFailure({
   const step = steps[times - 1];
   if (step === undefined) return 'exhausted';
   const delay = step * (1 + jitter * (2 * random - 1));
-  // The receiver may ask for more than the step, up to twice of it.
-  return { delayMs: Math.round(Math.max(delay, Math.min(retryAfterMs ?? 0, longestRetryAfter * step))) };
+
+  return { delayMs: Math.round(Math.max(delay, Math.min(retryAfterMs ?? 0, maxRetryAfterFactor * step))) };
 }

@@ -7,17 +7,17 @@ import type { Moment } from './watermark.ts';
 
 export interface DeliveryQuery {
   readonly id: DestinationId;
-  /** Fresh ones after that number of the log, and how many. */
+  /** Fresh deliveries after this `seq` of the log, and how many. */
   readonly after: number;
   readonly fresh: number;
-  /** Of those that were put off and are due. */
+  /** How many delayed deliveries that are due. */
   readonly due: number;
-  /** Lanes of which nothing fresh is wanted. */
-  readonly without: readonly LaneName[];
+  /** Lanes whose fresh deliveries are not read. */
+  readonly excluded: readonly LaneName[];
 }
 
 interface ReadMoment extends Moment {
-  /** Of the epoch of the log; `null`: none is in force. */
+  /** The tag of the log's epoch; `null`: none is in force. */
   readonly tag: string | null;
 }
 
@@ -27,54 +27,54 @@ export interface ReadRows {
 }
 
 /**
- * The id that the next transaction will get. `age` counts from a transaction to PostgreSQL's counter of them, which gives
- * out no id of its own to this one as `pg_current_xact_id()` would.
+ * The id of the next transaction. `age` is the distance from a transaction to PostgreSQL's counter; unlike
+ * `pg_current_xact_id()`, it assigns no id to this transaction.
  */
 const nextXid = piece(
   (sql) => sql`
            pg_snapshot_xmax(pg_current_snapshot())::text::float8 + age(pg_snapshot_xmax(pg_current_snapshot())::xid)`,
 );
 
-/** What stands for its destination is its place among those that were asked for: ids would be most of what is read. */
+/** `which` is the index of the destination in the queries: ids would be most of the data that is read. */
 type ReadRow = Omit<Delivery, 'destinationId'> & { readonly which: number };
 
-/** What is to be sent to these destinations, with what is to be sent: fresh ones in the order of the log. */
-export async function readDeliveries(sql: Sql, wanted: readonly DeliveryQuery[]): Promise<ReadRows> {
+/** Reads the due deliveries of these destinations with their payloads; fresh ones in the order of the log. */
+export async function readDeliveries(sql: Sql, queries: readonly DeliveryQuery[]): Promise<ReadRows> {
   const rows = await sql<((ReadRow | { readonly id: null }) & ReadMoment)[]>`
-    WITH wanted AS (
+    WITH queries AS (
            SELECT *
-             FROM unnest(${wanted.map(({ id }) => id)}::uuid[], ${wanted.map(({ after }) => after)}::bigint[],
-                         ${wanted.map(({ fresh }) => fresh)}::integer[], ${wanted.map(({ due }) => due)}::integer[])
+             FROM unnest(${queries.map(({ id }) => id)}::uuid[], ${queries.map(({ after }) => after)}::bigint[],
+                         ${queries.map(({ fresh }) => fresh)}::integer[], ${queries.map(({ due }) => due)}::integer[])
                   WITH ORDINALITY AS w (id, after, fresh, due, ordinal)),
          found AS (
-           SELECT waiting.*, wanted.ordinal - 1 AS which, row_number() OVER () AS place
-             FROM wanted
+           SELECT waiting.*, queries.ordinal - 1 AS which, row_number() OVER () AS place
+             FROM queries
             CROSS JOIN LATERAL (
                     (SELECT d.*
                        FROM deliveries d
-                      WHERE d.destination_id = wanted.id AND d.due_at <= now() AND (d.state = 'retrying' OR d.parked)
+                      WHERE d.destination_id = queries.id AND d.due_at <= now() AND (d.state = 'retrying' OR d.parked)
                       ORDER BY d.due_at, d.event_seq
-                      LIMIT wanted.due)
+                      LIMIT queries.due)
                     UNION ALL
-                    -- What was recovered. It waits in its lane as what is fresh does, and must not stand before what failed.
+                    -- Recovered deliveries. They wait in their lanes like fresh ones, so they come after failed ones.
                     (SELECT d.*
                        FROM deliveries d
-                      WHERE d.destination_id = wanted.id AND d.due_at <= now() AND d.state = 'pending'
-                        AND NOT d.parked ${without(sql, wanted)}
+                      WHERE d.destination_id = queries.id AND d.due_at <= now() AND d.state = 'pending'
+                        AND NOT d.parked ${excludedLanes(sql, queries)}
                       ORDER BY d.due_at, d.event_seq
-                      LIMIT wanted.due)
+                      LIMIT queries.due)
                     UNION ALL
                     (SELECT d.*
                        FROM deliveries d
-                      WHERE d.destination_id = wanted.id AND d.state = 'pending' AND d.due_at IS NULL
-                        AND d.event_seq > wanted.after ${without(sql, wanted)}
+                      WHERE d.destination_id = queries.id AND d.state = 'pending' AND d.due_at IS NULL
+                        AND d.event_seq > queries.after ${excludedLanes(sql, queries)}
                       ORDER BY d.event_seq
-                      LIMIT wanted.fresh)) AS waiting)
+                      LIMIT queries.fresh)) AS waiting)
     SELECT f.id, f.which::integer AS which, f.webhook_id AS "webhookId", f.engagement_id AS "engagementId",
            f.event_id AS "eventId", f.event_seq::float8 AS seq, f.event_type AS type, f.attempts, f.parked,
-           f.due_at IS NOT NULL AS "putOff", f.created_at AS "createdAt", e.site_id AS "siteId",
+           f.due_at IS NOT NULL AS "isDelayed", f.created_at AS "createdAt", e.site_id AS "siteId",
            coalesce(f.body::text, e.payload::text) AS payload,
-           -- With the first row is enough.
+           -- Only the first row has these.
            CASE WHEN f.place > 1 THEN NULL ELSE (SELECT tag FROM log_epoch_in_force) END AS tag,
            CASE WHEN f.place > 1 THEN NULL ELSE pg_snapshot_xmin(pg_current_snapshot())::text::float8 END AS xmin,
            CASE WHEN f.place > 1 THEN NULL ELSE ${nextXid(sql)} END AS "nextXid",
@@ -83,19 +83,19 @@ export async function readDeliveries(sql: Sql, wanted: readonly DeliveryQuery[])
       LEFT JOIN found f ON true
       LEFT JOIN LATERAL (${payloadOf(sql)}) AS e ON true`;
   const [first] = rows;
-  if (first === undefined) throw new Error('a read without a moment');
+  if (first === undefined) throw new Error('the read returned no row');
   const deliveries: Delivery[] = [];
   for (const row of rows) {
-    // Without a delivery the row is there for the moment alone.
-    const destination = row.id === null ? undefined : wanted[row.which];
+    // A row without a delivery has only the moment.
+    const destination = row.id === null ? undefined : queries[row.which];
     if (row.id !== null && destination !== undefined) deliveries.push({ ...row, destinationId: destination.id });
   }
   return { moment: first, deliveries };
 }
 
-/** What waits behind one that failed would be read, and let go, again and again; there may be a hundred thousand of it. */
-function without(sql: Sql, wanted: readonly DeliveryQuery[]): Piece {
-  const lanes = wanted.flatMap((each) => each.without);
+/** Deliveries of blocked lanes are not read, because they would be read and dropped again and again; there may be 100,000. */
+function excludedLanes(sql: Sql, queries: readonly DeliveryQuery[]): Piece {
+  const lanes = queries.flatMap((each) => each.excluded);
   if (lanes.length === 0) return nothing(sql);
   return sql`
                         AND (d.engagement_id IS NULL OR (d.webhook_id, d.engagement_id) NOT IN (
@@ -107,18 +107,18 @@ function without(sql: Sql, wanted: readonly DeliveryQuery[]): Piece {
 
 const nothing = piece((sql) => sql``);
 
-/** So many are read of a lane at once. */
+/** Deliveries of a lane that one statement reads. */
 export const laneBatch = 200;
 
 /**
- * The next of one engagement for one webhook: what is fresh or was recovered, from the beginning. There is no index for it,
- * as every delivery would pay for that; it looks through what is fresh for the destination.
+ * Reads the next deliveries of a lane, fresh or recovered, from the beginning. No index serves this exactly, because every insert
+ * would pay for it; the statement scans the fresh deliveries of the destination.
  */
 export async function readLane(sql: Sql, destinationId: DestinationId, lane: LaneName): Promise<readonly Delivery[]> {
   return sql<Delivery[]>`
     SELECT f.id, f.destination_id AS "destinationId", f.webhook_id AS "webhookId", f.engagement_id AS "engagementId",
            f.event_id AS "eventId", f.event_seq::float8 AS seq, f.event_type AS type, f.attempts, f.parked,
-           f.due_at IS NOT NULL AS "putOff", f.created_at AS "createdAt", e.site_id AS "siteId",
+           f.due_at IS NOT NULL AS "isDelayed", f.created_at AS "createdAt", e.site_id AS "siteId",
            coalesce(f.body::text, e.payload::text) AS payload
       FROM (SELECT waiting.*
               FROM ((SELECT d.*
@@ -151,7 +151,7 @@ const payloadOf = piece(
               LIMIT 1`,
 );
 
-/** Where these webhooks are called. */
+/** The current destinations of these webhooks. */
 export async function destinationsOf(sql: Sql, webhooks: readonly WebhookId[]): Promise<readonly DestinationId[]> {
   const rows = await sql<{ id: DestinationId }[]>`
     SELECT DISTINCT destination_id AS id FROM webhooks WHERE id = ANY(${[...webhooks]}::uuid[])`;
@@ -166,15 +166,15 @@ export interface BlockedLane {
   readonly engagementId: string;
 }
 
-/** The heads of blocked lanes: deliveries that have failed, and that others of their engagements wait for. */
+/** The heads of blocked lanes: failed deliveries that the others of their lanes wait for. */
 export async function readBlockedLanes(sql: Sql, ids: readonly DestinationId[], most: number): Promise<BlockedLane[]> {
   return sql<BlockedLane[]>`
     SELECT d.id, d.destination_id AS "destinationId", d.webhook_id AS "webhookId", d.engagement_id AS "engagementId"
-      FROM unnest(${[...ids]}::uuid[]) AS wanted (id)
+      FROM unnest(${[...ids]}::uuid[]) AS queries (id)
      CROSS JOIN LATERAL (
              SELECT w.id, w.destination_id, w.webhook_id, w.engagement_id
                FROM deliveries w
-              WHERE w.destination_id = wanted.id AND w.due_at IS NOT NULL AND NOT w.parked AND w.attempts > 0
+              WHERE w.destination_id = queries.id AND w.due_at IS NOT NULL AND NOT w.parked AND w.attempts > 0
                 AND w.engagement_id IS NOT NULL
               LIMIT ${most}) AS d`;
 }

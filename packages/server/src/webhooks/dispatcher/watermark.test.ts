@@ -10,7 +10,7 @@ test('with nothing under way the mark is the last number of the look before', ()
   assert.equal(mark.safe, 100);
 });
 
-test('a transaction under way holds the mark until it ends', () => {
+test('a transaction under way has the mark until it ends', () => {
   const mark = new Watermark();
   mark.note({ xmin: 10, nextXid: 10, lastSeq: 100 });
   mark.note({ xmin: 10, nextXid: 20, lastSeq: 150 });
@@ -22,7 +22,7 @@ test('a transaction under way holds the mark until it ends', () => {
   assert.equal(mark.safe, 250);
 });
 
-test('a transaction that waits in COMMIT above every ended one holds the mark as well', () => {
+test('a transaction that waits in COMMIT above every ended one has the mark as well', () => {
   const mark = new Watermark();
   mark.note({ xmin: 10, nextXid: 10, lastSeq: 100 });
   // 10 has an id and number 101; nothing has ended since, so a snapshot shows nothing of 10 and xmin stays.

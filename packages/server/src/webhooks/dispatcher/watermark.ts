@@ -1,25 +1,25 @@
-/** What a read of the log says of the moment it was made. */
+/** The state of the log at the moment of a read. */
 export interface Moment {
-  /** Every transaction with a smaller id has ended: what it wrote can be seen, or never will be. */
+  /** Every transaction with a smaller id has ended: its rows are visible, or never will be. */
   readonly xmin: number;
-  /** The id that the next transaction will get: every transaction that has an id has a smaller one. */
+  /** The id of the next transaction: all transactions with an id have a smaller one. */
   readonly nextXid: number;
-  /** The last number the log had given out, or a later one. */
+  /** The last `seq` that the log has assigned, or a later one. */
   readonly lastSeq: number;
 }
 
 /**
- * Knows up to which number everything in the log can be seen.
+ * Calculates up to which `seq` the log is complete: no event up to it can still become visible.
  *
- * A number is given to an event when it is written, and the event is seen when its transaction commits: the highest number
- * seen says nothing of those below it. But a transaction gets its id before it gives out a number (0018_log_epochs.sql).
- * So, of two moments one after the other: whatever has a number up to the `lastSeq` of the first belongs to a transaction
- * with an id below the `nextXid` of the second. Once `xmin` has reached that id, nothing up to that number is to come.
+ * An event is assigned its `seq` when it is written, and becomes visible when its transaction commits; so the highest visible
+ * `seq` says nothing about smaller ones. But a transaction has an id before it is assigned a `seq` (0018_log_epochs.sql). So,
+ * for two moments in succession: every `seq` up to `lastSeq` of the first belongs to a transaction with an id below `nextXid` of
+ * the second. Once `xmin` has reached that id, the log is complete up to that `seq`.
  *
- * `nextXid` is not the `xmax` of a snapshot. That is one past the highest transaction that has *ended*, and transactions
- * that wait in COMMIT lie above it.
+ * `nextXid` is not `xmax` of a snapshot: that is one more than the highest transaction that has *ended*, and transactions that
+ * wait in COMMIT are above it.
  *
- * It holds for one epoch of the log: in the next one, ids and numbers that were not flushed are given out again.
+ * A watermark is valid for one epoch of the log: in the next epoch, ids and `seq` numbers that were not flushed are assigned again.
  */
 export class Watermark {
   #lastSeq = 0;
@@ -31,16 +31,16 @@ export class Watermark {
   }
 
   note({ xmin, nextXid, lastSeq }: Moment): void {
-    // The number of the moment before: the next id of this moment was read after it.
+    // `#lastSeq` is from the previous moment: `nextXid` of this moment was read after it.
     if (this.#lastSeq > (this.#waiting.at(-1)?.seq ?? this.#safe)) this.#waiting.push({ nextXid, seq: this.#lastSeq });
     this.#lastSeq = lastSeq;
     while (this.#waiting[0] !== undefined && this.#waiting[0].nextXid <= xmin) {
       this.#safe = this.#waiting[0].seq;
       this.#waiting.shift();
     }
-    // A long transaction holds all of them up. Any of them may be dropped: the first and the last say the most.
-    if (this.#waiting.length > mostWaiting) this.#waiting.splice(1, this.#waiting.length - 2);
+    // During a long transaction they accumulate. Any may be dropped; the first and the last are the most useful.
+    if (this.#waiting.length > maxWaiting) this.#waiting.splice(1, this.#waiting.length - 2);
   }
 }
 
-const mostWaiting = 100;
+const maxWaiting = 100;

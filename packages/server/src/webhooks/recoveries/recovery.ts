@@ -10,8 +10,10 @@ const states = ['running', 'finished', 'stopped'] as const;
 const instant = Type.Unsafe<string>({ ...timestamp });
 
 export const recoveryInput = body({
-  since: Type.Unsafe<string>({ ...instant, description: 'Of events that occurred from then on' }),
-  until: Type.Optional(Type.Unsafe<string>({ ...instant, description: 'And before; left out: up to the last' })),
+  since: Type.Unsafe<string>({ ...instant, description: 'Recover events at or after this instant' }),
+  until: Type.Optional(
+    Type.Unsafe<string>({ ...instant, description: 'Recover events before this instant; default: no limit' }),
+  ),
 });
 
 export const recoveryOutput = output('WebhookRecovery', {
@@ -19,11 +21,11 @@ export const recoveryOutput = output('WebhookRecovery', {
   webhook_id: uuid<'webhook'>(),
   state: Type.Unsafe<(typeof states)[number]>({
     ...oneOf(states),
-    description: 'stopped: the webhook was disabled or deleted before it was finished',
+    description: 'stopped: the webhook was disabled or deleted before the recovery had finished',
   }),
   since: timestamp,
   until: nullable(timestamp),
-  recovered: Type.Integer({ description: 'Deliveries put back so far' }),
+  recovered: Type.Integer({ description: 'Deliveries requeued so far' }),
   created_at: timestamp,
   updated_at: timestamp,
   finished_at: nullable(timestamp),
@@ -31,8 +33,8 @@ export const recoveryOutput = output('WebhookRecovery', {
 
 export type RecoveryRow = Type.Static<typeof recoveryOutput> & { readonly id: RecoveryId };
 
-/** One that this process has taken, for as long as nobody takes it after us. */
-export interface TakenRecovery {
+/** A recovery claimed by this process, until another process claims it. */
+export interface ClaimedRecovery {
   readonly id: RecoveryId;
   readonly accountId: AccountId;
   readonly webhookId: WebhookId;

@@ -8,13 +8,13 @@ import { newId } from '../../platform/ids.ts';
 import { instantOf } from '../../platform/instant.ts';
 import { cursorQuery, cutAtCursor, nextPage, readCursor } from '../../platform/paging.ts';
 import { uuid } from '../../platform/schema.ts';
-import { coveredWebhook, holdUsable } from '../coverage.ts';
+import { coveredWebhook, lockUsableWebhook } from '../coverage.ts';
 import type { Recoveries } from './recoveries.ts';
 import { recoveryInput, recoveryOutput, type RecoveryId } from './recovery.ts';
 import { findRecovery, insertRecovery, listRecoveries } from './store.ts';
 
-/** Of a webhook, at a time. */
-const mostRunning = 10;
+/** Concurrent recoveries of a webhook. */
+const maxRunning = 10;
 const tags = ['Webhook deliveries'];
 const access = { operator: 'super_manager', site: 'resource', rule: 'every webhook site' } as const;
 const webhookParams = { webhook_id: uuid<'webhook'>() };
@@ -26,18 +26,18 @@ export function recoveryRoutes(app: App, recoveries: Recoveries): void {
       config: { access, audit: { action: 'webhook.recover', of: Type.Pick(recoveryOutput, ['since', 'until']) } },
       schema: {
         tags,
-        summary: 'Send what the webhook has missed',
+        summary: 'Recover what the webhook has missed',
         description:
-          'Deliveries of events since then that are held, or were given up, become pending again, in the order of the ' +
-          'events and in the background. Those that were delivered or discarded do not, nor those that wait already, nor those ' +
-          'of a site that the webhook no longer hears of.',
+          'Held and exhausted deliveries of the given time become pending again, in the order of the events and in the ' +
+          'background. Deliveries that are delivered, discarded or waiting are not recovered, nor those of a site that the ' +
+          'webhook no longer covers.',
         params: Type.Object(webhookParams),
         body: recoveryInput,
         response: { 202: recoveryOutput },
       },
-      // Not in the handler, before whose commit there is nothing to see.
+      // Not in the handler: its transaction has not committed then.
       onResponse: (_request, _reply, done) => {
-        recoveries.look();
+        recoveries.wake();
         done();
       },
     },
@@ -48,12 +48,15 @@ export function recoveryRoutes(app: App, recoveries: Recoveries): void {
       if (until !== null && until <= since)
         throw invalid([{ attribute: '/until', detail: 'must be later than since' }]);
       const row = await inTransaction(request.sql, async (sql) => {
-        await holdUsable(sql, webhook.id);
+        await lockUsableWebhook(sql, webhook.id);
         const values = { id: newId<RecoveryId>(), accountId: accountOf(request), webhookId: webhook.id, since, until };
-        return insertRecovery(sql, values, mostRunning);
+        return insertRecovery(sql, values, maxRunning);
       });
       if (row === null)
-        throw new Refusal('too_many', `A webhook has ${mostRunning} recoveries at a time. Wait for one to finish.`);
+        throw new Refusal(
+          'too_many',
+          `The limit of ${maxRunning} running recoveries per webhook is reached. Wait for one to finish.`,
+        );
       recordChange(request, { target: webhook, concerns: { each: webhook.reach_site_ids } });
       reply.code(202).header('location', `/webhooks/${webhook.id}/recoveries/${row.id}`);
       return row;
@@ -66,7 +69,7 @@ export function recoveryRoutes(app: App, recoveries: Recoveries): void {
       config: { access },
       schema: {
         tags,
-        summary: 'Recoveries of a webhook, newest first',
+        summary: 'List the recoveries of a webhook, newest first',
         params: Type.Object(webhookParams),
         querystring: Type.Object(cursorQuery),
         response: { 200: Type.Object({ recoveries: Type.Array(recoveryOutput), next_page: nextPage }) },
@@ -88,7 +91,7 @@ export function recoveryRoutes(app: App, recoveries: Recoveries): void {
       config: { access },
       schema: {
         tags,
-        summary: 'How far a recovery has come',
+        summary: 'Get a recovery and its progress',
         params: Type.Object({ ...webhookParams, recovery_id: uuid<'recovery'>() }),
         response: { 200: recoveryOutput },
       },

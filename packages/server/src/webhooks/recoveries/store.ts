@@ -4,10 +4,10 @@ import { hasCome } from '../../platform/due-time.ts';
 import type { AccountId } from '../../platform/ids.ts';
 import type { Cursor, SequenceCursor } from '../../platform/paging.ts';
 import type { DeliveryId } from '../deliveries/delivery.ts';
-import { isStillHeard } from '../deliveries/put-back.ts';
+import { isStillCovered } from '../deliveries/requeue.ts';
 import { earliest } from '../deliveries/store.ts';
-import { mostLookedAt, walk, type Walked } from '../deliveries/walk.ts';
-import type { RecoveryId, RecoveryRow, TakenRecovery } from './recovery.ts';
+import { maxScanned, walk, type WalkResult } from '../deliveries/walk.ts';
+import type { RecoveryId, RecoveryRow, ClaimedRecovery } from './recovery.ts';
 
 const shown = (sql: Sql) => sql`
   id, webhook_id, state, since, until, recovered::float8 AS recovered, created_at, updated_at, finished_at`;
@@ -20,16 +20,16 @@ interface NewRecovery {
   readonly until: Date | null;
 }
 
-/** `null` where as many are running as may. Exact, as the caller holds the webhook. */
+/** `null`: the limit is reached. The limit is exact, because the caller has locked the webhook. */
 export async function insertRecovery(
   sql: Sql,
   { id, accountId, webhookId, since, until }: NewRecovery,
-  mostRunning: number,
+  maxRunning: number,
 ): Promise<RecoveryRow | null> {
   const [row] = await sql<RecoveryRow[]>`
     INSERT INTO webhook_recoveries (id, account_id, webhook_id, since, until)
     SELECT ${id}, ${accountId}, ${webhookId}, ${since}, ${until}
-     WHERE (SELECT count(*) FROM webhook_recoveries WHERE webhook_id = ${webhookId} AND state = 'running') < ${mostRunning}
+     WHERE (SELECT count(*) FROM webhook_recoveries WHERE webhook_id = ${webhookId} AND state = 'running') < ${maxRunning}
     RETURNING ${shown(sql)}`;
   return row ?? null;
 }
@@ -55,7 +55,7 @@ export async function findRecovery(sql: Sql, webhookId: WebhookId, id: RecoveryI
   return row ?? null;
 }
 
-/** Every transaction that was under way when the recovery was asked for has ended. */
+/** Every transaction that was in progress when the recovery was requested has ended. */
 const isSettled = piece(
   (sql) => sql`
     coalesce(asked_in < (SELECT log_position(epoch, pg_snapshot_xmin(pg_current_snapshot()))
@@ -63,12 +63,12 @@ const isSettled = piece(
 );
 
 /**
- * Takes those that nobody has, or has had for too long. Not before all that could be held for the webhook is committed: a
- * recovery goes by the numbers of the log, and what commits late with a smaller one would stay behind.
+ * Claims recoveries without a lease. A recovery waits until every earlier transaction has ended: its cursor follows `seq` of the
+ * log, and a delivery that commits late with a smaller `seq` would be skipped.
  */
-export async function takeRecoveries(sql: Sql, room: number, leaseSec: number): Promise<TakenRecovery[]> {
+export async function claimRecoveries(sql: Sql, room: number, leaseSec: number): Promise<ClaimedRecovery[]> {
   // Served by webhook_recoveries_running.
-  return sql<TakenRecovery[]>`
+  return sql<ClaimedRecovery[]>`
     UPDATE webhook_recoveries
        SET taken_until = now() + make_interval(secs => ${leaseSec}), epoch = epoch + 1
      WHERE id = ANY(ARRAY(SELECT id
@@ -80,8 +80,8 @@ export async function takeRecoveries(sql: Sql, room: number, leaseSec: number): 
     RETURNING id, account_id AS "accountId", webhook_id AS "webhookId", epoch::float8 AS epoch`;
 }
 
-/** Lets another take it up at once. */
-export async function returnRecovery(sql: Sql, { id, epoch }: TakenRecovery): Promise<void> {
+/** Ends the lease, so that another process can claim the recovery at once. */
+export async function releaseRecovery(sql: Sql, { id, epoch }: ClaimedRecovery): Promise<void> {
   await sql`UPDATE webhook_recoveries SET taken_until = now() WHERE id = ${id} AND epoch = ${epoch} AND state = 'running'`;
 }
 
@@ -91,8 +91,8 @@ interface Progress {
   readonly after: SequenceCursor;
 }
 
-/** How far it has come, held until the transaction ends; `null`: another has it now, or it has ended. */
-export async function holdRecovery(sql: Sql, { id, epoch }: TakenRecovery): Promise<Progress | null> {
+/** Locks the recovery and returns its progress; `null`: another process has claimed it, or it has ended. */
+export async function lockRecovery(sql: Sql, { id, epoch }: ClaimedRecovery): Promise<Progress | null> {
   const [row] = await sql<{ since: Date; until: Date | null; seq: number; afterId: string }[]>`
     SELECT since, until, after_seq::float8 AS seq, after_id AS "afterId"
       FROM webhook_recoveries
@@ -103,15 +103,11 @@ export async function holdRecovery(sql: Sql, { id, epoch }: TakenRecovery): Prom
   return { since, until, after: { seq, id: afterId } };
 }
 
-/** Moves on behind the batch. The lease is renewed with it. */
-export async function moveRecovery(
+/** Advances the cursor behind the batch and renews the lease. */
+export async function advanceRecovery(
   sql: Sql,
-  { id }: TakenRecovery,
-  {
-    next,
-    recovered,
-    leaseSec,
-  }: { readonly next: SequenceCursor; readonly recovered: number; readonly leaseSec: number },
+  { id }: ClaimedRecovery,
+  { next, recovered, leaseSec }: { readonly next: SequenceCursor; readonly recovered: number; readonly leaseSec: number },
 ): Promise<void> {
   await sql`
     UPDATE webhook_recoveries
@@ -122,7 +118,7 @@ export async function moveRecovery(
 
 export async function endRecovery(
   sql: Sql,
-  { id }: TakenRecovery,
+  { id }: ClaimedRecovery,
   { state, recovered }: { readonly state: 'finished' | 'stopped'; readonly recovered: number },
 ): Promise<void> {
   await sql`
@@ -131,42 +127,42 @@ export async function endRecovery(
      WHERE id = ${id}`;
 }
 
-export interface Missed {
+export interface MissedDelivery {
   readonly id: DeliveryId;
   readonly event_seq: number;
-  /** When it was given up; `null`: it is held. */
+  /** When the delivery was exhausted; `null`: it is held. */
   readonly finished_at: Date | null;
 }
 
 /**
- * What the webhook has missed and can still be told of, behind the place, in the order of the log. What happened on a site that it
- * no longer hears of stays as it is.
+ * The deliveries that the webhook has missed and can still be sent, after the cursor, in the order of the log. Deliveries of
+ * sites that the webhook no longer covers are left out.
  */
 export async function listMissed(
   sql: Sql,
   webhookId: WebhookId,
   { since, until, after, limit }: Progress & { readonly limit: number },
-): Promise<Walked<Missed>> {
-  const told = () => sql`event_seq, account_id, webhook_id, event_xid, occurred_at, state, body`;
+): Promise<WalkResult<MissedDelivery>> {
+  const eventColumns = () => sql`event_seq, account_id, webhook_id, event_xid, occurred_at, state, body`;
   // Served by deliveries_set_aside.
   const setAside = () => sql`
-    SELECT id, NULL::timestamptz AS finished_at, ${told()}
+    SELECT id, NULL::timestamptz AS finished_at, ${eventColumns()}
       FROM deliveries
      WHERE webhook_id = ${webhookId} AND (state <> 'pending' OR due_at IS NOT NULL)
        AND (event_seq, id) > (${after.seq}::bigint, ${after.id}::uuid)
      ORDER BY event_seq, id
-     LIMIT ${mostLookedAt}`;
+     LIMIT ${maxScanned}`;
   // Served by delivery_log_failed.
   const failed = () => sql`
-    SELECT delivery_id AS id, at AS finished_at, ${told()}
+    SELECT delivery_id AS id, at AS finished_at, ${eventColumns()}
       FROM delivery_log
      WHERE webhook_id = ${webhookId} AND final AND state <> 'delivered' AND at >= ${earliest(since)}
        AND (event_seq, delivery_id) > (${after.seq}::bigint, ${after.id}::uuid)
      ORDER BY event_seq, delivery_id
-     LIMIT ${mostLookedAt}`;
-  const wanted = sql`
+     LIMIT ${maxScanned}`;
+  const condition = sql`
     state IN ('held', 'exhausted') AND occurred_at >= ${since}
-       AND (${until}::timestamptz IS NULL OR occurred_at < ${until}) AND ${isStillHeard(sql)}`;
-  const sources = [setAside, failed].map((looked) => ({ looked, wanted }));
-  return walk<Missed>(sql, { sources, columns: ['finished_at'], direction: 'up', limit });
+       AND (${until}::timestamptz IS NULL OR occurred_at < ${until}) AND ${isStillCovered(sql)}`;
+  const sources = [setAside, failed].map((select) => ({ select, condition }));
+  return walk<MissedDelivery>(sql, { sources, columns: ['finished_at'], direction: 'up', limit });
 }

@@ -4,8 +4,8 @@ import { channelOf } from '../channels/channels.ts';
 import { shownWebhook, webhookFields, webhookOutput, type WebhookRow } from './webhook.ts';
 
 /**
- * A webhook in the audit log: what it was set to, and not how it fares. Headers are often there for a password, and addresses
- * have them too, in the path or the query: of an address only the origin is told.
+ * A webhook in the audit log: its settings, not its health. Headers, paths and queries often contain passwords, so of the URL only
+ * the origin is shown.
  */
 export const webhookAudit = {
   of: Type.Object({ ...webhookOutput.properties, origin: Type.String() }),
@@ -16,11 +16,8 @@ export function auditedWebhook(row: WebhookRow): object {
   return { ...shownWebhook(row), origin: channelOf(row.url).originOf(row.url) };
 }
 
-/** Who hears of the webhook is who sees it: see `reach.ts`. */
-export function concerning(
-  { reach_site_ids: before }: Reached,
-  after: Reached = { reach_site_ids: before },
-): RecordedChange {
+/** An audit entry of a webhook is shown to those who may see the webhook: see `reach.ts`. */
+export function concerning({ reach_site_ids: before }: Reached, after: Reached = { reach_site_ids: before }): RecordedChange {
   const { reach_site_ids: later } = after;
   return { concerns: { each: before === null || later === null ? null : [...new Set([...before, ...later])] } };
 }

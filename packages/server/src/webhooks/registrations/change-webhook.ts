@@ -16,24 +16,24 @@ import { moveWaiting, setAside } from '../set-aside.ts';
 import { auditedWebhook, concerning } from './audit.ts';
 import { lockedWebhook, namedSites, permittedWebhook, reachOf, refuseBeyondReach } from './reach.ts';
 import { countRegistered, insertWebhook, markDeleted, takeOver, updateWebhook } from './store.ts';
-import { completeWebhook, type WebhookGiven, type WebhookRow } from './webhook.ts';
+import { completeWebhook, type WebhookBody, type WebhookRow } from './webhook.ts';
 
-/** By the document, of all channels together. */
-const mostRegistered = 10;
+/** D8.1: limit of the account, for all channels together. */
+const maxRegistered = 10;
 
-/** It does not count among the ten, so it cannot become one of them. */
-const sampleStays = 'cannot be changed: it belongs to the sample data. Register your own webhook.';
+/** The webhook of the sample data does not count towards the limit, so it must not be used for anything else. */
+const sampleUrlIsFixed = 'cannot be changed: this webhook belongs to the sample data. Register your own webhook.';
 
 interface CreatedWebhook {
   readonly row: WebhookRow;
-  /** `null`: its channel does not sign. */
+  /** `null`: the channel does not sign. */
   readonly secret: string | null;
 }
 
 export async function createWebhook(
   request: FastifyRequest,
   sealer: Sealer,
-  given: WebhookGiven & { readonly secret?: string | null },
+  given: WebhookBody & { readonly secret?: string | null },
 ): Promise<CreatedWebhook> {
   const accountId = accountOf(request);
   const id = newId<WebhookId>();
@@ -46,7 +46,7 @@ export async function createWebhook(
   };
   const row = await inTransaction(request.sql, async (sql) => {
     await lockAccount(sql, accountId);
-    refuseEleventh(await countRegistered(sql, reachOf(request)));
+    refuseOverLimit(await countRegistered(sql, reachOf(request)));
     const destinationId = await destinationFor(sql, accountId, webhook.url);
     const { operatorId: registeredBy } = operatorOf(request);
     return insertWebhook(sql, { id, accountId, destinationId, registeredBy }, { ...webhook, ...sealed });
@@ -55,71 +55,71 @@ export async function createWebhook(
   return { row, secret };
 }
 
-function sealCredentials(seal: Seal, id: WebhookId, credentials: WebhookGiven['credentials']): Buffer | null {
+function sealCredentials(seal: Seal, id: WebhookId, credentials: WebhookBody['credentials']): Buffer | null {
   return credentials === undefined || credentials === null
     ? null
     : seal(JSON.stringify(credentials), purposeOfCredentials(id));
 }
 
-function refuseEleventh({ all, unseen }: { readonly all: number; readonly unseen: number }): void {
-  if (all < mostRegistered) return;
+function refuseOverLimit({ all, unseen }: { readonly all: number; readonly unseen: number }): void {
+  if (all < maxRegistered) return;
   const hidden =
     unseen === 0
       ? ''
-      : ` This token cannot see ${unseen} of them. A super_manager of all their sites can delete them, as can whoever registered ` +
-        'them, where that is known.';
+      : ` ${unseen} of them are not visible to this token. They can be deleted by a super_manager of all their sites, or by the ` +
+        'operator who registered them.';
   throw new Refusal(
     'webhook_limit',
-    `An account has ${mostRegistered} webhooks at most, of all its sites together. Delete one first.${hidden}`,
+    `The limit of ${maxRegistered} webhooks per account is reached. Delete one first.${hidden}`,
   );
 }
 
 /**
- * A webhook that hears of no site, because its registrar or whoever gave it its URL has lost the role or was disabled, is taken over
- * by whoever sends it: they stand for its URL, and where that is not enough they become its registrar. Otherwise their request
- * would be answered with 200 and nothing would ever arrive.
+ * Changes a webhook. If it covers no site, because its registrar or the operator who set its URL has lost the role or was
+ * disabled, the caller takes it over: they become the operator who set the URL and, if that is not enough, the registrar.
+ * Otherwise the request would be answered with 200 and nothing would ever be sent.
  */
 export async function changeWebhook(
   request: FastifyRequest,
   sealer: Sealer,
   id: WebhookId,
-  given: WebhookGiven,
+  given: WebhookBody,
 ): Promise<WebhookRow> {
   const versions = ifMatch(request);
   const seal = await sealer.seal();
   return inTransaction(request.sql, async (sql) => {
-    // Changes of roles hold the account, then webhooks; in another order the two could wait for each other.
+    // Changes of roles lock the account first, then webhooks; another order here could deadlock.
     const accountId = accountOf(request);
     await lockAccount(sql, accountId);
     const current = await lockedWebhook(request, sql, id, 'control');
     if (versions !== null && !versions.includes(current.version)) throw preconditionFailed(current.version);
-    const isStill = given.site_ids === undefined || (given.site_ids === null && current.site_ids === null);
+    const keepsSites = given.site_ids === undefined || (given.site_ids === null && current.site_ids === null);
     const webhook = completeWebhook(
-      isStill ? given : { ...given, site_ids: namedSites(request, given.site_ids ?? null) },
+      keepsSites ? given : { ...given, site_ids: namedSites(request, given.site_ids ?? null) },
       current,
     );
-    const isMoved = webhook.url !== current.url;
-    if (isMoved && current.is_sample) throw invalid([{ attribute: '/url', detail: sampleStays }]);
+    const hasNewUrl = webhook.url !== current.url;
+    if (hasNewUrl && current.is_sample) throw invalid([{ attribute: '/url', detail: sampleUrlIsFixed }]);
     const destinationId = await destinationFor(sql, accountId, webhook.url);
     if (destinationId !== current.destination_id)
       await moveWaiting(sql, { accountId, webhookId: id, to: destinationId });
     const { operatorId, limited } = operatorOf(request);
-    const isSilent = current.covers?.length === 0;
-    const urlSetBy = isMoved || isSilent ? operatorId : current.url_set_by;
-    // Credentials are for the server that they were given for: another one must not get to know them.
-    const isAsBefore = given.credentials === undefined && destinationId === current.destination_id;
+    const coversNoSite = current.covers?.length === 0;
+    const urlSetBy = hasNewUrl || coversNoSite ? operatorId : current.url_set_by;
+    // Credentials belong to the server they were given for: they must not be sent to another one.
+    const keepsCredentials = given.credentials === undefined && destinationId === current.destination_id;
     const changed = await updateWebhook(
       sql,
       { id, destinationId, urlSetBy },
       {
         ...webhook,
         isSigned: channelOf(webhook.url).unsigned === null,
-        credentials: isAsBefore ? 'as before' : sealCredentials(seal, id, given.credentials),
+        credentials: keepsCredentials ? 'as before' : sealCredentials(seal, id, given.credentials),
       },
     );
-    const isTakenOver = isSilent && !limited && changed.enabled && changed.covers?.length === 0;
+    const isTakenOver = coversNoSite && !limited && changed.enabled && changed.covers?.length === 0;
     const row = isTakenOver ? await takeOver(sql, id, operatorId) : changed;
-    if (!isStill) await refuseBeyondReach(request, sql, row);
+    if (!keepsSites) await refuseBeyondReach(request, sql, row);
     if (current.enabled && !row.enabled) await setAside(sql, { accountId, webhookId: id, as: 'held' });
     recordChange(request, { before: auditedWebhook(current), after: auditedWebhook(row), ...concerning(current, row) });
     return row;
@@ -138,7 +138,7 @@ export async function removeWebhook(request: FastifyRequest, id: WebhookId): Pro
   });
 }
 
-/** What is registered already is not checked again: a name that has gone astray must not keep it from being disabled. */
+/** A URL that is registered already is not checked again: its webhook can be disabled even if its name now has a forbidden address. */
 export async function refuseNewAddress(
   request: FastifyRequest,
   guard: AddressGuard,

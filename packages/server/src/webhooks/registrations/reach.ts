@@ -11,8 +11,8 @@ import { findWebhook, listWebhooks, lockWebhook, reachesEverySite, type Reach, t
 import type { WebhookRow } from './webhook.ts';
 
 /**
- * Who may have to do with a webhook. It tells of sites, so whoever changes it is super_manager of each of them; to others it is
- * not there. Whoever registered it sees and deletes it whatever became of their roles.
+ * Who may see and change a webhook: callers who are super_manager of every site that it covers; for others it does not exist. The
+ * registrar may always see and delete it, whatever their roles are now.
  */
 export function reachOf(request: FastifyRequest): Reach {
   const { accountId, operatorId, limited, roles } = operatorOf(request);
@@ -23,7 +23,7 @@ function superManagedSites(roles: OperatorCaller['roles']): SiteId[] {
   return [...roles].filter(([, role]) => role === 'super_manager').map(([site]) => site);
 }
 
-/** What the caller wants: `see` also stands for deleting, `control` for everything else. */
+/** `see` includes deleting; `control` is everything else. */
 type Purpose = 'see' | 'control';
 
 export async function permittedWebhook(request: FastifyRequest, id: WebhookId, purpose: Purpose): Promise<WebhookRow> {
@@ -31,8 +31,8 @@ export async function permittedWebhook(request: FastifyRequest, id: WebhookId, p
 }
 
 /**
- * The webhook as it is shown to somebody who may see it and no more: others may have changed it since, and headers, paths and
- * queries often hold passwords. Whoever controls it is shown everything.
+ * Hides headers, path and query from callers who may only see the webhook: others may have changed it since, and these often
+ * contain passwords.
  */
 function withoutCredentials(webhook: SeenWebhook): WebhookRow {
   if (webhook.controlled) return webhook;
@@ -40,7 +40,7 @@ function withoutCredentials(webhook: SeenWebhook): WebhookRow {
   return { ...webhook, url: origin, headers: webhook.headers === null ? null : {} };
 }
 
-/** In the transaction of `sql`, until whose end nobody else changes it. */
+/** Locks the webhook until the transaction of `sql` ends. */
 export async function lockedWebhook(
   request: FastifyRequest,
   sql: Sql,
@@ -64,13 +64,13 @@ async function permittedBy(
   if (purpose === 'control' && !found.controlled)
     throw new Refusal(
       'forbidden',
-      'This needs the role super_manager on every site that the webhook hears of. Who registered it may see and delete it.',
+      'This needs the role super_manager on every site that the webhook covers. The operator who registered the webhook may see and delete it.',
     );
   permitAs(request, 'every webhook site', 'every webhook site, or registrar');
   return found;
 }
 
-/** The webhooks that the caller sees; refuses who is super_manager nowhere and has registered none. */
+/** The webhooks that the caller may see. Refuses callers who are super_manager of no site and have registered none. */
 export async function seenWebhooks(
   request: FastifyRequest,
   window: { limit: number | null; offset: number },
@@ -83,26 +83,26 @@ export async function seenWebhooks(
 }
 
 /**
- * The sites that a webhook is to name. A token for some sites only cannot let it hear of others, now or later, so that `null`
- * means the sites of the token. Refuses sites that the caller is not super_manager of.
+ * `site_ids` to store. With a token for some sites, `null` means these sites, because such a token must not make a webhook cover
+ * others, now or later. Refuses sites that the caller is not super_manager of.
  */
 export function namedSites(request: FastifyRequest, siteIds: readonly SiteId[] | null): SiteId[] | null {
   const { limited, roles } = operatorOf(request);
   if (siteIds === null) return limited ? superManagedSites(roles) : null;
   const unknown = siteIds.flatMap((site, index) =>
-    roles.has(site) ? [] : [{ attribute: `/site_ids/${index}`, detail: 'is not a site that this token can see' }],
+    roles.has(site) ? [] : [{ attribute: `/site_ids/${index}`, detail: 'must be a site that this token can see' }],
   );
   if (unknown.length > 0) throw invalid(unknown);
   const beyond = siteIds.find((site) => roles.get(site) !== 'super_manager');
   if (beyond === undefined) return [...siteIds];
   throw new Refusal(
     'forbidden',
-    `This needs the role super_manager on every site that the webhook hears of; the caller is ${roles.get(beyond)} on ` +
-      `${beyond}. Leave it out of site_ids.`,
+    `This needs the role super_manager on every site that the webhook covers; the caller is ${roles.get(beyond)} on ` +
+      `${beyond}. Leave this site out of site_ids.`,
   );
 }
 
-/** After a webhook has been written: whoever is not its registrar must not have made it hear of sites beyond their reach. */
+/** Called after a webhook was written: a caller who is not the registrar must not make it cover sites beyond their reach. */
 export async function refuseBeyondReach(request: FastifyRequest, sql: Sql, webhook: WebhookRow): Promise<void> {
   const reach = reachOf(request);
   if (webhook.registered_by !== null && webhook.registered_by === reach.registrar) return;
@@ -113,7 +113,7 @@ export async function refuseBeyondReach(request: FastifyRequest, sql: Sql, webho
   if (isWithin) return;
   throw new Refusal(
     'forbidden',
-    'Without site_ids the webhook hears of sites that the caller is not super_manager of. Name in site_ids those that the ' +
-      'caller is super_manager of.',
+    'Without site_ids the webhook would cover sites that the caller is not super_manager of. List the sites of the caller in ' +
+      'site_ids.',
   );
 }

@@ -10,7 +10,7 @@ import { concerning } from './audit.ts';
 import { lockedWebhook } from './reach.ts';
 import { findSecrets, replaceSecret } from './store.ts';
 
-/** For so long both sign (D8.5). */
+/** D8.5: how long requests are signed with both secrets. */
 const oldLastsSec = 24 * 60 * 60;
 
 interface RotatedSecret {
@@ -19,8 +19,8 @@ interface RotatedSecret {
 }
 
 /**
- * Gives the webhook the `given` secret, or a new one. Given what it has already, nothing changes: that is a request whose
- * answer was lost, and whose former secret must not be lost by repeating it.
+ * Sets the `given` secret, or a new one. If `given` is the current secret, nothing changes: the request is a repetition whose
+ * answer was lost, and it must not drop the former secret.
  */
 export async function rotateSecret(
   request: FastifyRequest,

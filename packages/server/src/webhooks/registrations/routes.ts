@@ -11,7 +11,7 @@ import { body, oneOf, output, uuid } from '../../platform/schema.ts';
 import { changeWebhook, createWebhook, refuseAddress, refuseNewAddress, removeWebhook } from './change-webhook.ts';
 import { permittedWebhook, seenWebhooks } from './reach.ts';
 import { rotateSecret } from './rotate-secret.ts';
-import { sendTest } from './try-out.ts';
+import { sendTest } from './send-test.ts';
 import { webhookAudit } from './audit.ts';
 import {
   newWebhookOutput,
@@ -27,36 +27,36 @@ import {
 const tags = ['Webhooks'];
 const webhookParams = Type.Object({ webhook_id: uuid<'webhook'>() });
 const access = { operator: 'super_manager', site: 'resource', rule: 'every webhook site' } as const;
-/** A registration always stays visible to, and deletable by, its registrar. */
-const registrars = { ...access, rule: 'every webhook site, or registrar' } as const;
+/** The registrar may always see and delete the webhook. */
+const registrarAccess = { ...access, rule: 'every webhook site, or registrar' } as const;
 
 const sentTest = output('SentTest', {
   delivery_id: Type.String({ format: 'uuid' }),
   event_id: Type.String({ format: 'uuid' }),
 });
 
-/** Tests a webhook may be sent in a minute, by each process. */
+/** Limit of tests per webhook and minute, in each process. */
 const testsPerMinute = 60;
 
-interface RegistrationParts {
+interface RegistrationDependencies {
   readonly guard: AddressGuard;
   readonly sealer: Sealer;
 }
 
-export function webhookRoutes(app: App, parts: RegistrationParts): void {
-  registrationRoutes(app, parts);
-  singleRoutes(app, parts);
-  actionRoutes(app, parts);
+export function webhookRoutes(app: App, deps: RegistrationDependencies): void {
+  registrationRoutes(app, deps);
+  singleRoutes(app, deps);
+  actionRoutes(app, deps);
 }
 
-function registrationRoutes(app: App, { guard, sealer }: RegistrationParts): void {
+function registrationRoutes(app: App, { guard, sealer }: RegistrationDependencies): void {
   app.get(
     '/webhooks',
     {
       config: { access: { operator: 'super_manager', site: 'anywhere', rule: 'any site, or registrar' } },
       schema: {
         tags,
-        summary: 'Webhooks of the sites that the caller is super_manager of, and those that the caller registered',
+        summary: 'List the webhooks of sites that the caller is super_manager of, and those that the caller registered',
         querystring: Type.Object(pageQuery),
         response: { 200: Type.Object({ webhooks: Type.Array(webhookOutput), next_page: nextPage }) },
       },
@@ -79,12 +79,12 @@ function registrationRoutes(app: App, { guard, sealer }: RegistrationParts): voi
       },
       schema: {
         tags,
-        summary: 'Register a webhook; its secret is shown this once',
+        summary: 'Register a webhook; its secret is shown only once',
         description:
-          'By a super_manager of any site. Without site_ids it hears of every site that its registrar is super_manager of, now ' +
-          'and as that changes (with a token for some sites only: of those sites); covered_site_ids shows which. It stops hearing ' +
-          'of a site when its registrar is no longer super_manager there. An account has ten webhooks at most; the one of the ' +
-          'sample data does not count. A secret is made unless one is given.',
+          'Needs the role super_manager on any site. Without site_ids the webhook covers every site that its registrar is ' +
+          'super_manager of, now and as that changes (with a token for some sites: these sites); covered_site_ids lists them. The ' +
+          'webhook stops covering a site when its registrar is no longer super_manager there. An account has at most ten webhooks; ' +
+          'the one of the sample data does not count. A secret is generated unless one is given.',
         body: webhookInput,
         response: { 201: newWebhookOutput },
       },
@@ -98,12 +98,12 @@ function registrationRoutes(app: App, { guard, sealer }: RegistrationParts): voi
   );
 }
 
-function singleRoutes(app: App, { guard, sealer }: RegistrationParts): void {
+function singleRoutes(app: App, { guard, sealer }: RegistrationDependencies): void {
   app.get(
     '/webhooks/:webhook_id',
     {
-      config: { access: registrars },
-      schema: { tags, summary: 'One webhook', params: webhookParams, response: { 200: webhookOutput } },
+      config: { access: registrarAccess },
+      schema: { tags, summary: 'Get a webhook', params: webhookParams, response: { 200: webhookOutput } },
     },
     async (request, reply) => tagged(reply, await permittedWebhook(request, request.params.webhook_id, 'see')),
   );
@@ -116,9 +116,9 @@ function singleRoutes(app: App, { guard, sealer }: RegistrationParts): void {
         tags,
         summary: 'Change a webhook; optional fields left out keep their value',
         description:
-          'What waits to be delivered goes to the new URL. While the webhook is disabled it is held, and can be recovered ' +
-          'later. One that was of the kind apns has no secret yet: rotate_secret gives it one. One that hears of no site any more, ' +
-          'because its registrar has lost the role or was disabled, is taken over by the caller: registered_by shows it.',
+          'Waiting deliveries go to the new URL. While the webhook is disabled, deliveries are held and can be recovered later. A ' +
+          'webhook that was of the kind apns has no secret yet: rotate_secret creates one. A webhook that covers no site any more, ' +
+          'because its registrar has lost the role or was disabled, is taken over by the caller: see registered_by.',
         params: webhookParams,
         body: webhookUpdate,
         response: { 200: webhookOutput },
@@ -132,10 +132,10 @@ function singleRoutes(app: App, { guard, sealer }: RegistrationParts): void {
   app.delete(
     '/webhooks/:webhook_id',
     {
-      config: { access: registrars, settles: true, audit: { action: 'webhook.delete', ...webhookAudit } },
+      config: { access: registrarAccess, settles: true, audit: { action: 'webhook.delete', ...webhookAudit } },
       schema: {
         tags,
-        summary: 'Delete a webhook; what waits to be delivered is discarded',
+        summary: 'Delete a webhook; waiting deliveries are discarded',
         params: webhookParams,
         response: { 204: Type.Null() },
       },
@@ -147,7 +147,7 @@ function singleRoutes(app: App, { guard, sealer }: RegistrationParts): void {
   );
 }
 
-function actionRoutes(app: App, { sealer }: RegistrationParts): void {
+function actionRoutes(app: App, { sealer }: RegistrationDependencies): void {
   app.post(
     '/webhooks/:webhook_id/rotate_secret',
     {
@@ -158,8 +158,9 @@ function actionRoutes(app: App, { sealer }: RegistrationParts): void {
       },
       schema: {
         tags,
-        summary: 'Give a webhook a new secret; for a day requests are signed with the former one too',
-        description: 'Only the last two sign: rotated again within the day, the first one ends at once.',
+        summary: 'Rotate the secret of a webhook; for a day requests are signed with the former secret too',
+        description:
+          'Only the last two secrets are used: a second rotation within the day ends the first secret at once.',
         params: webhookParams,
         body: rotationInput,
         response: { 200: rotationOutput },
@@ -175,7 +176,7 @@ function actionRoutes(app: App, { sealer }: RegistrationParts): void {
       config: { access, audit: { action: 'webhook.test', of: sentTest } },
       schema: {
         tags,
-        summary: 'Send a sample event to the webhook, and to nobody else',
+        summary: 'Send a sample event to this webhook only',
         params: webhookParams,
         body: body({ event_type: oneOf(eventTypes) }),
         response: {

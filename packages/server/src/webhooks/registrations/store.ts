@@ -5,12 +5,12 @@ import type { Piece, Sql } from '../../platform/database.ts';
 import type { AccountId, OperatorId, SiteId } from '../../platform/ids.ts';
 import { webhookFields, type WebhookRow, type WebhookSettings } from './webhook.ts';
 
-/** What an operator has to do with the webhooks of an account. */
+/** Which webhooks of an account an operator may see. */
 export interface Reach {
   readonly accountId: AccountId;
   /** The sites that the operator is super_manager of. */
   readonly siteIds: readonly SiteId[];
-  /** Whose own registrations are always seen; `null`: the token was obtained for some sites only. */
+  /** The operator, who always sees their own registrations; `null`: the token is for some sites only. */
   readonly registrar: OperatorId | null;
 }
 
@@ -23,7 +23,7 @@ const columns = (sql: Sql): Piece => sql`
                           WHERE s.account_id = webhooks.account_id
                           ORDER BY s.created_at, s.id)) AS covered_site_ids`;
 
-/** Webhooks that tell of no site beyond the reach, and have told of none. Of sites that are gone nothing is left to tell. */
+/** Webhooks that cover, and have covered, no site beyond the reach. Deleted sites do not count. */
 const within = (sql: Sql, { accountId, siteIds }: Reach): Piece => sql`
   (${siteIds.length > 0} AND NOT EXISTS (
      SELECT 1 FROM sites s
@@ -31,22 +31,22 @@ const within = (sql: Sql, { accountId, siteIds }: Reach): Piece => sql`
         AND coalesce(s.id = ANY(webhook_reach(site_ids, has_covered)), true)))`;
 
 /**
- * Registered webhooks that the operator sees: their own, and those within their reach. Served by webhooks_registered.
+ * Registered webhooks that the operator may see: their own, and those within their reach. Served by webhooks_registered.
  */
 const seen = (sql: Sql, reach: Reach): Piece => sql`
   account_id = ${reach.accountId} AND side IS NULL AND deleted_at IS NULL
   AND (registered_by = ${reach.registrar} OR ${within(sql, reach)})`;
 
 /**
- * Whether the operator may change the webhook: it is within their reach; or it is their own, and they are super_manager of a site
- * that it may hear of. It hears only of sites that its registrar is super_manager of.
+ * Whether the operator may change the webhook: it is within their reach; or it is their own, and they are super_manager of one of
+ * its sites. (A webhook covers only sites that its registrar is super_manager of.)
  */
 const controlled = (sql: Sql, reach: Reach): Piece => sql`
   ((registered_by = ${reach.registrar} AND ${reach.siteIds.length > 0}
     AND coalesce(site_ids && ${[...reach.siteIds]}::uuid[], true)) IS TRUE
    OR ${within(sql, reach)})`;
 
-/** A webhook that the caller sees, and whether the caller may change it. */
+/** A webhook that the caller may see, and whether they may change it. */
 export type SeenWebhook = WebhookRow & { readonly controlled: boolean };
 
 export async function reachesEverySite(sql: Sql, { accountId, siteIds }: Reach): Promise<boolean> {
@@ -64,7 +64,7 @@ export async function findWebhook(sql: Sql, reach: Reach, id: WebhookId): Promis
   return row ?? null;
 }
 
-/** As it is once nobody else is changing it, and stays until the transaction ends. */
+/** Locks the webhook until the transaction ends. */
 export async function lockWebhook(sql: Sql, reach: Reach, id: WebhookId): Promise<SeenWebhook | null> {
   const [row] = await sql<SeenWebhook[]>`
     SELECT ${columns(sql)}, ${controlled(sql, reach)} AS controlled
@@ -87,8 +87,8 @@ export async function listWebhooks(
 }
 
 /**
- * Those that count among the ten of the account, and how many of them the operator cannot see. Exact only under the account's
- * lock.
+ * How many webhooks count towards the limit of the account, and how many of them the operator cannot see. Exact only while the
+ * account is locked.
  */
 export async function countRegistered(
   sql: Sql,
@@ -101,13 +101,13 @@ export async function countRegistered(
   return row ?? { all: 0, unseen: 0 };
 }
 
-interface Place {
+interface WebhookIds {
   readonly id: WebhookId;
   readonly accountId: AccountId;
   readonly destinationId: DestinationId;
 }
 
-/** `null`: it has none. */
+/** `null`: the webhook has none. */
 interface SealedSecrets {
   readonly secret: Buffer | null;
   readonly credentials?: Buffer | null;
@@ -115,7 +115,7 @@ interface SealedSecrets {
 
 export async function insertWebhook(
   sql: Sql,
-  { id, accountId, destinationId, registeredBy }: Place & { readonly registeredBy: OperatorId | 'sample data' },
+  { id, accountId, destinationId, registeredBy }: WebhookIds & { readonly registeredBy: OperatorId | 'sample data' },
   { secret, credentials = null, ...webhook }: WebhookSettings & SealedSecrets,
 ): Promise<WebhookRow> {
   const { url, method, headers, events, site_ids, description, ordering, enabled } = webhook;
@@ -129,7 +129,7 @@ export async function insertWebhook(
             ${ordering}, ${secret}, ${credentials}, ${enabled}, ${enabled ? null : 'asked'}, ${enabled ? null : sql`now()`},
             ${registrar}, ${registrar}, ${isSample})
     RETURNING ${columns(sql)}`;
-  if (row === undefined) throw new Error('the inserted webhook did not come back');
+  if (row === undefined) throw new Error('INSERT returned no webhook');
   return row;
 }
 
@@ -139,12 +139,12 @@ interface ChangedSecrets {
 }
 
 /**
- * Of one that is locked. Why and since when it is disabled stays as it was if it was so before; since when nothing has
- * arrived is forgotten where it begins anew. There is no secret with a channel that does not sign.
+ * Updates a locked webhook. `disabled_because` and `disabled_at` stay if the webhook was disabled before; `failing_since` is
+ * cleared when it gets a new URL or is enabled again. A channel that does not sign has no secret.
  */
 export async function updateWebhook(
   sql: Sql,
-  { id, destinationId, urlSetBy }: Omit<Place, 'accountId'> & { readonly urlSetBy: OperatorId | null },
+  { id, destinationId, urlSetBy }: Omit<WebhookIds, 'accountId'> & { readonly urlSetBy: OperatorId | null },
   { isSigned, credentials, ...webhook }: WebhookSettings & ChangedSecrets,
 ): Promise<WebhookRow> {
   const { url, method, headers, events, site_ids, description, ordering, enabled } = webhook;
@@ -168,7 +168,7 @@ export async function updateWebhook(
   return row;
 }
 
-/** Makes somebody else the registrar of a webhook that is locked. */
+/** Makes the operator the registrar of a locked webhook. */
 export async function takeOver(sql: Sql, id: WebhookId, operatorId: OperatorId): Promise<WebhookRow> {
   const [row] = await sql<WebhookRow[]>`
     UPDATE webhooks SET registered_by = ${operatorId}, url_set_by = ${operatorId} WHERE id = ${id}
@@ -177,7 +177,7 @@ export async function takeOver(sql: Sql, id: WebhookId, operatorId: OperatorId):
   return row;
 }
 
-/** The row stays, for the log of its deliveries; whatever was secret in it does not. */
+/** Keeps the row for the delivery log, and clears all secrets in it. */
 export async function markDeleted(sql: Sql, id: WebhookId): Promise<void> {
   await sql`
     UPDATE webhooks
@@ -198,7 +198,7 @@ export async function findSecrets(sql: Sql, id: WebhookId): Promise<Secrets> {
   return row;
 }
 
-/** The former secret goes on for so long; until when that is, `null` where there was none. */
+/** Sets the secret; the current one becomes the former secret. Returns when that one expires; `null`: there was none. */
 export async function replaceSecret(
   sql: Sql,
   id: WebhookId,
@@ -222,7 +222,7 @@ interface TestDelivery {
   readonly body: string;
 }
 
-/** Due at once, on its own. Its place in the order of the log is one that no event has. */
+/** Inserts a parked delivery that is due at once, with a `seq` of its own that no event has. */
 export async function insertTest(
   sql: Sql,
   { id, account_id, destination_id }: WebhookRow,
@@ -234,6 +234,6 @@ export async function insertTest(
     VALUES (${account_id}, ${id}, ${destination_id}, ${eventId}, nextval('events_seq_seq'), current_log_position(), ${at},
             ${eventType}, 'pending', true, now(), ${body}::text::json)
     RETURNING id`;
-  if (row === undefined) throw new Error('the inserted delivery did not come back');
+  if (row === undefined) throw new Error('INSERT returned no delivery');
   return row.id;
 }

@@ -24,39 +24,45 @@ const reasons = ['asked', 'gone', 'failing', 'token_ended'] as const;
 
 const { url, method, headers, credentials, events } = subscriptionFields;
 
-const shownUrl = Type.String({ description: 'Only its origin to a registrar who may no longer change it' });
+const shownUrl = Type.String({
+  description: 'Only the origin is shown to a registrar who may no longer change the webhook',
+});
 const shownHeaders = Type.Unsafe<Record<string, string> | null>({
   ...nullable(headers),
-  description: 'None are shown to a registrar who may no longer change it',
+  description: 'Empty for a registrar who may no longer change the webhook',
 });
 const siteIds = Type.Unsafe<SiteId[]>({
   ...list(uuid<'site'>(), { minItems: 1 }),
   description:
-    'Sites it hears of; none: every site that its registrar is super_manager of, now and as that changes, or every site of ' +
-    'the account where registered_by is null. covered_site_ids says which these are',
+    'Sites that the webhook covers; null: every site that its registrar is super_manager of, now and as that changes, or every ' +
+    'site of the account if registered_by is null. covered_site_ids lists them',
 });
 const ordering = Type.Unsafe<(typeof orderings)[number]>({
   ...oneOf(orderings),
-  description: 'engagement (the default): events of an engagement arrive in their order; none: as they come',
+  description: 'engagement (default): events of an engagement are delivered in order; none: in any order',
 });
-const enabled = Type.Boolean({ description: 'true unless said otherwise; what happens meanwhile is held' });
+const enabled = Type.Boolean({
+  description: 'Default: true. While false, deliveries are held and can be recovered later',
+});
 const disabledBecause = Type.Unsafe<(typeof reasons)[number] | null>({
   ...nullable(oneOf(reasons)),
-  description: 'asked for; gone: 410 was answered; failing: nothing arrived for days; token_ended: Apple says so',
+  description:
+    'asked: disabled by a request; gone: the receiver answered 410; failing: nothing was delivered for five days; token_ended: Apple ' +
+    'invalidated the device token',
 });
 const registrar = Type.Unsafe<OperatorId | null>({
   ...nullable(uuid<'operator'>()),
   description:
-    'The operator who registered it; null: it was registered before that was kept and the audit log does not tell by whom, or ' +
-    'it belongs to the sample data',
+    'The operator who registered the webhook; null: not known, because the webhook is older than this field, or the webhook ' +
+    'belongs to the sample data',
 });
 const coveredSites = Type.Array(uuid<'site'>(), {
   description:
-    'The sites it hears of now: those of site_ids, or of all, that its registrar is super_manager of, as is whoever gave it its ' +
-    'URL. Where registered_by is null, those of site_ids, or all',
+    'The sites that the webhook covers now: those of site_ids (null: all sites) on which both its registrar and the operator who set ' +
+    'its URL are super_manager. If registered_by is null: those of site_ids, or all',
 });
 
-/** The secret and the credentials are not in the table: they are sealed, and never read back as they were given. */
+/** The secret and the credentials are not in this table: they are sealed and never returned. */
 const table = {
   id: assigned(uuid<'webhook'>()),
   account_id: internal<AccountId>(),
@@ -64,23 +70,23 @@ const table = {
   url: required(url, { output: shownUrl, audit: 'hidden' }),
   method: optional(method, null),
   headers: optional(headers, {}, { output: shownHeaders, audit: 'hidden' }),
-  has_credentials: computed(Type.Optional(Type.Boolean({ description: 'With nats and tls only' })), { audit: 'shown' }),
+  has_credentials: computed(Type.Optional(Type.Boolean({ description: 'Only with nats and tls' })), { audit: 'shown' }),
   events: required(events),
   site_ids: optional(siteIds, null, { output: nullable(Type.Array(uuid<'site'>())) }),
   description: optional(description, null),
   ordering: optional(ordering, 'engagement', { output: oneOf(orderings) }),
   enabled: optional(enabled, true, { output: Type.Boolean() }),
   disabled_because: assigned(disabledBecause, 'omitted'),
-  disabled_at: assigned(nullableTimestamp('Since when it has been disabled'), 'omitted'),
-  failing_since: assigned(nullableTimestamp('Since when nothing has arrived'), 'omitted'),
+  disabled_at: assigned(nullableTimestamp('When the webhook was disabled'), 'omitted'),
+  failing_since: assigned(nullableTimestamp('Since when every attempt has failed'), 'omitted'),
   created_at: assigned(timestamp),
   updated_at: assigned(timestamp),
   registered_by: assigned(registrar),
   covered_site_ids: computed(coveredSites),
-  /** Who last gave it its URL: it hears of a site only while they, too, are super_manager there. */
+  /** The operator who last set the URL. The webhook covers a site only while this operator, too, is super_manager there. */
   url_set_by: internal<OperatorId | null>(),
   is_sample: internal<boolean>(),
-  /** The sites it hears of now; `null`: every site of the account. */
+  /** The sites that the webhook covers now; `null`: every site of the account. */
   covers: internal<readonly SiteId[] | null>(),
   version: internal<number>(),
 };
@@ -89,7 +95,7 @@ export const webhookFields = fieldsOf(table);
 
 const ownSecret = Type.Unsafe<string | null>({
   ...nullable(webhookSecret),
-  description: 'As for rotate_secret. Null is the same as none: the answer to a registration with apns has it',
+  description: 'As for rotate_secret. Null is the same as leaving it out; the answer has null with apns',
 });
 const givenCredentials = { credentials: Type.Optional(nullable(credentials)) };
 export const webhookInput = checked(
@@ -103,40 +109,42 @@ export const webhookUpdate = checked(
 export const webhookOutput = output('Webhook', webhookFields.output);
 export const newWebhookOutput = output('NewWebhook', {
   ...webhookFields.output,
-  secret: nullable(Type.String({ description: 'Shown this once; null with apns, where there is none' })),
+  secret: nullable(Type.String({ description: 'Shown only once; null with apns, which has no secret' })),
 });
 
 export const rotationInput = checked(body({ secret: Type.Optional(webhookSecret) }), webhookViolations);
 export const rotationOutput = output('RotatedSecret', {
-  secret: Type.String({ description: 'Shown this once' }),
-  old_secret_until: nullableTimestamp('Until then requests are signed with the former one too; null: there was none'),
+  secret: Type.String({ description: 'Shown only once' }),
+  old_secret_until: nullableTimestamp(
+    'Until when requests are signed with the former secret too; null: there was none',
+  ),
 });
 
 function nullableTimestamp(meaning: string) {
   return Type.Unsafe<Date | null>({ ...nullable(timestamp), description: meaning });
 }
 
-/** What requests set in the row. */
+/** The columns that requests set. */
 export type WebhookSettings = SettingsOf<typeof table>;
 
 export interface WebhookRow extends RowOf<typeof table> {
-  /** Only with channels that sign in, once it is shown. */
+  /** Present only with channels that have credentials. */
   readonly has_credentials?: boolean;
   readonly covered_site_ids: SiteId[];
-  /** What somebody else must be super_manager of to see it; `null`: every site of the account. */
+  /** The sites that anybody but the registrar must be super_manager of; `null`: every site of the account. */
   readonly reach_site_ids: SiteId[] | null;
 }
 
-/** As answers have it. */
+/** The webhook as responses show it. */
 export function shownWebhook({ has_credentials, ...webhook }: WebhookRow): WebhookRow {
   const signsIn = 'credentials' in channelOf(webhook.url).fields;
   return signsIn && has_credentials !== undefined ? { ...webhook, has_credentials } : webhook;
 }
 
-export type WebhookGiven = Type.Static<typeof webhookUpdate>;
+export type WebhookBody = Type.Static<typeof webhookUpdate>;
 
-/** The method goes with the URL: it is given again or unset. Headers are kept by channels that have them. */
-export function completeWebhook(given: WebhookGiven, current: WebhookSettings | null): WebhookSettings {
+/** Fills in fields that were left out. The method belongs to the URL: left out, it is unset. Only channels with headers keep them. */
+export function completeWebhook(given: WebhookBody, current: WebhookSettings | null): WebhookSettings {
   const webhook = webhookFields.complete(given, current);
   const { site_ids: sites } = webhook;
   return {

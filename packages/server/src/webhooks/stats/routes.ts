@@ -6,7 +6,7 @@ import { instantOf } from '../../platform/instant.ts';
 import { readByIndex } from '../../platform/read-by-index.ts';
 import { timestamp, uuid } from '../../platform/schema.ts';
 import { coveredWebhook } from '../coverage.ts';
-import { everyStep, longestMs, mostSteps, statsOutput } from './stats.ts';
+import { everyStep, longestMs, maxSteps, statsOutput } from './stats.ts';
 import { countAttempts, countWaiting } from './store.ts';
 
 const instant = Type.Unsafe<string>({ ...timestamp });
@@ -18,16 +18,17 @@ export function statsRoutes(app: App): void {
       config: { access: { operator: 'super_manager', site: 'resource', rule: 'every webhook site' } },
       schema: {
         tags: ['Webhook deliveries'],
-        summary: 'How a webhook fares: attempts in an interval of at most 7 days, step by step, and what waits now',
+        summary:
+          'Get the delivery stats of a webhook: attempts by interval, over at most 7 days, and the current backlog',
         params: Type.Object({ webhook_id: uuid<'webhook'>() }),
         querystring: Type.Object({
           from: instant,
-          to: Type.Unsafe<string>({ ...instant, description: 'Not included' }),
+          to: Type.Unsafe<string>({ ...instant, description: 'Exclusive' }),
           interval: Type.Integer({
             minimum: 60,
             maximum: 86_400,
             default: 3_600,
-            description: `Length of a step in seconds; there are ${mostSteps} steps at most`,
+            description: `Length of a step in seconds; at most ${maxSteps} steps`,
           }),
         }),
         response: { 200: statsOutput },
@@ -38,7 +39,7 @@ export function statsRoutes(app: App): void {
       const from = instantOf(request.query.from, '/from');
       const to = instantOf(request.query.to, '/to');
       const intervalMs = interval * 1_000;
-      refuseSpan(from, to, intervalMs);
+      refuseInvalidSpan(from, to, intervalMs);
       const webhook = await coveredWebhook(request, request.params.webhook_id);
       const span = { from, to, intervalMs };
       const { counted, waiting } = await inTransaction(request.sql, async (sql) => {
@@ -61,10 +62,10 @@ export function statsRoutes(app: App): void {
   );
 }
 
-function refuseSpan(from: Date, to: Date, intervalMs: number): void {
+function refuseInvalidSpan(from: Date, to: Date, intervalMs: number): void {
   const spanMs = to.getTime() - from.getTime();
   if (spanMs <= 0 || spanMs > longestMs)
-    throw invalid([{ attribute: '/to', detail: 'must be later than from, by 7 days at most' }]);
-  if (Math.ceil(spanMs / intervalMs) > mostSteps)
-    throw invalid([{ attribute: '/interval', detail: `must not divide the time into more than ${mostSteps} steps` }]);
+    throw invalid([{ attribute: '/to', detail: 'must be later than from, by at most 7 days' }]);
+  if (Math.ceil(spanMs / intervalMs) > maxSteps)
+    throw invalid([{ attribute: '/interval', detail: `must be long enough for at most ${maxSteps} steps` }]);
 }

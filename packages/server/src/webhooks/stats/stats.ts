@@ -3,21 +3,21 @@ import { attemptStates } from '@usher/contract/states';
 import Type from 'typebox';
 import { nullable, oneOf, output, timestamp, uuid } from '../../platform/schema.ts';
 
-/** How a webhook fares: its attempts by when they were made, and what waits for it now. */
+/** Delivery stats of a webhook: its attempts by time, and its current backlog. */
 
 const dayMs = 86_400_000;
 export const longestMs = 7 * dayMs;
-export const mostSteps = 400;
+export const maxSteps = 400;
 
 const count = (description: string) => Type.Integer({ description });
 const ms = (description: string) => nullable(Type.Integer({ description }));
 
 const counted = {
-  delivered: count('Attempts that arrived'),
-  failed: count('Attempts that did not, and were to be made again'),
-  given_up: count('Attempts that did not, and were the last'),
-  median_ms: ms('How long half of the attempts took at most; null: there were none'),
-  p95_ms: ms('How long 95 of 100 took at most'),
+  delivered: count('Successful attempts'),
+  failed: count('Failed attempts that were to be retried'),
+  given_up: count('Failed attempts that were the last of their delivery'),
+  median_ms: ms('Median duration of the attempts; null: there were none'),
+  p95_ms: ms('95th percentile of the durations; null: there were none'),
 };
 
 const stepOutput = output('WebhookStatsStep', { at: timestamp, ...counted });
@@ -39,18 +39,20 @@ export const statsOutput = output('WebhookStats', {
   to: timestamp,
   interval: Type.Integer({ description: 'Seconds' }),
   complete: Type.Boolean({
-    description: 'false: there were so many attempts that only those of the newest events count',
+    description: 'false: there were too many attempts; only those of the newest events are counted',
   }),
-  steps: Type.Array(stepOutput, { description: 'Every one of the interval, those without attempts too' }),
+  steps: Type.Array(stepOutput, { description: 'All steps of the time range, including those without attempts' }),
   last_attempt: lastAttempt,
   waiting: output('WebhookWaiting', {
-    pending: count(`About to be sent; ${maxCountedDeliveries.toLocaleString('en')} at most are counted of each`),
-    retrying: count('Failed, and to be sent again'),
-    held: count('Kept back while the webhook was disabled, until they are recovered'),
+    pending: count(
+      `Waiting for the first attempt; each number is counted up to ${maxCountedDeliveries.toLocaleString('en')}`,
+    ),
+    retrying: count('Failed, waiting for a retry'),
+    held: count('Held while the webhook was disabled; can be recovered'),
   }),
 });
 
-/** The steps between, each with what was counted in it or with nothing. */
+/** All steps of the time range, with zeros for those without attempts. */
 export function everyStep(
   { from, to, intervalMs }: { readonly from: Date; readonly to: Date; readonly intervalMs: number },
   found: readonly (Omit<Step, 'at'> & { readonly step: number })[],

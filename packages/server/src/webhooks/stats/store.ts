@@ -4,8 +4,8 @@ import type { DestinationId } from '../../events/destination.ts';
 import type { Sql } from '../../platform/database.ts';
 import type { LastAttempt, Step } from './stats.ts';
 
-/** Rows of the log that are looked at of each kind, the newest first. 100,000 took 0.8 s on two busy cores. */
-const mostCounted = 200_000;
+/** Log rows that are scanned of each kind, newest first. 100,000 took 0.8 s on two busy cores. */
+const maxScanned = 200_000;
 
 interface Span {
   readonly from: Date;
@@ -30,31 +30,30 @@ interface StoredCount {
 }
 
 /**
- * Attempts of the webhook in the interval. Those that stand for their delivery are found by delivery_log_by_webhook, in which
- * they are in the order of their events: of each day that the interval touches all are looked at. All others are found by
- * delivery_log_passed.
+ * Counts the attempts of the webhook in the time range. Final rows are found by delivery_log_by_webhook, which orders them by
+ * event, so whole days are scanned. The other rows are found by delivery_log_passed.
  */
 export async function countAttempts(
   sql: Sql,
   webhookId: WebhookId,
   { from, to, intervalMs }: Span,
-  most = mostCounted,
+  limit = maxScanned,
 ): Promise<Counted> {
   const [row] = await sql<StoredCount[]>`
-    WITH standing AS MATERIALIZED (
+    WITH final_rows AS MATERIALIZED (
            SELECT at, state, status, error, duration_ms
              FROM delivery_log
             WHERE webhook_id = ${webhookId} AND final AND at >= ${dayOf(from)} AND at < ${to}
             ORDER BY event_seq DESC
-            LIMIT ${most}),
+            LIMIT ${limit}),
          passed AS MATERIALIZED (
            SELECT at, state, status, error, duration_ms
              FROM delivery_log
             WHERE webhook_id = ${webhookId} AND NOT final AND duration_ms IS NOT NULL AND at >= ${from} AND at < ${to}
             ORDER BY at DESC
-            LIMIT ${most}),
+            LIMIT ${limit}),
          attempts AS MATERIALIZED (
-           SELECT * FROM standing WHERE at >= ${from} AND duration_ms IS NOT NULL
+           SELECT * FROM final_rows WHERE at >= ${from} AND duration_ms IS NOT NULL
             UNION ALL
            SELECT * FROM passed),
          counted AS (
@@ -69,13 +68,13 @@ export async function countAttempts(
     SELECT coalesce((SELECT json_agg(counted) FROM counted), '[]') AS steps,
            (SELECT row_to_json(newest)
               FROM (SELECT at, state, status, error FROM attempts ORDER BY at DESC LIMIT 1) AS newest) AS last,
-           (SELECT count(*) FROM standing) < ${most} AND (SELECT count(*) FROM passed) < ${most} AS complete`;
+           (SELECT count(*) FROM final_rows) < ${limit} AND (SELECT count(*) FROM passed) < ${limit} AS complete`;
   if (row === undefined) throw new Error('counting gave no row');
   const { steps, last, complete } = row;
   return { steps, complete, last: last === null ? null : { ...last, at: new Date(last.at) } };
 }
 
-/** Its beginning in UTC, at which a partition of the log begins. */
+/** The beginning of the day in UTC, where a partition of the log begins. */
 function dayOf(at: Date): Date {
   const day = new Date(at);
   day.setUTCHours(0, 0, 0, 0);
@@ -88,7 +87,7 @@ export interface WaitingCounts {
   readonly held: number;
 }
 
-/** What waits for the webhook now. Served by deliveries_fresh and deliveries_set_aside. */
+/** The current backlog of the webhook. Served by deliveries_fresh and deliveries_set_aside. */
 export async function countWaiting(
   sql: Sql,
   webhook: { readonly id: WebhookId; readonly destination_id: DestinationId },

@@ -1,6 +1,6 @@
 import { maxUrlLength } from '@usher/contract/limits';
 import Type from 'typebox';
-import { authenticationFailuresInWords } from '../../../events/authentication-failures.ts';
+import { authenticationFailureDescription } from '../../../events/authentication-failures.ts';
 import type { Trust } from '../../../identity/caller.ts';
 import type { Violation } from '../../../platform/errors.ts';
 import type { AccountId, Id, SiteId, VisitorId } from '../../../platform/ids.ts';
@@ -78,7 +78,7 @@ export const requestOutput = output('VisitorAuthenticationRequest', {
   provider_id: uuid<'visitor_authentication_provider'>(),
   visitor_id: uuid<'visitor'>(),
   state: oneOf(['pending', 'succeeded', 'failed'] as const),
-  fail_reason: nullable(Type.String({ description: authenticationFailuresInWords })),
+  fail_reason: nullable(Type.String({ description: authenticationFailureDescription })),
   created_at: timestamp,
   updated_at: timestamp,
 });

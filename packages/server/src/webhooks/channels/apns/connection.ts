@@ -9,9 +9,9 @@ interface ConnectionOptions {
   readonly limits: ApnsLimits;
 }
 
-interface Waiting {
+interface QueuedRequest {
   readonly request: ApnsRequest;
-  /** Asked when its turn has come: why it shall not be sent after all; `null`: it shall. */
+  /** Called just before sending: the reason not to send the request; `null`: send it. */
   readonly isStopped: () => string | null;
   readonly settle: (reply: Reply) => void;
   late: NodeJS.Timeout | undefined;
@@ -19,18 +19,18 @@ interface Waiting {
 }
 
 /**
- * Requests to one of Apple's environments: one session, a new one when that is of no more use, and those who wait for
- * room on it. A session that ends before it has been of use puts off the next: until then everything fails at once, as
- * whoever asked knows better when to try again.
+ * Sends requests to one of Apple's environments, over one session at a time, and queues those that wait for a free stream. If a
+ * session ends before any useful answer, the next session waits for a backoff; until then requests fail at once, because the
+ * dispatcher has a better schedule for retries.
  */
 export class ApnsConnection {
   readonly #options: ConnectionOptions;
-  readonly #waiting: Waiting[] = [];
+  readonly #queue: QueuedRequest[] = [];
   readonly #sessions = new Set<ApnsSession>();
   #current: ApnsSession | null = null;
   #failures = 0;
   #notBefore = 0;
-  #why = '';
+  #closeReason = '';
   #isClosed = false;
   #willPump = false;
 
@@ -47,37 +47,37 @@ export class ApnsConnection {
   }
 
   get waiting(): number {
-    return this.#waiting.length;
+    return this.#queue.length;
   }
 
   /** Never rejects. */
   async send(request: ApnsRequest, isStopped: () => string | null): Promise<Reply> {
-    const { waiting: most } = this.#options.limits;
+    const { waiting: maxQueued } = this.#options.limits;
     if (this.#isClosed) return failure('Usher is stopping');
-    if (this.#waiting.length >= most) return failure(`${most} notifications to Apple are waiting already`);
+    if (this.#queue.length >= maxQueued) return failure(`the queue of ${maxQueued} notifications to Apple is full`);
     return new Promise((settle) => {
-      const waiting: Waiting = { request, isStopped, settle, late: undefined, sent: 0 };
-      this.#waiting.push(waiting);
-      this.#hurry(waiting);
+      const waiting: QueuedRequest = { request, isStopped, settle, late: undefined, sent: 0 };
+      this.#queue.push(waiting);
+      this.#startTimer(waiting);
       this.#pump();
     });
   }
 
-  /** Cuts off what is under way. */
+  /** Closes all sessions; requests in flight and in the queue fail. */
   close(): void {
     this.#isClosed = true;
     for (const session of this.#sessions) session.end('Usher is stopping');
     this.#failAll('Usher is stopping');
   }
 
-  #hurry(waiting: Waiting): void {
+  #startTimer(waiting: QueuedRequest): void {
     waiting.late = setTimeout(() => {
-      this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
-      waiting.settle(failure('Its turn to be sent to Apple did not come in time'));
+      this.#queue.splice(this.#queue.indexOf(waiting), 1);
+      waiting.settle(failure('the notification waited too long in the queue to Apple'));
     }, this.#options.limits.waitMs).unref();
   }
 
-  /** Once what was answered has been thought about: that may stop those who come next. */
+  /** Pumps after the last answer has been handled, because that answer may stop the next requests. */
   #pumpSoon(): void {
     if (this.#willPump) return;
     this.#willPump = true;
@@ -89,19 +89,22 @@ export class ApnsConnection {
 
   #pump(): void {
     this.#dropCurrent();
-    while (this.#waiting.length > 0 && !this.#isClosed) {
+    while (this.#queue.length > 0 && !this.#isClosed) {
       if (this.#current === null) {
-        const restMs = this.#notBefore - performance.now();
-        if (restMs > 0) return this.#failAll(`${this.#why}; it is tried again in ${Math.ceil(restMs / 1000)} s`);
+        const remainingMs = this.#notBefore - performance.now();
+        if (remainingMs > 0)
+          return this.#failAll(
+            `${this.#closeReason}; the next connection is made in ${Math.ceil(remainingMs / 1000)} s`,
+          );
         this.#open();
       }
       if (this.#current?.hasRoom !== true) return;
-      const next = this.#waiting.shift();
+      const next = this.#queue.shift();
       if (next !== undefined) void this.#start(next, this.#current);
     }
   }
 
-  async #start(next: Waiting, session: ApnsSession): Promise<void> {
+  async #start(next: QueuedRequest, session: ApnsSession): Promise<void> {
     clearTimeout(next.late);
     const stopped = next.isStopped();
     if (stopped !== null) return this.#finish(next, failure(stopped));
@@ -109,12 +112,12 @@ export class ApnsConnection {
     const reply = await session.send(next.request);
     if (reply.kind !== 'unsent') return this.#finish(next, reply);
     if (next.sent > this.#options.limits.resends || this.#isClosed) return this.#finish(next, failure(reply.error));
-    this.#waiting.unshift(next);
-    this.#hurry(next);
+    this.#queue.unshift(next);
+    this.#startTimer(next);
     this.#pumpSoon();
   }
 
-  #finish(next: Waiting, reply: Reply): void {
+  #finish(next: QueuedRequest, reply: Reply): void {
     clearTimeout(next.late);
     next.settle(reply);
   }
@@ -131,24 +134,24 @@ export class ApnsConnection {
     this.#pumpSoon();
   }
 
-  /** Lets go of a session that takes no more. */
+  /** Drops the current session if it accepts no more requests. */
   #dropCurrent(): void {
     const session = this.#current;
     if (session === null || session.state === 'connecting' || session.state === 'open') return;
     this.#current = null;
-    this.#why = session.why;
-    this.#failures = session.isProved ? 0 : this.#failures + 1;
-    this.#notBefore = session.isProved ? 0 : performance.now() + this.#backoffMs();
+    this.#closeReason = session.why;
+    this.#failures = session.isUseful ? 0 : this.#failures + 1;
+    this.#notBefore = session.isUseful ? 0 : performance.now() + this.#backoffMs();
   }
 
-  /** Between half and the whole of it, so that processes do not come back together. */
+  /** With jitter down to one half, so that processes do not reconnect together. */
   #backoffMs(): number {
-    const { backoffMs, longestBackoffMs } = this.#options.limits;
-    return Math.min(backoffMs * 2 ** (this.#failures - 1), longestBackoffMs) * (0.5 + Math.random() / 2);
+    const { backoffMs, maxBackoffMs } = this.#options.limits;
+    return Math.min(backoffMs * 2 ** (this.#failures - 1), maxBackoffMs) * (0.5 + Math.random() / 2);
   }
 
   #failAll(why: string): void {
-    for (const each of this.#waiting.splice(0)) this.#finish(each, failure(why));
+    for (const each of this.#queue.splice(0)) this.#finish(each, failure(why));
   }
 }
 

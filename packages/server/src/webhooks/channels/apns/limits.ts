@@ -1,25 +1,25 @@
-/** Every limit of what is sent to Apple. Tests have shorter ones. */
+/** All limits of the connections to Apple. Tests use shorter ones. */
 export interface ApnsLimits {
-  /** Until the connection is there, and Apple's first frame. */
+  /** From connecting to Apple's first frame. */
   readonly connectMs: number;
-  /** From the request to the whole of its answer. */
+  /** From the request to its complete answer. */
   readonly answerMs: number;
-  /** Of an answer; Apple's own are about a hundred. */
+  /** Maximum size of an answer; Apple's have about a hundred bytes. */
   readonly answerBytes: number;
-  /** Requests of ours at a time on one connection, however many Apple allows. */
+  /** Maximum of concurrent requests on one connection, even if Apple allows more. */
   readonly streams: number;
-  /** Notifications that wait for a stream, to one environment. */
+  /** Maximum of notifications that wait for a stream, per environment. */
   readonly waiting: number;
   readonly waitMs: number;
-  /** How often a request is sent again that Apple has not looked at: after that it has failed. */
+  /** How often a request that Apple has not processed is sent again before it fails. */
   readonly resends: number;
-  /** A connection on which nothing has been heard for so long is asked whether it is still there. */
+  /** After this long without an answer, the connection is checked by a PING. */
   readonly pingEveryMs: number;
   readonly pingMs: number;
-  /** After a connection that came to nothing; doubled each time. Apple takes haste for an attack. */
+  /** Pause after a failed connection; doubled each time. Apple treats fast reconnects as an attack. */
   readonly backoffMs: number;
-  readonly longestBackoffMs: number;
-  /** For which a credential rests that Apple has refused. */
+  readonly maxBackoffMs: number;
+  /** Pause after Apple has refused our provider token. */
   readonly pauseMs: number;
 }
 
@@ -34,6 +34,6 @@ export const defaultApnsLimits: ApnsLimits = {
   pingEveryMs: 60_000,
   pingMs: 5_000,
   backoffMs: 1_000,
-  longestBackoffMs: 60_000,
+  maxBackoffMs: 60_000,
   pauseMs: 5 * 60_000,
 };

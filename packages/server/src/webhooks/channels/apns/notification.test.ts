@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bodyOf, headersOf, mostPayloadBytes } from './notification.ts';
+import { bodyOf, headersOf, maxPayloadBytes } from './notification.ts';
 
 const alert = {
   deviceToken: 'aabb',
@@ -77,10 +77,10 @@ test('it is cut at the byte, not at the character', () => {
   const empty = Buffer.byteLength(bodyOf(alert, message('')));
   for (const letter of ['a', 'é', '€', '😀']) {
     const size = Buffer.byteLength(letter);
-    const room = mostPayloadBytes - empty;
+    const room = maxPayloadBytes - empty;
     const fill = letter.repeat(Math.floor(room / size)) + 'a'.repeat(room % size);
     const exact = bodyOf(alert, message(fill));
-    assert.equal(Buffer.byteLength(exact), mostPayloadBytes);
+    assert.equal(Buffer.byteLength(exact), maxPayloadBytes);
     assert.equal(JSON.parse(exact).data.message.content, fill);
     const over = bodyOf(alert, message(`${fill}a`));
     assert.ok(Buffer.byteLength(over) < 1_000);
@@ -116,7 +116,7 @@ test('it fits, however many ids there are, and whatever the payload is', () => {
     JSON.stringify({ id: 'x'.repeat(5_000), other_id: 7, valid: 'x' }),
   ]) {
     const body = bodyOf(silent, { id, type: 'engagement.start', json });
-    assert.ok(Buffer.byteLength(body) <= mostPayloadBytes);
+    assert.ok(Buffer.byteLength(body) <= maxPayloadBytes);
     assert.deepEqual(JSON.parse(body).data, least);
   }
 });

@@ -6,16 +6,16 @@ import { inTransaction, type Sql } from '../../../platform/database.ts';
 
 export type ApnsSettings = NonNullable<Config['apns']>;
 
-/** Apple refuses a token that is older than 60 minutes, and one that follows the last within 20. */
-const reusedForMs = 45 * 60_000;
-const changedAfterMs = 20 * 60_000;
+/** Apple refuses a token older than 60 minutes, and a new token within 20 minutes of the last. */
+const reuseMs = 45 * 60_000;
+const minAgeToReplaceMs = 20 * 60_000;
 
 export interface ProviderToken {
   readonly jwt: string;
   readonly version: number;
 }
 
-interface Held extends ProviderToken {
+interface CachedToken extends ProviderToken {
   /** By the monotonic clock of this process. */
   readonly until: number;
 }
@@ -23,23 +23,23 @@ interface Held extends ProviderToken {
 interface Row {
   readonly version: number;
   readonly token: Buffer | null;
-  /** Below zero if the database's clock was put back since. */
+  /** Negative if the database's clock was set back since. */
   readonly ageMs: number | null;
   readonly nowSec: number;
 }
 
 /**
- * What we show Apple: one token for all processes, made anew every 45 minutes by whichever needs it first. Ages are
- * measured and tokens dated by the database's clock, so that processes whose clocks differ agree.
+ * Our provider token for Apple: one for all processes, replaced every 45 minutes by the first process that needs it. Ages and
+ * dates of tokens use the database's clock, so that processes with different clocks agree.
  */
 export class ProviderTokens {
   readonly #settings: ApnsSettings;
   readonly #sql: Sql;
   readonly #sealer: Sealer;
   readonly #digest: Buffer;
-  #held: Held | null = null;
-  #fetching: Promise<Held> | null = null;
-  #renewing: { readonly refused: number; readonly token: Promise<Held | null> } | null = null;
+  #cached: CachedToken | null = null;
+  #fetching: Promise<CachedToken> | null = null;
+  #renewing: { readonly refused: number; readonly token: Promise<CachedToken | null> } | null = null;
 
   constructor(settings: ApnsSettings, sql: Sql, sealer: Sealer) {
     this.#settings = settings;
@@ -50,17 +50,17 @@ export class ProviderTokens {
   }
 
   async current(): Promise<ProviderToken> {
-    if (this.#held !== null && performance.now() < this.#held.until) return this.#held;
+    if (this.#cached !== null && performance.now() < this.#cached.until) return this.#cached;
     this.#fetching ??= this.#fetch().finally(() => (this.#fetching = null));
     return this.#fetching;
   }
 
   /**
-   * One to follow a token that Apple says has expired: whoever comes first makes it. `null`: it is too young to be followed.
-   * That it has expired all the same means that the database's clock is wrong, and another would be no better.
+   * Replaces a token that Apple calls expired; the first caller makes the new one. `null`: the token is too young to be replaced.
+   * Then the database's clock is wrong, and a new token would be refused, too.
    */
   async renew(refused: ProviderToken): Promise<ProviderToken | null> {
-    if (this.#held !== null && this.#held.version > refused.version) return this.#held;
+    if (this.#cached !== null && this.#cached.version > refused.version) return this.#cached;
     if (this.#renewing?.refused !== refused.version) {
       const mustBeMade = (row: Row) => !isFresh(row) || (row.version === refused.version && !isYoung(row));
       const renewing = { refused: refused.version, token: this.#make(mustBeMade) };
@@ -74,7 +74,7 @@ export class ProviderTokens {
     return made === null || made.version <= refused.version ? null : made;
   }
 
-  async #fetch(): Promise<Held> {
+  async #fetch(): Promise<CachedToken> {
     const sql = this.#sql;
     const { teamId, keyId } = this.#settings;
     const [row] = await sql<Row[]>`
@@ -82,13 +82,13 @@ export class ProviderTokens {
         FROM apns_tokens
        WHERE team_id = ${teamId} AND key_id = ${keyId} AND key_digest = ${this.#digest}`;
     const read = row === undefined || !isFresh(row) ? null : await this.#open(row);
-    const held = read ?? (await this.#make((found) => !isFresh(found)));
-    if (held === null) throw new Error('a token was neither read nor made');
-    return held;
+    const token = read ?? (await this.#make((found) => !isFresh(found)));
+    if (token === null) throw new Error('the provider token was neither read nor made');
+    return token;
   }
 
-  /** Makes one if it `mustBeMade` once the row is ours, or takes what another process has made in the meantime. */
-  async #make(mustBeMade: (row: Row) => boolean): Promise<Held | null> {
+  /** Locks the row; makes a token if `mustBeMade`, else uses the one that another process has made meanwhile. */
+  async #make(mustBeMade: (row: Row) => boolean): Promise<CachedToken | null> {
     const { teamId, keyId } = this.#settings;
     const seal = await this.#sealer.seal();
     const row = await inTransaction(this.#sql, async (sql) => {
@@ -101,7 +101,7 @@ export class ProviderTokens {
           FROM apns_tokens
          WHERE team_id = ${teamId} AND key_id = ${keyId} AND key_digest = ${this.#digest}
            FOR UPDATE`;
-      if (found === undefined) throw new Error('the row of a token is gone');
+      if (found === undefined) throw new Error('the row of the provider token is gone');
       if (!mustBeMade(found)) return found;
       const token = seal(await this.#sign(found.nowSec), this.#purpose);
       const version = found.version + 1;
@@ -114,12 +114,12 @@ export class ProviderTokens {
     return this.#open(row);
   }
 
-  async #open({ version, token, ageMs }: Row): Promise<Held | null> {
+  async #open({ version, token, ageMs }: Row): Promise<CachedToken | null> {
     if (token === null || ageMs === null) return null;
     const jwt = await this.#sealer.open(token, this.#purpose);
-    if (this.#held === null || version >= this.#held.version)
-      this.#held = { jwt, version, until: performance.now() + reusedForMs - ageMs };
-    return this.#held;
+    if (this.#cached === null || version >= this.#cached.version)
+      this.#cached = { jwt, version, until: performance.now() + reuseMs - ageMs };
+    return this.#cached;
   }
 
   async #sign(nowSec: number): Promise<string> {
@@ -143,9 +143,9 @@ function columns(sql: Sql) {
 }
 
 function isFresh({ ageMs }: Row): boolean {
-  return ageMs !== null && ageMs >= 0 && ageMs < reusedForMs;
+  return ageMs !== null && ageMs >= 0 && ageMs < reuseMs;
 }
 
 function isYoung({ ageMs }: Row): boolean {
-  return ageMs !== null && ageMs >= 0 && ageMs < changedAfterMs;
+  return ageMs !== null && ageMs >= 0 && ageMs < minAgeToReplaceMs;
 }

@@ -17,47 +17,47 @@ interface SenderOptions {
   readonly settings: Config['apns'];
   readonly sql: Sql;
   readonly sealer: Sealer;
-  /** Whom to trust, in PEM, instead of the usual authorities. */
+  /** Certificate authorities to trust instead of the default ones, in PEM. */
   readonly ca?: string;
-  /** How Apple's name is resolved; left out, by the system. */
+  /** Resolves Apple's host name; default: the system's resolver. */
   readonly lookup?: LookupFunction;
   readonly limits?: Partial<ApnsLimits>;
 }
 
 export interface ApnsDelivery {
   readonly target: ApnsTarget;
-  /** When the webhook was given that device token. */
+  /** When the webhook was given this device token. */
   readonly registeredAt: Date;
   readonly event: OutgoingEvent;
 }
 
 type Outcome = Omit<Attempt, 'durationMs'>;
 
-/** What Usher is known by to Apple, at work. */
+/** Our tokens for Apple and the connections that use them. */
 interface Credential {
   readonly tokens: ProviderTokens;
   readonly connections: Readonly<Record<ApnsTarget['environment'], ApnsConnection>>;
 }
 
-/** Environments and topics that rest. One more makes the oldest be tried again. */
-const mostPaused = 10_000;
-const retryAfterForm = /^\d{1,6}$/;
+/** Limit of paused environments and topics. Beyond it the oldest pause ends. */
+const maxPaused = 10_000;
+const retryAfterPattern = /^\d{1,6}$/;
 
-const unset = 'Usher has no key for Apple: set USHER_APNS_KEY_FILE, USHER_APNS_KEY_ID and USHER_APNS_TEAM_ID';
+const noKey = 'no key for Apple is configured: set USHER_APNS_KEY_FILE, USHER_APNS_KEY_ID and USHER_APNS_TEAM_ID';
 
 /** Sends events as push notifications. */
 export class ApnsSender {
   readonly #credential: Credential | null;
   readonly #limits: ApnsLimits;
   /**
-   * Since when, and why: by environment and topic, as a key may be good for some of them only, and topics are whatever
-   * somebody who registers a webhook writes.
+   * Pauses by environment and topic: a key may be valid for some of them only. The map is bounded, because anybody who registers
+   * a webhook chooses topics.
    */
   readonly #paused: BoundedMap<string, { readonly until: number; readonly why: string }>;
 
   constructor({ settings, sql, sealer, ca, lookup, limits }: SenderOptions) {
     this.#limits = { ...defaultApnsLimits, ...limits };
-    this.#paused = new BoundedMap(mostPaused);
+    this.#paused = new BoundedMap(maxPaused);
     const connect = (url: string) => new ApnsConnection({ url, ca, lookup, limits: this.#limits });
     this.#credential = settings && {
       tokens: new ProviderTokens(settings, sql, sealer),
@@ -65,7 +65,7 @@ export class ApnsSender {
     };
   }
 
-  /** Connections, those that are being made or drained among them. */
+  /** Connections, including those that are connecting or draining. */
   get openSessions(): number {
     return this.#sum((connection) => connection.sessions);
   }
@@ -78,7 +78,7 @@ export class ApnsSender {
     return this.#sum((connection) => connection.waiting);
   }
 
-  /** Environments and topics that rest. */
+  /** Number of paused environments and topics. */
   get paused(): number {
     const now = performance.now();
     return [...this.#paused.values()].filter(({ until }) => until > now).length;
@@ -91,16 +91,16 @@ export class ApnsSender {
     return { ...outcome, durationMs: Math.round(performance.now() - startedAt) };
   }
 
-  /** Cuts off what is under way. */
+  /** Closes all connections; requests in flight fail. */
   close(): void {
     for (const connection of this.#connections()) connection.close();
   }
 
   async #attempt(delivery: ApnsDelivery): Promise<Outcome> {
-    if (this.#credential === null) return nobody(unset);
+    if (this.#credential === null) return unavailableOutcome(noKey);
     const paused = this.#pauseOf(delivery.target);
-    // Only this topic rests: that is no reason to leave others of the account alone.
-    if (paused !== null) return { ...nobody(paused), unavailable: false };
+    // Only this topic is paused, so the destination, which has other topics, is not unavailable.
+    if (paused !== null) return { ...unavailableOutcome(paused), unavailable: false };
     try {
       const { tokens } = this.#credential;
       const token = await tokens.current();
@@ -111,8 +111,8 @@ export class ApnsSender {
       const second = await this.#exchange(this.#credential, delivery, fresh);
       return second.credential === 'renew' ? this.#pause(delivery, second.outcome) : second.outcome;
     } catch (error) {
-      // The database is away, or there is a fault of ours; Apple was not asked.
-      return nobody(`The token for Apple could not be had (${nameOf(error)})`);
+      // The database is unavailable, or we have a bug; no request was made to Apple.
+      return unavailableOutcome(`could not get a provider token for Apple (${nameOf(error)})`);
     }
   }
 
@@ -125,10 +125,10 @@ export class ApnsSender {
     const headers = { ...headersOf(target, event, new Date()), authorization: `bearer ${token.jwt}` };
     const request = { headers, body: bodyOf(target, event) };
     const reply = await connections[target.environment].send(request, () => this.#pauseOf(target));
-    if (reply.kind !== 'answered') return { outcome: unanswered(reply), credential: 'keep' };
+    if (reply.kind !== 'answered') return { outcome: unansweredOutcome(reply), credential: 'keep' };
     const ruling = ruleOn({ status: reply.status, body: reply.body.toString('utf8'), registeredAt });
     if (ruling.retire) reply.via.retire(ruling.error ?? '');
-    else reply.via.prove();
+    else reply.via.markUseful();
     const outcome = outcomeOf(reply, ruling);
     if (ruling.credential === 'pause') this.#pause(delivery, outcome);
     return { outcome, credential: ruling.credential };
@@ -144,8 +144,8 @@ export class ApnsSender {
   #pauseOf(target: ApnsTarget): string | null {
     const pause = this.#paused.get(keyOf(target));
     if (pause === undefined) return null;
-    const restMs = pause.until - performance.now();
-    if (restMs > 0) return `${pause.why}; nothing is sent for another ${Math.ceil(restMs / 1000)} s`;
+    const remainingMs = pause.until - performance.now();
+    if (remainingMs > 0) return `${pause.why}; paused for another ${Math.ceil(remainingMs / 1000)} s`;
     this.#paused.delete(keyOf(target));
     return null;
   }
@@ -163,25 +163,25 @@ function keyOf({ environment, topic }: ApnsTarget): string {
   return `${environment} ${topic}`;
 }
 
-function nobody(error: string): Outcome {
+function unavailableOutcome(error: string): Outcome {
   return { verdict: 'failed', unavailable: true, status: null, answer: null, error, retryAfterMs: null };
 }
 
-function unanswered({ error, ...reply }: Exclude<Reply, { kind: 'answered' }>): Outcome {
-  if (reply.kind === 'unsent') return nobody(error);
-  return { ...nobody(error), status: reply.status, answer: reply.body && storable(reply.body) };
+function unansweredOutcome({ error, ...reply }: Exclude<Reply, { kind: 'answered' }>): Outcome {
+  if (reply.kind === 'unsent') return unavailableOutcome(error);
+  return { ...unavailableOutcome(error), status: reply.status, answer: reply.body && storable(reply.body) };
 }
 
 function outcomeOf({ status, body, retryAfter }: Extract<Reply, { kind: 'answered' }>, ruling: Ruling): Outcome {
   const { verdict, unavailable, error } = ruling;
-  const asked = retryAfter !== null && retryAfterForm.test(retryAfter) ? Number(retryAfter) * 1000 : null;
+  const requestedMs = retryAfter !== null && retryAfterPattern.test(retryAfter) ? Number(retryAfter) * 1000 : null;
   return {
     verdict,
     unavailable,
     status,
     answer: storable(body),
     error,
-    retryAfterMs: verdict === 'failed' ? (asked ?? ruling.retryAfterMs) : null,
+    retryAfterMs: verdict === 'failed' ? (requestedMs ?? ruling.retryAfterMs) : null,
   };
 }
 

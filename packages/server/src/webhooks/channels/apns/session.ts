@@ -8,8 +8,8 @@ export interface ApnsRequest {
 }
 
 /**
- * What came of a request. `unsent`: Apple has not looked at it, so that it may be sent again on another connection.
- * `failed`: nobody knows whether it was looked at; `status` is that of an answer that did not come whole.
+ * The result of a request. `unsent`: Apple has not processed it, so it may be sent again on another connection. `failed`: it is
+ * not known whether Apple processed it; `status` is from an incomplete answer.
  */
 export type Reply =
   | {
@@ -24,41 +24,41 @@ export type Reply =
 
 interface SessionOptions {
   readonly url: string;
-  /** Whom to trust instead of the usual authorities. */
+  /** Certificate authorities to trust instead of the default ones. */
   readonly ca: string | undefined;
-  /** How Apple's name is resolved; `undefined`: by the system. */
+  /** Resolves Apple's host name; `undefined`: the system's resolver. */
   readonly lookup: LookupFunction | undefined;
   readonly limits: ApnsLimits;
-  /** There may be room, or no more of it. */
+  /** Called when `hasRoom` or `state` may have changed. */
   readonly onChange: () => void;
 }
 
-/** In the order of its life; any state may be skipped. */
+/** In this order; any state may be skipped. */
 type State = 'connecting' | 'open' | 'draining' | 'ended';
 
 /**
  * One HTTP/2 connection.
  *
- * - `connecting`: until Apple's first frame, its settings, has come; for `connectMs` at most.
- * - `open`: takes requests. Until the first is answered there is one at a time, as Apple allows no more before it has seen
- *   a valid token; after that, as many as Apple's settings say now.
- * - `draining`: GOAWAY has come, or we have retired it. What was sent is still answered, nothing more is sent.
- * - `ended`: there is no connection.
+ * - `connecting`: until Apple's first frame, its settings, is received; at most `connectMs`.
+ * - `open`: accepts requests. Until the first is answered, one at a time, because Apple allows no more before it has seen a valid
+ *   token; after that, as many as Apple's settings allow.
+ * - `draining`: GOAWAY was received, or we have retired the session. Requests in flight are still answered, no new ones are sent.
+ * - `ended`: the connection is closed.
  */
 export class ApnsSession {
   readonly #session: ClientHttp2Session;
   readonly #limits: ApnsLimits;
   readonly #onChange: () => void;
   readonly #connecting: NodeJS.Timeout;
-  #beat: NodeJS.Timeout | undefined;
-  #pinging: NodeJS.Timeout | undefined;
+  #pingTimer: NodeJS.Timeout | undefined;
+  #pingTimeout: NodeJS.Timeout | undefined;
   #state: State = 'connecting';
   #allowed = 0;
   #streams = 0;
   #hasAnswered = false;
-  #isProved = false;
+  #isUseful = false;
   #isQuiet = true;
-  #lastLooked = Infinity;
+  #lastProcessedStream = Infinity;
   #why: string | null = null;
 
   constructor({ url, ca, lookup, limits, onChange }: SessionOptions) {
@@ -69,11 +69,11 @@ export class ApnsSession {
       ...(lookup === undefined ? {} : { lookup }),
       settings: { enablePush: false },
     });
-    this.#connecting = setTimeout(() => this.end('Apple could not be connected to in time'), limits.connectMs).unref();
+    this.#connecting = setTimeout(() => this.end('could not connect to Apple in time'), limits.connectMs).unref();
     this.#session
       .on('remoteSettings', ({ maxConcurrentStreams = Infinity }) => this.#allow(maxConcurrentStreams))
-      .on('goaway', (code, lastStreamId, data) => this.#leave(code, lastStreamId, data))
-      .on('error', (error) => this.end(`The connection to Apple failed (${codeOf(error)})`))
+      .on('goaway', (code, lastStreamId, data) => this.#onGoaway(code, lastStreamId, data))
+      .on('error', (error) => this.end(`the connection to Apple failed (${codeOf(error)})`))
       .on('close', () => this.#close());
   }
 
@@ -85,14 +85,14 @@ export class ApnsSession {
     return this.#streams;
   }
 
-  /** Why it is of no more use. */
+  /** Why the session accepts no more requests. */
   get why(): string {
-    return this.#why ?? 'Apple has closed the connection';
+    return this.#why ?? 'Apple closed the connection';
   }
 
-  /** Whether it has been of use. */
-  get isProved(): boolean {
-    return this.#isProved;
+  /** Whether the session has had a useful answer. */
+  get isUseful(): boolean {
+    return this.#isUseful;
   }
 
   get hasRoom(): boolean {
@@ -100,13 +100,13 @@ export class ApnsSession {
     return this.#state === 'open' && this.#streams < allowed;
   }
 
-  /** Never rejects. Ask whether it `hasRoom` before. */
+  /** Never rejects. Call this only if `hasRoom`. */
   async send(request: ApnsRequest): Promise<Reply> {
     let stream: ClientHttp2Stream;
     try {
       stream = this.#session.request(request.headers);
     } catch (error) {
-      return { kind: 'unsent', error: `The connection to Apple takes no more (${codeOf(error)})` };
+      return { kind: 'unsent', error: `the connection to Apple accepts no more requests (${codeOf(error)})` };
     }
     this.#streams += 1;
     stream.once('close', () => {
@@ -117,7 +117,7 @@ export class ApnsSession {
     return this.#answerOf(stream, request.body);
   }
 
-  /** Nothing more is sent on it; what is under way is still answered. */
+  /** Sends nothing more on this session; requests in flight are still answered. */
   retire(why: string): void {
     if (this.#state === 'draining' || this.#state === 'ended') return;
     this.#why ??= why;
@@ -126,12 +126,12 @@ export class ApnsSession {
     this.#onChange();
   }
 
-  /** What it answered was to the point. */
-  prove(): void {
-    this.#isProved = true;
+  /** Records that the session has had a useful answer. */
+  markUseful(): void {
+    this.#isUseful = true;
   }
 
-  /** Cuts it off, with all that is under way. */
+  /** Closes the connection; requests in flight fail. */
   end(why: string): void {
     if (this.#state === 'ended') return;
     this.#why ??= why;
@@ -145,25 +145,25 @@ export class ApnsSession {
     if (this.#state === 'connecting') {
       this.#state = 'open';
       clearTimeout(this.#connecting);
-      this.#beat = setInterval(() => this.#listen(), this.#limits.pingEveryMs).unref();
+      this.#pingTimer = setInterval(() => this.#pingIfQuiet(), this.#limits.pingEveryMs).unref();
     }
     this.#onChange();
   }
 
-  /** Node itself closes or destroys the session after this, by the code. */
-  #leave(code: number, lastStreamId: number, data: Uint8Array | undefined): void {
-    this.#lastLooked = Math.min(this.#lastLooked, lastStreamId);
-    const said = Buffer.from(data ?? []).toString('utf8');
-    const [, reason] = /"reason"\s*:\s*"(\w{1,64})"/.exec(said) ?? [];
-    this.#why ??= `Apple has closed the connection (GOAWAY ${reason ?? nameOf(code)})`;
+  /** Afterwards Node closes or destroys the session, depending on the code. */
+  #onGoaway(code: number, lastStreamId: number, data: Uint8Array | undefined): void {
+    this.#lastProcessedStream = Math.min(this.#lastProcessedStream, lastStreamId);
+    const text = Buffer.from(data ?? []).toString('utf8');
+    const [, reason] = /"reason"\s*:\s*"(\w{1,64})"/.exec(text) ?? [];
+    this.#why ??= `Apple closed the connection (GOAWAY ${reason ?? nameOf(code)})`;
     if (this.#state !== 'ended') this.#state = 'draining';
     this.#onChange();
   }
 
   #close(): void {
     clearTimeout(this.#connecting);
-    clearInterval(this.#beat);
-    clearTimeout(this.#pinging);
+    clearInterval(this.#pingTimer);
+    clearTimeout(this.#pingTimeout);
     this.#state = 'ended';
     this.#onChange();
   }
@@ -172,18 +172,18 @@ export class ApnsSession {
     if (this.#state === 'draining' && this.#streams === 0) this.end(this.why);
   }
 
-  #listen(): void {
+  #pingIfQuiet(): void {
     if (this.#isQuiet) this.#ping();
     this.#isQuiet = true;
   }
 
-  /** Whoever does not answer a PING answers no request either. */
+  /** A server that does not answer a PING answers no request either. */
   #ping(): void {
-    if (this.#pinging !== undefined || this.#session.destroyed) return;
-    this.#pinging = setTimeout(() => this.end('Apple did not answer a PING'), this.#limits.pingMs).unref();
+    if (this.#pingTimeout !== undefined || this.#session.destroyed) return;
+    this.#pingTimeout = setTimeout(() => this.end('Apple did not answer a PING'), this.#limits.pingMs).unref();
     this.#session.ping(() => {
-      clearTimeout(this.#pinging);
-      this.#pinging = undefined;
+      clearTimeout(this.#pingTimeout);
+      this.#pingTimeout = undefined;
     });
   }
 
@@ -197,11 +197,11 @@ export class ApnsSession {
     const settle = (error: string): void => {
       clearTimeout(late);
       const read = Buffer.concat(chunks);
-      // Once Apple has taken it, an answer that is cut short must not make us send it again.
-      if (status !== null && (stream.readableEnded || isTaken(status))) {
+      // Once Apple has accepted the notification, an incomplete answer must not make us send it again.
+      if (status !== null && (stream.readableEnded || isSuccess(status))) {
         this.#hasAnswered = true;
         answer.resolve({ kind: 'answered', status, body: read, retryAfter, via: this });
-      } else if (status === null && this.#wasNotLookedAt(stream)) answer.resolve({ kind: 'unsent', error });
+      } else if (status === null && this.#wasNotProcessed(stream)) answer.resolve({ kind: 'unsent', error });
       else answer.resolve({ kind: 'failed', error, status, body: status === null ? null : read });
     };
     const giveUp = (error: string): void => {
@@ -220,7 +220,7 @@ export class ApnsSession {
       })
       .on('data', (chunk: Buffer) => {
         size += chunk.length;
-        if (size > answerBytes) giveUp('The answer is longer than any of Apple’s');
+        if (size > answerBytes) giveUp('the answer is too long');
         else chunks.push(chunk);
       })
       .on('error', () => undefined)
@@ -229,19 +229,19 @@ export class ApnsSession {
     return answer.promise;
   }
 
-  /** By the protocol: what was refused as a whole, or came after the last that a GOAWAY names, or never left. */
-  #wasNotLookedAt(stream: ClientHttp2Stream): boolean {
-    if (stream.id === undefined || stream.id > this.#lastLooked) return true;
+  /** By HTTP/2: the stream was refused, or is later than the last stream of a GOAWAY, or was never sent. */
+  #wasNotProcessed(stream: ClientHttp2Stream): boolean {
+    if (stream.id === undefined || stream.id > this.#lastProcessedStream) return true;
     return stream.rstCode === constants.NGHTTP2_REFUSED_STREAM;
   }
 
   #endOf({ rstCode }: ClientHttp2Stream): string {
     if (this.#session.destroyed || this.#state !== 'open') return this.why;
-    return `Apple broke off the request (${nameOf(rstCode ?? 0)})`;
+    return `Apple reset the request (${nameOf(rstCode ?? 0)})`;
   }
 }
 
-function isTaken(status: number): boolean {
+function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
@@ -250,7 +250,7 @@ function codeOf(error: unknown): string {
   return 'code' in error ? String(error.code) : error.name;
 }
 
-/** Of an HTTP/2 error, as the protocol calls it. */
+/** The name of an HTTP/2 error code. */
 function nameOf(code: number): string {
   const found = Object.entries(constants).find(([name, value]) => value === code && errorNames.has(name));
   return found === undefined ? String(code) : found[0].slice('NGHTTP2_'.length);

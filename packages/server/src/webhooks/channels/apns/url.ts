@@ -1,16 +1,16 @@
-/** `apns://<device_token>@<topic>?env=…&content_available=…`, taken apart. */
+/** The parts of `apns://<device_token>@<topic>?env=…&content_available=…`. */
 export interface ApnsTarget {
   readonly deviceToken: string;
-  /** The application's bundle id; its case counts. */
+  /** The application's bundle id; case-sensitive. */
   readonly topic: string;
   readonly environment: 'sandbox' | 'production';
   /** Whether the notification is silent. */
   readonly contentAvailable: boolean;
 }
 
-// Apple's tokens are hexadecimal and of no promised length. Anything that is safe in a path is left for Apple to judge.
+// Apple's tokens are hexadecimal and have no guaranteed length. Anything that is safe in a path is accepted; Apple decides.
 const shape = /^apns:\/\/([\w-]{1,200})@([A-Za-z0-9._-]{1,255})(?:\?([^#]*))?$/i;
-/** Written in any case. */
+/** Keys are in lower case. */
 const booleans: ReadonlyMap<string, boolean> = new Map([
   ['true', true],
   ['1', true],
@@ -28,11 +28,11 @@ export function parseApnsUrl(url: string): ApnsTarget | { readonly faults: reado
   const parameters = new URLSearchParams(query);
   const environment = environments.find((known) => known === parameters.get('env'));
   const silent = booleans.get((parameters.get('content_available') ?? 'false').toLowerCase());
-  // Parameters that are not known are ignored: the document lets any follow the topic.
+  // Unknown parameters are ignored: the interface allows any after the topic.
   const faults = [
     ...['env', 'content_available'].flatMap((name) => repetitionFaults(name, parameters.getAll(name).length)),
-    ...(environment === undefined ? ['must have the query parameter env, sandbox or production'] : []),
-    ...(silent === undefined ? ['must have true or false in the query parameter content_available'] : []),
+    ...(environment === undefined ? ['must have the query parameter env=sandbox or env=production'] : []),
+    ...(silent === undefined ? ['must have true or false as the query parameter content_available'] : []),
   ];
   if (faults.length > 0 || environment === undefined || silent === undefined) return { faults };
   return { deviceToken, topic, environment, contentAvailable: silent };

@@ -7,16 +7,16 @@ import type { WebhookSource } from '../channel.ts';
 
 /** D8.5. */
 const connectMs = 5_000;
-/** Kept for their TLS sessions; one that is dropped is made again. */
-const mostConnectors = 2_000;
+/** Connectors are cached for their TLS sessions; beyond this many the oldest is dropped. */
+const maxConnectors = 2_000;
 
 /**
- * How receivers are connected to: by which guard depends on who brought the webhook, and lookups of names are counted by
- * account.
+ * Connectors to receivers, by account and by source: the source decides which addresses are allowed, and lookups of names are
+ * limited per account.
  */
 export class WebhookConnectors {
   readonly #guards: Readonly<Record<WebhookSource, AddressGuard>>;
-  readonly #connectors = new BoundedMap<string, buildConnector.connector>(mostConnectors);
+  readonly #connectors = new BoundedMap<string, buildConnector.connector>(maxConnectors);
 
   constructor(guards: Readonly<Record<WebhookSource, AddressGuard>>) {
     this.#guards = guards;
@@ -24,8 +24,8 @@ export class WebhookConnectors {
 
   for(accountId: AccountId, source: WebhookSource): buildConnector.connector {
     const key = `${source} ${accountId}`;
-    const known = this.#connectors.get(key);
-    if (known !== undefined) return known;
+    const cached = this.#connectors.get(key);
+    if (cached !== undefined) return cached;
     const connector = guardedConnector({
       guard: this.#guards[source],
       plainHttp: 'anywhere',

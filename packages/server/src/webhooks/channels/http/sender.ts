@@ -1,23 +1,23 @@
 import { Client, type buildConnector, type Dispatcher } from 'undici';
 import { ForbiddenAddress } from '../../../platform/address-guard.ts';
-import { describeFailure, longestAnswer, storable, type Attempt } from '../attempt.ts';
+import { describeFailure, maxAnswerBytes, storable, type Attempt } from '../attempt.ts';
 
 const answerBytes = 65_536;
 const keepAliveMs = 4_000;
-/** How exactly the limits of time are kept. */
-const lookEveryMs = 250;
+/** Timeouts are checked this often. */
+const checkEveryMs = 250;
 
 export interface HttpRequest {
   readonly method: string;
-  /** With the query. */
+  /** Includes the query. */
   readonly path: string;
   readonly headers: Record<string, string>;
   readonly body: string;
 }
 
 /**
- * Requests to one origin, each over a connection that has nothing else to do: the one used last, so that those that are not
- * needed go cold and are closed. Whoever sends sees to it that there are not too many at a time.
+ * Sends requests to one origin, each over an idle connection. The connection used last is reused first, so that connections
+ * that are not needed time out. The caller limits the number of concurrent requests.
  */
 export class HttpSender {
   readonly #origin: string;
@@ -32,7 +32,7 @@ export class HttpSender {
     this.#connect = connect;
   }
 
-  /** Never rejects: whatever goes wrong is an attempt that failed. */
+  /** Never rejects: every error is a failed attempt. */
   async send(request: HttpRequest, answerMs: number): Promise<Attempt> {
     const client = this.#idle.pop() ?? this.#newClient();
     return new Promise((resolve) => {
@@ -42,7 +42,7 @@ export class HttpSender {
         resolve(attempt);
       });
       this.#exchanges.add(exchange);
-      this.#watch ??= setInterval(() => this.#look(), lookEveryMs).unref();
+      this.#watch ??= setInterval(() => this.#checkTimeouts(), checkEveryMs).unref();
       try {
         client.dispatch({ ...request }, exchange);
       } catch (error) {
@@ -51,7 +51,7 @@ export class HttpSender {
     });
   }
 
-  /** Cuts off what is under way, if anything is. */
+  /** Closes all connections and aborts their requests. */
   close(): void {
     if (this.#watch !== null) clearInterval(this.#watch);
     for (const client of this.#clients) void client.destroy().catch(() => undefined);
@@ -63,7 +63,7 @@ export class HttpSender {
       pipelining: 1,
       keepAliveTimeout: keepAliveMs,
       keepAliveMaxTimeout: keepAliveMs,
-      // Limits of time are kept here, by one timer for all.
+      // `#checkTimeouts` enforces the timeout, with one timer for all requests.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -71,23 +71,23 @@ export class HttpSender {
     return client;
   }
 
-  #look(): void {
+  #checkTimeouts(): void {
     const now = performance.now();
-    for (const exchange of this.#exchanges) if (now >= exchange.begunAt + exchange.answerMs) exchange.giveUp();
+    for (const exchange of this.#exchanges) if (now >= exchange.begunAt + exchange.answerMs) exchange.timeOut();
     if (this.#exchanges.size > 0 || this.#watch === null) return;
     clearInterval(this.#watch);
     this.#watch = null;
   }
 }
 
-/** No answer, or one by what stands before the receiver: nobody was there. */
-const awayStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+/** Statuses of a proxy or an overloaded server, which do not come from the receiver itself. */
+const unavailableStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 const gone = 410;
 
 /**
- * One request and its answer. A handler of undici's, which its `request` wraps into a stream and more; all that is wanted
- * of the answer is its status and its beginning.
+ * One request and its answer. This is a handler of undici's `dispatch`, which is cheaper than `request`: only the status and the
+ * beginning of the answer are needed.
  */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly begunAt = performance.now();
@@ -107,21 +107,21 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#settle = settle;
   }
 
-  /** It has had its time. A status that says the event was taken counts; any other answer that is not complete is none. */
-  giveUp(): void {
-    this.#hasTimedOut = !isTaken(this.#status);
+  /** The time is over. A 2xx status counts as delivered even if the body is incomplete; any other incomplete answer counts as none. */
+  timeOut(): void {
+    this.#hasTimedOut = !isSuccess(this.#status);
     this.#finish(`no complete answer within ${this.answerMs / 1_000} seconds`);
     this.#controller?.abort(new Error('timed out'));
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // It was given up before it began.
+    // The request timed out before it began.
     if (this.#settled) controller.abort(new Error('too late'));
   }
 
   onResponseStart(_: unknown, status: number, headers: Readonly<Record<string, string | string[] | undefined>>): void {
-    // What comes before the answer (103, say) is none.
+    // Informational responses (such as 103) come before the answer.
     if (status < 200) return;
     this.#status = status;
     const retryAfter = headers['retry-after'];
@@ -130,8 +130,8 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#size += chunk.length;
-    // The rest is read for the sake of the connection, which can be used again then; but not without end.
-    if (this.#size - chunk.length < longestAnswer) this.#chunks.push(chunk);
+    // The rest is read only so that the connection can be reused, and only up to a limit.
+    if (this.#size - chunk.length < maxAnswerBytes) this.#chunks.push(chunk);
     if (this.#size <= answerBytes) return;
     this.#finish(null);
     controller.abort(new Error('the answer is too long'));
@@ -150,16 +150,16 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#settled) return;
     this.#settled = true;
     const status = this.#status;
-    const taken = isTaken(status);
+    const isDelivered = isSuccess(status);
     this.#settle({
-      verdict: taken ? 'delivered' : status === gone ? 'ended' : 'failed',
-      unavailable: this.#wasForbidden ? null : status === null || awayStatuses.has(status),
+      verdict: isDelivered ? 'delivered' : status === gone ? 'ended' : 'failed',
+      unavailable: this.#wasForbidden ? null : status === null || unavailableStatuses.has(status),
       status,
       answer:
         status === null
           ? null
           : storable(this.#chunks.length === 1 ? (this.#chunks[0] ?? empty) : Buffer.concat(this.#chunks)),
-      error: error ?? (taken ? null : `answered with status ${status}`),
+      error: error ?? (isDelivered ? null : `answered with status ${status}`),
       durationMs: Math.round(performance.now() - this.begunAt),
       retryAfterMs: retryAfterMs(this.#retryAfter),
       timedOut: this.#hasTimedOut,
@@ -170,11 +170,11 @@ class Exchange implements Dispatcher.DispatchHandler {
 
 const empty = Buffer.alloc(0);
 
-function isTaken(status: number | null): boolean {
+function isSuccess(status: number | null): boolean {
   return status !== null && status >= 200 && status < 300;
 }
 
-/** Seconds, or a date; anything else is nothing. */
+/** The header has seconds or a date; anything else is ignored. */
 function retryAfterMs(header: string | undefined): number | null {
   if (header === undefined) return null;
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1_000;

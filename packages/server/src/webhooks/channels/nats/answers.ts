@@ -1,40 +1,40 @@
 import { storable, type Attempt } from '../attempt.ts';
 import type { Reply } from './connection.ts';
 
-/** What an answer of a NATS server comes to. */
+/** The outcome for each answer of a NATS server. */
 type Outcome = Omit<Attempt, 'durationMs'>;
 type Rule = Pick<Outcome, 'verdict' | 'unavailable'>;
 
-/** Somebody answered: the next event may be taken, and other subjects of the same server too. */
+/** The server answered: the next event may be accepted, and other subjects of the same server too. */
 const failed: Rule = { verdict: 'failed', unavailable: false };
-const away: Rule = { verdict: 'failed', unavailable: true };
-/** It will not be taken however often it is sent. */
+const unavailable: Rule = { verdict: 'failed', unavailable: true };
+/** This event will never be accepted. */
 const refused: Rule = { verdict: 'refused', unavailable: false };
 
-/** What the server says of the connection (`-ERR`), by how it begins, in lower case; anything else is `away`. */
+/** Errors of the connection (`-ERR`), by their beginning in lower case; any other error is `unavailable`. */
 export const serverErrors: readonly (readonly [start: string, rule: Rule, meaning: string])[] = [
   ['authorization violation', failed, 'the credentials are wrong or missing'],
-  ['authentication timeout', away, 'the server had no time to check the credentials'],
+  ['authentication timeout', unavailable, 'the server did not check the credentials in time'],
   ['user authentication expired', failed, 'the credentials have expired'],
   ['user authentication revoked', failed, 'the credentials have been revoked'],
   ['account authentication expired', failed, 'the account of the credentials has expired'],
-  ['permissions violation for publish', failed, 'the credentials do not permit to publish to the subject'],
-  ['permissions violation for subscription', failed, 'the credentials do not permit to subscribe to _INBOX.>'],
+  ['permissions violation for publish', failed, 'the credentials do not allow publishing to the subject'],
+  ['permissions violation for subscription', failed, 'the credentials do not allow subscribing to _INBOX.>'],
   ['secure connection', failed, 'the server requires TLS: register a tls:// URL'],
-  ['maximum payload violation', refused, 'the event is larger than the server takes'],
-  ['maximum connections exceeded', away, 'the server has too many connections'],
-  ['maximum account active connections exceeded', away, 'the account has too many connections'],
+  ['maximum payload violation', refused, 'the event is larger than the server accepts'],
+  ['maximum connections exceeded', unavailable, 'the server has too many connections'],
+  ['maximum account active connections exceeded', unavailable, 'the account has too many connections'],
 ];
 
-/** What a stream answers, by JetStream's `err_code`; anything else is `failed`, in the words of the server. */
+/** Errors of a stream, by JetStream's `err_code`; any other error is `failed`, with the server's description. */
 export const streamErrors: readonly (readonly [code: number, rule: Rule, meaning: string])[] = [
-  [10_008, away, 'JetStream is temporarily unavailable'],
-  [10_009, away, 'the cluster has no leader'],
-  [10_023, away, 'the server lacks resources'],
-  [10_028, away, 'the server has no memory left'],
-  [10_047, away, 'the server has no storage left'],
-  [10_054, refused, 'the event is larger than the stream takes'],
-  [10_097, refused, 'the headers are larger than the stream takes'],
+  [10_008, unavailable, 'JetStream is temporarily unavailable'],
+  [10_009, unavailable, 'the cluster has no leader'],
+  [10_023, unavailable, 'the server has insufficient resources'],
+  [10_028, unavailable, 'the server has no memory left'],
+  [10_047, unavailable, 'the server has no storage left'],
+  [10_054, refused, 'the event is larger than the stream accepts'],
+  [10_097, refused, 'the headers are larger than the stream accepts'],
 ];
 
 export function ruleOn(reply: Reply, subject: string): Outcome {
@@ -42,18 +42,18 @@ export function ruleOn(reply: Reply, subject: string): Outcome {
     case 'answered':
       return ruleOnAnswer(reply.body);
     case 'no responders':
-      return outcome(failed, `no stream takes the subject ${subject}`, { status: 503 });
+      return outcome(failed, `no stream has the subject ${subject}`, { status: 503 });
     case 'too large':
-      return outcome(refused, `the event is larger than the ${reply.mostBytes} bytes that the server takes`);
+      return outcome(refused, `the event is larger than the ${reply.maxBytes} bytes that the server accepts`);
     case 'late':
-      return outcome(away, `no acknowledgement within ${reply.answerMs / 1_000} seconds`, { timedOut: true });
+      return outcome(unavailable, `no acknowledgement within ${reply.answerMs / 1_000} seconds`, { timedOut: true });
     case 'forbidden':
-      return outcome({ verdict: 'failed', unavailable: null }, 'the address may not be called');
+      return outcome({ verdict: 'failed', unavailable: null }, 'the address is not allowed');
     case 'lost':
-      return outcome(away, reply.error);
+      return outcome(unavailable, reply.error);
     case 'refused': {
       const [, rule, meaning] = serverErrors.find(([start]) => reply.error.toLowerCase().startsWith(start)) ?? [];
-      return outcome(rule ?? away, said(reply.error, meaning));
+      return outcome(rule ?? unavailable, quote(reply.error, meaning));
     }
   }
 }
@@ -63,7 +63,7 @@ function ruleOnAnswer(body: Buffer): Outcome {
   const { stream, seq, error } = readAnswer(body);
   if (error !== null) {
     const [, rule, meaning] = streamErrors.find(([code]) => code === error.errCode) ?? [];
-    return outcome(rule ?? failed, said(error.description, meaning), { status: error.code, answer });
+    return outcome(rule ?? failed, quote(error.description, meaning), { status: error.code, answer });
   }
   if (stream === '' || seq === null)
     return outcome(failed, 'the answer is not the acknowledgement of a stream', { answer });
@@ -71,8 +71,8 @@ function ruleOnAnswer(body: Buffer): Outcome {
   return { ...outcome(failed, null, { status: 200, answer }), verdict: 'delivered' };
 }
 
-function said(text: string, meaning: string | undefined): string {
-  return `the server said “${text}”${meaning === undefined ? '' : `: ${meaning}`}`;
+function quote(text: string, meaning: string | undefined): string {
+  return `the server answered “${text}”${meaning === undefined ? '' : `: ${meaning}`}`;
 }
 
 function outcome(rule: Rule, error: string | null, more: Partial<Outcome> = {}): Outcome {
@@ -85,9 +85,9 @@ interface StreamAnswer {
   readonly error: { readonly code: number | null; readonly errCode: number; readonly description: string } | null;
 }
 
-const longestDescription = 300;
+const maxDescriptionLength = 300;
 
-/** Whatever is in it: anybody may answer on a subject. */
+/** Anybody may answer on a subject, so any body is possible. */
 function readAnswer(body: Buffer): StreamAnswer {
   const { stream, seq, error } = fieldsOf(parse(body));
   const { code, err_code: errCode, description } = fieldsOf(error);
@@ -100,7 +100,7 @@ function readAnswer(body: Buffer): StreamAnswer {
         : {
             code: typeof code === 'number' && Number.isInteger(code) && code >= 100 && code < 600 ? code : null,
             errCode: typeof errCode === 'number' ? errCode : 0,
-            description: typeof description === 'string' ? description.slice(0, longestDescription) : '',
+            description: typeof description === 'string' ? description.slice(0, maxDescriptionLength) : '',
           },
   };
 }

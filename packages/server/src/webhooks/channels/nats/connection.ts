@@ -6,15 +6,15 @@ import { describeFailure } from '../attempt.ts';
 import { NatsParser, type NatsOperation } from './parser.ts';
 import type { NatsServer } from './url.ts';
 
-/** With `user` and `password`, or with `token`. */
+/** Has `user` and `password`, or `token`. */
 type NatsCredentials = Readonly<Record<string, string>>;
 
 interface ConnectionOptions {
   readonly server: NatsServer;
   readonly credentials: NatsCredentials | null;
-  /** What it answers is connected to. */
+  /** Resolves and checks the address to connect to. */
   readonly lookup: LookupFunction;
-  /** Whom to trust, in PEM, instead of the usual authorities. */
+  /** Certificate authorities to trust instead of the default ones, in PEM. */
   readonly ca?: string;
   readonly onEnd: () => void;
 }
@@ -25,8 +25,8 @@ interface NatsMessage {
   readonly body: string;
 }
 
-/** Why a connection is of no more use. `refused`: the server said so, in these words. */
-type Ending =
+/** Why a connection has ended. `refused`: by an error of the server. */
+type EndReason =
   | { readonly kind: 'refused'; readonly error: string }
   | { readonly kind: 'lost'; readonly error: string }
   | { readonly kind: 'forbidden' };
@@ -34,16 +34,16 @@ type Ending =
 export type Reply =
   | { readonly kind: 'answered'; readonly body: Buffer }
   | { readonly kind: 'no responders' }
-  | { readonly kind: 'too large'; readonly mostBytes: number }
+  | { readonly kind: 'too large'; readonly maxBytes: number }
   | { readonly kind: 'late'; readonly answerMs: number }
-  | Ending;
+  | EndReason;
 
-/** Until the server has accepted the credentials, the name resolved and the certificate verified before. */
+/** Limit for resolving the name, connecting, verifying the certificate and signing in, together. */
 const connectMs = 5_000;
-/** A connection with nothing to do is closed. */
+/** A connection that is idle for this long is closed. */
 const idleMs = 30_000;
 
-interface Pending {
+interface PendingMessage {
   readonly message: NatsMessage;
   readonly sentAt: number;
   readonly late: NodeJS.Timeout;
@@ -53,28 +53,28 @@ interface Pending {
 /**
  * One connection to a NATS server, which publishes events and waits for the answers of streams.
  *
- * - `connecting`: until the server's INFO has come, and after it TLS where the URL says so.
- * - `signing in`: CONNECT and PING are sent, PONG has not come. Up to here `connectMs` at most.
+ * - `connecting`: until the server's INFO is received and, for tls URLs, TLS is established.
+ * - `signing in`: CONNECT and PING are sent, PONG is not received yet. `connectMs` limits both states together.
  * - `open`: publishes.
- * - `ended`: there is no connection. It is never made again: whoever publishes next makes a new one.
+ * - `ended`: the connection is closed for good; the next event is published on a new one.
  *
- * We do not use the client that NATS offers. Customers choose the server: that client keeps the socket of a connection attempt
- * that timed out, and holds whatever a server sends in memory, however much it is.
+ * We do not use the official NATS client, because customers choose the server: that client keeps the socket of a connection
+ * attempt that timed out, and buffers everything that a server sends without a limit.
  */
 export class NatsConnection {
   readonly #options: ConnectionOptions;
   readonly #parser = new NatsParser();
   readonly #inbox = `_INBOX.${randomUUID().replaceAll('-', '')}`;
-  readonly #pending = new Map<string, Pending>();
+  readonly #pending = new Map<string, PendingMessage>();
   readonly #opened = Promise.withResolvers<void>();
   readonly #connecting: NodeJS.Timeout;
   readonly #idle: NodeJS.Timeout;
   #state: 'connecting' | 'signing in' | 'open' | 'ended' = 'connecting';
-  #ending: Ending | null = null;
+  #endReason: EndReason | null = null;
   #socket: Socket;
-  #mostBytes = 0;
+  #maxBytes = 0;
   #published = 0;
-  #heardAt = 0;
+  #lastReceivedAt = 0;
   #waiting = 0;
 
   constructor(options: ConnectionOptions) {
@@ -89,17 +89,17 @@ export class NatsConnection {
     this.#listen(this.#socket);
   }
 
-  /** Never rejects. The answer is waited for from when the connection is open. */
+  /** Never rejects. `answerMs` counts from when the connection is open. */
   async publish(message: NatsMessage, answerMs: number): Promise<Reply> {
     this.#waiting += 1;
     await this.#opened.promise;
-    const reply = this.#ending ?? (await this.#exchange(message, answerMs));
+    const reply = this.#endReason ?? (await this.#exchange(message, answerMs));
     this.#waiting -= 1;
-    if (this.#ending === null) this.#idle.refresh();
+    if (this.#endReason === null) this.#idle.refresh();
     return reply;
   }
 
-  /** Cuts off what is under way. */
+  /** Closes the connection; pending messages fail. */
   close(): void {
     this.#end({ kind: 'lost', error: 'the connection was closed by Usher' });
   }
@@ -111,10 +111,10 @@ export class NatsConnection {
         .join('')}\r\n`,
     );
     const size = head.length + Buffer.byteLength(message.body);
-    if (size > this.#mostBytes) return { kind: 'too large', mostBytes: this.#mostBytes };
+    if (size > this.#maxBytes) return { kind: 'too large', maxBytes: this.#maxBytes };
     return new Promise((resolve) => {
       const inbox = `${this.#inbox}.${(this.#published += 1)}`;
-      const late = setTimeout(() => this.#giveUp(inbox, answerMs), answerMs).unref();
+      const late = setTimeout(() => this.#onTimeout(inbox, answerMs), answerMs).unref();
       this.#pending.set(inbox, { message, sentAt: performance.now(), late, settle: resolve });
       const socket = this.#socket;
       socket.cork();
@@ -125,11 +125,11 @@ export class NatsConnection {
     });
   }
 
-  /** A server that has said nothing at all since is not there any more: what follows needs another connection. */
-  #giveUp(inbox: string, answerMs: number): void {
+  /** If the server has sent nothing at all since the message, the connection is considered dead. */
+  #onTimeout(inbox: string, answerMs: number): void {
     const sentAt = this.#pending.get(inbox)?.sentAt ?? 0;
     this.#settle(inbox, { kind: 'late', answerMs });
-    if (this.#heardAt < sentAt) this.#end({ kind: 'lost', error: 'the server has fallen silent' });
+    if (this.#lastReceivedAt < sentAt) this.#end({ kind: 'lost', error: 'the server stopped answering' });
   }
 
   #settle(inbox: string, reply: Reply): void {
@@ -148,26 +148,26 @@ export class NatsConnection {
   #listen(socket: Socket): void {
     socket
       .on('data', (chunk: Buffer) => this.#read(chunk))
-      .on('error', (error) => this.#end(endingOf(error)))
+      .on('error', (error) => this.#end(endReasonOf(error)))
       .on('close', () => this.#end({ kind: 'lost', error: 'the server closed the connection' }));
   }
 
   #read(chunk: Buffer): void {
-    this.#heardAt = performance.now();
+    this.#lastReceivedAt = performance.now();
     try {
       for (const operation of this.#parser.read(chunk)) {
         if (this.#state === 'ended') return;
         this.#handle(operation);
       }
     } catch (error) {
-      this.#end({ kind: 'lost', error: `the server does not speak NATS: ${describeFailure(error)}` });
+      this.#end({ kind: 'lost', error: `the server broke the NATS protocol: ${describeFailure(error)}` });
     }
   }
 
   #handle(operation: NatsOperation): void {
     switch (operation.name) {
       case 'INFO':
-        this.#mostBytes = operation.mostBytes;
+        this.#maxBytes = operation.maxBytes;
         if (this.#state === 'connecting') this.#secure(operation);
         return;
       case 'PING':
@@ -193,12 +193,13 @@ export class NatsConnection {
 
   #secure({ offersTls, requiresTls, hasHeaders }: Extract<NatsOperation, { name: 'INFO' }>): void {
     const { server, ca } = this.#options;
-    if (!hasHeaders) return this.#end({ kind: 'lost', error: 'the server has no headers: it is older than NATS 2.2' });
+    if (!hasHeaders)
+      return this.#end({ kind: 'lost', error: 'the server does not support headers; NATS 2.2 or newer is required' });
     if (!server.isSecure)
       return requiresTls ? this.#end({ kind: 'refused', error: 'Secure Connection - TLS Required' }) : this.#signIn();
-    if (!offersTls) return this.#end({ kind: 'lost', error: 'the server offers no TLS' });
-    // What came in plain text together with INFO may be anybody's.
-    if (!this.#parser.isEmpty) return this.#end({ kind: 'lost', error: 'the server did not wait for TLS' });
+    if (!offersTls) return this.#end({ kind: 'lost', error: 'the server does not offer TLS' });
+    // Plain text that was received together with INFO may be injected by anybody.
+    if (!this.#parser.isEmpty) return this.#end({ kind: 'lost', error: 'the server sent data before TLS' });
     const plain = this.#socket;
     plain.removeAllListeners('data').removeAllListeners('close');
     const { host } = server;
@@ -230,7 +231,7 @@ export class NatsConnection {
     this.#socket.write(`CONNECT ${JSON.stringify(options)}\r\nSUB ${this.#inbox}.* 1\r\nPING\r\n`);
   }
 
-  /** Only a publication that is not permitted leaves the connection as it is. */
+  /** Only a permissions violation for a subject leaves the connection open. */
   #fail(error: string): void {
     const [, subject] = /^permissions violation for publish to "([^"]*)"/i.exec(error) ?? [];
     if (subject === undefined) return this.#end({ kind: 'refused', error });
@@ -238,19 +239,19 @@ export class NatsConnection {
       if (message.subject === subject) this.#settle(inbox, { kind: 'refused', error });
   }
 
-  #end(ending: Ending): void {
+  #end(endReason: EndReason): void {
     if (this.#state === 'ended') return;
     this.#state = 'ended';
-    this.#ending = ending;
+    this.#endReason = endReason;
     clearTimeout(this.#connecting);
     clearTimeout(this.#idle);
     this.#socket.destroy();
     this.#opened.resolve();
-    for (const inbox of this.#pending.keys()) this.#settle(inbox, ending);
+    for (const inbox of this.#pending.keys()) this.#settle(inbox, endReason);
     this.#options.onEnd();
   }
 }
 
-function endingOf(error: Error): Ending {
+function endReasonOf(error: Error): EndReason {
   return error instanceof ForbiddenAddress ? { kind: 'forbidden' } : { kind: 'lost', error: describeFailure(error) };
 }

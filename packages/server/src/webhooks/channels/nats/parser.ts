@@ -1,32 +1,32 @@
-/** What a NATS server says, as far as somebody who publishes needs it. */
+/** The operations of a NATS server that a publisher needs. */
 export type NatsOperation =
   | {
       readonly name: 'INFO';
-      readonly mostBytes: number;
+      readonly maxBytes: number;
       readonly hasHeaders: boolean;
       readonly offersTls: boolean;
       readonly requiresTls: boolean;
     }
   | { readonly name: 'PING' | 'PONG' }
-  /** `status` is that of the headers; `null`: there is none. */
+  /** `status` is from the headers; `null`: the message has none. */
   | { readonly name: 'MSG'; readonly subject: string; readonly status: number | null; readonly body: Buffer }
   | { readonly name: '-ERR'; readonly error: string };
 
-/** INFO names every server of a cluster. */
-const longestLine = 65_536;
-/** Acknowledgements have a hundred bytes or so. */
-const longestMessage = 16_384;
+/** INFO lists every server of a cluster. */
+const maxLineBytes = 65_536;
+/** Acknowledgements have about a hundred bytes. */
+const maxMessageBytes = 16_384;
 
 const lineEnd = '\r\n';
 
 /**
- * Reads the client protocol of NATS, as it comes. Throws where it is something else, or longer than anything that we have
- * reason to expect: a server must not fill our memory.
+ * Parses the client protocol of NATS incrementally. Throws on anything else, and on lines or messages over the limits: a server
+ * must not fill our memory.
  */
 export class NatsParser {
   #unread: Buffer = Buffer.alloc(0);
 
-  /** Whether everything that came was read. */
+  /** Whether everything received has been parsed. */
   get isEmpty(): boolean {
     return this.#unread.length === 0;
   }
@@ -49,10 +49,10 @@ export class NatsParser {
     }
   }
 
-  /** `null`: it has not come whole. */
+  /** `null`: the line is not complete yet. */
   #peekLine(): string | null {
     const end = this.#unread.indexOf(lineEnd);
-    if (end > longestLine || (end < 0 && this.#unread.length > longestLine)) throw new Error('a line is too long');
+    if (end > maxLineBytes || (end < 0 && this.#unread.length > maxLineBytes)) throw new Error('the line is too long');
     return end < 0 ? null : this.#unread.toString('utf8', 0, end);
   }
 
@@ -60,8 +60,8 @@ export class NatsParser {
   #peekMessage(words: readonly string[], hasHeaders: boolean, start: number): NatsOperation | null {
     const size = Number(words.at(-1));
     const headSize = hasHeaders ? Number(words.at(-2)) : 0;
-    if (!(size >= headSize && headSize >= 0)) throw new Error('a message has no size');
-    if (size > longestMessage) throw new Error('a message is too long');
+    if (!(size >= headSize && headSize >= 0)) throw new Error('the message has no valid size');
+    if (size > maxMessageBytes) throw new Error('the message is too long');
     const end = start + size;
     if (this.#unread.length < end + lineEnd.length) return null;
     const head = this.#unread.toString('latin1', start, start + headSize);
@@ -82,17 +82,17 @@ function parseLine(name: string, rest: string): NatsOperation {
     case '-ERR':
       return { name, error: rest.replaceAll(/^'|'$/g, '').slice(0, 300) };
     default:
-      throw new Error('an operation is unknown');
+      throw new Error('unknown operation');
   }
 }
 
 function parseInfo(info: unknown): NatsOperation {
   const given: Readonly<Record<string, unknown>> = typeof info === 'object' && info !== null ? { ...info } : {};
-  const { max_payload: mostBytes, headers, tls_required: required, tls_available: available } = given;
-  if (typeof mostBytes !== 'number') throw new Error('INFO has no max_payload');
+  const { max_payload: maxBytes, headers, tls_required: required, tls_available: available } = given;
+  if (typeof maxBytes !== 'number') throw new Error('INFO has no max_payload');
   return {
     name: 'INFO',
-    mostBytes,
+    maxBytes,
     hasHeaders: headers === true,
     offersTls: required === true || available === true,
     requiresTls: required === true,

@@ -1,20 +1,20 @@
 import { parseNatsUrl } from '@usher/contract/nats-url';
 
 export interface NatsServer {
-  /** As sockets take it: an IPv6 address without its brackets. */
+  /** An IPv6 address has no brackets here. */
   readonly host: string;
   readonly port: number;
   readonly isSecure: boolean;
 }
 
-/** Of a URL without faults, or an origin: where to connect, and where to publish. */
+/** Where to connect and where to publish, for a valid URL or an origin. */
 export function natsTarget(url: string): {
   readonly server: NatsServer;
   readonly origin: string;
   readonly subject: string;
 } {
   const parsed = parseNatsUrl(url);
-  if (parsed === null) throw new Error('a nats URL with faults was stored');
+  if (parsed === null) throw new Error('the stored nats URL is invalid');
   const { isSecure, hostname, port, subject } = parsed;
   return {
     server: { host: hostname.replaceAll(/[[\]]/g, ''), port, isSecure },

@@ -3,22 +3,21 @@ import type { Attempt } from '../channels/attempt.ts';
 import type { Destination } from './destination.ts';
 
 /**
- * D8.5: how long an answer is waited for. A destination that took a request and did not answer is waited for less, until it answers
- * one: others of the same engagement wait behind each request. Connecting has a limit of its own, in the channel.
+ * D8.5: the timeout for answers. It is shorter for a destination that accepted its last request without answering, because the
+ * other events of the engagement wait behind each request. The channels have a separate timeout for connecting.
  */
 const answerMs = { usually: 15_000, unresponsive: 5_000 } as const;
 
-/** How long to wait for this destination's answer. */
-export function patienceWith({ isUnresponsive }: Destination): number {
+/** The timeout for an answer of this destination. */
+export function answerTimeoutMs({ isUnresponsive }: Destination): number {
   return isUnresponsive ? answerMs.unresponsive : answerMs.usually;
 }
 
 /**
- * Remembers which destinations took a request and did not answer. After the first request that is not answered in time, further
- * ones wait for `answerMs.unresponsive`, until one is answered. It is written when it changes, so that whoever leases the
- * destination next knows it too: between two attempts a destination is often given back.
+ * Remembers which destinations are unresponsive: from the first request that is not answered in time until one is answered.
+ * Changes are stored for the next process that leases the destination, because the lease is often released between two attempts.
  */
-export class Patience {
+export class AnswerTimeouts {
   readonly #sql: Sql;
   readonly #owner: string;
   readonly #changed = new Set<Destination>();
@@ -29,14 +28,14 @@ export class Patience {
   }
 
   note(destination: Destination, { timedOut = false, status }: Attempt): void {
-    // An attempt that met nobody, or was not made, says nothing about how long an answer takes.
+    // An attempt without a connection or a request says nothing about how long an answer takes.
     if (!timedOut && status === null) return;
     if (destination.isUnresponsive === timedOut) return;
     destination.isUnresponsive = timedOut;
     this.#changed.add(destination);
   }
 
-  /** Most of the time there is nothing to write. Locked in the order in which outcomes and renewals lock them. */
+  /** Stores the changes, if there are any. Rows are locked in the same order as by outcomes and renewals. */
   async write(): Promise<void> {
     if (this.#changed.size === 0) return;
     const sql = this.#sql;
@@ -52,7 +51,7 @@ export class Patience {
               ORDER BY d.id
                 FOR NO KEY UPDATE OF d)
       UPDATE destinations d SET is_unresponsive = ours.is_unresponsive FROM ours WHERE d.id = ours.id`;
-    // One that has changed again meanwhile is written again.
+    // A destination that has changed again meanwhile is written again.
     for (const [index, destination] of changed.entries())
       if (destination.isUnresponsive === rows[index]?.is_unresponsive) this.#changed.delete(destination);
   }

@@ -1,4 +1,4 @@
-/** What the samples of the catalogue have in common. */
+/** Values that the samples of the catalogue share. */
 
 export const ids = {
   request: '5b0c3d1e-7f5a-4a54-9d0e-2f6f6c1b7a01',
@@ -27,14 +27,14 @@ export const engagement = {
   visitor_id: ids.visitor,
   current_sub_engagement: subEngagement,
 };
-export const placeAndTime = {
+export const messageFields = {
   timestamp,
   id: ids.message,
   engagement_id: ids.engagement,
   sub_engagement_id: ids.subEngagement,
 };
 export const chatMessage = {
-  ...placeAndTime,
+  ...messageFields,
   content: 'Hello, where is my parcel?',
   sender: { type: 'visitor' },
   target: 'operator',

@@ -3,39 +3,39 @@ import { isDatabaseUnavailable, type Sql } from '../../platform/database.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Attempt } from '../channels/attempt.ts';
 import { disableWebhook } from '../set-aside.ts';
-import type { CalledWebhook } from './webhook-book.ts';
+import type { CachedWebhook } from './webhook-cache.ts';
 
-/** D8.6: one that has failed for so long, and not succeeded once, is disabled. */
-const failingDays = 5;
-const failingMs = failingDays * 86_400_000;
+/** D8.6: a webhook that has failed for this long, without one success, is disabled. */
+const maxFailingDays = 5;
+const maxFailingMs = maxFailingDays * 86_400_000;
 
-/** What is asked of the database's clock: see `ClockWatch`. */
-interface StandingClock {
+/** The part of `ClockWatch` that is needed here. */
+interface HealthClock {
   databaseNow(): number;
   readonly isInDoubt: boolean;
 }
 
-/** Whether webhooks fare well: since when they fail is written down when it changes, and those that are done for disabled. */
-export class Standing {
+/** The health of webhooks: stores since when they have been failing, and disables those that have ended or failed for too long. */
+export class WebhookHealth {
   readonly #sql: Sql;
   readonly #log: Log;
   readonly #failing = new Set<WebhookId>();
   readonly #working = new Set<WebhookId>();
-  readonly #done = new Map<WebhookId, Pick<Parameters<typeof disableWebhook>[1], 'because' | 'asOf'>>();
+  readonly #toDisable = new Map<WebhookId, Pick<Parameters<typeof disableWebhook>[1], 'because' | 'asOf'>>();
 
-  readonly #clock: StandingClock;
+  readonly #clock: HealthClock;
 
-  constructor({ sql, log, clock }: { readonly sql: Sql; readonly log: Log; readonly clock: StandingClock }) {
+  constructor({ sql, log, clock }: { readonly sql: Sql; readonly log: Log; readonly clock: HealthClock }) {
     this.#sql = sql;
     this.#log = log;
     this.#clock = clock;
   }
 
-  note(webhook: CalledWebhook, { verdict }: Attempt): void {
+  note(webhook: CachedWebhook, { verdict }: Attempt): void {
     const { id, failingSince, endsBecause, updatedAt: asOf } = webhook;
     if (verdict === 'ended') {
-      this.#done.set(id, { because: endsBecause, asOf });
-      // From this moment on, not only once it is written.
+      this.#toDisable.set(id, { because: endsBecause, asOf });
+      // Takes effect now, before it is stored.
       webhook.enabled = false;
     } else if (verdict === 'delivered') {
       this.#failing.delete(id);
@@ -45,15 +45,15 @@ export class Standing {
       this.#working.delete(id);
       this.#failing.add(id);
       webhook.failingSince = new Date(this.#clock.databaseNow());
-    } else if (this.#hasFailedLong(failingSince)) this.#done.set(id, { because: 'failing', asOf });
+    } else if (this.#hasFailedLong(failingSince)) this.#toDisable.set(id, { because: 'failing', asOf });
   }
 
-  /** Not while the clock is in doubt: a clock that was set forward would disable whatever fails at that moment. */
+  /** `false` while the clock is in doubt: a clock that was set forward would disable every webhook that fails at that moment. */
   #hasFailedLong(since: Date): boolean {
-    return !this.#clock.isInDoubt && this.#clock.databaseNow() - since.getTime() > failingMs;
+    return !this.#clock.isInDoubt && this.#clock.databaseNow() - since.getTime() > maxFailingMs;
   }
 
-  /** Most of the time there is nothing to write. Webhooks are locked in the order in which changes of roles lock them. */
+  /** Stores changes, if there are any. Webhooks are locked in the same order as by changes of roles. */
   async write(): Promise<void> {
     const sql = this.#sql;
     try {
@@ -71,14 +71,14 @@ export class Standing {
         this.#failing.clear();
         this.#working.clear();
       }
-      for (const [webhookId, { because, asOf }] of this.#done) {
+      for (const [webhookId, { because, asOf }] of this.#toDisable) {
         if (await disableWebhook(sql, { webhookId, because, asOf }))
           this.#log.warn({ webhookId, because }, 'webhook disabled');
-        this.#done.delete(webhookId);
+        this.#toDisable.delete(webhookId);
       }
     } catch (error) {
-      // What is not written now is with the next.
-      if (!isDatabaseUnavailable(error)) this.#log.error({ err: error }, 'how webhooks fare could not be written down');
+      // Changes that could not be stored are stored with the next write.
+      if (!isDatabaseUnavailable(error)) this.#log.error({ err: error }, 'could not store webhook health');
     }
   }
 }

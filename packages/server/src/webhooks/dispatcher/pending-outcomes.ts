@@ -1,20 +1,20 @@
 import type { DestinationId } from '../../events/destination.ts';
 import type { Sql } from '../../platform/database.ts';
 import type { Delivery } from './delivery.ts';
-import { Patience } from './patience.ts';
-import { moveStrays, writeOutcomes, type Outcome } from './outcomes.ts';
+import { AnswerTimeouts } from './answer-timeouts.ts';
+import { moveToWebhookDestination, writeOutcomes, type Outcome } from './outcomes.ts';
 
-/** Written in one statement. */
-const inBatch = 500;
-/** Outcomes are written together: those that there are after that time, or so many. */
+/** Outcomes written by one statement. */
+const batchSize = 500;
+/** Outcomes are written in batches: after this time, or when there are this many. */
 const writeAfterMs = 20;
-const writesAtOnce = 200;
+const writeThreshold = 200;
 
 /**
  * When to write.
  *
- *   idle       nothing waits, or what waits is being written
- *   scheduled  something waits, until the timer ends
+ *   idle       nothing is pending, or the pending outcomes are being written
+ *   scheduled  something is pending, until the timer ends
  *   due        the timer has ended, or the last write has failed
  *
  *              add        timer  write begins  write fails
@@ -24,30 +24,30 @@ const writesAtOnce = 200;
  */
 type Schedule = { readonly state: 'idle' | 'due' } | { readonly state: 'scheduled'; readonly timer: NodeJS.Timeout };
 
-/** What became of deliveries, and is yet to be written. Kept until it is written, or until it is another process's to say. */
-export class WriteOffs {
-  /** Which destinations do not answer is written with what became of their deliveries. */
-  readonly patience: Patience;
+/** Outcomes that are not yet written. They are kept until they are written, or until the lease of their destination is lost. */
+export class PendingOutcomes {
+  /** Written together with the outcomes. */
+  readonly answerTimeouts: AnswerTimeouts;
   readonly #sql: Sql;
   readonly #owner: string;
   readonly #onDue: () => void;
   #outcomes: Outcome[] = [];
-  #strays: Delivery[] = [];
+  #moved: Delivery[] = [];
   #schedule: Schedule = { state: 'idle' };
 
   constructor(sql: Sql, owner: string, onDue: () => void) {
     this.#sql = sql;
     this.#owner = owner;
     this.#onDue = onDue;
-    this.patience = new Patience(sql, owner);
+    this.answerTimeouts = new AnswerTimeouts(sql, owner);
   }
 
   get size(): number {
-    return this.#outcomes.length + this.#strays.length;
+    return this.#outcomes.length + this.#moved.length;
   }
 
   get isDue(): boolean {
-    return this.#schedule.state === 'due' || this.size >= writesAtOnce;
+    return this.#schedule.state === 'due' || this.size >= writeThreshold;
   }
 
   add(outcome: Outcome): void {
@@ -55,24 +55,24 @@ export class WriteOffs {
     this.#writeSoon();
   }
 
-  /** A delivery whose webhook has another destination by now. */
-  addStray(delivery: Delivery): void {
-    this.#strays.push(delivery);
+  /** Adds a delivery whose webhook has another destination by now. */
+  addMoved(delivery: Delivery): void {
+    this.#moved.push(delivery);
     this.#writeSoon();
   }
 
-  concern(id: DestinationId): boolean {
+  hasFor(id: DestinationId): boolean {
     return this.#outcomes.some(({ delivery }) => delivery.destinationId === id);
   }
 
-  /** The destination was taken from us. */
+  /** The lease of the destination was lost: drops its outcomes. */
   drop(id: DestinationId): void {
     this.#outcomes = this.#outcomes.filter(({ delivery }) => delivery.destinationId !== id);
   }
 
   /**
-   * Answers what was written, and which of its destinations are still ours: of others nothing was written. `null`: there was
-   * nothing to write.
+   * Writes a batch. Returns the outcomes, and the destinations that are still ours: nothing was written for the others. `null`:
+   * there was nothing to write.
    */
   async write(): Promise<Written | null> {
     if (this.#schedule.state === 'due') this.#schedule = { state: 'idle' };
@@ -87,22 +87,22 @@ export class WriteOffs {
   }
 
   async #write(): Promise<Written> {
-    // First: if this fails, nothing has been written that would be written twice.
-    await this.patience.write();
-    const strays = this.#strays.slice(0, inBatch);
-    const strayIds = strays.map(({ id }) => id);
-    const movedTo = strayIds.length === 0 ? [] : await moveStrays(this.#sql, strayIds);
-    this.#strays = this.#strays.slice(strays.length);
-    const outcomes = this.#outcomes.slice(0, inBatch);
+    // This comes first: if it fails, nothing was written that would be written twice.
+    await this.answerTimeouts.write();
+    const moved = this.#moved.slice(0, batchSize);
+    const movedIds = moved.map(({ id }) => id);
+    const movedTo = movedIds.length === 0 ? [] : await moveToWebhookDestination(this.#sql, movedIds);
+    this.#moved = this.#moved.slice(moved.length);
+    const outcomes = this.#outcomes.slice(0, batchSize);
     const ours =
       outcomes.length === 0 ? new Set<DestinationId>() : await writeOutcomes(this.#sql, this.#owner, outcomes);
     const written = new Set(outcomes);
     this.#outcomes = this.#outcomes.filter((outcome) => !written.has(outcome));
-    return { strays, movedTo, outcomes, ours };
+    return { moved, movedTo, outcomes, ours };
   }
 
   #writeSoon(): void {
-    if (this.size >= writesAtOnce) this.#onDue();
+    if (this.size >= writeThreshold) this.#onDue();
     if (this.#schedule.state !== 'idle') return;
     const timer = setTimeout(() => {
       this.#schedule = { state: 'due' };
@@ -113,7 +113,7 @@ export class WriteOffs {
 }
 
 interface Written {
-  readonly strays: readonly Delivery[];
+  readonly moved: readonly Delivery[];
   readonly movedTo: readonly DestinationId[];
   readonly outcomes: readonly Outcome[];
   readonly ours: ReadonlySet<DestinationId>;

@@ -16,7 +16,7 @@ interface SentTest {
   readonly event_id: string;
 }
 
-/** Has a sample event delivered to that webhook alone, whether it subscribes the type or not. Nothing of it is in the log. */
+/** Delivers a sample event to this webhook only, even if it does not subscribe the type. The event is not in the event log. */
 export async function sendTest(
   request: FastifyRequest,
   limit: RateLimit,
@@ -26,8 +26,7 @@ export async function sendTest(
   return inTransaction(request.sql, async (sql) => {
     const webhook = await lockedWebhook(request, sql, id, 'control');
     limit.take(id);
-    if (!webhook.enabled)
-      throw new Refusal('webhook_disabled', 'Nothing is sent while the webhook is disabled. Enable it first, by PUT.');
+    if (!webhook.enabled) throw new Refusal('webhook_disabled', 'The webhook is disabled. Enable it with PUT first.');
     const eventId = newId<string>();
     const at = new Date();
     const body = JSON.stringify(sampleEvent(type, { id: eventId, at }));

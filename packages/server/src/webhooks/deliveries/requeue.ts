@@ -4,28 +4,28 @@ import { piece, type Piece, type Sql } from '../../platform/database.ts';
 import type { SiteId } from '../../platform/ids.ts';
 import type { DeliveryId, FinishedState } from './delivery.ts';
 
-interface PutBack {
+interface RequeueInput {
   readonly ids: readonly DeliveryId[];
-  /** Of the webhook, as it is now: its address may have changed since. */
+  /** The current destination of the webhook, whose URL may have changed since. */
   readonly destinationId: DestinationId;
-  /** On their own, out of order with others of their engagement. */
+  /** Whether they are sent out of order with others of their engagement. */
   readonly parked: boolean;
 }
 
-interface Finished extends PutBack {
+interface RequeueFinishedInput extends RequeueInput {
   readonly states: readonly FinishedState[];
-  /** When the log rows that stand for them were written: no other day is looked into. */
+  /** The time range of their final log rows: partitions of other days are not read. */
   readonly from: Date;
   readonly to: Date | null;
 }
 
 /**
- * Makes finished deliveries wait again, under their ids: the row of the log that stood for one no longer does. Two at once:
- * the second waits for the first and finds nothing that is final. Answers how many it was that this call put back.
+ * Requeues finished deliveries under their ids: their log rows are no longer final. Of two concurrent calls the second waits for
+ * the first and finds no final rows. Returns how many this call has requeued.
  */
-export async function putBackFinished(
+export async function requeueFinished(
   sql: Sql,
-  { ids, states, from, to, destinationId, parked }: Finished,
+  { ids, states, from, to, destinationId, parked }: RequeueFinishedInput,
 ): Promise<number> {
   // Served by delivery_log_by_delivery.
   const rows = await sql`
@@ -45,8 +45,8 @@ export async function putBackFinished(
   return rows.length;
 }
 
-/** Those that are still held; how many. */
-export async function putBackHeld(sql: Sql, { ids, destinationId, parked }: PutBack): Promise<number> {
+/** Requeues those that are still held; returns how many. */
+export async function requeueHeld(sql: Sql, { ids, destinationId, parked }: RequeueInput): Promise<number> {
   const rows = await sql`
     UPDATE deliveries
        SET state = 'pending', attempts = 0, parked = ${parked}, due_at = now(), destination_id = ${destinationId}
@@ -55,18 +55,18 @@ export async function putBackHeld(sql: Sql, { ids, destinationId, parked }: PutB
   return rows.length;
 }
 
-/** Whether what a delivery `d` tells of can still be told: its event is in the log, or it is a test and has none. */
+/** Whether the delivery `d` can still be sent: its event is in the log, or it is a test, which has no event. */
 export function eventIsKept(sql: Sql): Piece {
   return sql`(d.body IS NOT NULL OR EXISTS (${eventOf(sql)}))`;
 }
 
-/** Whether a delivery `d` tells of one of the sites. A test tells of none, and everybody who sees the webhook may see it. */
-export function tellsOf(sql: Sql, siteIds: readonly SiteId[]): Piece {
+/** Whether the event of the delivery `d` is of one of the sites. A test has no site: everybody who sees the webhook may see it. */
+export function isOfSites(sql: Sql, siteIds: readonly SiteId[]): Piece {
   return sql`(d.body IS NOT NULL OR EXISTS (${eventOf(sql)} AND e.site_id = ANY(${[...siteIds]}::uuid[])))`;
 }
 
-/** Whether the webhook of a delivery `d` hears of the site of its event now: nobody is sent what happened on a site they have lost. */
-export function isStillHeard(sql: Sql): Piece {
+/** Whether the webhook of the delivery `d` still covers the site of the event. Events of a lost site are not sent. */
+export function isStillCovered(sql: Sql): Piece {
   return sql`
     (d.body IS NOT NULL
      OR EXISTS (${eventOf(sql)}

@@ -4,11 +4,11 @@ import { Destination } from './destination.ts';
 import type { LeaseTerms } from './lease-keeper.ts';
 import type { Lease } from './leases.ts';
 
-/** The destinations whose leases are ours. */
-export class Holdings {
-  /** Of which there may be something to read. */
+/** The destinations that this process has leased. */
+export class LeasedDestinations {
+  /** Destinations that may have something to read. */
   readonly dirty = new Set<Destination>();
-  /** Which have lanes to resume. */
+  /** Destinations with lanes to resume. */
   readonly resuming = new Set<Destination>();
   readonly #all = new Map<DestinationId, Destination>();
   readonly #ofAccount = new Map<AccountId, Set<Destination>>();
@@ -35,7 +35,7 @@ export class Holdings {
 
   take(lease: Lease, terms: LeaseTerms): void {
     const onDirty = (dirty: Destination): void => {
-      // One that was taken from us may still be told what became of its deliveries.
+      // A destination whose lease was lost may still have requests in flight that settle.
       if (this.isOurs(dirty)) this.dirty.add(dirty);
     };
     const destination = new Destination(lease, { now: performance.now(), terms, onDirty });

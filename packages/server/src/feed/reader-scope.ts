@@ -1,9 +1,9 @@
 import { atLeast } from '@usher/contract/roles';
-import type { Wanted } from './log.ts';
+import type { ReaderScope } from './log.ts';
 import type { Stream } from './stream.ts';
 
-/** Whom the readers may see things of. */
-export function wantedBy(streams: Iterable<Stream>): Wanted {
+/** Whose events the readers of these streams may see. */
+export function readerScopeOf(streams: Iterable<Stream>): ReaderScope {
   const visitors = new Set<string>();
   const operators = new Set<string>();
   const sites = new Set<string>();

@@ -9,19 +9,19 @@ import { RowCache } from '../../platform/row-cache.ts';
 import type { Channel, Send, SigningKeys, WebhookSource } from '../channels/channel.ts';
 import type { OpenChannels } from '../channels/open-channels.ts';
 
-/** A webhook as it is called. */
-export interface CalledWebhook {
+/** What the dispatcher needs to know about a webhook. */
+export interface CachedWebhook {
   readonly id: WebhookId;
   readonly destinationId: DestinationId;
-  /** `false`: it is disabled, or deleted, or about to be. */
+  /** `false`: the webhook is disabled or deleted, or about to be. */
   enabled: boolean;
   readonly deleted: boolean;
   readonly send: Send;
   readonly endsBecause: Channel['endsBecause'];
-  /** The sites that a registered one hears of now; `null`: all. */
+  /** The sites that a registered webhook covers now; `null`: all. */
   readonly covers: ReadonlySet<string> | null;
   readonly updatedAt: Date;
-  /** Since when nothing has arrived. Kept true by whoever calls it. */
+  /** Since when every attempt has failed. `WebhookHealth` updates this field. */
   failingSince: Date | null;
 }
 
@@ -44,40 +44,40 @@ interface WebhookRow {
   readonly covers: readonly string[] | null;
 }
 
-interface BookParts {
+interface WebhookCacheDependencies {
   readonly sql: Sql;
   readonly sealer: Sealer;
   readonly changes: RowChanges;
   readonly channels: OpenChannels;
 }
 
-/** So many are kept in memory. */
-const most = 10_000;
+/** Webhooks in the cache. */
+const cacheSize = 10_000;
 
-/** Webhooks by id, as they are now: whoever changes one tells all processes. */
-export class WebhookBook {
-  readonly #cache: RowCache<CalledWebhook | null>;
+/** Caches webhooks by id. Every change of a webhook is announced to all processes, which drop it from the cache. */
+export class WebhookCache {
+  readonly #cache: RowCache<CachedWebhook | null>;
 
-  constructor(parts: BookParts) {
+  constructor(deps: WebhookCacheDependencies) {
     this.#cache = new RowCache({
-      changes: parts.changes,
+      changes: deps.changes,
       tables: ['webhooks'],
-      load: async (id) => load(parts, id),
-      limit: most,
+      load: async (id) => load(deps, id),
+      limit: cacheSize,
     });
   }
 
-  /** `undefined`: it has to be read. `null`: there is none. */
-  peek(id: WebhookId): CalledWebhook | null | undefined {
+  /** `undefined`: not in the cache. `null`: there is no such webhook. */
+  peek(id: WebhookId): CachedWebhook | null | undefined {
     return this.#cache.peek(id);
   }
 
-  async get(id: WebhookId): Promise<CalledWebhook | null> {
+  async get(id: WebhookId): Promise<CachedWebhook | null> {
     return this.#cache.get(id);
   }
 }
 
-async function load({ sql, sealer, channels }: BookParts, id: string): Promise<CalledWebhook | null> {
+async function load({ sql, sealer, channels }: WebhookCacheDependencies, id: string): Promise<CachedWebhook | null> {
   const [row] = await sql<WebhookRow[]>`
     SELECT id, destination_id AS "destinationId", enabled, deleted_at IS NOT NULL AS deleted,
            CASE WHEN side IS NULL THEN 'registered' ELSE 'attached' END AS source, url, method, headers, credentials, secret, old_secret AS "oldSecret",
@@ -121,6 +121,6 @@ async function credentialsOf(
 async function keyOf(sealed: Buffer | null, id: string, sealer: Sealer): Promise<KeyObject | null> {
   if (sealed === null) return null;
   const bytes = secretBytes(await sealer.open(sealed, purposeOfSecret(id)));
-  if (bytes === null) throw new Error(`the secret of the webhook ${id} is none`);
+  if (bytes === null) throw new Error(`the secret of the webhook ${id} is invalid`);
   return createSecretKey(bytes);
 }
