@@ -37,7 +37,7 @@ async function look(turns: Turns, { adminId }: TestAccount): Promise<number> {
     { id: AccountId }[]
   >`SELECT account_id AS id FROM operators WHERE id = ${adminId}`;
   assert.ok(row);
-  return (await turns.run(row.id, { name: 'lookAtRequests', operatorId: adminId as OperatorId })).length;
+  return (await turns.run(row.id, { name: 'viewRequests', operatorId: adminId as OperatorId })).length;
 }
 
 test('no more boards are kept than may be, and one that was let go is read again', async () => {

@@ -244,9 +244,9 @@ export class SiteQueues {
   }
 
   /** Something in the account has moved, in this process: others hear of it by the feed, and so would we, but later. */
-  forget(accountId: AccountId, what: 'who waits' | 'who is there'): void {
+  forget(accountId: AccountId, what: 'visitors' | 'staff'): void {
     this.#countsEpochs.drop(accountId);
-    if (what === 'who is there') this.#epochs.drop(accountId);
+    if (what === 'staff') this.#epochs.drop(accountId);
   }
 
   /** The whole answer for the sites: kept as bytes, so that nothing is left to do for a site but to send them. */

@@ -55,15 +55,15 @@ export interface AdmissionFacts {
 
 /** D1.2: may a visitor enter now, and if not, why not? The first reason counts. */
 export function admissionOf(queue: AdmissionFacts): QueueStatus {
-  const standing = standingOf(queue);
+  const standing = statusIgnoringCapacity(queue);
   const isFull = queue.visitors >= effectiveCapacity(queue.capacityPolicy, queue.staff);
   return standing === 'opened' && isFull ? 'full' : standing;
 }
 
 /** What keeps visitors from waiting in a queue (D3.5): D1.2 without the capacity, which does not concern those who are in. */
-export type Standing = Exclude<QueueStatus, 'full'>;
+export type StatusIgnoringCapacity = Exclude<QueueStatus, 'full'>;
 
-export function standingOf({ open, staff, whenUnstaffed }: AdmissionFacts): Standing {
+export function statusIgnoringCapacity({ open, staff, whenUnstaffed }: AdmissionFacts): StatusIgnoringCapacity {
   if (!open) return 'closed';
   return staff === 0 && whenUnstaffed === 'reject' ? 'unstaffed' : 'opened';
 }

@@ -1,11 +1,11 @@
-import type { Things } from './load-board.ts';
+import type { MovedIds } from './load-board.ts';
 
 /** One raise of the version of an account's board: what it moved, and which version it followed. */
 export interface BoardMove {
   readonly version: number;
   /** Versions jump with the first move in an epoch of the log. `null`: written by an Usher that did not note it. */
   readonly previous: number | null;
-  readonly things: Things;
+  readonly things: MovedIds;
 }
 
 /**
@@ -15,7 +15,7 @@ export interface BoardMove {
 export function movedBetween(
   moves: readonly BoardMove[],
   { from, to }: { readonly from: number; readonly to: number },
-): readonly Things[] | null {
+): readonly MovedIds[] | null {
   let reached = from;
   for (const { version, previous } of moves) {
     if ((previous ?? version - 1) !== reached) return null;

@@ -28,11 +28,11 @@ import {
   type StoredTicket,
 } from './board/views/rows.ts';
 import { dropOperator, dropQueue, putOperator, putQueue } from './board/rules/staffing.ts';
-import type { Standing } from '../queues/status.ts';
+import type { StatusIgnoringCapacity } from '../queues/status.ts';
 import type { QueueMemory } from './board/structures/state.ts';
 
 /** What moved, by kind: the ids of rows. */
-export interface Things {
+export interface MovedIds {
   readonly sites?: readonly string[];
   readonly queues?: readonly string[];
   /** Queues with another count or memory, but configured as before. */
@@ -56,8 +56,8 @@ export async function loadBoard(sql: Sql, accountId: AccountId, now: number): Pr
 }
 
 /** Brings a board up to date with what other processes, or changes of what is configured, have moved. */
-export async function catchUp(board: Board, sql: Sql, accountId: AccountId, moved: readonly Things[]): Promise<void> {
-  const all = (kind: keyof Things): string[] => [...new Set(moved.flatMap((things) => things[kind] ?? []))];
+export async function catchUp(board: Board, sql: Sql, accountId: AccountId, moved: readonly MovedIds[]): Promise<void> {
+  const all = (kind: keyof MovedIds): string[] => [...new Set(moved.flatMap((things) => things[kind] ?? []))];
   await put(board, sql, accountId, {
     sites: all('sites'),
     queues: all('queues'),
@@ -73,9 +73,9 @@ export async function catchUp(board: Board, sql: Sql, accountId: AccountId, move
 }
 
 /** `null`: everything. The statements are sent together; what they bring is put in the order it depends on each other. */
-async function put(board: Board, sql: Sql, accountId: AccountId, things: Required<Things> | null): Promise<void> {
-  const skip = (kind: keyof Things): boolean => things !== null && things[kind].length === 0;
-  const ids = (kind: keyof Things): readonly string[] | null => things?.[kind] ?? null;
+async function put(board: Board, sql: Sql, accountId: AccountId, things: Required<MovedIds> | null): Promise<void> {
+  const skip = (kind: keyof MovedIds): boolean => things !== null && things[kind].length === 0;
+  const ids = (kind: keyof MovedIds): readonly string[] | null => things?.[kind] ?? null;
   const queueIds = things === null ? null : await queuesMoved(sql, things);
   const [sites, queues, states, operators, visitors, engagements, tickets, requests] = await Promise.all([
     skip('sites') ? [] : readSites(sql, accountId, ids('sites')),
@@ -99,7 +99,7 @@ async function put(board: Board, sql: Sql, accountId: AccountId, things: Require
   for (const { id, lease_until } of visitors) putVisitorLease(board, id, lease_until);
 }
 
-async function queuesMoved(sql: Sql, { queues, policies }: Required<Things>): Promise<readonly string[]> {
+async function queuesMoved(sql: Sql, { queues, policies }: Required<MovedIds>): Promise<readonly string[]> {
   if (policies.length === 0) return queues;
   const rows = await sql<{ id: string }[]>`
     SELECT id FROM queues WHERE scheduling_policy_id = ANY(${[...policies]}::uuid[])`;
@@ -137,7 +137,7 @@ async function readSites(sql: Sql, accountId: AccountId, ids: readonly string[] 
 type StoredQueue = QueueRow & { ranks: Record<OperatorId, number> } & StoredMemory;
 
 interface StoredMemory {
-  readonly standing: Standing | null;
+  readonly standing: StatusIgnoringCapacity | null;
   readonly waits: number[] | null;
   readonly pace_ms: number | null;
   readonly left_others_at: number | null;
@@ -163,7 +163,7 @@ async function readStates(sql: Sql, ids: readonly string[]) {
 }
 
 function memoryOf({ standing, waits, pace_ms, left_others_at }: StoredMemory): QueueMemory {
-  return { standing: standing ?? 'opened', waits: waits ?? [], paceMs: pace_ms, leftOthersAt: left_others_at };
+  return { lastStatus: standing ?? 'opened', waits: waits ?? [], paceMs: pace_ms, leftOthersAt: left_others_at };
 }
 
 async function putQueues(

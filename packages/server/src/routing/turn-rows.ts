@@ -2,18 +2,18 @@ import { eventRows } from '../events/append.ts';
 import type { Changes } from './board/structures/changes.ts';
 import { mediaList } from './board/structures/media.ts';
 import type { Call, Engagement, Operator, Queue, Request, Ticket } from './board/structures/state.ts';
-import type { Things } from './load-board.ts';
+import type { MovedIds } from './load-board.ts';
 
 /** What a turn has changed as rows: JSON, one text a table, and ids where they are enough. */
 export type TurnRows = ReturnType<typeof rowsOf>;
 
 export function rowsOf(changes: Changes, at: Date) {
-  const isNew = (thing: Ticket | Request | Engagement | Call): boolean => thing.madeIn === changes;
+  const isNew = (thing: Ticket | Request | Engagement | Call): boolean => thing.createdIn === changes;
   const [newTickets, oldTickets] = parted(changes.tickets, isNew);
   const [newRequests, oldRequests] = parted(changes.requests, isNew);
   const [newEngagements, oldEngagements] = parted(changes.engagements, isNew);
   const [newCalls, oldCalls] = parted(changes.calls, isNew);
-  const things: Things = {
+  const things: MovedIds = {
     tickets: idsOf(changes.tickets),
     requests: idsOf(changes.requests),
     engagements: idsOf(changes.engagements),
@@ -56,9 +56,9 @@ export function rowsOf(changes: Changes, at: Date) {
 }
 
 /** What others keep in memory of queues, and must read again; `null`: nothing. */
-export function whatMoved(changes: Changes): 'who waits' | 'who is there' | null {
-  if (changes.presences.size + changes.lapsed.size > 0) return 'who is there';
-  return changes.queues.size > 0 ? 'who waits' : null;
+export function whatMoved(changes: Changes): 'visitors' | 'staff' | null {
+  if (changes.presences.size + changes.lapsed.size > 0) return 'staff';
+  return changes.queues.size > 0 ? 'visitors' : null;
 }
 
 function parted<Thing>(things: Iterable<Thing>, isNew: (thing: Thing) => boolean): [Thing[], Thing[]] {
@@ -101,8 +101,8 @@ function ticketRow(ticket: Ticket) {
     state: ticket.state,
     preferred_operator_id: ticket.preferred,
     refusals: Object.fromEntries(ticket.refusals ?? []),
-    queue_ids: ticket.places.map(({ queue }) => queue.settings.id),
-    entered_at: ticket.places.map(({ enteredAt }) => new Date(enteredAt)),
+    queue_ids: ticket.entries.map(({ queue }) => queue.settings.id),
+    entered_at: ticket.entries.map(({ enteredAt }) => new Date(enteredAt)),
     request_id: ticket.request?.id ?? null,
     engagement_id: ticket.engagementId ?? ticket.engagement?.id ?? null,
     engaged_queue_id: ticket.matchedBy,
@@ -194,7 +194,7 @@ function queueRow({ settings, visitors, memory }: Queue) {
   return {
     queue_id: settings.id,
     visitors,
-    standing: memory.standing,
+    standing: memory.lastStatus,
     waits: memory.waits,
     pace_ms: memory.paceMs,
     left_others_at: instant(memory.leftOthersAt),

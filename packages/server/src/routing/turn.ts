@@ -6,7 +6,7 @@ import { nextDue, takeChanges, type Board } from './board/board.ts';
 import { isEmpty } from './board/structures/changes.ts';
 import { apply, type Command, type CommandName, type Commands } from './board/commands.ts';
 import type { VisitorFacts } from './board/rules/enqueue.ts';
-import { advance } from './board/rules/time.ts';
+import { advance } from './board/rules/advance.ts';
 import type { MediaUpgrade } from './board/rules/upgrading.ts';
 import { movedBetween } from './board-moves.ts';
 import { catchUp, loadBoard } from './load-board.ts';
@@ -25,7 +25,7 @@ import { writeNextDue, writeTurn } from './write-turn.ts';
 
 /** What is asked of a board, before the database has told what it knows of the visitor. */
 export type Order<Name extends CommandName = CommandName> = {
-  [Each in Name]: { readonly name: Each } & Omit<Commands[Each]['given'], 'facts' | 'upgrade'> & {
+  [Each in Name]: { readonly name: Each } & Omit<Commands[Each]['input'], 'facts' | 'upgrade'> & {
       /** The visitor of whom the board must be told, where the command does not name it. */
       readonly factsOf?: VisitorId;
       /** The id was made of an idempotency key: what it names may exist already. */
@@ -40,14 +40,14 @@ export interface Job {
 }
 
 /** A board and the version of the account that it shows. */
-export interface Held {
+export interface CachedBoard {
   readonly board: Board;
   readonly version: number;
 }
 
 export interface TurnOutcome {
   /** The board as it is now; `null`: the account has none, or the turn was not needed. */
-  readonly held: Held | null;
+  readonly cached: CachedBoard | null;
   /** What to call once the turn is known to have been written. */
   readonly answers: readonly (() => void)[];
   /** Milliseconds until the next thing falls due, as the database's clock has it. */
@@ -73,7 +73,7 @@ const usesUpItsBoard = { afterLostRace: 'reject' } as const;
 export async function takeTurn(
   { sql: pool, clock }: { readonly sql: Sql; readonly clock: Clock },
   accountId: AccountId,
-  held: Held | null,
+  cached: CachedBoard | null,
   jobs: readonly Job[],
 ): Promise<TurnOutcome> {
   const onlyIfDue = jobs.every(({ order }) => order.name === 'tick');
@@ -90,10 +90,10 @@ export async function takeTurn(
         lockEngagements(sql, callsOf(jobs)),
       ]);
       if (locked === null)
-        return { held: null, answers: jobs.map((job) => () => job.done(null)), dueInMs: null, moved: null };
+        return { cached: null, answers: jobs.map((job) => () => job.done(null)), dueInMs: null, moved: null };
       const time = await settleTime(sql, clock, locked, askedAt);
       const { now } = time;
-      const board = await currentBoard(sql, accountId, time.isMoved ? null : held, time);
+      const board = await currentBoard(sql, accountId, time.isMoved ? null : cached, time);
       advance(board, now);
       const answers = jobs.map((job) => carryOut(board, job, now, { facts, existing, upgrades }));
       return write(sql, board, time, answers);
@@ -105,10 +105,10 @@ export async function takeTurn(
 async function currentBoard(
   sql: Sql,
   accountId: AccountId,
-  held: Held | null,
+  cached: CachedBoard | null,
   { version, seq, now }: LockedAccount,
 ): Promise<Board> {
-  const board = held === null ? null : await caughtUp(sql, accountId, held, version);
+  const board = cached === null ? null : await caughtUp(sql, accountId, cached, version);
   const current = board ?? (await loadBoard(sql, accountId, now));
   current.seq = Math.max(current.seq, seq);
   return current;
@@ -118,7 +118,7 @@ async function currentBoard(
 async function caughtUp(
   sql: Sql,
   accountId: AccountId,
-  { board, version }: Held,
+  { board, version }: CachedBoard,
   stored: number,
 ): Promise<Board | null> {
   if (version === stored) return board;
@@ -128,14 +128,14 @@ async function caughtUp(
   return board;
 }
 
-interface Known {
+interface OrderFacts {
   readonly facts: ReadonlyMap<VisitorId, VisitorFacts>;
   readonly existing: ReadonlyMap<string, 'same' | 'taken'>;
   readonly upgrades: ReadonlyMap<string, MediaUpgrade>;
 }
 
 /** Refusals are answers too: they are told once it is certain that what led to them is written. */
-function carryOut(board: Board, job: Job, now: number, { facts, existing, upgrades }: Known): () => void {
+function carryOut(board: Board, job: Job, now: number, { facts, existing, upgrades }: OrderFacts): () => void {
   const { done, failed } = job;
   const known = 'id' in job.order ? existing.get(job.order.id) : undefined;
   if (known === 'same') return () => done(null);
@@ -177,10 +177,10 @@ async function write(
   const dueInMs = due === null ? null : Math.max(0, due - now);
   if (isEmpty(changes) && board.seq === seq) {
     if (mark.nextDueAt !== nextDueAt) await writeNextDue(sql, mark);
-    return { held: { board, version }, answers, dueInMs, moved: null };
+    return { cached: { board, version }, answers, dueInMs, moved: null };
   }
   await writeTurn(sql, mark, changes);
-  return { held: { board, version: mark.version }, answers, dueInMs, moved: whatMoved(changes) };
+  return { cached: { board, version: mark.version }, answers, dueInMs, moved: whatMoved(changes) };
 }
 
 /** Waking up too early costs a look, so what is stored is only moved when it would be too late, or has passed. */

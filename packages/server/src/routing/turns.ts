@@ -6,7 +6,7 @@ import type { Log } from '../platform/log.ts';
 import { weightOf } from './board/board.ts';
 import type { CommandName, Commands } from './board/commands.ts';
 import { ClockStepped } from './move-times.ts';
-import { takeTurn, type Held, type Job, type Order, type TurnOutcome } from './turn.ts';
+import { takeTurn, type CachedBoard, type Job, type Order, type TurnOutcome } from './turn.ts';
 import { accountsOutOfTime, dueAccounts } from './turn-store.ts';
 
 /** How long a turn took and how much it carried out. */
@@ -55,14 +55,14 @@ const accountsInPoll = 100;
 /** After a step of the clock, and so often without one, it looks for accounts whose boards are by another clock. */
 const checkTimesMs = 60_000;
 /** A turn is taken again so often because of the clock. */
-const mostSteps = 5;
+const maxClockRetries = 5;
 /** A timer cannot be set further ahead than this. */
 const longestTimerMs = 2 ** 31 - 1;
 
 /** What a process has of one account: its board, what waits for the next turn, and when it must look by itself. */
-interface Lane {
+interface BoardSlot {
   readonly accountId: AccountId;
-  held: Held | null;
+  cached: CachedBoard | null;
   /** Not to be trusted: a turn with it is under way. */
   busy: boolean;
   waiting: Job[];
@@ -71,7 +71,7 @@ interface Lane {
   usedAt: number;
   weight: number;
   /** Turns in a row that a step of the clock has undone. */
-  steps: number;
+  clockRetries: number;
 }
 
 /**
@@ -81,7 +81,7 @@ interface Lane {
 export class Turns {
   readonly #options: TurnsOptions;
   readonly #limits: TurnLimits;
-  readonly #lanes = new Map<AccountId, Lane>();
+  readonly #slots = new Map<AccountId, BoardSlot>();
   readonly #poll: NodeJS.Timeout;
   /** Accounts may be by another clock: looked for from this moment on. */
   #checkTimesAt = 0;
@@ -97,31 +97,31 @@ export class Turns {
     options.feed.on('boards', (id) => this.#tick(id as AccountId));
     options.clock.onStep(() => {
       this.#checkTimesAt = 0;
-      void this.#seeToDue();
+      void this.#pollDue();
     });
-    this.#poll = setInterval(() => void this.#seeToDue(), pollMs).unref();
+    this.#poll = setInterval(() => void this.#pollDue(), pollMs).unref();
   }
 
   /** Carries out the order in the account's next turn; resolves once it is written. */
   async run<Name extends CommandName>(accountId: AccountId, order: Order<Name>): Promise<Commands[Name]['answer']> {
     return new Promise((resolve, reject) => {
-      const lane = this.#lane(accountId);
-      if (this.#stopped || lane.waiting.length >= this.#limits.ordersWaiting) {
+      const slot = this.#slot(accountId);
+      if (this.#stopped || slot.waiting.length >= this.#limits.ordersWaiting) {
         reject(Object.assign(new Error('no more orders are taken'), { code: 'CONNECTION_ENDED' }));
         return;
       }
-      lane.waiting.push({ order: order as Order, done: resolve as (answer: unknown) => void, failed: reject });
-      this.#go(lane);
+      slot.waiting.push({ order: order as Order, done: resolve as (answer: unknown) => void, failed: reject });
+      this.#start(slot);
     });
   }
 
-  /** How many boards are held, how many things are on them, and how many orders wait. */
+  /** How many boards are cached, how many things are on them, and how many orders wait. */
   get load(): { readonly boards: number; readonly things: number; readonly waiting: number } {
     let boards = 0;
     let waiting = 0;
-    for (const lane of this.#lanes.values()) {
-      boards += Number(lane.held !== null);
-      waiting += lane.waiting.length;
+    for (const slot of this.#slots.values()) {
+      boards += Number(slot.cached !== null);
+      waiting += slot.waiting.length;
     }
     return { boards, things: this.#things, waiting };
   }
@@ -130,65 +130,65 @@ export class Turns {
   async stop(): Promise<void> {
     this.#stopped = true;
     clearInterval(this.#poll);
-    for (const lane of this.#lanes.values()) if (lane.timer !== null) clearTimeout(lane.timer);
+    for (const slot of this.#slots.values()) if (slot.timer !== null) clearTimeout(slot.timer);
     await Promise.all(this.#running);
   }
 
-  #lane(accountId: AccountId): Lane {
-    const known = this.#lanes.get(accountId);
+  #slot(accountId: AccountId): BoardSlot {
+    const known = this.#slots.get(accountId);
     if (known !== undefined) return known;
-    const lane: Lane = {
+    const slot: BoardSlot = {
       accountId,
-      held: null,
+      cached: null,
       busy: false,
       waiting: [],
       timer: null,
       usedAt: performance.now(),
       weight: 0,
-      steps: 0,
+      clockRetries: 0,
     };
-    this.#lanes.set(accountId, lane);
-    return lane;
+    this.#slots.set(accountId, slot);
+    return slot;
   }
 
-  #go(lane: Lane): void {
-    if (lane.busy) return;
-    lane.busy = true;
-    const run = this.#runLane(lane).finally(() => this.#running.delete(run));
+  #start(slot: BoardSlot): void {
+    if (slot.busy) return;
+    slot.busy = true;
+    const run = this.#drain(slot).finally(() => this.#running.delete(run));
     this.#running.add(run);
   }
 
-  async #runLane(lane: Lane): Promise<void> {
+  async #drain(slot: BoardSlot): Promise<void> {
     // What else comes in with the same packets goes into the same turn.
     await new Promise((resolve) => setImmediate(resolve));
-    while (lane.waiting.length > 0) await this.#turn(lane, lane.waiting.splice(0, this.#limits.ordersInTurn));
-    lane.busy = false;
-    lane.usedAt = performance.now();
-    if (lane.held === null) this.#forget(lane);
-    else if (this.#lanes.size > this.#limits.boards || this.#things > this.#limits.things) this.#letGo();
+    while (slot.waiting.length > 0) await this.#turn(slot, slot.waiting.splice(0, this.#limits.ordersInTurn));
+    slot.busy = false;
+    slot.usedAt = performance.now();
+    if (slot.cached === null) this.#evict(slot);
+    else if (this.#slots.size > this.#limits.boards || this.#things > this.#limits.things) this.#evictIdle();
   }
 
-  async #turn(lane: Lane, jobs: readonly Job[]): Promise<void> {
-    const { held } = lane;
+  async #turn(slot: BoardSlot, jobs: readonly Job[]): Promise<void> {
+    const { cached } = slot;
     // Until the turn is known to be written, the board shows what may never have been.
-    lane.held = null;
+    slot.cached = null;
     const began = performance.now();
     try {
-      const outcome = await takeTurn(this.#options, lane.accountId, held, jobs);
-      lane.steps = 0;
+      const outcome = await takeTurn(this.#options, slot.accountId, cached, jobs);
+      slot.clockRetries = 0;
       this.#options.onTurn?.({ seconds: (performance.now() - began) / 1000, orders: jobs.length });
-      this.#conclude(lane, held, outcome);
+      this.#conclude(slot, cached, outcome);
     } catch (error) {
-      await this.#recover(lane, jobs, error);
+      await this.#recover(slot, jobs, error);
     }
   }
 
-  #conclude(lane: Lane, before: Held | null, { held, answers, dueInMs, moved }: TurnOutcome): void {
-    lane.held = held ?? before;
-    this.#weigh(lane, lane.held === null ? 0 : weightOf(lane.held.board));
-    if (moved !== null) this.#options.onMoved(lane.accountId, moved);
-    if (held !== null && held.version !== before?.version) this.#options.onWritten?.(lane.accountId);
-    if (held !== null) this.#setTimer(lane, dueInMs);
+  #conclude(slot: BoardSlot, before: CachedBoard | null, { cached, answers, dueInMs, moved }: TurnOutcome): void {
+    slot.cached = cached ?? before;
+    this.#setWeight(slot, slot.cached === null ? 0 : weightOf(slot.cached.board));
+    if (moved !== null) this.#options.onMoved(slot.accountId, moved);
+    if (cached !== null && cached.version !== before?.version) this.#options.onWritten?.(slot.accountId);
+    if (cached !== null) this.#setTimer(slot, dueInMs);
     for (const answer of answers) answer();
   }
 
@@ -196,15 +196,15 @@ export class Turns {
    * Nothing of the turn was written, or nobody knows. A turn is taken again after a deadlock that it lost, and after a step
    * of the clock. After a fault of ours it is taken again one order at a time, so that only the one that has the fault fails.
    */
-  async #recover(lane: Lane, jobs: readonly Job[], error: unknown): Promise<void> {
+  async #recover(slot: BoardSlot, jobs: readonly Job[], error: unknown): Promise<void> {
     const code = databaseErrorCode(error);
     if (code === '40P01' || code === '40001') {
-      lane.waiting.unshift(...jobs);
+      slot.waiting.unshift(...jobs);
       return;
     }
-    if (error instanceof ClockStepped && lane.steps < mostSteps) {
-      lane.steps += 1;
-      lane.waiting.unshift(...jobs);
+    if (error instanceof ClockStepped && slot.clockRetries < maxClockRetries) {
+      slot.clockRetries += 1;
+      slot.waiting.unshift(...jobs);
       // Where the clock cannot be read either, the turn fails with the reason.
       await this.#options.clock.settle().catch(() => undefined);
       return;
@@ -214,34 +214,34 @@ export class Turns {
       for (const job of jobs) job.failed(error);
       return;
     }
-    for (const job of jobs) await this.#turn(lane, [job]);
+    for (const job of jobs) await this.#turn(slot, [job]);
   }
 
-  #setTimer(lane: Lane, dueInMs: number | null): void {
-    if (lane.timer !== null) clearTimeout(lane.timer);
-    lane.timer = null;
+  #setTimer(slot: BoardSlot, dueInMs: number | null): void {
+    if (slot.timer !== null) clearTimeout(slot.timer);
+    slot.timer = null;
     if (dueInMs === null || this.#stopped) return;
-    lane.timer = setTimeout(() => this.#tick(lane.accountId), Math.min(dueInMs + 2, longestTimerMs)).unref();
+    slot.timer = setTimeout(() => this.#tick(slot.accountId), Math.min(dueInMs + 2, longestTimerMs)).unref();
   }
 
   #tick(accountId: AccountId): void {
     if (this.#stopped) return;
-    const lane = this.#lane(accountId);
+    const slot = this.#slot(accountId);
     // One that waits already will see to it.
-    if (lane.waiting.length > 0) return;
+    if (slot.waiting.length > 0) return;
     this.run(accountId, { name: 'tick' }).catch((error: unknown) => {
       if (!isDatabaseUnavailable(error)) this.#options.log.error({ err: error }, 'what was due could not be done');
     });
   }
 
-  async #seeToDue(): Promise<void> {
+  async #pollDue(): Promise<void> {
     try {
       for (const id of await dueAccounts(this.#options.sql, accountsInPoll)) this.#tick(id);
       await this.#checkTimes();
     } catch (error) {
       if (!isDatabaseUnavailable(error)) this.#options.log.warn({ err: error }, 'the poll for due accounts failed');
     }
-    this.#letGo();
+    this.#evictIdle();
   }
 
   /** Nothing falls due on a board whose times lie in the future, so such accounts are looked for by themselves. */
@@ -255,24 +255,24 @@ export class Turns {
   }
 
   /** Boards that nobody uses, and the ones used longest ago where there are too many or they are too large. */
-  #letGo(): void {
-    const idle = [...this.#lanes.values()].filter((lane) => !lane.busy).toSorted((a, b) => a.usedAt - b.usedAt);
-    for (const lane of idle) {
-      const isOld = performance.now() - lane.usedAt > this.#limits.idleMs;
-      if (!isOld && this.#lanes.size <= this.#limits.boards && this.#things <= this.#limits.things) break;
-      this.#forget(lane);
+  #evictIdle(): void {
+    const idle = [...this.#slots.values()].filter((slot) => !slot.busy).toSorted((a, b) => a.usedAt - b.usedAt);
+    for (const slot of idle) {
+      const isOld = performance.now() - slot.usedAt > this.#limits.idleMs;
+      if (!isOld && this.#slots.size <= this.#limits.boards && this.#things <= this.#limits.things) break;
+      this.#evict(slot);
     }
   }
 
   /** What it knew to be due others, and the poll, see to. */
-  #forget(lane: Lane): void {
-    if (lane.timer !== null) clearTimeout(lane.timer);
-    this.#weigh(lane, 0);
-    this.#lanes.delete(lane.accountId);
+  #evict(slot: BoardSlot): void {
+    if (slot.timer !== null) clearTimeout(slot.timer);
+    this.#setWeight(slot, 0);
+    this.#slots.delete(slot.accountId);
   }
 
-  #weigh(lane: Lane, weight: number): void {
-    this.#things += weight - lane.weight;
-    lane.weight = weight;
+  #setWeight(slot: BoardSlot, weight: number): void {
+    this.#things += weight - slot.weight;
+    slot.weight = weight;
   }
 }

@@ -34,7 +34,7 @@ export async function writeTurn(sql: Sql, mark: TurnMark, changes: Changes): Pro
 async function writeRows(sql: Sql, mark: TurnMark, rows: TurnRows): Promise<void> {
   const { accountId } = mark;
   const at = new Date(mark.now);
-  const topic = rows.moved === 'who is there' ? 'queues_of_account' : 'queue_counts';
+  const topic = rows.moved === 'staff' ? 'queues_of_account' : 'queue_counts';
   await sql`
     WITH turn AS (SELECT ${accountId}::uuid AS account_id, ${at}::timestamptz AS at),
          ${ticketWrites(sql, rows)},

@@ -1,7 +1,7 @@
 import type { EngagementId, OperatorId, QueueId, RequestId, SiteId, TicketId, VisitorId } from '../../platform/ids.ts';
 import { noChanges, type Changes } from './structures/changes.ts';
 import { Deadlines } from './structures/deadlines.ts';
-import { Marked } from './structures/marked.ts';
+import { DirtyList } from './structures/dirty-list.ts';
 import type {
   Engagement,
   ExpiryLine,
@@ -34,7 +34,7 @@ export interface Board {
   /** Waiting tickets that somebody has refused. */
   readonly refused: Set<Ticket>;
   /** Waiting tickets by the operator they would rather have (D4.3). */
-  readonly wanting: Map<OperatorId, Set<Ticket>>;
+  readonly preferring: Map<OperatorId, Set<Ticket>>;
   readonly expiries: Map<SiteId, ExpiryLine>;
   /** How much visitors of one address have open on a site: see addresses.ts. */
   readonly openByAddress: Map<string, number>;
@@ -47,8 +47,8 @@ export interface Board {
   readonly dirty: {
     readonly queues: Set<Queue>;
     /** Operators who can take something now. */
-    readonly operators: Marked<Operator>;
-    readonly tickets: Marked<Ticket>;
+    readonly operators: DirtyList<Operator>;
+    readonly tickets: DirtyList<Ticket>;
     /** Operators who are not available any more, or whose sites are others. */
     readonly absent: Set<Operator>;
   };
@@ -67,13 +67,13 @@ export function newBoard(newId: () => string): Board {
     engagements: new Map(),
     pools: new Map(),
     refused: new Set(),
-    wanting: new Map(),
+    preferring: new Map(),
     expiries: new Map(),
     openByAddress: new Map(),
     deadlines: new Deadlines(),
     seq: 0,
     now: 0,
-    dirty: { queues: new Set(), operators: new Marked(), tickets: new Marked(), absent: new Set() },
+    dirty: { queues: new Set(), operators: new DirtyList(), tickets: new DirtyList(), absent: new Set() },
     changes: noChanges(),
     newId,
   };
@@ -103,7 +103,7 @@ export function siteOf(board: Board, id: SiteId): Site {
 }
 
 /** The visitor, brought onto the board where it is not. */
-export function visitorOf(board: Board, id: VisitorId, leaseUntil: number | null): Visitor {
+export function getOrAddVisitor(board: Board, id: VisitorId, leaseUntil: number | null): Visitor {
   const known = board.visitors.get(id);
   if (known !== undefined) return known;
   const visitor: Visitor = {

@@ -27,7 +27,7 @@ export async function readActiveTickets(
   const page = found.slice(0, perPage);
   const last = page.at(-1);
   const ticketIds = page.map(({ id }) => id);
-  const views = ticketIds.length === 0 ? [] : await turns.run(accountId, { name: 'lookAtTickets', ticketIds });
+  const views = ticketIds.length === 0 ? [] : await turns.run(accountId, { name: 'viewTickets', ticketIds });
   const viewOf = new Map(views.map((view) => [view.id, view]));
   return {
     tickets: page.map(({ seq: _seq, ...row }) => {

@@ -199,7 +199,7 @@ async function readTicket(request: FastifyRequest, id: TicketId): Promise<Ticket
 /** As the board has it: between reading the row and looking there it may have moved on, so the board's word counts. */
 async function withPosition(turns: Turns, row: TicketRow): Promise<TicketOutput> {
   if (row.state !== 'waiting' && row.state !== 'offered') return showTicket(row, null);
-  const view = await turns.run(row.account_id, { name: 'lookAtTicket', ticketId: row.id });
+  const view = await turns.run(row.account_id, { name: 'viewTicket', ticketId: row.id });
   if (view === null) return showTicket(row, null);
   return showTicket({ ...row, state: view.state, queue_ids: [...view.queueIds] }, view);
 }

@@ -165,7 +165,7 @@ test('D3.1 a ticket that names no queue is for every queue of the site; teams na
   assert.equal(desk.refusal(() => desk.enqueue('xan', { narrowedTo: ['repairs'] })).code, 'queue_unstaffed');
 });
 
-test('D3.1 queues that are not of the site are named, each with its place', () => {
+test('D3.1 queues that are not of the site are named, each with its entry', () => {
   const desk = new Desk();
   desk.site('elsewhere');
   desk.queue('one');

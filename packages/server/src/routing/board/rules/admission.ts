@@ -3,10 +3,10 @@ import type { UnstaffedRule } from '@usher/contract/states';
 import type { ErrorCode } from '../../../platform/errors.ts';
 import { Refusal } from '../../../platform/errors.ts';
 import type { TeamId } from '../../../platform/ids.ts';
-import { admissionOf, fallbackChain, standingOf, type AdmissionFacts, type Standing } from '../../../queues/status.ts';
+import { admissionOf, fallbackChain, statusIgnoringCapacity, type AdmissionFacts, type StatusIgnoringCapacity } from '../../../queues/status.ts';
 import type { Board } from '../board.ts';
 import { takes } from '../structures/media.ts';
-import { servantsOf } from '../structures/pooling.ts';
+import { poolForTicket } from '../structures/board-pools.ts';
 import { staffFor, staffOf } from '../structures/pools.ts';
 import type { Pool, Queue } from '../structures/state.ts';
 
@@ -21,15 +21,15 @@ export interface Applicant {
 const obstacles = ['no_matching_queue', 'queue_closed', 'queue_unstaffed', 'queue_full'] as const;
 type Obstacle = (typeof obstacles)[number] & ErrorCode;
 
-const inWords: Readonly<Record<Obstacle, string>> = {
+const obstacleTexts: Readonly<Record<Obstacle, string>> = {
   no_matching_queue: 'does not take visitors like this one (media, teams)',
   queue_closed: 'is closed',
   queue_unstaffed: 'has nobody there who could take this visitor',
   queue_full: 'is full',
 };
 
-export function standingNow(queue: Queue): Standing {
-  return standingOf(factsOf(queue));
+export function currentStatus(queue: Queue): StatusIgnoringCapacity {
+  return statusIgnoringCapacity(factsOf(queue));
 }
 
 function factsOf({ open, pool, visitors, settings }: Queue): AdmissionFacts {
@@ -44,8 +44,8 @@ function obstacleOf(board: Board, queue: Queue, applicant: Applicant): Obstacle 
   if (!takes(media, applicant.medium) || !isOneOfTheirs) return 'no_matching_queue';
   const status = admissionOf(factsOf(queue));
   if (status !== 'opened') return `queue_${status}`;
-  const servants = servantsOf(board, queue, applicant.narrowedTo);
-  return isServed(servants, media, applicant.medium, whenUnstaffed) ? null : 'queue_unstaffed';
+  const pool = poolForTicket(board, queue, applicant.narrowedTo);
+  return isServed(pool, media, applicant.medium, whenUnstaffed) ? null : 'queue_unstaffed';
 }
 
 /** Somebody there takes the medium; or nobody is there at all, and the queue accepts that. */
@@ -86,7 +86,7 @@ export function resolve(
   throw new Refusal(obstacles[worst] ?? 'no_matching_queue', 'No queue takes the visitor now. See the details.', {
     details: reasons.map(({ queue, obstacle }, index) => ({
       attribute: attributeOf(index),
-      detail: `${obstacle}: queue ${queue.settings.id} ${inWords[obstacle]}`,
+      detail: `${obstacle}: queue ${queue.settings.id} ${obstacleTexts[obstacle]}`,
     })),
   });
 }

@@ -2,7 +2,7 @@ import { Refusal } from '../../../platform/errors.ts';
 import type { EngagementId, OperatorId, RequestId, SiteId, TicketId, VisitorId } from '../../../platform/ids.ts';
 import type { Board } from '../board.ts';
 import { begin, dropTransfer, endEngagement } from './engagements.ts';
-import { giveUp } from './presence.ts';
+import { failAndRequeue } from './presence.ts';
 import { failRequest } from './requests.ts';
 import type { Engagement, Request, Ticket } from '../structures/state.ts';
 import { endTicket } from './tickets.ts';
@@ -21,22 +21,22 @@ export interface Answer {
 }
 
 /** What came of a command on something that is not on the board, or not the caller's: the caller looks it up. */
-export const elsewhere = Symbol('not on the board');
-type Elsewhere = typeof elsewhere;
+export const notOnBoard = Symbol('not on the board');
+type NotOnBoard = typeof notOnBoard;
 
 /** Of a ticket's or a direct request; it is answered as it is then. */
-export function answer(board: Board, { requestId, action, by, error }: Answer): Request | Elsewhere {
+export function answer(board: Board, { requestId, action, by, error }: Answer): Request | NotOnBoard {
   const request = board.requests.get(requestId);
-  if (request === undefined || request.kind === 'transfer' || !isParty(request, by)) return elsewhere;
-  const hasAsked = by.kind === request.origin;
+  if (request === undefined || request.kind === 'transfer' || !isParty(request, by)) return notOnBoard;
+  const isRequester = by.kind === request.origin;
   if (action === 'cancel') {
-    refuseUnless(hasAsked, 'Only the side that asked may cancel. The other may decline.');
+    refuseUnless(isRequester, 'Only the side that asked may cancel. The other may decline.');
     cancel(board, request, by, error);
     return request;
   }
-  refuseUnless(!hasAsked, `Only the side that was asked may ${action}. The other may cancel.`);
+  refuseUnless(!isRequester, `Only the side that was asked may ${action}. The other may cancel.`);
   if (action === 'accept') begin(board, request);
-  else giveUp(board, request, error === null ? 'rejected' : 'error', error?.message);
+  else failAndRequeue(board, request, error === null ? 'rejected' : 'error', error?.message);
   return request;
 }
 
@@ -56,13 +56,13 @@ function cancel(board: Board, request: Request, by: Party, error: Answer['error'
 }
 
 /** Of a transfer: the target accepts or declines, the operator who has the engagement cancels. */
-export function answerTransfer(board: Board, { requestId, action, by, error }: Answer): Request | Elsewhere {
+export function answerTransfer(board: Board, { requestId, action, by, error }: Answer): Request | NotOnBoard {
   const request = board.requests.get(requestId);
-  if (request === undefined || request.kind !== 'transfer') return elsewhere;
+  if (request === undefined || request.kind !== 'transfer') return notOnBoard;
   // The visitor is in it, but it is the operators' affair.
   const isTarget = by.kind === 'operator' && isParty(request, by);
   const isHolder = by.kind === 'operator' && request.engagement !== null && isParty(request.engagement, by);
-  if (!isTarget && !isHolder) return elsewhere;
+  if (!isTarget && !isHolder) return notOnBoard;
   if (action === 'cancel') {
     refuseUnless(isHolder, 'Only the operator who has the engagement may cancel. The other may decline.');
     if (request.engagement?.transfer) dropTransfer(board, request.engagement.transfer, 'operator_cancel');
@@ -70,7 +70,7 @@ export function answerTransfer(board: Board, { requestId, action, by, error }: A
   }
   refuseUnless(isTarget, `Only the operator who was asked may ${action}.`);
   if (action === 'accept') begin(board, request);
-  else giveUp(board, request, error === null ? 'rejected' : 'error', error?.message);
+  else failAndRequeue(board, request, error === null ? 'rejected' : 'error', error?.message);
   return request;
 }
 
@@ -81,9 +81,9 @@ export interface CancelTicket {
   readonly by: Party['kind'];
 }
 
-export function cancelTicket(board: Board, { ticketId, kind, by }: CancelTicket): Ticket | Elsewhere {
+export function cancelTicket(board: Board, { ticketId, kind, by }: CancelTicket): Ticket | NotOnBoard {
   const ticket = board.tickets.get(ticketId);
-  if (ticket === undefined || ticket.kind !== kind) return elsewhere;
+  if (ticket === undefined || ticket.kind !== kind) return notOnBoard;
   if (ticket.request !== null)
     failRequest(board, ticket.request, by === 'visitor' ? 'visitor_cancel' : 'operator_cancel');
   endTicket(board, ticket, 'canceled');
@@ -96,9 +96,9 @@ export interface EndEngagement {
   readonly error: boolean;
 }
 
-export function end(board: Board, { engagementId, by, error }: EndEngagement): Engagement | Elsewhere {
+export function end(board: Board, { engagementId, by, error }: EndEngagement): Engagement | NotOnBoard {
   const engagement = board.engagements.get(engagementId);
-  if (engagement === undefined || !isParty(engagement, by)) return elsewhere;
+  if (engagement === undefined || !isParty(engagement, by)) return notOnBoard;
   endEngagement(board, engagement, error ? 'error' : by.kind === 'visitor' ? 'visitor_hung_up' : 'operator_hung_up');
   return engagement;
 }

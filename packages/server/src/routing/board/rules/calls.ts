@@ -14,8 +14,8 @@ export function beginCall(board: Board, engagement: Engagement): void {
     startedAt: board.now,
     endedAt: null,
     endedBy: null,
-    notedIn: null,
-    madeIn: board.changes,
+    changedIn: null,
+    createdIn: board.changes,
   };
   board.changes.calls.add(engagement.call);
 }

@@ -385,14 +385,14 @@ test('what is not on the board is answered with null', () => {
   const by = { kind: 'operator', id: 'ann' as OperatorId } as const;
   const ticketId = 'none' as TicketId;
   assert.equal(desk.ask({ name: 'cancelTicket', ticketId, kind: 'visitor', by: 'visitor' }), null);
-  assert.equal(desk.ask({ name: 'lookAtTicket', ticketId }), null);
+  assert.equal(desk.ask({ name: 'viewTicket', ticketId }), null);
   assert.equal(desk.ask({ name: 'end', engagementId: 'none' as never, by, error: false }), null);
   desk.enqueue('vic');
   assert.equal(
     desk.ask({ name: 'cancelTicket', ticketId: desk.ticket('vic').id, kind: 'transfer', by: 'visitor' }),
     null,
   );
-  assert.equal(desk.ask({ name: 'lookAtRequests', operatorId: by.id }).length, 1);
-  assert.equal(desk.ask({ name: 'lookAtRequests', visitorId: 'vic' as VisitorId }).length, 1);
-  assert.deepEqual(desk.ask({ name: 'lookAtRequests' }), []);
+  assert.equal(desk.ask({ name: 'viewRequests', operatorId: by.id }).length, 1);
+  assert.equal(desk.ask({ name: 'viewRequests', visitorId: 'vic' as VisitorId }).length, 1);
+  assert.deepEqual(desk.ask({ name: 'viewRequests' }), []);
 });

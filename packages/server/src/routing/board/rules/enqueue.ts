@@ -3,12 +3,12 @@ import { invalid, Refusal, type Violation } from '../../../platform/errors.ts';
 import type { OperatorId, QueueId, SiteId, TeamId, TicketId, VisitorId } from '../../../platform/ids.ts';
 import { refuseFullAddress } from './addresses.ts';
 import { resolve } from './admission.ts';
-import { siteOf, visitorOf, type Board } from '../board.ts';
+import { siteOf, getOrAddVisitor, type Board } from '../board.ts';
 import { isOn } from './engagements.ts';
-import { addPlace } from '../structures/lines.ts';
-import { lookAtLease, signOfLife } from './presence.ts';
+import { enterQueue } from '../structures/lines.ts';
+import { scheduleLeaseDeadlines, startInitialLease } from './presence.ts';
 import type { Queue, RequestNotes, Ticket, Visitor } from '../structures/state.ts';
-import { newTicket, standTicket } from './tickets.ts';
+import { newTicket, addTicket } from './tickets.ts';
 
 /** What the database knows of a visitor when it asks for something. */
 export interface VisitorFacts {
@@ -53,7 +53,7 @@ export function enqueue(board: Board, command: Enqueue): { ticket: Ticket; creat
   const queues = resolve(board, candidates, applicant, (index) =>
     command.queueIds === null ? '' : `/queue_ids/${index}`,
   );
-  const visitor = visitorOf(board, command.visitorId, command.facts.leaseUntil);
+  const visitor = getOrAddVisitor(board, command.visitorId, command.facts.leaseUntil);
   const ticket = newTicket({
     id: command.id,
     seq: (board.seq += 1),
@@ -70,18 +70,18 @@ export function enqueue(board: Board, command: Enqueue): { ticket: Ticket; creat
     preferred: command.facts.lastOperatorId,
     notes: command.notes,
     address: command.address,
-    madeIn: board.changes,
+    createdIn: board.changes,
   });
-  place(board, ticket, queues);
-  if (siteOf(board, ticket.siteId).ticketNeedsPresence) signOfLife(board, visitor);
+  enterQueues(board, ticket, queues);
+  if (siteOf(board, ticket.siteId).ticketNeedsPresence) startInitialLease(board, visitor);
   return { ticket, created: true };
 }
 
 /** Into the queues that take it; from now on it waits. */
-export function place(board: Board, ticket: Ticket, queues: readonly Queue[]): void {
-  for (const queue of queues) addPlace(board, ticket, queue);
-  standTicket(board, ticket);
-  lookAtLease(board, ticket.visitor);
+export function enterQueues(board: Board, ticket: Ticket, queues: readonly Queue[]): void {
+  for (const queue of queues) enterQueue(board, ticket, queue);
+  addTicket(board, ticket);
+  scheduleLeaseDeadlines(board, ticket.visitor);
 }
 
 function criteriaOf({ medium, queueIds, narrowedTo }: Enqueue): string {

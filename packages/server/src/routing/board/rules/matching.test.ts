@@ -27,7 +27,7 @@ test('D4.1 a freed operator gets the longest waiting of all the queues it staffs
   assert.deepEqual([desk.offered('vic'), desk.offered('wes'), desk.offered('xan')], [null, 'ann', null]);
 });
 
-test('D4.1 the place is kept through declines and time-outs', () => {
+test('D4.1 the entry is kept through declines and time-outs', () => {
   const desk = new Desk({ missedMakesUnavailable: false });
   desk.operator('ann');
   desk.queue('queue');
@@ -70,7 +70,7 @@ test('D4.2 a rank of one queue counts only where that queue makes the match', ()
   assert.deepEqual(
     [desk.offered('wes'), desk.offeredFrom('wes')],
     ['ann', 'plain'],
-    'unranked: the first of its places',
+    'unranked: the first of its entries',
   );
 });
 

@@ -6,7 +6,7 @@ import { takes } from '../structures/media.ts';
 import { OrderedSet } from '../structures/ordered-set.ts';
 import { belongs, staffFor } from '../structures/pools.ts';
 import { makeOffer } from './requests.ts';
-import type { Operator, Place, Pool, Ticket } from '../structures/state.ts';
+import type { Operator, QueueEntry, Pool, Ticket } from '../structures/state.ts';
 
 /**
  * D4. As long as any ticket waits that somebody could be offered, the longest waiting of them is offered to the best
@@ -73,7 +73,7 @@ function claim(board: Board, claims: OrderedSet<Claim>, operator: Operator): voi
 function offerToBest(board: Board, ticket: Ticket): void {
   if (ticket.state !== 'waiting') return;
   const choice = bestFor(board, ticket);
-  if (choice !== null) makeOffer(board, ticket, choice.place, choice.operator);
+  if (choice !== null) makeOffer(board, ticket, choice.entry, choice.operator);
 }
 
 /** D4.1: the longest waiting ticket that the operator could be offered now. */
@@ -82,7 +82,7 @@ function oldestFor(board: Board, operator: Operator): Ticket | undefined {
   let oldest: Ticket | undefined;
   if (operator.held.size > 0)
     oldest = operator.held.firstWhere(
-      (ticket) => canTake(operator, ticket.medium) && !isSpared(board, ticket, operator),
+      (ticket) => canTake(operator, ticket.medium) && !isExcluded(board, ticket, operator),
     );
   for (const medium of media) {
     if (!canTake(operator, medium)) continue;
@@ -96,23 +96,23 @@ function oldestFor(board: Board, operator: Operator): Ticket | undefined {
 
 function headFor(board: Board, line: OrderedSet<Ticket>, operator: Operator): Ticket | undefined {
   const first = line.first();
-  if (first === undefined || !isSpared(board, first, operator)) return first;
-  return line.firstWhere((ticket) => !isSpared(board, ticket, operator));
+  if (first === undefined || !isExcluded(board, first, operator)) return first;
+  return line.firstWhere((ticket) => !isExcluded(board, ticket, operator));
 }
 
 interface Choice {
   readonly operator: Operator;
-  readonly place: Place;
+  readonly entry: QueueEntry;
   readonly rank: number;
 }
 
 /** D4.2: the best of all who could be offered the ticket now, and the queue they would serve it from. */
 function bestFor(board: Board, ticket: Ticket): Choice | null {
   let best: Choice | null = null;
-  for (const place of ticket.places) {
-    const operator = place.held ? keptFor(board, ticket, place) : freeFor(board, ticket, place);
+  for (const entry of ticket.entries) {
+    const operator = entry.held ? keptFor(board, ticket, entry) : freeFor(board, ticket, entry);
     if (operator === null) continue;
-    const choice = { operator, place, rank: rankIn(place, operator) };
+    const choice = { operator, entry, rank: rankIn(entry, operator) };
     if (best === null || compareChoices(choice, best) < 0) best = choice;
   }
   return best;
@@ -122,30 +122,30 @@ function compareChoices(a: Choice, b: Choice): number {
   return a.rank - b.rank || (a.operator === b.operator ? 0 : compareOperators(a.operator, b.operator));
 }
 
-function rankIn({ queue: { settings } }: Place, operator: Operator): number {
+function rankIn({ queue: { settings } }: QueueEntry, operator: Operator): number {
   return settings.rankingEnabled ? (settings.ranks.get(operator.settings.id) ?? lastRank) : lastRank;
 }
 
 /** D4.3: nobody but the operator it is kept for. */
-function keptFor(board: Board, ticket: Ticket, { pool }: Place): Operator | null {
+function keptFor(board: Board, ticket: Ticket, { pool }: QueueEntry): Operator | null {
   const operator = ticket.heldBy;
   if (operator === null || !operator.free || !belongs(pool, operator.settings)) return null;
-  return canTake(operator, ticket.medium) && !isSpared(board, ticket, operator) ? operator : null;
+  return canTake(operator, ticket.medium) && !isExcluded(board, ticket, operator) ? operator : null;
 }
 
-function freeFor(board: Board, ticket: Ticket, { queue, pool }: Place): Operator | null {
-  const spares = ticket.neverTo !== null || ticket.refusals !== null;
-  const spared = spares ? (operator: Operator) => isSpared(board, ticket, operator) : null;
+function freeFor(board: Board, ticket: Ticket, { queue, pool }: QueueEntry): Operator | null {
+  const hasExclusions = ticket.neverTo !== null || ticket.refusals !== null;
+  const excluded = hasExclusions ? (operator: Operator) => isExcluded(board, ticket, operator) : null;
   if (queue.settings.rankingEnabled) {
-    const isOut = (operator: Operator): boolean => !operator.pools.includes(pool) || spared?.(operator) === true;
-    const ranked = queue.ranked.best(ticket.medium, ticket.narrowedTo.length > 0 ? isOut : spared);
+    const isOut = (operator: Operator): boolean => !operator.pools.includes(pool) || excluded?.(operator) === true;
+    const ranked = queue.ranked.best(ticket.medium, ticket.narrowedTo.length > 0 ? isOut : excluded);
     if (ranked !== null) return ranked;
   }
-  return pool.free.best(ticket.medium, spared);
+  return pool.free.best(ticket.medium, excluded);
 }
 
 /** D4.5: who has just refused it is not asked again, unless nobody else can take it. */
-function isSpared(board: Board, ticket: Ticket, operator: Operator): boolean {
+function isExcluded(board: Board, ticket: Ticket, operator: Operator): boolean {
   const { id } = operator.settings;
   if (ticket.neverTo === id) return true;
   return ticket.refusals !== null && ticket.refusals.has(id) && othersCanTake(board, ticket);
@@ -153,15 +153,15 @@ function isSpared(board: Board, ticket: Ticket, operator: Operator): boolean {
 
 /** Whether anybody is there, busy or not, who has not refused it. */
 function othersCanTake(board: Board, ticket: Ticket): boolean {
-  return ticket.places.some((place) => {
-    if (place.held) return ticket.heldBy !== null && isThere(ticket.heldBy, ticket, place.pool);
+  return ticket.entries.some((entry) => {
+    if (entry.held) return ticket.heldBy !== null && isThere(ticket.heldBy, ticket, entry.pool);
     const refused = [...(ticket.refusals?.keys() ?? [])].filter((id) => {
       const operator = board.operators.get(id);
-      return id !== ticket.neverTo && operator !== undefined && isThere(operator, ticket, place.pool);
+      return id !== ticket.neverTo && operator !== undefined && isThere(operator, ticket, entry.pool);
     });
     const never = ticket.neverTo === null ? undefined : board.operators.get(ticket.neverTo);
-    const apart = refused.length + Number(never !== undefined && isThere(never, ticket, place.pool));
-    return staffFor(place.pool, ticket.medium) > apart;
+    const apart = refused.length + Number(never !== undefined && isThere(never, ticket, entry.pool));
+    return staffFor(entry.pool, ticket.medium) > apart;
   });
 }
 

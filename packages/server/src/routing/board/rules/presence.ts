@@ -6,9 +6,9 @@ import { newDeadline } from '../structures/deadlines.ts';
 import { endEngagement } from './engagements.ts';
 import type { MediaSet } from '../structures/media.ts';
 import { failRequest } from './requests.ts';
-import { graceMs, noteState, resettle } from './staffing.ts';
+import { graceMs, noteState, applySettings } from './staffing.ts';
 import { isLasting, type Operator, type OperatorSettings, type Request, type Visitor } from '../structures/state.ts';
-import { endTicket, noteRefusal, waitAgain } from './tickets.ts';
+import { endTicket, recordRefusal, requeue } from './tickets.ts';
 
 export interface Presence {
   readonly operatorId: OperatorId;
@@ -35,7 +35,7 @@ function change(
   operator: Operator,
   said: Pick<OperatorSettings, 'available' | 'leaseUntil' | 'media'>,
 ): void {
-  resettle(board, operator, { ...operator.settings, ...said });
+  applySettings(board, operator, { ...operator.settings, ...said });
 }
 
 /**
@@ -54,7 +54,7 @@ export function settleAbsent(board: Board): void {
     };
     for (const request of byAge(operator.requests, ({ createdAt }) => createdAt)) {
       const isAbsent = !operator.present && (isInvited(request) || isLost(request));
-      if (isAbsent || !sites.has(request.siteId)) giveUp(board, request, 'operator_left');
+      if (isAbsent || !sites.has(request.siteId)) failAndRequeue(board, request, 'operator_left');
     }
     for (const engagement of byAge(operator.engagements, ({ startedAt }) => startedAt))
       if (!sites.has(engagement.siteId)) endEngagement(board, engagement, 'operator_left');
@@ -67,16 +67,16 @@ export function isInvited({ kind, origin }: Request): boolean {
 }
 
 /** The request comes to nothing; a ticket that was offered by it waits again. */
-export function giveUp(board: Board, request: Request, reason: FailReason, message: string | null = null): void {
+export function failAndRequeue(board: Board, request: Request, reason: FailReason, message: string | null = null): void {
   const { ticket, operator } = request;
   failRequest(board, request, reason, message);
   if (ticket === null) return;
-  noteRefusal(board, ticket, operator, reason);
-  waitAgain(board, ticket);
+  recordRefusal(board, ticket, operator, reason);
+  requeue(board, ticket);
 }
 
 /** An operator let an offer time out: where the site wants it so, it is taken for absent. */
-export function missCall(board: Board, operator: Operator): void {
+export function markMissedCall(board: Board, operator: Operator): void {
   if (!operator.settings.available) return;
   noteState(board, operator);
   change(board, operator, {
@@ -101,12 +101,12 @@ export interface VisitorPresence {
 }
 
 /** Where tickets need presence, asking for one is a sign of life that counts for so long; any other counts for so long at most. */
-const firstSignMs = 60_000;
-const longestSignMs = 120_000;
+const initialLeaseMs = 60_000;
+const maxTicketLeaseMs = 120_000;
 
 /** A visitor has made a ticket on a site where tickets need presence: without another sign of life the ticket ends. */
-export function signOfLife(board: Board, { id }: Visitor): void {
-  setVisitorPresence(board, { visitorId: id, leaseMs: firstSignMs });
+export function startInitialLease(board: Board, { id }: Visitor): void {
+  setVisitorPresence(board, { visitorId: id, leaseMs: initialLeaseMs });
 }
 
 function needsPresence(board: Board, visitor: Visitor | undefined): boolean {
@@ -117,11 +117,11 @@ function needsPresence(board: Board, visitor: Visitor | undefined): boolean {
 /** Whether or not the visitor has something on the board, what they say is written. */
 export function setVisitorPresence(board: Board, { visitorId, leaseMs }: VisitorPresence): void {
   const visitor = board.visitors.get(visitorId);
-  const leaseUntil = board.now + (needsPresence(board, visitor) ? Math.min(leaseMs, longestSignMs) : leaseMs);
+  const leaseUntil = board.now + (needsPresence(board, visitor) ? Math.min(leaseMs, maxTicketLeaseMs) : leaseMs);
   board.changes.visitorLeases.set(visitorId, leaseUntil);
   if (visitor === undefined) return;
   visitor.leaseUntil = leaseUntil;
-  lookAtLease(board, visitor);
+  scheduleLeaseDeadlines(board, visitor);
 }
 
 export interface Renewal {
@@ -161,7 +161,7 @@ export function renewPresence(board: Board, { operatorIds, visitorIds, leaseMs }
  * Sets the clock by a visitor's lease. A lease that had run out before everything the visitor has asked for says nothing:
  * asking is a sign of life too.
  */
-export function lookAtLease(board: Board, visitor: Visitor): void {
+export function scheduleLeaseDeadlines(board: Board, visitor: Visitor): void {
   const { leaseUntil: until, tickets, requests, engagements } = visitor;
   const counts =
     until !== null &&

@@ -4,10 +4,10 @@ import { isOpen, nextChange } from '../../../schedules/hours.ts';
 import { none, type Board } from '../board.ts';
 import { newDeadline } from '../structures/deadlines.ts';
 import { canTakeAnything, compareOperators, FreeOperatorSets } from '../structures/free-operators.ts';
-import { stand, unstand } from '../structures/lines.ts';
+import { enqueueInLine, removeFromLine } from '../structures/lines.ts';
 import { OrderedSet } from '../structures/ordered-set.ts';
 import { belongs, countStaff } from '../structures/pools.ts';
-import { poolOf, servantsOf } from '../structures/pooling.ts';
+import { getOrAddPool, poolForTicket } from '../structures/board-pools.ts';
 import type {
   Operator,
   OperatorSettings,
@@ -22,7 +22,7 @@ import type {
 export const graceMs = 30_000;
 
 /** Changes what an operator's place among the free follows from. */
-export function withOperator(board: Board, operator: Operator, change: () => void): void {
+export function reorderOperator(board: Board, operator: Operator, change: () => void): void {
   if (operator.free) {
     for (const pool of operator.pools) pool.free.delete(operator);
     for (const queue of operator.ranked) queue.ranked.delete(operator);
@@ -37,8 +37,8 @@ export function withOperator(board: Board, operator: Operator, change: () => voi
 }
 
 /** Changes what decides whether and where an operator is staff. */
-function restaff(board: Board, operator: Operator, change: () => void): void {
-  withOperator(board, operator, () => {
+function updateStaffing(board: Board, operator: Operator, change: () => void): void {
+  reorderOperator(board, operator, () => {
     if (operator.present) for (const pool of operator.pools) leaveStaff(board, pool, operator);
     change();
     if (operator.present) for (const pool of operator.pools) joinStaff(board, pool, operator);
@@ -55,7 +55,7 @@ function leaveStaff(board: Board, pool: Pool, operator: Operator): void {
   if (pool.staff[operator.settings.media] === 0) for (const queue of pool.queues) board.dirty.queues.add(queue);
   // Whoever refused one of these may now be the only one left to ask (D4.5).
   for (const ticket of board.refused)
-    if (ticket.places.some((place) => place.pool === pool)) board.dirty.tickets.add(ticket);
+    if (ticket.entries.some((entry) => entry.pool === pool)) board.dirty.tickets.add(ticket);
 }
 
 /**
@@ -77,7 +77,7 @@ export function setPresent(board: Board, operator: Operator): void {
   const present = enabled && available && holds;
   if (!present) board.dirty.absent.add(operator);
   if (present === operator.present) return;
-  restaff(board, operator, () => {
+  updateStaffing(board, operator, () => {
     operator.present = present;
   });
 }
@@ -85,30 +85,30 @@ export function setPresent(board: Board, operator: Operator): void {
 /** As configured: new on the board, or instead of what was known. */
 export function putOperator(board: Board, settings: OperatorSettings, lastEngagedAt: number): Operator {
   const operator = board.operators.get(settings.id) ?? newOperator(settings);
-  resettle(board, operator, settings);
-  withOperator(board, operator, () => {
+  applySettings(board, operator, settings);
+  reorderOperator(board, operator, () => {
     operator.lastEngagedAt = Math.max(operator.lastEngagedAt, lastEngagedAt);
   });
-  restandThoseWanting(board, settings.id);
+  moveTicketsPreferring(board, settings.id);
   return operator;
 }
 
 /** Gives an operator other settings, and the places that follow from them. */
-export function resettle(board: Board, operator: Operator, settings: OperatorSettings): void {
-  restaff(board, operator, () => {
+export function applySettings(board: Board, operator: Operator, settings: OperatorSettings): void {
+  updateStaffing(board, operator, () => {
     const moved = operator.settings.sites !== settings.sites || !board.operators.has(settings.id);
     operator.settings = settings;
     operator.present = false;
     board.operators.set(settings.id, operator);
     if (!moved) return;
-    findPlaces(board, operator);
+    assignPools(board, operator);
     // It may have been asked something on a site that it has left.
     board.dirty.absent.add(operator);
   });
   setPresent(board, operator);
 }
 
-function findPlaces(board: Board, operator: Operator): void {
+function assignPools(board: Board, operator: Operator): void {
   operator.pools = [...board.pools.values()].filter((pool) => belongs(pool, operator.settings));
   operator.ranked = [...board.queues.values()].filter((queue) => ranks(queue, operator));
 }
@@ -132,7 +132,7 @@ function newOperator(settings: OperatorSettings): Operator {
     held: new OrderedSet((a, b) => a.seq - b.seq),
     requests: none,
     engagements: none,
-    markedIn: null,
+    dirtyIn: null,
   };
 }
 
@@ -140,40 +140,40 @@ function newOperator(settings: OperatorSettings): Operator {
 export function dropOperator(board: Board, id: OperatorId): void {
   const operator = board.operators.get(id);
   if (operator === undefined) return;
-  restaff(board, operator, () => {
+  updateStaffing(board, operator, () => {
     operator.present = false;
   });
   board.deadlines.clear(operator.leaseDeadline);
   board.deadlines.clear(operator.graceDeadline);
   board.operators.delete(id);
   board.dirty.operators.delete(operator);
-  restandThoseWanting(board, id);
+  moveTicketsPreferring(board, id);
 }
 
 /** As configured: new on the board, or instead of what was known. */
 export function putQueue(board: Board, settings: QueueSettings, memory: QueueMemory): Queue {
   const known = board.queues.get(settings.id);
-  const pool = poolOf(board, settings.siteId, settings.teams, []);
+  const pool = getOrAddPool(board, settings.siteId, settings.teams, []);
   const queue = known ?? newQueue(board, settings, memory, pool);
   const same = queue.pool === pool && queue.settings.affinityMs === settings.affinityMs;
   const members = same ? [] : [...board.tickets.values()].filter((ticket) => isIn(ticket, queue));
-  const standing = members.filter((ticket) => ticket.state === 'waiting');
-  for (const ticket of standing) unstand(board, ticket);
+  const waiting = members.filter((ticket) => ticket.state === 'waiting');
+  for (const ticket of waiting) removeFromLine(board, ticket);
   queue.settings = settings;
   Object.assign(queue.memory, memory);
   queue.pool.queues.delete(queue);
   pool.queues.add(queue);
   queue.pool = pool;
-  rankAnew(board, queue);
-  for (const ticket of members) repool(board, queue, ticket);
-  for (const ticket of standing) stand(board, ticket);
+  rebuildRanking(board, queue);
+  for (const ticket of members) updatePool(board, queue, ticket);
+  for (const ticket of waiting) enqueueInLine(board, ticket);
   setOpen(board, queue);
   board.dirty.queues.add(queue);
   return queue;
 }
 
-function isIn({ places }: Ticket, queue: Queue): boolean {
-  return places.some((place) => place.queue === queue);
+function isIn({ entries }: Ticket, queue: Queue): boolean {
+  return entries.some((entry) => entry.queue === queue);
 }
 
 function newQueue(board: Board, settings: QueueSettings, memory: QueueMemory, pool: Pool): Queue {
@@ -185,14 +185,14 @@ function newQueue(board: Board, settings: QueueSettings, memory: QueueMemory, po
     pool,
     ranked: new FreeOperatorSets(compareOperators),
     visitors: 0,
-    notedIn: null,
+    changedIn: null,
     line: new OrderedSet((a, b) => a.seq - b.seq),
   };
   board.queues.set(settings.id, queue);
   return queue;
 }
 
-function rankAnew(board: Board, queue: Queue): void {
+function rebuildRanking(board: Board, queue: Queue): void {
   const { settings } = queue;
   const rank = (operator: Operator): number => settings.ranks.get(operator.settings.id) ?? lastRank;
   queue.ranked = new FreeOperatorSets((a, b) => rank(a) - rank(b) || compareOperators(a, b));
@@ -206,13 +206,13 @@ function rankAnew(board: Board, queue: Queue): void {
 }
 
 /** The queue's staff may be another now: so are those who may serve a ticket in it. */
-function repool(board: Board, queue: Queue, ticket: Ticket): void {
-  ticket.places = ticket.places.map((place) => {
-    if (place.queue !== queue) return place;
-    const pool = servantsOf(board, queue, ticket.narrowedTo);
-    place.pool.places -= 1;
-    pool.places += 1;
-    return { ...place, pool };
+function updatePool(board: Board, queue: Queue, ticket: Ticket): void {
+  ticket.entries = ticket.entries.map((entry) => {
+    if (entry.queue !== queue) return entry;
+    const pool = poolForTicket(board, queue, ticket.narrowedTo);
+    entry.pool.entryCount -= 1;
+    pool.entryCount += 1;
+    return { ...entry, pool };
   });
 }
 
@@ -234,13 +234,13 @@ export function dropQueue(board: Board, queue: Queue): void {
 }
 
 /** Of a copy: who stands anew is put into the set again, and a walk over the set itself would never end. */
-function restandThoseWanting(board: Board, id: OperatorId): void {
-  for (const ticket of Array.from(board.wanting.get(id) ?? [])) restand(board, ticket);
+function moveTicketsPreferring(board: Board, id: OperatorId): void {
+  for (const ticket of Array.from(board.preferring.get(id) ?? [])) moveInLine(board, ticket);
 }
 
 /** What it waits for may have changed. */
-export function restand(board: Board, ticket: Ticket): void {
+export function moveInLine(board: Board, ticket: Ticket): void {
   if (ticket.state !== 'waiting') return;
-  unstand(board, ticket);
-  stand(board, ticket);
+  removeFromLine(board, ticket);
+  enqueueInLine(board, ticket);
 }

@@ -1,10 +1,10 @@
 import type { Medium } from '@usher/contract/media';
 import { Refusal } from '../../../platform/errors.ts';
 import type { CallId, EngagementId, SubEngagementId } from '../../../platform/ids.ts';
-import { elsewhere, isParty, type Party } from './answering.ts';
+import { notOnBoard, isParty, type Party } from './answering.ts';
 import type { Board } from '../board.ts';
 import { beginCall, finishCall } from './calls.ts';
-import { tell } from './engagements.ts';
+import { appendEvent } from './engagements.ts';
 import { higherMedium } from '../structures/media.ts';
 import { occupy } from './requests.ts';
 import type { Engagement } from '../structures/state.ts';
@@ -33,11 +33,11 @@ export interface AcceptUpgrade {
 export function acceptUpgrade(
   board: Board,
   { engagementId, upgrade, by }: AcceptUpgrade,
-): Engagement | typeof elsewhere {
+): Engagement | typeof notOnBoard {
   const engagement = board.engagements.get(engagementId);
-  if (engagement === undefined || !isParty(engagement, by) || upgrade === undefined) return elsewhere;
+  if (engagement === undefined || !isParty(engagement, by) || upgrade === undefined) return notOnBoard;
   if (!isPending(board, upgrade, engagementId) || upgrade.subEngagementId !== engagement.subEngagementId)
-    return elsewhere;
+    return notOnBoard;
   if (upgrade.target !== by.kind) throw new Refusal('forbidden', 'Only the side that was asked may accept.');
   const medium: Medium = upgrade.video === null ? 'audio' : 'video';
   requireAlone(engagement);
@@ -45,7 +45,7 @@ export function acceptUpgrade(
   engagement.highestMedium = higherMedium(engagement.highestMedium, medium);
   beginCall(board, engagement);
   board.changes.upgrades.push(upgrade.id);
-  announce(board, engagement, `The ${by.kind} accepted ${inWords(upgrade)}.`, upgrade.undelivered);
+  announce(board, engagement, `The ${by.kind} accepted ${describeUpgrade(upgrade)}.`, upgrade.undelivered);
   return engagement;
 }
 
@@ -72,15 +72,15 @@ export interface EndCall {
  * One side hangs up, and the engagement goes on as text: its operator may be offered other texts (D4.4). Only the call that is
  * named ends, so that hanging up twice, or late, does not end the next one.
  */
-export function endCall(board: Board, { engagementId, callId, by }: EndCall): Engagement | typeof elsewhere {
+export function endCall(board: Board, { engagementId, callId, by }: EndCall): Engagement | typeof notOnBoard {
   const engagement = board.engagements.get(engagementId);
-  if (engagement === undefined || !isParty(engagement, by) || engagement.call?.id !== callId) return elsewhere;
+  if (engagement === undefined || !isParty(engagement, by) || engagement.call?.id !== callId) return notOnBoard;
   finishCall(board, engagement, by.kind);
   goOnBy(board, engagement, 'text');
   return engagement;
 }
 
-export function inWords({ audio, video }: Pick<MediaUpgrade, 'audio' | 'video'>): string {
+export function describeUpgrade({ audio, video }: Pick<MediaUpgrade, 'audio' | 'video'>): string {
   const seen = { one_way: 'one-way video', two_way: 'two-way video' };
   return [audio === null ? [] : ['audio'], video === null ? [] : [seen[video]]].flat().join(' and ');
 }
@@ -107,7 +107,7 @@ function announce(board: Board, engagement: Engagement, content: string, undeliv
     attachment: null,
     at: board.now,
   });
-  tell(board, engagement, 'engagement.chat.system_message', {
+  appendEvent(board, engagement, 'engagement.chat.system_message', {
     message: {
       timestamp: new Date(board.now).toISOString(),
       id,

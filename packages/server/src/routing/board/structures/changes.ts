@@ -11,17 +11,17 @@ import type {
   VisitorId,
 } from '../../../platform/ids.ts';
 import type { EventFields, EventType } from '../../../events/catalogue.ts';
-import { Noted } from './marked.ts';
+import { ChangeList } from './dirty-list.ts';
 import type { Call, Engagement, Operator, Queue, Request, Ticket } from './state.ts';
 
 /** What is to be written: each thing once, as it is at the end. A new thing says that it was made in these. */
 export interface Changes {
-  readonly tickets: Noted<Ticket>;
-  readonly requests: Noted<Request>;
-  readonly engagements: Noted<Engagement>;
+  readonly tickets: ChangeList<Ticket>;
+  readonly requests: ChangeList<Request>;
+  readonly engagements: ChangeList<Engagement>;
   /** Their engagements have changed, too. */
-  readonly calls: Noted<Call>;
-  readonly queues: Noted<Queue>;
+  readonly calls: ChangeList<Call>;
+  readonly queues: ChangeList<Queue>;
   /** Operators made unavailable by the board, or who said something of themselves: with the reason given. */
   readonly presences: Map<OperatorId, { readonly operator: Operator; readonly reason: string | null }>;
   /** Operators whose lease goes on: nothing else of their presence has changed. */
@@ -39,7 +39,7 @@ export interface Changes {
   readonly messages: BoardMessage[];
   /** Media upgrades that were accepted. */
   readonly upgrades: string[];
-  readonly events: Happening[];
+  readonly events: BoardEvent[];
 }
 
 /** A visitor has left a queue. */
@@ -92,7 +92,7 @@ export interface About {
   readonly subscribers: readonly string[];
 }
 
-interface HappeningOf<Type extends EventType> {
+interface BoardEventOf<Type extends EventType> {
   readonly type: Type;
   readonly id: string;
   readonly at: number;
@@ -101,15 +101,15 @@ interface HappeningOf<Type extends EventType> {
 }
 
 /** An event as the board tells it. */
-export type Happening = { [Type in EventType]: HappeningOf<Type> }[EventType];
+export type BoardEvent = { [Type in EventType]: BoardEventOf<Type> }[EventType];
 
 export function noChanges(): Changes {
   return {
-    tickets: new Noted(),
-    requests: new Noted(),
-    engagements: new Noted(),
-    calls: new Noted(),
-    queues: new Noted(),
+    tickets: new ChangeList(),
+    requests: new ChangeList(),
+    engagements: new ChangeList(),
+    calls: new ChangeList(),
+    queues: new ChangeList(),
     presences: new Map(),
     renewals: new Set(),
     lapsed: new Set(),

@@ -20,7 +20,7 @@ export function joinExpiry(board: Board, ticket: Ticket): void {
   else line.tickets.splice(at, 0, ticket);
   line.active += 1;
   ticket.expires = true;
-  if (at === line.head) lookAtFirst(board, line);
+  if (at === line.head) scheduleNextExpiry(board, line);
 }
 
 export function leaveExpiry(board: Board, ticket: Ticket): void {
@@ -28,7 +28,7 @@ export function leaveExpiry(board: Board, ticket: Ticket): void {
   const line = lineOf(board, ticket.siteId);
   ticket.expires = false;
   line.active -= 1;
-  if (line.tickets[line.head] === ticket) lookAtFirst(board, line);
+  if (line.tickets[line.head] === ticket) scheduleNextExpiry(board, line);
   if (line.tickets.length - line.active > line.active + mostEnded) {
     line.tickets = line.tickets.filter((each) => each.expires);
     line.head = 0;
@@ -43,7 +43,7 @@ function lineOf(board: Board, siteId: SiteId): ExpiryLine {
   return line;
 }
 
-function lookAtFirst(board: Board, line: ExpiryLine): void {
+function scheduleNextExpiry(board: Board, line: ExpiryLine): void {
   let first = line.tickets[line.head];
   while (first !== undefined && !first.expires) {
     line.head += 1;
@@ -63,7 +63,7 @@ export function takeExpired(board: Board, siteId: SiteId, by: number): Ticket[] 
     expired.push(ticket);
   }
   for (const ticket of expired) leaveExpiry(board, ticket);
-  lookAtFirst(board, line);
+  scheduleNextExpiry(board, line);
   return expired;
 }
 
@@ -72,5 +72,5 @@ export function resetExpiry(board: Board, siteId: SiteId): void {
   const line = board.expiries.get(siteId);
   if (line === undefined) return;
   for (const ticket of board.tickets.values()) if (ticket.siteId === siteId) joinExpiry(board, ticket);
-  lookAtFirst(board, line);
+  scheduleNextExpiry(board, line);
 }

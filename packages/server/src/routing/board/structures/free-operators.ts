@@ -52,13 +52,13 @@ export class FreeOperatorSets implements FreeOperators {
     this.#sets[indexOf(operator)]?.delete(operator);
   }
 
-  best(medium: Medium, spared: ((operator: Operator) => boolean) | null): Operator | null {
+  best(medium: Medium, excluded: ((operator: Operator) => boolean) | null): Operator | null {
     let best: Operator | null = null;
     const step = medium === 'text' ? 1 : 2;
     for (let index = 2; index < this.#sets.length; index += step) {
       const operators = this.#sets[index];
       if (operators === undefined || !takes(index >> 1, medium)) continue;
-      const head = spared === null ? operators.first() : operators.firstWhere((operator) => !spared(operator));
+      const head = excluded === null ? operators.first() : operators.firstWhere((operator) => !excluded(operator));
       if (head !== undefined && (best === null || this.#compare(head, best) < 0)) best = head;
     }
     return best;

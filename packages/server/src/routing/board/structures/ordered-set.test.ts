@@ -32,7 +32,7 @@ test('an ordered set is a sorted list without doubles', () => {
   );
 });
 
-test('the place of what is not in the set is nobody’s', () => {
+test('the entry of what is not in the set is nobody’s', () => {
   assert.throws(() => new OrderedSet<number>((a, b) => a - b).rank(1), /not in the set/);
 });
 

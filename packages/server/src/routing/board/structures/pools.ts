@@ -17,7 +17,7 @@ export function newPool(siteId: SiteId, teams: readonly TeamId[], narrowedTo: re
     teams,
     narrowedTo,
     queues: new Set(),
-    places: 0,
+    entryCount: 0,
     staff: Array.from({ length: mediaSets }, () => 0),
     free: new FreeOperatorSets(compareOperators),
     waiting: perMedium(line),
@@ -53,5 +53,5 @@ export function countStaff(pool: Pool, operator: Operator, by: 1 | -1): void {
 }
 
 export function isIdlePool(pool: Pool): boolean {
-  return pool.queues.size === 0 && pool.places === 0;
+  return pool.queues.size === 0 && pool.entryCount === 0;
 }

@@ -12,7 +12,7 @@ import type {
   TicketId,
   VisitorId,
 } from '../../../platform/ids.ts';
-import type { CapacityPolicy, Standing } from '../../../queues/status.ts';
+import type { CapacityPolicy, StatusIgnoringCapacity } from '../../../queues/status.ts';
 import type { CompiledHours } from '../../../schedules/hours.ts';
 import type { Deadline } from './deadlines.ts';
 import type { MediaSet } from './media.ts';
@@ -58,7 +58,7 @@ export interface QueueSettings {
 /** What is remembered of a queue besides who is in it. */
 export interface QueueMemory {
   /** As the board last acted on it. */
-  standing: Standing;
+  lastStatus: StatusIgnoringCapacity;
   /** How long the last hundred who left it for an engagement had waited, oldest first. */
   waits: number[];
   /** Milliseconds between two who leave it for an engagement while others wait, smoothed; `null` while unknown. */
@@ -68,7 +68,7 @@ export interface QueueMemory {
 }
 
 export interface Queue {
-  notedIn: object | null;
+  changedIn: object | null;
   settings: QueueSettings;
   readonly memory: QueueMemory;
   open: boolean;
@@ -88,7 +88,7 @@ export interface FreeOperators {
   add(operator: Operator): void;
   delete(operator: Operator): void;
   /** The best who takes the medium and is not `spared`. */
-  best(medium: Medium, spared: ((operator: Operator) => boolean) | null): Operator | null;
+  best(medium: Medium, excluded: ((operator: Operator) => boolean) | null): Operator | null;
 }
 
 /**
@@ -105,7 +105,7 @@ export interface Pool {
   /** Queues whose staff it is. */
   readonly queues: Set<Queue>;
   /** How many places of tickets it serves. */
-  places: number;
+  entryCount: number;
   /** Present operators by the set of media they take. */
   readonly staff: number[];
   readonly free: FreeOperators;
@@ -146,18 +146,18 @@ export interface Operator {
   readonly held: OrderedSet<Ticket>;
   requests: readonly Request[];
   engagements: readonly Engagement[];
-  markedIn: object | null;
+  dirtyIn: object | null;
 }
 
 /** What is written when it changes. */
 interface Changing {
   /** The changes it is noted in, and those it was made in: `null` for what was stored already. */
-  notedIn: object | null;
-  readonly madeIn: object | null;
+  changedIn: object | null;
+  readonly createdIn: object | null;
 }
 
 /** A ticket in one queue. */
-export interface Place {
+export interface QueueEntry {
   readonly queue: Queue;
   /** Who may serve it there: the queue's staff, or those of them in the teams the ticket names. */
   readonly pool: Pool;
@@ -168,7 +168,7 @@ export interface Place {
 
 export interface Ticket extends Changing {
   readonly id: TicketId;
-  markedIn: object | null;
+  dirtyIn: object | null;
   state: TicketState;
   /** When it was no longer waiting or under offer, and what became of it. */
   endedAt: number | null;
@@ -195,7 +195,7 @@ export interface Ticket extends Changing {
   preferred: OperatorId | null;
   /** Who declined or missed it, and until when they are spared. */
   refusals: Map<OperatorId, number> | null;
-  places: readonly Place[];
+  entries: readonly QueueEntry[];
   request: Request | null;
   /** Where it stands to be found by operators; set while it waits. */
   inPools: readonly Pool[];

@@ -28,7 +28,7 @@ import { assertSound, seenIn, seenOn } from './model-views.ts';
 import { moveLedger, moveWorld } from './model-step.ts';
 import { hangingUp, upgrading } from './model-upgrade.ts';
 import { act, configureOperator, configureQueue, nextDue } from './reference.ts';
-import { hookOf } from './reference-happenings.ts';
+import { hookOf } from './reference-transitions.ts';
 import { loadOf, newWorld, No, nextMatch, pending, visitorsIn, type World } from './reference-world.ts';
 import { dropOperator, dropQueue } from '../rules/staffing.ts';
 import type { QueueSettings } from '../structures/state.ts';
@@ -377,7 +377,7 @@ export class Run {
   #meet(changes: Changes): void {
     const { requests, engagements } = changes;
     for (const thing of [...requests, ...engagements]) {
-      if (thing.madeIn !== changes) continue;
+      if (thing.createdIn !== changes) continue;
       const kind = 'timeoutMs' in thing ? 'requests' : 'engagements';
       this.#called.set(thing.id, this.#world[kind][this.#met[kind]]?.id ?? 'unknown');
       this.#met[kind] += 1;

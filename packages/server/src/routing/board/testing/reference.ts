@@ -1,19 +1,19 @@
 import type { Command } from '../commands.ts';
 import {
   expiresAt,
-  lookAtHours,
-  lookAtPresence,
+  updateHours,
+  updatePresence,
   reroute,
   endTicket,
   offer,
   ask,
   fail,
-  giveUp,
+  failAndRequeue,
   start,
   handOver,
   endEngagement,
   dropTransfer,
-} from './reference-happenings.ts';
+} from './reference-transitions.ts';
 import { acceptUpgrade, endCall } from './reference-upgrade.ts';
 import {
   activeTickets,
@@ -28,7 +28,7 @@ import {
   ongoing,
   pending,
   siteOf,
-  standingOf,
+  statusIgnoringCapacity,
   takes,
   type Applicant,
   type Engagement,
@@ -47,11 +47,11 @@ const lastingMs = 259_200_000;
 
 export function configureQueue(world: World, settings: QueueSettings): void {
   const known = world.queues.find(({ id }) => id === settings.id);
-  const memory = { standing: 'opened', waits: [], paceMs: null, leftOthersAt: null } as const;
+  const memory = { lastStatus: 'opened', waits: [], paceMs: null, leftOthersAt: null } as const;
   const queue: Queue = known ?? { id: settings.id, settings, open: true, hoursAt: null, ...memory, waits: [] };
   if (known === undefined) world.queues.push(queue);
   queue.settings = settings;
-  lookAtHours(world, queue);
+  updateHours(world, queue);
 }
 
 export function configureOperator(world: World, settings: OperatorSettings): void {
@@ -59,14 +59,14 @@ export function configureOperator(world: World, settings: OperatorSettings): voi
   const operator = known ?? { id: settings.id, settings, present: false, holds: false, lastEngagedAt: 0 };
   if (known === undefined) world.operators.push(operator);
   operator.settings = settings;
-  lookAtPresence(world, operator);
+  updatePresence(world, operator);
   world.gone.add(operator);
 }
 
 /** The answer is the thing that was made or acted on; `null` where there is no such thing for the caller. */
 export function act(world: World, command: Command, now: number): { readonly id: string } | null {
   world.now = now;
-  for (let due = nextDue(world); due !== undefined; due = nextDue(world)) due.happen();
+  for (let due = nextDue(world); due !== undefined; due = nextDue(world)) due.run();
   settle(world);
   const thing = carryOut(world, command);
   settle(world);
@@ -98,14 +98,14 @@ function carryOut(world: World, command: Command): { readonly id: string } | nul
     case 'setPresence':
       return setPresence(world, command);
     case 'setVisitorPresence':
-      noteSign(world, command.visitorId, command.leaseMs);
+      setVisitorLease(world, command.visitorId, command.leaseMs);
       return null;
     // Leases that are renewed are the affair of a test of their own.
     case 'renewPresence':
     case 'tick':
-    case 'lookAtTicket':
-    case 'lookAtTickets':
-    case 'lookAtRequests':
+    case 'viewTicket':
+    case 'viewTickets':
+    case 'viewRequests':
       return null;
   }
 }
@@ -114,16 +114,16 @@ interface Due {
   readonly at: number;
   readonly kind: number;
   readonly id: string;
-  readonly happen: () => void;
+  readonly run: () => void;
 }
 
 /** What falls due first of all, now or before. */
 export function nextDue(world: World): Due | undefined {
   const found: Due[] = [
-    ...world.queues.map((queue) => ({ at: queue.hoursAt ?? Infinity, kind: 0, id: queue.id, happen: () => lookAtHours(world, queue) })), // prettier-ignore
+    ...world.queues.map((queue) => ({ at: queue.hoursAt ?? Infinity, kind: 0, id: queue.id, run: () => updateHours(world, queue) })), // prettier-ignore
     ...world.operators.flatMap((operator) => duesOfOperator(world, operator)),
     ...Array.from(world.leases, ([id, leaseUntil]) => (leaseUntil === null ? [] : duesOfVisitor(world, id, leaseUntil))).flat(), // prettier-ignore
-    ...pending(world).map((request) => ({ at: request.createdAt + request.timeoutMs, kind: 5, id: request.id, happen: () => timeOut(world, request) })), // prettier-ignore
+    ...pending(world).map((request) => ({ at: request.createdAt + request.timeoutMs, kind: 5, id: request.id, run: () => timeOut(world, request) })), // prettier-ignore
     ...activeTickets(world).flatMap((ticket) => dueOfTicket(world, ticket)),
   ];
   return found
@@ -139,8 +139,8 @@ function duesOfOperator(world: World, operator: Operator): Due[] {
   const lost = ongoing(world).filter((each) => each.operator === operator && each.subStartedAt < leaseUntil);
   const endThem = (): void => lost.forEach((each) => endEngagement(world, each, 'operator_left'));
   return [
-    ...(holds ? [{ at: leaseUntil, kind: 1, id, happen: () => lookAtPresence(world, operator) }] : []),
-    ...(lost.length > 0 ? [{ at: leaseUntil + graceMs, kind: 3, id, happen: endThem }] : []),
+    ...(holds ? [{ at: leaseUntil, kind: 1, id, run: () => updatePresence(world, operator) }] : []),
+    ...(lost.length > 0 ? [{ at: leaseUntil + graceMs, kind: 3, id, run: endThem }] : []),
   ];
 }
 
@@ -165,8 +165,8 @@ function duesOfVisitor(world: World, id: string, leaseUntil: number): Due[] {
   };
   const endThem = (): void => lost.forEach((each) => endEngagement(world, each, 'visitor_left'));
   return [
-    ...(tickets.length + asked.length > 0 ? [{ at: leaseUntil, kind: 2, id, happen: leave }] : []),
-    ...(lost.length > 0 ? [{ at: leaseUntil + graceMs, kind: 4, id, happen: endThem }] : []),
+    ...(tickets.length + asked.length > 0 ? [{ at: leaseUntil, kind: 2, id, run: leave }] : []),
+    ...(lost.length > 0 ? [{ at: leaseUntil + graceMs, kind: 4, id, run: endThem }] : []),
   ];
 }
 
@@ -175,17 +175,17 @@ function dueOfTicket(world: World, ticket: Ticket): Due[] {
   if (ticket.state !== 'waiting') return [];
   // Of one site in the order they came.
   const id = `${ticket.siteId} ${String(world.tickets.indexOf(ticket)).padStart(9, '0')}`;
-  return [{ at: expiresAt(world, ticket), kind: 6, id, happen: () => endTicket(world, ticket, 'expired') }];
+  return [{ at: expiresAt(world, ticket), kind: 6, id, run: () => endTicket(world, ticket, 'expired') }];
 }
 
 /** D4.5: the one who was asked and did not answer may be taken for absent. */
 function timeOut(world: World, request: Request): void {
-  giveUp(world, request, 'timed_out');
+  failAndRequeue(world, request, 'timed_out');
   const { operator } = request;
   if (!wasAsked(request) || !siteOf(world, request.siteId).missedMakesUnavailable) return;
   if (!operator.settings.available) return;
   operator.settings = { ...operator.settings, available: false };
-  lookAtPresence(world, operator);
+  updatePresence(world, operator);
 }
 
 /** Whether it is the operator whose answer is awaited. */
@@ -196,10 +196,10 @@ function wasAsked({ kind, origin }: Request): boolean {
 function settle(world: World): void {
   for (const operator of [...world.gone].toSorted((a, b) => (a.id < b.id ? -1 : 1))) leave(world, operator);
   world.gone.clear();
-  const turned = world.queues.filter((queue) => queue.standing !== standingOf(world, queue));
-  for (const queue of turned) queue.standing = standingOf(world, queue);
+  const turned = world.queues.filter((queue) => queue.lastStatus !== statusIgnoringCapacity(world, queue));
+  for (const queue of turned) queue.lastStatus = statusIgnoringCapacity(world, queue);
   for (const queue of turned.toSorted((a, b) => (a.id < b.id ? -1 : 1)))
-    if (queue.standing !== 'opened') for (const ticket of lineOf(world, queue)) reroute(world, ticket, queue);
+    if (queue.lastStatus !== 'opened') for (const ticket of lineOf(world, queue)) reroute(world, ticket, queue);
   for (let match = nextMatch(world); match !== undefined; match = nextMatch(world)) offer(world, match);
 }
 
@@ -212,7 +212,7 @@ function leave(world: World, operator: Operator): void {
       !Array.from(sites.keys()).some((id) => id === request.siteId) ||
       (!operator.present && (wasAsked(request) || isLost(request)))
     )
-      giveUp(world, request, 'operator_left');
+      failAndRequeue(world, request, 'operator_left');
   for (const engagement of ongoing(world).filter((each) => each.operator === operator))
     if (!Array.from(sites.keys()).some((id) => id === engagement.siteId))
       endEngagement(world, engagement, 'operator_left');
@@ -234,7 +234,7 @@ function enqueue(world: World, command: Command<'enqueue'>): Ticket {
   const candidates = named.filter((queue) => queue !== undefined);
   refuseFullAddress(world, siteId, command.address);
   const applicant = { medium, visitorTeams: facts.teams, narrowedTo };
-  const ticket = stand(world, candidates, applicant, {
+  const ticket = admitTicket(world, candidates, applicant, {
     id,
     kind: 'visitor',
     siteId,
@@ -245,12 +245,12 @@ function enqueue(world: World, command: Command<'enqueue'>): Ticket {
     address: command.address,
     preferred: facts.lastOperatorId,
   });
-  if (siteOf(world, siteId).ticketNeedsPresence) noteSign(world, visitorId, 60_000);
+  if (siteOf(world, siteId).ticketNeedsPresence) setVisitorLease(world, visitorId, 60_000);
   return ticket;
 }
 
 /** While a visitor has a ticket that needs presence, a sign of life counts for two minutes at most. */
-function noteSign(world: World, visitorId: string, leaseMs: number): void {
+function setVisitorLease(world: World, visitorId: string, leaseMs: number): void {
   const tickets = activeTickets(world).filter((each) => each.kind === 'visitor' && each.visitorId === visitorId);
   const isShort = tickets.some(({ siteId }) => siteOf(world, siteId).ticketNeedsPresence);
   world.leases.set(visitorId, world.now + (isShort ? Math.min(leaseMs, 120_000) : leaseMs));
@@ -264,7 +264,7 @@ function refuseFullAddress(world: World, siteId: string, address: string | null)
 }
 
 /** D3.2 and D3.3. */
-function stand(
+function admitTicket(
   world: World,
   candidates: readonly Queue[],
   applicant: Applicant,
@@ -282,7 +282,7 @@ function stand(
     ...applicant,
     enqueuedAt: world.now,
     refusals: new Map(),
-    places: [...new Set(found)].map((queue) => ({ queue, enteredAt: world.now })),
+    entries: [...new Set(found)].map((queue) => ({ queue, enteredAt: world.now })),
     state: 'waiting',
     endedAt: null,
     request: null,
@@ -374,7 +374,7 @@ function transferToQueue(world: World, command: Command<'transferToQueue'>): Tic
   const { id, queueId, medium, facts } = command;
   const queue = world.queues.find((each) => each.id === queueId);
   if (queue === undefined) throw new No('invalid_request');
-  const ticket = stand(world, [queue], { medium, visitorTeams: facts.teams, narrowedTo: [] }, {
+  const ticket = admitTicket(world, [queue], { medium, visitorTeams: facts.teams, narrowedTo: [] }, {
     id,
     kind: 'transfer',
     siteId: queue.settings.siteId,
@@ -392,10 +392,10 @@ function transferToQueue(world: World, command: Command<'transferToQueue'>): Tic
 function answer(world: World, { requestId, action, by, error }: Command<'answer'>): Request | null {
   const request = pending(world).find(({ id, kind }) => id === requestId && kind !== 'transfer');
   if (request === undefined || !isParty(request, by)) return null;
-  const hasAsked = request.origin === by.kind;
-  if (hasAsked !== (action === 'cancel')) throw new No('forbidden');
+  const isRequester = request.origin === by.kind;
+  if (isRequester !== (action === 'cancel')) throw new No('forbidden');
   if (action === 'accept') start(world, request);
-  if (action === 'decline') giveUp(world, request, error === null ? 'rejected' : 'error', error?.message);
+  if (action === 'decline') failAndRequeue(world, request, error === null ? 'rejected' : 'error', error?.message);
   if (action === 'cancel') {
     fail(world, request, error === null ? `${by.kind}_cancel` : 'error', error?.message);
     if (request.ticket !== null) endTicket(world, request.ticket, 'canceled');
@@ -412,7 +412,7 @@ function answerTransfer(world: World, { requestId, action, by, error }: Command<
   if (!isTarget && !isHolder) return null;
   if (action === 'cancel' ? !isHolder : !isTarget) throw new No('forbidden');
   if (action === 'accept') handOver(world, request, engagement);
-  if (action === 'decline') giveUp(world, request, error === null ? 'rejected' : 'error', error?.message);
+  if (action === 'decline') failAndRequeue(world, request, error === null ? 'rejected' : 'error', error?.message);
   if (action === 'cancel') dropTransfer(world, engagement, 'operator_cancel');
   return request;
 }
@@ -429,6 +429,6 @@ function setPresence(world: World, { operatorId, available, media, leaseMs }: Co
   if (operator === undefined) throw new No('not_found');
   const leaseUntil = leaseMs === null ? null : world.now + leaseMs;
   operator.settings = { ...operator.settings, available, leaseUntil, media: media ?? operator.settings.media };
-  lookAtPresence(world, operator);
+  updatePresence(world, operator);
   return null;
 }

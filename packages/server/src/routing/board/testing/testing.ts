@@ -5,7 +5,7 @@ import type { OperatorId, QueueId, RequestId, SiteId, TeamId, TicketId, VisitorI
 import { makeEvent } from '../../../events/make-event.ts';
 import { compileHours, type CompiledHours } from '../../../schedules/hours.ts';
 import { newBoard, takeChanges, type Board } from '../board.ts';
-import type { Happening, Visit } from '../structures/changes.ts';
+import type { BoardEvent, Visit } from '../structures/changes.ts';
 import { apply, type Command, type CommandName, type Commands } from '../commands.ts';
 import { mediaSet } from '../structures/media.ts';
 import { putSite } from '../views/rows.ts';
@@ -95,7 +95,7 @@ export function operatorNamed(name: string, siteId: SiteId, more: Partial<Operat
 }
 
 export function noMemory(): QueueMemory {
-  return { standing: 'opened', waits: [], paceMs: null, leftOthersAt: null };
+  return { lastStatus: 'opened', waits: [], paceMs: null, leftOthersAt: null };
 }
 
 interface Wish {
@@ -116,7 +116,7 @@ export class Desk {
   now = monday;
   readonly board: Board = newBoard(idSource());
   /** What has been told so far. */
-  readonly events: Happening[] = [];
+  readonly events: BoardEvent[] = [];
   readonly visits: Visit[] = [];
   readonly #tickets = new Map<string, Ticket>();
   #asked = 0;

@@ -12,15 +12,15 @@ import type {
   TicketId,
   VisitorId,
 } from '../../../platform/ids.ts';
-import { including, none, releaseVisitor, visitorOf, type Board } from '../board.ts';
+import { including, none, releaseVisitor, getOrAddVisitor, type Board } from '../board.ts';
 import { newDeadline } from '../structures/deadlines.ts';
-import { standEngagement, unstandEngagement } from '../rules/engagements.ts';
+import { addEngagement, removeEngagement } from '../rules/engagements.ts';
 import { resetExpiry } from '../structures/expiry.ts';
-import { unstand } from '../structures/lines.ts';
-import { servantsOf } from '../structures/pooling.ts';
-import { lookAtLease } from '../rules/presence.ts';
-import { standRequest, unstandRequest } from '../rules/requests.ts';
-import { withOperator } from '../rules/staffing.ts';
+import { removeFromLine } from '../structures/lines.ts';
+import { poolForTicket } from '../structures/board-pools.ts';
+import { scheduleLeaseDeadlines } from '../rules/presence.ts';
+import { addRequest, removeRequest } from '../rules/requests.ts';
+import { reorderOperator } from '../rules/staffing.ts';
 import type {
   Engagement,
   Operator,
@@ -31,7 +31,7 @@ import type {
   Ticket,
   Visitor,
 } from '../structures/state.ts';
-import { newTicket, standTicket, unstandTicket } from '../rules/tickets.ts';
+import { newTicket, addTicket, removeTicket } from '../rules/tickets.ts';
 
 /**
  * What is stored, put on a board: all of it when the board is loaded, or what another process has changed since. Nothing
@@ -72,13 +72,13 @@ export interface StoredEngagement {
 
 export function putEngagement(board: Board, row: StoredEngagement): void {
   const known = board.engagements.get(row.id);
-  if (known !== undefined) unstandEngagement(board, known);
+  if (known !== undefined) removeEngagement(board, known);
   noteStart(board, row);
   if (row.ended_at !== null) {
     if (known !== undefined) releaseVisitor(board, known.visitor);
     return;
   }
-  const visitor = visitorOf(board, row.visitor_id, row.lease_until);
+  const visitor = getOrAddVisitor(board, row.visitor_id, row.lease_until);
   const operator = operatorOn(board, row.operator_id);
   const current = {
     siteId: row.site_id,
@@ -93,21 +93,21 @@ export function putEngagement(board: Board, row: StoredEngagement): void {
   };
   const engagement: Engagement =
     known === undefined ? newEngagement(row, visitor, current) : Object.assign(known, current);
-  standEngagement(board, engagement, 'free');
-  lookAtLease(board, visitor);
+  addEngagement(board, engagement, 'free');
+  scheduleLeaseDeadlines(board, visitor);
 }
 
 function callOf({ id: engagementId, call }: StoredEngagement): Engagement['call'] {
   if (call === null) return null;
   const { id, sub_engagement_id: subEngagementId, started_at: startedAt } = call;
-  return { id, engagementId, subEngagementId, startedAt, endedAt: null, endedBy: null, notedIn: null, madeIn: null };
+  return { id, engagementId, subEngagementId, startedAt, endedAt: null, endedBy: null, changedIn: null, createdIn: null };
 }
 
 /** D4.2: who began one in another process has begun one, even if it is over by now. */
 function noteStart(board: Board, { operator_id, sub_started_at }: StoredEngagement): void {
   const operator = board.operators.get(operator_id);
   if (operator === undefined || operator.lastEngagedAt >= sub_started_at) return;
-  withOperator(board, operator, () => {
+  reorderOperator(board, operator, () => {
     operator.lastEngagedAt = sub_started_at;
   });
 }
@@ -140,8 +140,8 @@ function newEngagement(
     askedOn: row.asked_on_site_id,
     byPhone: row.by_phone,
     transfer: null,
-    notedIn: null,
-    madeIn: null,
+    changedIn: null,
+    createdIn: null,
     ...current,
   };
 }
@@ -190,11 +190,11 @@ export function putTicket(board: Board, row: StoredTicket): void {
   const refusals = Object.entries(row.refusals) as [OperatorId, number][];
   ticket.refusals = refusals.length === 0 ? null : new Map(refusals);
   for (const [index, id] of row.queue_ids.entries())
-    takePlace(board, ticket, id, row.entered_at[index] ?? row.enqueued_at);
-  standTicket(board, ticket);
+    restoreEntry(board, ticket, id, row.entered_at[index] ?? row.enqueued_at);
+  addTicket(board, ticket);
   if (ticket.engagement !== null) ticket.engagement.transfer = ticket;
   board.seq = Math.max(board.seq, row.seq);
-  lookAtLease(board, ticket.visitor);
+  scheduleLeaseDeadlines(board, ticket.visitor);
 }
 
 function ticketOf(board: Board, row: StoredTicket): Ticket {
@@ -203,7 +203,7 @@ function ticketOf(board: Board, row: StoredTicket): Ticket {
     seq: row.seq,
     kind: row.kind,
     siteId: row.site_id,
-    visitor: visitorOf(board, row.visitor_id, row.lease_until),
+    visitor: getOrAddVisitor(board, row.visitor_id, row.lease_until),
     medium: row.media,
     enqueuedAt: row.enqueued_at,
     criteria: row.criteria,
@@ -214,7 +214,7 @@ function ticketOf(board: Board, row: StoredTicket): Ticket {
     preferred: row.preferred_operator_id,
     notes: row.notes,
     address: row.address_hash,
-    madeIn: null,
+    createdIn: null,
   });
 }
 
@@ -224,25 +224,25 @@ function engagementOn(board: Board, id: EngagementId | null): Engagement {
   return engagement;
 }
 
-function takePlace(board: Board, ticket: Ticket, id: QueueId, enteredAt: number): void {
+function restoreEntry(board: Board, ticket: Ticket, id: QueueId, enteredAt: number): void {
   const queue = board.queues.get(id);
   if (queue === undefined) throw new Error(`the board has no queue ${id}`);
-  const pool = servantsOf(board, queue, ticket.narrowedTo);
-  ticket.places = including(ticket.places, { queue, pool, enteredAt, held: false });
-  pool.places += 1;
+  const pool = poolForTicket(board, queue, ticket.narrowedTo);
+  ticket.entries = including(ticket.entries, { queue, pool, enteredAt, held: false });
+  pool.entryCount += 1;
   queue.visitors += 1;
 }
 
 /** Out of its lines and queues, to be put anew or not at all. */
 function takeOff(board: Board, ticket: Ticket): void {
-  if (ticket.state === 'waiting') unstand(board, ticket);
-  for (const { queue, pool } of ticket.places) {
+  if (ticket.state === 'waiting') removeFromLine(board, ticket);
+  for (const { queue, pool } of ticket.entries) {
     queue.visitors -= 1;
-    pool.places -= 1;
+    pool.entryCount -= 1;
   }
-  ticket.places = none;
+  ticket.entries = none;
   ticket.state = 'offered';
-  unstandTicket(board, ticket);
+  removeTicket(board, ticket);
 }
 
 export interface StoredRequest {
@@ -267,18 +267,18 @@ export interface StoredRequest {
 export function putRequest(board: Board, row: StoredRequest): void {
   const known = board.requests.get(row.id);
   if (row.state === 'pending') {
-    if (known === undefined) addRequest(board, row);
+    if (known === undefined) addPendingRequest(board, row);
     return;
   }
   if (known === undefined) return;
-  unstandRequest(board, known, 'free');
+  removeRequest(board, known, 'free');
   if (known.ticket?.request === known) known.ticket.request = null;
   if (known.engagement?.transfer === known) known.engagement.transfer = null;
   releaseVisitor(board, known.visitor);
 }
 
-function addRequest(board: Board, row: StoredRequest): void {
-  const visitor = visitorOf(board, row.visitor_id, row.lease_until);
+function addPendingRequest(board: Board, row: StoredRequest): void {
+  const visitor = getOrAddVisitor(board, row.visitor_id, row.lease_until);
   const ticket = row.ticket_id === null ? null : (board.tickets.get(row.ticket_id) ?? null);
   const engagement = row.kind === 'transfer' ? engagementOn(board, row.engagement_id) : null;
   const request: Request = {
@@ -301,13 +301,13 @@ function addRequest(board: Board, row: StoredRequest): void {
     notes: row.notes,
     address: row.address_hash,
     deadline: newDeadline('offer', row.id),
-    notedIn: null,
-    madeIn: null,
+    changedIn: null,
+    createdIn: null,
   };
   if (ticket !== null) ticket.request = request;
   else if (engagement !== null) engagement.transfer = request;
-  standRequest(board, request);
-  lookAtLease(board, visitor);
+  addRequest(board, request);
+  scheduleLeaseDeadlines(board, visitor);
 }
 
 /** What another process was told of a visitor's presence. */
@@ -315,7 +315,7 @@ export function putVisitorLease(board: Board, id: VisitorId, leaseUntil: number 
   const visitor = board.visitors.get(id);
   if (visitor === undefined) return;
   visitor.leaseUntil = leaseUntil;
-  lookAtLease(board, visitor);
+  scheduleLeaseDeadlines(board, visitor);
 }
 
 /** What another process knows of a queue by now. */

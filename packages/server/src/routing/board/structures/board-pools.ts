@@ -7,7 +7,7 @@ import { belongs, countStaff, isIdlePool, newPool, poolKey } from './pools.ts';
 const mostPools = 2_000;
 
 /** The pool of those operators, made where there is none. */
-export function poolOf(board: Board, siteId: SiteId, teams: readonly TeamId[], narrowedTo: readonly TeamId[]): Pool {
+export function getOrAddPool(board: Board, siteId: SiteId, teams: readonly TeamId[], narrowedTo: readonly TeamId[]): Pool {
   const known = board.pools.get(poolKey(siteId, teams, narrowedTo));
   if (known !== undefined) return known;
   if (board.pools.size >= mostPools) dropIdlePools(board);
@@ -29,10 +29,10 @@ function dropIdlePools(board: Board): void {
 }
 
 /** Who may serve a ticket in the queue that is narrowed to these teams. */
-export function servantsOf(
+export function poolForTicket(
   board: Board,
   { pool, settings: { siteId, teams } }: Queue,
   narrowedTo: readonly TeamId[],
 ): Pool {
-  return narrowedTo.length === 0 ? pool : poolOf(board, siteId, teams, narrowedTo);
+  return narrowedTo.length === 0 ? pool : getOrAddPool(board, siteId, teams, narrowedTo);
 }

@@ -2,7 +2,7 @@
  * Things to come back to, each once. Like a set, but the mark is on the thing: nothing is hashed, and emptying it costs
  * nothing. A thing may be marked in one of these at a time.
  */
-export class Marked<Thing extends { markedIn: object | null }> {
+export class DirtyList<Thing extends { dirtyIn: object | null }> {
   readonly #things: Thing[] = [];
   /** So many of the things are from this round; the rest of the array waits for the next. */
   #used = 0;
@@ -15,26 +15,26 @@ export class Marked<Thing extends { markedIn: object | null }> {
   }
 
   add(thing: Thing): void {
-    if (thing.markedIn === this) return;
-    if (thing.markedIn !== this.#struck) {
+    if (thing.dirtyIn === this) return;
+    if (thing.dirtyIn !== this.#struck) {
       this.#things[this.#used] = thing;
       this.#used += 1;
     }
-    thing.markedIn = this;
+    thing.dirtyIn = this;
     this.#size += 1;
   }
 
   /** It need not be come back to. */
   delete(thing: Thing): void {
-    if (thing.markedIn !== this) return;
-    thing.markedIn = this.#struck;
+    if (thing.dirtyIn !== this) return;
+    thing.dirtyIn = this.#struck;
     this.#size -= 1;
   }
 
   clear(): void {
     for (let index = 0; index < this.#used; index += 1) {
       const thing = this.#things[index];
-      if (thing !== undefined) thing.markedIn = null;
+      if (thing !== undefined) thing.dirtyIn = null;
     }
     this.#used = 0;
     this.#size = 0;
@@ -45,7 +45,7 @@ export class Marked<Thing extends { markedIn: object | null }> {
   first(): Thing | undefined {
     for (let index = 0; index < this.#used; index += 1) {
       const thing = this.#things[index];
-      if (thing?.markedIn === this) return thing;
+      if (thing?.dirtyIn === this) return thing;
     }
     return undefined;
   }
@@ -53,13 +53,13 @@ export class Marked<Thing extends { markedIn: object | null }> {
   *[Symbol.iterator](): Generator<Thing> {
     for (let index = 0; index < this.#used; index += 1) {
       const thing = this.#things[index];
-      if (thing?.markedIn === this) yield thing;
+      if (thing?.dirtyIn === this) yield thing;
     }
   }
 }
 
 /** Things that have changed, each once, in the order they first did: as above, and only ever added to. */
-export class Noted<Thing extends { notedIn: object | null }> {
+export class ChangeList<Thing extends { changedIn: object | null }> {
   readonly #things: Thing[] = [];
 
   get size(): number {
@@ -67,8 +67,8 @@ export class Noted<Thing extends { notedIn: object | null }> {
   }
 
   add(thing: Thing): void {
-    if (thing.notedIn === this) return;
-    thing.notedIn = this;
+    if (thing.changedIn === this) return;
+    thing.changedIn = this;
     this.#things.push(thing);
   }
 

@@ -12,11 +12,11 @@ import type {
 } from '../../../platform/ids.ts';
 import { resolve } from './admission.ts';
 import { refuseFullAddress } from './addresses.ts';
-import { siteOf, visitorOf, type Board } from '../board.ts';
-import { place, refuseEngaged, type VisitorFacts } from './enqueue.ts';
+import { siteOf, getOrAddVisitor, type Board } from '../board.ts';
+import { enterQueues, refuseEngaged, type VisitorFacts } from './enqueue.ts';
 import { canTake, hasRoomFor } from '../structures/free-operators.ts';
 import { takes } from '../structures/media.ts';
-import { lookAtLease } from './presence.ts';
+import { scheduleLeaseDeadlines } from './presence.ts';
 import { openRequest } from './requests.ts';
 import {
   isLasting,
@@ -67,7 +67,7 @@ export function requestDirectly(board: Board, command: DirectRequest): Request {
   if (lasts) requireFewLasting(operator);
   else if (origin === 'visitor') requireReady(operator, medium);
   else requireRoom(operator, medium);
-  const visitor = visitorOf(board, command.visitorId, command.facts.leaseUntil);
+  const visitor = getOrAddVisitor(board, command.visitorId, command.facts.leaseUntil);
   const { reactiveMs, proactiveMs } = siteOf(board, siteId);
   const request = openRequest(board, {
     id: command.id,
@@ -81,7 +81,7 @@ export function requestDirectly(board: Board, command: DirectRequest): Request {
     notes: command.notes,
     address: command.address,
   });
-  lookAtLease(board, visitor);
+  scheduleLeaseDeadlines(board, visitor);
   return request;
 }
 
@@ -190,10 +190,10 @@ export function transferToQueue(board: Board, command: TransferToQueue): Ticket 
     preferred: null,
     notes: command.notes,
     address: null,
-    madeIn: board.changes,
+    createdIn: board.changes,
   });
   engagement.transfer = ticket;
-  place(board, ticket, queues);
+  enterQueues(board, ticket, queues);
   return ticket;
 }
 
