@@ -38,7 +38,7 @@ import {
   type TicketView,
 } from './views/views.ts';
 
-/** Everything that can be asked of a board, and what it answers. */
+/** Every command of the board, with its input and its answer. */
 export interface Commands {
   enqueue: { input: Enqueue; answer: { ticket: TicketView; created: boolean } };
   cancelTicket: { input: CancelTicket; answer: TicketView | null };
@@ -54,7 +54,7 @@ export interface Commands {
   setVisitorPresence: { input: VisitorPresence; answer: null };
   renewPresence: { input: Renewal; answer: null };
   tick: { input: Record<never, never>; answer: null };
-  /** Nothing changes: how things stand. */
+  /** Read-only. */
   viewTicket: { input: { readonly ticketId: TicketId }; answer: TicketView | null };
   viewTickets: { input: { readonly ticketIds: readonly TicketId[] }; answer: readonly TicketView[] };
   viewRequests: {
@@ -69,8 +69,8 @@ export type Command<Name extends CommandName = CommandName> = {
 }[Name];
 
 /**
- * Carries out a command at an instant, and settles the board. Throws a `Refusal` where it cannot be: then nothing has
- * changed. `null` is answered of things that are not on the board, or not the caller's.
+ * Runs a command at an instant, and settles the board. Throws a `Refusal` if the command is not allowed; the command has then
+ * changed nothing. Answers `null` if the resource is not on the board or not the caller's.
  */
 export function apply<Name extends CommandName>(
   board: Board,
@@ -83,7 +83,7 @@ export function apply<Name extends CommandName>(
   return view();
 }
 
-/** What is answered is looked at once the board is settled: a ticket may have been offered by then. */
+/** Returns a function that builds the answer. It is called after the board is settled, when a new ticket may already be offered. */
 function carryOut(board: Board, command: Command): () => Commands[CommandName]['answer'] {
   switch (command.name) {
     case 'enqueue': {

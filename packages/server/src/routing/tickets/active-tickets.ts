@@ -10,16 +10,16 @@ import { showTicket, type TicketOutput } from './ticket.ts';
 
 export const activeTicketsQuery = Type.Object({ site_ids: list(uuid<'site'>(), { minItems: 1 }), ...cursorQuery });
 
-interface Source {
+interface TicketSource {
   readonly turns: Turns;
   readonly kind: Ticket['kind'];
 }
 
-/** A page of the tickets of a kind that wait or are offered, in the order of coming. */
+/** A page of the active tickets of a kind, in the order of enqueueing. */
 export async function readActiveTickets(
   request: FastifyRequest,
   { site_ids: siteIds, per_page: perPage, cursor }: Type.Static<typeof activeTicketsQuery>,
-  { turns, kind }: Source,
+  { turns, kind }: TicketSource,
 ): Promise<{ readonly tickets: TicketOutput[]; readonly next_page: string | null }> {
   const accountId = accountOf(request);
   const after = readPlace(cursor);
@@ -32,7 +32,7 @@ export async function readActiveTickets(
   return {
     tickets: page.map(({ seq: _seq, ...row }) => {
       const view = viewOf.get(row.id);
-      // It has moved on since it was read: the board's word counts.
+      // The ticket may have changed since the row was read, so the board's state counts.
       return view === undefined
         ? showTicket(row, null)
         : showTicket({ ...row, state: view.state, queue_ids: [...view.queueIds] }, view);

@@ -19,8 +19,8 @@ import type { Request, Ticket } from '../structures/state.ts';
 import { endTicket } from './tickets.ts';
 
 /**
- * Brings the board to the instant: whatever fell due has happened, in order, and the board is settled. What happens late
- * happens at `now`: an offer that ran out while nobody was looking is followed by one that begins now.
+ * Advances the board to the instant: handles every deadline that has passed, in order, and settles the board. A deadline that
+ * is handled late takes effect at `now`: after an overdue offer, the next offer starts now.
  */
 export function advance(board: Board, now: number): void {
   board.now = Math.max(board.now, now);
@@ -74,12 +74,12 @@ function timeOut(board: Board, request: Request): void {
   if (isInvited(request) && siteOf(board, siteId).missedMakesUnavailable) markMissedCall(board, operator);
 }
 
-/** D3.6. One under offer is let be: if the offer comes to nothing, it ends then. */
+/** D3.6: a ticket that is offered does not expire now. If the offer fails, `requeue` ends the ticket. */
 function expire(board: Board, ticket: Ticket): void {
   if (ticket.state === 'waiting') endTicket(board, ticket, 'expired');
 }
 
-/** Until nothing is left that follows from what has been done. */
+/** Processes everything dirty, until nothing is left: processing may make more dirty. */
 export function settle(board: Board): void {
   const { dirty } = board;
   for (;;) {

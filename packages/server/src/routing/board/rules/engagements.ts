@@ -10,7 +10,7 @@ import { noteState, reorderOperator } from './staffing.ts';
 import { isLasting, type Engagement, type Operator, type Queue, type Request } from '../structures/state.ts';
 import { endTicket } from './tickets.ts';
 
-/** The request was accepted: what it asked for begins. */
+/** Accepts a request: starts its engagement, or completes its transfer. */
 export function begin(board: Board, request: Request): Engagement {
   return request.kind === 'transfer' ? completeTransfer(board, request) : startEngagement(board, request);
 }
@@ -76,7 +76,7 @@ function teamsOn({ settings }: Operator, siteId: SiteId): readonly TeamId[] {
   return [...(settings.sites.get(siteId) ?? [])];
 }
 
-/** On the board; `free`: it occupies its operator from now on. */
+/** Adds an engagement to the board. `free`: its operator is not occupied by it yet. */
 export function addEngagement(board: Board, engagement: Engagement, was: 'free' | 'occupied'): void {
   board.engagements.set(engagement.id, engagement);
   engagement.visitor.engagements = including(engagement.visitor.engagements, engagement);
@@ -91,10 +91,10 @@ export function removeEngagement(board: Board, engagement: Engagement): void {
   occupy(board, engagement.operator, engagement.medium, -1);
 }
 
-/** So many waits are remembered (D1.7). */
-const mostWaits = 100;
-/** How much the newest interval counts in the pace. */
-const newestShare = 0.1;
+/** The number of waits that the average is made of (D1.7). */
+const maxWaits = 100;
+/** The weight of the newest interval in the smoothed pace. */
+const paceSmoothing = 0.1;
 
 function leaveForEngagement(board: Board, { ticket, engagement }: Request, queue: Queue): void {
   if (ticket === null || engagement === null) return;
@@ -103,20 +103,20 @@ function leaveForEngagement(board: Board, { ticket, engagement }: Request, queue
   ticket.engagementId = engagement.id;
   endTicket(board, ticket, 'engaged');
   const { memory } = queue;
-  if (memory.waits.push(board.now - ticket.enqueuedAt) > mostWaits) memory.waits.shift();
+  if (memory.waits.push(board.now - ticket.enqueuedAt) > maxWaits) memory.waits.shift();
   if (memory.leftOthersAt !== null) {
     const interval = board.now - memory.leftOthersAt;
-    memory.paceMs = memory.paceMs === null ? interval : memory.paceMs + newestShare * (interval - memory.paceMs);
+    memory.paceMs = memory.paceMs === null ? interval : memory.paceMs + paceSmoothing * (interval - memory.paceMs);
   }
   memory.leftOthersAt = queue.visitors > 0 ? board.now : null;
 }
 
-/** Whether it keeps the visitor from asking for more on the site: it is there, or was asked for there. */
+/** Whether the engagement is on the site or was requested there, so that the visitor may not request another (D3.4). */
 export function isOn({ siteId, askedOn }: Engagement, site: SiteId): boolean {
   return siteId === site || askedOn === site;
 }
 
-/** An engaged visitor waits for nobody else on that site: neither in its queues nor for an answer. */
+/** Ends the other tickets and direct requests of an engaged visitor on the site. */
 function cancelOtherRequests(board: Board, engagement: Engagement): void {
   const { id, visitor } = engagement;
   if (visitor.tickets.length + visitor.requests.length === 0) return;
@@ -141,7 +141,7 @@ function welcome(board: Board, engagement: Engagement, { settings: { welcomeMess
   const card = parseCard(welcomeMessage);
   const content = card === null ? welcomeMessage : String(card['content']);
   const attachment = card !== null && isObject(card['attachment']) ? cardAttachment(card['attachment']) : null;
-  // A card may say nothing, too.
+  // A response card may be empty.
   if (content === '' && attachment === null) return;
   const id = board.newId();
   board.changes.messages.push({
@@ -172,13 +172,13 @@ function welcome(board: Board, engagement: Engagement, { settings: { welcomeMess
 
 type Card = Extract<BoardEvent, { type: 'engagement.chat.message' }>['fields']['message']['attachment'];
 
-/** The card was validated when the queue was written; what else was in it is not sent. */
+/** Keeps the known fields of the card, which was validated when the queue was saved. */
 function cardAttachment({ image_url: image, options }: Record<string, unknown>): Card {
-  const given = options as readonly { text: string; value: string }[];
+  const choices = options as readonly { text: string; value: string }[];
   return {
     type: 'single_choice',
     ...(typeof image === 'string' ? { image_url: image } : {}),
-    options: given.map(({ text, value }) => ({ text, value })),
+    options: choices.map(({ text, value }) => ({ text, value })),
   };
 }
 
@@ -220,7 +220,7 @@ function completeTransfer(board: Board, request: Request): Engagement {
   return engagement;
 }
 
-/** How a transfer fails that was under way when its engagement ended. */
+/** The reason for which a pending transfer fails when its engagement ends. */
 const failsAs: Readonly<Record<EndReason, FailReason>> = {
   visitor_hung_up: 'visitor_cancel',
   operator_hung_up: 'operator_cancel',
@@ -244,7 +244,7 @@ export function endEngagement(board: Board, engagement: Engagement, reason: EndR
   releaseVisitor(board, engagement.visitor);
 }
 
-/** Whoever was asked to take over no longer is. */
+/** Cancels a pending transfer. */
 export function dropTransfer(board: Board, transfer: NonNullable<Engagement['transfer']>, reason: FailReason): void {
   if ('seq' in transfer) {
     if (transfer.request !== null) failRequest(board, transfer.request, reason);
@@ -252,7 +252,7 @@ export function dropTransfer(board: Board, transfer: NonNullable<Engagement['tra
   } else failRequest(board, transfer, reason);
 }
 
-/** The operator is about to be another. */
+/** Records the current sub-engagement as ended, before a transfer replaces it. */
 function closeSub(board: Board, engagement: Engagement): void {
   const { id: engagementId, subEngagementId: id, operator, siteId, medium, subStartedAt: startedAt } = engagement;
   const { highestMedium, operatorTeams } = engagement;
@@ -280,7 +280,7 @@ function aboutOf({ id, requestId, ticketId, visitor, operator, siteId, subscribe
   };
 }
 
-/** An event about the engagement. */
+/** Appends an event about the engagement to the changes. */
 export function appendEvent<Type extends BoardEvent['type']>(
   board: Board,
   engagement: Engagement,

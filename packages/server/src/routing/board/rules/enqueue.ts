@@ -10,13 +10,13 @@ import { scheduleLeaseDeadlines, startInitialLease } from './presence.ts';
 import type { Queue, RequestNotes, Ticket, Visitor } from '../structures/state.ts';
 import { newTicket, addTicket } from './tickets.ts';
 
-/** What the database knows of a visitor when it asks for something. */
+/** What the database knows of the visitor of a command. */
 export interface VisitorFacts {
-  /** The site it is on now. */
+  /** The site that the visitor is on now. */
   readonly siteId: SiteId;
   readonly teams: readonly TeamId[];
   readonly leaseUntil: number | null;
-  /** Who last engaged the visitor. */
+  /** The operator who last engaged the visitor. */
   readonly lastOperatorId: OperatorId | null;
 }
 
@@ -30,11 +30,11 @@ export interface Enqueue {
   readonly narrowedTo: readonly TeamId[];
   readonly facts: VisitorFacts;
   readonly notes: RequestNotes;
-  /** The address of a visitor who is counted by it, hashed. */
+  /** The hashed address of a visitor who is counted by address; otherwise `null`. */
   readonly address: string | null;
 }
 
-/** D3. Answers the visitor's ticket, which may be the one it has already (D3.4). */
+/** D3: returns the visitor's ticket, which may be their active one (D3.4). */
 export function enqueue(board: Board, command: Enqueue): { ticket: Ticket; created: boolean } {
   const criteria = criteriaOf(command);
   const known = board.visitors.get(command.visitorId);
@@ -43,7 +43,7 @@ export function enqueue(board: Board, command: Enqueue): { ticket: Ticket; creat
     if (active.criteria === criteria) return { ticket: active, created: false };
     throw new Refusal(
       'ticket_conflict',
-      `The visitor has the active ticket ${active.id} with other criteria. Cancel it first.`,
+      `The visitor already has the active ticket ${active.id} with other criteria. Cancel that ticket first.`,
     );
   }
   if (known !== undefined) refuseEngaged(known, command.siteId);
@@ -77,7 +77,7 @@ export function enqueue(board: Board, command: Enqueue): { ticket: Ticket; creat
   return { ticket, created: true };
 }
 
-/** Into the queues that take it; from now on it waits. */
+/** Adds a ticket to its queues and to the board. */
 export function enterQueues(board: Board, ticket: Ticket, queues: readonly Queue[]): void {
   for (const queue of queues) enterQueue(board, ticket, queue);
   addTicket(board, ticket);
@@ -99,7 +99,10 @@ function activeTicket(visitor: Visitor, siteId: SiteId): Ticket | undefined {
 export function refuseEngaged(visitor: Visitor, siteId: SiteId): void {
   const engagement = visitor.engagements.find((each) => isOn(each, siteId));
   if (engagement === undefined) return;
-  throw new Refusal('already_engaged', `The visitor is in the engagement ${engagement.id} on this site. End it first.`);
+  throw new Refusal(
+    'already_engaged',
+    `The visitor is in the engagement ${engagement.id} on this site. End that engagement first.`,
+  );
 }
 
 function candidatesOf(board: Board, { siteId, queueIds }: Enqueue): Queue[] {

@@ -9,8 +9,8 @@ import { makeOffer } from './requests.ts';
 import type { Operator, QueueEntry, Pool, Ticket } from '../structures/state.ts';
 
 /**
- * D4. As long as any ticket waits that somebody could be offered, the longest waiting of them is offered to the best
- * operator for it. Called when only what is dirty can have made that true, so only that is looked at.
+ * D4: while a waiting ticket can be offered to an operator, offers the oldest such ticket to the best operator for it. Before
+ * the dirty tickets and operators changed there was no match, so every match involves one of them.
  */
 export function match(board: Board): void {
   const { tickets, operators } = board.dirty;
@@ -20,7 +20,7 @@ export function match(board: Board): void {
   operators.clear();
 }
 
-/** As it mostly is: one ticket has come, or one operator has become free. */
+/** The common case: one ticket was added, or one operator became free. */
 function matchOne(board: Board): void {
   const ticket = board.dirty.tickets.first();
   if (ticket !== undefined) return offerToBest(board, ticket);
@@ -46,14 +46,14 @@ function matchAll(board: Board): void {
       break;
     } else {
       claims.delete(first);
-      // Others may have got that ticket meanwhile; a claim can only have become a later one.
+      // Another operator may have taken that ticket. The new claim of this operator can only be on a later ticket.
       if (oldestFor(board, first.operator) === first.ticket) offerToBest(board, first.ticket);
       claim(board, claims, first.operator);
     }
   }
 }
 
-/** The ticket an operator would get. */
+/** The oldest ticket that an operator could be offered. */
 interface Claim {
   readonly ticket: Ticket;
   readonly operator: Operator;
@@ -76,7 +76,7 @@ function offerToBest(board: Board, ticket: Ticket): void {
   if (choice !== null) makeOffer(board, ticket, choice.entry, choice.operator);
 }
 
-/** D4.1: the longest waiting ticket that the operator could be offered now. */
+/** D4.1: the oldest waiting ticket that the operator could be offered now. */
 function oldestFor(board: Board, operator: Operator): Ticket | undefined {
   if (!operator.free) return undefined;
   let oldest: Ticket | undefined;
@@ -106,11 +106,11 @@ interface Choice {
   readonly rank: number;
 }
 
-/** D4.2: the best of all who could be offered the ticket now, and the queue they would serve it from. */
+/** D4.2: the best operator who could be offered the ticket now, and the queue that offers it. */
 function bestFor(board: Board, ticket: Ticket): Choice | null {
   let best: Choice | null = null;
   for (const entry of ticket.entries) {
-    const operator = entry.held ? keptFor(board, ticket, entry) : freeFor(board, ticket, entry);
+    const operator = entry.held ? heldOperator(board, ticket, entry) : bestFreeOperator(board, ticket, entry);
     if (operator === null) continue;
     const choice = { operator, entry, rank: rankIn(entry, operator) };
     if (best === null || compareChoices(choice, best) < 0) best = choice;
@@ -126,14 +126,14 @@ function rankIn({ queue: { settings } }: QueueEntry, operator: Operator): number
   return settings.rankingEnabled ? (settings.ranks.get(operator.settings.id) ?? lastRank) : lastRank;
 }
 
-/** D4.3: nobody but the operator it is kept for. */
-function keptFor(board: Board, ticket: Ticket, { pool }: QueueEntry): Operator | null {
+/** D4.3: only the operator that the ticket is held for. */
+function heldOperator(board: Board, ticket: Ticket, { pool }: QueueEntry): Operator | null {
   const operator = ticket.heldBy;
   if (operator === null || !operator.free || !belongs(pool, operator.settings)) return null;
   return canTake(operator, ticket.medium) && !isExcluded(board, ticket, operator) ? operator : null;
 }
 
-function freeFor(board: Board, ticket: Ticket, { queue, pool }: QueueEntry): Operator | null {
+function bestFreeOperator(board: Board, ticket: Ticket, { queue, pool }: QueueEntry): Operator | null {
   const hasExclusions = ticket.neverTo !== null || ticket.refusals !== null;
   const excluded = hasExclusions ? (operator: Operator) => isExcluded(board, ticket, operator) : null;
   if (queue.settings.rankingEnabled) {
@@ -144,27 +144,27 @@ function freeFor(board: Board, ticket: Ticket, { queue, pool }: QueueEntry): Ope
   return pool.free.best(ticket.medium, excluded);
 }
 
-/** D4.5: who has just refused it is not asked again, unless nobody else can take it. */
+/** D4.5: an operator who refused the ticket is not offered it again for now, unless nobody else can take it. */
 function isExcluded(board: Board, ticket: Ticket, operator: Operator): boolean {
   const { id } = operator.settings;
   if (ticket.neverTo === id) return true;
-  return ticket.refusals !== null && ticket.refusals.has(id) && othersCanTake(board, ticket);
+  return ticket.refusals !== null && ticket.refusals.has(id) && hasOtherCandidates(board, ticket);
 }
 
-/** Whether anybody is there, busy or not, who has not refused it. */
-function othersCanTake(board: Board, ticket: Ticket): boolean {
+/** Whether a present operator, busy or not, could take the ticket and has not refused it. */
+function hasOtherCandidates(board: Board, ticket: Ticket): boolean {
   return ticket.entries.some((entry) => {
-    if (entry.held) return ticket.heldBy !== null && isThere(ticket.heldBy, ticket, entry.pool);
+    if (entry.held) return ticket.heldBy !== null && isCandidate(ticket.heldBy, ticket, entry.pool);
     const refused = [...(ticket.refusals?.keys() ?? [])].filter((id) => {
       const operator = board.operators.get(id);
-      return id !== ticket.neverTo && operator !== undefined && isThere(operator, ticket, entry.pool);
+      return id !== ticket.neverTo && operator !== undefined && isCandidate(operator, ticket, entry.pool);
     });
     const never = ticket.neverTo === null ? undefined : board.operators.get(ticket.neverTo);
-    const apart = refused.length + Number(never !== undefined && isThere(never, ticket, entry.pool));
-    return staffFor(entry.pool, ticket.medium) > apart;
+    const excludedCount = refused.length + Number(never !== undefined && isCandidate(never, ticket, entry.pool));
+    return staffFor(entry.pool, ticket.medium) > excludedCount;
   });
 }
 
-function isThere(operator: Operator, { medium }: Ticket, pool: Pool): boolean {
+function isCandidate(operator: Operator, { medium }: Ticket, pool: Pool): boolean {
   return operator.present && takes(operator.settings.media, medium) && belongs(pool, operator.settings);
 }

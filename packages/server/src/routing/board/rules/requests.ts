@@ -34,7 +34,7 @@ interface NewRequest {
   readonly address?: string | null;
 }
 
-/** From now on it occupies the operator, as the engagement it may become will; one that lasts does not yet. */
+/** Creates a pending request. It occupies the operator like an engagement, unless it is a lasting request. */
 export function openRequest(board: Board, fields: NewRequest): Request {
   const request: Request = {
     id: fields.id,
@@ -64,7 +64,7 @@ export function openRequest(board: Board, fields: NewRequest): Request {
   return request;
 }
 
-/** On the board: its clock runs and its operator is occupied, unless it lasts. */
+/** Adds a pending request to the board: sets its deadline, and occupies its operator unless it is lasting. */
 export function addRequest(board: Board, request: Request): void {
   board.requests.set(request.id, request);
   request.visitor.requests = including(request.visitor.requests, request);
@@ -74,7 +74,7 @@ export function addRequest(board: Board, request: Request): void {
   if (!isLasting(request)) occupy(board, request.operator, request.medium, 1);
 }
 
-/** Off the board; `occupied` keeps the operator's place for the engagement it becomes. */
+/** Removes a request from the board; `occupied` keeps its operator occupied for the engagement that it becomes. */
 export function removeRequest(board: Board, request: Request, then: 'free' | 'occupied'): void {
   board.requests.delete(request.id);
   request.visitor.requests = without(request.visitor.requests, request);
@@ -91,7 +91,7 @@ export function occupy(board: Board, operator: Operator, medium: Medium, by: 1 |
   });
 }
 
-/** D4.5: an offer is a request that names the operator a queue has found. */
+/** D4.5: an offer is a request to the operator that a queue has found. */
 export function makeOffer(board: Board, ticket: Ticket, { queue }: QueueEntry, operator: Operator): void {
   removeFromLine(board, ticket);
   const { siteId } = queue.settings;
@@ -115,8 +115,7 @@ export function makeOffer(board: Board, ticket: Ticket, { queue }: QueueEntry, o
 }
 
 /**
- * Ends without becoming anything, and says so (D5.1). What becomes of its ticket is for the caller: it waits again, or
- * ends too.
+ * Fails a request and appends its event (D5.1). The caller decides whether the ticket of the request is requeued or ends.
  */
 export function failRequest(board: Board, request: Request, reason: FailReason, message: string | null = null): void {
   request.state = 'failed';

@@ -3,10 +3,10 @@ import type { Board } from '../board.ts';
 import { enterQueue, leaveQueue, enqueueInLine, removeFromLine } from '../structures/lines.ts';
 import type { QueueEntry, Queue, Ticket } from '../structures/state.ts';
 
-/** What ends a ticket that no queue is left for. */
+/** Ends a ticket that no queue keeps. */
 type EndUnstaffed = (ticket: Ticket) => void;
 
-/** D3.5: queues that unavailable closed or unstaffed hand on those who wait in them. */
+/** D3.5: reroutes the waiting tickets of queues that became closed or unstaffed. */
 export function rerouteUnavailableQueues(board: Board, endUnstaffed: EndUnstaffed): void {
   const unavailable: Queue[] = [];
   for (const queue of board.dirty.queues) {
@@ -32,8 +32,8 @@ function rerouteAll(board: Board, queue: Queue, endUnstaffed: EndUnstaffed): voi
 }
 
 /**
- * One waiting ticket out of a queue that is closed or unstaffed: to the first of its fallbacks that admits it, or in which
- * it is already. Where there is none, a closed queue keeps it, and an unstaffed one lets it go.
+ * Moves a waiting ticket out of a closed or unstaffed queue, to the first fallback that admits it or already has it. If there is
+ * none, a closed queue keeps the ticket, and an unstaffed one drops it.
  */
 export function reroute(board: Board, ticket: Ticket, entry: QueueEntry, endUnstaffed: EndUnstaffed): void {
   const isIn = (queue: Queue): boolean => ticket.entries.some((each) => each.queue === queue);

@@ -18,10 +18,10 @@ import type {
   Ticket,
 } from '../structures/state.ts';
 
-/** How long an engagement outlives the presence of one of its sides (D5.3). */
+/** D5.3: how long an engagement outlives the presence of one of its sides. */
 export const graceMs = 30_000;
 
-/** Changes what an operator's place among the free follows from. */
+/** Applies a change of an operator's load, presence or idle time, and re-sorts them in the free lists. */
 export function reorderOperator(board: Board, operator: Operator, change: () => void): void {
   if (operator.free) {
     for (const pool of operator.pools) pool.free.delete(operator);
@@ -36,7 +36,7 @@ export function reorderOperator(board: Board, operator: Operator, change: () => 
   board.dirty.operators.add(operator);
 }
 
-/** Changes what decides whether and where an operator is staff. */
+/** Applies a change of an operator's presence, media or pools, and updates the staff counts. */
 function updateStaffing(board: Board, operator: Operator, change: () => void): void {
   reorderOperator(board, operator, () => {
     if (operator.present) for (const pool of operator.pools) leaveStaff(board, pool, operator);
@@ -53,14 +53,14 @@ function joinStaff(board: Board, pool: Pool, operator: Operator): void {
 function leaveStaff(board: Board, pool: Pool, operator: Operator): void {
   countStaff(pool, operator, -1);
   if (pool.staff[operator.settings.media] === 0) for (const queue of pool.queues) board.dirty.queues.add(queue);
-  // Whoever refused one of these may now be the only one left to ask (D4.5).
+  // An operator who refused one of these tickets may now be the only one left who can take it (D4.5).
   for (const ticket of board.refused)
     if (ticket.entries.some((entry) => entry.pool === pool)) board.dirty.tickets.add(ticket);
 }
 
 /**
- * Marks the operator for comparison with their presence interval. Called before the lease is changed, as the first mark in a turn
- * remembers when the lease before it had ended.
+ * Marks the operator for comparison with their presence interval. Must be called before the lease changes, because the first mark
+ * in a turn records when the previous lease had ended.
  */
 export function noteState(board: Board, operator: Operator): void {
   const { states } = board.changes;
@@ -68,7 +68,7 @@ export function noteState(board: Board, operator: Operator): void {
   if (!states.has(operator)) states.set(operator, leaseUntil !== null && leaseUntil <= board.now ? leaseUntil : null);
 }
 
-/** Whether the operator is available now; looks at its lease and sets the clock by it. */
+/** Re-evaluates whether the operator is available now, and sets the deadlines of their lease. */
 export function setPresent(board: Board, operator: Operator): void {
   const { enabled, available, leaseUntil } = operator.settings;
   const holds = leaseUntil === null || leaseUntil > board.now;
@@ -82,7 +82,7 @@ export function setPresent(board: Board, operator: Operator): void {
   });
 }
 
-/** As configured: new on the board, or instead of what was known. */
+/** Adds an operator with these settings, or replaces the settings of a known one. */
 export function putOperator(board: Board, settings: OperatorSettings, lastEngagedAt: number): Operator {
   const operator = board.operators.get(settings.id) ?? newOperator(settings);
   applySettings(board, operator, settings);
@@ -93,7 +93,7 @@ export function putOperator(board: Board, settings: OperatorSettings, lastEngage
   return operator;
 }
 
-/** Gives an operator other settings, and the places that follow from them. */
+/** Replaces the settings of an operator, and updates their pools and lists. */
 export function applySettings(board: Board, operator: Operator, settings: OperatorSettings): void {
   updateStaffing(board, operator, () => {
     const moved = operator.settings.sites !== settings.sites || !board.operators.has(settings.id);
@@ -102,7 +102,7 @@ export function applySettings(board: Board, operator: Operator, settings: Operat
     board.operators.set(settings.id, operator);
     if (!moved) return;
     assignPools(board, operator);
-    // It may have been asked something on a site that it has left.
+    // There may be requests to the operator on a site they were removed from.
     board.dirty.absent.add(operator);
   });
   setPresent(board, operator);
@@ -136,7 +136,7 @@ function newOperator(settings: OperatorSettings): Operator {
   };
 }
 
-/** One that is no longer the account's to route to. Nothing of it may be on the board any more. */
+/** Removes a deleted operator, who must have no request or engagement on the board. */
 export function dropOperator(board: Board, id: OperatorId): void {
   const operator = board.operators.get(id);
   if (operator === undefined) return;
@@ -150,7 +150,7 @@ export function dropOperator(board: Board, id: OperatorId): void {
   moveTicketsPreferring(board, id);
 }
 
-/** As configured: new on the board, or instead of what was known. */
+/** Adds a queue with these settings, or replaces the settings of a known one. */
 export function putQueue(board: Board, settings: QueueSettings, memory: QueueMemory): Queue {
   const known = board.queues.get(settings.id);
   const pool = getOrAddPool(board, settings.siteId, settings.teams, []);
@@ -205,7 +205,7 @@ function rebuildRanking(board: Board, queue: Queue): void {
   }
 }
 
-/** The queue's staff may be another now: so are those who may serve a ticket in it. */
+/** Updates the pool of a ticket's entry after the pool of the queue changed. */
 function updatePool(board: Board, queue: Queue, ticket: Ticket): void {
   ticket.entries = ticket.entries.map((entry) => {
     if (entry.queue !== queue) return entry;
@@ -216,7 +216,7 @@ function updatePool(board: Board, queue: Queue, ticket: Ticket): void {
   });
 }
 
-/** Looks at its hours and sets the clock by them. */
+/** Re-evaluates the hours of a queue, and sets the deadline of their next change. */
 export function setOpen(board: Board, queue: Queue): void {
   const { hours } = queue.settings;
   queue.open = hours === null || isOpen(hours, board.now);
@@ -224,7 +224,7 @@ export function setOpen(board: Board, queue: Queue): void {
   board.dirty.queues.add(queue);
 }
 
-/** One that was deleted: nobody is in it. */
+/** Removes a deleted queue, which must be empty. */
 export function dropQueue(board: Board, queue: Queue): void {
   board.deadlines.clear(queue.hoursDeadline);
   queue.pool.queues.delete(queue);
@@ -233,12 +233,12 @@ export function dropQueue(board: Board, queue: Queue): void {
   board.dirty.queues.delete(queue);
 }
 
-/** Of a copy: who stands anew is put into the set again, and a walk over the set itself would never end. */
+/** Iterates over a copy, because each moved ticket is re-added to the set. */
 function moveTicketsPreferring(board: Board, id: OperatorId): void {
   for (const ticket of Array.from(board.preferring.get(id) ?? [])) moveInLine(board, ticket);
 }
 
-/** What it waits for may have changed. */
+/** Re-adds a waiting ticket to its lines after its hold or pools may have changed. */
 export function moveInLine(board: Board, ticket: Ticket): void {
   if (ticket.state !== 'waiting') return;
   removeFromLine(board, ticket);

@@ -7,10 +7,10 @@ import { leaveQueue, enqueueInLine, removeFromLine } from '../structures/lines.t
 import { reroute } from './reroute.ts';
 import type { Operator, Ticket } from '../structures/state.ts';
 
-/** So long a refused ticket is not offered to the same operator again (D4.5). */
+/** D4.5: how long a refused ticket is not offered to the same operator. */
 const refusalMs = 60_000;
 
-/** As much of a ticket as its maker must say. */
+/** The fields of a ticket that its creator sets. */
 type NewTicket = Omit<
   Ticket,
   | 'state' | 'changedIn' | 'dirtyIn' | 'endedAt' | 'engagementId' | 'matchedBy' | 'entries' | 'request' | 'inPools' | 'heldBy' | 'refusals'
@@ -18,7 +18,7 @@ type NewTicket = Omit<
 >; // prettier-ignore
 
 export function newTicket(given: NewTicket): Ticket {
-  // Field by field: a spread costs more than everything else about a ticket, and there may be many.
+  // Copied field by field, because a spread would be the most expensive part of creating a ticket.
   return {
     id: given.id,
     seq: given.seq,
@@ -53,7 +53,7 @@ export function newTicket(given: NewTicket): Ticket {
   };
 }
 
-/** On the board; its places are filled by now. */
+/** Adds a ticket to the board. Its queue entries must exist. */
 export function addTicket(board: Board, ticket: Ticket): void {
   board.tickets.set(ticket.id, ticket);
   ticket.visitor.tickets = including(ticket.visitor.tickets, ticket);
@@ -62,7 +62,7 @@ export function addTicket(board: Board, ticket: Ticket): void {
   if (ticket.state === 'waiting') enqueueInLine(board, ticket);
 }
 
-/** Off the board, whatever became of it. */
+/** Removes a ticket from the board. Its queue entries stay. */
 export function removeTicket(board: Board, ticket: Ticket): void {
   if (ticket.state === 'waiting') removeFromLine(board, ticket);
   board.tickets.delete(ticket.id);
@@ -71,10 +71,10 @@ export function removeTicket(board: Board, ticket: Ticket): void {
   leaveExpiry(board, ticket);
 }
 
-/** No longer waiting or under offer. A request that offered it must have ended before. */
+/** Ends a ticket that is waiting or offered. Its offer must have ended before. */
 export function endTicket(board: Board, ticket: Ticket, state: Exclude<TicketState, 'waiting' | 'offered'>): void {
   removeTicket(board, ticket);
-  // What it shows is where it was; who is in a queue is counted there.
+  // An ended ticket keeps showing its last queues, although it is no longer counted in them.
   const { entries } = ticket;
   for (const entry of entries) {
     const outcome = outcomeOf(ticket, entry, state);
@@ -94,7 +94,7 @@ function outcomeOf(ticket: Ticket, { queue }: Ticket['entries'][number], state: 
   return state === 'engaged' && ticket.matchedBy !== queue.settings.id ? 'engaged_elsewhere' : state;
 }
 
-/** The offer came to nothing: it goes back with its place (D4.5), to where it may still wait. */
+/** D4.5: after a failed offer, the ticket returns to its position, or leaves the queues that became unavailable meanwhile. */
 export function requeue(board: Board, ticket: Ticket): void {
   ticket.state = 'waiting';
   board.changes.tickets.add(ticket);
@@ -107,13 +107,13 @@ export function requeue(board: Board, ticket: Ticket): void {
   return undefined;
 }
 
-/** Its time ran out while it was under offer. */
+/** Ends a ticket that expired while it was offered. */
 function endOverdue(board: Board, ticket: Ticket): void {
   enqueueInLine(board, ticket);
   endTicket(board, ticket, 'expired');
 }
 
-/** The operator would not have it, or did not answer: it is spared for a while, and no queue waits for it any more. */
+/** D4.5: after a declined or missed offer, do not offer this ticket to this operator for 60 s, and end their affinity. */
 export function recordRefusal(board: Board, ticket: Ticket, operator: Operator, reason: FailReason): void {
   if (reason !== 'rejected' && reason !== 'timed_out' && reason !== 'error') return;
   (ticket.refusals ??= new Map()).set(operator.settings.id, board.now + refusalMs);

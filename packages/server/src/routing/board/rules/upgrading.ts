@@ -9,7 +9,7 @@ import { higherMedium } from '../structures/media.ts';
 import { occupy } from './requests.ts';
 import type { Engagement } from '../structures/state.ts';
 
-/** A media upgrade that was asked for, as it is stored: the board does not keep it. */
+/** A requested media upgrade as it is stored. The board does not keep media upgrades. */
 export interface MediaUpgrade {
   readonly id: string;
   readonly subEngagementId: SubEngagementId;
@@ -17,7 +17,7 @@ export interface MediaUpgrade {
   readonly video: 'one_way' | 'two_way' | null;
   readonly target: Party['kind'];
   readonly pending: boolean;
-  /** Whether the operator has not acknowledged every chat message. */
+  /** Whether the operator has unacknowledged chat messages. */
   readonly undelivered: boolean;
 }
 
@@ -25,11 +25,11 @@ export interface AcceptUpgrade {
   readonly engagementId: EngagementId;
   readonly upgradeId: string;
   readonly by: Party;
-  /** `undefined`: the engagement has no such request. */
+  /** `undefined`: there is no such request. */
   readonly upgrade?: MediaUpgrade | undefined;
 }
 
-/** The engagement goes on by the new medium, and occupies its operator as that does (D4.4). */
+/** Changes the medium of the engagement, which then occupies its operator exclusively (D4.4). */
 export function acceptUpgrade(
   board: Board,
   { engagementId, upgrade, by }: AcceptUpgrade,
@@ -38,7 +38,7 @@ export function acceptUpgrade(
   if (engagement === undefined || !isParty(engagement, by) || upgrade === undefined) return notOnBoard;
   if (!isPending(board, upgrade, engagementId) || upgrade.subEngagementId !== engagement.subEngagementId)
     return notOnBoard;
-  if (upgrade.target !== by.kind) throw new Refusal('forbidden', 'Only the side that was asked may accept.');
+  if (upgrade.target !== by.kind) throw new Refusal('forbidden', 'Only the invited side may accept the media upgrade.');
   const medium: Medium = upgrade.video === null ? 'audio' : 'video';
   requireAlone(engagement);
   goOnBy(board, engagement, medium);
@@ -49,7 +49,7 @@ export function acceptUpgrade(
   return engagement;
 }
 
-/** The stored row does not show yet what this turn has done: hanging up cancels the upgrade that is pending. */
+/** The stored row does not show the changes of this turn yet: an upgrade may have been accepted, or canceled by hanging up. */
 function isPending({ changes }: Board, { id, pending }: MediaUpgrade, engagementId: EngagementId): boolean {
   const hasHungUp = [...changes.calls].some((call) => call.engagementId === engagementId && call.endedBy !== null);
   return pending && !changes.upgrades.includes(id) && !hasHungUp;
@@ -69,8 +69,8 @@ export interface EndCall {
 }
 
 /**
- * One side hangs up, and the engagement goes on as text: its operator may be offered other texts (D4.4). Only the call that is
- * named ends, so that hanging up twice, or late, does not end the next one.
+ * One side hangs up, and the engagement continues as text: its operator may be offered other texts (D4.4). The caller names the
+ * call, so that hanging up twice, or late, does not end the next call.
  */
 export function endCall(board: Board, { engagementId, callId, by }: EndCall): Engagement | typeof notOnBoard {
   const engagement = board.engagements.get(engagementId);
@@ -81,20 +81,20 @@ export function endCall(board: Board, { engagementId, callId, by }: EndCall): En
 }
 
 export function describeUpgrade({ audio, video }: Pick<MediaUpgrade, 'audio' | 'video'>): string {
-  const seen = { one_way: 'one-way video', two_way: 'two-way video' };
-  return [audio === null ? [] : ['audio'], video === null ? [] : [seen[video]]].flat().join(' and ');
+  const videoNames = { one_way: 'one-way video', two_way: 'two-way video' };
+  return [audio === null ? [] : ['audio'], video === null ? [] : [videoNames[video]]].flat().join(' and ');
 }
 
-/** Whatever is not text needs an operator with nothing else (D4.4); other texts, and offers of them, must end first. */
+/** D4.4: audio and video need an operator without any other engagement or offer. */
 function requireAlone({ operator, medium }: Engagement): void {
   if (medium !== 'text' || operator.texts + operator.exclusives === 1) return;
   throw new Refusal(
     'operator_unavailable',
-    `The operator ${operator.settings.id} has other engagements or offers. They must end before this one can have audio or video.`,
+    `The operator ${operator.settings.id} has other engagements or offers. End these first: audio and video are exclusive.`,
   );
 }
 
-/** A message of the system to the operator. */
+/** Sends a system message to the operator. */
 function announce(board: Board, engagement: Engagement, content: string, undelivered: boolean): void {
   const id = board.newId();
   const { id: engagementId, subEngagementId } = engagement;

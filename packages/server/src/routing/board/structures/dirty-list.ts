@@ -1,14 +1,14 @@
 /**
- * Things to come back to, each once. Like a set, but the mark is on the thing: nothing is hashed, and emptying it costs
- * nothing. A thing may be marked in one of these at a time.
+ * Items that must be processed, each once. It works like a set, but the mark is on the item: nothing is hashed, and clearing is
+ * cheap. An item can be in one dirty list at a time.
  */
 export class DirtyList<Thing extends { dirtyIn: object | null }> {
   readonly #things: Thing[] = [];
-  /** So many of the things are from this round; the rest of the array waits for the next. */
+  /** The number of slots in use; the rest of the array is reused after `clear`. */
   #used = 0;
   #size = 0;
-  /** The mark of what is listed still, but was deleted: added again, it is not listed twice. */
-  readonly #struck = {};
+  /** The mark of an item that was deleted but is still in the array, so that adding it again does not list it twice. */
+  readonly #deleted = {};
 
   get size(): number {
     return this.#size;
@@ -16,7 +16,7 @@ export class DirtyList<Thing extends { dirtyIn: object | null }> {
 
   add(thing: Thing): void {
     if (thing.dirtyIn === this) return;
-    if (thing.dirtyIn !== this.#struck) {
+    if (thing.dirtyIn !== this.#deleted) {
       this.#things[this.#used] = thing;
       this.#used += 1;
     }
@@ -24,10 +24,9 @@ export class DirtyList<Thing extends { dirtyIn: object | null }> {
     this.#size += 1;
   }
 
-  /** It need not be come back to. */
   delete(thing: Thing): void {
     if (thing.dirtyIn !== this) return;
-    thing.dirtyIn = this.#struck;
+    thing.dirtyIn = this.#deleted;
     this.#size -= 1;
   }
 
@@ -38,7 +37,7 @@ export class DirtyList<Thing extends { dirtyIn: object | null }> {
     }
     this.#used = 0;
     this.#size = 0;
-    // A few stay for the next round; an array that was once long would hold on to what is long gone.
+    // A few slots are kept for reuse; a long array would keep removed objects alive.
     if (this.#things.length > 8) this.#things.length = 8;
   }
 
@@ -58,7 +57,7 @@ export class DirtyList<Thing extends { dirtyIn: object | null }> {
   }
 }
 
-/** Things that have changed, each once, in the order they first did: as above, and only ever added to. */
+/** Objects that have changed, each once, in the order of their first change. Marks its items like `DirtyList`. */
 export class ChangeList<Thing extends { changedIn: object | null }> {
   readonly #things: Thing[] = [];
 

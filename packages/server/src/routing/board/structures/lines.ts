@@ -6,8 +6,8 @@ import { poolForTicket } from './board-pools.ts';
 import type { QueueEntry, Queue, Ticket } from './state.ts';
 
 /**
- * Tickets in their queues. A ticket has a place in each queue it is in; while it waits it also *stands*: in the line of
- * each of these queues, and where operators find it, in the pools that may serve it or with the operator it is held for.
+ * Tickets in their queues. A ticket has an entry in each of its queues. While it waits, it is also in the line of each of
+ * these queues, and in the lines where operators find it: those of its pools, or the one of the operator it is held for.
  */
 
 export function enterQueue(board: Board, ticket: Ticket, queue: Queue): void {
@@ -42,7 +42,7 @@ export function leaveQueue(
   });
 }
 
-/** Begins to wait, or to wait under other conditions. */
+/** Adds a waiting ticket to the lines of its queues, pools and preferred operator. */
 export function enqueueInLine(board: Board, ticket: Ticket): void {
   let heldUntil = Infinity;
   for (const entry of ticket.entries) {
@@ -58,7 +58,7 @@ export function enqueueInLine(board: Board, ticket: Ticket): void {
   board.dirty.tickets.add(ticket);
 }
 
-/** Until when the place is kept for the operator who last engaged the visitor (D4.3); `null`: it is not. */
+/** D4.3: until when the queue holds the ticket for the operator who last engaged the visitor; `null`: no hold. */
 function heldUntilOf(board: Board, ticket: Ticket, { queue, pool }: QueueEntry): number | null {
   const { affinityMs } = queue.settings;
   if (affinityMs === null || ticket.preferred === null) return null;
@@ -68,12 +68,12 @@ function heldUntilOf(board: Board, ticket: Ticket, { queue, pool }: QueueEntry):
   return couldServe && until > board.now ? until : null;
 }
 
-/** Whether the queue waits for the operators whom its visitors know. */
+/** Whether the queue has operator affinity (D4.3). */
 function hasAffinity({ queue }: QueueEntry): boolean {
   return queue.settings.affinityMs !== null;
 }
 
-/** Stands with the operator it would rather have: to be found if it is held, to be looked at when they change. */
+/** Links the ticket to its preferred operator: they find it if it is held, and their changes re-evaluate it. */
 function linkToPreferred(board: Board, ticket: Ticket, heldUntil: number): void {
   if (ticket.preferred === null) return;
   const preferring = board.preferring.get(ticket.preferred) ?? new Set();
@@ -84,7 +84,7 @@ function linkToPreferred(board: Board, ticket: Ticket, heldUntil: number): void 
   board.deadlines.set((ticket.affinityDeadline ??= newDeadline('affinity', ticket.id)), heldUntil);
 }
 
-/** Stops waiting: it is offered, or ends, or the conditions change. */
+/** Removes a ticket from every line, because it is offered, ends, or is about to be re-added. */
 export function removeFromLine(board: Board, ticket: Ticket): void {
   for (const { queue } of ticket.entries) queue.line.delete(ticket);
   for (const pool of ticket.inPools) pool.waiting[ticket.medium].delete(ticket);
@@ -102,7 +102,7 @@ export function removeFromLine(board: Board, ticket: Ticket): void {
   board.dirty.tickets.delete(ticket);
 }
 
-/** Forgets who is no longer spared, and sets the clock by the next. */
+/** Drops the refusals that have expired (D4.5), and sets the deadline of the next one. */
 export function dropExpiredRefusals(board: Board, ticket: Ticket): void {
   const { refusals } = ticket;
   if (refusals === null) return;

@@ -34,8 +34,8 @@ import type {
 import { newTicket, addTicket, removeTicket } from '../rules/tickets.ts';
 
 /**
- * What is stored, put on a board: all of it when the board is loaded, or what another process has changed since. Nothing
- * here is a change to be written. Things are put in this order: sites, queues, operators, engagements, tickets, requests.
+ * Puts stored rows on a board: all active rows when the board is loaded, or those that another process has changed since. None of
+ * this is recorded as a change. Rows must be put in this order: sites, queues, operators, engagements, tickets, requests.
  */
 
 export function putSite(board: Board, site: Site): void {
@@ -62,7 +62,7 @@ export interface StoredEngagement {
   readonly ended_at: number | null;
   readonly by_phone: boolean;
   readonly heard_by: readonly string[];
-  /** The call that is going on. */
+  /** The current call. */
   readonly call: {
     readonly id: CallId;
     readonly sub_engagement_id: SubEngagementId;
@@ -100,10 +100,19 @@ export function putEngagement(board: Board, row: StoredEngagement): void {
 function callOf({ id: engagementId, call }: StoredEngagement): Engagement['call'] {
   if (call === null) return null;
   const { id, sub_engagement_id: subEngagementId, started_at: startedAt } = call;
-  return { id, engagementId, subEngagementId, startedAt, endedAt: null, endedBy: null, changedIn: null, createdIn: null };
+  return {
+    id,
+    engagementId,
+    subEngagementId,
+    startedAt,
+    endedAt: null,
+    endedBy: null,
+    changedIn: null,
+    createdIn: null,
+  };
 }
 
-/** D4.2: who began one in another process has begun one, even if it is over by now. */
+/** D4.2: an engagement that began in another process counts for the idle time of its operator, even if it has ended. */
 function noteStart(board: Board, { operator_id, sub_started_at }: StoredEngagement): void {
   const operator = board.operators.get(operator_id);
   if (operator === undefined || operator.lastEngagedAt >= sub_started_at) return;
@@ -177,7 +186,7 @@ export interface StoredTicket {
 
 export function putTicket(board: Board, row: StoredTicket): void {
   const known = board.tickets.get(row.id);
-  if (known !== undefined) takeOff(board, known);
+  if (known !== undefined) removeWithEntries(board, known);
   if (row.state !== 'waiting' && row.state !== 'offered') {
     if (known === undefined) return;
     if (known.engagement?.transfer === known) known.engagement.transfer = null;
@@ -233,8 +242,8 @@ function restoreEntry(board: Board, ticket: Ticket, id: QueueId, enteredAt: numb
   queue.visitors += 1;
 }
 
-/** Out of its lines and queues, to be put anew or not at all. */
-function takeOff(board: Board, ticket: Ticket): void {
+/** Removes a ticket and its entries from the board, before it is put again or dropped. */
+function removeWithEntries(board: Board, ticket: Ticket): void {
   if (ticket.state === 'waiting') removeFromLine(board, ticket);
   for (const { queue, pool } of ticket.entries) {
     queue.visitors -= 1;
@@ -310,7 +319,7 @@ function addPendingRequest(board: Board, row: StoredRequest): void {
   scheduleLeaseDeadlines(board, visitor);
 }
 
-/** What another process was told of a visitor's presence. */
+/** Takes over a visitor's lease that another process has written. */
 export function putVisitorLease(board: Board, id: VisitorId, leaseUntil: number | null): void {
   const visitor = board.visitors.get(id);
   if (visitor === undefined) return;
@@ -318,7 +327,7 @@ export function putVisitorLease(board: Board, id: VisitorId, leaseUntil: number 
   scheduleLeaseDeadlines(board, visitor);
 }
 
-/** What another process knows of a queue by now. */
+/** Takes over the state of a queue that another process has written. */
 export function putQueueMemory(board: Board, id: QueueId, memory: QueueMemory): void {
   const queue = board.queues.get(id);
   if (queue !== undefined) Object.assign(queue.memory, memory);
