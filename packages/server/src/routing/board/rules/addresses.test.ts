@@ -96,10 +96,10 @@ test('an open feed keeps a ticket that needs presence; the offer of a visitor wh
   }
   assert.equal(desk.ticket('ann').state, 'waiting');
   desk.operator('olga');
-  desk.told();
+  desk.takePayloads();
   desk.wait(60);
   assert.equal(desk.ticket('ann').state, 'visitor_left');
-  assert.match(JSON.stringify(desk.told()), /engagement\.request\.failure.*"fail_reason":"visitor_left"/);
+  assert.match(JSON.stringify(desk.takePayloads()), /engagement\.request\.failure.*"fail_reason":"visitor_left"/);
 });
 
 test('by default no ticket needs presence', () => {

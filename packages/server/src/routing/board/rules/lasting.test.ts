@@ -30,7 +30,7 @@ function reply(desk: Desk, visitor: string, requestId: RequestId): unknown {
 }
 
 function reasons(desk: Desk): unknown[] {
-  return desk.told().map((event) => (event as { engagement_request?: { fail_reason: string } }).engagement_request?.fail_reason); // prettier-ignore
+  return desk.takePayloads().map((event) => (event as { engagement_request?: { fail_reason: string } }).engagement_request?.fail_reason); // prettier-ignore
 }
 
 test('D4.4 a lasting request does not occupy its operator, but the engagement that it becomes does', () => {

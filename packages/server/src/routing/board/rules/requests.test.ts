@@ -14,7 +14,7 @@ function staffed(...operators: string[]): Desk {
 
 /** What is common to every event is checked when it is made; here is the rest. */
 function told(desk: Desk): unknown[] {
-  return desk.told().map((payload) => {
+  return desk.takePayloads().map((payload) => {
     const { event_id, dispatched_at, ...rest } = payload as Record<string, unknown>;
     assert(typeof event_id === 'string' && dispatched_at === new Date(desk.now).toISOString());
     return rest;
@@ -28,7 +28,7 @@ function failure(desk: Desk): unknown {
 }
 
 const reason = (desk: Desk): unknown[] =>
-  desk.told().map((event) => (event as { engagement: { end_reason: string } }).engagement.end_reason);
+  desk.takePayloads().map((event) => (event as { engagement: { end_reason: string } }).engagement.end_reason);
 
 test('D5.1 engagement.request.failure has exactly the documented fields', () => {
   const desk = staffed('ann');
@@ -151,7 +151,7 @@ test('D5.3 an engagement sends start and end events, and each way to end has its
   const ended = (act: (desk: Desk) => void): unknown => {
     const other = staffed('ann');
     other.engage('vic', 'ann');
-    other.told();
+    other.takePayloads();
     act(other);
     return reason(other);
   };
@@ -164,23 +164,23 @@ test('D5.3 an engagement sends start and end events, and each way to end has its
 test('D5.3 an engagement continues if a side returns within the grace period, or if the operator only becomes unavailable', () => {
   const desk = staffed('ann');
   desk.engage('vic', 'ann');
-  desk.told();
+  desk.takePayloads();
   desk.visitorPresent('vic', 10);
   desk.present('ann', true, 10);
   desk.wait(39);
   desk.visitorPresent('vic', 1000);
   desk.present('ann', false);
   desk.wait(600);
-  assert.deepEqual(desk.told(), []);
+  assert.deepEqual(desk.takePayloads(), []);
 });
 
 test('D5.3 a lease that ended before the engagement began does not end the engagement', () => {
   const desk = staffed('ann');
   desk.enqueue('vic', { leaseUntil: desk.now - 1000 });
   desk.answer('ann', 'accept');
-  desk.told();
+  desk.takePayloads();
   desk.wait(600);
-  assert.deepEqual(desk.told(), []);
+  assert.deepEqual(desk.takePayloads(), []);
 });
 
 test('D5.3 a ticket or request made when a lease ends is not ended by that lease', () => {
@@ -193,7 +193,7 @@ test('D5.3 a ticket or request made when a lease ends is not ended by that lease
   desk.enqueue('vic', { site: 'elsewhere' });
   desk.wait(0);
   assert.equal(desk.ticket('vic').state, 'waiting');
-  desk.told();
+  desk.takePayloads();
   desk.wait(30);
   assert.deepEqual([desk.ticket('vic').state, reason(desk)], ['waiting', ['visitor_left']]);
 });
@@ -235,7 +235,7 @@ test('D5 a request to an operator who is not available is refused, and so is the
 test('D5.4 in a transfer to an operator the first operator stays until the second accepts', () => {
   const desk = staffed('ann', 'ben');
   desk.engage('vic', 'ann');
-  desk.told();
+  desk.takePayloads();
   const engagement = desk.engagement('vic');
   const { id, requestId, subEngagementId: previous } = engagement;
   desk.transferTo('ben', engagement);
@@ -262,13 +262,13 @@ test('D5.4 in a transfer to an operator the first operator stays until the secon
 test('D5.4 a failed transfer changes nothing and sends no event', () => {
   const desk = staffed('ann', 'ben');
   desk.engage('vic', 'ann');
-  desk.told();
+  desk.takePayloads();
   for (const fail of [() => desk.answer('ben', 'decline'), () => desk.present('ben', false), () => desk.wait(30)]) {
     desk.present('ben', true);
     desk.transferTo('ben', desk.engagement('vic'));
     assert.equal(desk.refusal(() => desk.transferTo('ben', desk.engagement('vic'))).code, 'transfer_pending');
     fail();
-    assert.deepEqual([desk.engagement('vic').transfer, desk.told()], [null, []]);
+    assert.deepEqual([desk.engagement('vic').transfer, desk.takePayloads()], [null, []]);
   }
 });
 
@@ -321,7 +321,7 @@ test('D5.4 a pending transfer ends with its engagement', () => {
   desk.engage('vic', 'ann');
   desk.transferToQueue('queue', desk.engagement('vic'));
   assert.equal(desk.offered('vic'), 'ben');
-  desk.told();
+  desk.takePayloads();
   desk.end(desk.engagement('vic'), 'visitor');
   assert.deepEqual([desk.ticket('vic').state, reason(desk)], ['canceled', ['visitor_hung_up']]);
   desk.enqueue('wes');
@@ -376,7 +376,7 @@ test('D5.6 a welcome message that is a JSON object is a response card', () => {
   };
   desk.queue('queue', { welcomeMessage: JSON.stringify({ content: 'Well?', attachment: { ...attachment, more: 1 } }) });
   desk.engage('vic', 'ann');
-  const [, card] = desk.told() as { message: { content: string; attachment: unknown } }[];
+  const [, card] = desk.takePayloads() as { message: { content: string; attachment: unknown } }[];
   assert.deepEqual([card?.message.content, card?.message.attachment], ['Well?', attachment]);
 });
 

@@ -52,13 +52,13 @@ test('D3.5 an unstaffed queue that rejects ends its tickets as unstaffed; one th
   desk.enqueue('vic', { queues: ['strict'] });
   desk.enqueue('wes', { queues: ['patient'] });
   desk.enqueue('xan', { queues: ['strict', 'patient'] });
-  desk.told();
+  desk.takePayloads();
   desk.present('ann', false);
   assert.deepEqual(
     [desk.ticket('vic').state, desk.ticket('wes').state, desk.ticket('xan').queueIds],
     ['unstaffed', 'waiting', ['patient']],
   );
-  assert.deepEqual(desk.told(), [], 'D5.1: who was never offered ends silently');
+  assert.deepEqual(desk.takePayloads(), [], 'D5.1: who was never offered ends silently');
 });
 
 test('D3.5 a ticket that is already in the fallback only leaves the closed queue', () => {
@@ -96,7 +96,7 @@ test('D3.5 when the last operator leaves with an offer, the offer fails and its 
   desk.enqueue('vic');
   desk.present('ann', false);
   assert.equal(desk.ticket('vic').state, 'unstaffed');
-  assert.equal(desk.told().length, 1);
+  assert.equal(desk.takePayloads().length, 1);
 });
 
 test('D3.6 a ticket expires after its time-out; an offered ticket expires when its offer fails', () => {

@@ -9,7 +9,7 @@ import { viewTicket } from '../views/views.ts';
 
 /** All that can be seen of a board and of the reference, in the same words; and what must hold of any board. */
 
-export function seenOn(board: Board, ledger: Ledger, now: number) {
+export function boardView(board: Board, ledger: Ledger, now: number) {
   return {
     tickets: Array.from(ledger.tickets.values(), (row) => {
       const ticket = board.tickets.get(row.id);
@@ -21,7 +21,7 @@ export function seenOn(board: Board, ledger: Ledger, now: number) {
         queues: row.queue_ids,
         enteredAt: row.entered_at,
         preferred: row.preferred_operator_id,
-        refusals: unspent(Object.entries(row.refusals), now),
+        refusals: unexpired(Object.entries(row.refusals), now),
         engagement: row.engagement_id,
         request: view?.requestId ?? null,
         position: view?.position ?? null,
@@ -84,11 +84,11 @@ export function seenOn(board: Board, ledger: Ledger, now: number) {
   };
 }
 
-function unspent(refusals: [string, number][], now: number): string[] {
+function unexpired(refusals: [string, number][], now: number): string[] {
   return refusals.flatMap(([id, until]) => (until > now ? [`${id} until ${until}`] : [])).toSorted();
 }
 
-export function seenIn(world: World): ReturnType<typeof seenOn> {
+export function worldView(world: World): ReturnType<typeof boardView> {
   return {
     tickets: world.tickets.map((ticket) => ({
       id: ticket.id as never,
@@ -97,7 +97,7 @@ export function seenIn(world: World): ReturnType<typeof seenOn> {
       queues: ticket.entries.map(({ queue }) => queue.settings.id),
       enteredAt: ticket.entries.map(({ enteredAt }) => enteredAt),
       preferred: ticket.preferred as never,
-      refusals: unspent([...ticket.refusals], world.now),
+      refusals: unexpired([...ticket.refusals], world.now),
       engagement: (ticket.engagement?.id ?? ticket.engagementId) as never,
       request: (ticket.request?.id ?? null) as never,
       position: positionOf(world, ticket),
@@ -157,7 +157,7 @@ export function seenIn(world: World): ReturnType<typeof seenOn> {
 }
 
 /** D2.3, D3.4, D4.4 and D4.6, looked at from outside. */
-export function assertSound(board: Board, ledger: Ledger, command: Command): void {
+export function assertInvariants(board: Board, ledger: Ledger, command: Command): void {
   const tickets = [...board.tickets.values()];
   for (const ticket of tickets)
     for (const operator of board.operators.values())

@@ -36,9 +36,9 @@ export function updateHours(world: World, queue: Queue): void {
 
 export function updatePresence(world: World, operator: Operator): void {
   const { enabled, available, leaseUntil } = operator.settings;
-  operator.holds = leaseUntil === null || leaseUntil > world.now;
-  operator.present = enabled && available && operator.holds;
-  if (!operator.present) world.gone.add(operator);
+  operator.leaseRuns = leaseUntil === null || leaseUntil > world.now;
+  operator.present = enabled && available && operator.leaseRuns;
+  if (!operator.present) world.absent.add(operator);
 }
 
 /** D3.5. */
@@ -69,7 +69,7 @@ export function endTicket(world: World, ticket: Ticket, state: Ticket['state'], 
 export function offer(world: World, { ticket, queue, operator }: Match): void {
   const { siteId } = queue.settings;
   const isTransfer = ticket.kind === 'transfer';
-  ticket.request = ask(world, {
+  ticket.request = createRequest(world, {
     id: world.newId(),
     kind: isTransfer ? 'transfer' : 'ticket',
     origin: isTransfer ? 'operator' : 'visitor',
@@ -87,8 +87,8 @@ export function offer(world: World, { ticket, queue, operator }: Match): void {
   ticket.state = 'offered';
 }
 
-export function ask(world: World, asked: Omit<Request, 'createdAt' | 'state' | 'failReason' | 'endedAt'>): Request {
-  const request: Request = { ...asked, createdAt: world.now, state: 'pending', failReason: null, endedAt: null };
+export function createRequest(world: World, fields: Omit<Request, 'createdAt' | 'state' | 'failReason' | 'endedAt'>): Request {
+  const request: Request = { ...fields, createdAt: world.now, state: 'pending', failReason: null, endedAt: null };
   world.requests.push(request);
   return request;
 }
@@ -211,7 +211,7 @@ function engage(world: World, { ticket, queue }: Request, { id }: Engagement): v
 }
 
 /** D5.4. */
-export function handOver(world: World, request: Request, engagement: Engagement): void {
+export function completeTransfer(world: World, request: Request, engagement: Engagement): void {
   const previous = sub(engagement);
   accept(world, request);
   engagement.transfer = null;
@@ -262,11 +262,11 @@ function sub({ subId, operator, siteId }: Engagement) {
   return { id: subId, operator_id: operator.id, site_id: siteId };
 }
 
-export function appendEvent(world: World, engagement: Engagement, type: string, told: object): void {
+export function appendEvent(world: World, engagement: Engagement, type: string, data: object): void {
   const { id, request, visitorId, siteId, operator, subscribers } = engagement;
-  const whom = { engagementId: id, visitorId, operatorId: operator.id, subscribers };
-  const about = { siteId, ticketId: request.ticket?.id ?? null, requestId: request.id, ...whom };
-  world.events.push({ type, about, fields: type.startsWith('engagement.chat.') ? told : { engagement: told } });
+  const parties = { engagementId: id, visitorId, operatorId: operator.id, subscribers };
+  const about = { siteId, ticketId: request.ticket?.id ?? null, requestId: request.id, ...parties };
+  world.events.push({ type, about, fields: type.startsWith('engagement.chat.') ? data : { engagement: data } });
 }
 
 /** D5.6. */

@@ -1,7 +1,7 @@
 import type { CallId } from '../../../platform/ids.ts';
 import type { Command } from '../commands.ts';
 import { appendEvent } from './reference-transitions.ts';
-import { followMedium, isParty, loadOf, No, ongoing, type Engagement, type World } from './reference-world.ts';
+import { followMedium, isParty, loadOf, ReferenceRefusal, ongoing, type Engagement, type World } from './reference-world.ts';
 
 /** A call that there is not. */
 export const noCall = 'none' as CallId;
@@ -13,9 +13,9 @@ export function acceptUpgrade(
 ): Engagement | null {
   const engagement = ongoing(world).find(({ id }) => id === engagementId);
   if (engagement === undefined || !isParty(engagement, by) || upgrade?.pending !== true) return null;
-  if (upgrade.target !== by.kind) throw new No('forbidden');
+  if (upgrade.target !== by.kind) throw new ReferenceRefusal('forbidden');
   if (engagement.medium === 'text' && loadOf(world, engagement.operator).length > 1)
-    throw new No('operator_unavailable');
+    throw new ReferenceRefusal('operator_unavailable');
   engagement.medium = upgrade.video === null ? 'audio' : 'video';
   followMedium(world, engagement);
   appendUpgrade(world, engagement, `The ${by.kind} accepted audio${upgrade.video === null ? '' : ' and one-way video'}.`);

@@ -20,7 +20,7 @@ export interface World {
   readonly requests: Request[];
   readonly engagements: Engagement[];
   /** Operators found not to be available, to be looked at. */
-  readonly gone: Set<Operator>;
+  readonly absent: Set<Operator>;
   /** What has happened since this was last asked. */
   events: { readonly type: string; readonly about: unknown; readonly fields: unknown }[];
   visits: { readonly queue: string; readonly ticket: string; readonly enteredAt: number; readonly outcome: string }[];
@@ -40,7 +40,7 @@ export interface Operator {
   settings: OperatorSettings;
   present: boolean;
   /** Its lease runs, as last looked at. */
-  holds: boolean;
+  leaseRuns: boolean;
   lastEngagedAt: number;
 }
 
@@ -138,7 +138,7 @@ export function newWorld(newId: () => string): World {
     tickets: [],
     requests: [],
     engagements: [],
-    gone: new Set(),
+    absent: new Set(),
     events: [],
     visits: [],
     newId,
@@ -300,20 +300,20 @@ function rankOf({ queue: { settings }, operator }: Match): number {
 
 function isPossible(world: World, match: Match): boolean {
   const { ticket, operator } = match;
-  if (!isThere(world, match) || !hasRoom(world, operator, ticket.medium) || operator.id === ticket.neverTo)
+  if (!isCandidate(world, match) || !hasRoom(world, operator, ticket.medium) || operator.id === ticket.neverTo)
     return false;
-  return !(hasRefused(world, ticket, operator) && othersAreThere(world, ticket));
+  return !(hasRefused(world, ticket, operator) && hasOtherCandidates(world, ticket));
 }
 
 /** Busy or not: present, of the right teams, takes the medium, and the place is not kept for somebody else (D4.3). */
-function isThere(world: World, { ticket, queue, operator }: Match): boolean {
+function isCandidate(world: World, { ticket, queue, operator }: Match): boolean {
   if (!operator.present || !takes(operator.settings.media, ticket.medium)) return false;
-  const keeper = keeperOf(world, ticket, queue);
-  return belongs(operator, queue, ticket.narrowedTo) && (keeper === undefined || keeper === operator);
+  const holder = heldFor(world, ticket, queue);
+  return belongs(operator, queue, ticket.narrowedTo) && (holder === undefined || holder === operator);
 }
 
 /** D4.3: for whom the queue keeps the ticket. */
-function keeperOf(world: World, { preferred, enqueuedAt, narrowedTo }: Ticket, queue: Queue): Operator | undefined {
+function heldFor(world: World, { preferred, enqueuedAt, narrowedTo }: Ticket, queue: Queue): Operator | undefined {
   const { affinityMs } = queue.settings;
   if (affinityMs === null || enqueuedAt + affinityMs <= world.now) return undefined;
   return world.operators.find(
@@ -326,12 +326,12 @@ function hasRefused(world: World, { refusals }: Ticket, { id }: Operator): boole
   return (refusals.get(id) ?? 0) > world.now;
 }
 
-function othersAreThere(world: World, ticket: Ticket): boolean {
+function hasOtherCandidates(world: World, ticket: Ticket): boolean {
   return world.operators.some(
     (operator) =>
       operator.id !== ticket.neverTo &&
       !hasRefused(world, ticket, operator) &&
-      ticket.entries.some(({ queue }) => isThere(world, { ticket, queue, operator })),
+      ticket.entries.some(({ queue }) => isCandidate(world, { ticket, queue, operator })),
   );
 }
 
@@ -357,4 +357,4 @@ export function isParty(
 }
 
 /** A refusal; the message is its code. */
-export class No extends Error {}
+export class ReferenceRefusal extends Error {}

@@ -6,11 +6,11 @@ import {
   reroute,
   endTicket,
   offer,
-  ask,
+  createRequest,
   fail,
   failAndRequeue,
   start,
-  handOver,
+  completeTransfer,
   endEngagement,
   dropTransfer,
 } from './reference-transitions.ts';
@@ -23,7 +23,7 @@ import {
   lineOf,
   isParty,
   nextMatch,
-  No,
+  ReferenceRefusal,
   obstacleOf,
   ongoing,
   pending,
@@ -56,11 +56,11 @@ export function configureQueue(world: World, settings: QueueSettings): void {
 
 export function configureOperator(world: World, settings: OperatorSettings): void {
   const known = world.operators.find(({ id }) => id === settings.id);
-  const operator = known ?? { id: settings.id, settings, present: false, holds: false, lastEngagedAt: 0 };
+  const operator = known ?? { id: settings.id, settings, present: false, leaseRuns: false, lastEngagedAt: 0 };
   if (known === undefined) world.operators.push(operator);
   operator.settings = settings;
   updatePresence(world, operator);
-  world.gone.add(operator);
+  world.absent.add(operator);
 }
 
 /** The answer is the thing that was made or acted on; `null` where there is no such thing for the caller. */
@@ -133,13 +133,13 @@ export function nextDue(world: World): Due | undefined {
 }
 
 function duesOfOperator(world: World, operator: Operator): Due[] {
-  const { id, settings, holds } = operator;
+  const { id, settings, leaseRuns } = operator;
   const { leaseUntil } = settings;
   if (leaseUntil === null) return [];
   const lost = ongoing(world).filter((each) => each.operator === operator && each.subStartedAt < leaseUntil);
   const endThem = (): void => lost.forEach((each) => endEngagement(world, each, 'operator_left'));
   return [
-    ...(holds ? [{ at: leaseUntil, kind: 1, id, run: () => updatePresence(world, operator) }] : []),
+    ...(leaseRuns ? [{ at: leaseUntil, kind: 1, id, run: () => updatePresence(world, operator) }] : []),
     ...(lost.length > 0 ? [{ at: leaseUntil + graceMs, kind: 3, id, run: endThem }] : []),
   ];
 }
@@ -182,20 +182,20 @@ function dueOfTicket(world: World, ticket: Ticket): Due[] {
 function timeOut(world: World, request: Request): void {
   failAndRequeue(world, request, 'timed_out');
   const { operator } = request;
-  if (!wasAsked(request) || !siteOf(world, request.siteId).missedMakesUnavailable) return;
+  if (!isInvited(request) || !siteOf(world, request.siteId).missedMakesUnavailable) return;
   if (!operator.settings.available) return;
   operator.settings = { ...operator.settings, available: false };
   updatePresence(world, operator);
 }
 
 /** Whether it is the operator whose answer is awaited. */
-function wasAsked({ kind, origin }: Request): boolean {
+function isInvited({ kind, origin }: Request): boolean {
   return kind === 'transfer' || origin === 'visitor';
 }
 
 function settle(world: World): void {
-  for (const operator of [...world.gone].toSorted((a, b) => (a.id < b.id ? -1 : 1))) leave(world, operator);
-  world.gone.clear();
+  for (const operator of [...world.absent].toSorted((a, b) => (a.id < b.id ? -1 : 1))) leave(world, operator);
+  world.absent.clear();
   const turned = world.queues.filter((queue) => queue.lastStatus !== statusIgnoringCapacity(world, queue));
   for (const queue of turned) queue.lastStatus = statusIgnoringCapacity(world, queue);
   for (const queue of turned.toSorted((a, b) => (a.id < b.id ? -1 : 1)))
@@ -210,7 +210,7 @@ function leave(world: World, operator: Operator): void {
   for (const request of pending(world).filter((each) => each.operator === operator))
     if (
       !Array.from(sites.keys()).some((id) => id === request.siteId) ||
-      (!operator.present && (wasAsked(request) || isLost(request)))
+      (!operator.present && (isInvited(request) || isLost(request)))
     )
       failAndRequeue(world, request, 'operator_left');
   for (const engagement of ongoing(world).filter((each) => each.operator === operator))
@@ -226,11 +226,11 @@ function enqueue(world: World, command: Command<'enqueue'>): Ticket {
     (each) => each.kind === 'visitor' && each.visitorId === visitorId && each.siteId === siteId,
   );
   if (active?.criteria === criteria) return active;
-  if (active !== undefined) throw new No('ticket_conflict');
+  if (active !== undefined) throw new ReferenceRefusal('ticket_conflict');
   refuseEngaged(world, visitorId, siteId);
   const onSite = world.queues.filter((queue) => queue.settings.siteId === siteId);
   const named = queueIds?.map((queueId) => onSite.find((queue) => queue.id === queueId)) ?? onSite;
-  if (named.includes(undefined)) throw new No('invalid_request');
+  if (named.includes(undefined)) throw new ReferenceRefusal('invalid_request');
   const candidates = named.filter((queue) => queue !== undefined);
   refuseFullAddress(world, siteId, command.address);
   const applicant = { medium, visitorTeams: facts.teams, narrowedTo };
@@ -260,7 +260,7 @@ function refuseFullAddress(world: World, siteId: string, address: string | null)
   const open = [...activeTickets(world), ...pending(world)].filter(
     (each) => each.siteId === siteId && each.address === address,
   );
-  if (address !== null && open.length >= siteOf(world, siteId).openPerAddress) throw new No('address_limit');
+  if (address !== null && open.length >= siteOf(world, siteId).openPerAddress) throw new ReferenceRefusal('address_limit');
 }
 
 /** D3.2 and D3.3. */
@@ -276,7 +276,7 @@ function admitTicket(
   const admits = (queue: Queue): boolean => obstacleOf(world, queue, applicant) === 0;
   const found = candidates.map((queue) => chainOf(world, queue).find(admits)).filter((queue) => queue !== undefined);
   if (found.length === 0)
-    throw new No(codes[Math.max(1, ...candidates.map((queue) => obstacleOf(world, queue, applicant)))]);
+    throw new ReferenceRefusal(codes[Math.max(1, ...candidates.map((queue) => obstacleOf(world, queue, applicant)))]);
   const ticket: Ticket = {
     ...given,
     ...applicant,
@@ -294,7 +294,7 @@ function admitTicket(
 
 function refuseEngaged(world: World, visitorId: string, siteId: string): void {
   if (ongoing(world).some((each) => each.visitorId === visitorId && [each.siteId, each.askedOn].includes(siteId)))
-    throw new No('already_engaged');
+    throw new ReferenceRefusal('already_engaged');
 }
 
 function cancelTicket(world: World, { ticketId, kind, by }: Command<'cancelTicket'>): Ticket | null {
@@ -308,33 +308,33 @@ function cancelTicket(world: World, { ticketId, kind, by }: Command<'cancelTicke
 function operatorOn(world: World, operatorId: string, siteId: string): Operator {
   const operator = world.operators.find(({ id }) => id === operatorId);
   const isAssigned = Array.from(operator?.settings.sites.keys() ?? []).some((id) => id === siteId);
-  if (operator === undefined || !isAssigned) throw new No('invalid_request');
+  if (operator === undefined || !isAssigned) throw new ReferenceRefusal('invalid_request');
   return operator;
 }
 
 function requestDirectly(world: World, command: Command<'requestDirectly'>): Request {
   const { id, origin, siteId, visitorId, operatorId, medium } = command;
   const operator = operatorOn(world, operatorId, siteId);
-  if (command.facts.siteId !== siteId) throw new No('invalid_request');
+  if (command.facts.siteId !== siteId) throw new ReferenceRefusal('invalid_request');
   refuseEngaged(world, visitorId, siteId);
   const lasting = command.notes.platform === 'sms';
   const alike = pending(world).filter((each) => each.visitorId === visitorId && each.lasting === lasting);
-  if (alike.length >= 10) throw new No('too_many');
+  if (alike.length >= 10) throw new ReferenceRefusal('too_many');
   refuseFullAddress(world, siteId, command.address);
   if (origin === 'visitor') requireReady(world, operator, medium);
   else if (!operator.settings.enabled || (!lasting && !hasRoom(world, operator, medium)))
-    throw new No('operator_unavailable');
+    throw new ReferenceRefusal('operator_unavailable');
   const { reactiveMs, proactiveMs } = siteOf(world, siteId);
   const timeoutMs = lasting ? lastingMs : origin === 'visitor' ? reactiveMs : proactiveMs;
   const nothing = { queue: null, ticket: null, engagement: null };
   const sides = { siteId, visitorId, operator };
   const { address } = command;
-  return ask(world, { id, kind: 'direct', origin, ...sides, medium, timeoutMs, lasting, address, ...nothing });
+  return createRequest(world, { id, kind: 'direct', origin, ...sides, medium, timeoutMs, lasting, address, ...nothing });
 }
 
 function requireReady(world: World, operator: Operator, medium: Request['medium']): void {
   if (!operator.present || !takes(operator.settings.media, medium) || !hasRoom(world, operator, medium))
-    throw new No('operator_unavailable');
+    throw new ReferenceRefusal('operator_unavailable');
 }
 
 function transferable(
@@ -342,8 +342,8 @@ function transferable(
   { engagementId, by }: Command<'transferToOperator' | 'transferToQueue'>,
 ): Engagement {
   const engagement = ongoing(world).find((each) => each.id === engagementId && each.operator.id === by);
-  if (engagement === undefined) throw new No('not_found');
-  if (engagement.transfer !== null) throw new No('transfer_pending');
+  if (engagement === undefined) throw new ReferenceRefusal('not_found');
+  if (engagement.transfer !== null) throw new ReferenceRefusal('transfer_pending');
   return engagement;
 }
 
@@ -352,7 +352,7 @@ function transferToOperator(world: World, command: Command<'transferToOperator'>
   const { siteId, visitorId } = engagement;
   const medium = command.medium ?? engagement.medium;
   const operator = operatorOn(world, command.operatorId, siteId);
-  if (operator === engagement.operator) throw new No('invalid_request');
+  if (operator === engagement.operator) throw new ReferenceRefusal('invalid_request');
   requireReady(world, operator, medium);
   const { reactiveMs: timeoutMs } = siteOf(world, siteId);
   const named = {
@@ -364,7 +364,7 @@ function transferToOperator(world: World, command: Command<'transferToOperator'>
     lasting: false,
     address: null,
   } as const;
-  const request = ask(world, { ...named, siteId, visitorId, operator, medium, engagement, timeoutMs });
+  const request = createRequest(world, { ...named, siteId, visitorId, operator, medium, engagement, timeoutMs });
   engagement.transfer = request;
   return request;
 }
@@ -373,7 +373,7 @@ function transferToQueue(world: World, command: Command<'transferToQueue'>): Tic
   const engagement = transferable(world, command);
   const { id, queueId, medium, facts } = command;
   const queue = world.queues.find((each) => each.id === queueId);
-  if (queue === undefined) throw new No('invalid_request');
+  if (queue === undefined) throw new ReferenceRefusal('invalid_request');
   const ticket = admitTicket(world, [queue], { medium, visitorTeams: facts.teams, narrowedTo: [] }, {
     id,
     kind: 'transfer',
@@ -393,7 +393,7 @@ function answer(world: World, { requestId, action, by, error }: Command<'answer'
   const request = pending(world).find(({ id, kind }) => id === requestId && kind !== 'transfer');
   if (request === undefined || !isParty(request, by)) return null;
   const isRequester = request.origin === by.kind;
-  if (isRequester !== (action === 'cancel')) throw new No('forbidden');
+  if (isRequester !== (action === 'cancel')) throw new ReferenceRefusal('forbidden');
   if (action === 'accept') start(world, request);
   if (action === 'decline') failAndRequeue(world, request, error === null ? 'rejected' : 'error', error?.message);
   if (action === 'cancel') {
@@ -410,8 +410,8 @@ function answerTransfer(world: World, { requestId, action, by, error }: Command<
   const isTarget = request.operator.id === by.id;
   const isHolder = engagement.operator.id === by.id;
   if (!isTarget && !isHolder) return null;
-  if (action === 'cancel' ? !isHolder : !isTarget) throw new No('forbidden');
-  if (action === 'accept') handOver(world, request, engagement);
+  if (action === 'cancel' ? !isHolder : !isTarget) throw new ReferenceRefusal('forbidden');
+  if (action === 'accept') completeTransfer(world, request, engagement);
   if (action === 'decline') failAndRequeue(world, request, error === null ? 'rejected' : 'error', error?.message);
   if (action === 'cancel') dropTransfer(world, engagement, 'operator_cancel');
   return request;
@@ -426,7 +426,7 @@ function end(world: World, { engagementId, by, error }: Command<'end'>): Engagem
 
 function setPresence(world: World, { operatorId, available, media, leaseMs }: Command<'setPresence'>): null {
   const operator = world.operators.find(({ id }) => id === operatorId);
-  if (operator === undefined) throw new No('not_found');
+  if (operator === undefined) throw new ReferenceRefusal('not_found');
   const leaseUntil = leaseMs === null ? null : world.now + leaseMs;
   operator.settings = { ...operator.settings, available, leaseUntil, media: media ?? operator.settings.media };
   updatePresence(world, operator);
