@@ -71,7 +71,7 @@ function openFloor({ operators, queues, waiting }: BoardSize): Floor {
         hours: null,
         welcomeMessage: null,
       },
-      { standing: 'opened', waits: [], paceMs: null, leftOthersAt: null },
+      { lastStatus: 'opened', waits: [], paceMs: null, leftOthersAt: null },
     );
   }
   for (let n = 0; n < operators; n += 1) {
@@ -132,7 +132,7 @@ export function boardCommandMicros(size: BoardSize): () => number {
         if (operator === undefined || engagement === undefined) throw new Error('nobody is engaged');
         const by = { kind: 'operator', id: operator } as const;
         apply(board, { name: 'end', engagementId: engagement, by, error: false }, now);
-        const [offer] = apply(board, { name: 'lookAtRequests', operatorId: operator }, now);
+        const [offer] = apply(board, { name: 'viewRequests', operatorId: operator }, now);
         if (offer === undefined) throw new Error('somebody waits and the operator is free');
         take(floor, offer.id, operator, at);
         apply(board, arrival(floor, (arrivals += 1)), now);

@@ -24,7 +24,7 @@ function instantsOf(board: Board): Record<string, number | null> {
   }
   for (const ticket of board.tickets.values()) {
     found[`ticket ${ticket.id} enqueued`] = ticket.enqueuedAt;
-    for (const { queue, enteredAt } of ticket.places) found[`ticket ${ticket.id} in ${queue.settings.id}`] = enteredAt;
+    for (const { queue, enteredAt } of ticket.entries) found[`ticket ${ticket.id} in ${queue.settings.id}`] = enteredAt;
     for (const [operator, until] of ticket.refusals ?? []) found[`ticket ${ticket.id} spares ${operator}`] = until;
     found[`ticket ${ticket.id} kept until`] = ticket.affinityDeadline?.at ?? null;
     found[`ticket ${ticket.id} spared until`] = ticket.refusalDeadline?.at ?? null;

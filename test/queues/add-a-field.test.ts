@@ -25,7 +25,7 @@ const { openWorld } = await import('../support/fixture.ts');
 const { call } = await import('../support/server.ts');
 const { expectStatus, makeQueue, queueFields } = await import('../support/world.ts');
 
-test('a field in the table of queues is in requests, answers, previews, the description and the audit log', async () => {
+test('a field added to the table of queues appears in requests, answers, previews, OpenAPI and the audit log', async () => {
   const { server, account } = await openWorld();
   await server.database.sql.unsafe(migration);
   const token = account.admin;

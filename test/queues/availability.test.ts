@@ -27,7 +27,7 @@ const everyMedium = ['text', 'phone', 'audio', 'video'];
 /** Nobody is there, and no hours are kept. */
 const closed = { open: false, media: [], staffed_media: [], opens_at: null };
 
-test('a page that has no visitor learns whether a queue is open, and for what', async () => {
+test('a page without a visitor can read whether a queue is open, and for which media', async () => {
   const own = await makeAccount(server);
   const { header } = await makeApplicationToken(server, own, 'publishable');
   assert.deepEqual(await ask(own, header), closed);
@@ -51,7 +51,7 @@ test('a page that has no visitor learns whether a queue is open, and for what', 
   assert.deepEqual(await ask(own, header), closed);
 });
 
-test('a queue that is full is not open, and asking for it makes no visitor', async () => {
+test('a full queue is not open, and reading the availability creates no visitor', async () => {
   const own = await makeAccount(server);
   const { header } = await makeApplicationToken(server, own, 'publishable');
   const queue = await makeQueue(server, own, {
@@ -66,7 +66,7 @@ test('a queue that is full is not open, and asking for it makes no visitor', asy
   assert.equal(count?.visitors, 1);
 });
 
-test('visitors and operators of the site may ask too, nobody from elsewhere', async () => {
+test('visitors and operators of the site may read the availability, those of other sites may not', async () => {
   const own = await makeAccount(server);
   const visitor = await makeVisitor(server, own);
   assert.deepEqual(await ask(own, visitor.token), closed);
@@ -80,7 +80,7 @@ test('visitors and operators of the site may ask too, nobody from elsewhere', as
   expectStatus(await call(server, `${path}?queue_ids[]=none`, { token: own.admin }), 422);
 });
 
-test('where the hours have not begun, it is said when the first of them do', async () => {
+test('outside all hours the availability says when the first queue opens', async () => {
   const own = await makeAccount(server);
   const { header } = await makeApplicationToken(server, own, 'publishable');
   const day = 86_400_000;

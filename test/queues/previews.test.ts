@@ -26,7 +26,7 @@ const ask = async (path: string, body: Json, token = account.admin): Promise<Ans
 const suppose = async (fields: Json = {}): Promise<Json> =>
   expectStatus(await ask('/queues/preview', { site_id: account.siteId, ...queueFields, ...fields }), 200).body;
 
-test('a queue is previewed with the staff, the visitors and the hours of now, and nothing is changed', async () => {
+test('a preview uses the current staff, visitors and hours, and changes nothing', async () => {
   account = await makeAccount(server);
   const queue = await makeQueue(server, account, { when_unstaffed: 'accept' });
   const before = await server.database.sql`SELECT xmin, queues.* FROM queues`;
@@ -53,14 +53,14 @@ test('a queue is previewed with the staff, the visitors and the hours of now, an
   assert.deepEqual(await server.database.sql`SELECT xmin, queues.* FROM queues`, before);
 });
 
-test('what is left out of a preview keeps the value of the queue, as in a change of it', async () => {
+test('fields left out of a preview keep the value of the queue, as in an update', async () => {
   account = await makeAccount(server);
   const queue = await makeQueue(server, account, { when_unstaffed: 'accept' });
   assert.equal((await suppose({ id: queue })).self_status, 'opened');
   assert.equal((await suppose({ id: queue, when_unstaffed: null })).self_status, 'unstaffed');
 });
 
-test('the path of fallbacks is told with the status of each, and a circle with its path', async () => {
+test('a preview shows the fallback chain with the status of each queue, and a cycle with its path', async () => {
   account = await makeAccount(server);
   const c = await makeQueue(server, account, { name: 'C', when_unstaffed: 'accept' });
   const b = await makeQueue(server, account, { name: 'B', fallback_queue_id: c });
@@ -80,15 +80,13 @@ test('the path of fallbacks is told with the status of each, and a circle with i
     ['C', 'opened'],
   ]);
   assert.deepEqual(circle.violations, [
-    { attribute: '/fallback_queue_id', detail: `would form a circle: ${[c, a, b, c].join(' → ')}` },
+    { attribute: '/fallback_queue_id', detail: `would form a cycle: ${[c, a, b, c].join(' → ')}` },
   ]);
   const itself = await suppose({ id: c, fallback_queue_id: c });
-  assert.deepEqual(itself.violations, [
-    { attribute: '/fallback_queue_id', detail: `would form a circle: ${c} → ${c}` },
-  ]);
+  assert.deepEqual(itself.violations, [{ attribute: '/fallback_queue_id', detail: `would form a cycle: ${c} → ${c}` }]);
 });
 
-test('what would be refused is told, and what is not the caller’s is not looked into', async () => {
+test('a preview lists violations, and does not read what the caller may not see', async () => {
   const stranger = await makeAccount(server);
   const theirs = await makeQueue(server, stranger, { name: 'Secret' });
   const never = await makePolicy(server, stranger, {
@@ -104,7 +102,7 @@ test('what would be refused is told, and what is not the caller’s is not looke
   assert.deepEqual(seen.violations, [
     { attribute: '/routing_policy/team_ids/1', detail: 'is not a team of the site' },
     { attribute: '/scheduling_policy_id', detail: 'is not a scheduling policy of the site' },
-    { attribute: '/fallback_queue_id', detail: 'is not a queue of a site that the caller is super_manager of' },
+    { attribute: '/fallback_queue_id', detail: 'is not a queue of a site where the caller is super_manager' },
   ]);
   assert.deepEqual([seen.within_hours, seen.hours_change_at, seen.fallback_path], [true, null, []]);
   const body = { site_id: account.siteId, ...queueFields };
@@ -113,7 +111,7 @@ test('what would be refused is told, and what is not the caller’s is not looke
   assert.equal((await ask('/queues/preview', { ...body, welcome_message: '{}' })).status, 422);
 });
 
-test('a fallback on a site that the caller has no role on is shown without its name', async () => {
+test('a fallback on a site where the caller has no role is shown without its name', async () => {
   account = await makeAccount(server);
   const site = await makeSite(server, account);
   const there = await makeQueue(server, { ...account, siteId: site }, { name: 'Elsewhere' });
@@ -124,7 +122,7 @@ test('a fallback on a site that the caller has no role on is shown without its n
   assert.deepEqual([seen.violations, seen.fallback_path.length, seen.fallback_path[0].name], [[], 1, null]);
 });
 
-test('hours that are not stored are shown day by day with the change of the clock', async () => {
+test('unsaved hours are previewed day by day with the clock change', async () => {
   account = await makeAccount(server);
   const { timezone, business_hours } = policyFields;
   const body = { site_id: account.siteId, timezone, business_hours };
@@ -150,7 +148,7 @@ test('hours that are not stored are shown day by day with the change of the cloc
   );
 });
 
-test('hours that make no sense are refused field by field', async () => {
+test('invalid hours are refused with a violation per field', async () => {
   account = await makeAccount(server);
   const { timezone, business_hours } = policyFields;
   const body = { site_id: account.siteId, timezone, business_hours };

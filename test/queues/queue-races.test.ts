@@ -41,7 +41,7 @@ function path(answer: Answer): string[] {
   return answer.body.details.map((entry: { detail: string }) => entry.detail);
 }
 
-test('two changes that together would close a cycle: one wins, one is told the path', async () => {
+test('of two concurrent changes that would form a cycle one succeeds and the other is refused with the path', async () => {
   const [one, two] = servers;
   for (let round = 0; round < rounds; round += 1) {
     const [a, b, c] = [await makeQueue(one, account), await makeQueue(one, account), await makeQueue(one, account)];
@@ -53,7 +53,7 @@ test('two changes that together would close a cycle: one wins, one is told the p
   }
 });
 
-test('three at once never leave a circle', async () => {
+test('three concurrent changes never leave a cycle', async () => {
   const [one, two] = servers;
   for (let round = 0; round < rounds; round += 1) {
     const [a, b, c] = [await makeQueue(one, account), await makeQueue(one, account), await makeQueue(one, account)];
@@ -66,7 +66,7 @@ test('three at once never leave a circle', async () => {
   }
 });
 
-test('a queue deleted while it becomes a fallback: one of the two is refused', async () => {
+test('when a queue is deleted while it becomes a fallback, one of the two is refused', async () => {
   const [one, two] = servers;
   for (let round = 0; round < rounds; round += 1) {
     const [a, b] = [await makeQueue(one, account), await makeQueue(one, account)];
@@ -78,7 +78,7 @@ test('a queue deleted while it becomes a fallback: one of the two is refused', a
   }
 });
 
-test('a queue deleted while a channel is tied to it: one of the two is refused', async () => {
+test('when a queue is deleted while a channel is connected to it, one of the two is refused', async () => {
   const [one, two] = servers;
   for (let round = 0; round < rounds; round += 1) {
     const queue = await makeQueue(one, account);
@@ -91,7 +91,7 @@ test('a queue deleted while a channel is tied to it: one of the two is refused',
   }
 });
 
-test('a policy deleted while a queue takes it: one of the two is refused', async () => {
+test('when a policy is deleted while a queue starts to use it, one of the two is refused', async () => {
   const [one, two] = servers;
   for (let round = 0; round < rounds; round += 1) {
     const [queue, policy] = [await makeQueue(one, account), await makePolicy(one, account)];
@@ -103,7 +103,7 @@ test('a policy deleted while a queue takes it: one of the two is refused', async
   }
 });
 
-test('a team deleted while a queue takes it: one of the two is refused', async () => {
+test('when a team is deleted while a queue starts to use it, one of the two is refused', async () => {
   const [one, two] = servers;
   for (let round = 0; round < rounds; round += 1) {
     const [queue, team] = [await makeQueue(one, account), await makeTeam(one, account, account.siteId)];
@@ -115,7 +115,7 @@ test('a team deleted while a queue takes it: one of the two is refused', async (
   }
 });
 
-test('a queue deleted while a visitor comes: never both', async () => {
+test('when a queue is deleted while a visitor enters it, only one of the two succeeds', async () => {
   const [one, two] = servers;
   const visitor = await makeVisitor(one, account);
   for (let round = 0; round < rounds; round += 1) {
@@ -133,7 +133,7 @@ test('a queue deleted while a visitor comes: never both', async () => {
   }
 });
 
-test('changes of ranks by two at once are each whole', async () => {
+test('two concurrent changes of ranks are each applied as a whole', async () => {
   const [one, two] = servers;
   const queue = await makeQueue(one, account);
   const operators: string[] = [];

@@ -185,15 +185,15 @@ async function assertBreaks(kind: 'queue' | 'policy', [, pointer, fields]: Break
   assert.equal(after.headers.get('etag'), before.headers.get('etag'));
 }
 
-test('queues: each rule broken', async (t) => {
+test('each violation of a rule on queues is refused with its attribute', async (t) => {
   for (const rule of queueRules) await t.test(rule[0], async () => assertBreaks('queue', rule));
 });
 
-test('scheduling policies: each rule broken', async (t) => {
+test('each violation of a rule on scheduling policies is refused with its attribute', async (t) => {
   for (const rule of policyRules) await t.test(rule[0], async () => assertBreaks('policy', rule));
 });
 
-test('site_id: required to create, unknown is 404, never to be changed', async () => {
+test('site_id is required to create, an unknown site is 404, and it cannot be changed', async () => {
   const token = account.admin;
   for (const [collection, id, valid] of [
     ['/queues', queue, queueFields],
@@ -217,7 +217,7 @@ test('site_id: required to create, unknown is 404, never to be changed', async (
   }
 });
 
-test('every violation at once, those of schemas and those of rules', async () => {
+test('all violations of schemas and rules are reported at once', async () => {
   const body = {
     site_id: account.siteId,
     name: '',
@@ -238,7 +238,7 @@ test('every violation at once, those of schemas and those of rules', async () =>
   ]);
 });
 
-test('what is allowed at the edges', async () => {
+test('values at the limits are accepted', async () => {
   const fields: readonly Json[] = [
     { capacity_policy: { type: 'fixed', capacity: 0 } },
     { capacity_policy: { type: 'variable', multiplier: 0.0001 } },

@@ -29,7 +29,7 @@ async function list(who: TestAccount): Promise<Json[]> {
     .queues;
 }
 
-test('D1, D2 the status follows operators, visitors, capacity and fallback as they come and go', async () => {
+test('D1, D2 the status follows changes of operators, visitors, capacity and fallback', async () => {
   const own = await makeAccount(server);
   const team = await makeTeam(server, own, own.siteId);
   const fallback = await makeQueue(server, own, { name: 'Fallback', routing_policy: { media: ['phone'] } });
@@ -75,7 +75,7 @@ test('D1, D2 the status follows operators, visitors, capacity and fallback as th
   assert.deepEqual(await seen(), ['unstaffed', 'unstaffed', 0, '']);
 });
 
-test('D5.5 a lease that runs out takes the operator from the queue without anybody doing anything', async () => {
+test('D5.5 the end of a lease removes the operator from the staff of the queue without any request', async () => {
   const own = await makeAccount(server);
   const id = await makeQueue(server, own);
   const operator = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
@@ -86,7 +86,7 @@ test('D5.5 a lease that runs out takes the operator from the queue without anybo
   assert.equal((await read(id, own)).status, 'unstaffed');
 });
 
-test('D1.5, D6 hours open and close a queue as they pass and as the policy changes', async () => {
+test('D1.5, D6 a queue opens and closes with its hours and with changes of its policy', async () => {
   const own = await makeAccount(server);
   const always = [
     { opens_at: '00:00', closes_at: '24:00', days_of_week: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] },
@@ -127,7 +127,7 @@ test('a change made in one process is seen in another', async () => {
   }
 });
 
-test('D6 a status turns with the minute, whether or not anybody looked in between', async () => {
+test('D6 a status changes with the minute, whether or not it was read in between', async () => {
   const own = await makeAccount(server);
   const policy = await makePolicy(server, own, {
     timezone: 'Europe/Tallinn',

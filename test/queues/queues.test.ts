@@ -31,7 +31,7 @@ async function list(who: TestAccount): Promise<Json[]> {
     .queues;
 }
 
-test('D2.6, D7.1 a new queue is closed, rejects visitors without staff, and has null for what is not set', async () => {
+test('D2.6, D7.1 a new queue is closed, rejects visitors without staff, and has null for unset fields', async () => {
   const own = await makeAccount(server);
   const body = { site_id: own.siteId, ...queueFields };
   const created = expectStatus(await call(server, 'POST /queues', { token: own.admin, body }), 201);
@@ -63,7 +63,7 @@ test('D2.6, D7.1 a new queue is closed, rejects visitors without staff, and has 
   assert.deepEqual(await list(own), [await read(id, own)]);
 });
 
-test('every field is written and read, kept when left out, unset by null', async () => {
+test('every field is written and read, kept if left out, and unset by null', async () => {
   const team = await makeTeam(server, account, account.siteId);
   const card = JSON.stringify({
     content: 'Hello',
@@ -145,7 +145,7 @@ test('every field is written and read, kept when left out, unset by null', async
   );
 });
 
-test('the list is of the sites asked for: whole, or by page; a visitor sees its own site', async () => {
+test('the list has the queues of the requested sites, all at once or by page; a visitor sees their own site', async () => {
   const own = await makeAccount(server);
   const second = await makeSite(server, own);
   const ids = [];
@@ -175,7 +175,7 @@ test('the list is of the sites asked for: whole, or by page; a visitor sees its 
   assert.equal((await call(server, 'GET /queues?site_ids[]=', { token: own.admin })).status, 422);
 });
 
-test('a fallback may be on another site of the account that the caller is super_manager of', async () => {
+test('a fallback may be on another site of the account where the caller is super_manager', async () => {
   const own = await makeAccount(server);
   const second = await makeSite(server, own);
   const there = await makeQueue(server, own, { site_id: second, when_unstaffed: 'accept' });
@@ -190,7 +190,7 @@ test('a fallback may be on another site of the account that the caller is super_
   }
 });
 
-test('rankings: all or nothing, only operators of the site, null removes, and who has left may stay', async () => {
+test('rankings change all at once or not at all, only for operators of the site; null removes an operator, and one who left may stay', async () => {
   const own = await makeAccount(server);
   const id = await makeQueue(server, own, { operator_ranking_enabled: true });
   const assigned = [{ site_id: own.siteId, role: 'operator' }];
@@ -222,7 +222,7 @@ test('rankings: all or nothing, only operators of the site, null removes, and wh
   );
   assert.deepEqual(refused.body.details, [
     { attribute: '/operators/1/id', detail: 'is not an operator assigned to the site of the queue' },
-    { attribute: '/operators/2/id', detail: 'is named twice' },
+    { attribute: '/operators/2/id', detail: 'is listed twice' },
   ]);
   for (const rank of [0, 11, 1.5, '1', undefined]) {
     const answer = expectStatus(await patch([{ id: a.id, rank }]), 422);
@@ -235,7 +235,7 @@ test('rankings: all or nothing, only operators of the site, null removes, and wh
   expectStatus(await call(server, `DELETE /queues/${id}`, { token: own.admin }), 204);
 });
 
-test('D7.5 a queue goes only when it is empty and nothing is tied to it', async () => {
+test('D7.5 a queue can be deleted only if it is empty and not in use', async () => {
   const own = await makeAccount(server);
   const id = await makeQueue(server, own);
   const remove = async () => call(server, `DELETE /queues/${id}`, { token: own.admin });
@@ -254,8 +254,8 @@ test('D7.5 a queue goes only when it is empty and nothing is tied to it', async 
     inUse.body.details.map((entry: Json) => entry.detail),
     [
       `is the fallback of queue ${user}`,
-      `is tied to phone channel ${expectStatus(phone, 201).body.id}`,
-      `is tied to digital channel ${expectStatus(digital, 201).body.id}`,
+      `is used by phone channel ${expectStatus(phone, 201).body.id}`,
+      `is used by digital channel ${expectStatus(digital, 201).body.id}`,
     ],
   );
   expectStatus(await call(server, `DELETE /phone_channels/${phone.body.id}`, { token: own.admin }), 204);
@@ -299,7 +299,7 @@ test('D7.5 a team in a routing policy and a policy on a queue cannot be deleted'
   expectStatus(await call(server, `DELETE /queues/scheduling_policies/${policy}`, { token: own.admin }), 204);
 });
 
-test('channels: a number once in the account, a queue of the same site', async () => {
+test('a channel’s number is unique in the account, and its queue must be on the same site', async () => {
   const own = await makeAccount(server);
   const second = await makeSite(server, own);
   const [here, there] = [await makeQueue(server, own), await makeQueue(server, own, { site_id: second })];

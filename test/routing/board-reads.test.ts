@@ -22,7 +22,7 @@ const server = await forThisFile(startTestServer());
 const read = async (token: string, path: string): Promise<Json> =>
   expectStatus(await call(server, `GET ${path}`, { token }), 200).body;
 
-test('everybody who waits on the sites, in order and page by page, as the ticket itself has it', async () => {
+test('active tickets of the sites are listed in order and by page, each as its own route shows it', async () => {
   const own = await makeAccount(server);
   const other = await makeSite(server, own);
   const [one, two] = [
@@ -62,7 +62,7 @@ test('everybody who waits on the sites, in order and page by page, as the ticket
   assert.equal(expectStatus(bad, 422).body.details[0].attribute, '/cursor');
 });
 
-test('a transfer waits in its queue: it is counted there, listed with the transfers, and not as a ticket of the visitor', async () => {
+test('a transfer to a queue is counted in the queue and listed with the transfers, but not as a ticket of the visitor', async () => {
   const own = await makeAccount(server);
   const [sales, office] = [await makeQueue(server, own), await makeQueue(server, own)];
   const operator = await makePresent(server, own, { media: ['text'] });
@@ -80,7 +80,7 @@ test('a transfer waits in its queue: it is counted there, listed with the transf
   assert.equal((await read(own.admin, `/queues/${office}`)).staffed, false);
 });
 
-test('visitors by their ids: those of the sites the caller is on, and no others', async () => {
+test('visitors are read by id on sites where the caller has a role, and on no others', async () => {
   const own = await makeAccount(server);
   const strangers = await makeAccount(server);
   const mine = await makeVisitor(server, own);
@@ -148,7 +148,7 @@ test('each interval of a series is what the queue’s own stats say of it, also 
   assert.deepEqual((await read(own.admin, path.replace(`to=${to}`, `to=${from}`))).intervals, []);
 });
 
-test('a series that cannot be: too many intervals, backwards, queues of others', async () => {
+test('a series is refused with too many intervals, a reversed range, or queues of other sites', async () => {
   const own = await makeAccount(server);
   const strangers = await makeAccount(server);
   const theirs = await makeQueue(server, strangers);
@@ -169,7 +169,7 @@ test('a series that cannot be: too many intervals, backwards, queues of others',
   expectStatus(answer, 404);
 });
 
-test('the feed tells operators that a queue was changed, so that they can read what', async () => {
+test('the feed notifies operators of a changed queue, so that they can read it', async () => {
   const own = await makeAccount(server);
   const queue = await makeQueue(server, own);
   await using feed = await openFeed(server, { token: own.admin });
@@ -178,7 +178,7 @@ test('the feed tells operators that a queue was changed, so that they can read w
   await feed.until(({ type, data }) => type === 'queue.state' && data.updated_at === updated_at);
 });
 
-test('engagements that go on are listed as before', async () => {
+test('active engagements are still listed', async () => {
   const own = await makeAccount(server);
   const queue = await makeQueue(server, own, { when_unstaffed: 'accept' });
   const operator = await makePresent(server, own);

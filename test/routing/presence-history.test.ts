@@ -56,7 +56,7 @@ async function yesterday(): Promise<Yesterday> {
   return { own, operator, accountId: account.id, take, seconds };
 }
 
-test('a change that was decided before the last one and written after it loses no time', async () => {
+test('no time is lost when an earlier change is written after a later one', async () => {
   const { take, seconds } = await yesterday();
   await take('text', '10:00:05');
   await take('audio', '10:00:00');
@@ -65,7 +65,7 @@ test('a change that was decided before the last one and written after it loses n
   assert.deepEqual(await seconds('09:00:00', '11:00:00'), { audio: 3_595 });
 });
 
-test('when the clock is set back, what goes on keeps its length and nothing is negative', async () => {
+test('when the clock is set back, the current interval keeps its length and no duration is negative', async () => {
   const own = await makeAccount(server);
   const operator = await makePresent(server, own, { expires_in_sec: 86_400 });
   await nextInstant();
@@ -89,7 +89,7 @@ test('when the clock is set back, what goes on keeps its length and nothing is n
   assert.deepEqual({ ...row }, { negative: 0, open: 1 });
 });
 
-test('when the clock is set back, the time before and after is found by any range', async () => {
+test('when the clock is set back, any range finds the time before and after', async () => {
   const { take, seconds, own, operator, accountId } = await yesterday();
   await take('text', '09:30:00');
   await take('audio', '10:00:00');
@@ -114,7 +114,7 @@ test('when the clock is set back, the time before and after is found by any rang
   assert.deepEqual(shown.map(({ type }: Json) => type), ['chat', 'audio']); // prettier-ignore
 });
 
-test('intervals are kept for 400 days, however soon events go; what goes on stays', async () => {
+test('ended intervals are kept for 400 days, independent of the retention of events; the current one is never deleted', async () => {
   const own = await makeAccount(server);
   const operator = await makePresent(server, own);
   await nextInstant();

@@ -43,7 +43,7 @@ const endIt = async (operator: TestOperator, engagement: string): Promise<void> 
   expectStatus(await call(server, `PATCH /engagements/${engagement}`, { token: operator.token, body }), 200);
 };
 
-test('availability, media, engagements and reasons are kept from change to change', async () => {
+test('each change of availability, media, engagement or reason begins a new interval', async () => {
   const own = await makeAccount(server);
   const operator = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
   assert.equal((await keptOf(server, operator.id)).length, 0);
@@ -66,7 +66,7 @@ test('availability, media, engagements and reasons are kept from change to chang
   assert.ok(kept.every(({ site_ids, team_ids }) => site_ids[0] === own.siteId && team_ids.length === 1));
 });
 
-test('an operator with several chats is engaged once, from the first to the end of the last', async () => {
+test('an operator with several chats has one engaged interval, from the first start to the last end', async () => {
   const own = await makeAccount(server);
   const operator = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
   const body = { max_engagement_count: 3 };
@@ -81,7 +81,7 @@ test('an operator with several chats is engaged once, from the first to the end 
   assert.deepEqual(await shortOf(server, operator.id), [media, 'engaged', `${media}…`]);
 });
 
-test('a transfer ends the time of one operator and begins that of the other at the same instant', async () => {
+test('a transfer ends the engaged interval of one operator and begins that of the other at the same instant', async () => {
   const own = await makeAccount(server);
   const one = await makePresent(server, own);
   const engagement = await engage(server, own, one);
@@ -116,7 +116,7 @@ test('a transfer ends the time of one operator and begins that of the other at t
   );
 });
 
-test('an operator who missed an offer is away for that reason from then on', async () => {
+test('an operator who missed an offer is away with the reason missed_call', async () => {
   const own = await makeAccount(server);
   const site = { token: own.admin, body: { reactive_call_timeout: 1 } };
   expectStatus(await call(server, `PATCH /sites/${own.siteId}`, site), 200);
@@ -126,7 +126,7 @@ test('an operator who missed an offer is away for that reason from then on', asy
   assertSeamless(await keptOf(server, operator.id));
 });
 
-test('who is disabled, taken off a site or given another team is so from that very change on', async () => {
+test('disabling an operator, or changing their sites or teams, begins a new interval at once', async () => {
   const own = await makeAccount(server);
   const other = await makeSite(server, own);
   const team = await makeTeam(server, own, own.siteId);
@@ -154,7 +154,7 @@ test('who is disabled, taken off a site or given another team is so from that ve
   assert.equal((await keptOf(server, operator.id)).length, 3, 'who is enabled again has not said that they are back');
 });
 
-test('a manager of one site hears nothing of the time that somebody worked for another', async () => {
+test('a manager of one site does not see the time that an operator worked for another', async () => {
   const own = await makeAccount(server);
   const other = await makeSite(server, own);
   const manager = await makeOperator(server, own, [{ site_id: own.siteId, role: 'manager' }]);
@@ -169,7 +169,7 @@ test('a manager of one site hears nothing of the time that somebody worked for a
   expectStatus(await call(server, `${intervals}${other}`, { token: own.admin }), 200);
 });
 
-test('intervals are read page by page', async () => {
+test('intervals are read by page', async () => {
   const own = await makeAccount(server);
   const operator = await makePresent(server, own);
   for (const reason of ['a', 'b', 'c', 'd']) {

@@ -34,7 +34,7 @@ async function timeOf(own: TestAccount, operatorId: string): Promise<Record<stri
   return Object.fromEntries(expectStatus(answer, 200).body.map(({ type, seconds }: Json) => [type, seconds]));
 }
 
-test('a lease that ends by time ends the interval at the lease’s end, for those who are away too', async () => {
+test('the interval ends when the lease ends, also for operators who are away', async () => {
   const own = await makeAccount(server);
   const available = await makePresent(server, own, { expires_in_sec: 1 });
   const away = await makePresent(server, own, { available: false, reason: 'Lunch', expires_in_sec: 1 });
@@ -73,7 +73,7 @@ test('an operator who missed an offer at an open console stays online: the feed 
   await desk.close();
 });
 
-test('who says that they are away and closes the console is offline when the lease ends, and nobody hears of it', async () => {
+test('an operator who is away and closes the console is offline when the lease ends, without an event', async () => {
   const own = await makeAccount(server);
   const operator = await makePresent(server, own, { expires_in_sec: 30 });
   await nextInstant();
@@ -98,7 +98,7 @@ test('who says that they are away and closes the console is offline when the lea
   await desk.close();
 });
 
-test('another team is no sign of life: who is offline stays so', async () => {
+test('a change of teams does not renew presence: an offline operator stays offline', async () => {
   const own = await makeAccount(server);
   const team = await makeTeam(server, own, own.siteId);
   const operator = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
@@ -111,7 +111,7 @@ test('another team is no sign of life: who is offline stays so', async () => {
   assert.deepEqual(await shortOf(server, operator.id), []);
 });
 
-test('a process that is killed leaves no open end: the lease ends the interval, and the next process goes on', async () => {
+test('after a process is killed the lease ends the interval, and the next process continues', async () => {
   await using cluster = await startCluster(1);
   const [first = assert.fail()] = cluster.nodes;
   const reached = cluster.reach(first);

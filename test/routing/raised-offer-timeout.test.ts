@@ -17,7 +17,7 @@ registerHooks({
 const { call, startTestServer } = await import('../support/server.ts');
 const { askIn, expectStatus, makeAccount, makePresent, makeQueue, makeVisitor } = await import('../support/world.ts');
 
-test('with a higher limit, a request that waits for hours is found again and still occupies its operator', async () => {
+test('with a higher limit, a request that has been pending for hours is loaded again and still occupies its operator', async () => {
   const first = await startTestServer();
   const own = await makeAccount(first);
   const site = await call(first, `PATCH /sites/${own.siteId}`, {

@@ -81,7 +81,7 @@ test(
   },
 );
 
-test('the database is killed and restarted in the middle of turns', { timeout: 120_000 }, async () => {
+test('turns survive a kill and restart of the database', { timeout: 120_000 }, async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'usher-turn-'));
   const scratch = temporaryDirectory();
   let postgres = await startEmbeddedPostgres(dataDir);

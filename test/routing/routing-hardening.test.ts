@@ -48,7 +48,7 @@ async function engaged(): Promise<{ operator: TestOperator; visitor: TestVisitor
   return { operator, visitor, engagement: await acceptOffer(server, operator) };
 }
 
-test('who handed an engagement on cannot call off what the next operator does with it', async () => {
+test('after a transfer the previous operator cannot cancel a transfer of the next operator', async () => {
   await anew();
   const { operator: first, engagement } = await engaged();
   const second = await makePresent(server, account);
@@ -69,7 +69,7 @@ test('who handed an engagement on cannot call off what the next operator does wi
   assert.equal(expectStatus(await patch(path, second, { action: 'cancel' }), 200).body.state, 'canceled');
 });
 
-test('a token for some sites reaches nothing of its operator on others: offers, engagements, transfers', async () => {
+test('a token limited to some sites gives no access to offers, engagements and transfers on others', async () => {
   await anew();
   const other = await makeSite(server, account);
   const limitedTo = async (site: string): Promise<{ token: string }> => {
@@ -104,7 +104,7 @@ test('a token for some sites reaches nothing of its operator on others: offers, 
   expectStatus(await patch(`/engagements/${id}`, own, { action: 'end' }), 200);
 });
 
-test('an operator taken off a site loses what it was asked there, in whichever process', async () => {
+test('requests to an operator who is removed from a site fail in every process', async () => {
   await anew();
   await using second = await startTestServer({}, server.database.address);
   const operator = await makePresent(server, account);
@@ -122,7 +122,7 @@ test('an operator taken off a site loses what it was asked there, in whichever p
   await until(async () => (await offersOf(second, operator)).length === 1, 2_000);
 });
 
-test('date-times that are no instants the database knows are refused, and say where', async () => {
+test('date-times that PostgreSQL cannot store are refused with their attribute', async () => {
   await anew();
   const ask = async (path: string): Promise<Json> => {
     const answer = await call(server, `GET ${path}`, { token: account.admin });
@@ -146,7 +146,7 @@ test('date-times that are no instants the database knows are refused, and say wh
   assert.deepEqual(await ask(widest), [200, undefined]);
 });
 
-test('a ticket for teams that are not the site’s is refused: nobody would ever serve it', async () => {
+test('a ticket for teams that are not on the site is refused, because nobody could serve it', async () => {
   await anew();
   const elsewhere = await makeTeam(server, account, await makeSite(server, account));
   const here = await makeTeam(server, account, account.siteId);
@@ -158,7 +158,7 @@ test('a ticket for teams that are not the site’s is refused: nobody would ever
   expectStatus(await askIn(server, account, { team_ids: [here] }), 201);
 });
 
-test('an Idempotency-Key answers the same for a day, and makes another after it', async () => {
+test('an Idempotency-Key returns the same ticket for a day, and creates another one after that', async () => {
   await anew();
   const visitor = await makeVisitor(server, account);
   const ask = async (media = 'text'): Promise<Answer> =>
@@ -184,7 +184,7 @@ test('an Idempotency-Key answers the same for a day, and makes another after it'
   assert.notEqual(next.id, first.id);
 });
 
-test('a transfer beside the end of its engagement: made, or told that it has ended', async () => {
+test('a transfer concurrent with the end of its engagement is created, or refused because it has ended', async () => {
   await anew();
   await using second = await startTestServer({}, server.database.address);
   for (let round = 0; round < 8; round += 1) {
@@ -204,7 +204,7 @@ test('a transfer beside the end of its engagement: made, or told that it has end
   }
 });
 
-test('a process that reads everything anew answers as the one that did it all', async () => {
+test('a process that loads the board answers like the one that made the changes', async () => {
   await anew();
   const operators = await Promise.all([1, 2, 3].map(async () => makePresent(server, account, { expires_in_sec: 600 })));
   for (let n = 0; n < 6; n += 1) await enqueue(server, account, queue);
@@ -230,7 +230,7 @@ test('a process that reads everything anew answers as the one that did it all', 
   assert.deepEqual(await read(fresh), first);
 });
 
-test('D3.4 who is engaged by the fallback of another site waits for nobody else on its own', async () => {
+test('D3.4 a visitor engaged through a fallback on another site has no other ticket on their own site', async () => {
   await anew();
   const far = await makeSite(server, account);
   const fallback = await makeQueue(server, account, { site_id: far, when_unstaffed: 'accept' });
@@ -248,7 +248,7 @@ test('D3.4 who is engaged by the fallback of another site waits for nobody else 
   );
 });
 
-test('a cursor of no instant is refused', async () => {
+test('a cursor without a valid instant is refused', async () => {
   await anew();
   for (const ms of ['253402300800000', '999999999999999', '-1']) {
     const cursor = Buffer.from(`${ms} ${account.siteId}`).toString('base64url');
@@ -257,7 +257,7 @@ test('a cursor of no instant is refused', async () => {
   }
 });
 
-test('what was pending when everything stopped is not forgotten, however long it was stopped', async () => {
+test('pending requests survive a stop of all processes, however long', async () => {
   const first = await startTestServer();
   const own = await makeAccount(first);
   const operator = await makePresent(first, own);

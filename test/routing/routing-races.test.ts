@@ -32,7 +32,7 @@ function nodeOf(cluster: Cluster, n: number): Reached {
   return cluster.reach(node);
 }
 
-test('D2.3 a thousand at once into a queue of ten: exactly ten are in', { timeout: 120_000 }, async () => {
+test('D2.3 of a thousand concurrent visitors exactly ten enter a queue of ten', { timeout: 120_000 }, async () => {
   await using cluster = await startCluster(3);
   const account = await makeAccount(nodeOf(cluster, 0));
   const queue = await makeQueue(nodeOf(cluster, 0), account, { when_unstaffed: 'accept' });
@@ -64,41 +64,45 @@ test('D2.3 a thousand at once into a queue of ten: exactly ten are in', { timeou
 /** In the long form two hundred. */
 const meeting = process.env['PROVE'] === undefined ? 80 : 200;
 
-test(`${meeting} operators and visitors meet: nobody twice, nobody left over`, { timeout: 180_000 }, async () => {
-  await using cluster = await startCluster(3);
-  const account = await makeAccount(nodeOf(cluster, 0));
-  const queue = await makeQueue(nodeOf(cluster, 0), account, {
-    when_unstaffed: 'accept',
-    capacity_policy: { type: 'fixed', capacity: 1_000 },
-  });
-  const operators = await many(meeting, async (n) =>
-    makeOperator(nodeOf(cluster, n), account, [{ site_id: account.siteId, role: 'operator' }]),
-  );
-  const visitors = await many(meeting, async (n) => makeVisitor(nodeOf(cluster, n), account));
-  const body = { site_id: account.siteId, media: 'text', queue_id: queue };
-  await Promise.all([
-    ...operators.map(async (operator, n) => present(nodeOf(cluster, n), operator)),
-    ...visitors.map(async ({ token }, n) =>
-      expectStatus(await call(nodeOf(cluster, n + 1), 'POST /queue_tickets', { token, body }), 201),
-    ),
-  ]);
-  const offers = await Promise.all(operators.map(async (operator, n) => offersOf(nodeOf(cluster, n), operator)));
-  assert.deepEqual([...new Set(offers.map((each) => each.length))], [1]);
-  assert.equal(new Set(offers.flat().map((offer) => offer.visitor_id)).size, meeting);
-  const engaged = await Promise.all(
-    operators.map(async ({ token }, n) =>
-      call(nodeOf(cluster, n + 2), `PATCH /engagement_requests/${offers[n]?.[0].id}`, {
-        token,
-        body: { action: 'accept' },
-      }),
-    ),
-  );
-  assert.equal(new Set(engaged.map((answer) => expectStatus(answer, 200).body.engagement_id)).size, meeting);
-  const [count] = await cluster.database.sql<{ started: number; waiting: number }[]>`
+test(
+  `${meeting} operators and visitors are matched: nobody twice, nobody left over`,
+  { timeout: 180_000 },
+  async () => {
+    await using cluster = await startCluster(3);
+    const account = await makeAccount(nodeOf(cluster, 0));
+    const queue = await makeQueue(nodeOf(cluster, 0), account, {
+      when_unstaffed: 'accept',
+      capacity_policy: { type: 'fixed', capacity: 1_000 },
+    });
+    const operators = await many(meeting, async (n) =>
+      makeOperator(nodeOf(cluster, n), account, [{ site_id: account.siteId, role: 'operator' }]),
+    );
+    const visitors = await many(meeting, async (n) => makeVisitor(nodeOf(cluster, n), account));
+    const body = { site_id: account.siteId, media: 'text', queue_id: queue };
+    await Promise.all([
+      ...operators.map(async (operator, n) => present(nodeOf(cluster, n), operator)),
+      ...visitors.map(async ({ token }, n) =>
+        expectStatus(await call(nodeOf(cluster, n + 1), 'POST /queue_tickets', { token, body }), 201),
+      ),
+    ]);
+    const offers = await Promise.all(operators.map(async (operator, n) => offersOf(nodeOf(cluster, n), operator)));
+    assert.deepEqual([...new Set(offers.map((each) => each.length))], [1]);
+    assert.equal(new Set(offers.flat().map((offer) => offer.visitor_id)).size, meeting);
+    const engaged = await Promise.all(
+      operators.map(async ({ token }, n) =>
+        call(nodeOf(cluster, n + 2), `PATCH /engagement_requests/${offers[n]?.[0].id}`, {
+          token,
+          body: { action: 'accept' },
+        }),
+      ),
+    );
+    assert.equal(new Set(engaged.map((answer) => expectStatus(answer, 200).body.engagement_id)).size, meeting);
+    const [count] = await cluster.database.sql<{ started: number; waiting: number }[]>`
     SELECT (SELECT count(*)::integer FROM events WHERE type = 'engagement.start') AS started,
            (SELECT count(*)::integer FROM queue_tickets WHERE ended_at IS NULL) AS waiting`;
-  assert.deepEqual(count, { started: meeting, waiting: 0 });
-});
+    assert.deepEqual(count, { started: meeting, waiting: 0 });
+  },
+);
 
 test('D4.4 an operator of two sites is never overbooked', { timeout: 120_000 }, async () => {
   await using cluster = await startCluster(3);
@@ -165,32 +169,36 @@ async function assertLoad({ database }: Cluster, operator: TestOperator): Promis
   assert.ok(media.every((medium) => medium === 'text') ? media.length <= 3 : media.length === 1, media.join());
 }
 
-test('what one process is told, another acts on: configuration, presence and time', { timeout: 120_000 }, async () => {
-  await using cluster = await startCluster(2);
-  const [one, two] = [nodeOf(cluster, 0), nodeOf(cluster, 1)];
-  const account = await makeAccount(one);
-  const queue = await makeQueue(one, account, { when_unstaffed: 'accept' });
-  const visitor = await makeVisitor(one, account);
-  const body = { site_id: account.siteId, media: 'text', queue_id: queue };
-  const ticket = expectStatus(await call(one, 'POST /queue_tickets', { token: visitor.token, body }), 201).body;
-  const operator = await makeOperator(two, account, []);
-  await present(two, operator);
-  assert.deepEqual(await offersOf(one, operator), []);
-  // The operator is assigned in the second process; the ticket was put in line by the first.
-  const assignments = [{ site_id: account.siteId, role: 'operator' }];
-  expectStatus(
-    await call(two, `PATCH /operators/${operator.id}`, { token: account.admin, body: { assignments } }),
-    200,
-  );
-  await until(async () => (await offersOf(one, operator)).length === 1);
-  // Whoever knew when the offer times out is gone; a new process finds out from what is stored.
-  await Promise.all(cluster.nodes.map(async (node) => node.stop('SIGKILL')));
-  await cluster.database.sql`UPDATE accounts SET next_due_at = next_due_at - interval '1 minute'`;
-  await cluster.database.sql`
+test(
+  'a change in one process takes effect in another: configuration, presence and time',
+  { timeout: 120_000 },
+  async () => {
+    await using cluster = await startCluster(2);
+    const [one, two] = [nodeOf(cluster, 0), nodeOf(cluster, 1)];
+    const account = await makeAccount(one);
+    const queue = await makeQueue(one, account, { when_unstaffed: 'accept' });
+    const visitor = await makeVisitor(one, account);
+    const body = { site_id: account.siteId, media: 'text', queue_id: queue };
+    const ticket = expectStatus(await call(one, 'POST /queue_tickets', { token: visitor.token, body }), 201).body;
+    const operator = await makeOperator(two, account, []);
+    await present(two, operator);
+    assert.deepEqual(await offersOf(one, operator), []);
+    // The operator is assigned in the second process; the ticket was put in line by the first.
+    const assignments = [{ site_id: account.siteId, role: 'operator' }];
+    expectStatus(
+      await call(two, `PATCH /operators/${operator.id}`, { token: account.admin, body: { assignments } }),
+      200,
+    );
+    await until(async () => (await offersOf(one, operator)).length === 1);
+    // Whoever knew when the offer times out is gone; a new process finds out from what is stored.
+    await Promise.all(cluster.nodes.map(async (node) => node.stop('SIGKILL')));
+    await cluster.database.sql`UPDATE accounts SET next_due_at = next_due_at - interval '1 minute'`;
+    await cluster.database.sql`
     UPDATE engagement_requests SET created_at = created_at - interval '1 minute' WHERE ticket_id = ${ticket.id}`;
-  const three = cluster.reach(await cluster.start());
-  const read = async () => call(three, `GET /queue_tickets/${ticket.id}`, { token: visitor.token });
-  await until(async () => (await read()).body.state === 'waiting', 10_000);
-  const failed = await call(three, 'GET /engagement_requests?state=failed', { token: operator.token });
-  assert.equal(failed.body.engagement_requests[0].fail_reason, 'timed_out');
-});
+    const three = cluster.reach(await cluster.start());
+    const read = async () => call(three, `GET /queue_tickets/${ticket.id}`, { token: visitor.token });
+    await until(async () => (await read()).body.state === 'waiting', 10_000);
+    const failed = await call(three, 'GET /engagement_requests?state=failed', { token: operator.token });
+    assert.equal(failed.body.engagement_requests[0].fail_reason, 'timed_out');
+  },
+);

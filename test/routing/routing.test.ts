@@ -25,7 +25,7 @@ async function patch(path: string, who: { token: string }, body: Json) {
   return call(server, `PATCH ${path}`, { token: who.token, body });
 }
 
-test('a visitor waits, is offered, engaged and ends; each step is told', async () => {
+test('a visitor waits, is offered, engaged and ends, with an event for each step', async () => {
   account = await makeAccount(server);
   const queue = await makeQueue(server, account, { when_unstaffed: 'accept', welcome_message: 'Hello' });
   const asked = await askIn(server, account, { queue_ids: [queue], source: 'page' });
@@ -118,7 +118,7 @@ test('a visitor waits, is offered, engaged and ends; each step is told', async (
   assert.equal(message.undelivered_messages, false);
 });
 
-test('D3.3 no queue takes the visitor: the code, and each candidate with its reason', async () => {
+test('D3.3 if no queue admits the visitor, the answer has a code and the reason of each candidate', async () => {
   const own = await makeAccount(server);
   const unstaffed = await makeQueue(server, own);
   const full = await makeQueue(server, own, {
@@ -143,10 +143,10 @@ test('D3.3 no queue takes the visitor: the code, and each candidate with its rea
   const foreign = expectStatus(await askIn(server, own, { queue_ids: [full, elsewhere] }), 422).body;
   assert.deepEqual(foreign.details, [{ attribute: '/queue_ids/1', detail: 'is not a queue of the site' }]);
   const both = expectStatus(await askIn(server, own, { queue_id: full, team_ids: [full] }), 422).body;
-  assert.deepEqual(both.details, [{ attribute: '/team_ids', detail: 'does not go with queue_id' }]);
+  assert.deepEqual(both.details, [{ attribute: '/team_ids', detail: 'cannot be combined with queue_id' }]);
 });
 
-test('D3.4 one active ticket a visitor and site: the same again, other criteria, already engaged', async () => {
+test('D3.4 a visitor has one active ticket per site: the same criteria return it, other criteria or an engagement are refused', async () => {
   const own = await makeAccount(server);
   const queue = await makeQueue(server, own, { when_unstaffed: 'accept' });
   const other = await makeQueue(server, own, { when_unstaffed: 'accept' });
@@ -161,7 +161,7 @@ test('D3.4 one active ticket a visitor and site: the same again, other criteria,
   assert.equal(engaged.body.error, 'already_engaged');
 });
 
-test('an Idempotency-Key makes one ticket, and one request, however often', async () => {
+test('repeating an Idempotency-Key creates one ticket and one request', async () => {
   const own = await makeAccount(server);
   await makeQueue(server, own, { when_unstaffed: 'accept' });
   const visitor = await makeVisitor(server, own);
@@ -190,7 +190,7 @@ async function parted(one: TestOperator, two: TestOperator): Promise<[TestOperat
   return [two, one, second];
 }
 
-test('D4.5 a declined offer goes on to another operator, a canceled ticket ends the offer', async () => {
+test('D4.5 a declined ticket is offered to another operator, and canceling a ticket ends its offer', async () => {
   const own = await makeAccount(server);
   const queue = await makeQueue(server, own);
   const operators = [await makePresent(server, own), await makePresent(server, own)] as const;
@@ -224,7 +224,7 @@ test('D4.5 a declined offer goes on to another operator, a canceled ticket ends 
   );
 });
 
-test('D4.5 an offer times out: the ticket goes on, and the operator who missed it is unavailable', async () => {
+test('D4.5 an offer times out: the ticket is offered to another operator, and the one who missed it is unavailable', async () => {
   const own = await makeAccount(server);
   expectStatus(await patch(`/sites/${own.siteId}`, { token: own.admin }, { reactive_call_timeout: 1 }), 200);
   const queue = await makeQueue(server, own);
@@ -237,7 +237,7 @@ test('D4.5 an offer times out: the ticket goes on, and the operator who missed i
   assert.equal((await eventsOf(server, own))[0].engagement_request.fail_reason, 'timed_out');
 });
 
-test('direct requests in both directions, with every way out', async () => {
+test('direct requests in both directions are accepted, declined, canceled and timed out', async () => {
   const own = await makeAccount(server);
   const operator = await makePresent(server, own);
   const visitor = await makeVisitor(server, own);
@@ -310,7 +310,7 @@ test('direct requests in both directions, with every way out', async () => {
   assert.equal(expectStatus(await ask(operator, { visitor_id: visitor.id }), 409).body.error, 'already_engaged');
 });
 
-test('visitors who leave: the ticket at once, the engagement after its grace', async () => {
+test('when a visitor leaves, their ticket ends at once and their engagement after the grace period', async () => {
   const own = await makeAccount(server);
   const queue = await makeQueue(server, own, { when_unstaffed: 'accept' });
   const { id, visitor } = await enqueue(server, own, queue);
@@ -322,7 +322,7 @@ test('visitors who leave: the ticket at once, the engagement after its grace', a
   );
 });
 
-test('reports: what became of those who came', async () => {
+test('the stats of a queue count the outcomes of its visitors', async () => {
   const own = await makeAccount(server);
   const queue = await makeQueue(server, own, { when_unstaffed: 'accept' });
   const canceled = await enqueue(server, own, queue);

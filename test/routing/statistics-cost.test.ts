@@ -80,7 +80,7 @@ const readings = [
 ] as const;
 
 for (const { tables, read, most } of readings)
-  test(`a day of ${tables} reads that day's rows and no others, however many there are`, async () => {
+  test(`a day of ${tables} reads only the rows of that day`, async () => {
     const query: StatisticsQuery = {
       accountId,
       siteIds: [own.siteId],
@@ -98,7 +98,7 @@ for (const { tables, read, most } of readings)
     });
   });
 
-test('each statistic of a day and of the year, by the operator and by the hour, is answered in time', async () => {
+test('each statistic of a day and of a year, by operator and by hour, is answered in time', async () => {
   const paths = ['/engagements/stats/duration', '/engagements/stats/queue/wait_duration', '/operators/stats/online_duration']; // prettier-ignore
   const year = { start_date: from, end_date: to };
   for (const path of paths)

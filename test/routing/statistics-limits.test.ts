@@ -32,7 +32,7 @@ async function whileHeldUp(run: () => Promise<void>): Promise<void> {
   }
 }
 
-test('a statistic that takes too long is refused with 422, which says what to do', async () => {
+test('a statistic that takes too long is refused with 422 and advice', async () => {
   const own = await makeAccount(server);
   await whileHeldUp(async () => {
     const asked = ask(own);
@@ -41,15 +41,12 @@ test('a statistic that takes too long is refused with 422, which says what to do
     for (const pid of await waiting()) await server.database.sql`SELECT pg_cancel_backend(${pid})`;
     const { body } = expectStatus(await asked, 422);
     assert.equal(body.error, 'invalid_request');
-    assert.match(
-      body.detail,
-      /takes too long to count\. Ask for a shorter range, coarser steps or fewer dimensions\.$/,
-    );
+    assert.match(body.detail, /takes too long to count\. Use a shorter range, longer steps or fewer dimensions\.$/);
   });
   expectStatus(await ask(own), 200);
 });
 
-test('long statistics hold up neither the live figure nor those of other accounts for ever, and the queue has an end', async () => {
+test('slow statistics delay neither the live figure nor, without limit, other accounts, and the waiting list is bounded', async () => {
   const own = await makeAccount(server);
   const others = await Promise.all(Array.from({ length: 5 }, async () => makeAccount(server)));
   const asked: Promise<Answer>[] = [];
@@ -77,7 +74,7 @@ test('long statistics hold up neither the live figure nor those of other account
   assert.deepEqual(statuses, [...Array.from({ length: 10 }, () => 200), 503, 503]);
 });
 
-test('who waits for longer than five seconds is refused with 503, and whoever is under way goes on', async () => {
+test('a statistic that waits for more than five seconds is refused with 503, and running ones continue', async () => {
   const [own, other] = [await makeAccount(server), await makeAccount(server)];
   const asked: Promise<Answer>[] = [];
   await whileHeldUp(async () => {

@@ -59,7 +59,7 @@ async function engage(sql: Sql, operator: string): Promise<void> {
   await sql`INSERT INTO active_engagements (account_id, engagement_id) VALUES (${account}, ${engagement})`;
 }
 
-test('the first intervals are those of operators who are available or engaged when statistics are introduced', async () => {
+test('the migration creates intervals for operators who are available or engaged', async () => {
   const database = openDatabase(await emptyDatabase(), 2);
   const { sql } = database;
   try {

@@ -97,7 +97,7 @@ function sorted(rows: readonly Json[]): Json[] {
 
 for (let round = 0; round < histories; round += 1) {
   const seed = isLong ? Math.floor(Math.random() * 2 ** 32) : 20_260_329;
-  test(`random questions about a random history are answered as a plain reference does (seed ${seed})`, async () => {
+  test(`random queries about a random history are answered like a simple reference (seed ${seed})`, async () => {
     const dice = new Dice(seed);
     const own = await makeAccount(server);
     const history = await writeHistory(server, own, dice);
@@ -123,7 +123,7 @@ for (let round = 0; round < histories; round += 1) {
   });
 }
 
-test('the sum over the steps, of any size and in any zone, is the whole', async () => {
+test('steps of any size and in any zone add up to the whole range', async () => {
   const dice = new Dice(7);
   const own = await makeAccount(server);
   const history = await writeHistory(server, own, dice);
@@ -164,7 +164,7 @@ test('an operator who was online throughout has 23 hours on the day clocks go fo
   assert.deepEqual(await hours('2026-10-25', '2026-10-26', '&time_zone=UTC'), [['2026-10-25T00:00:00.000Z', 24]]);
 });
 
-test('more than 100,000 rows are refused with 422, which says what to do', async () => {
+test('a statistic with more than 100,000 rows is refused with 422 and advice', async () => {
   const own = await makeAccount(server);
   await server.database.sql`
     INSERT INTO presence_intervals (account_id, operator_id, engaged, available, media, reason, site_ids, team_ids, started_at, ended_at)
@@ -179,7 +179,7 @@ test('more than 100,000 rows are refused with 422, which says what to do', async
   };
   const path = 'POST /operators/stats/online_duration';
   const [violation] = expectStatus(await call(server, path, { token: own.admin, body }), 422).body.details;
-  assert.match(violation.detail, /more than 100000 rows\. Ask for a shorter range, coarser steps or fewer dimensions$/);
+  assert.match(violation.detail, /more than 100000 rows\. Use a shorter range, longer steps or fewer dimensions$/);
   const hourly = await call(server, path, { token: own.admin, body: { ...body, granularity: 'hour' } });
   assert.equal(expectStatus(hourly, 200).body.length, 3 * 365 * 24);
 });

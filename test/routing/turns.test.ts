@@ -37,10 +37,10 @@ async function look(turns: Turns, { adminId }: TestAccount): Promise<number> {
     { id: AccountId }[]
   >`SELECT account_id AS id FROM operators WHERE id = ${adminId}`;
   assert.ok(row);
-  return (await turns.run(row.id, { name: 'lookAtRequests', operatorId: adminId as OperatorId })).length;
+  return (await turns.run(row.id, { name: 'viewRequests', operatorId: adminId as OperatorId })).length;
 }
 
-test('no more boards are kept than may be, and one that was let go is read again', async () => {
+test('boards over the limit are evicted, and an evicted board is loaded again', async () => {
   await withTurns({ boards: 2 }, async (turns) => {
     for (const account of [...accounts, ...accounts]) {
       assert.equal(await look(turns, account), 0);
@@ -50,7 +50,7 @@ test('no more boards are kept than may be, and one that was let go is read again
   });
 });
 
-test('boards that are too large together are let go', async () => {
+test('boards that together exceed the size limit are evicted', async () => {
   const [account] = accounts;
   assert.ok(account);
   await withTurns({ things: 3 }, async (turns) => {
@@ -63,14 +63,14 @@ test('boards that are too large together are let go', async () => {
   });
 });
 
-test('a board that nobody uses is let go', async () => {
+test('an idle board is evicted', async () => {
   await withTurns({ idleMs: 50 }, async (turns) => {
     for (const account of accounts.slice(1)) await look(turns, account);
     await until(() => turns.load.boards === 0);
   });
 });
 
-test('more orders than may wait are told to come back', async () => {
+test('orders over the limit of waiting orders are rejected as unavailable', async () => {
   await withTurns({ ordersWaiting: 5 }, async (turns) => {
     const [, account] = accounts;
     assert.ok(account);

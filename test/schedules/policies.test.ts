@@ -42,7 +42,7 @@ test('a policy is created, read, listed, changed with If-Match and deleted', asy
   expectStatus(await call(server, `GET ${collection}/${id}`, { token }), 404);
 });
 
-test('D6.5 days are shown in order and once, zones in their canonical spelling', async () => {
+test('D6.5 days are returned in week order without duplicates, and zones in their canonical spelling', async () => {
   const id = await makePolicy(server, account, {
     timezone: 'us/EASTERN',
     business_hours: [{ opens_at: '09:00', closes_at: '17:00', days_of_week: ['Sun', 'MON', 'mon', 'fri'] }],
@@ -52,7 +52,7 @@ test('D6.5 days are shown in order and once, zones in their canonical spelling',
   assert.deepEqual(body.business_hours[0].days_of_week, ['mon', 'fri', 'sun']);
 });
 
-test('D6.6 the preview gives the open intervals as instants, daylight saving included', async () => {
+test('D6.6 the preview returns the open intervals as instants, including daylight saving', async () => {
   const id = await makePolicy(server, account, {
     timezone: 'Europe/Tallinn',
     business_hours: [{ opens_at: '22:00', closes_at: '06:00', days_of_week: ['sat'] }],

@@ -3,7 +3,7 @@ import { piece, type Sql } from '../platform/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { About } from '../events/append.ts';
 import { movedBetween, type BoardMove } from '../routing/board-moves.ts';
-import type { Things } from '../routing/load-board.ts';
+import type { MovedIds } from '../routing/load-board.ts';
 import type { Position } from './position.ts';
 
 /** An event in the log. */
@@ -18,7 +18,7 @@ export interface LoggedEvent {
 export interface Batch {
   readonly events: readonly LoggedEvent[];
   /** What turns have moved since the position; `null`: no longer known. */
-  readonly moved: readonly Things[] | null;
+  readonly moved: readonly MovedIds[] | null;
   readonly position: Position;
 }
 
@@ -161,7 +161,7 @@ export async function movesBetween(
   accountId: AccountId,
   from: number,
   to: number,
-): Promise<readonly Things[] | null> {
+): Promise<readonly MovedIds[] | null> {
   const rows = await sql<{ move: BoardMove }[]>`
     SELECT ${moveIn(sql)} AS move
       FROM board_moves

@@ -5,7 +5,7 @@ import { requestsById } from '../engagements/requests/store.ts';
 import { showRequest } from '../engagements/requests/request.ts';
 import { engagementsById } from '../engagements/store.ts';
 import { showTransferRequest, showTransferTicket } from '../engagements/transfers/transfer.ts';
-import type { Things } from '../routing/load-board.ts';
+import type { MovedIds } from '../routing/load-board.ts';
 import { ticketsById } from '../routing/tickets/store.ts';
 import { showTicket } from '../routing/tickets/ticket.ts';
 import type { Turns } from '../routing/turns.ts';
@@ -28,11 +28,11 @@ const batchSize = 1_000;
 export async function statesOf(
   sources: Sources,
   accountId: AccountId,
-  moved: readonly Things[],
+  moved: readonly MovedIds[],
   scope: ReaderScope,
 ): Promise<Item[]> {
-  const ids = (kind: keyof Things): string[] => [...new Set(moved.flatMap((things) => things[kind] ?? []))];
-  const inBatches = async (kind: keyof Things, read: (batch: string[]) => Promise<Item[]>): Promise<Item[]> => {
+  const ids = (kind: keyof MovedIds): string[] => [...new Set(moved.flatMap((things) => things[kind] ?? []))];
+  const inBatches = async (kind: keyof MovedIds, read: (batch: string[]) => Promise<Item[]>): Promise<Item[]> => {
     const all = ids(kind);
     const items: Item[] = [];
     for (let from = 0; from < all.length; from += batchSize)
@@ -71,7 +71,7 @@ async function ticketItems(
 }
 
 export async function viewTickets(turns: Turns, accountId: AccountId, ticketIds: readonly TicketId[]) {
-  return ticketIds.length === 0 ? [] : turns.run(accountId, { name: 'lookAtTickets', ticketIds });
+  return ticketIds.length === 0 ? [] : turns.run(accountId, { name: 'viewTickets', ticketIds });
 }
 
 function requestItem(row: Awaited<ReturnType<typeof requestsById>>[number]): Item {

@@ -1,7 +1,7 @@
 import { isDatabaseUnavailable, type Sql } from '../platform/database.ts';
 import type { AccountId, TicketId } from '../platform/ids.ts';
 import type { Log } from '../platform/log.ts';
-import type { Things } from '../routing/load-board.ts';
+import type { MovedIds } from '../routing/load-board.ts';
 import { activeTicketsOf } from '../routing/tickets/store.ts';
 import { showNewTicket } from '../routing/tickets/ticket.ts';
 import type { Turns } from '../routing/turns.ts';
@@ -48,7 +48,7 @@ export class TicketPositions {
   }
 
   /** Tickets moved, so the positions of others may have changed. */
-  scheduleCheck(moved: readonly Things[]): void {
+  scheduleCheck(moved: readonly MovedIds[]): void {
     if (this.#visitors.size === 0 || !moved.some(({ tickets = [] }) => tickets.length > 0)) return;
     this.#timer ??= setTimeout(() => void this.#check(), checkEveryMs).unref();
   }

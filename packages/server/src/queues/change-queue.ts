@@ -25,7 +25,7 @@ export interface ChangedQueue {
   readonly output: QueueOutput;
 }
 
-/** D1.5: a queue is born closed, whatever its first evaluation, which follows at once, will say. */
+/** D1.5: the response always says `closed`; the next read shows the evaluated status. */
 export async function createQueue(
   request: FastifyRequest,
   siteId: SiteId,
@@ -36,13 +36,13 @@ export async function createQueue(
   return write(request.sql, async (sql) => {
     await lockAccount(sql, accountId);
     const queue = completeQueue(given, null);
-    await checkReferences(request, sql, siteId, { queue, kept: null });
+    await checkReferences(request, sql, siteId, { queue, currentFallbackId: null });
     const row = await insertQueue(sql, { id: newId(), accountId, siteId }, queue);
     recordChange(request, { after: row });
-    const born = { status: 'closed', self_status: 'closed', available_properties: { media: [] } } as const;
+    const closed = { status: 'closed', self_status: 'closed' } as const;
     return {
       row,
-      output: { ...(await readQueue(sql, row, now)), ...born, available_properties: { media: [] } },
+      output: { ...(await readQueue(sql, row, now)), ...closed, available_properties: { media: [] } },
     };
   });
 }
@@ -61,7 +61,7 @@ export async function changeQueue(
     }
     if (versions !== null && !versions.includes(current.version)) throw preconditionFailed(current.version);
     const queue = completeQueue(given, current);
-    await checkReferences(request, sql, current.site_id, { queue, kept: current.fallback_queue_id });
+    await checkReferences(request, sql, current.site_id, { queue, currentFallbackId: current.fallback_queue_id });
     await refuseCycle(sql, id, queue.fallback_queue_id);
     const row = await updateQueue(sql, id, queue);
     recordChange(request, { before: current, after: row });
@@ -69,7 +69,7 @@ export async function changeQueue(
   });
 }
 
-/** Only if it is empty and nothing refers to it. */
+/** D7.5: deletes a queue that is empty and not in use. */
 export async function removeQueue(request: FastifyRequest, id: QueueId): Promise<void> {
   const versions = ifMatch(request);
   await write(request.sql, async (sql) => {
@@ -77,7 +77,7 @@ export async function removeQueue(request: FastifyRequest, id: QueueId): Promise
     if (versions !== null && !versions.includes(current.version)) throw preconditionFailed(current.version);
     const users = await usersOfQueue(sql, id);
     if (users.length > 0) {
-      throw new Refusal('queue_in_use', `The queue ${users.join(', ')}. Untie it there first.`, {
+      throw new Refusal('queue_in_use', `The queue ${users.join(', ')}. Remove these references first.`, {
         details: users.map((detail) => ({ attribute: '', detail })),
       });
     }
@@ -90,7 +90,7 @@ export async function removeQueue(request: FastifyRequest, id: QueueId): Promise
 
 function notEmpty(visitors: number): Refusal {
   const who = visitors === 1 ? 'A visitor is' : `${visitors} visitors are`;
-  return new Refusal('queue_not_empty', `${who} in the queue. Wait until they have left it.`);
+  return new Refusal('queue_not_empty', `${who} in the queue. Wait until the queue is empty.`);
 }
 
 async function lockedQueue(request: FastifyRequest, sql: Sql, id: QueueId): Promise<QueueRow> {
@@ -102,23 +102,28 @@ async function lockedQueue(request: FastifyRequest, sql: Sql, id: QueueId): Prom
   return queue;
 }
 
-interface Referring {
+interface QueueReferences {
   readonly queue: StoredQueue;
-  /** A fallback that is `kept` as it was has been somebody else's to set. */
-  readonly kept: QueueId | null;
+  /** An unchanged fallback is not checked: the caller may have no role on its site. */
+  readonly currentFallbackId: QueueId | null;
 }
 
-async function checkReferences(request: FastifyRequest, sql: Sql, siteId: SiteId, referring: Referring): Promise<void> {
-  const violations = await referenceViolations(request, sql, siteId, referring);
+async function checkReferences(
+  request: FastifyRequest,
+  sql: Sql,
+  siteId: SiteId,
+  references: QueueReferences,
+): Promise<void> {
+  const violations = await referenceViolations(request, sql, siteId, references);
   if (violations.length > 0) throw invalid(violations);
 }
 
-/** Teams and policy of the same site, fallback of a site the caller is super_manager of: every violation at once. */
+/** Teams and policy must be on the queue's site; the fallback must be on a site where the caller is super_manager (D7.5). */
 export async function referenceViolations(
   request: FastifyRequest,
   sql: Sql,
   siteId: SiteId,
-  { queue, kept }: Referring,
+  { queue, currentFallbackId }: QueueReferences,
 ): Promise<Violation[]> {
   const violations: Violation[] = [];
   const { team_ids: teams = [] } = queue.routing_policy;
@@ -133,12 +138,12 @@ export async function referenceViolations(
       violations.push({ attribute: '/scheduling_policy_id', detail: 'is not a scheduling policy of the site' });
     }
   }
-  if (queue.fallback_queue_id !== null && queue.fallback_queue_id !== kept) {
+  if (queue.fallback_queue_id !== null && queue.fallback_queue_id !== currentFallbackId) {
     const fallback = await findQueue(sql, accountOf(request), queue.fallback_queue_id);
     if (fallback === null || operatorOf(request).roles.get(fallback.site_id) !== 'super_manager') {
       violations.push({
         attribute: '/fallback_queue_id',
-        detail: 'is not a queue of a site that the caller is super_manager of',
+        detail: 'is not a queue of a site where the caller is super_manager',
       });
     }
   }
@@ -150,22 +155,20 @@ async function refuseCycle(sql: Sql, id: QueueId, fallback: QueueId | null): Pro
   const path = await fallbackPath(sql, fallback);
   const back = path.indexOf(id);
   if (back === -1) return;
-  const circle = [id, ...path.slice(0, back + 1)];
-  throw new Refusal('fallback_cycle', `The fallbacks would form a circle: ${circle.join(' → ')}.`, {
-    details: circle.map((queue) => ({ attribute: '/fallback_queue_id', detail: queue })),
+  const cycle = [id, ...path.slice(0, back + 1)];
+  throw new Refusal('fallback_cycle', `The fallback queues would form a cycle: ${cycle.join(' → ')}.`, {
+    details: cycle.map((queue) => ({ attribute: '/fallback_queue_id', detail: queue })),
   });
 }
 
-/** What the locks cannot see (a team deleted at the same moment, a visitor who has just come) the foreign keys do. */
+/** Translates the foreign keys that catch what the account's lock does not: a team or a policy that is deleted concurrently. */
 async function write<T>(pool: Sql, run: (sql: Sql) => Promise<T>): Promise<T> {
   try {
     return await inTransaction(pool, run);
   } catch (error) {
     switch (violatedConstraint(error)) {
-      case 'queue_places_queue':
-        throw notEmpty(1);
       case 'queue_teams_team_id_fkey':
-        throw invalid([{ attribute: '/routing_policy/team_ids', detail: 'name a team that has just been deleted' }]);
+        throw invalid([{ attribute: '/routing_policy/team_ids', detail: 'contains a team that was just deleted' }]);
       case 'queues_scheduling_policy':
         throw invalid([{ attribute: '/scheduling_policy_id', detail: 'is not a scheduling policy of the site' }]);
       default:

@@ -6,14 +6,14 @@ import { newId, type QueueId, type SiteId } from '../platform/ids.ts';
 import { body, mediumList, nullable, output, timestamp, uuid } from '../platform/schema.ts';
 import { referenceViolations } from './change-queue.ts';
 import { completeQueue, queueFields, queueStatus, type QueueGiven, type QueueRow } from './queue.ts';
-import { supposeQueue } from './site-queues.ts';
+import { projectQueue, type QueueProjection } from './site-queues.ts';
 import { findQueue, queuesAlong } from './store.ts';
 
 const { site_id, ...fields } = queueFields.create;
 export const queueDraft = body({
   site_id,
   id: Type.Optional(
-    Type.Unsafe<QueueId>({ ...uuid<'queue'>(), description: 'Of the queue that is to become so; none: a new one' }),
+    Type.Unsafe<QueueId>({ ...uuid<'queue'>(), description: 'The queue to change; without it, a new queue' }),
   ),
   ...fields,
 });
@@ -21,29 +21,29 @@ export const queueDraft = body({
 export const queuePreview = output('QueuePreview', {
   status: queueStatus,
   self_status: queueStatus,
-  capacity: Type.Integer({ description: 'Effective capacity with the staff there is now' }),
-  staff: Type.Integer({ description: 'Operators who would staff it now' }),
+  capacity: Type.Integer({ description: 'Effective capacity with the present staff' }),
+  staff: Type.Integer({ description: 'Operators who would staff the queue now' }),
   visitors_count: Type.Integer(),
   available_properties: Type.Object({ media: mediumList }),
   within_hours: Type.Boolean(),
-  hours_change_at: nullable(Type.Unsafe<Date>({ ...timestamp, description: 'When its hours turn next' })),
+  hours_change_at: nullable(Type.Unsafe<Date>({ ...timestamp, description: 'When the queue next opens or closes' })),
   fallback_path: Type.Array(
     Type.Object({
       id: uuid<'queue'>(),
       site_id: uuid<'site'>(),
-      name: nullable(Type.String({ description: 'Null where the caller has no role on its site' })),
+      name: nullable(Type.String({ description: 'Null if the caller has no role on the site of the queue' })),
       self_status: queueStatus,
     }),
-    { description: 'Where visitors would go on to, in order; it ends with the queue itself if that were a circle' },
+    { description: 'The fallback chain, in order; it ends with the queue itself if the fallbacks would form a cycle' },
   ),
   violations: Type.Array(Type.Object({ attribute: Type.String(), detail: Type.String() }), {
-    description: 'For which saving it would be refused',
+    description: 'The violations for which saving would be refused',
   }),
 });
 
 type Preview = Type.Static<typeof queuePreview>;
 
-/** What a queue would be now if it were as given, and what saving it would be refused for. */
+/** Evaluates a queue as if it were saved, and lists the violations for which saving would be refused. */
 export async function previewQueue(
   request: FastifyRequest,
   given: QueueGiven & { readonly site_id: SiteId; readonly id?: QueueId },
@@ -52,12 +52,12 @@ export async function previewQueue(
   const current = given.id === undefined ? null : await findQueue(request.sql, accountOf(request), given.id);
   if (given.id !== undefined && current?.site_id !== given.site_id) throw notFound('queue', given.id);
   const queue = completeQueue(given, current);
-  const kept = current?.fallback_queue_id ?? null;
-  const violations = await referenceViolations(request, request.sql, given.site_id, { queue, kept });
+  const currentFallbackId = current?.fallback_queue_id ?? null;
+  const violations = await referenceViolations(request, request.sql, given.site_id, { queue, currentFallbackId });
   const isRefused = (field: string): boolean => violations.some(({ attribute }) => attribute === `/${field}`);
   const row: QueueRow = {
     ...queue,
-    // What is not for the caller's eyes is not followed.
+    // A reference that the caller may not see is not followed.
     scheduling_policy_id: isRefused('scheduling_policy_id') ? null : queue.scheduling_policy_id,
     fallback_queue_id: isRefused('fallback_queue_id') ? null : queue.fallback_queue_id,
     id: current?.id ?? newId(),
@@ -69,25 +69,25 @@ export async function previewQueue(
   };
   const along =
     row.fallback_queue_id === null ? [] : await queuesAlong(request.sql, row.account_id, row.fallback_queue_id);
-  return shown(request, row, along, { violations, supposed: await supposeQueue(request.sql, row, along, now) });
+  return show(request, row, along, { violations, projection: await projectQueue(request.sql, row, along, now) });
 }
 
-interface Found {
+interface Evaluation {
   readonly violations: readonly Violation[];
-  readonly supposed: Awaited<ReturnType<typeof supposeQueue>>;
+  readonly projection: QueueProjection;
 }
 
-function shown(
+function show(
   request: FastifyRequest,
   row: QueueRow,
   along: readonly QueueRow[],
-  { violations, supposed }: Found,
+  { violations, projection }: Evaluation,
 ): Preview {
-  const { output: queue, staff, withinHours, hoursChangeAt, fallbacks } = supposed;
+  const { output: queue, staff, withinHours, hoursChangeAt, fallbacks } = projection;
   const { roles } = operatorOf(request);
   const back = along.findIndex(({ id }) => id === row.id);
   const path = back === -1 ? along : along.slice(0, back + 1);
-  const circle = [row.id, ...path.map(({ id }) => id)].join(' → ');
+  const cycle = [row.id, ...path.map(({ id }) => id)].join(' → ');
   return {
     status: queue.status,
     self_status: queue.self_status,
@@ -105,7 +105,7 @@ function shown(
     })),
     violations: [
       ...violations,
-      ...(back === -1 ? [] : [{ attribute: '/fallback_queue_id', detail: `would form a circle: ${circle}` }]),
+      ...(back === -1 ? [] : [{ attribute: '/fallback_queue_id', detail: `would form a cycle: ${cycle}` }]),
     ],
   };
 }

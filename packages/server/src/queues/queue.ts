@@ -29,13 +29,15 @@ const capacityPolicy = Type.Unsafe<CapacityPolicy>(
     body({
       type: oneOf(['fixed', 'variable'] as const),
       capacity: Type.Optional(
-        nullAsAbsent(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, description: 'With fixed: visitors at a time' })),
+        nullAsAbsent(
+          Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, description: 'With fixed: the most visitors at a time' }),
+        ),
       ),
       multiplier: Type.Optional(
         nullAsAbsent(
           Type.Number({
             exclusiveMinimum: 0,
-            description: 'With variable: times the operators staffing the queue, rounded down',
+            description: 'With variable: visitors per staffing operator; the product is rounded down',
           }),
         ),
       ),
@@ -44,7 +46,7 @@ const capacityPolicy = Type.Unsafe<CapacityPolicy>(
   ),
 );
 
-/** Each type has its own field and not the other's. A field that is null is as good as left out. */
+/** Each type requires its own field and excludes the other's. A field that is null counts as left out. */
 function capacityViolations(value: unknown): Violation[] {
   if (typeof value !== 'object' || value === null || !('type' in value)) return [];
   const policy = value as Record<string, unknown>;
@@ -54,14 +56,19 @@ function capacityViolations(value: unknown): Violation[] {
   const isGiven = (field: string): boolean => policy[field] !== undefined && policy[field] !== null;
   return [
     ...(isGiven(own) ? [] : [{ attribute: `/${own}`, detail: `is required with the type ${type}` }]),
-    ...(isGiven(other) ? [{ attribute: `/${other}`, detail: `does not go with the type ${type}` }] : []),
+    ...(isGiven(other) ? [{ attribute: `/${other}`, detail: `is not allowed with the type ${type}` }] : []),
   ];
 }
 
 const routingPolicy = body({
-  media: Type.Optional(Type.Unsafe<Medium[]>({ ...list(oneOf(media)), description: 'A set; none: every medium' })),
+  media: Type.Optional(
+    Type.Unsafe<Medium[]>({ ...list(oneOf(media)), description: 'A set of media; empty or left out: every medium' }),
+  ),
   team_ids: Type.Optional(
-    Type.Unsafe<TeamId[]>({ ...list(uuid<'team'>()), description: 'A set; none: every visitor' }),
+    Type.Unsafe<TeamId[]>({
+      ...list(uuid<'team'>()),
+      description: 'A set of teams of visitors and operators; empty or left out: no restriction',
+    }),
   ),
 });
 
@@ -79,7 +86,7 @@ const routingOutput = Type.Object({
 });
 
 const welcomeMessage = Type.String({
-  description: 'Text, or a response card as JSON; 16 KiB at most. An empty text means not set',
+  description: 'Text, or a response card as JSON; at most 16 KiB. An empty text unsets it',
 });
 
 function welcomeViolations(text: unknown): Violation[] {
@@ -111,7 +118,7 @@ const table = {
     stored: 'json',
   }),
   staffed: computed(
-    Type.Boolean({ description: 'Whether an operator who can serve it is available now, busy or not' }),
+    Type.Boolean({ description: 'Whether an operator who can serve the queue is available now, busy or not' }),
   ),
   visitors_count: computed(
     Type.Integer({
@@ -119,7 +126,7 @@ const table = {
     }),
   ),
   average_wait_time: computed(
-    Type.Number({ description: 'Seconds, mean of the last 100 visitors who left it for an engagement' }),
+    Type.Number({ description: 'Mean wait in seconds of the last 100 visitors who left the queue for an engagement' }),
   ),
   version: internal<number>(),
   created_at: assigned(timestamp),
@@ -135,17 +142,17 @@ export type QueueOutput = Type.Static<typeof queueOutput>;
 export type QueueGiven = Type.Static<typeof queueUpdate>;
 export type QueueRow = RowOf<typeof table>;
 export type ShownQueue = ShownOf<typeof table>;
-/** What requests set of a queue; its status and counts are computed. */
+/** The fields that requests set; status and counts are computed. */
 export type StoredQueue = SettingsOf<typeof table>;
 
 export function completeQueue(given: QueueGiven, current: StoredQueue | null): StoredQueue {
   const queue = queueFields.complete(given, current);
-  // An empty text greets nobody: it means not set.
+  // An empty text is stored as null.
   const welcome_message = queue.welcome_message || null;
   return { ...queue, welcome_message, routing_policy: normalizeRouting(queue.routing_policy) };
 }
 
-/** Sets, as the document calls them: without duplicates, media in their usual order. */
+/** Media and teams are sets: removes duplicates, and sorts media in their usual order. */
 function normalizeRouting({
   media: given,
   team_ids: teams,
@@ -156,7 +163,7 @@ function normalizeRouting({
   };
 }
 
-/** The media a queue takes: an empty set restricts nothing, as none does. */
+/** The media of a queue: all of them if its routing policy names none. */
 export function mediaOf({ routing_policy: { media: given = [] } }: StoredQueue): readonly Medium[] {
   return given.length === 0 ? media : given;
 }

@@ -30,7 +30,7 @@ export function queueRoutes(app: App, siteQueues: SiteQueues): void {
       },
       schema: {
         tags,
-        summary: 'Create a queue; it is born closed and evaluated at once',
+        summary: 'Create a queue; the response says closed, the next read its evaluated status',
         body: queueInput,
         response: { 201: queueOutput },
       },
@@ -48,7 +48,7 @@ export function queueRoutes(app: App, siteQueues: SiteQueues): void {
       config: { access: { operator: 'super_manager', site: 'body.site_id' }, changesNothing: true, audit: 'dry run' },
       schema: {
         tags,
-        summary: 'What a queue would be now if it were so: nothing is changed',
+        summary: 'Preview a queue without saving it',
         body: queueDraft,
         response: { 200: queuePreview },
       },
@@ -78,7 +78,7 @@ export function queueRoutes(app: App, siteQueues: SiteQueues): void {
       },
       schema: {
         tags,
-        summary: 'Change a queue; optional fields left out keep their value',
+        summary: 'Update a queue; optional fields that are left out keep their value',
         params: queueParams,
         body: queueUpdate,
         response: { 200: queueOutput },
@@ -117,7 +117,7 @@ function listRoute(app: App, siteQueues: SiteQueues): void {
       config: { access: { operator: 'operator', visitor: true, site: 'query.site_ids' } },
       schema: {
         tags,
-        summary: 'Queues of the sites with their status now',
+        summary: 'Queues of the sites, with their current status',
         querystring: Type.Object({ site_ids: list(uuid<'site'>(), { minItems: 1 }), ...optionalPageQuery }),
         response: { 200: Type.Object({ queues: Type.Array(queueOutput), next_page: nextPage }) },
       },

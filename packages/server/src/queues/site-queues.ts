@@ -16,10 +16,11 @@ import {
   type QueueCount,
 } from './store.ts';
 
-/** What was read of a site's queues and of all their status follows from, but for who waits in them, and the time. */
-interface Material {
+/** The rows that determine the status of a site's queues, except the visitor counts. */
+interface SiteRows {
+  /** The queues of the site, and those of other sites in their fallback chains. */
   readonly rows: readonly QueueRow[];
-  /** The queues of the site itself, as answers show them. */
+  /** The queues of the site, as answers show them. */
   readonly shown: readonly ShownQueue[];
   readonly hours: ReadonlyMap<SchedulingPolicyId, CompiledHours>;
   readonly operators: readonly AvailableOperator[];
@@ -27,11 +28,11 @@ interface Material {
 
 type Counts = ReadonlyMap<QueueId, QueueCount>;
 
-async function readMaterial(sql: Sql, siteId: SiteId): Promise<Material> {
-  return readMaterialOf(sql, siteId, await queuesOfSite(sql, siteId));
+async function readSiteRows(sql: Sql, siteId: SiteId): Promise<SiteRows> {
+  return readSiteRowsFor(sql, siteId, await queuesOfSite(sql, siteId));
 }
 
-async function readMaterialOf(sql: Sql, siteId: SiteId, rows: readonly QueueRow[]): Promise<Material> {
+async function readSiteRowsFor(sql: Sql, siteId: SiteId, rows: readonly QueueRow[]): Promise<SiteRows> {
   const policyIds = new Set(rows.flatMap((row) => row.scheduling_policy_id ?? []));
   const [policies, operators] = await Promise.all([
     policiesById(sql, [...policyIds]),
@@ -45,12 +46,12 @@ async function readMaterialOf(sql: Sql, siteId: SiteId, rows: readonly QueueRow[
   };
 }
 
-async function readCounts(sql: Sql, { rows }: Material): Promise<Counts> {
+async function readCounts(sql: Sql, { rows }: SiteRows): Promise<Counts> {
   const ids = rows.map((row) => row.id);
   return new Map((await countVisitors(sql, ids)).map((count) => [count.id, count]));
 }
 
-/** Compiled policies by id and version: the same ones are asked for with every change of a queue. */
+/** Compiled policies by id and version, because every change of a queue needs the same ones again. */
 const compiledPolicies = new BoundedMap<string, CompiledHours>(1_000);
 
 export function compiledHours(policy: Awaited<ReturnType<typeof policiesById>>[number]): CompiledHours {
@@ -60,20 +61,20 @@ export function compiledHours(policy: Awaited<ReturnType<typeof policiesById>>[n
   return known;
 }
 
-/** What is true of the queues until an instant, unless something is changed; who waits in them is not among it. */
-interface Setting {
+/** The facts of the queues at an instant, without visitor counts. They are valid until `validUntil` unless a row changes. */
+interface FactsSnapshot {
   readonly facts: ReadonlyMap<QueueId, Omit<QueueFacts, 'visitors'>>;
-  /** When those open that are closed by their hours. */
+  /** The next opening of each queue that is outside its hours. */
   readonly openings: ReadonlyMap<QueueId, number>;
   readonly validUntil: number;
 }
 
-function settingAt(material: Material, now: number): Setting {
-  const facts = new Map(material.rows.map((row) => [row.id, factsOf(material, row, now)]));
-  return { facts, openings: openingsOf(material, now), validUntil: nextTurn(material, now) };
+function snapshotAt(siteRows: SiteRows, now: number): FactsSnapshot {
+  const facts = new Map(siteRows.rows.map((row) => [row.id, factsOf(siteRows, row, now)]));
+  return { facts, openings: openingsOf(siteRows, now), validUntil: nextChangeByTime(siteRows, now) };
 }
 
-function openingsOf({ rows, hours }: Material, now: number): Map<QueueId, number> {
+function openingsOf({ rows, hours }: SiteRows, now: number): Map<QueueId, number> {
   const closed = [...hours].filter(([, compiled]) => !isOpen(compiled, now));
   const byPolicy = new Map(closed.map(([id, compiled]) => [id, nextChange(compiled, now)]));
   const openings = new Map<QueueId, number>();
@@ -84,13 +85,13 @@ function openingsOf({ rows, hours }: Material, now: number): Map<QueueId, number
   return openings;
 }
 
-function evaluateAll({ shown }: Material, { facts: standing }: Setting, counts: Counts): QueueOutput[] {
+function evaluateAll({ shown }: SiteRows, snapshot: FactsSnapshot, counts: Counts): QueueOutput[] {
   const facts = new Map<QueueId, QueueFacts>();
-  for (const [id, fact] of standing) facts.set(id, { ...fact, visitors: counts.get(id)?.visitors ?? 0 });
+  for (const [id, fact] of snapshot.facts) facts.set(id, { ...fact, visitors: counts.get(id)?.visitors ?? 0 });
   return shown.map((queue) => outputOf(queue, facts, counts.get(queue.id)));
 }
 
-function factsOf({ hours, operators }: Material, row: QueueRow, now: number): Omit<QueueFacts, 'visitors'> {
+function factsOf({ hours, operators }: SiteRows, row: QueueRow, now: number): Omit<QueueFacts, 'visitors'> {
   const compiled = row.scheduling_policy_id === null ? undefined : hours.get(row.scheduling_policy_id);
   const media = mediaOf(row);
   const { team_ids: teams = [] } = row.routing_policy;
@@ -116,11 +117,11 @@ function serves({ site_id, team_ids }: AvailableOperator, siteId: SiteId, teams:
   return site_id === siteId && (teams.length === 0 || teams.some((team) => team_ids.includes(team)));
 }
 
-/** The next instant at which time alone may change something: hours turn, or what an operator said runs out. */
-function nextTurn({ hours, operators }: Material, now: number): number {
-  const turns = [...hours.values()].map((compiled) => nextChange(compiled, now) ?? Infinity);
-  const ends = operators.map(({ expires_at }) => expires_at?.getTime() ?? Infinity).filter((end) => end > now);
-  return [...turns, ...ends].reduce((first, turn) => Math.min(first, turn), Infinity);
+/** The next instant at which time alone changes the facts: the hours of a queue change, or an operator's lease ends. */
+function nextChangeByTime({ hours, operators }: SiteRows, now: number): number {
+  const hoursChanges = [...hours.values()].map((compiled) => nextChange(compiled, now) ?? Infinity);
+  const leaseEnds = operators.map(({ expires_at }) => expires_at?.getTime() ?? Infinity).filter((end) => end > now);
+  return [...hoursChanges, ...leaseEnds].reduce((first, at) => Math.min(first, at), Infinity);
 }
 
 function outputOf(
@@ -143,45 +144,45 @@ function outputOf(
   };
 }
 
-/** One queue as it is now, read on `sql`: also inside the transaction that has just changed it. */
+/** Reads and evaluates one queue on `sql`, which may be the transaction that has just changed the queue. */
 export async function readQueue(
   sql: Sql,
   { id, site_id }: Pick<QueueRow, 'id' | 'site_id'>,
   now: number,
 ): Promise<QueueOutput> {
-  const material = await readMaterial(sql, site_id);
-  const queues = evaluateAll(material, settingAt(material, now), await readCounts(sql, material));
+  const siteRows = await readSiteRows(sql, site_id);
+  const queues = evaluateAll(siteRows, snapshotAt(siteRows, now), await readCounts(sql, siteRows));
   const found = queues.find((queue) => queue.id === id);
-  if (found === undefined) throw new Error('a queue has vanished');
+  if (found === undefined) throw new Error(`the queue ${id} does not exist`);
   return found;
 }
 
-/** What would be if a queue were so: as it would be shown, and what that follows from. */
-export interface Supposed {
+/** The evaluation of a queue that may not be stored. */
+export interface QueueProjection {
   readonly output: QueueOutput;
   readonly staff: number;
   readonly withinHours: boolean;
-  /** When its hours turn next; null: never, or it has none. */
+  /** When the queue next opens or closes by its hours; null: never. */
   readonly hoursChangeAt: number | null;
-  /** The queues that its fallbacks lead to, each with its own status. */
+  /** The `self_status` of each queue in the fallback chain. */
   readonly fallbacks: ReadonlyMap<QueueId, QueueOutput['self_status']>;
 }
 
-/** A queue as it would be now, stored or not, with the queues that its fallbacks lead to. Nothing is written. */
-export async function supposeQueue(
+/** Evaluates a queue, stored or not, with its fallback chain. Nothing is written. */
+export async function projectQueue(
   sql: Sql,
   row: QueueRow,
   fallbacks: readonly QueueRow[],
   now: number,
-): Promise<Supposed> {
-  const material = await readMaterialOf(sql, row.site_id, [row, ...fallbacks.filter(({ id }) => id !== row.id)]);
-  const counts = await readCounts(sql, material);
+): Promise<QueueProjection> {
+  const siteRows = await readSiteRowsFor(sql, row.site_id, [row, ...fallbacks.filter(({ id }) => id !== row.id)]);
+  const counts = await readCounts(sql, siteRows);
   const facts = new Map<QueueId, QueueFacts>();
-  for (const [id, fact] of settingAt(material, now).facts)
+  for (const [id, fact] of snapshotAt(siteRows, now).facts)
     facts.set(id, { ...fact, visitors: counts.get(id)?.visitors ?? 0 });
   const own = facts.get(row.id);
   if (own === undefined) throw new Error('a queue has no facts');
-  const hours = row.scheduling_policy_id === null ? undefined : material.hours.get(row.scheduling_policy_id);
+  const hours = row.scheduling_policy_id === null ? undefined : siteRows.hours.get(row.scheduling_policy_id);
   return {
     output: outputOf(queueFields.show(row), facts, counts.get(row.id)),
     staff: own.staff.length,
@@ -191,116 +192,118 @@ export async function supposeQueue(
   };
 }
 
-interface Held {
-  /** Of what is configured and who is there, and of who waits. */
+interface CachedSite {
+  /** The epochs in which the rows and the counts were read. */
   readonly epoch: object;
   countsEpoch: object;
-  readonly material: Material;
-  readonly setting: Setting;
+  readonly siteRows: SiteRows;
+  readonly snapshot: FactsSnapshot;
   counts: Counts;
   queues: QueueOutput[];
   /** The queues as JSON, without the brackets around them. */
   json: string;
-  /** The bytes of the answer that has this site alone. */
+  /** The answer to a request for this site only. */
   answer: Buffer;
 }
 
-/** What is asked of the database's clock: see `ClockWatch`. */
+/** The part of `ClockWatch` that is needed here. */
 interface QueueClock {
   databaseNow(): number;
   onStep(stepped: () => void): void;
 }
 
-/** So many sites' queues are held at once. */
-const mostSites = 1_000;
-const mostAccounts = 10_000;
+/** Cache limits. */
+const maxSites = 1_000;
+const maxAccounts = 10_000;
 
 /**
- * Sites' queues kept in memory, rendered. What is held of a site is good while two epochs of its account last: any change
- * of what is configured or of who is there ends the one (`queues_of_account` of `RowChanges`), any change of who waits
- * the other (`queue_counts`), and a deaf feed both. In between only time passes, and a setting says until when it stands.
- * Visitors come and go all the time, so what that does not change is not read or worked out again.
+ * Caches the rendered queues of sites. The cache of a site is valid during two epochs of its account. Any change of the
+ * configuration or of the staff ends the first (the notification `queues_of_account`), any change of the visitor counts ends the
+ * second (`queue_counts`), and a lost notification channel ends both. Between notifications only time passes, and a snapshot says
+ * until when it is valid. The epochs are separate because visitors come and go all the time: a change of the counts does not read
+ * the rows again.
  */
 export class SiteQueues {
   readonly #sql: Sql;
   readonly #epochs: RowCache<object>;
   readonly #countsEpochs: RowCache<object>;
-  readonly #held = new BoundedMap<SiteId, Held>(mostSites);
+  readonly #cache = new BoundedMap<SiteId, CachedSite>(maxSites);
   readonly #clock: QueueClock;
 
   constructor(sql: Sql, changes: RowChanges, clock: QueueClock) {
     this.#sql = sql;
     this.#clock = clock;
-    // Until when a setting stands was reckoned by the clock as it was.
-    clock.onStep(() => this.#held.clear());
+    // `validUntil` was computed before the clock was stepped.
+    clock.onStep(() => this.#cache.clear());
     const load = async (): Promise<object> => ({});
-    this.#epochs = new RowCache({ changes, tables: ['queues_of_account'], limit: mostAccounts, load });
-    this.#countsEpochs = new RowCache({ changes, tables: ['queue_counts'], limit: mostAccounts, load });
+    this.#epochs = new RowCache({ changes, tables: ['queues_of_account'], limit: maxAccounts, load });
+    this.#countsEpochs = new RowCache({ changes, tables: ['queue_counts'], limit: maxAccounts, load });
   }
 
-  /** The instant that hours and leases are compared with: the database's, as boards have it. Epoch milliseconds. */
+  /** The instant for comparing hours and leases: the database's, like that of boards. Epoch milliseconds. */
   now(): number {
     return this.#clock.databaseNow();
   }
 
-  /** Something in the account has moved, in this process: others hear of it by `RowChanges`, and so would we, but later. */
-  forget(accountId: AccountId, what: 'who waits' | 'who is there'): void {
+  /** Drops what a turn of this process has changed. The notification would do the same, but later. */
+  invalidate(accountId: AccountId, what: 'visitors' | 'staff'): void {
     this.#countsEpochs.drop(accountId);
-    if (what === 'who is there') this.#epochs.drop(accountId);
+    if (what === 'staff') this.#epochs.drop(accountId);
   }
 
-  /** The whole answer for the sites: kept as bytes, so that nothing is left to do for a site but to send them. */
+  /** The whole answer for the sites. For one site it is cached as bytes, ready to send. */
   async render(accountId: AccountId, siteIds: readonly SiteId[], now = this.now()): Promise<Buffer> {
     const sites = await Promise.all(siteIds.map(async (id) => this.#current(accountId, id, now)));
     const [only] = sites;
     if (sites.length === 1 && only !== undefined) return only.answer;
-    return wrap(sites.flatMap((held) => (held.json === '' ? [] : [held.json])).join(','));
+    return wrap(sites.flatMap((cached) => (cached.json === '' ? [] : [cached.json])).join(','));
   }
 
   async list(accountId: AccountId, siteId: SiteId, now = this.now()): Promise<readonly QueueOutput[]> {
     return (await this.#current(accountId, siteId, now)).queues;
   }
 
-  /** Of the queues with these ids, else of all of the site. */
+  /** The outlook of the queues with these ids, or of all queues of the site. */
   async outlook(accountId: AccountId, siteId: SiteId, ids: readonly QueueId[] | undefined): Promise<Outlook> {
-    const { queues, setting } = await this.#current(accountId, siteId, this.now());
-    const wanted = queues.filter(({ id }) => ids === undefined || ids.includes(id));
+    const { queues, snapshot } = await this.#current(accountId, siteId, this.now());
+    const selected = queues.filter(({ id }) => ids === undefined || ids.includes(id));
     return outlookOf(
-      wanted.flatMap(({ id }) => setting.facts.get(id) ?? []),
-      setting.openings,
+      selected.flatMap(({ id }) => snapshot.facts.get(id) ?? []),
+      snapshot.openings,
     );
   }
 
-  async #current(accountId: AccountId, siteId: SiteId, now: number): Promise<Held> {
-    // Looked at without waiting where they are known, as they mostly are.
+  async #current(accountId: AccountId, siteId: SiteId, now: number): Promise<CachedSite> {
+    // `peek` avoids an await: the epochs are nearly always known.
     const epoch = this.#epochs.peek(accountId) ?? (await this.#epochs.get(accountId));
     const countsEpoch = this.#countsEpochs.peek(accountId) ?? (await this.#countsEpochs.get(accountId));
-    const held = this.#held.get(siteId);
-    // What an operator said may have been renewed since, which nobody announces.
-    if (held?.epoch !== epoch || now >= held.setting.validUntil) return this.#read(siteId, { epoch, countsEpoch }, now);
-    if (held.countsEpoch !== countsEpoch) {
-      held.counts = await readCounts(this.#sql, held.material);
-      held.countsEpoch = countsEpoch;
-    } else if (now < held.setting.validUntil) return held;
-    return rendered(held);
+    const cached = this.#cache.get(siteId);
+    // After `validUntil` the rows are read again: a renewed lease is not notified.
+    if (cached?.epoch !== epoch || now >= cached.snapshot.validUntil)
+      return this.#read(siteId, { epoch, countsEpoch }, now);
+    if (cached.countsEpoch !== countsEpoch) {
+      cached.counts = await readCounts(this.#sql, cached.siteRows);
+      cached.countsEpoch = countsEpoch;
+    } else if (now < cached.snapshot.validUntil) return cached;
+    return rendered(cached);
   }
 
-  async #read(siteId: SiteId, epochs: Pick<Held, 'epoch' | 'countsEpoch'>, now: number): Promise<Held> {
-    const material = await readMaterial(this.#sql, siteId);
-    const counts = await readCounts(this.#sql, material);
-    const setting = settingAt(material, now);
-    const held = rendered({ ...epochs, material, setting, counts, queues: [], json: '', answer: wrap('') });
-    this.#held.delete(siteId);
-    this.#held.set(siteId, held);
-    return held;
+  async #read(siteId: SiteId, epochs: Pick<CachedSite, 'epoch' | 'countsEpoch'>, now: number): Promise<CachedSite> {
+    const siteRows = await readSiteRows(this.#sql, siteId);
+    const counts = await readCounts(this.#sql, siteRows);
+    const snapshot = snapshotAt(siteRows, now);
+    const cached = rendered({ ...epochs, siteRows, snapshot, counts, queues: [], json: '', answer: wrap('') });
+    this.#cache.delete(siteId);
+    this.#cache.set(siteId, cached);
+    return cached;
   }
 }
 
-function rendered(held: Held): Held {
-  held.queues = evaluateAll(held.material, held.setting, held.counts);
-  held.json = held.queues.map((queue) => JSON.stringify(queue)).join(',');
-  held.answer = wrap(held.json);
-  return held;
+function rendered(cached: CachedSite): CachedSite {
+  cached.queues = evaluateAll(cached.siteRows, cached.snapshot, cached.counts);
+  cached.json = cached.queues.map((queue) => JSON.stringify(queue)).join(',');
+  cached.answer = wrap(cached.json);
+  return cached;
 }
 
 function wrap(queues: string): Buffer {

@@ -33,7 +33,7 @@ function together(links: readonly Partial<QueueFacts>[]): EvaluatedQueue {
   return evaluate(first, new Map(facts.map((queue) => [queue.id, queue])));
 }
 
-test('D1.2 closed goes before unstaffed, unstaffed before full, full before opened', () => {
+test('D1.2 closed takes precedence over unstaffed, unstaffed over full, full over opened', () => {
   assert.equal(alone({ open: false, staff: [], visitors: 9 }).self_status, 'closed');
   assert.equal(alone({ staff: [], visitors: 9 }).self_status, 'unstaffed');
   assert.equal(alone({ visitors: 2 }).self_status, 'full');
@@ -49,7 +49,7 @@ test('D1.3 an unstaffed queue that accepts is opened until it is full; with a va
   assert.deepEqual([variable.self_status, variable.capacity], ['full', 0]);
 });
 
-test('D1.4 any opened queue of the chain opens those before it, else each has its own status', () => {
+test('D1.4 an opened queue opens every queue before it in the chain; otherwise each has its own status', () => {
   const closed = { open: false };
   const full = { visitors: 5 };
   assert.deepEqual(pick(together([closed, full, {}])), ['closed', 'opened']);
@@ -62,7 +62,7 @@ function pick({ self_status, status }: EvaluatedQueue): string[] {
   return [self_status, status];
 }
 
-test('D1.6 media: what the opened queues of the chain let in, limited to what their staff takes', () => {
+test('D1.6 media are those of the opened queues of the chain, limited to what their staff takes', () => {
   assert.deepEqual(alone({ media: ['text', 'audio'], staff: [['text', 'video']] }).media, ['text']);
   assert.deepEqual(alone({ media: ['text', 'audio'], staff: [['text'], ['audio']] }).media, ['text', 'audio']);
   assert.deepEqual(alone({ media: ['video'], staff: [], when_unstaffed: 'accept' }).media, ['video']);
@@ -89,7 +89,7 @@ test('D2.5 the effective capacity is the fixed one, or the multiplier times the 
   assert.equal(variable(1e300, 5), Number.MAX_SAFE_INTEGER);
 });
 
-test('a stored circle does not hang the evaluation', () => {
+test('a stored fallback cycle does not hang the evaluation', () => {
   const a = { ...base, id: 'a' as QueueId, fallback_queue_id: 'b' as QueueId, open: false };
   const b = { ...base, id: 'b' as QueueId, fallback_queue_id: 'a' as QueueId, open: false };
   assert.equal(
@@ -104,7 +104,7 @@ test('a stored circle does not hang the evaluation', () => {
   );
 });
 
-test('a status says opened exactly if some medium would be let in', () => {
+test('a status is opened if and only if at least one medium is admitted', () => {
   const subset = fc.subarray([...media], { minLength: 1 });
   const link = fc.record({
     open: fc.boolean(),

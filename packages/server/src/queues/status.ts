@@ -5,19 +5,19 @@ import type { QueueId } from '../platform/ids.ts';
 export type CapacityPolicy =
   { readonly type: 'fixed'; readonly capacity: number } | { readonly type: 'variable'; readonly multiplier: number };
 
-/** All that the status of a queue follows from, at one instant. */
+/** Everything that determines the status of a queue at an instant. */
 export interface QueueFacts {
   readonly id: QueueId;
   readonly fallback_queue_id: QueueId | null;
-  /** Whether it is within its hours. */
+  /** Whether the queue is within its hours. */
   readonly open: boolean;
   readonly capacity_policy: CapacityPolicy;
   readonly when_unstaffed: UnstaffedRule;
-  /** The media of its routing policy: all if none are set. */
+  /** The media of its routing policy: all if it names none. */
   readonly media: readonly Medium[];
-  /** What each operator who staffs it takes (D2.1). */
+  /** The media of each operator who staffs the queue (D2.1). */
   readonly staff: readonly (readonly Medium[])[];
-  /** Visitors waiting in it or under offer from it (D2.2). */
+  /** The number of visitors waiting in the queue or offered from it (D2.2). */
   readonly visitors: number;
 }
 
@@ -28,42 +28,42 @@ export interface EvaluatedQueue {
   readonly media: readonly Medium[];
 }
 
-/** D2.1: with how many of the queue's media an operator can serve it is of no account, as long as it is one. */
+/** D2.1: an operator staffs a queue if they take at least one of its media. */
 export function staffs(taken: readonly Medium[], media: readonly Medium[]): boolean {
   return taken.some((medium) => media.includes(medium));
 }
 
-/** The largest integer the interface can carry exactly: a multiplier may be any finite number. */
-const mostCapacity = Number.MAX_SAFE_INTEGER;
+/** A multiplier may be any finite number, so the product is limited to what JSON carries exactly. */
+const maxCapacity = Number.MAX_SAFE_INTEGER;
 
-/** How many visitors may be in a queue with so many operators staffing it. */
+/** D2.5: how many visitors may be in a queue with this number of staffing operators. */
 function effectiveCapacity(policy: CapacityPolicy, staff: number): number {
-  return policy.type === 'fixed' ? policy.capacity : Math.min(Math.floor(policy.multiplier * staff), mostCapacity);
+  return policy.type === 'fixed' ? policy.capacity : Math.min(Math.floor(policy.multiplier * staff), maxCapacity);
 }
 
-/** What decides whether a queue lets visitors in, at one instant. */
+/** What decides whether a queue admits visitors at an instant. */
 export interface AdmissionFacts {
   /** Whether the queue is within its hours. */
   readonly open: boolean;
-  /** How many operators staff the queue (D2.1). */
+  /** The number of operators who staff the queue (D2.1). */
   readonly staff: number;
   readonly whenUnstaffed: UnstaffedRule;
   readonly capacityPolicy: CapacityPolicy;
-  /** How many visitors are in the queue or under offer from it (D2.2). */
+  /** The number of visitors waiting in the queue or offered from it (D2.2). */
   readonly visitors: number;
 }
 
-/** D1.2: may a visitor enter now, and if not, why not? The first reason counts. */
+/** D1.2: may a visitor enter now, and if not, why not? The first reason that applies counts. */
 export function admissionOf(queue: AdmissionFacts): QueueStatus {
-  const standing = standingOf(queue);
+  const status = statusIgnoringCapacity(queue);
   const isFull = queue.visitors >= effectiveCapacity(queue.capacityPolicy, queue.staff);
-  return standing === 'opened' && isFull ? 'full' : standing;
+  return status === 'opened' && isFull ? 'full' : status;
 }
 
-/** What keeps visitors from waiting in a queue (D3.5): D1.2 without the capacity, which does not concern those who are in. */
-export type Standing = Exclude<QueueStatus, 'full'>;
+/** D1.2 without the capacity, which does not concern visitors who are already in the queue (D2.4, D3.5). */
+export type StatusIgnoringCapacity = Exclude<QueueStatus, 'full'>;
 
-export function standingOf({ open, staff, whenUnstaffed }: AdmissionFacts): Standing {
+export function statusIgnoringCapacity({ open, staff, whenUnstaffed }: AdmissionFacts): StatusIgnoringCapacity {
   if (!open) return 'closed';
   return staff === 0 && whenUnstaffed === 'reject' ? 'unstaffed' : 'opened';
 }
@@ -78,7 +78,7 @@ function selfStatus({ open, staff, when_unstaffed, capacity_policy, visitors }: 
   });
 }
 
-/** D1.4 and D1.6 for one queue, with those its fallback chain leads to among `queues`. */
+/** D1.4 and D1.6 for one queue. `queues` contains its fallback chain. */
 export function evaluate(queue: QueueFacts, queues: ReadonlyMap<QueueId, QueueFacts>): EvaluatedQueue {
   const links = fallbackChain(queue, ({ fallback_queue_id: id }) => (id === null ? undefined : queues.get(id)));
   const opened = links.filter((link) => selfStatus(link) === 'opened');
@@ -92,12 +92,12 @@ export function evaluate(queue: QueueFacts, queues: ReadonlyMap<QueueId, QueueFa
   };
 }
 
-/** What an opened queue lets in: its media that somebody there takes; where nobody is there and it accepts, all of them. */
+/** D1.6: the media that an opened queue admits: those that its staff takes, or all of them if it accepts without staff. */
 function admittedMedia({ media, staff }: QueueFacts): readonly Medium[] {
   return staff.length === 0 ? media : media.filter((medium) => staff.some((taken) => taken.includes(medium)));
 }
 
-/** The queue, its fallback, the fallback's fallback and so on. There are no circles, but a stored one must not hang us. */
+/** The queue, its fallback, the fallback's fallback and so on. Cycles are refused on saving; a stored one must not hang us. */
 export function fallbackChain<Link>(queue: Link, fallbackOf: (link: Link) => Link | undefined): Link[] {
   const links = new Set<Link>();
   for (let link: Link | undefined = queue; link !== undefined && !links.has(link); link = fallbackOf(link))

@@ -12,7 +12,7 @@ export async function findQueue(sql: Sql, accountId: AccountId, id: QueueId): Pr
   return row ?? null;
 }
 
-/** A site's queues in order, and behind them those on other sites that their fallback chains lead to. */
+/** The queues of a site and those of other sites in their fallback chains, in order of creation. */
 export async function queuesOfSite(sql: Sql, siteId: SiteId): Promise<QueueRow[]> {
   return sql<QueueRow[]>`
     WITH RECURSIVE linked AS (
@@ -22,7 +22,7 @@ export async function queuesOfSite(sql: Sql, siteId: SiteId): Promise<QueueRow[]
     SELECT ${sql(columns)} FROM queues WHERE id IN (SELECT id FROM linked) ORDER BY created_at, id`;
 }
 
-/** The queue and those its fallbacks lead to, in that order. A chain has no circle: nobody could store one. */
+/** The queue `start` and its fallback chain, in order. */
 export async function queuesAlong(sql: Sql, accountId: AccountId, start: QueueId): Promise<QueueRow[]> {
   return sql<QueueRow[]>`
     WITH RECURSIVE path AS (
@@ -38,17 +38,17 @@ export async function queuesAlong(sql: Sql, accountId: AccountId, start: QueueId
 
 export async function insertQueue(
   sql: Sql,
-  place: { id: QueueId; accountId: AccountId; siteId: SiteId },
+  ids: { id: QueueId; accountId: AccountId; siteId: SiteId },
   queue: StoredQueue,
 ): Promise<QueueRow> {
   const values = {
-    id: place.id,
-    account_id: place.accountId,
-    site_id: place.siteId,
+    id: ids.id,
+    account_id: ids.accountId,
+    site_id: ids.siteId,
     ...queueFields.values(sql, queue),
   };
   const [row] = await sql<QueueRow[]>`INSERT INTO queues ${sql(values)} RETURNING ${sql(columns)}`;
-  if (row === undefined) throw new Error('the inserted queue did not come back');
+  if (row === undefined) throw new Error('the inserted queue was not returned');
   await replaceTeams(sql, row);
   return row;
 }
@@ -58,7 +58,7 @@ export async function updateQueue(sql: Sql, id: QueueId, queue: StoredQueue): Pr
     UPDATE queues SET ${sql(queueFields.values(sql, queue))}, version = version + 1, updated_at = now()
      WHERE id = ${id}
     RETURNING ${sql(columns)}`;
-  if (row === undefined) throw new Error('a locked queue has vanished');
+  if (row === undefined) throw new Error('a locked queue does not exist');
   await replaceTeams(sql, row);
   return row;
 }
@@ -78,7 +78,7 @@ export async function deleteQueue(sql: Sql, id: QueueId): Promise<void> {
   await sql`DELETE FROM queues WHERE id = ${id}`;
 }
 
-/** From `start` along the fallbacks: where setting `start` as a fallback would lead. */
+/** The ids of the queue `start` and its fallback chain, in order. */
 export async function fallbackPath(sql: Sql, start: QueueId): Promise<QueueId[]> {
   const rows = await sql<{ id: QueueId }[]>`
     WITH RECURSIVE path AS (
@@ -90,14 +90,14 @@ export async function fallbackPath(sql: Sql, start: QueueId): Promise<QueueId[]>
   return rows.map((row) => row.id);
 }
 
-/** Everything that holds a queue in use, in words that name it. */
+/** Describes everything that refers to the queue. */
 export async function usersOfQueue(sql: Sql, id: QueueId): Promise<string[]> {
   const rows = await sql<{ user: string }[]>`
     SELECT 'is the fallback of queue ' || id AS user FROM queues WHERE fallback_queue_id = ${id}
     UNION ALL
-    SELECT 'is tied to phone channel ' || id FROM phone_channels WHERE queue_id = ${id}
+    SELECT 'is used by phone channel ' || id FROM phone_channels WHERE queue_id = ${id}
     UNION ALL
-    SELECT 'is tied to digital channel ' || id FROM digital_channels WHERE queue_id = ${id}
+    SELECT 'is used by digital channel ' || id FROM digital_channels WHERE queue_id = ${id}
     LIMIT 100`;
   return rows.map((row) => row.user);
 }
@@ -116,11 +116,11 @@ export interface AvailableOperator {
   readonly site_id: SiteId;
   readonly media: readonly Medium[];
   readonly team_ids: readonly TeamId[];
-  /** Until when what it said holds; null: until changed. */
+  /** When the presence lease ends; null: never. */
   readonly expires_at: Date | null;
 }
 
-/** Who is available on the sites now. Served by operator_assignments_by_site. */
+/** Operators who are available on the sites now. Served by operator_assignments_by_site. */
 export async function availableOperators(sql: Sql, siteIds: readonly SiteId[]): Promise<AvailableOperator[]> {
   return sql<AvailableOperator[]>`
     SELECT o.id, a.site_id, o.media, o.presence_expires_at AS expires_at,
@@ -137,7 +137,7 @@ export interface QueueCount {
   readonly average_wait: number;
 }
 
-/** Who is in the queues now, and how long the last hundred waited, as the board has written it. */
+/** The visitor counts and recent average waits that the board last wrote. */
 export async function countVisitors(sql: Sql, ids: readonly QueueId[]): Promise<QueueCount[]> {
   return sql<QueueCount[]>`
     SELECT queue_id AS id, visitors, coalesce((SELECT avg(wait) FROM unnest(waits) AS wait), 0)::float8 / 1000 AS average_wait

@@ -9,13 +9,13 @@ const move = (version: number, previous: number | null = version - 1): BoardMove
 });
 const ids = (moves: ReturnType<typeof movedBetween>) => moves?.flatMap(({ tickets }) => tickets ?? []) ?? null;
 
-test('moves that follow each other lead from one version to the other, also over a jump', () => {
+test('consecutive moves lead from one version to another, also over a jump', () => {
   assert.deepEqual(ids(movedBetween([], { from: 4, to: 4 })), []);
   assert.deepEqual(ids(movedBetween([move(5), move(900, 5), move(901)], { from: 4, to: 901 })), ['5', '900', '901']);
   assert.deepEqual(ids(movedBetween([move(5, null)], { from: 4, to: 5 })), ['5']);
 });
 
-test('what moved is not known with a gap, before the first move, after the last, or from a version that was lost', () => {
+test('the changed rows are unknown with a gap, before the first move, after the last, or from a lost version', () => {
   assert.equal(movedBetween([], { from: 4, to: 5 }), null);
   assert.equal(movedBetween([move(6)], { from: 4, to: 6 }), null);
   assert.equal(movedBetween([move(5), move(7)], { from: 4, to: 7 }), null);

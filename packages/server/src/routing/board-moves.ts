@@ -1,21 +1,21 @@
-import type { Things } from './load-board.ts';
+import type { MovedIds } from './load-board.ts';
 
-/** One raise of the version of an account's board: what it moved, and which version it followed. */
+/** One increment of the version of an account's board: the rows it changed, and the previous version. */
 export interface BoardMove {
   readonly version: number;
-  /** Versions jump with the first move in an epoch of the log. `null`: written by an Usher that did not note it. */
+  /** Versions jump with the first move in an epoch of the log. `null`: written by an older version of Usher. */
   readonly previous: number | null;
-  readonly things: Things;
+  readonly things: MovedIds;
 }
 
 /**
- * What has moved from one version of the board to another; `null` where that is not known. The moves must follow each other
- * without a gap: some may have been deleted, or the version one starts from may have been lost with a standby or a backup.
+ * The rows that changed between two versions of the board; `null` if that is unknown. The moves must follow each other without a
+ * gap: old moves are deleted, and a failover or a restored backup may lose the version that we start from.
  */
 export function movedBetween(
   moves: readonly BoardMove[],
   { from, to }: { readonly from: number; readonly to: number },
-): readonly Things[] | null {
+): readonly MovedIds[] | null {
   let reached = from;
   for (const { version, previous } of moves) {
     if ((previous ?? version - 1) !== reached) return null;

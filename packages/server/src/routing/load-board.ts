@@ -28,18 +28,18 @@ import {
   type StoredTicket,
 } from './board/views/rows.ts';
 import { dropOperator, dropQueue, putOperator, putQueue } from './board/rules/staffing.ts';
-import type { Standing } from '../queues/status.ts';
+import type { StatusIgnoringCapacity } from '../queues/status.ts';
 import type { QueueMemory } from './board/structures/state.ts';
 
-/** What moved, by kind: the ids of rows. */
-export interface Things {
+/** The ids of changed rows, by kind. */
+export interface MovedIds {
   readonly sites?: readonly string[];
   readonly queues?: readonly string[];
-  /** Queues with another count or memory, but configured as before. */
+  /** Queues whose counts or state changed, but not their configuration. */
   readonly queue_states?: readonly string[];
   readonly policies?: readonly string[];
   readonly operators?: readonly string[];
-  /** Operators whose lease was renewed: to those who look at presence nothing has changed. */
+  /** Operators whose lease was renewed: their presence looks the same to readers. */
   readonly leases?: readonly string[];
   readonly visitors?: readonly string[];
   readonly tickets?: readonly string[];
@@ -47,7 +47,7 @@ export interface Things {
   readonly engagements?: readonly string[];
 }
 
-/** The account's board as it is stored: everything active. Read under the lock of the account's row. */
+/** Loads the account's board from all its active rows. Must run under the lock of the account's row. */
 export async function loadBoard(sql: Sql, accountId: AccountId, now: number): Promise<Board> {
   const board = newBoard(newId);
   board.now = now;
@@ -55,9 +55,9 @@ export async function loadBoard(sql: Sql, accountId: AccountId, now: number): Pr
   return board;
 }
 
-/** Brings a board up to date with what other processes, or changes of what is configured, have moved. */
-export async function catchUp(board: Board, sql: Sql, accountId: AccountId, moved: readonly Things[]): Promise<void> {
-  const all = (kind: keyof Things): string[] => [...new Set(moved.flatMap((things) => things[kind] ?? []))];
+/** Brings a board up to date with rows changed by other processes or by a change of the configuration. */
+export async function catchUp(board: Board, sql: Sql, accountId: AccountId, moved: readonly MovedIds[]): Promise<void> {
+  const all = (kind: keyof MovedIds): string[] => [...new Set(moved.flatMap((things) => things[kind] ?? []))];
   await put(board, sql, accountId, {
     sites: all('sites'),
     queues: all('queues'),
@@ -72,10 +72,10 @@ export async function catchUp(board: Board, sql: Sql, accountId: AccountId, move
   });
 }
 
-/** `null`: everything. The statements are sent together; what they bring is put in the order it depends on each other. */
-async function put(board: Board, sql: Sql, accountId: AccountId, things: Required<Things> | null): Promise<void> {
-  const skip = (kind: keyof Things): boolean => things !== null && things[kind].length === 0;
-  const ids = (kind: keyof Things): readonly string[] | null => things?.[kind] ?? null;
+/** `null` loads everything. The statements are sent together; their rows are put in the order of their dependencies. */
+async function put(board: Board, sql: Sql, accountId: AccountId, things: Required<MovedIds> | null): Promise<void> {
+  const skip = (kind: keyof MovedIds): boolean => things !== null && things[kind].length === 0;
+  const ids = (kind: keyof MovedIds): readonly string[] | null => things?.[kind] ?? null;
   const queueIds = things === null ? null : await queuesMoved(sql, things);
   const [sites, queues, states, operators, visitors, engagements, tickets, requests] = await Promise.all([
     skip('sites') ? [] : readSites(sql, accountId, ids('sites')),
@@ -90,16 +90,16 @@ async function put(board: Board, sql: Sql, accountId: AccountId, things: Require
   for (const site of sites) putSite(board, site);
   await putQueues(board, sql, queues, queueIds ?? []);
   for (const { queue_id, ...memory } of states) putQueueMemory(board, queue_id, memory);
-  // What ended before the clock was set back lies in the future.
+  // An engagement that ended before the clock was set back lies in the future.
   for (const row of operators) putOperator(board, settingsOf(row), Math.min(row.last_engaged_at ?? 0, board.now));
-  dropGone(board, ids('operators') ?? [], operators);
+  dropDeleted(board, ids('operators') ?? [], operators);
   for (const row of engagements) putEngagement(board, row);
   for (const row of tickets) putTicket(board, row);
   for (const row of requests) putRequest(board, row);
   for (const { id, lease_until } of visitors) putVisitorLease(board, id, lease_until);
 }
 
-async function queuesMoved(sql: Sql, { queues, policies }: Required<Things>): Promise<readonly string[]> {
+async function queuesMoved(sql: Sql, { queues, policies }: Required<MovedIds>): Promise<readonly string[]> {
   if (policies.length === 0) return queues;
   const rows = await sql<{ id: string }[]>`
     SELECT id FROM queues WHERE scheduling_policy_id = ANY(${[...policies]}::uuid[])`;
@@ -137,7 +137,7 @@ async function readSites(sql: Sql, accountId: AccountId, ids: readonly string[] 
 type StoredQueue = QueueRow & { ranks: Record<OperatorId, number> } & StoredMemory;
 
 interface StoredMemory {
-  readonly standing: Standing | null;
+  readonly standing: StatusIgnoringCapacity | null;
   readonly waits: number[] | null;
   readonly pace_ms: number | null;
   readonly left_others_at: number | null;
@@ -163,14 +163,14 @@ async function readStates(sql: Sql, ids: readonly string[]) {
 }
 
 function memoryOf({ standing, waits, pace_ms, left_others_at }: StoredMemory): QueueMemory {
-  return { standing: standing ?? 'opened', waits: waits ?? [], paceMs: pace_ms, leftOthersAt: left_others_at };
+  return { lastStatus: standing ?? 'opened', waits: waits ?? [], paceMs: pace_ms, leftOthersAt: left_others_at };
 }
 
 async function putQueues(
   board: Board,
   sql: Sql,
   rows: readonly StoredQueue[],
-  asked: readonly string[],
+  requested: readonly string[],
 ): Promise<void> {
   const policyIds = [...new Set(rows.flatMap((row) => row.scheduling_policy_id ?? []))];
   const policies = await policiesById(sql, policyIds);
@@ -197,7 +197,7 @@ async function putQueues(
     );
   }
   const found = new Set<string>(rows.map((row) => row.id));
-  for (const id of asked) {
+  for (const id of requested) {
     const queue = found.has(id) ? undefined : board.queues.get(id as QueueId);
     if (queue !== undefined) dropQueue(board, queue);
   }
@@ -214,7 +214,7 @@ interface StoredOperator {
   readonly last_engaged_at: number | null;
 }
 
-/** All of them: one who is disabled may still have an engagement to lose. */
+/** Includes disabled operators: they may still have an engagement that must end. */
 async function readOperators(sql: Sql, accountId: AccountId, ids: readonly string[] | null): Promise<StoredOperator[]> {
   return sql<StoredOperator[]>`
     SELECT o.id, o.enabled, o.max_engagement_count, o.available, o.media,
@@ -242,9 +242,9 @@ function settingsOf(row: StoredOperator) {
   };
 }
 
-function dropGone(board: Board, asked: readonly string[], rows: readonly StoredOperator[]): void {
+function dropDeleted(board: Board, requested: readonly string[], rows: readonly StoredOperator[]): void {
   const found = new Set<string>(rows.map((row) => row.id));
-  for (const id of asked) if (!found.has(id)) dropOperator(board, id as OperatorId);
+  for (const id of requested) if (!found.has(id)) dropOperator(board, id as OperatorId);
 }
 
 async function readLeases(sql: Sql, ids: readonly string[]): Promise<{ id: VisitorId; lease_until: number | null }[]> {
@@ -297,8 +297,8 @@ async function readTickets(sql: Sql, accountId: AccountId, ids: readonly string[
 }
 
 /**
- * The last turn ended every request that had timed out by then. So a request that is pending was made before that turn by no more
- * than its time-out, however long nobody has looked since. An hour is added as a margin.
+ * The last turn ended every request that had timed out by then. A pending request was therefore made at most its time-out before
+ * that turn, however long ago the turn was. An hour is added as a margin.
  */
 export const longestRequest = `${maxOfferTimeoutSec + 3_600} seconds`;
 export const longestLasting = `${smsRequestLifetimeHours + 1} hours`;

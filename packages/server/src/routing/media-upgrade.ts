@@ -5,7 +5,7 @@ import { piece } from '../platform/database.ts';
 import { nullable, oneOf, output, timestamp, uuid } from '../platform/schema.ts';
 import { phoneNumber } from './notes.ts';
 
-/** What is asked for; and, from `audio_type` on, what clients say of a call by phone: it is kept and shown, and decides nothing. */
+/** The requested media. `audio_type` and the fields after it describe a phone call; they are stored and returned only. */
 export const upgradeFields = {
   audio: nullable(oneOf(['two_way'] as const)),
   video: nullable(oneOf(['one_way', 'two_way'] as const)),
@@ -24,17 +24,17 @@ export const upgradeOutput = output('MediaUpgradeRequest', {
   sub_engagement_id: uuid<'sub_engagement'>(),
   audio,
   video,
-  target: Type.Unsafe<'visitor' | 'operator'>({ ...oneOf(['visitor', 'operator']), description: 'Who is asked' }),
+  target: Type.Unsafe<'visitor' | 'operator'>({ ...oneOf(['visitor', 'operator']), description: 'The invited side' }),
   state: oneOf(['pending', 'accepted', 'declined', 'canceled'] as const),
   created_at: timestamp,
   updated_at: timestamp,
   ...callFields,
 });
 
-/** How a media upgrade stands: the interface document has no event for it. */
+/** The state of a media upgrade, for the live feed: it has no webhook event. */
 export const upgradeState = { type: 'media_upgrade_request.state', schema: upgradeOutput } as const;
 
-/** Appends the states of media upgrades that the statement has changed in its part `upgraded`. */
+/** Appends the states of the media upgrades that the CTE `upgraded` of the statement has changed. */
 export const appendUpgradeStates = piece((sql) =>
   insertEvents(
     sql,

@@ -6,34 +6,34 @@ import { stepToleranceMs } from '../platform/steady-clock.ts';
 import { longestLasting, longestRequest } from './load-board.ts';
 import type { LockedAccount } from './turn-store.ts';
 
-/** The database's clock was stepped, and nobody has recorded it: the turn must be taken again after that. */
+/** The database's clock was stepped and the step is not recorded yet. The turn must be retried after it is. */
 export class ClockStepped extends Error {
   override readonly name = 'ClockStepped';
 }
 
 /**
- * The statement that locks the account's row reads the clock before it waits for the lock. The last turn may therefore look
- * younger than now, by as long as that wait. Up to this difference nobody looks again.
+ * The statement that locks the account's row reads the clock before it waits for the lock. The last turn may therefore seem to be
+ * later than now, by the duration of that wait. Up to this difference the clock is not read again.
  */
-const unremarkableMs = 1_000;
+const lockWaitToleranceMs = 1_000;
 
-/** When a turn takes place, on a board whose times are by the clock as it is now. */
+/** The instant of a turn, after the times of the board were adjusted to the current clock. */
 export interface TurnTime extends LockedAccount {
-  /** Every stored time of the board was moved: a board in memory shows the old ones. */
+  /** Every stored time of the board was moved, so a board in memory is outdated. */
   readonly isMoved: boolean;
 }
 
 /**
- * The instant of a turn, under the lock of the account's row. If the clock was stepped since the account's last turn, every
- * deadline and start on the board is moved by the same amount first: who has waited for three minutes has then still waited
- * for three minutes, and an offer that had 20 s left has them still. Opening hours are not moved, they go by the clock.
+ * Determines the instant of a turn, under the lock of the account's row. If the clock was stepped since the account's last turn,
+ * every deadline and start on the board is moved by the same amount first: a visitor who had waited for three minutes has still
+ * waited for three minutes, and an offer with 20 s left still has 20 s. Opening hours follow the clock and are not moved.
  */
 export async function settleTime(sql: Sql, clock: Clock, locked: LockedAccount, askedAt: number): Promise<TurnTime> {
   if (clock.stepOf({ at: locked.now, shiftMs: locked.shiftMs }, askedAt) !== 0) throw new ClockStepped();
   const { turnedAt, shiftMs, boardShiftMs } = locked;
-  if (shiftMs === boardShiftMs && aheadMs(locked) <= unremarkableMs)
+  if (shiftMs === boardShiftMs && aheadMs(locked) <= lockWaitToleranceMs)
     return { ...locked, now: notBefore(turnedAt, locked.now), isMoved: false };
-  // Read under the lock: what the locking statement saw of the clock may be older than what the row says.
+  // Read again under the lock: the locking statement may have read the clock before the last turn was written.
   const readAt = performance.now();
   const reading = await readClock(sql);
   if (clock.stepOf(reading, readAt) !== 0) throw new ClockStepped();
@@ -61,8 +61,8 @@ function aheadMs({ turnedAt, now }: Pick<LockedAccount, 'turnedAt' | 'now'>): nu
 }
 
 /**
- * By how much the board's times must be moved: by the recorded steps that they do not include. A last turn that lies in the
- * future even so was taken by a clock that nobody compared: it becomes now.
+ * The amount by which the board's times must be moved: the recorded steps that they do not include. If the last turn is in the
+ * future even then, its clock was never compared; the last turn is moved to now.
  */
 export function missedSteps(account: Pick<LockedAccount, 'turnedAt' | 'now' | 'shiftMs' | 'boardShiftMs'>): number {
   const recorded = account.shiftMs - account.boardShiftMs;
@@ -80,8 +80,8 @@ interface Move {
 }
 
 /**
- * Moves every time of the account's board. The version is raised without a row in `board_moves`: processes that hold the
- * board find the gap and read everything again.
+ * Moves every time of the account's board. The version is raised without a row in `board_moves`: processes with the board in
+ * memory find the gap and reload it.
  */
 export async function moveTimes(sql: Sql, { accountId, byMs, shiftMs, version }: Move): Promise<void> {
   await sql`
@@ -128,7 +128,7 @@ export async function moveTimes(sql: Sql, { accountId, byMs, shiftMs, version }:
               SET presence_expires_at = presence_expires_at + step.by
              FROM step
             WHERE o.account_id = ${accountId} AND o.presence_expires_at IS NOT NULL),
-         -- What ended before stays as it was recorded; what goes on keeps its length, and may overlap what ended.
+         -- Ended intervals stay as recorded. The current interval keeps its length, and may overlap ended ones.
          presence AS (
            UPDATE presence_intervals i
               SET started_at = started_at + step.by,

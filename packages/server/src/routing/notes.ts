@@ -6,16 +6,16 @@ import type { RequestNotes } from './board/structures/state.ts';
 
 export const source = Type.String({
   maxLength: 255,
-  description: 'Where the request came from, in words of the caller',
+  description: 'Where the request came from: a free text of the caller',
 });
 export const phoneNumber = Type.String({ pattern: String.raw`^\+?[0-9 ().-]{3,32}$` });
 export const mediaOptions = body({
   phone_number: Type.Optional(nullable(phoneNumber)),
-  one_way: Type.Optional(Type.Boolean({ description: 'Only the operator is seen' })),
+  one_way: Type.Optional(Type.Boolean({ description: 'Only the operator sends video' })),
 });
 export const message = description;
 
-/** What tickets, requests and transfers may carry. */
+/** Fields that tickets, requests and transfers have in common. */
 export const noteFields = {
   source: Type.Optional(nullable(source)),
   media_options: Type.Optional(
@@ -24,19 +24,19 @@ export const noteFields = {
   webhooks: Type.Optional(attachedWebhooks),
 };
 
-interface Given {
+interface NotesInput {
   readonly source?: string | null | undefined;
   readonly media_options?: unknown;
   readonly message?: string | null | undefined;
 }
 
-/** With the webhooks that were attached. */
-export function notesOf(given: Given, webhooks: readonly WebhookId[] = []): RequestNotes {
+/** `webhooks` are the ids of the attached webhooks. */
+export function notesOf(input: NotesInput, webhooks: readonly WebhookId[] = []): RequestNotes {
   return {
-    source: given.source ?? null,
+    source: input.source ?? null,
     platform: 'web',
-    mediaOptions: given.media_options ?? null,
-    message: given.message ?? null,
+    mediaOptions: input.media_options ?? null,
+    message: input.message ?? null,
     webhooks,
   };
 }

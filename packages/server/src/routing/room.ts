@@ -33,7 +33,7 @@ export function openRouting(platform: Platform, { identity, events, queues }: Ne
     changes,
     clock,
     log,
-    onMoved: (accountId, what) => queues.siteQueues.forget(accountId, what),
+    onMoved: (accountId, what) => queues.siteQueues.invalidate(accountId, what),
     onWritten: (accountId) => hints.notify(accountId),
     onTurn: countTurns(metrics.registry),
   });
@@ -48,7 +48,7 @@ export function openRouting(platform: Platform, { identity, events, queues }: Ne
       statisticsRoutes(app, statistics);
     },
     sweeps: {
-      // Losing a move too many costs a board that is read again, so the clock does not matter.
+      // Deleting a move too early only makes a process reload a board, so an uncertain clock does not matter.
       always: [async () => dropOldMoves(database.sql)],
       expired: [async ({ now }) => dropOldIntervals(database.sql, { now, days: config.presenceRetentionDays })],
     },

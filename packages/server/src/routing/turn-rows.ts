@@ -2,18 +2,18 @@ import { eventRows } from '../events/append.ts';
 import type { Changes } from './board/structures/changes.ts';
 import { mediaList } from './board/structures/media.ts';
 import type { Call, Engagement, Operator, Queue, Request, Ticket } from './board/structures/state.ts';
-import type { Things } from './load-board.ts';
+import type { MovedIds } from './load-board.ts';
 
-/** What a turn has changed as rows: JSON, one text a table, and ids where they are enough. */
+/** The changes of a turn as rows: one JSON text per table, or ids where they suffice. */
 export type TurnRows = ReturnType<typeof rowsOf>;
 
 export function rowsOf(changes: Changes, at: Date) {
-  const isNew = (thing: Ticket | Request | Engagement | Call): boolean => thing.madeIn === changes;
-  const [newTickets, oldTickets] = parted(changes.tickets, isNew);
-  const [newRequests, oldRequests] = parted(changes.requests, isNew);
-  const [newEngagements, oldEngagements] = parted(changes.engagements, isNew);
-  const [newCalls, oldCalls] = parted(changes.calls, isNew);
-  const things: Things = {
+  const isNew = (thing: Ticket | Request | Engagement | Call): boolean => thing.createdIn === changes;
+  const [newTickets, oldTickets] = partition(changes.tickets, isNew);
+  const [newRequests, oldRequests] = partition(changes.requests, isNew);
+  const [newEngagements, oldEngagements] = partition(changes.engagements, isNew);
+  const [newCalls, oldCalls] = partition(changes.calls, isNew);
+  const things: MovedIds = {
     tickets: idsOf(changes.tickets),
     requests: idsOf(changes.requests),
     engagements: idsOf(changes.engagements),
@@ -46,7 +46,7 @@ export function rowsOf(changes: Changes, at: Date) {
     messages: JSON.stringify(changes.messages.map(messageRow)),
     newCalls: newCalls.map(callRow),
     oldCalls: oldCalls.map(callRow),
-    /** Engagements in which somebody hung up. */
+    /** Engagements in which one side hung up. */
     hungUp: [...changes.calls].filter(({ endedBy }) => endedBy !== null).map(({ engagementId }) => engagementId),
     upgrades: changes.upgrades,
     events: eventRows(changes.events, at),
@@ -55,16 +55,16 @@ export function rowsOf(changes: Changes, at: Date) {
   };
 }
 
-/** What others keep in memory of queues, and must read again; `null`: nothing. */
-export function whatMoved(changes: Changes): 'who waits' | 'who is there' | null {
-  if (changes.presences.size + changes.lapsed.size > 0) return 'who is there';
-  return changes.queues.size > 0 ? 'who waits' : null;
+/** Which cached queue data is outdated now: the staff (and the counts), or only the visitor counts; `null`: none. */
+export function whatMoved(changes: Changes): 'visitors' | 'staff' | null {
+  if (changes.presences.size + changes.lapsed.size > 0) return 'staff';
+  return changes.queues.size > 0 ? 'visitors' : null;
 }
 
-function parted<Thing>(things: Iterable<Thing>, isNew: (thing: Thing) => boolean): [Thing[], Thing[]] {
-  const parts: [Thing[], Thing[]] = [[], []];
-  for (const thing of things) parts[isNew(thing) ? 0 : 1].push(thing);
-  return parts;
+function partition<Thing>(things: Iterable<Thing>, isNew: (thing: Thing) => boolean): [Thing[], Thing[]] {
+  const [newThings, oldThings]: [Thing[], Thing[]] = [[], []];
+  for (const thing of things) (isNew(thing) ? newThings : oldThings).push(thing);
+  return [newThings, oldThings];
 }
 
 function operatorIds(operators: ReadonlySet<Operator>): string[] {
@@ -101,8 +101,8 @@ function ticketRow(ticket: Ticket) {
     state: ticket.state,
     preferred_operator_id: ticket.preferred,
     refusals: Object.fromEntries(ticket.refusals ?? []),
-    queue_ids: ticket.places.map(({ queue }) => queue.settings.id),
-    entered_at: ticket.places.map(({ enteredAt }) => new Date(enteredAt)),
+    queue_ids: ticket.entries.map(({ queue }) => queue.settings.id),
+    entered_at: ticket.entries.map(({ enteredAt }) => new Date(enteredAt)),
     request_id: ticket.request?.id ?? null,
     engagement_id: ticket.engagementId ?? ticket.engagement?.id ?? null,
     engaged_queue_id: ticket.matchedBy,
@@ -194,7 +194,7 @@ function queueRow({ settings, visitors, memory }: Queue) {
   return {
     queue_id: settings.id,
     visitors,
-    standing: memory.standing,
+    standing: memory.lastStatus,
     waits: memory.waits,
     pace_ms: memory.paceMs,
     left_others_at: instant(memory.leftOthersAt),
@@ -212,7 +212,7 @@ function visitRow({ queueId, ticketId, enqueuedAt, enteredAt, outcome, destinati
   };
 }
 
-/** What `keep_presence` takes (migration 0025). */
+/** The input of `keep_presence` (migration 0025). */
 function stateRow([operator, lapsedAt]: [Operator, number | null]) {
   return { operator_id: operator.settings.id, engaged: operator.engagements.length > 0, lapsed_at: instant(lapsedAt) };
 }
@@ -235,7 +235,7 @@ interface PresenceSettings {
   readonly leaseUntil: number | null;
 }
 
-/** How many chat messages of the turn the visitor has yet to acknowledge. Messages of the system are not counted. */
+/** The number of chat messages of the turn that the visitor must acknowledge. System messages are not counted. */
 function undeliveredIn({ messages }: Changes, { id }: Engagement) {
   const sent = messages.filter(({ engagementId, sender }) => engagementId === id && sender.type === 'operator');
   return { to_visitor: sent.length };

@@ -7,28 +7,31 @@ import type { BoardMove } from './board-moves.ts';
 export interface LockedAccount {
   readonly accountId: AccountId;
   readonly version: number;
-  /** What the version is raised to if the turn moves something. In a new epoch of the log it jumps: see `board-moves.ts`. */
+  /** The version after this turn, if it changes something. In a new epoch of the log it jumps: see `board-moves.ts`. */
   readonly nextVersion: number;
-  /** The number of the last ticket. */
+  /** The sequence number of the newest ticket. */
   readonly seq: number;
   readonly turnedAt: number | null;
   readonly nextDueAt: number | null;
   /** The database's clock. */
   readonly now: number;
-  /** The steps of the clock that are recorded, and those that the times of the account's board include. */
+  /** The sum of the recorded clock steps, and the sum that the times of the account's board include. */
   readonly shiftMs: number;
   readonly boardShiftMs: number;
 }
 
-/** The account's board is by another clock. The last turn may look younger than now by as long as a lock is waited for. */
+/**
+ * The times of the account's board do not include all clock steps. Waiting for a lock can make the last turn seem later than now, so
+ * some seconds are tolerated.
+ */
 const isOutOfTime = piece(
   (sql) =>
     sql`(clock_shift_ms <> (SELECT shift_ms FROM clock WHERE only_row) OR turned_at > clock_timestamp() + interval '30 seconds')`,
 );
 
 /**
- * The account's row, held until the turn is written. With `onlyIfDue` it is left to others where nothing is due, or where
- * somebody has it: they will do what is due. Says to the triggers that this is a turn.
+ * Locks the account's row until the turn is written. With `onlyIfDue`, returns `null` if nothing is due, or if another process
+ * has the lock and will handle what is due. Sets `usher.turn`, by which the triggers recognise a turn.
  */
 export async function lockForTurn(sql: Sql, accountId: AccountId, onlyIfDue: boolean): Promise<LockedAccount | null> {
   const [row] = await sql<LockedAccount[]>`
@@ -46,7 +49,7 @@ export async function lockForTurn(sql: Sql, accountId: AccountId, onlyIfDue: boo
   return row ?? null;
 }
 
-/** Served by engagements_by_visitor. Not asked where nobody is concerned. */
+/** Served by engagements_by_visitor. */
 export async function visitorFacts(
   sql: Sql,
   accountId: AccountId,
@@ -56,8 +59,8 @@ export async function visitorFacts(
   const rows = await sql<
     { id: VisitorId; siteId: SiteId; teams: TeamId[]; leaseUntil: number | null; lastOperatorId: OperatorId | null }[]
   >`SELECT v.id, v.site_id AS "siteId", v.team_ids AS teams,
-           -- Nobody may say more than a day: what is further ahead was said before the clock was set back. Without a lease
-           -- there is none: least() would pass over the null.
+           -- A lease lasts at most a day, so a later end was set before the clock was set back. The CASE keeps NULL, which
+           -- least() would ignore.
            CASE WHEN v.presence_expires_at IS NOT NULL
                 THEN extract(epoch FROM least(v.presence_expires_at, clock_timestamp() + interval '1 day'))::float8 * 1000
            END AS "leaseUntil",
@@ -69,8 +72,8 @@ export async function visitorFacts(
 }
 
 /**
- * Those of the ids that are a ticket's or a request's already: of today, so that the request is the same again; or of a day
- * that is over (D7.7), so that the key was used anew and only its id is taken.
+ * The ids that a ticket or request already has. `same`: it was made within 24 hours, so this is a repeated request (D7.7).
+ * `taken`: it is older, so the key was reused and the new ticket or request needs another id.
  */
 export async function existingIds(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, 'same' | 'taken'>> {
   if (ids.length === 0) return new Map();
@@ -84,8 +87,8 @@ export async function existingIds(sql: Sql, ids: readonly string[]): Promise<Rea
 }
 
 /**
- * Media upgrades that somebody accepts. Their engagements' rows are ours from now on, which is what keeps anybody from
- * answering them otherwise.
+ * Reads the media upgrades that are being accepted, and locks the rows of their engagements, so that nobody else answers them
+ * meanwhile.
  */
 export async function mediaUpgrades(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, MediaUpgrade>> {
   if (ids.length === 0) return new Map();
@@ -104,8 +107,8 @@ export async function mediaUpgrades(sql: Sql, ids: readonly string[]): Promise<R
 }
 
 /**
- * Locks the engagements in which somebody hangs up. The turn cancels their pending upgrade requests; the lock keeps new ones from
- * being added meanwhile.
+ * Locks the engagements in which one side hangs up. The turn cancels their pending upgrade requests; the lock keeps new ones
+ * from being added meanwhile.
  */
 export async function lockEngagements(sql: Sql, ids: readonly EngagementId[]): Promise<void> {
   if (ids.length === 0) return;
@@ -118,21 +121,21 @@ export async function movesSince(sql: Sql, accountId: AccountId, version: number
       FROM board_moves WHERE account_id = ${accountId} AND version > ${version} ORDER BY version`;
 }
 
-/** Accounts on whose boards something has fallen due. Served by accounts_due. */
+/** Accounts with a deadline that has passed. Served by accounts_due. */
 export async function dueAccounts(sql: Sql, limit: number): Promise<AccountId[]> {
   const rows = await sql<{ id: AccountId }[]>`
     SELECT id FROM accounts WHERE next_due_at <= clock_timestamp() ORDER BY next_due_at LIMIT ${limit}`;
   return rows.map((row) => row.id);
 }
 
-/** Accounts whose boards wait for something and are by another clock. Few processes ask, and seldom. */
+/** Accounts with a deadline whose times do not include all clock steps. Not indexed: it is called about once a minute. */
 export async function accountsOutOfTime(sql: Sql, limit: number): Promise<AccountId[]> {
   const rows = await sql<{ id: AccountId }[]>`
     SELECT id FROM accounts WHERE next_due_at IS NOT NULL AND ${isOutOfTime(sql)} LIMIT ${limit}`;
   return rows.map((row) => row.id);
 }
 
-/** What processes that were away for longer read everything for. */
+/** Deletes old moves. A process that was offline for longer reloads its boards. */
 export async function dropOldMoves(sql: Sql): Promise<void> {
   await sql`DELETE FROM board_moves WHERE moved_at < now() - interval '1 hour'`;
 }

@@ -6,7 +6,7 @@ import { nextDue, takeChanges, type Board } from './board/board.ts';
 import { isEmpty } from './board/structures/changes.ts';
 import { apply, type Command, type CommandName, type Commands } from './board/commands.ts';
 import type { VisitorFacts } from './board/rules/enqueue.ts';
-import { advance } from './board/rules/time.ts';
+import { advance } from './board/rules/advance.ts';
 import type { MediaUpgrade } from './board/rules/upgrading.ts';
 import { movedBetween } from './board-moves.ts';
 import { catchUp, loadBoard } from './load-board.ts';
@@ -23,12 +23,12 @@ import {
 import { whatMoved } from './turn-rows.ts';
 import { writeNextDue, writeTurn } from './write-turn.ts';
 
-/** What is asked of a board, before the database has told what it knows of the visitor. */
+/** A command before the turn has read from the database what it needs: the facts of the visitor, the media upgrade. */
 export type Order<Name extends CommandName = CommandName> = {
-  [Each in Name]: { readonly name: Each } & Omit<Commands[Each]['given'], 'facts' | 'upgrade'> & {
-      /** The visitor of whom the board must be told, where the command does not name it. */
+  [Each in Name]: { readonly name: Each } & Omit<Commands[Each]['input'], 'facts' | 'upgrade'> & {
+      /** The visitor whose facts the command needs, if it does not name them itself. */
       readonly factsOf?: VisitorId;
-      /** The id was made of an idempotency key: what it names may exist already. */
+      /** The id was derived from an idempotency key, so a ticket or request with this id may exist already. */
       readonly repeatable?: boolean;
     };
 }[Name];
@@ -39,41 +39,42 @@ export interface Job {
   readonly failed: (error: unknown) => void;
 }
 
-/** A board and the version of the account that it shows. */
-export interface Held {
+/** A board in memory, and the version of the account's board that it shows. */
+export interface CachedBoard {
   readonly board: Board;
   readonly version: number;
 }
 
 export interface TurnOutcome {
-  /** The board as it is now; `null`: the account has none, or the turn was not needed. */
-  readonly held: Held | null;
-  /** What to call once the turn is known to have been written. */
+  /** The board after the turn; `null`: the account does not exist, or nothing was due. */
+  readonly cached: CachedBoard | null;
+  /** To be called once the turn is committed. */
   readonly answers: readonly (() => void)[];
-  /** Milliseconds until the next thing falls due, as the database's clock has it. */
+  /** Milliseconds until the next deadline, by the database's clock. */
   readonly dueInMs: number | null;
-  /** What was written that others may have in memory. */
+  /** What was written that `SiteQueues` may have cached. */
   readonly moved: ReturnType<typeof whatMoved>;
 }
 
-/** A turn that lost a deadlock has changed its board: `Turns` takes it again with another. */
-const usesUpItsBoard = { afterLostRace: 'reject' } as const;
+/** A turn that lost a deadlock has already mutated its board, so it is not retried here: `Turns` retries it with a fresh board. */
+const noRetry = { afterLostRace: 'reject' } as const;
 
 /**
- * One turn: the orders are carried out on the account's board and written, in one transaction under the account's row.
+ * Takes one turn: applies the orders to the account's board and writes the result, in one transaction that locks the account's row.
  *
- *   lock      the row, and in the same breath read what must be known of the visitors concerned;
- *   settle    the time: if the clock was stepped, everything on the board is moved along (move-times.ts);
- *   catch up  if the row's version is not the board's: read what moved since, or everything;
+ *   lock      the row, and in the same round trip read the facts of the visitors concerned;
+ *   settle    the time: if the clock was stepped, move every time on the board (move-times.ts);
+ *   catch up  if the version of the row is not the board's: read the rows that changed since, or everything;
  *   apply     each order, at the database's time;
  *   write     all changes and events in one statement, with the new version.
  *
- * The board given is used up: it comes back in the outcome, and where the transaction fails it shows what never was.
+ * The turn mutates the cached board. It is valid again only through the outcome: after a failed transaction it shows a state that
+ * was never committed.
  */
 export async function takeTurn(
   { sql: pool, clock }: { readonly sql: Sql; readonly clock: Clock },
   accountId: AccountId,
-  held: Held | null,
+  cached: CachedBoard | null,
   jobs: readonly Job[],
 ): Promise<TurnOutcome> {
   const onlyIfDue = jobs.every(({ order }) => order.name === 'tick');
@@ -81,7 +82,7 @@ export async function takeTurn(
     pool,
     async (sql) => {
       const askedAt = performance.now();
-      // Sent together; the second waits for the lock of the first.
+      // Sent together; the later statements wait for the lock of the first.
       const [locked, facts, existing, upgrades] = await Promise.all([
         lockForTurn(sql, accountId, onlyIfDue),
         visitorFacts(sql, accountId, visitorsOf(jobs)),
@@ -90,35 +91,35 @@ export async function takeTurn(
         lockEngagements(sql, callsOf(jobs)),
       ]);
       if (locked === null)
-        return { held: null, answers: jobs.map((job) => () => job.done(null)), dueInMs: null, moved: null };
+        return { cached: null, answers: jobs.map((job) => () => job.done(null)), dueInMs: null, moved: null };
       const time = await settleTime(sql, clock, locked, askedAt);
       const { now } = time;
-      const board = await currentBoard(sql, accountId, time.isMoved ? null : held, time);
+      const board = await currentBoard(sql, accountId, time.isMoved ? null : cached, time);
       advance(board, now);
       const answers = jobs.map((job) => carryOut(board, job, now, { facts, existing, upgrades }));
       return write(sql, board, time, answers);
     },
-    usesUpItsBoard,
+    noRetry,
   );
 }
 
 async function currentBoard(
   sql: Sql,
   accountId: AccountId,
-  held: Held | null,
+  cached: CachedBoard | null,
   { version, seq, now }: LockedAccount,
 ): Promise<Board> {
-  const board = held === null ? null : await caughtUp(sql, accountId, held, version);
+  const board = cached === null ? null : await bringUpToDate(sql, accountId, cached, version);
   const current = board ?? (await loadBoard(sql, accountId, now));
   current.seq = Math.max(current.seq, seq);
   return current;
 }
 
-/** `null`: it cannot be told what moved. */
-async function caughtUp(
+/** `null`: it is unknown what changed since. */
+async function bringUpToDate(
   sql: Sql,
   accountId: AccountId,
-  { board, version }: Held,
+  { board, version }: CachedBoard,
   stored: number,
 ): Promise<Board | null> {
   if (version === stored) return board;
@@ -128,27 +129,27 @@ async function caughtUp(
   return board;
 }
 
-interface Known {
+interface OrderFacts {
   readonly facts: ReadonlyMap<VisitorId, VisitorFacts>;
   readonly existing: ReadonlyMap<string, 'same' | 'taken'>;
   readonly upgrades: ReadonlyMap<string, MediaUpgrade>;
 }
 
-/** Refusals are answers too: they are told once it is certain that what led to them is written. */
-function carryOut(board: Board, job: Job, now: number, { facts, existing, upgrades }: Known): () => void {
+/** Returns the function that answers the job. Refusals too are answered after the commit, when the state they rest on is certain. */
+function carryOut(board: Board, job: Job, now: number, { facts, existing, upgrades }: OrderFacts): () => void {
   const { done, failed } = job;
   const known = 'id' in job.order ? existing.get(job.order.id) : undefined;
   if (known === 'same') return () => done(null);
   const order = known === 'taken' ? ({ ...job.order, id: newId() } as Order) : job.order;
   try {
     const visitorId = visitorOf(order);
-    const told = visitorId === undefined ? undefined : facts.get(visitorId);
-    if (visitorId !== undefined && told === undefined)
+    const visitor = visitorId === undefined ? undefined : facts.get(visitorId);
+    if (visitorId !== undefined && visitor === undefined)
       throw new Refusal('not_found', `There is no visitor ${visitorId}.`);
     const upgrade = order.name === 'acceptUpgrade' ? { upgrade: upgrades.get(order.upgradeId) } : {};
     const answer = apply(
       board,
-      { ...order, ...upgrade, ...(told === undefined ? {} : { facts: told }) } as Command,
+      { ...order, ...upgrade, ...(visitor === undefined ? {} : { facts: visitor }) } as Command,
       now,
     );
     return () => done(answer);
@@ -177,13 +178,13 @@ async function write(
   const dueInMs = due === null ? null : Math.max(0, due - now);
   if (isEmpty(changes) && board.seq === seq) {
     if (mark.nextDueAt !== nextDueAt) await writeNextDue(sql, mark);
-    return { held: { board, version }, answers, dueInMs, moved: null };
+    return { cached: { board, version }, answers, dueInMs, moved: null };
   }
   await writeTurn(sql, mark, changes);
-  return { held: { board, version: mark.version }, answers, dueInMs, moved: whatMoved(changes) };
+  return { cached: { board, version: mark.version }, answers, dueInMs, moved: whatMoved(changes) };
 }
 
-/** Waking up too early costs a look, so what is stored is only moved when it would be too late, or has passed. */
+/** Waking up too early costs little. The stored instant is therefore only changed when it has passed or would be too late. */
 function dueToStore(stored: number | null, due: number | null, now: number): number | null {
   if (stored === null || due === null) return stored !== null && stored > now ? stored : due;
   return due < stored || stored <= now ? due : stored;
@@ -209,7 +210,7 @@ function upgradesOf(jobs: readonly Job[]): string[] {
   return jobs.flatMap(({ order }) => (order.name === 'acceptUpgrade' ? [order.upgradeId] : []));
 }
 
-/** Engagements in which somebody hangs up. */
+/** Engagements in which one side hangs up. */
 function callsOf(jobs: readonly Job[]): EngagementId[] {
   return jobs.flatMap(({ order }) => (order.name === 'endCall' ? [order.engagementId] : []));
 }

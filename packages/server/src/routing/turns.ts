@@ -6,38 +6,38 @@ import type { Log } from '../platform/log.ts';
 import { weightOf } from './board/board.ts';
 import type { CommandName, Commands } from './board/commands.ts';
 import { ClockStepped } from './move-times.ts';
-import { takeTurn, type Held, type Job, type Order, type TurnOutcome } from './turn.ts';
+import { takeTurn, type CachedBoard, type Job, type Order, type TurnOutcome } from './turn.ts';
 import { accountsOutOfTime, dueAccounts } from './turn-store.ts';
 
-/** How long a turn took and how much it carried out. */
+/** The duration of a turn, and the number of its orders. */
 export interface TurnSummary {
   readonly seconds: number;
   readonly orders: number;
 }
 
 interface TurnsOptions {
-  /** Connections of their own: a request may hold one of the others while it waits for its turn. */
+  /** A separate pool: a request may hold a connection of the main pool while it waits for its turn. */
   readonly sql: Sql;
   readonly changes: RowChanges;
   readonly clock: Clock;
   readonly log: Log;
-  /** Something of the account was written by this process. */
+  /** Called when this process changed visitor counts or staff of the account. */
   readonly onMoved: (accountId: AccountId, what: NonNullable<TurnOutcome['moved']>) => void;
-  /** A turn of this process was written, whatever it changed. */
+  /** Called when this process committed a turn. */
   readonly onWritten?: (accountId: AccountId) => void;
   readonly onTurn?: (turn: TurnSummary) => void;
   readonly limits?: Partial<TurnLimits>;
 }
 
 interface TurnLimits {
-  /** Orders one turn carries out at most; the rest are in the next. */
+  /** Orders per turn; the rest wait for the next turn. */
   readonly ordersInTurn: number;
-  /** Orders that may wait for an account; more are told to come back. */
+  /** Waiting orders per account; further ones are rejected as unavailable (503). */
   readonly ordersWaiting: number;
-  /** Boards kept in memory, and how many things are on them together. */
+  /** Boards in memory, and the number of objects on all of them. */
   readonly boards: number;
   readonly things: number;
-  /** A board that nobody asked anything of for so long is let go. */
+  /** A board is evicted after this time without an order. */
   readonly idleMs: number;
 }
 
@@ -49,43 +49,44 @@ const defaultLimits: TurnLimits = {
   idleMs: 10 * 60_000,
 };
 
-/** Every process looks so often for accounts on whose boards something is due that nobody has seen to. */
+/** How often each process looks for accounts with a deadline that no process has handled. */
 const pollMs = 1_000;
 const accountsInPoll = 100;
-/** After a step of the clock, and so often without one, it looks for accounts whose boards are by another clock. */
+/** How often, besides after a step of the clock, we look for accounts whose boards do not include all recorded steps. */
 const checkTimesMs = 60_000;
-/** A turn is taken again so often because of the clock. */
-const mostSteps = 5;
-/** A timer cannot be set further ahead than this. */
+/** How often a turn is retried because the clock was stepped. */
+const maxClockRetries = 5;
+/** The longest delay that `setTimeout` accepts. */
 const longestTimerMs = 2 ** 31 - 1;
 
-/** What a process has of one account: its board, what waits for the next turn, and when it must look by itself. */
-interface Lane {
+/** One account in this process: its cached board, the orders waiting for its next turn, and the timer of its next deadline. */
+interface BoardSlot {
   readonly accountId: AccountId;
-  held: Held | null;
-  /** Not to be trusted: a turn with it is under way. */
+  cached: CachedBoard | null;
+  /** A turn is running. */
   busy: boolean;
   waiting: Job[];
   timer: NodeJS.Timeout | null;
-  /** By the monotonic clock. */
+  /** Monotonic milliseconds. */
   usedAt: number;
   weight: number;
-  /** Turns in a row that a step of the clock has undone. */
-  steps: number;
+  /** Consecutive turns that failed because the clock was stepped. */
+  clockRetries: number;
 }
 
 /**
- * The boards of this process, and whose turn it is. Orders for an account gather while its last turn is under way; the
- * next takes them all. Nothing here lasts: another process, or this one after a crash, reads the same from the database.
+ * Caches the boards of this process and runs their turns, one at a time per account. Orders that arrive during a turn wait; the
+ * next turn takes all of them. All state here is a cache: another process, or this one after a crash, loads the same board from
+ * the database.
  */
 export class Turns {
   readonly #options: TurnsOptions;
   readonly #limits: TurnLimits;
-  readonly #lanes = new Map<AccountId, Lane>();
+  readonly #slots = new Map<AccountId, BoardSlot>();
   readonly #poll: NodeJS.Timeout;
-  /** Accounts may be by another clock: looked for from this moment on. */
+  /** When to look again for boards that do not include all clock steps; monotonic milliseconds. */
   #checkTimesAt = 0;
-  /** On all boards together. */
+  /** The number of objects on all boards. */
   #things = 0;
   #stopped = false;
   readonly #running = new Set<Promise<void>>();
@@ -93,119 +94,120 @@ export class Turns {
   constructor(options: TurnsOptions) {
     this.#options = options;
     this.#limits = { ...defaultLimits, ...options.limits };
-    // A change of what is configured makes the account due; this only makes it sooner than the poll.
+    // A change of the configuration makes the account due. The notification is only faster than the poll.
     options.changes.on('boards', (id) => this.#tick(id as AccountId));
     options.clock.onStep(() => {
       this.#checkTimesAt = 0;
-      void this.#seeToDue();
+      void this.#pollDue();
     });
-    this.#poll = setInterval(() => void this.#seeToDue(), pollMs).unref();
+    this.#poll = setInterval(() => void this.#pollDue(), pollMs).unref();
   }
 
-  /** Carries out the order in the account's next turn; resolves once it is written. */
+  /** Runs the order in the account's next turn; resolves after the commit. */
   async run<Name extends CommandName>(accountId: AccountId, order: Order<Name>): Promise<Commands[Name]['answer']> {
     return new Promise((resolve, reject) => {
-      const lane = this.#lane(accountId);
-      if (this.#stopped || lane.waiting.length >= this.#limits.ordersWaiting) {
-        reject(Object.assign(new Error('no more orders are taken'), { code: 'CONNECTION_ENDED' }));
+      const slot = this.#slot(accountId);
+      if (this.#stopped || slot.waiting.length >= this.#limits.ordersWaiting) {
+        const message = 'too many orders are waiting for the account, or the process is stopping';
+        reject(Object.assign(new Error(message), { code: 'CONNECTION_ENDED' }));
         return;
       }
-      lane.waiting.push({ order: order as Order, done: resolve as (answer: unknown) => void, failed: reject });
-      this.#go(lane);
+      slot.waiting.push({ order: order as Order, done: resolve as (answer: unknown) => void, failed: reject });
+      this.#start(slot);
     });
   }
 
-  /** How many boards are held, how many things are on them, and how many orders wait. */
+  /** The number of cached boards, of the objects on them, and of waiting orders. */
   get load(): { readonly boards: number; readonly things: number; readonly waiting: number } {
     let boards = 0;
     let waiting = 0;
-    for (const lane of this.#lanes.values()) {
-      boards += Number(lane.held !== null);
-      waiting += lane.waiting.length;
+    for (const slot of this.#slots.values()) {
+      boards += Number(slot.cached !== null);
+      waiting += slot.waiting.length;
     }
     return { boards, things: this.#things, waiting };
   }
 
-  /** Takes nothing more and finishes what it has. */
+  /** Accepts no more orders, and waits for the running turns. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearInterval(this.#poll);
-    for (const lane of this.#lanes.values()) if (lane.timer !== null) clearTimeout(lane.timer);
+    for (const slot of this.#slots.values()) if (slot.timer !== null) clearTimeout(slot.timer);
     await Promise.all(this.#running);
   }
 
-  #lane(accountId: AccountId): Lane {
-    const known = this.#lanes.get(accountId);
+  #slot(accountId: AccountId): BoardSlot {
+    const known = this.#slots.get(accountId);
     if (known !== undefined) return known;
-    const lane: Lane = {
+    const slot: BoardSlot = {
       accountId,
-      held: null,
+      cached: null,
       busy: false,
       waiting: [],
       timer: null,
       usedAt: performance.now(),
       weight: 0,
-      steps: 0,
+      clockRetries: 0,
     };
-    this.#lanes.set(accountId, lane);
-    return lane;
+    this.#slots.set(accountId, slot);
+    return slot;
   }
 
-  #go(lane: Lane): void {
-    if (lane.busy) return;
-    lane.busy = true;
-    const run = this.#runLane(lane).finally(() => this.#running.delete(run));
+  #start(slot: BoardSlot): void {
+    if (slot.busy) return;
+    slot.busy = true;
+    const run = this.#drain(slot).finally(() => this.#running.delete(run));
     this.#running.add(run);
   }
 
-  async #runLane(lane: Lane): Promise<void> {
-    // What else comes in with the same packets goes into the same turn.
+  async #drain(slot: BoardSlot): Promise<void> {
+    // Requests that were read from the network together go into the same turn.
     await new Promise((resolve) => setImmediate(resolve));
-    while (lane.waiting.length > 0) await this.#turn(lane, lane.waiting.splice(0, this.#limits.ordersInTurn));
-    lane.busy = false;
-    lane.usedAt = performance.now();
-    if (lane.held === null) this.#forget(lane);
-    else if (this.#lanes.size > this.#limits.boards || this.#things > this.#limits.things) this.#letGo();
+    while (slot.waiting.length > 0) await this.#turn(slot, slot.waiting.splice(0, this.#limits.ordersInTurn));
+    slot.busy = false;
+    slot.usedAt = performance.now();
+    if (slot.cached === null) this.#evict(slot);
+    else if (this.#slots.size > this.#limits.boards || this.#things > this.#limits.things) this.#evictIdle();
   }
 
-  async #turn(lane: Lane, jobs: readonly Job[]): Promise<void> {
-    const { held } = lane;
-    // Until the turn is known to be written, the board shows what may never have been.
-    lane.held = null;
+  async #turn(slot: BoardSlot, jobs: readonly Job[]): Promise<void> {
+    const { cached } = slot;
+    // Until the commit, the board shows a state that may be rolled back.
+    slot.cached = null;
     const began = performance.now();
     try {
-      const outcome = await takeTurn(this.#options, lane.accountId, held, jobs);
-      lane.steps = 0;
+      const outcome = await takeTurn(this.#options, slot.accountId, cached, jobs);
+      slot.clockRetries = 0;
       this.#options.onTurn?.({ seconds: (performance.now() - began) / 1000, orders: jobs.length });
-      this.#conclude(lane, held, outcome);
+      this.#conclude(slot, cached, outcome);
     } catch (error) {
-      await this.#recover(lane, jobs, error);
+      await this.#recover(slot, jobs, error);
     }
   }
 
-  #conclude(lane: Lane, before: Held | null, { held, answers, dueInMs, moved }: TurnOutcome): void {
-    lane.held = held ?? before;
-    this.#weigh(lane, lane.held === null ? 0 : weightOf(lane.held.board));
-    if (moved !== null) this.#options.onMoved(lane.accountId, moved);
-    if (held !== null && held.version !== before?.version) this.#options.onWritten?.(lane.accountId);
-    if (held !== null) this.#setTimer(lane, dueInMs);
+  #conclude(slot: BoardSlot, before: CachedBoard | null, { cached, answers, dueInMs, moved }: TurnOutcome): void {
+    slot.cached = cached ?? before;
+    this.#setWeight(slot, slot.cached === null ? 0 : weightOf(slot.cached.board));
+    if (moved !== null) this.#options.onMoved(slot.accountId, moved);
+    if (cached !== null && cached.version !== before?.version) this.#options.onWritten?.(slot.accountId);
+    if (cached !== null) this.#setTimer(slot, dueInMs);
     for (const answer of answers) answer();
   }
 
   /**
-   * Nothing of the turn was written, or nobody knows. A turn is taken again after a deadlock that it lost, and after a step
-   * of the clock. After a fault of ours it is taken again one order at a time, so that only the one that has the fault fails.
+   * Handles a turn that was rolled back, or whose commit is uncertain. The turn is retried after a lost deadlock and after a step of
+   * the clock. After a fault of ours it is retried one order at a time, so that only the faulty order fails.
    */
-  async #recover(lane: Lane, jobs: readonly Job[], error: unknown): Promise<void> {
+  async #recover(slot: BoardSlot, jobs: readonly Job[], error: unknown): Promise<void> {
     const code = databaseErrorCode(error);
     if (code === '40P01' || code === '40001') {
-      lane.waiting.unshift(...jobs);
+      slot.waiting.unshift(...jobs);
       return;
     }
-    if (error instanceof ClockStepped && lane.steps < mostSteps) {
-      lane.steps += 1;
-      lane.waiting.unshift(...jobs);
-      // Where the clock cannot be read either, the turn fails with the reason.
+    if (error instanceof ClockStepped && slot.clockRetries < maxClockRetries) {
+      slot.clockRetries += 1;
+      slot.waiting.unshift(...jobs);
+      // If the clock cannot be read, the retried turn fails with the reason.
       await this.#options.clock.settle().catch(() => undefined);
       return;
     }
@@ -214,65 +216,65 @@ export class Turns {
       for (const job of jobs) job.failed(error);
       return;
     }
-    for (const job of jobs) await this.#turn(lane, [job]);
+    for (const job of jobs) await this.#turn(slot, [job]);
   }
 
-  #setTimer(lane: Lane, dueInMs: number | null): void {
-    if (lane.timer !== null) clearTimeout(lane.timer);
-    lane.timer = null;
+  #setTimer(slot: BoardSlot, dueInMs: number | null): void {
+    if (slot.timer !== null) clearTimeout(slot.timer);
+    slot.timer = null;
     if (dueInMs === null || this.#stopped) return;
-    lane.timer = setTimeout(() => this.#tick(lane.accountId), Math.min(dueInMs + 2, longestTimerMs)).unref();
+    slot.timer = setTimeout(() => this.#tick(slot.accountId), Math.min(dueInMs + 2, longestTimerMs)).unref();
   }
 
   #tick(accountId: AccountId): void {
     if (this.#stopped) return;
-    const lane = this.#lane(accountId);
-    // One that waits already will see to it.
-    if (lane.waiting.length > 0) return;
+    const slot = this.#slot(accountId);
+    // The turn of a waiting order also handles what is due.
+    if (slot.waiting.length > 0) return;
     this.run(accountId, { name: 'tick' }).catch((error: unknown) => {
-      if (!isDatabaseUnavailable(error)) this.#options.log.error({ err: error }, 'what was due could not be done');
+      if (!isDatabaseUnavailable(error)) this.#options.log.error({ err: error }, 'overdue work failed');
     });
   }
 
-  async #seeToDue(): Promise<void> {
+  async #pollDue(): Promise<void> {
     try {
       for (const id of await dueAccounts(this.#options.sql, accountsInPoll)) this.#tick(id);
       await this.#checkTimes();
     } catch (error) {
       if (!isDatabaseUnavailable(error)) this.#options.log.warn({ err: error }, 'the poll for due accounts failed');
     }
-    this.#letGo();
+    this.#evictIdle();
   }
 
-  /** Nothing falls due on a board whose times lie in the future, so such accounts are looked for by themselves. */
+  /** After the clock was set back, nothing falls due on a board whose times are in the future. The poll would miss it. */
   async #checkTimes(): Promise<void> {
     const now = performance.now();
     if (now < this.#checkTimesAt) return;
     const found = await accountsOutOfTime(this.#options.sql, accountsInPoll);
     for (const id of found) this.#tick(id);
-    // As long as there are any, there may be more.
+    // If some were found, there may be more than one batch.
     this.#checkTimesAt = found.length > 0 ? 0 : now + checkTimesMs;
   }
 
-  /** Boards that nobody uses, and the ones used longest ago where there are too many or they are too large. */
-  #letGo(): void {
-    const idle = [...this.#lanes.values()].filter((lane) => !lane.busy).toSorted((a, b) => a.usedAt - b.usedAt);
-    for (const lane of idle) {
-      const isOld = performance.now() - lane.usedAt > this.#limits.idleMs;
-      if (!isOld && this.#lanes.size <= this.#limits.boards && this.#things <= this.#limits.things) break;
-      this.#forget(lane);
+  /** Evicts idle boards, and the least recently used ones while the limits are exceeded. */
+  #evictIdle(): void {
+    const idle = [...this.#slots.values()].filter((slot) => !slot.busy).toSorted((a, b) => a.usedAt - b.usedAt);
+    for (const slot of idle) {
+      const isOld = performance.now() - slot.usedAt > this.#limits.idleMs;
+      if (!isOld && this.#slots.size <= this.#limits.boards && this.#things <= this.#limits.things) break;
+      this.#evict(slot);
     }
   }
 
-  /** What it knew to be due others, and the poll, see to. */
-  #forget(lane: Lane): void {
-    if (lane.timer !== null) clearTimeout(lane.timer);
-    this.#weigh(lane, 0);
-    this.#lanes.delete(lane.accountId);
+  /** Drops a board and its timer. The poll handles what falls due on it. */
+  #evict(slot: BoardSlot): void {
+    if (slot.timer !== null) clearTimeout(slot.timer);
+    this.#setWeight(slot, 0);
+    this.#slots.delete(slot.accountId);
   }
 
-  #weigh(lane: Lane, weight: number): void {
-    this.#things += weight - lane.weight;
-    lane.weight = weight;
+  #setWeight(slot: BoardSlot, weight: number): void {
+    this.#things += weight - slot.weight;
+    slot.weight = weight;
   }
 }

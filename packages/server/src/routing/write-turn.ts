@@ -5,11 +5,11 @@ import type { Changes } from './board/structures/changes.ts';
 import { appendUpgradeStates } from './media-upgrade.ts';
 import { instant, rowsOf, type TurnRows } from './turn-rows.ts';
 
-/** What a turn leaves on the account's row. */
+/** What a turn writes to the account's row. */
 export interface TurnMark {
   readonly accountId: AccountId;
   readonly version: number;
-  /** The version before it. */
+  /** The version before this turn. */
   readonly previous: number;
   readonly seq: number;
   readonly now: number;
@@ -17,14 +17,14 @@ export interface TurnMark {
 }
 
 /**
- * Everything a turn has changed, its events among it, in one statement. Each thing is written once: new things are
- * inserted as they ended up, others are updated by their keys. Rows travel as JSON: one text per table, whatever the number.
- * Where operators are in another state, a second statement ends their presence interval and begins the next.
+ * Writes all changes and events of a turn in one statement. Each object is written once, in its final state: new ones are
+ * inserted, others are updated by their keys. Rows are sent as JSON, one text per table. If the state of operators may have
+ * changed, a second statement ends their presence interval and begins the next.
  */
 export async function writeTurn(sql: Sql, mark: TurnMark, changes: Changes): Promise<void> {
   const at = new Date(mark.now);
   const rows = rowsOf(changes, at);
-  // Sent together: the statement that keeps presence sees what the first one has written.
+  // Sent together and run in order: the second statement sees the rows of the first.
   await Promise.all([
     writeRows(sql, mark, rows),
     ...(rows.states.length === 0 ? [] : [sql`SELECT keep_presence(${at}, ${JSON.stringify(rows.states)}::text::json)`]),
@@ -34,7 +34,7 @@ export async function writeTurn(sql: Sql, mark: TurnMark, changes: Changes): Pro
 async function writeRows(sql: Sql, mark: TurnMark, rows: TurnRows): Promise<void> {
   const { accountId } = mark;
   const at = new Date(mark.now);
-  const topic = rows.moved === 'who is there' ? 'queues_of_account' : 'queue_counts';
+  const topic = rows.moved === 'staff' ? 'queues_of_account' : 'queue_counts';
   await sql`
     WITH turn AS (SELECT ${accountId}::uuid AS account_id, ${at}::timestamptz AS at),
          ${ticketWrites(sql, rows)},
@@ -56,7 +56,7 @@ async function writeRows(sql: Sql, mark: TurnMark, rows: TurnRows): Promise<void
     SELECT pg_notify('usher_changes', ${topic}::text || ':' || turn.account_id) FROM turn WHERE ${rows.moved !== null}`;
 }
 
-/** A turn that changed nothing but found out when the next thing falls due. */
+/** Writes the next deadline after a turn that changed nothing else. */
 export async function writeNextDue(sql: Sql, { accountId, nextDueAt }: TurnMark): Promise<void> {
   await sql`
     UPDATE accounts SET next_due_at = ${instant(nextDueAt)} WHERE id = ${accountId}`;
@@ -81,7 +81,7 @@ function ticketWrites(sql: Sql, rows: TurnRows) {
               SET state = t.state, preferred_operator_id = t.preferred_operator_id, refusals = t.refusals,
                   queue_ids = t.queue_ids, entered_at = t.entered_at, request_id = t.request_id, engagement_id = t.engagement_id,
                   engaged_queue_id = t.engaged_queue_id, ended_at = t.ended_at, updated_at = turn.at,
-                  -- An address is kept for no longer than it is counted.
+                  -- The address is deleted as soon as it is no longer counted.
                   address_hash = CASE WHEN t.ended_at IS NULL THEN q.address_hash END
              FROM turn, json_to_recordset(${rows.oldTickets}::text::json) AS t (
                     id uuid, state text, preferred_operator_id uuid, refusals jsonb, queue_ids uuid[],
@@ -202,10 +202,10 @@ function messageAndEventWrites(sql: Sql, { accountId, now }: TurnMark, rows: Tur
          ${appendRows(sql, { accountId, at: new Date(now) }, rows.events, engagementsAreLocked(sql))}`;
 }
 
-/** Events wait for the rows of their engagements: a message that came before the end is appended before it. */
+/** Events are appended after the rows of their engagements are locked, so that an earlier message precedes the end event. */
 const engagementsAreLocked = piece((sql) => sql`(SELECT count(*) FROM old_engagements) >= 0`);
 
-/** What few turns have to write: it is part of the statement of those alone, as every part costs something to set up. */
+/** Parts that few turns need. Each part costs planning time, so it is added only where there is something to write. */
 function rareWrites(sql: Sql, rows: TurnRows) {
   const renewals = rows.renewed.length === 0 ? sql`` : renewalWrites(sql, rows);
   const upgrades = rows.upgrades.length + rows.hungUp.length === 0 ? sql`` : upgradeWrites(sql, rows);
@@ -221,7 +221,7 @@ function renewalWrites(sql: Sql, rows: TurnRows) {
             WHERE o.id = r.id AND o.id <> ALL(${rows.said}::uuid[])),`;
 }
 
-/** Those that were accepted; and the pending ones of calls in which somebody hung up are called off. */
+/** Accepts media upgrades, and cancels the pending ones of engagements in which one side hung up. */
 function upgradeWrites(sql: Sql, rows: TurnRows) {
   return sql`
          upgraded AS (
@@ -239,7 +239,7 @@ function callWrites(sql: Sql, rows: TurnRows) {
   return sql`
          old_calls AS (
            UPDATE calls o
-              -- A side may say that it is connected while the turn waits for the row.
+              -- A side may report that it is connected while the turn waits for the row.
               SET ended_at = greatest(c.ended_at, o.connected_at), ended_by = c.ended_by
              FROM json_to_recordset(${JSON.stringify(rows.oldCalls)}::text::json) AS c (
                     id uuid, ended_at timestamptz, ended_by text)

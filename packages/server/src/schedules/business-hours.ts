@@ -2,7 +2,7 @@ import { weekdays, type OpeningTimes, type Weekday } from '@usher/contract/openi
 import type { Violation } from '../platform/errors.ts';
 import { canonicalTimeZone } from './time-zones.ts';
 
-/** A scheduling policy's hours as the interface gives them. A route stores them normalised; here any valid form serves. */
+/** The hours of a scheduling policy in their JSON form. Routes store them normalised; these functions accept any valid form. */
 export interface HoursPolicy {
   readonly timezone: string;
   readonly business_hours: readonly BusinessHours[];
@@ -13,20 +13,20 @@ interface BusinessHours extends OpeningTimes {
   readonly days_of_week: readonly string[];
 }
 
-/** Replaces a local date (D6.6): by these times, or without times by a closed day. */
+/** D6.6: replaces the hours of a local date. Without times, the date is closed. */
 export interface HoursException extends Partial<OpeningTimes> {
   readonly date: string;
 }
 
 export const datePattern = '^[0-9]{4}-[0-9]{2}-[0-9]{2}$';
 
-/** D6.5: lower-case, without duplicates, in week order. Names of no day are left out: `hoursViolations` reports them. */
+/** D6.5: lower case, without duplicates, in week order. Unknown names are left out: `hoursViolations` reports them. */
 export function normalizeDays(days: readonly string[]): Weekday[] {
   const given = new Set(days.map((day) => day.toLowerCase()));
   return weekdays.filter((day) => given.has(day));
 }
 
-/** What a JSON schema cannot say about a policy's hours. Takes the parts a request has, shaped as the schema demands. */
+/** The rules on hours that a JSON schema cannot express. Checks the fields that a request has; they must fit the schema. */
 export function hoursViolations({ timezone, business_hours = [], exceptions = [] }: Partial<HoursPolicy>): Violation[] {
   return [
     ...(timezone === undefined ? [] : timeZoneViolations(timezone)),
@@ -44,7 +44,7 @@ function businessHoursViolations(hours: BusinessHours, at: string): Violation[] 
   const unknown = hours.days_of_week.flatMap((day, index) =>
     normalizeDays([day]).length > 0
       ? []
-      : [{ attribute: `${at}/days_of_week/${index}`, detail: `must be one of ${weekdays.join(' or ')}` }],
+      : [{ attribute: `${at}/days_of_week/${index}`, detail: `must be one of ${weekdays.join(', ')}` }],
   );
   return [...equalTimes(hours, at), ...unknown];
 }
@@ -53,7 +53,7 @@ function exceptionViolations(exception: HoursException, at: string): Violation[]
   const { date, opens_at, closes_at } = exception;
   const violations: Violation[] = [];
   if (!isCalendarDate(date))
-    violations.push({ attribute: `${at}/date`, detail: 'must be a date of the calendar, such as 2027-12-24' });
+    violations.push({ attribute: `${at}/date`, detail: 'must be a calendar date, such as 2027-12-24' });
   if (opens_at === undefined && closes_at !== undefined)
     violations.push({ attribute: `${at}/opens_at`, detail: 'is required with closes_at' });
   if (opens_at !== undefined && closes_at === undefined)
@@ -61,13 +61,13 @@ function exceptionViolations(exception: HoursException, at: string): Violation[]
   return [...violations, ...equalTimes(exception, at)];
 }
 
-/** Two times of the pattern are equal exactly if their texts are. */
+/** D6.2. The pattern allows one spelling per time, so comparing the texts suffices. */
 function equalTimes({ opens_at, closes_at }: Partial<OpeningTimes>, at: string): Violation[] {
   if (opens_at === undefined || opens_at !== closes_at || opens_at === '00:00') return [];
   return [{ attribute: `${at}/closes_at`, detail: 'must not equal opens_at, unless both are 00:00: the whole day' }];
 }
 
-/** A date that a zone skipped, as Pacific/Apia did 2011-12-30, is a date all the same. */
+/** A date that a zone skipped, such as 2011-12-30 in Pacific/Apia, is still a calendar date. */
 function isCalendarDate(date: string): boolean {
   if (!new RegExp(datePattern).test(date)) return false;
   try {

@@ -1,14 +1,14 @@
 import { minutesOfDay, spanOf, weekdays, type OpeningTimes, type Span } from '@usher/contract/opening-times';
 import { normalizeDays, type HoursException, type HoursPolicy } from './business-hours.ts';
 
-/** No span reaches further than into the second day after its own: `24:59`–`00:59` closes there. */
-const mostSpillDays = 2;
+/** A span reaches at most into the second day after its own: `24:59`–`00:59` closes there. */
+const maxSpillDays = 2;
 
 /** The wall-clock line of a policy (see `hours.ts`), cut into days. Days are epoch days: 1970-01-01 is 0. */
 export interface Calendar {
   /** By weekday, Monday first. */
   readonly week: readonly DayEdges[];
-  /** The dates with exceptions and those they may spill into; these edges stand in for the weekday's. */
+  /** Edges of the dates with exceptions and of those they may spill into; they replace the weekday's. */
   readonly irregular: ReadonlyMap<number, DayEdges>;
   /** Ascending. */
   readonly irregularDays: readonly number[];
@@ -18,7 +18,7 @@ export interface Calendar {
 
 /**
  * The minutes of a day at which it opens, closes, opens, and so on, ascending: a minute is open if the number of edges up
- * to it is odd. A day that opens with midnight begins with 0; one that is open to its end lacks the last closing.
+ * to it is odd. A day that is open at midnight starts with 0; one that is open to its end has no last closing.
  */
 type DayEdges = readonly number[];
 
@@ -28,7 +28,7 @@ export function drawCalendar({ business_hours, exceptions = [] }: HoursPolicy): 
   );
   const dated = Map.groupBy(exceptions, ({ date }) => epochDay(date));
   const byDate = new Map([...dated].map(([day, found]) => [day, union(found.flatMap(spansOf))]));
-  const affected = [...byDate.keys()].flatMap((day) => Array.from({ length: mostSpillDays + 1 }, (_, i) => day + i));
+  const affected = [...byDate.keys()].flatMap((day) => Array.from({ length: maxSpillDays + 1 }, (_, i) => day + i));
   const irregularDays = [...new Set(affected)].toSorted((a, b) => a - b);
   const week = weekdays.map((_, index) => edgesOf(firstMonday + index, { byWeekday, byDate: new Map() }));
   return {
@@ -47,20 +47,20 @@ function spansOf({ date, opens_at, closes_at }: HoursException): Span[] {
 
 function validSpan({ opens_at, closes_at }: OpeningTimes): Span {
   const span = spanOf({ opens_at, closes_at });
-  if (span === null) throw new Error(`${opens_at}–${closes_at} is no interval`);
+  if (span === null) throw new Error(`${opens_at}–${closes_at} is not a valid interval`);
   return span;
 }
 
-/** The spans each date owns: `byDate` for those with exceptions, else `byWeekday`. */
-interface Owners {
+/** The spans that each date owns: `byDate` if it has exceptions, otherwise `byWeekday`. */
+interface SpansByOwner {
   readonly byWeekday: readonly (readonly Span[])[];
   readonly byDate: ReadonlyMap<number, readonly Span[]>;
 }
 
-/** What the day's own spans and the spill of those before make of it. */
-function edgesOf(day: number, { byWeekday, byDate }: Owners): DayEdges {
+/** The edges of a day, from its own spans and the spill of the days before. */
+function edgesOf(day: number, { byWeekday, byDate }: SpansByOwner): DayEdges {
   const spans: Span[] = [];
-  for (let owner = day; owner >= day - mostSpillDays; owner -= 1) {
+  for (let owner = day; owner >= day - maxSpillDays; owner -= 1) {
     const begins = (day - owner) * minutesOfDay;
     const ends = begins + minutesOfDay;
     for (const { opens, closes } of byDate.get(owner) ?? byWeekday[weekdayOf(owner)] ?? []) {
@@ -74,7 +74,7 @@ function edgesOf(day: number, { byWeekday, byDate }: Owners): DayEdges {
   return edges.at(-1) === minutesOfDay ? edges.slice(0, -1) : edges;
 }
 
-/** D6.3: spans that overlap or touch are one. Ascending and apart from each other. */
+/** D6.3: merges spans that overlap or touch. The result is ascending and has gaps between its spans. */
 function union(spans: readonly Span[]): Span[] {
   const merged: Span[] = [];
   for (const span of spans.toSorted((a, b) => a.opens - b.opens)) {
@@ -85,7 +85,7 @@ function union(spans: readonly Span[]): Span[] {
   return merged;
 }
 
-/** The first Monday: 1970-01-01 was a Thursday. */
+/** The epoch day of the first Monday: 1970-01-01 was a Thursday. */
 const firstMonday = 4;
 
 /** The index of an epoch day in `weekdays`. */

@@ -1,4 +1,4 @@
-/** How many of the ascending numbers are at most `value`: the index of the first one beyond it. */
+/** The number of ascending numbers that are at most `value`, which is the index of the first one above it. */
 export function countUpTo(ascending: readonly number[], value: number): number {
   let low = 0;
   let high = ascending.length;

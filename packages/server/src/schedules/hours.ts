@@ -7,27 +7,26 @@ import { type ZoneClock, zoneClock } from './time-zones.ts';
 /**
  * When a scheduling policy is open (D6).
  *
- * The definition. A policy draws spans on the wall-clock line, the endless row of all local dates with 24 hours each,
- * which knows no zone. Each date owns the spans of its exceptions if it has any, else those of its weekday; a span may
- * reach into later dates, and ends at the midnight of the first of them that has exceptions. **An instant is open if and
- * only if the date and time that a clock on the zone's wall shows at that instant lies in a span**: its start included,
- * its end excluded. Edges are never turned into instants.
+ * The definition. A policy draws spans on the wall-clock line: the endless sequence of local dates with 24 hours each, without a
+ * time zone. Each date owns the spans of its exceptions if it has any, otherwise those of its weekday. A span may reach into later
+ * dates, and ends at the midnight of the first of them that has exceptions. **An instant is open if and only if the local date and
+ * time at that instant lies in a span**, whose start is included and whose end is excluded. Edges are never converted to instants.
  *
- * From this follow, without a special case:
- * - Skipped times. The clock jumps over an opening or closing: it acts at the first instant after the gap. A span within
- *   the gap never happens; a skipped date owns only what spills out of it.
- * - Repeated times. Both passes count, and no more than they: with `01:00`–`02:30` in a night that repeats the hour from
- *   02:00, it is open till 02:30, closed till the clock goes back, and open again till the second 02:30.
- * - A span across a transition lasts an hour less or more in real time than on the wall.
- * - Midnight is where the local date changes: after a gap at midnight the date begins late, and a clock that goes back
- *   over midnight is in yesterday again, with yesterday's spans and exceptions.
+ * This has the following consequences, without special cases:
+ * - Skipped times: an opening or closing in the gap takes effect at the first instant after the gap. A span within the gap never
+ *   happens; of a skipped date only the spill into the next dates counts.
+ * - Repeated times: both passes count. With `01:00`–`02:30` in a night that repeats the hour from 02:00, the policy is open until
+ *   02:30, closed until the clock goes back, and open again until the second 02:30.
+ * - A span across a transition lasts an hour less or more in real time than on the clock.
+ * - Midnight is where the local date changes: after a gap at midnight the date starts late, and a clock that goes back over
+ *   midnight returns to the previous date, with its spans and exceptions.
  * - Seconds in an offset, as zones had before 1972, move the edges off the full UTC minute.
  *
- * Instants are epoch milliseconds: one number to compare, no allocation. Temporal is asked when a zone is first used and
- * when a policy is compiled.
+ * Instants are epoch milliseconds: one number to compare, no allocation. Temporal is used only when a zone is first used and when
+ * a policy is compiled.
  */
 
-/** Opaque: what `compileHours` made for the functions below. */
+/** The opaque result of `compileHours`, for the functions below. */
 export interface CompiledHours {
   readonly clock: ZoneClock;
   readonly calendar: Calendar;
@@ -42,39 +41,39 @@ export interface OpenInterval {
 const minuteMs = 60_000;
 const dayMs = minutesOfDay * minuteMs;
 
-/** Takes a policy without `hoursViolations`, of the schema's shape; any other throws. */
+/** The policy must fit the schema and have no `hoursViolations`; otherwise this throws. */
 export function compileHours(policy: HoursPolicy): CompiledHours {
   return { clock: zoneClock(policy.timezone), calendar: drawCalendar(policy) };
 }
 
 export function isOpen(hours: CompiledHours, instant: number): boolean {
-  return outlook(hours, instant).open;
+  return stateAt(hours, instant).open;
 }
 
 /**
- * The first instant after the given one at which `isOpen` changes, or null if it never will. The answer is exact, however
- * far ahead, and yet the look-ahead is bounded: of a uniform week only the irregular days are looked at, at most three for
- * each exception; any other week changes within two weeks after them, the second being for a change that falls in a gap.
+ * The first instant after the given one at which `isOpen` changes, or null if it never does. The result is exact, however far
+ * ahead, and the search is bounded: in a uniform week only the irregular days are examined, at most three for each exception; any
+ * other week changes within two weeks after them (two, because a change may fall in a gap).
  */
 export function nextChange(hours: CompiledHours, instant: number): number | null {
-  const { open, until } = outlook(hours, instant);
+  const { open, until } = stateAt(hours, instant);
   const lastIrregular = (hours.calendar.irregularDays.at(-1) ?? 0) * dayMs;
   const limit = Math.max(instant, lastIrregular) + 21 * dayMs;
   for (let at = until; at !== Infinity;) {
     if (at > limit) throw new Error(`no change between ${instant} and ${at}, in a week that is not uniform`);
-    const next = outlook(hours, at);
+    const next = stateAt(hours, at);
     if (next.open !== open) return at;
     at = next.until;
   }
   return null;
 }
 
-/** The open intervals, clipped to `[from, to)`, ascending and apart from each other. */
+/** The open intervals, clipped to `[from, to)`, ascending and with gaps between them. */
 export function intervals(hours: CompiledHours, from: number, to: number): OpenInterval[] {
   const found: OpenInterval[] = [];
   let opensAt: number | null = null;
   for (let at = from; at < to;) {
-    const { open, until } = outlook(hours, at);
+    const { open, until } = stateAt(hours, at);
     if (open) opensAt ??= at;
     else if (opensAt !== null) {
       found.push({ opensAt, closesAt: at });
@@ -86,8 +85,8 @@ export function intervals(hours: CompiledHours, from: number, to: number): OpenI
   return found;
 }
 
-/** Whether an instant is open, and a later instant up to which that is certain to stay; beyond, one must look again. */
-function outlook({ clock, calendar }: CompiledHours, instant: number): { open: boolean; until: number } {
+/** Whether an instant is open, and a later instant until which that cannot change. */
+function stateAt({ clock, calendar }: CompiledHours, instant: number): { open: boolean; until: number } {
   const { offsetMs, endsAt } = clock.stretchAt(instant);
   const wall = instant + offsetMs;
   const day = Math.floor(wall / dayMs);
@@ -97,17 +96,17 @@ function outlook({ clock, calendar }: CompiledHours, instant: number): { open: b
   const until = Math.min(nextEdge - offsetMs, endsAt);
   return {
     open: passed % 2 === 1,
-    until: calendar.uniform ? Math.max(until, calmUntil(calendar, instant)) : until,
+    until: calendar.uniform ? Math.max(until, regularUntil(calendar, instant)) : until,
   };
 }
 
 /**
- * Until when a uniform week is certain to meet no irregular day; an instant that is past if it may be in one already.
- * Offsets are less than a day: from an instant on no local date is before the UTC date's eve, even if clocks go back, and
- * no local date begins more than a day before its UTC midnight.
+ * The instant until which a uniform week meets no irregular day; it is in the past if the instant may be in one. Offsets are less
+ * than a day: the local date is never before the day before the UTC date, even if clocks go back, and no local date starts more
+ * than a day before its UTC midnight.
  */
-function calmUntil({ irregularDays }: Calendar, instant: number): number {
-  const eve = Math.floor(instant / dayMs) - 1;
-  const next = irregularDays[countUpTo(irregularDays, eve - 1)];
+function regularUntil({ irregularDays }: Calendar, instant: number): number {
+  const earliestDay = Math.floor(instant / dayMs) - 1;
+  const next = irregularDays[countUpTo(irregularDays, earliestDay - 1)];
   return next === undefined ? Infinity : (next - 1) * dayMs;
 }

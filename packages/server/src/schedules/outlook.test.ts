@@ -12,7 +12,7 @@ const lengths = (timezone: string, start: string, days: number): number[] =>
     ({ startsAt, endsAt }) => (endsAt - startsAt) / hour,
   );
 
-test('days are as long as they really are: 23, 24, 25 and 24.5 hours', () => {
+test('local days have their real length: 23, 24, 25 or 24.5 hours', () => {
   assert.deepEqual(lengths('Europe/Tallinn', '2027-03-27T12:00:00Z', 3), [24, 23, 24]);
   assert.deepEqual(lengths('Europe/Tallinn', '2027-10-30T12:00:00Z', 3), [24, 25, 24]);
   assert.deepEqual(lengths('Australia/Lord_Howe', '2027-04-03T12:00:00Z', 3), [24, 24.5, 24]);
@@ -29,7 +29,7 @@ test('a date that the zone skipped is left out', () => {
   );
 });
 
-test('the change of the clock is among what is told, with both offsets, and the next one beyond', () => {
+test('the outlook contains the clock change with both offsets, and the next one after it', () => {
   const policy = {
     timezone: 'Europe/Tallinn',
     business_hours: [{ opens_at: '02:00', closes_at: '05:00', days_of_week: ['sun'] }],

@@ -2,7 +2,7 @@ import type { HoursPolicy } from './business-hours.ts';
 import { compileHours, intervals, isOpen, nextChange, type OpenInterval } from './hours.ts';
 import { canonicalTimeZone, zoneClock } from './time-zones.ts';
 
-/** A local day as it really is; epoch milliseconds. */
+/** A local day with its real length; epoch milliseconds. */
 interface LocalDay {
   readonly date: string;
   readonly startsAt: number;
@@ -24,15 +24,15 @@ interface HoursOutlook {
   readonly nextClockChangeAt: number | null;
 }
 
-interface Wanted {
+interface OutlookQuery {
   readonly now: number;
-  /** In the first day. */
+  /** An instant in the first day. */
   readonly start: number;
   readonly days: number;
 }
 
-/** How a policy is now, and how it will really be on the days from `start` on. */
-export function outlookOf(policy: HoursPolicy, { now, start, days: count }: Wanted): HoursOutlook {
+/** The state of a policy now, and its open intervals on the days from `start` on. */
+export function outlookOf(policy: HoursPolicy, { now, start, days: count }: OutlookQuery): HoursOutlook {
   const hours = compileHours(policy);
   const days = localDays(policy.timezone, start, count);
   const from = days[0]?.startsAt ?? start;
@@ -48,7 +48,7 @@ export function outlookOf(policy: HoursPolicy, { now, start, days: count }: Want
   };
 }
 
-/** A date that the zone skipped is no day: it would be of no length. */
+/** A date that the zone skipped is left out: it would have no length. */
 function localDays(timezone: string, start: number, count: number): LocalDay[] {
   const zone = canonicalTimeZone(timezone);
   if (zone === null) throw new Error(`there is no time zone ${timezone}`);

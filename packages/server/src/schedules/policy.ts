@@ -57,31 +57,31 @@ export type PolicyRow = RowOf<typeof table>;
 export type StoredPolicy = SettingsOf<typeof table>;
 
 const { site_id, business_hours, exceptions } = policyFields.create;
-/** The hours of a policy that may not be stored, and the days to show. */
+/** Hours that need not be stored, and the days to preview. */
 export const hoursDraft = checked(
   body({
     site_id,
     timezone,
     business_hours,
     exceptions,
-    from: Type.Optional(Type.String({ format: 'date-time', description: 'In the first day that is shown; none: now' })),
+    from: Type.Optional(Type.String({ format: 'date-time', description: 'An instant in the first day; default: now' })),
     days: Type.Integer({ minimum: 1, maximum: 31, default: 14 }),
   }),
   hoursRules,
 );
 
-/** What the schema cannot say, told together with what it can. */
-function hoursRules(given: unknown): ReturnType<typeof hoursViolations> {
+/** The rules that the schema cannot express, checked together with the schema so that all violations are reported at once. */
+function hoursRules(input: unknown): ReturnType<typeof hoursViolations> {
   try {
-    const policy = given as Partial<HoursPolicy>;
+    const policy = input as Partial<HoursPolicy>;
     return [...hoursViolations(policy), ...tooManyToCompile(policy)];
   } catch {
-    return []; // Not shaped as the schema demands: it says so itself.
+    return []; // The input does not fit the schema, which reports that itself.
   }
 }
 
-/** What compiling a policy costs grows with the week's intervals times the exceptions; so many take some milliseconds. */
-const mostCompiled = 100_000;
+/** Compiling a policy takes time in proportion to weekly intervals times exceptions; this many take a few milliseconds. */
+const maxCompileCost = 100_000;
 
 function tooManyToCompile({
   business_hours = [],
@@ -89,12 +89,12 @@ function tooManyToCompile({
 }: Partial<HoursPolicy>): ReturnType<typeof hoursViolations> {
   const weekly = business_hours.reduce((sum, hours) => sum + hours.days_of_week.length, 0);
   const cost = weekly * (exceptions ?? []).length;
-  if (cost <= mostCompiled) return [];
-  const detail = `must be fewer: weekly intervals (${weekly}) times exceptions may be ${mostCompiled} at most`;
+  if (cost <= maxCompileCost) return [];
+  const detail = `must be fewer: weekly intervals (${weekly}) times exceptions must be at most ${maxCompileCost}`;
   return [{ attribute: '/exceptions', detail }];
 }
 
-/** D6.5 as stored and shown: days in week order, the zone in its canonical spelling. */
+/** Completes and normalises a policy (D6.5): days in week order, the zone in its canonical spelling. */
 export function completePolicy(given: Type.Static<typeof policyUpdate>, current: StoredPolicy | null): StoredPolicy {
   const policy = policyFields.complete(given, current);
   return {

@@ -25,9 +25,9 @@ import {
 
 const tags = ['Queue scheduling policies'];
 const policyParams = Type.Object({ scheduling_policy_id: uuid<'scheduling_policy'>() });
-const longestPreviewMs = 366 * 86_400_000;
-/** A policy with a thousand short intervals a week would fill an answer of tens of megabytes. */
-const mostIntervals = 10_000;
+const maxPreviewMs = 366 * 86_400_000;
+/** Without this limit, a policy with a thousand short intervals a week would make an answer of tens of megabytes. */
+const maxIntervals = 10_000;
 
 export function policyRoutes(app: App): void {
   app.get(
@@ -59,7 +59,7 @@ export function policyRoutes(app: App): void {
       schema: {
         tags,
         summary: 'Create a scheduling policy',
-        description: 'The site_id may stand in the query instead of the body.',
+        description: 'The site_id may be in the query instead of the body.',
         querystring: Type.Object({ site_id: Type.Optional(uuid<'site'>()) }),
         body: policyInput,
         response: { 201: policyOutput },
@@ -94,7 +94,7 @@ export function policyRoutes(app: App): void {
       },
       schema: {
         tags,
-        summary: 'Change a scheduling policy; optional fields left out keep their value',
+        summary: 'Update a scheduling policy; optional fields that are left out keep their value',
         params: policyParams,
         body: policyUpdate,
         response: { 200: policyOutput },
@@ -136,7 +136,7 @@ function previewRoute(app: App): void {
       config: { access: { operator: 'super_manager', site: 'resource' } },
       schema: {
         tags,
-        summary: 'The open intervals as instants, over at most 366 days',
+        summary: 'Open intervals of a policy as instants, over at most 366 days',
         params: policyParams,
         querystring: Type.Object({
           from: Type.String({ format: 'date-time' }),
@@ -151,14 +151,14 @@ function previewRoute(app: App): void {
       const policy = await permittedPolicy(request, request.params.scheduling_policy_id);
       const from = Date.parse(request.query.from);
       const to = Date.parse(request.query.to);
-      // A leap second is a date-time by its format and none by its value: NaN, which is in no order.
-      if (!(from <= to && to - from <= longestPreviewMs)) {
-        throw invalid([{ attribute: '/to', detail: 'must not be before from, nor more than 366 days after it' }]);
+      // A leap second matches the format `date-time` but parses as NaN, for which every comparison is false.
+      if (!(from <= to && to - from <= maxPreviewMs)) {
+        throw invalid([{ attribute: '/to', detail: 'must be between from and 366 days after it' }]);
       }
       const open = intervals(compileHours(policy), from, to);
-      if (open.length > mostIntervals) {
+      if (open.length > maxIntervals) {
         throw invalid([
-          { attribute: '/to', detail: `must be closer to from: more than ${mostIntervals} intervals lie between` },
+          { attribute: '/to', detail: `must be closer to from: there are more than ${maxIntervals} intervals` },
         ]);
       }
       return { intervals: open.map(shownInterval) };
@@ -173,15 +173,15 @@ function shownInterval({ opensAt, closesAt }: OpenInterval): { opens_at: Date; c
 const interval = Type.Object({ opens_at: timestamp, closes_at: timestamp });
 
 const outlookOutput = output('HoursOutlook', {
-  open: Type.Boolean({ description: 'Whether it would be open now' }),
-  next_change_at: nullable(Type.Unsafe<Date>({ ...timestamp, description: 'When that changes; null: never' })),
+  open: Type.Boolean({ description: 'Whether the policy would be open now' }),
+  next_change_at: nullable(Type.Unsafe<Date>({ ...timestamp, description: 'When `open` next changes; null: never' })),
   days: Type.Array(
     Type.Object({
       date: Type.String({ description: 'YYYY-MM-DD, in the time zone' }),
       starts_at: timestamp,
       ends_at: timestamp,
     }),
-    { description: 'Local days as they really are: 23, 24 or 25 hours long' },
+    { description: 'Local days with their real length: 23, 24 or 25 hours' },
   ),
   intervals: Type.Array(interval),
   clock_changes: Type.Array(
@@ -193,7 +193,7 @@ const outlookOutput = output('HoursOutlook', {
     { description: 'Within these days' },
   ),
   next_clock_change_at: nullable(
-    Type.Unsafe<Date>({ ...timestamp, description: 'The first after the beginning; null: none is known' }),
+    Type.Unsafe<Date>({ ...timestamp, description: 'The first clock change after the start; null: none is known' }),
   ),
 });
 
@@ -204,7 +204,7 @@ function draftPreviewRoute(app: App): void {
       config: { access: { operator: 'super_manager', site: 'body.site_id' }, changesNothing: true, audit: 'dry run' },
       schema: {
         tags,
-        summary: 'How hours would be day by day, daylight saving included, without storing them',
+        summary: 'Preview hours day by day, including daylight saving, without storing them',
         body: hoursDraft,
         response: { 200: outlookOutput },
       },
@@ -212,11 +212,11 @@ function draftPreviewRoute(app: App): void {
     async ({ body: { from, days, ...given } }) => {
       const now = Date.now();
       const start = from === undefined ? now : Date.parse(from);
-      // A leap second is a date-time by its format and none by its value.
-      if (Number.isNaN(start)) throw invalid([{ attribute: '/from', detail: 'must be an instant' }]);
+      // A leap second matches the format `date-time` but is not a valid instant.
+      if (Number.isNaN(start)) throw invalid([{ attribute: '/from', detail: 'must be a valid instant' }]);
       const outlook = outlookOf({ ...given, exceptions: given.exceptions ?? [] }, { now, start, days });
-      if (outlook.intervals.length > mostIntervals) {
-        const detail = `must be fewer: more than ${mostIntervals} intervals lie in these days`;
+      if (outlook.intervals.length > maxIntervals) {
+        const detail = `must be fewer: these days have more than ${maxIntervals} intervals`;
         throw invalid([{ attribute: '/business_hours', detail }]);
       }
       return {
@@ -269,7 +269,7 @@ async function removePolicy(request: FastifyRequest, id: SchedulingPolicyId): Pr
   });
 }
 
-/** To be changed. Under the account's lock no queue takes it meanwhile. */
+/** Locks a policy for a change. The account's lock keeps queues from referring to it meanwhile. */
 async function lockedPolicy(request: FastifyRequest, sql: Sql, id: SchedulingPolicyId): Promise<PolicyRow> {
   await lockAccount(sql, accountOf(request));
   const current = await lockPolicy(sql, accountOf(request), id);
@@ -281,21 +281,22 @@ async function lockedPolicy(request: FastifyRequest, sql: Sql, id: SchedulingPol
   return current;
 }
 
-/** A site in the query counts as one in the body; the two must not contradict each other. */
+/** Copies `site_id` from the query into the body; if both have one, the two must be equal. */
 function siteFromQuery(request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
-  const { site_id: asked } = request.query as { site_id?: unknown };
-  const given = request.body;
-  // What is no text is refused by the schema of the query.
-  if (typeof asked !== 'string' || typeof given !== 'object' || given === null) return done();
-  const { site_id: said = asked } = given as { site_id?: unknown };
-  if (typeof said === 'string' && said.toLowerCase() !== asked.toLowerCase())
+  const { site_id: inQuery } = request.query as { site_id?: unknown };
+  const { body } = request;
+  // A value that is not a text is refused by the schema of the query.
+  if (typeof inQuery !== 'string' || typeof body !== 'object' || body === null) return done();
+  const { site_id: inBody = inQuery } = body as { site_id?: unknown };
+  if (typeof inBody === 'string' && inBody.toLowerCase() !== inQuery.toLowerCase())
     return done(invalid([{ attribute: '/site_id', detail: 'differs between query and body' }]));
-  Object.assign(given, { site_id: said });
+  Object.assign(body, { site_id: inBody });
   done();
 }
 
 function policyInUse(queues: readonly QueueId[]): Refusal {
-  return new Refusal('policy_in_use', `The policy is used by ${queues.join(', ')}. Take it off these queues first.`, {
+  const detail = `The policy is used by the queues ${queues.join(', ')}. Remove it from these queues first.`;
+  return new Refusal('policy_in_use', detail, {
     details: queues.map((queue) => ({ attribute: '/scheduling_policy_id', detail: `is used by queue ${queue}` })),
   });
 }

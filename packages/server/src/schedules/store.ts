@@ -34,11 +34,11 @@ interface NewPolicy {
 export async function insertPolicy(sql: Sql, { id, accountId, siteId, policy }: NewPolicy): Promise<PolicyRow> {
   const values = { id, account_id: accountId, site_id: siteId, ...policyFields.values(sql, policy) };
   const [row] = await sql<PolicyRow[]>`INSERT INTO scheduling_policies ${sql(values)} RETURNING ${sql(columns)}`;
-  if (row === undefined) throw new Error('the inserted policy did not come back');
+  if (row === undefined) throw new Error('the inserted policy was not returned');
   return row;
 }
 
-/** Read and held until the transaction ends: what is left out of an update keeps the value it has then. */
+/** Reads and locks the policy until the transaction ends, because fields left out of an update keep their value. */
 export async function lockPolicy(sql: Sql, accountId: AccountId, id: SchedulingPolicyId): Promise<PolicyRow | null> {
   const [row] = await sql<PolicyRow[]>`
     SELECT ${sql(columns)} FROM scheduling_policies WHERE id = ${id} AND account_id = ${accountId} FOR NO KEY UPDATE`;
@@ -50,7 +50,7 @@ export async function updatePolicy(sql: Sql, id: SchedulingPolicyId, policy: Sto
     UPDATE scheduling_policies SET ${sql(policyFields.values(sql, policy))}, version = version + 1, updated_at = now()
      WHERE id = ${id}
     RETURNING ${sql(columns)}`;
-  if (row === undefined) throw new Error('a locked policy has vanished');
+  if (row === undefined) throw new Error('a locked policy does not exist');
   return row;
 }
 

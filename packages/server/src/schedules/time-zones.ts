@@ -1,12 +1,11 @@
 import { countUpTo } from './count-up-to.ts';
 
 /**
- * The zone with this name, links included, in any case on input: in the spelling of the zone database, but still the
- * name that was given (`us/eastern` is `US/Eastern`, not `America/New_York`). Null if no zone has it. An offset such as
- * `+02:00` is none: it would be a policy without daylight saving that looks like one with.
+ * D6.5: the name of a time zone, in any case and including links, in the spelling of the zone database. Links are kept: `us/eastern`
+ * becomes `US/Eastern`, not `America/New_York`. Returns null if there is no such zone. An offset such as `+02:00` is not accepted,
+ * because it has no daylight saving time.
  *
- * It asks Temporal, which keeps the name. `Intl` would answer with the name the link leads to, and may know zones whose
- * rules Temporal has not.
+ * Uses Temporal, which keeps the name. `Intl` would return the target of a link, and may know zones that Temporal does not.
  */
 export function canonicalTimeZone(name: string): string | null {
   if (!/^[a-z]/i.test(name)) return null;
@@ -18,31 +17,31 @@ export function canonicalTimeZone(name: string): string | null {
   }
 }
 
-/** From some instant to `endsAt` (epoch milliseconds, not included) the zone's clocks keep this offset. */
+/** A period of constant offset of a zone, until `endsAt` (epoch milliseconds, excluded). */
 export interface Stretch {
   readonly offsetMs: number;
   readonly endsAt: number;
 }
 
-/** Between these instants all of a zone's stretches are kept; outside, where hardly anyone asks, just the last one. */
-const keptFrom = Date.UTC(1970, 0, 1);
-const keptTo = Date.UTC(2100, 0, 1);
+/** Between these instants all stretches of a zone are cached; outside, only the one that was last looked up. */
+const cachedFrom = Date.UTC(1970, 0, 1);
+const cachedTo = Date.UTC(2100, 0, 1);
 
 /**
- * A zone's offset at any instant (epoch milliseconds). Temporal takes some microseconds for the offset and as many for
- * the next transition; here it is asked once for each transition, and a binary search does the rest.
+ * The offset of a zone at any instant (epoch milliseconds). Temporal takes some microseconds for an offset and as many for the next
+ * transition; here it is called once per transition, and a binary search does the rest.
  */
 export class ZoneClock {
   readonly #timeZone: string;
   readonly #starts: number[] = [];
   readonly #stretches: Stretch[] = [];
-  /** What was last looked up, and the instant it is known from: a walk far from our time asks once a stretch, too. */
+  /** The last lookup outside the cached time, valid from `from`, so that a walk there also calls Temporal once per stretch. */
   #last: { from: number; stretch: Stretch };
 
   constructor(timeZone: string) {
     this.#timeZone = timeZone;
-    this.#last = { from: keptTo, stretch: this.#lookUp(keptTo) };
-    for (let at = keptFrom; at < keptTo;) {
+    this.#last = { from: cachedTo, stretch: this.#lookUp(cachedTo) };
+    for (let at = cachedFrom; at < cachedTo;) {
       const stretch = this.#lookUp(at);
       this.#starts.push(at);
       this.#stretches.push(stretch);
@@ -51,8 +50,10 @@ export class ZoneClock {
   }
 
   stretchAt(instant: number): Stretch {
-    const kept = keptFrom <= instant && instant < keptTo;
-    return (kept ? this.#stretches[countUpTo(this.#starts, instant) - 1] : undefined) ?? this.#farStretchAt(instant);
+    const isCached = cachedFrom <= instant && instant < cachedTo;
+    return (
+      (isCached ? this.#stretches[countUpTo(this.#starts, instant) - 1] : undefined) ?? this.#farStretchAt(instant)
+    );
   }
 
   #farStretchAt(instant: number): Stretch {
@@ -71,7 +72,7 @@ export class ZoneClock {
   }
 }
 
-/** Only names of zones get in here, so there are no more than some 600. */
+/** Contains only names of zones, so at most about 600 entries. */
 const clocks = new Map<string, ZoneClock>();
 
 /** The zone's clock, shared by all policies in the zone. */

@@ -7,7 +7,7 @@ import { notFound, Refusal } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
 import { newId, type EngagementId } from '../../platform/ids.ts';
 import { uuid } from '../../platform/schema.ts';
-import { inWords } from '../../routing/board/rules/upgrading.ts';
+import { describeUpgrade } from '../../routing/board/rules/upgrading.ts';
 import type { Turns } from '../../routing/turns.ts';
 import { sendSystemMessage } from '../messages/system-message.ts';
 import { partyOf } from '../party.ts';
@@ -120,7 +120,7 @@ async function ask(request: FastifyRequest, engagementId: EngagementId, asked: U
       about: { ...about, engagementId },
       fields: { media_upgrade_request: { id: upgrade.id, audio, video, target, ...named } },
     });
-    await sendSystemMessage(sql, { accountId, engagementId, content: `The ${by.kind} asked for ${inWords(asked)}.` });
+    await sendSystemMessage(sql, { accountId, engagementId, content: `The ${by.kind} asked for ${describeUpgrade(asked)}.` });
     return upgrade;
   });
   permitParticipant(request);
@@ -139,7 +139,7 @@ async function close(request: FastifyRequest, action: 'decline' | 'cancel'): Pro
     if (upgrade?.state !== 'pending') return false;
     refuseUnless((upgrade.target === by.kind) === (action === 'decline'), action);
     await closeUpgrade(sql, id, state);
-    await sendSystemMessage(sql, { accountId, engagementId, content: `The ${by.kind} ${state} ${inWords(upgrade)}.` });
+    await sendSystemMessage(sql, { accountId, engagementId, content: `The ${by.kind} ${state} ${describeUpgrade(upgrade)}.` });
     return true;
   });
   if (!closed) return answered(request, state);

@@ -138,7 +138,7 @@ function listRoute(app: App, turns: Turns): void {
 async function pendingOf(request: FastifyRequest, turns: Turns): Promise<RequestView[]> {
   const { kind, id } = partyOf(request.caller);
   const order = kind === 'operator' ? { operatorId: id } : { visitorId: id };
-  const requests = await turns.run(accountOf(request), { name: 'lookAtRequests', ...order });
+  const requests = await turns.run(accountOf(request), { name: 'viewRequests', ...order });
   return (requests ?? [])
     .filter((each) => each.kind !== 'transfer' && isSide(request.caller, each))
     .toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));

@@ -224,7 +224,7 @@ function ticketRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void {
     },
     async (request) => {
       const row = await permittedTicket(request, request.params.ticket_id);
-      const view = await turns.run(row.account_id, { name: 'lookAtTicket', ticketId: row.id });
+      const view = await turns.run(row.account_id, { name: 'viewTicket', ticketId: row.id });
       return showTransferTicket(showTicket(row, view));
     },
   );

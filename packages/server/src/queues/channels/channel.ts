@@ -3,33 +3,33 @@ import type { AccountId, Id, QueueId, SiteId } from '../../platform/ids.ts';
 import { body, output, timestamp, update, uuid } from '../../platform/schema.ts';
 
 export type ChannelId = Id<'channel'>;
-/** The two kinds of channels differ in what addresses them, and in nothing else. */
+/** The two kinds of channels differ only in their address fields. */
 export type ChannelKind = 'phone' | 'digital';
 
 const number = Type.String({ pattern: String.raw`^\+[1-9]\d{1,14}$`, description: 'E.164, such as +3725551234' });
 const kind = Type.String({ minLength: 1, maxLength: 64, description: 'Such as sms, whatsapp or apple_business_chat' });
 const address = Type.String({ minLength: 1, maxLength: 255 });
 
-const addressing = { phone: { number }, digital: { kind, address } } as const;
+const addressFields = { phone: { number }, digital: { kind, address } } as const;
 const readOnly = ['id', 'created_at', 'updated_at'];
 
 export const channelInput = {
-  phone: body({ site_id: uuid<'site'>(), ...addressing.phone, queue_id: uuid<'queue'>() }),
-  digital: body({ site_id: uuid<'site'>(), ...addressing.digital, queue_id: uuid<'queue'>() }),
+  phone: body({ site_id: uuid<'site'>(), ...addressFields.phone, queue_id: uuid<'queue'>() }),
+  digital: body({ site_id: uuid<'site'>(), ...addressFields.digital, queue_id: uuid<'queue'>() }),
 };
 export const channelUpdate = {
-  phone: update({ ...addressing.phone, queue_id: uuid<'queue'>(), site_id: uuid<'site'>() }, readOnly),
-  digital: update({ ...addressing.digital, queue_id: uuid<'queue'>(), site_id: uuid<'site'>() }, readOnly),
+  phone: update({ ...addressFields.phone, queue_id: uuid<'queue'>(), site_id: uuid<'site'>() }, readOnly),
+  digital: update({ ...addressFields.digital, queue_id: uuid<'queue'>(), site_id: uuid<'site'>() }, readOnly),
 };
 
 const rest = { queue_id: uuid<'queue'>(), created_at: timestamp, updated_at: timestamp };
 const start = { id: uuid<'channel'>(), site_id: uuid<'site'>() };
 export const channelOutput = {
-  phone: output('PhoneChannel', { ...start, ...addressing.phone, ...rest }),
-  digital: output('DigitalChannel', { ...start, ...addressing.digital, ...rest }),
+  phone: output('PhoneChannel', { ...start, ...addressFields.phone, ...rest }),
+  digital: output('DigitalChannel', { ...start, ...addressFields.digital, ...rest }),
 };
 
-/** The columns that address a channel of the kind. */
+/** The address columns of each kind. */
 export const addressColumns = { phone: ['number'], digital: ['kind', 'address'] } as const;
 
 export interface ChannelRow {

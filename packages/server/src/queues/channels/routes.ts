@@ -27,7 +27,7 @@ import { deleteChannel, findChannel, insertChannel, listChannels, updateChannel 
 const tags = ['Channels'];
 const channelParams = Type.Object({ channel_id: uuid<'channel'>() });
 
-/** Phone and digital channels: by number, or by kind and address, visitors come into a queue. */
+/** Phone and digital channels connect a number, or a kind and an address, to a queue. */
 export function channelRoutes(app: App): void {
   for (const kind of ['phone', 'digital'] as const) routesOfKind(app, kind);
 }
@@ -65,18 +65,18 @@ function routesOfKind(app: App, kind: ChannelKind): void {
       },
       schema: {
         tags,
-        summary: `Tie a ${kind} channel to a queue`,
+        summary: `Connect a ${kind} channel to a queue`,
         body: channelInput[kind],
         response: { 201: output },
       },
     },
     async (request, reply) => {
       const { site_id: siteId } = request.body;
-      const fields = addressed(kind, request.body);
-      const row = await tie(request, siteId, fields.queue_id, async (sql) =>
+      const fields = channelFields(kind, request.body);
+      const row = await writeChannel(request, siteId, fields.queue_id, async (sql) =>
         insertChannel(sql, kind, { id: newId(), account_id: accountOf(request), site_id: siteId, ...fields }),
       );
-      recordChange(request, { target: named(kind, row) });
+      recordChange(request, { target: auditTarget(kind, row) });
       reply.code(201).header('location', `${path}/${row.id}`);
       return tagged(reply, row);
     },
@@ -123,7 +123,7 @@ function routesOfKind(app: App, kind: ChannelKind): void {
         await lockAccount(sql, accountOf(request));
         const channel = await permittedChannel(request, kind, request.params.channel_id, sql);
         refuseOtherVersion(request, channel);
-        recordChange(request, { before: channel, target: named(kind, channel) });
+        recordChange(request, { before: channel, target: auditTarget(kind, channel) });
         await deleteChannel(sql, kind, channel.id);
       });
       reply.code(204);
@@ -135,8 +135,8 @@ function title(kind: ChannelKind): string {
   return kind === 'phone' ? 'Phone' : 'Digital';
 }
 
-/** What a body says of a channel of the kind. */
-function addressed(kind: ChannelKind, given: ChannelFields): ChannelFields {
+/** The fields of the body that a channel of the kind has. */
+function channelFields(kind: ChannelKind, given: ChannelFields): ChannelFields {
   const fields = ['queue_id', ...addressColumns[kind]] as const;
   return Object.fromEntries(fields.flatMap((field) => (given[field] === undefined ? [] : [[field, given[field]]])));
 }
@@ -159,19 +159,19 @@ async function changeChannel(request: FastifyRequest, kind: ChannelKind, id: Cha
   if (given.site_id !== undefined && given.site_id !== channel.site_id) {
     throw invalid([{ attribute: '/site_id', detail: 'cannot be changed' }]);
   }
-  const changes = addressed(kind, given);
-  return tie(request, channel.site_id, changes.queue_id, async (sql) => {
+  const changes = channelFields(kind, given);
+  return writeChannel(request, channel.site_id, changes.queue_id, async (sql) => {
     const current = await findChannel(sql, kind, channel.account_id, id);
     if (current === null) throw notFound(`${kind} channel`, id);
     refuseOtherVersion(request, current);
-    recordChange(request, { before: current, target: named(kind, current) });
+    recordChange(request, { before: current, target: auditTarget(kind, current) });
     if (Object.keys(changes).length === 0) return current;
     return (await updateChannel(sql, kind, id, changes)) ?? current;
   });
 }
 
-/** As the audit log calls it. */
-function named(kind: ChannelKind, { id, number, address }: ChannelRow): { id: string; name: string } {
+/** The name of the channel in the audit log. */
+function auditTarget(kind: ChannelKind, { id, number, address }: ChannelRow): { id: string; name: string } {
   return { id, name: kind === 'phone' ? number : address };
 }
 
@@ -180,8 +180,8 @@ function refuseOtherVersion(request: FastifyRequest, { version }: ChannelRow): v
   if (versions !== null && !versions.includes(version)) throw preconditionFailed(version);
 }
 
-/** Writes under the lock on queues, so that a queue cannot be deleted while it is tied; the queue must be on the site. */
-async function tie(
+/** Writes under the account's lock, so that the queue is not deleted meanwhile. The queue must be on the site. */
+async function writeChannel(
   request: FastifyRequest,
   siteId: SiteId,
   queueId: QueueId | undefined,

@@ -35,7 +35,7 @@ export async function insertChannel(
   values: ChannelFields & { id: ChannelId; account_id: AccountId; site_id: SiteId },
 ): Promise<ChannelRow> {
   const [row] = await sql<ChannelRow[]>`INSERT INTO ${table(sql, kind)} ${sql(values)} RETURNING *`;
-  if (row === undefined) throw new Error('the inserted channel did not come back');
+  if (row === undefined) throw new Error('the inserted channel was not returned');
   return row;
 }
 

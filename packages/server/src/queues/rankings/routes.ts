@@ -17,7 +17,7 @@ const tags = ['Queues'];
 const rank = Type.Integer({
   minimum: 1,
   maximum: lastRank,
-  description: `Smaller is considered first; ${lastRank} is as good as none`,
+  description: `A lower number is preferred; ${lastRank} counts as unranked`,
 });
 const rankings = Type.Object({ operators: Type.Array(output('Ranking', { id: uuid<'operator'>(), rank })) });
 const change = body({
@@ -46,10 +46,10 @@ export function rankingRoutes(app: App): void {
       },
       schema: {
         tags,
-        summary: 'Give and take ranks, all or none of them; null takes the operator out',
+        summary: 'Change ranks of operators in a queue; null removes an operator',
         description:
-          'A rank is given to operators who are assigned to the site of the queue. Those who no longer are can be taken out with ' +
-          'null, and may be sent back with the rank they have.',
+          'Either all changes are made or none. The operators must be assigned to the site of the queue. An operator who no longer is ' +
+          'may be removed with null, or sent with their present rank.',
         params: queueParams,
         body: change,
         response: { 200: rankings },
@@ -76,12 +76,12 @@ async function applyRanks(
     const known = await accountOperators(sql, queue.account_id, ids);
     const violations = changes.flatMap((entry, index) => {
       const attribute = `/operators/${index}/id`;
-      // The collection may have operators who are no longer of the site: they can be taken out, or sent back as they are.
-      const isKept = entry.rank === null ? known.has(entry.id) : rankOf.get(entry.id) === entry.rank;
-      if (!assigned.has(entry.id) && !isKept)
+      // Ranked operators may have left the site since: they can be removed, or sent back unchanged.
+      const isAllowed = entry.rank === null ? known.has(entry.id) : rankOf.get(entry.id) === entry.rank;
+      if (!assigned.has(entry.id) && !isAllowed)
         return [{ attribute, detail: 'is not an operator assigned to the site of the queue' }];
       const first = ids.indexOf(entry.id);
-      return first === index ? [] : [{ attribute, detail: 'is named twice' }];
+      return first === index ? [] : [{ attribute, detail: 'is listed twice' }];
     });
     if (violations.length > 0) throw invalid(violations);
     recordChange(request, { before: { operators: ranked }, target: queue, concerns: { any: [queue.site_id] } });

@@ -11,7 +11,7 @@ export async function listRankings(sql: Sql, queueId: QueueId): Promise<Ranking[
     SELECT operator_id AS id, rank FROM queue_rankings WHERE queue_id = ${queueId} ORDER BY rank, operator_id`;
 }
 
-/** Those of the operators that are assigned to the site, held so until the transaction ends. */
+/** The operators who are assigned to the site. Their assignments are locked until the transaction ends. */
 export async function assignedOperators(
   sql: Sql,
   siteId: SiteId,
@@ -25,7 +25,7 @@ export async function assignedOperators(
   return new Set(rows.map((row) => row.id));
 }
 
-/** Those of the operators that there are in the account, on whichever site. */
+/** The operators who exist in the account, on any site. */
 export async function accountOperators(
   sql: Sql,
   accountId: AccountId,
@@ -38,7 +38,7 @@ export async function accountOperators(
 
 interface RankingChange {
   readonly id: OperatorId;
-  /** `null` takes the operator out of the collection. */
+  /** `null` removes the operator from the ranking. */
   readonly rank: number | null;
 }
 

@@ -1,7 +1,7 @@
 import type { EngagementId, OperatorId, QueueId, RequestId, SiteId, TicketId, VisitorId } from '../../platform/ids.ts';
 import { noChanges, type Changes } from './structures/changes.ts';
 import { Deadlines } from './structures/deadlines.ts';
-import { Marked } from './structures/marked.ts';
+import { DirtyList } from './structures/dirty-list.ts';
 import type {
   Engagement,
   ExpiryLine,
@@ -15,12 +15,13 @@ import type {
 } from './structures/state.ts';
 
 /**
- * The routing state of an account: who waits, who is there, what is offered to whom, who is engaged with whom. The rules
- * (D1–D5) are functions on it in this folder. They read no clock and no database, and `apply` (commands.ts) is the only way
- * in: the same commands at the same instants give the same board, changes and events.
+ * The routing state of an account: waiting tickets, present operators, offers and engagements. The rules (D1–D5) are the
+ * functions in this folder that mutate the board. They read no clock and no database, and every command goes through `apply`
+ * (commands.ts). The board is therefore deterministic: the same commands at the same instants produce the same board, changes
+ * and events.
  *
- * After each command the board is *settled*: queues that turned closed or unstaffed have been acted on, and no ticket waits
- * beside an operator who could be offered it.
+ * After each command the board is *settled*: tickets have left the queues that became closed or unstaffed, and no ticket waits
+ * while an operator could be offered it.
  */
 export interface Board {
   readonly sites: Map<SiteId, Site>;
@@ -31,25 +32,25 @@ export interface Board {
   readonly requests: Map<RequestId, Request>;
   readonly engagements: Map<EngagementId, Engagement>;
   readonly pools: Map<string, Pool>;
-  /** Waiting tickets that somebody has refused. */
+  /** Waiting tickets with at least one refusal (D4.5). */
   readonly refused: Set<Ticket>;
-  /** Waiting tickets by the operator they would rather have (D4.3). */
-  readonly wanting: Map<OperatorId, Set<Ticket>>;
+  /** Waiting tickets by their preferred operator (D4.3). */
+  readonly preferring: Map<OperatorId, Set<Ticket>>;
   readonly expiries: Map<SiteId, ExpiryLine>;
-  /** How much visitors of one address have open on a site: see addresses.ts. */
+  /** Open tickets and requests per site and visitor address: see addresses.ts. */
   readonly openByAddress: Map<string, number>;
   readonly deadlines: Deadlines;
-  /** The number of the last ticket. */
+  /** The sequence number of the newest ticket. */
   seq: number;
-  /** The instant of the command under way. */
+  /** The instant of the current command. */
   now: number;
-  /** What has to be looked at before the board is settled again. */
+  /** What `settle` must still process. */
   readonly dirty: {
     readonly queues: Set<Queue>;
-    /** Operators who can take something now. */
-    readonly operators: Marked<Operator>;
-    readonly tickets: Marked<Ticket>;
-    /** Operators who are not available any more, or whose sites are others. */
+    /** Operators who may be able to take a waiting ticket. */
+    readonly operators: DirtyList<Operator>;
+    readonly tickets: DirtyList<Ticket>;
+    /** Operators who became unavailable, or whose site assignments changed. */
     readonly absent: Set<Operator>;
   };
   changes: Changes;
@@ -67,31 +68,31 @@ export function newBoard(newId: () => string): Board {
     engagements: new Map(),
     pools: new Map(),
     refused: new Set(),
-    wanting: new Map(),
+    preferring: new Map(),
     expiries: new Map(),
     openByAddress: new Map(),
     deadlines: new Deadlines(),
     seq: 0,
     now: 0,
-    dirty: { queues: new Set(), operators: new Marked(), tickets: new Marked(), absent: new Set() },
+    dirty: { queues: new Set(), operators: new DirtyList(), tickets: new DirtyList(), absent: new Set() },
     changes: noChanges(),
     newId,
   };
 }
 
-/** What has changed since this was last asked. */
+/** Returns the changes since the last call, and starts collecting anew. */
 export function takeChanges(board: Board): Changes {
   const { changes } = board;
   board.changes = noChanges();
   return changes;
 }
 
-/** When something falls due next; `null`: only what is asked of it can move the board. */
+/** The instant of the next deadline; `null` if only a command can change the board. */
 export function nextDue(board: Board): number | null {
   return board.deadlines.next?.at ?? null;
 }
 
-/** How much memory it takes, counted in things. */
+/** The size of the board, counted in objects: a measure of its memory. */
 export function weightOf(board: Board): number {
   return board.tickets.size + board.operators.size + board.queues.size + board.engagements.size + board.requests.size;
 }
@@ -102,8 +103,8 @@ export function siteOf(board: Board, id: SiteId): Site {
   return site;
 }
 
-/** The visitor, brought onto the board where it is not. */
-export function visitorOf(board: Board, id: VisitorId, leaseUntil: number | null): Visitor {
+/** Returns the visitor, and adds them to the board if they are not on it. */
+export function getOrAddVisitor(board: Board, id: VisitorId, leaseUntil: number | null): Visitor {
   const known = board.visitors.get(id);
   if (known !== undefined) return known;
   const visitor: Visitor = {
@@ -119,7 +120,7 @@ export function visitorOf(board: Board, id: VisitorId, leaseUntil: number | null
   return visitor;
 }
 
-/** Lets go of a visitor who has nothing on the board any more. */
+/** Removes a visitor who has no ticket, request or engagement left. */
 export function releaseVisitor(board: Board, visitor: Visitor): void {
   if (visitor.tickets.length + visitor.requests.length + visitor.engagements.length > 0) return;
   board.deadlines.clear(visitor.leaseDeadline);
@@ -127,7 +128,7 @@ export function releaseVisitor(board: Board, visitor: Visitor): void {
   board.visitors.delete(visitor.id);
 }
 
-/** A few things in the order they began: the same in every process, in whichever order it came to know of them. */
+/** Sorts by start, then by id: the order is the same in every process, whatever order the rows were loaded in. */
 export function byAge<Thing extends { readonly id: string }>(
   things: Iterable<Thing>,
   beganAt: (thing: Thing) => number,
@@ -135,7 +136,7 @@ export function byAge<Thing extends { readonly id: string }>(
   return [...things].toSorted((a, b) => beganAt(a) - beganAt(b) || (a.id < b.id ? -1 : 1));
 }
 
-/** Short lists are made anew with every change: most are empty, and an array that has once been added to is a large one. */
+/** Short lists are copied on every change: most are empty, and an array that was ever pushed to keeps its larger capacity. */
 export const none: readonly never[] = [];
 
 export function including<Item>(list: readonly Item[], item: Item): readonly Item[] {

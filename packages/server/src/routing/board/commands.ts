@@ -3,7 +3,7 @@ import {
   answer,
   answerTransfer,
   cancelTicket,
-  elsewhere,
+  notOnBoard,
   end,
   type Answer,
   type CancelTicket,
@@ -16,7 +16,7 @@ import {
   type DirectRequest,
   type TransferToOperator,
   type TransferToQueue,
-} from './rules/asking.ts';
+} from './rules/new-requests.ts';
 import type { Board } from './board.ts';
 import { enqueue, type Enqueue } from './rules/enqueue.ts';
 import {
@@ -27,7 +27,7 @@ import {
   type Renewal,
   type VisitorPresence,
 } from './rules/presence.ts';
-import { advance, settle } from './rules/time.ts';
+import { advance, settle } from './rules/advance.ts';
 import { acceptUpgrade, endCall, type AcceptUpgrade, type EndCall } from './rules/upgrading.ts';
 import {
   viewEngagement,
@@ -38,39 +38,39 @@ import {
   type TicketView,
 } from './views/views.ts';
 
-/** Everything that can be asked of a board, and what it answers. */
+/** Every command of the board, with its input and its answer. */
 export interface Commands {
-  enqueue: { given: Enqueue; answer: { ticket: TicketView; created: boolean } };
-  cancelTicket: { given: CancelTicket; answer: TicketView | null };
-  requestDirectly: { given: DirectRequest; answer: RequestView };
-  answer: { given: Answer; answer: RequestView | null };
-  transferToOperator: { given: TransferToOperator; answer: RequestView };
-  transferToQueue: { given: TransferToQueue; answer: TicketView };
-  answerTransfer: { given: Answer; answer: RequestView | null };
-  end: { given: EndEngagement; answer: EngagementView | null };
-  acceptUpgrade: { given: AcceptUpgrade; answer: EngagementView | null };
-  endCall: { given: EndCall; answer: EngagementView | null };
-  setPresence: { given: Presence; answer: null };
-  setVisitorPresence: { given: VisitorPresence; answer: null };
-  renewPresence: { given: Renewal; answer: null };
-  tick: { given: Record<never, never>; answer: null };
-  /** Nothing changes: how things stand. */
-  lookAtTicket: { given: { readonly ticketId: TicketId }; answer: TicketView | null };
-  lookAtTickets: { given: { readonly ticketIds: readonly TicketId[] }; answer: readonly TicketView[] };
-  lookAtRequests: {
-    given: { readonly operatorId?: OperatorId; readonly visitorId?: VisitorId };
+  enqueue: { input: Enqueue; answer: { ticket: TicketView; created: boolean } };
+  cancelTicket: { input: CancelTicket; answer: TicketView | null };
+  requestDirectly: { input: DirectRequest; answer: RequestView };
+  answer: { input: Answer; answer: RequestView | null };
+  transferToOperator: { input: TransferToOperator; answer: RequestView };
+  transferToQueue: { input: TransferToQueue; answer: TicketView };
+  answerTransfer: { input: Answer; answer: RequestView | null };
+  end: { input: EndEngagement; answer: EngagementView | null };
+  acceptUpgrade: { input: AcceptUpgrade; answer: EngagementView | null };
+  endCall: { input: EndCall; answer: EngagementView | null };
+  setPresence: { input: Presence; answer: null };
+  setVisitorPresence: { input: VisitorPresence; answer: null };
+  renewPresence: { input: Renewal; answer: null };
+  tick: { input: Record<never, never>; answer: null };
+  /** Read-only. */
+  viewTicket: { input: { readonly ticketId: TicketId }; answer: TicketView | null };
+  viewTickets: { input: { readonly ticketIds: readonly TicketId[] }; answer: readonly TicketView[] };
+  viewRequests: {
+    input: { readonly operatorId?: OperatorId; readonly visitorId?: VisitorId };
     answer: readonly RequestView[];
   };
 }
 
 export type CommandName = keyof Commands;
 export type Command<Name extends CommandName = CommandName> = {
-  [Each in Name]: { readonly name: Each } & Commands[Each]['given'];
+  [Each in Name]: { readonly name: Each } & Commands[Each]['input'];
 }[Name];
 
 /**
- * Carries out a command at an instant, and settles the board. Throws a `Refusal` where it cannot be: then nothing has
- * changed. `null` is answered of things that are not on the board, or not the caller's.
+ * Runs a command at an instant, and settles the board. Throws a `Refusal` if the command is not allowed; the command has then
+ * changed nothing. Answers `null` if the resource is not on the board or not the caller's.
  */
 export function apply<Name extends CommandName>(
   board: Board,
@@ -83,7 +83,7 @@ export function apply<Name extends CommandName>(
   return view();
 }
 
-/** What is answered is looked at once the board is settled: a ticket may have been offered by then. */
+/** Returns a function that builds the answer. It is called after the board is settled, when a new ticket may already be offered. */
 function carryOut(board: Board, command: Command): () => Commands[CommandName]['answer'] {
   switch (command.name) {
     case 'enqueue': {
@@ -119,19 +119,19 @@ function carryOut(board: Board, command: Command): () => Commands[CommandName]['
       return () => null;
     case 'tick':
       return () => null;
-    case 'lookAtTicket': {
+    case 'viewTicket': {
       const ticket = board.tickets.get(command.ticketId);
       return () => (ticket === undefined ? null : viewTicket(ticket));
     }
-    case 'lookAtTickets':
+    case 'viewTickets':
       return () => command.ticketIds.flatMap((id) => board.tickets.get(id) ?? []).map(viewTicket);
-    case 'lookAtRequests':
+    case 'viewRequests':
       return () => pending(board, command);
   }
 }
 
-function viewed<Thing, View>(thing: Thing | typeof elsewhere, view: (thing: Thing) => View): () => View | null {
-  return () => (thing === elsewhere ? null : view(thing));
+function viewed<Thing, View>(thing: Thing | typeof notOnBoard, view: (thing: Thing) => View): () => View | null {
+  return () => (thing === notOnBoard ? null : view(thing));
 }
 
 function pending(

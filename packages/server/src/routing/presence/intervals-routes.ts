@@ -7,18 +7,18 @@ import { cursorQuery, nextPage, pageAfter, readSequenceCursor } from '../../plat
 import { list, mediumList, nullable, output, timestamp, uuid } from '../../platform/schema.ts';
 import { listIntervals } from './intervals-store.ts';
 
-const longestMs = 31 * 86_400_000;
+const maxRangeMs = 31 * 86_400_000;
 
 const intervalOutput = output('PresenceInterval', {
   operator_id: uuid<'operator'>(),
-  type: Type.String({ description: 'As in the statistics: engaged, video, audio, chat, away or the reason for it' }),
+  type: Type.String({ description: 'As in the statistics: engaged, video, audio, chat, away or the away reason' }),
   media: mediumList,
-  reason: nullable(Type.String({ description: 'Why the operator was away, in their own words' })),
+  reason: nullable(Type.String({ description: 'The away reason that the operator gave' })),
   started_at: timestamp,
-  ended_at: nullable(Type.Unsafe<Date>({ ...timestamp, description: 'Null while it goes on' })),
+  ended_at: nullable(Type.Unsafe<Date>({ ...timestamp, description: 'Null for the current interval' })),
 });
 
-/** What a timeline of the day is drawn from. */
+/** The data for a timeline of the day. */
 export function intervalRoutes(app: App): void {
   app.get(
     '/operators/presence_intervals',
@@ -26,9 +26,9 @@ export function intervalRoutes(app: App): void {
       config: { access: { operator: 'manager', site: 'query.site_ids' } },
       schema: {
         tags: ['Statistics'],
-        summary: 'What operators of the sites were doing, from when to when',
-        description: `Intervals that overlap the range. The range may be at most 31 days. They are in the order in which they were
-recorded. Time offline is in no interval.`,
+        summary: 'Presence intervals of the operators of the sites',
+        description: `Intervals that overlap the range, which may be at most 31 days, in the order in which they were recorded. Time
+offline is in no interval.`,
         querystring: Type.Object({
           site_ids: list(uuid<'site'>(), { minItems: 1 }),
           operator_ids: Type.Optional(list(uuid<'operator'>(), { minItems: 1 })),
@@ -45,8 +45,8 @@ recorded. Time offline is in no interval.`,
       const { site_ids: siteIds, operator_ids: operatorIds = null, cursor, per_page: perPage } = request.query;
       const from = instantOf(request.query.from, '/from');
       const to = instantOf(request.query.to, '/to');
-      if (from > to || to.getTime() - from.getTime() > longestMs)
-        throw invalid([{ attribute: '/to', detail: 'must not be before from, nor more than 31 days after it' }]);
+      if (from > to || to.getTime() - from.getTime() > maxRangeMs)
+        throw invalid([{ attribute: '/to', detail: 'must be between from and 31 days after it' }]);
       const accountId = accountOf(request);
       const after = readSequenceCursor(cursor)?.seq ?? 0;
       const filter = { accountId, siteIds, operatorIds, from, to, after, limit: perPage + 1 };

@@ -4,7 +4,7 @@ import type { AccountId, OperatorId, SiteId } from '../../platform/ids.ts';
 import { intervalEnd, intervalsInRange, presenceType } from '../statistics/facts.ts';
 
 export interface IntervalRow {
-  /** The number of the interval: later intervals of an operator have greater ones. */
+  /** The sequence number of the interval: it grows with each interval of an operator. */
   readonly number: number;
   readonly operator_id: OperatorId;
   readonly type: string;
@@ -17,18 +17,18 @@ export interface IntervalRow {
 interface IntervalFilter {
   readonly accountId: AccountId;
   readonly siteIds: readonly SiteId[];
-  /** `null`: every operator. */
+  /** `null`: all operators. */
   readonly operatorIds: readonly OperatorId[] | null;
   readonly from: Date;
   readonly to: Date;
-  /** Only those with a greater number. */
+  /** Only intervals with a greater number. */
   readonly after: number;
   readonly limit: number;
 }
 
 /**
- * Intervals that reach into the range, in the order in which they were written. One that goes on has no end yet; one whose lease
- * has ended has, whether somebody has noted it or not.
+ * Intervals that overlap the range, in the order in which they were written. The current interval has no end, unless its lease has
+ * ended; then it ends with the lease, even if no turn has recorded that yet.
  */
 export async function listIntervals(sql: Sql, filter: IntervalFilter): Promise<IntervalRow[]> {
   const { accountId, siteIds, operatorIds, from, after, limit } = filter;
@@ -45,15 +45,15 @@ export async function listIntervals(sql: Sql, filter: IntervalFilter): Promise<I
      LIMIT ${limit}`;
 }
 
-const inBatch = 10_000;
+const batchSize = 10_000;
 
-/** Drops intervals that ended more than so many days ago. What goes on stays. Served by presence_intervals_by_age. */
+/** Deletes intervals that ended more than `days` days ago. Served by presence_intervals_by_age. */
 export async function dropOldIntervals(
   sql: Sql,
   { now, days }: { readonly now: Date; readonly days: number },
 ): Promise<void> {
-  let dropped = inBatch;
-  while (dropped >= inBatch) {
+  let dropped = batchSize;
+  while (dropped >= batchSize) {
     const { count } = await sql`
       DELETE FROM presence_intervals
        WHERE ctid = ANY(ARRAY(
@@ -61,7 +61,7 @@ export async function dropOldIntervals(
                  FROM presence_intervals
                 WHERE started_at < ${now}::timestamptz - make_interval(days => ${days}::integer)
                   AND ended_at < ${now}::timestamptz - make_interval(days => ${days}::integer)
-                LIMIT ${inBatch}))`;
+                LIMIT ${batchSize}))`;
     dropped = count;
   }
 }

@@ -14,14 +14,14 @@ import { uuid } from '../../platform/schema.ts';
 import { mediaSet } from '../board/structures/media.ts';
 import type { Turns } from '../turns.ts';
 
-/** Of others: what one says of oneself is one's own work. */
+/** Recorded only if somebody else sets the presence: setting one's own is everyday work. */
 const presenceAudit: Audited = {
   action: 'operator.presence',
   of: Type.Pick(operatorOutput, ['available', 'media', 'presence_reason', 'presence_expires_at']),
   byTurn: true,
 };
 
-/** D5.5: presence is a lease, and part of what a turn decides on. */
+/** D5.5: presence is a lease. It decides routing, so it is set by a turn. */
 export function presenceRoutes(app: App, turns: Turns): void {
   app.put(
     '/operators/:operator_id/presence',
@@ -29,7 +29,7 @@ export function presenceRoutes(app: App, turns: Turns): void {
       config: { access: { operator: 'manager', site: 'resource', rule: 'self or one site' }, audit: presenceAudit },
       schema: {
         tags: ['Operators'],
-        summary: "Set an operator's availability, until changed or for a time; anyone may set their own",
+        summary: "Set an operator's availability, until changed or for a time; operators may set their own",
         params: Type.Object({ operator_id: uuid<'operator'>() }),
         body: presenceInput,
         response: { 200: operatorOutput },
@@ -62,7 +62,7 @@ export function presenceRoutes(app: App, turns: Turns): void {
       config: { access: { visitor: true, site: 'resource' }, audit: 'no operator' },
       schema: {
         tags: ['Visitors'],
-        summary: 'Say that the visitor is still there',
+        summary: "Renew the visitor's presence",
         params: Type.Object({ visitor_id: uuid<'visitor'>() }),
         body: visitorPresence,
         response: { 200: visitorOutput },
@@ -76,7 +76,7 @@ export function presenceRoutes(app: App, turns: Turns): void {
       await turns.run(accountOf(request), { name: 'setVisitorPresence', visitorId: id, leaseMs });
       const visitor = await findVisitor(request.sql, accountOf(request), id);
       if (visitor === null) throw notFound('visitor', id);
-      // What operators note about a visitor is not for the visitor.
+      // The note is for operators and not shown to the visitor.
       return { ...visitor, note: null };
     },
   );

@@ -12,17 +12,19 @@ const count = (description: string) => Type.Integer({ description });
 
 const figures = {
   arrivals: count('Visitors who entered the queue in the interval'),
-  waiting: count('Of these, still in it'),
-  engaged: count('Engaged from it'),
+  waiting: count('Of these visitors, still in the queue'),
+  engaged: count('Engaged from this queue'),
   engaged_elsewhere: count('Engaged from another of their queues, or by a direct request'),
-  abandoned: count('Canceled, or left'),
-  expired: count('Waited longer than the site lets them'),
-  unstaffed: count('Sent away because nobody staffed it any more'),
-  rerouted: count('Handed on to a fallback queue'),
-  average_wait_sec: nullable(Type.Number({ description: 'Of those engaged from it; null if none' })),
+  abandoned: count('Canceled their ticket, or left the site'),
+  expired: count('Waited longer than the ticket time-out of the site'),
+  unstaffed: count('Removed because the queue became unstaffed'),
+  rerouted: count('Moved to a fallback queue'),
+  average_wait_sec: nullable(Type.Number({ description: 'Of visitors engaged from this queue; null if none' })),
   longest_wait_sec: nullable(Type.Number()),
   within_service_level: nullable(
-    Type.Number({ description: 'Share of those engaged or abandoned who were engaged within service_level_sec' }),
+    Type.Number({
+      description: 'Share of the engaged and abandoned visitors who were engaged within service_level_sec',
+    }),
   ),
 };
 
@@ -42,22 +44,22 @@ const seriesOutput = Type.Object({
   intervals: Type.Array(output('QueueStatsInterval', { from: timestamp, to: timestamp, ...figures })),
 });
 
-const longestMs = 366 * 86_400_000;
-/** A day of 25 hours by the minute. */
-const mostIntervals = 1_500;
+const maxRangeMs = 366 * 86_400_000;
+/** One per minute of a day with 25 hours. */
+const maxIntervals = 1_500;
 
-const between = {
+const rangeFields = {
   from: Type.String({ format: 'date-time' }),
   to: Type.String({ format: 'date-time' }),
   service_level_sec: Type.Number({ minimum: 0, maximum: maxServiceLevelSec, default: defaultServiceLevelSec }),
 };
 
-/** Half-open, as every interval. */
-function periodOf(given: { readonly from: string; readonly to: string }): { from: Date; to: Date } {
-  const from = instantOf(given.from, '/from');
-  const to = instantOf(given.to, '/to');
-  if (from > to || to.getTime() - from.getTime() > longestMs)
-    throw invalid([{ attribute: '/to', detail: 'must not be before from, nor more than 366 days after it' }]);
+/** The range is half-open. */
+function rangeOf(query: { readonly from: string; readonly to: string }): { from: Date; to: Date } {
+  const from = instantOf(query.from, '/from');
+  const to = instantOf(query.to, '/to');
+  if (from > to || to.getTime() - from.getTime() > maxRangeMs)
+    throw invalid([{ attribute: '/to', detail: 'must be between from and 366 days after it' }]);
   return { from, to };
 }
 
@@ -70,15 +72,15 @@ export function reportRoutes(app: App): void {
       config: { access: { operator: 'manager', site: 'resource' } },
       schema: {
         tags: ['Queues'],
-        summary: 'What became of those who entered a queue in an interval of at most 366 days',
+        summary: 'Outcomes of the visitors who entered a queue in a range of at most 366 days',
         params: queueParams,
-        querystring: Type.Object(between),
+        querystring: Type.Object(rangeFields),
         response: { 200: statsOutput },
       },
     },
     async (request) => {
       const queue = await permittedQueue(request, request.params.queue_id);
-      const { from, to } = periodOf(request.query);
+      const { from, to } = rangeOf(request.query);
       const { service_level_sec: serviceLevelSec } = request.query;
       const stats = await queueStats(request.sql, { queueId: queue.id, from, to, serviceLevelSec });
       return { queue_id: queue.id, from, to, service_level_sec: serviceLevelSec, ...stats };
@@ -91,18 +93,18 @@ export function reportRoutes(app: App): void {
       config: { access: { visitor: true, site: 'none' } },
       schema: {
         tags: ['Queue tickets'],
-        summary: "How long the last visitors of the site's queues had waited",
+        summary: "Average recent wait in the site's queues",
         response: { 200: Type.Object({ average_duration_in_seconds: Type.Number() }) },
       },
     },
     async (request) => {
-      if (request.caller.kind !== 'visitor') throw new Error('the route is for visitors alone');
+      if (request.caller.kind !== 'visitor') throw new Error('the route is for visitors only');
       return { average_duration_in_seconds: await averageWait(request.sql, request.caller.siteId) };
     },
   );
 }
 
-/** What a chart of a day is drawn from. Whoever asks knows when their day begins and ends, so no time zone is needed here. */
+/** The data for a chart of the day. The client sends the start and end of its day, so no time zone is needed. */
 function seriesRoute(app: App): void {
   app.get(
     '/queues/stats',
@@ -110,13 +112,13 @@ function seriesRoute(app: App): void {
       config: { access: { operator: 'manager', site: 'query.site_ids' } },
       schema: {
         tags: ['Queues'],
-        summary: 'What became of those who entered the queues of the sites, interval by interval',
-        description: `The queues together, or those that are named. Intervals follow one another from \`from\` on, and the last
-ends with \`to\`; there may be ${mostIntervals} of them. One who enters two of the queues has arrived in both.`,
+        summary: 'Outcomes of the visitors who entered the queues of the sites, per interval',
+        description: `The sum over all queues of the sites, or over \`queue_ids\`. The first interval starts at \`from\`, and the last
+one ends at \`to\`; there may be at most ${maxIntervals}. A visitor who enters two of the queues is counted in both.`,
         querystring: Type.Object({
           site_ids: list(uuid<'site'>(), { minItems: 1 }),
           queue_ids: Type.Optional(list(uuid<'queue'>(), { minItems: 1 })),
-          ...between,
+          ...rangeFields,
           interval_sec: Type.Integer({ minimum: 60, maximum: 86_400, default: 1_800 }),
         }),
         response: { 200: seriesOutput },
@@ -124,12 +126,14 @@ ends with \`to\`; there may be ${mostIntervals} of them. One who enters two of t
     },
     async (request) => {
       const { site_ids, queue_ids, interval_sec: intervalSec, service_level_sec: serviceLevelSec } = request.query;
-      const { from, to } = periodOf(request.query);
-      if ((to.getTime() - from.getTime()) / 1_000 > mostIntervals * intervalSec)
-        throw invalid([{ attribute: '/interval_sec', detail: `must not make more than ${mostIntervals} intervals` }]);
+      const { from, to } = rangeOf(request.query);
+      if ((to.getTime() - from.getTime()) / 1_000 > maxIntervals * intervalSec)
+        throw invalid([
+          { attribute: '/interval_sec', detail: `must divide the range into at most ${maxIntervals} intervals` },
+        ]);
       const known = await queueIdsOf(request.sql, site_ids);
-      const strange = (queue_ids ?? []).findIndex((id) => !known.includes(id));
-      if (strange >= 0) throw invalid([{ attribute: `/queue_ids/${strange}`, detail: 'is not a queue of the sites' }]);
+      const unknown = (queue_ids ?? []).findIndex((id) => !known.includes(id));
+      if (unknown >= 0) throw invalid([{ attribute: `/queue_ids/${unknown}`, detail: 'is not a queue of the sites' }]);
       const intervals = await statsByInterval(request.sql, {
         accountId: accountOf(request),
         queueIds: queue_ids ?? known,

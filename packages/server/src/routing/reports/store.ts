@@ -1,7 +1,7 @@
 import type { Sql } from '../../platform/database.ts';
 import type { AccountId, QueueId, SiteId } from '../../platform/ids.ts';
 
-interface Interval {
+interface StatsQuery {
   readonly queueId: QueueId;
   readonly from: Date;
   readonly to: Date;
@@ -22,7 +22,7 @@ export interface QueueStats {
   readonly within_service_level: number | null;
 }
 
-/** What became of visits; those who are still there have made none yet. */
+/** Aggregates of completed visits. */
 const outcomes = (sql: Sql, serviceLevelSec: number) => sql`
            count(*) FILTER (WHERE outcome = 'engaged')::integer AS engaged,
            count(*) FILTER (WHERE outcome = 'engaged_elsewhere')::integer AS engaged_elsewhere,
@@ -36,10 +36,10 @@ const outcomes = (sql: Sql, serviceLevelSec: number) => sql`
              / nullif(count(*) FILTER (WHERE outcome IN ('engaged', 'canceled', 'visitor_left')), 0) AS within_service_level`;
 
 /**
- * What became of those who entered the queue in the interval. Waits are those of visitors who were engaged from it, from
- * their first enqueue. Served by queue_visits_by_queue and, for those still in it, queue_tickets_active.
+ * Outcomes of the visitors who entered the queue in the interval. Waits are those of visitors who were engaged from the queue, since
+ * their first enqueue. Served by queue_visits_by_queue and, for visitors still in the queue, queue_tickets_active.
  */
-export async function queueStats(sql: Sql, { queueId, from, to, serviceLevelSec }: Interval): Promise<QueueStats> {
+export async function queueStats(sql: Sql, { queueId, from, to, serviceLevelSec }: StatsQuery): Promise<QueueStats> {
   const [row] = await sql<QueueStats[]>`
     WITH visits AS (
            SELECT outcome, extract(epoch FROM left_at - enqueued_at) AS wait
@@ -55,11 +55,11 @@ export async function queueStats(sql: Sql, { queueId, from, to, serviceLevelSec 
            (SELECT count FROM here) AS waiting,
            ${outcomes(sql, serviceLevelSec)}
       FROM visits`;
-  if (row === undefined) throw new Error('counting gave no row');
+  if (row === undefined) throw new Error('an aggregate returned no row');
   return row;
 }
 
-interface Series {
+interface SeriesQuery {
   readonly accountId: AccountId;
   readonly queueIds: readonly QueueId[];
   readonly from: Date;
@@ -69,12 +69,12 @@ interface Series {
 }
 
 /**
- * The same of several queues together, for each interval from `from` on; the last one ends with `to`. Whoever enters two of
- * the queues has arrived twice, as in the queues' own. Served by the same indexes.
+ * The same for several queues together, per interval from `from` on; the last interval ends at `to`. A visitor who enters two of
+ * the queues counts twice, as the sum of the stats of each queue does. Served by the same indexes.
  */
 export async function statsByInterval(
   sql: Sql,
-  { accountId, queueIds, from, to, intervalSec, serviceLevelSec }: Series,
+  { accountId, queueIds, from, to, intervalSec, serviceLevelSec }: SeriesQuery,
 ): Promise<(QueueStats & { from: Date; to: Date })[]> {
   const queues = [...queueIds];
   const number = (at: ReturnType<Sql>) =>
@@ -109,13 +109,12 @@ export async function statsByInterval(
      ORDER BY i.number`;
 }
 
-/** Which queues the sites have. */
 export async function queueIdsOf(sql: Sql, siteIds: readonly SiteId[]): Promise<QueueId[]> {
   const rows = await sql<{ id: QueueId }[]>`SELECT id FROM queues WHERE site_id = ANY(${[...siteIds]}::uuid[])`;
   return rows.map(({ id }) => id);
 }
 
-/** How long the last visitors of the site's queues had waited, in seconds; 0 where nobody has. */
+/** The average recent wait in the site's queues, in seconds; 0 if there is none. */
 export async function averageWait(sql: Sql, siteId: SiteId): Promise<number> {
   const [row] = await sql<{ seconds: number }[]>`
     SELECT coalesce(avg(wait), 0)::float8 / 1000 AS seconds

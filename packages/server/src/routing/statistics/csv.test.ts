@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { csvOf, wantsCsv } from './csv.ts';
 
-test('cells are quoted where they must be, and text is never a formula', () => {
+test('cells are quoted where necessary, and text is never a formula', () => {
   const rows = [
     { at: new Date(0), n: -1.5, text: 'a "b", c' },
     { at: null, n: 0, text: '=HYPERLINK("x")' },

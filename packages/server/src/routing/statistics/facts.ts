@@ -4,13 +4,13 @@ import { isId, type Dimension, type Filter } from './filter.ts';
 import type { StatisticsQuery } from './query.ts';
 
 /**
- * What a statistic counts, as SQL. One row is one fact: a sub-engagement, a visit of a queue, an interval of presence. An operator
- * may have several sites and teams, so a fact may come in several rows; `isRepeated` says that it can.
+ * What a statistic counts, as SQL. One row is one fact: a sub-engagement, a visit of a queue, or a presence interval. An operator
+ * may have several sites and teams; if `isRepeated`, a fact may have one row for each.
  */
 export interface Facts {
-  /** FROM and the conditions of the sites and the range, by an index. */
+  /** The FROM clause, limited to the sites and the range by an index. */
   readonly source: Piece;
-  /** Tells facts apart. */
+  /** Identifies a fact. */
   readonly id: Piece;
   readonly startedAt: Piece;
   readonly endedAt: Piece;
@@ -18,12 +18,13 @@ export interface Facts {
   readonly isRepeated: boolean;
 }
 
-type Uses = (...wanted: readonly Dimension[]) => boolean;
+/** Whether the query groups or filters by any of the dimensions. */
+type Uses = (...any: readonly Dimension[]) => boolean;
 
-/** Text is called chat here. */
+/** Statistics call the medium text `chat`. */
 const mediumName = (sql: Sql, column: Piece): Piece => sql`CASE ${column} WHEN 'text' THEN 'chat' ELSE ${column} END`;
 
-/** Every dimension as NULL; a statistic replaces those it has. */
+/** Every dimension as NULL; a statistic overrides those it has. */
 const missing = (sql: Sql): Readonly<Record<Dimension, Piece>> => ({
   site_id: sql`NULL::uuid`,
   queue_id: sql`NULL::uuid`,
@@ -39,8 +40,8 @@ const missing = (sql: Sql): Readonly<Record<Dimension, Piece>> => ({
 });
 
 /**
- * Sub-engagements that have ended: those of the operators who handed the visitor on, and the last one of each engagement that is
- * over. Served by engagements_by_site_and_sub and sub_engagements_by_site.
+ * Ended sub-engagements: those that ended with a transfer, and the last one of each ended engagement. Served by
+ * engagements_by_site_and_sub and sub_engagements_by_site.
  */
 export function subEngagements(sql: Sql, { siteIds, from, to }: StatisticsQuery, uses: Uses): Facts {
   const sites = [...siteIds];
@@ -82,7 +83,7 @@ export function subEngagements(sql: Sql, { siteIds, from, to }: StatisticsQuery,
   };
 }
 
-/** Visits of queues, those of deleted queues too, that are over. Served by queue_visits_by_queue. */
+/** Completed visits of queues, including deleted queues. Served by queue_visits_by_queue. */
 export function queueVisits(sql: Sql, { siteIds, from, to }: StatisticsQuery, uses: Uses): Facts {
   const sites = [...siteIds];
   const ticket = uses('outcome', 'media', 'type');
@@ -108,7 +109,7 @@ export function queueVisits(sql: Sql, { siteIds, from, to }: StatisticsQuery, us
   };
 }
 
-/** Those who left the queue to be engaged: `transferred` if the visitor was engaged already and waited for another operator. */
+/** Dimensions of the ticket. The outcome is `transferred` if an engaged visitor was transferred to the queue. */
 const ticketColumns = (sql: Sql) => ({
   type: sql`CASE ticket.kind WHEN 'visitor' THEN 'reactive' WHEN 'transfer' THEN 'proactive' END`,
   media: mediumName(sql, sql`ticket.media`),
@@ -119,14 +120,14 @@ const ticketColumns = (sql: Sql) => ({
          ELSE fact.outcome END`,
 });
 
-/** Intervals of presence that reach into the range, cut to it. */
+/** Presence intervals that overlap the range, clipped to it. */
 export function presence(sql: Sql, query: StatisticsQuery, uses: Uses): Facts {
   const { accountId, siteIds, from, to } = query;
   const sites = sql`${[...siteIds]}::uuid[]`;
-  // Where no site or team is asked for, an interval need not be taken apart into those it belongs to.
+  // An interval is split by site and team only if the query uses one of them.
   const isRepeated = uses('site_id', 'team_id');
-  const places = sql`
-      JOIN LATERAL unnest(kept.site_ids, kept.team_ids) AS place (site_id, team_id) ON place.site_id = ANY(${sites})`;
+  const memberships = sql`
+      JOIN LATERAL unnest(kept.site_ids, kept.team_ids) AS member (site_id, team_id) ON member.site_id = ANY(${sites})`;
   return {
     source: sql`
       operators o
@@ -134,14 +135,14 @@ export function presence(sql: Sql, query: StatisticsQuery, uses: Uses): Facts {
         ON o.account_id = ${accountId} AND kept.site_ids && ${sites}
       CROSS JOIN LATERAL (
         SELECT greatest(kept.started_at, ${from}) AS started_at, least(${to}, ${intervalEnd(sql)}) AS ended_at) AS fact
-      ${isRepeated ? places : sql``}`,
+      ${isRepeated ? memberships : sql``}`,
     id: sql`kept.id`,
     startedAt: sql`fact.started_at`,
     endedAt: sql`fact.ended_at`,
     isRepeated,
     columns: {
       ...missing(sql),
-      ...(isRepeated ? { site_id: sql`place.site_id`, team_id: sql`place.team_id` } : {}),
+      ...(isRepeated ? { site_id: sql`member.site_id`, team_id: sql`member.team_id` } : {}),
       operator_id: sql`o.id`,
       type: presenceType(sql),
       user_type: sql`'operator'`,
@@ -150,9 +151,9 @@ export function presence(sql: Sql, query: StatisticsQuery, uses: Uses): Facts {
 }
 
 /**
- * Intervals of the operator `o` that may reach into the range: those that begin in it; of the closed ones before it the last, as
- * they follow each other; and whatever else began before it, which is the one that goes on and those that overlap others. Served
- * by the primary key, presence_intervals_open and presence_intervals_overlapping.
+ * Intervals of the operator `o` that may overlap the range: those that start in it, the last ended one before it (they follow each
+ * other), the current one, and ended ones that overlap others. Served by the primary key, presence_intervals_open and
+ * presence_intervals_overlapping.
  */
 export function intervalsInRange(sql: Sql, { from, to }: { readonly from: Date; readonly to: Date }): Piece {
   const columns = sql`i.id, i.engaged, i.available, i.media, i.reason, i.site_ids, i.team_ids, i.started_at, i.ended_at`;
@@ -176,13 +177,13 @@ export function intervalsInRange(sql: Sql, { from, to }: { readonly from: Date; 
          WHERE i.operator_id = o.id AND i.started_at < ${from} AND i.ended_at IS NOT NULL AND i.overlapping`;
 }
 
-/** Until when the interval `kept` of the operator `o` has lasted. */
+/** The end of the interval `kept` of the operator `o`, or now if it has not ended. */
 export const intervalEnd = (sql: Sql): Piece => sql`
   coalesce(kept.ended_at, CASE WHEN kept.engaged THEN now() ELSE least(now(), o.presence_expires_at) END)`;
 
 /**
- * The state of the operator in the interval `kept`. An operator who takes several media is shown by the highest one; what is no call
- * is a chat. Reasons are free text: one that reads like a state must not be counted as it.
+ * The state of the operator in the interval `kept`. Of several media the highest is shown; text is shown as `chat`. Reasons are free
+ * text, so a reason that equals the name of a state is reported as `away`.
  */
 export const presenceType = (sql: Sql): Piece => sql`
   CASE WHEN kept.engaged THEN 'engaged'
@@ -192,7 +193,7 @@ export const presenceType = (sql: Sql): Piece => sql`
        WHEN kept.reason IN ('', 'engaged', 'video', 'audio', 'chat') THEN 'away'
        ELSE coalesce(kept.reason, 'away') END`;
 
-/** The filter as a condition that is never null. */
+/** The filter as an SQL condition that is never NULL. */
 export function conditionOf(sql: Sql, filter: Filter | null, columns: Facts['columns']): Piece {
   if (filter === null) return sql`true`;
   switch (filter.type) {
@@ -206,7 +207,7 @@ export function conditionOf(sql: Sql, filter: Filter | null, columns: Facts['col
       const { dimension, values } = filter;
       const column = columns[dimension];
       const given = values.filter((value) => value !== null);
-      // What is no id matches nothing.
+      // A value that is not a UUID matches no id.
       const list = isId(dimension) ? sql`${given.filter(isUuid)}::uuid[]` : sql`${given}::text[]`;
       const isMissing = values.includes(null) ? sql`${column} IS NULL` : sql`false`;
       return sql`(${isMissing} OR coalesce(${column} = ANY(${list}), false))`;

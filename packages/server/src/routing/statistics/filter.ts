@@ -1,7 +1,7 @@
 import type { Violation } from '../../platform/errors.ts';
 import { isUuid, type SiteId } from '../../platform/ids.ts';
 
-/** What statistics can be grouped and filtered by. A statistic that has no such thing has `null` there. */
+/** What statistics can be grouped and filtered by. A dimension that a statistic does not have is `null`. */
 export const dimensions = [
   'site_id',
   'queue_id',
@@ -24,7 +24,7 @@ export function isId(dimension: Dimension): boolean {
   return ids.has(dimension);
 }
 
-/** A filter that was checked. A value is `null` where it matches a missing dimension. */
+/** A validated filter. The value `null` matches a missing dimension. */
 export type Filter =
   | { readonly type: 'and' | 'or'; readonly fields: readonly Filter[] }
   | { readonly type: 'not'; readonly field: Filter }
@@ -32,7 +32,7 @@ export type Filter =
 
 const filterTypes = ['and', 'or', 'not', 'selector', 'in'] as const;
 
-/** How deep filters may be nested, and how many there may be: what a statement made of them costs has a bound. */
+/** Limits on filters, so that the cost of the statement is bounded. */
 export const filterLimits = { depth: 10, filters: 200, values: 1_000, length: 255 } as const;
 
 interface Reading {
@@ -40,14 +40,14 @@ interface Reading {
   filters: number;
 }
 
-/** Reads a filter of the wire format. `null`: it is not valid, and `violations` lists every rule that it breaks. */
+/** Reads a filter from its JSON form. The filter is `null` if it is invalid; `violations` then lists every broken rule. */
 export function readFilter(given: unknown, attribute = '/filter'): { filter: Filter | null; violations: Violation[] } {
   const reading: Reading = { violations: [], filters: 0 };
   const filter = read(given, { at: attribute, depth: 1, reading });
   return { filter: reading.violations.length === 0 ? filter : null, violations: reading.violations };
 }
 
-/** Where in the filter the reading is. */
+/** The position of the reader in the filter. */
 interface FilterPosition {
   readonly at: string;
   readonly depth: number;
@@ -65,7 +65,7 @@ function read(given: unknown, position: FilterPosition): Filter | null {
     return reading.filters === filterLimits.filters + 1
       ? refuse('/filter', `must not have more than ${filterLimits.filters} filters`)
       : null;
-  if (depth > filterLimits.depth) return refuse(at, `is nested deeper than ${filterLimits.depth} filters`);
+  if (depth > filterLimits.depth) return refuse(at, `must not be nested deeper than ${filterLimits.depth} levels`);
   if (!isObject(given)) return refuse(at, 'must be an object with a type');
   const inside = (name: string): FilterPosition => ({ at: `${at}/${name}`, depth: depth + 1, reading });
   const { type } = given;
@@ -136,7 +136,7 @@ function readValue(given: unknown, attribute: string, { violations }: Reading): 
   return null;
 }
 
-/** The sites that the filter names, and that something which fits it may be on. */
+/** The sites that the filter names and does not exclude. */
 export function sitesNamed(filter: Filter): SiteId[] {
   const named = new Set(valuesOf(filter, 'site_id'));
   return [...named].filter((site) => isUuid(site) && mayMatch(filter, site)) as SiteId[];
@@ -154,7 +154,7 @@ function valuesOf(filter: Filter, dimension: Dimension): string[] {
   }
 }
 
-/** Whether the filter lets anything through that is on the site, whatever its other dimensions are. */
+/** Whether the filter may match a row of the site, depending on its other dimensions. */
 export function mayMatch(filter: Filter, site: string): boolean {
   return verdict(filter, site) !== 'never';
 }
@@ -178,7 +178,7 @@ function verdict(filter: Filter, site: string): Verdict {
   }
 }
 
-/** One field that `decides` is enough; if all are `neutral`, so is the whole. */
+/** Combines fields: one field with the verdict `decides` decides; if all are `neutral`, the result is `neutral`. */
 function together(
   { fields }: Extract<Filter, { readonly fields: unknown }>,
   site: string,
@@ -190,7 +190,7 @@ function together(
   return found.every((each) => each === neutral) ? neutral : 'depends';
 }
 
-/** The dimensions that the filter looks at. */
+/** The dimensions that the filter uses. */
 export function dimensionsOf(filter: Filter): Dimension[] {
   switch (filter.type) {
     case 'and':

@@ -17,10 +17,10 @@ export function liveWaitRoute(app: App): void {
       config: { access: { operator: 'manager', site: 'anywhere' }, changesNothing: true, audit: 'dry run' },
       schema: {
         tags: ['Statistics'],
-        summary: 'How long the last visitors of the queues had waited',
-        description: `The mean over the last 100 visitors of each queue who left it for an engagement, as \`average_wait_time\` of a
-queue; 0 if there are none. Without \`site_ids\`, of the sites on which the caller is a manager; without \`queue_ids\`, of all
-queues there.`,
+        summary: 'Average recent wait in the queues',
+        description: `The mean wait of the last 100 visitors of each queue who left it for an engagement, as in \`average_wait_time\` of
+a queue; 0 if there are none. Default of \`site_ids\`: the sites on which the caller is a manager. Default of \`queue_ids\`: all queues
+of these sites.`,
         querystring: Type.Object(fields),
         body: body(fields),
         response: { 200: Type.Object({ total: Type.Number({ description: 'Seconds' }) }) },

@@ -9,13 +9,13 @@ import { canonicalTimeZone } from '../../schedules/time-zones.ts';
 import { dimensions, filterLimits, mayMatch, readFilter, sitesNamed, type Dimension, type Filter } from './filter.ts';
 import { granularities, stepsOf, type Granularity } from './steps.ts';
 
-/** A range may be so long. With the finest granularity that is 35,136 steps. */
-const longestMs = 366 * 86_400_000;
+/** The longest range. With the finest granularity it has 35,136 steps. */
+const maxRangeMs = 366 * 86_400_000;
 
-const dateText = (what: string) =>
+const dateText = (subject: string) =>
   Type.String({
     maxLength: 64,
-    description: `${what}: a date and time, or a date, which begins with midnight. Without an offset it is in the time zone of the steps`,
+    description: `${subject}: a date and time, or a date, which means its midnight. Without an offset it is in the time zone of the steps`,
   });
 
 const filterSchema = Type.Unsafe<Record<string, unknown>>({
@@ -32,19 +32,22 @@ export const statisticsFields = {
   dimensions: Type.Optional(
     Type.Unsafe<Dimension[]>({
       ...list(oneOf(dimensions), { maxItems: dimensions.length, uniqueItems: true }),
-      description: 'What to group by. A row has the value of each, null where it is missing',
+      description: 'What to group by. A row has the value of each dimension, or null if it has none',
     }),
   ),
   granularity: Type.Optional(
-    Type.Unsafe<Granularity>({ ...oneOf(granularities), description: 'Steps of the range; default: all of it' }),
+    Type.Unsafe<Granularity>({
+      ...oneOf(granularities),
+      description: 'The length of a step; default: one step for the whole range',
+    }),
   ),
-  start_date: dateText('The beginning of the range'),
-  end_date: dateText('The end of the range, which is not part of it; at most 366 days later'),
+  start_date: dateText('The start of the range'),
+  end_date: dateText('The end of the range, which is not part of the range; at most 366 days after the start'),
   filter: Type.Optional(filterSchema),
   time_zone: Type.Optional(
     Type.String({
       format: 'time-zone',
-      description: 'Whose clocks steps follow; default: those of the site if one site is concerned, else UTC',
+      description: 'The time zone of the steps; default: that of the site if only one site is concerned, otherwise UTC',
     }),
   ),
 };
@@ -63,7 +66,7 @@ export const waitFields = {
   ),
 };
 
-/** What was asked for, by the names of the fields above. */
+/** The parameters of a statistic, merged from query string and body. */
 export interface StatisticsInput {
   readonly dimensions?: readonly Dimension[];
   readonly granularity?: Granularity;
@@ -75,16 +78,16 @@ export interface StatisticsInput {
   readonly short_duration_sec?: number;
 }
 
-/** A statistic that may be asked of the database. */
+/** A validated and permitted query. */
 export interface StatisticsQuery {
   readonly accountId: AccountId;
-  /** The sites that the caller may see and the filter may let through. */
+  /** The sites that the caller may see and the filter does not exclude. */
   readonly siteIds: readonly SiteId[];
   readonly dimensions: readonly Dimension[];
   readonly filter: Filter | null;
   readonly from: Date;
   readonly to: Date;
-  /** Where steps begin; the first may begin before the range. */
+  /** The starts of the steps; the first may be before the range. */
   readonly steps: readonly Date[];
   readonly serviceLevelSec: number;
   readonly shortSec: number;
@@ -94,8 +97,8 @@ export interface StatisticsQuery {
 type ZoneOfSite = (siteId: SiteId) => Promise<string>;
 
 /**
- * The sites that are concerned are those of the filter, on each of which the caller must be a manager; without a filter by site,
- * those on which the caller is. Nothing of other sites is ever counted.
+ * The sites concerned are those that the filter names, and the caller must be a manager on each. Without a filter by site they are
+ * all sites on which the caller is a manager. Other sites are never counted.
  */
 export async function readStatisticsQuery(
   input: StatisticsInput,
@@ -150,19 +153,19 @@ function rangeOf(
   const violations: Violation[] = [];
   if (from === null) violations.push({ attribute: '/start_date', detail });
   if (to === null) violations.push({ attribute: '/end_date', detail });
-  if (from !== null && to !== null && (to < from || to - from > longestMs))
+  if (from !== null && to !== null && (to < from || to - from > maxRangeMs))
     violations.push({
       attribute: '/end_date',
-      detail: 'must not be before start_date, nor more than 366 days after it',
+      detail: 'must be between start_date and 366 days after it',
     });
   if (from === null || to === null || violations.length > 0) throw invalid(violations);
   return { from, to };
 }
 
-/** The groups: the time, and its offset. */
+/** A date, optionally with a time (group 1) and its offset (group 2). */
 const shape = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/i;
 
-/** `null`: the text is none. */
+/** `null`: the text is not a valid instant. */
 function instantOf(text: string, timeZone: string): number | null {
   const found = shape.exec(text);
   if (found === null) return null;
@@ -176,7 +179,7 @@ function instantOf(text: string, timeZone: string): number | null {
   }
 }
 
-/** A date is its first instant. A time that the clocks skip is as much later as they skip; of a time that comes twice, the first. */
+/** A date means its first instant. A skipped local time is moved forward by the gap; of a repeated one the first is taken. */
 function localInstant(text: string, time: string | undefined, timeZone: string): Temporal.Instant {
   const local =
     time === undefined

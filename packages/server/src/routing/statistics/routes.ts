@@ -19,42 +19,42 @@ import {
   type StatisticsQuery,
 } from './query.ts';
 import { StatisticsSlots } from './slots.ts';
-import { engagementDurations, mostRows, onlineDurations, queueWaits, timeZoneOfSite } from './store.ts';
+import { engagementDurations, maxRows, onlineDurations, queueWaits, timeZoneOfSite } from './store.ts';
 
-/** A request is answered within 22 s, and a statement may take 15 s of them. */
-const slotLimits = { perAccount: 2, underWay: pools.statistics.max, waiting: 8, longestWaitMs: 5_000 };
+/** A request is answered within 22 s, of which a statement may take 15 s. */
+const slotLimits = { perAccount: 2, running: pools.statistics.max, waiting: 8, maxWaitMs: 5_000 };
 
-const askForLess = 'Ask for a shorter range, coarser steps or fewer dimensions';
+const askForLess = 'Use a shorter range, longer steps or fewer dimensions';
 
 const seconds = (description: string) => Type.Number({ description });
 
 const group = {
-  timestamp: Type.Unsafe<Date>({ ...timestamp, description: 'When the step begins' }),
-  seconds: seconds('Total of the group'),
+  timestamp: Type.Unsafe<Date>({ ...timestamp, description: 'The start of the step' }),
+  seconds: seconds('The total of the group'),
   ...Object.fromEntries(dimensions.map((name) => [name, Type.Optional(nullable(Type.String()))])),
 };
 
 const durations = {
   count: Type.Integer(),
-  average_duration_in_seconds: seconds('To three places'),
-  total_duration_in_seconds: seconds('The same as seconds'),
+  average_duration_in_seconds: seconds('Rounded to three decimal places'),
+  total_duration_in_seconds: seconds('Equals `seconds`'),
 };
 
 const waits = {
   ...durations,
-  maximum_duration_in_seconds: seconds('The longest'),
+  maximum_duration_in_seconds: seconds('The longest duration'),
   short_duration_count: Type.Integer({ description: 'Shorter than short_duration_sec' }),
   within_service_level_count: Type.Integer({
-    description: 'Engaged from the queue after service_level_sec or less',
+    description: 'Engaged from the queue within service_level_sec',
   }),
 };
 
-const common = `Groups without anything are left out. Seconds are whole; the sum over steps is always the whole range. Without a
-filter by site it is about the sites on which the caller is a manager; each site that the filter names needs that role. \`POST\`
-takes the parameters in the query string or in a JSON body. If a parameter is in both, the body's value is used. \`Accept: text/csv\`
-gives the rows as CSV, where text that a spreadsheet would take for a formula begins with an apostrophe. A dimension that a statistic
-does not have is null. An account may have ${slotLimits.perAccount} statistics under way at a time (else 429); one that takes too long
-is answered with 422.`;
+const common = `Empty groups are left out. Seconds are whole numbers; the steps add up to the whole range. Without a filter by site, the
+statistic covers the sites on which the caller is a manager; the caller must be a manager on each site that the filter names. \`POST\`
+takes the parameters in the query string or in a JSON body; if a parameter is in both, the body counts. \`Accept: text/csv\` returns
+the rows as CSV, in which text that a spreadsheet would read as a formula begins with an apostrophe. A dimension that a statistic does
+not have is null. An account may run ${slotLimits.perAccount} statistics at a time (429 otherwise); a statistic that takes too long is
+refused with 422.`;
 
 interface Statistic {
   readonly url: string;
@@ -69,10 +69,10 @@ const statistics: readonly Statistic[] = [
   {
     url: '/engagements/stats/duration',
     summary: 'How long engagements lasted',
-    description: `Sub-engagements that have ended, one for each operator of an engagement, by the step in which they began.
-\`type\` is \`reactive\` where the visitor asked and \`proactive\` where an operator did; \`end_reason\` is \`transferred\` where another
-operator took over; \`queue_id\` is the queue that the engagement came from; \`team_id\` are the teams that the operator had on the
-site when it began. \`media\` is the medium it ended with.`,
+    description: `Ended sub-engagements, one for each operator of an engagement, by the step in which they started. \`type\` is
+\`reactive\` if the visitor made the request and \`proactive\` if an operator did. \`end_reason\` is \`transferred\` if the engagement was
+transferred to another operator. \`queue_id\` is the queue that made the match. \`team_id\` is each team that the operator had on the
+site at the start. \`media\` is the medium at the end.`,
     parameters: statisticsFields,
     figures: durations,
     read: engagementDurations,
@@ -80,7 +80,7 @@ site when it began. \`media\` is the medium it ended with.`,
   {
     url: '/engagements/stats/post_engagement_duration',
     summary: 'How long operators took to wrap up after engagements',
-    description: 'There is no wrap-up yet, so there are no rows.',
+    description: 'Usher has no wrap-up yet, so there are never any rows.',
     parameters: statisticsFields,
     figures: durations,
     read: async () => [],
@@ -88,23 +88,22 @@ site when it began. \`media\` is the medium it ended with.`,
   {
     url: '/engagements/stats/queue/wait_duration',
     summary: 'How long visitors were in queues, by outcome',
-    description: `Visits of queues that are over, by the step in which the visitor entered the queue. A visit lasts from entering
-that queue to leaving it. \`outcome\` is \`engaged\`, \`transferred\` (the same for a visitor who was engaged already and was transferred
-to the queue), \`engaged_elsewhere\`, \`abandoned\`, \`fallback\`, \`unstaffed\` or \`expired\`. \`destination_queue_id\` is the fallback
-queue, or the queue from which the visitor was engaged instead.`,
+    description: `Completed visits of queues, by the step in which the visitor entered the queue. A visit lasts from entering a queue to
+leaving it. \`outcome\` is \`engaged\`, \`transferred\` (engaged after a transfer to the queue), \`engaged_elsewhere\`, \`abandoned\`,
+\`fallback\`, \`unstaffed\` or \`expired\`. \`destination_queue_id\` is the fallback queue, or the queue that made the match instead.`,
     parameters: waitFields,
     figures: waits,
     read: queueWaits,
   },
   {
     url: '/operators/stats/online_duration',
-    summary: "Operators' time by what they were doing",
-    description: `\`type\` is one state at a time: \`engaged\` with at least one engagement; else \`video\`, \`audio\` (or phone) or
-\`chat\`, the highest medium that the operator is available for; else the reason given for being away, or \`away\`. Time offline is not
-counted: before an operator first said anything, after their presence expired, while they are disabled. What spans two steps is
-divided between them. An operator of several sites or teams counts in each, and once where neither is asked for. Time is kept since
-the version that introduced it, for \`USHER_PRESENCE_RETENTION_DAYS\` days. A reason that reads like a state, such as \`chat\`, is
-reported as \`away\`.`,
+    summary: "Operators' online time by state",
+    description: `\`type\` is the state: \`engaged\` with at least one engagement; otherwise \`video\`, \`audio\` (or phone) or \`chat\`, the
+highest medium that the operator is available for; otherwise the away reason, or \`away\`. Time offline is not counted: before an
+operator first set their presence, after it expired, and while they are disabled. Time that spans two steps is divided between them.
+An operator with several sites or teams counts in each of them, and once if the query uses neither. Time is recorded since the version
+that introduced this statistic, and kept for \`USHER_PRESENCE_RETENTION_DAYS\` days. An away reason that equals the name of a state,
+such as \`chat\`, is reported as \`away\`.`,
     parameters: statisticsFields,
     figures: {},
     read: onlineDurations,
@@ -114,8 +113,8 @@ reported as \`away\`.`,
 const access = { operator: 'manager', site: 'anywhere' } as const;
 
 /**
- * `sql` has connections of its own, few of them: however long statistics take, other requests do not wait for them. What takes no
- * time, the live figure and the time zone of a site, is read by the request's own connection.
+ * `sql` is a small separate pool, so that slow statistics do not delay other requests. The live wait and the time zone of a site are
+ * fast and use the request's own connection.
  */
 export function statisticsRoutes(app: App, sql: Sql): void {
   const slots = new StatisticsSlots(slotLimits);
@@ -126,10 +125,10 @@ export function statisticsRoutes(app: App, sql: Sql): void {
   liveWaitRoute(app);
 }
 
-/** PostgreSQL ends a statement that exceeds `statement_timeout`: trying the same again would not help. */
+/** PostgreSQL cancels a statement that exceeds `statement_timeout`. Retrying it would not help, so the answer is 422. */
 function refuseSlow(error: unknown): never {
   if (databaseErrorCode(error) !== '57014') throw error;
-  throw invalid([{ attribute: '', detail: `takes too long to count. ${askForLess}` }]);
+  throw invalid([{ attribute: '', detail: `takes too long. ${askForLess}` }]);
 }
 
 type ReadRows = (query: StatisticsQuery) => Promise<readonly object[]>;
@@ -147,11 +146,11 @@ function statisticRoutes(app: App, statistic: Statistic, readRows: ReadRows): vo
     const zoneOfSite = async (site: SiteId) => timeZoneOfSite(request.sql, site);
     const query = await readStatisticsQuery(input, operatorOf(request), zoneOfSite);
     const rows = await readRows(query);
-    if (rows.length > mostRows)
-      throw invalid([{ attribute: '/granularity', detail: `makes more than ${mostRows} rows. ${askForLess}` }]);
+    if (rows.length > maxRows)
+      throw invalid([{ attribute: '/granularity', detail: `results in more than ${maxRows} rows. ${askForLess}` }]);
     reply.header('vary', 'Accept');
     if (!wantsCsv(request.headers.accept)) {
-      // As text: made by the schema, a row would have its dimensions behind the figures.
+      // Sent as text, because serialising by the schema would put the dimensions after the figures.
       reply.type(rendered);
       return JSON.stringify(rows);
     }
@@ -168,14 +167,14 @@ function statisticRoutes(app: App, statistic: Statistic, readRows: ReadRows): vo
     {
       config: { access, changesNothing: true, audit: 'dry run' },
       onRequest: readBrackets,
-      // What is required may be in either.
+      // A required parameter may be in the query string or in the body.
       schema: { ...schema, querystring: optional, body: body(optional.properties) },
     },
     async (request, reply) => answer(request, reply, { ...request.query, ...request.body }),
   );
 }
 
-/** Statistics take nested parameters; the query string is read anew for them. */
+/** Parses the query string again, because statistics accept nested parameters. */
 function readBrackets(request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
   try {
     const at = request.url.indexOf('?');

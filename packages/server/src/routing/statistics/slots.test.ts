@@ -5,7 +5,7 @@ import { Refusal } from '../../platform/errors.ts';
 import type { AccountId } from '../../platform/ids.ts';
 import { StatisticsSlots } from './slots.ts';
 
-const limits = { perAccount: 2, underWay: 2, waiting: 2, longestWaitMs: 60_000 };
+const limits = { perAccount: 2, running: 2, waiting: 2, maxWaitMs: 60_000 };
 
 /** Asks for a statistic that is read until `finish`. */
 function ask(slots: StatisticsSlots, account: string) {
@@ -20,7 +20,7 @@ function ask(slots: StatisticsSlots, account: string) {
   return { answer, hasBegun: () => hasBegun, finish: () => read.resolve('read'), fail: () => read.reject(new Refusal('forbidden', 'No.')) }; // prettier-ignore
 }
 
-test('an account has two statistics under way or waiting; another account has its own', async () => {
+test('an account may have two running or waiting statistics; other accounts are not affected', async () => {
   const slots = new StatisticsSlots(limits);
   const [one, two] = [ask(slots, 'a'), ask(slots, 'a')];
   assert.equal(await ask(slots, 'a').answer, 'rate_limited');
@@ -34,7 +34,7 @@ test('an account has two statistics under way or waiting; another account has it
   assert.deepEqual(await Promise.all([two.answer, again.answer]), ['read', 'read']);
 });
 
-test('those who wait begin in the order in which they came, also after one that failed', async () => {
+test('waiting statistics start in order of arrival, also after one that failed', async () => {
   const slots = new StatisticsSlots(limits);
   const asked = ['a', 'a', 'b', 'b'].map((account) => ask(slots, account));
   const [one, two, three, four] = asked;
@@ -50,8 +50,8 @@ test('those who wait begin in the order in which they came, also after one that 
   assert.deepEqual(await Promise.all([two?.answer, four?.answer]), ['read', 'read']);
 });
 
-test('who has waited for too long is refused, and takes no slot', async () => {
-  const slots = new StatisticsSlots({ ...limits, underWay: 1, longestWaitMs: 1 });
+test('a statistic that has waited too long is refused and takes no slot', async () => {
+  const slots = new StatisticsSlots({ ...limits, running: 1, maxWaitMs: 1 });
   const first = ask(slots, 'a');
   const late = ask(slots, 'b');
   assert.equal(await late.answer, 'too_busy');

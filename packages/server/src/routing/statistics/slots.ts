@@ -2,28 +2,27 @@ import { Refusal } from '../../platform/errors.ts';
 import type { AccountId } from '../../platform/ids.ts';
 
 export interface SlotLimits {
-  /** Under way or waiting, of one account. */
+  /** Running and waiting statistics of one account. */
   readonly perAccount: number;
-  /** Under way, of all accounts: as many as statistics have connections. */
-  readonly underWay: number;
-  /** Waiting, of all accounts. */
+  /** Running statistics of all accounts: one per connection. */
+  readonly running: number;
+  /** Waiting statistics of all accounts. */
   readonly waiting: number;
-  readonly longestWaitMs: number;
+  readonly maxWaitMs: number;
 }
 
 const retryAfter = { 'retry-after': '5' };
 
 /**
- * Decides which statistics the database is asked for now, and refuses those that would wait for too long. A statistic may take the
- * seconds that a statement may; waiting for a connection must not take the rest of the time in which a request is answered. One
- * account cannot take the places of all others.
+ * Limits how many statistics run at once, and refuses those that would wait too long. A statistic may take as long as the statement
+ * time-out, so waiting for a connection must not use up the rest of the request's time. One account cannot take all slots.
  */
 export class StatisticsSlots {
   readonly #limits: SlotLimits;
   readonly #ofAccount = new Map<AccountId, number>();
-  /** In the order in which they came. Each is called when it may begin. */
+  /** In order of arrival. Each function is called when its statistic may start. */
   readonly #waiting = new Set<() => void>();
-  #underWay = 0;
+  #running = 0;
 
   constructor(limits: SlotLimits) {
     this.#limits = limits;
@@ -35,7 +34,7 @@ export class StatisticsSlots {
     if ((this.#ofAccount.get(accountId) ?? 0) >= perAccount)
       throw new Refusal(
         'rate_limited',
-        `The account has ${perAccount} statistics under way, as many as it may. Ask again when one of them is answered.`,
+        `The account has ${perAccount} statistics running, the limit. Try again when one of them is finished.`,
         { headers: retryAfter },
       );
     this.#count(accountId, 1);
@@ -52,9 +51,9 @@ export class StatisticsSlots {
   }
 
   async #take(): Promise<void> {
-    const { underWay, waiting, longestWaitMs } = this.#limits;
-    if (this.#underWay < underWay) {
-      this.#underWay += 1;
+    const { running, waiting, maxWaitMs } = this.#limits;
+    if (this.#running < running) {
+      this.#running += 1;
       return;
     }
     if (this.#waiting.size >= waiting) throw tooBusy();
@@ -63,15 +62,15 @@ export class StatisticsSlots {
     this.#waiting.add(begin);
     const timer = setTimeout(() => {
       if (this.#waiting.delete(begin)) turn.reject(tooBusy());
-    }, longestWaitMs);
+    }, maxWaitMs);
     await turn.promise.finally(() => clearTimeout(timer));
   }
 
-  /** Whoever waits longest takes the slot over. */
+  /** Hands the slot to the statistic that has waited longest. */
   #giveBack(): void {
     const [next] = this.#waiting;
     if (next === undefined) {
-      this.#underWay -= 1;
+      this.#running -= 1;
       return;
     }
     this.#waiting.delete(next);
@@ -88,7 +87,7 @@ export class StatisticsSlots {
 function tooBusy(): Refusal {
   return new Refusal(
     'too_busy',
-    'Too many statistics are being counted at this moment. Try again in a few seconds; shorter ranges, coarser steps and fewer dimensions take less time.',
+    'Too many statistics are running. Try again in a few seconds; a shorter range, longer steps or fewer dimensions take less time.',
     { headers: retryAfter },
   );
 }

@@ -21,7 +21,7 @@ test('the day on which clocks go forward has 23 hours, the day on which they go 
   assert.equal(stepsOf({ ...autumn, ...hours }).length, 24 + 25 + 24);
 });
 
-test('a day on which midnight does not exist begins with the first instant after it', () => {
+test('a day without midnight starts at the first instant after the gap', () => {
   // Clocks in Cairo went from 2026-04-24 00:00 to 01:00.
   const range = { from: at('2026-04-23T10:00Z'), to: at('2026-04-25T10:00Z') };
   const starts = stepsOf({ ...range, granularity: 'day', timeZone: 'Africa/Cairo' });
@@ -31,7 +31,7 @@ test('a day on which midnight does not exist begins with the first instant after
   );
 });
 
-test('hours begin with full local hours, also where the zone is half an hour off', () => {
+test('hours start at full local hours, also in a zone with an offset of half an hour', () => {
   const range = { from: at('2026-01-01T00:00Z'), to: at('2026-01-01T02:00Z') };
   assert.deepEqual(
     stepsOf({ ...range, granularity: 'hour', timeZone: 'Asia/Kolkata' }).map((start) => new Date(start).toISOString()),
@@ -39,13 +39,13 @@ test('hours begin with full local hours, also where the zone is half an hour off
   );
 });
 
-test('all is one step, which begins with the range', () => {
+test('the granularity all is one step that starts with the range', () => {
   assert.deepEqual(stepsOf({ from: 5_000, to: 9_000, granularity: 'all', timeZone: 'Asia/Kolkata' }), [5_000]);
 });
 
 const zones = ['UTC', 'Europe/Tallinn', 'America/St_Johns', 'Asia/Kathmandu', 'Australia/Lord_Howe', 'Antarctica/Troll', 'Africa/Cairo', 'Pacific/Apia', 'America/Sao_Paulo', 'Africa/Monrovia']; // prettier-ignore
 
-test('steps follow each other, begin on a full step of the local clock, and contain the range', () => {
+test('steps follow each other, start at full steps of the local clock, and cover the range', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: at('1971-01-01T00:00Z'), max: at('2036-01-01T00:00Z') }),

@@ -19,9 +19,9 @@ interface Range {
 }
 
 /**
- * Where the steps of a range begin (epoch milliseconds, ascending). Steps follow the clocks of the time zone: an hour begins with
- * a full local hour, a day with local midnight, so that a day on which the clocks change has 23 or 25 hours. The first step may
- * begin before the range; what lies before the range is not counted in it.
+ * The starts of the steps of a range (epoch milliseconds, ascending). Steps follow the clocks of the time zone: an hour starts at
+ * a full local hour, a day at local midnight, so that a day on which the clocks change has 23 or 25 hours. The first step may
+ * start before the range, but it counts only what is in the range.
  */
 export function stepsOf({ from, to, granularity, timeZone }: Range): number[] {
   switch (granularity) {
@@ -60,7 +60,7 @@ function clockSteps(
     starts.push(at);
     const { offsetMs, endsAt } = clock.stretchAt(at);
     const next = alignedBefore(at, offsetMs) + lengthMs;
-    // Clocks that change in the middle of a step make it longer or shorter: it ends with the next full step of the new time.
+    // If the clocks change within a step, the step ends at the next aligned start by the new offset.
     at = next <= endsAt ? next : alignedBefore(endsAt - 1, clock.stretchAt(endsAt).offsetMs) + lengthMs;
   }
   return starts;

@@ -4,8 +4,8 @@ import { conditionOf, presence, queueVisits, subEngagements, type Facts } from '
 import { dimensionsOf, type Dimension } from './filter.ts';
 import type { StatisticsQuery } from './query.ts';
 
-/** More rows than this are refused rather than cut. */
-export const mostRows = 100_000;
+/** A query with more rows is refused, not truncated. */
+export const maxRows = 100_000;
 
 type Group = { readonly timestamp: Date; readonly seconds: number } & Partial<Record<Dimension, string | null>>;
 
@@ -22,8 +22,8 @@ export interface WaitRow extends DurationRow {
 }
 
 /**
- * Seconds are whole: each instant is cut to its second before it is subtracted, so that parts always add up to the whole. A double
- * holds them exactly, and costs less than the numeric that `extract` gives.
+ * Durations are whole seconds: each instant is truncated to its second before the subtraction, so that the parts of an interval
+ * always add up to the whole. `date_part` returns a double, which is exact here and cheaper than the numeric of `extract`.
  */
 const secondOf = (sql: Sql, at: Piece): Piece => sql`floor(date_part('epoch', ${at}))`;
 
@@ -48,7 +48,7 @@ export async function queueWaits(sql: Sql, query: StatisticsQuery): Promise<Wait
   return sql<WaitRow[]>`${byStart(sql, query, facts, { counts, extra })}`;
 }
 
-/** Facts grouped by the step they began in. */
+/** Groups facts by the step in which they started. */
 function byStart(
   sql: Sql,
   query: StatisticsQuery,
@@ -65,10 +65,10 @@ function byStart(
       FROM facts
      GROUP BY step${dimensionNames(sql, query)}
      ORDER BY step${dimensionNames(sql, query)}
-     LIMIT ${mostRows + 1}`;
+     LIMIT ${maxRows + 1}`;
 }
 
-/** The time of operators, divided between the steps by the second. */
+/** The time of operators, divided among the steps to the second. */
 export async function onlineDurations(sql: Sql, query: StatisticsQuery): Promise<Group[]> {
   const facts = presence(sql, query, usesOf(query));
   return sql<Group[]>`
@@ -90,19 +90,19 @@ export async function onlineDurations(sql: Sql, query: StatisticsQuery): Promise
      WHERE seconds > 0
      GROUP BY step${dimensionNames(sql, query)}
      ORDER BY step${dimensionNames(sql, query)}
-     LIMIT ${mostRows + 1}`;
+     LIMIT ${maxRows + 1}`;
 }
 
-function usesOf({ dimensions, filter }: StatisticsQuery): (...wanted: readonly Dimension[]) => boolean {
+function usesOf({ dimensions, filter }: StatisticsQuery): (...any: readonly Dimension[]) => boolean {
   const used = new Set([...dimensions, ...(filter === null ? [] : dimensionsOf(filter))]);
-  return (...wanted) => wanted.some((dimension) => used.has(dimension));
+  return (...any) => any.some((dimension) => used.has(dimension));
 }
 
-/** As text: the driver would take a list of dates for one date. */
+/** Sent as text, because the driver would send an array of dates as one date. */
 const steps = (sql: Sql, { steps: starts }: StatisticsQuery): Piece =>
   sql`${starts.map((at) => at.toISOString())}::timestamptz[]`;
 
-/** The number of the step, from 1. */
+/** The number of the step, starting with 1. */
 function stepOf(sql: Sql, query: StatisticsQuery, at: Piece): Piece {
   return query.steps.length === 1 ? sql`1` : sql`width_bucket(${at}, ${steps(sql, query)})`;
 }
@@ -124,7 +124,7 @@ export async function timeZoneOfSite(sql: Sql, id: SiteId): Promise<string> {
   return row?.time_zone ?? 'UTC';
 }
 
-/** Seconds that the last visitors of the queues had waited, on average; 0: there are none. `null`: of all queues there. */
+/** The average recent wait in seconds; 0 if there is none. `queueIds` is `null` for all queues of the sites. */
 export async function averageWaitOf(
   sql: Sql,
   siteIds: readonly SiteId[],

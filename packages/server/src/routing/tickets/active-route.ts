@@ -5,7 +5,7 @@ import type { Turns } from '../turns.ts';
 import { activeTicketsQuery, readActiveTickets } from './active-tickets.ts';
 import { ticketOutput } from './ticket.ts';
 
-/** Everybody who waits, whichever queue: one read for a board of hundreds of queues. */
+/** Lists all active tickets of the sites, so that a client with hundreds of queues needs one request. */
 export function activeTicketsRoute(app: App, turns: Turns): void {
   app.get(
     '/queue_tickets',
@@ -13,7 +13,7 @@ export function activeTicketsRoute(app: App, turns: Turns): void {
       config: { access: { operator: 'manager', site: 'query.site_ids' } },
       schema: {
         tags: ['Queue tickets'],
-        summary: 'Who waits or is offered on the sites, in the order of coming',
+        summary: 'Active tickets of the sites, in the order of enqueueing',
         querystring: activeTicketsQuery,
         response: { 200: Type.Object({ queue_tickets: Type.Array(ticketOutput), next_page: nextPage }) },
       },

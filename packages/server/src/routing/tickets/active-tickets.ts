@@ -10,16 +10,16 @@ import { showTicket, type TicketOutput } from './ticket.ts';
 
 export const activeTicketsQuery = Type.Object({ site_ids: list(uuid<'site'>(), { minItems: 1 }), ...cursorQuery });
 
-interface Source {
+interface TicketSource {
   readonly turns: Turns;
   readonly kind: Ticket['kind'];
 }
 
-/** A page of the tickets of a kind that wait or are offered, in the order of coming. */
+/** A page of the active tickets of a kind, in the order of enqueueing. */
 export async function readActiveTickets(
   request: FastifyRequest,
   { site_ids: siteIds, per_page: perPage, cursor }: Type.Static<typeof activeTicketsQuery>,
-  { turns, kind }: Source,
+  { turns, kind }: TicketSource,
 ): Promise<{ readonly tickets: TicketOutput[]; readonly next_page: string | null }> {
   const accountId = accountOf(request);
   const after = readSequenceCursor(cursor);
@@ -27,12 +27,12 @@ export async function readActiveTickets(
   const page = found.slice(0, perPage);
   const last = page.at(-1);
   const ticketIds = page.map(({ id }) => id);
-  const views = ticketIds.length === 0 ? [] : await turns.run(accountId, { name: 'lookAtTickets', ticketIds });
+  const views = ticketIds.length === 0 ? [] : await turns.run(accountId, { name: 'viewTickets', ticketIds });
   const viewOf = new Map(views.map((view) => [view.id, view]));
   return {
     tickets: page.map(({ seq: _seq, ...row }) => {
       const view = viewOf.get(row.id);
-      // It has moved on since it was read: the board's word counts.
+      // The ticket may have changed since the row was read, so the board's state counts.
       return view === undefined
         ? showTicket(row, null)
         : showTicket({ ...row, state: view.state, queue_ids: [...view.queueIds] }, view);

@@ -28,14 +28,14 @@ import {
 const tags = ['Queue tickets'];
 const ticketParams = Type.Object({ ticket_id: uuid<'ticket'>() });
 
-interface TicketRouteParts {
+interface TicketDependencies {
   readonly turns: Turns;
   readonly attacher: WebhookAttacher;
   readonly addressOf: AddressOf;
 }
 
-export function ticketRoutes(app: App, parts: TicketRouteParts): void {
-  const { turns, attacher } = parts;
+export function ticketRoutes(app: App, dependencies: TicketDependencies): void {
+  const { turns, attacher } = dependencies;
   app.post(
     '/queue_tickets',
     {
@@ -44,7 +44,7 @@ export function ticketRoutes(app: App, parts: TicketRouteParts): void {
         tags,
         summary: 'Enqueue: wait for an operator',
         description:
-          'Without queue_ids, queue_id or team_ids every queue of the site is a candidate. team_ids narrows to operators of these teams. The same criteria again answer 200 with the active ticket.',
+          'Without queue_ids, queue_id or team_ids every queue of the site is a candidate. team_ids limits the ticket to operators of these teams. A repeated request with the same criteria returns the active ticket with 200.',
         body: ticketInput,
         response: { 200: ticketOutput, 201: ticketOutput },
       },
@@ -52,7 +52,7 @@ export function ticketRoutes(app: App, parts: TicketRouteParts): void {
         attacher.checkFromCaller({ caller, siteId, address, webhooks }),
     },
     async (request, reply) => {
-      const { ticket, created } = await enqueue(request, parts, request.body);
+      const { ticket, created } = await enqueue(request, dependencies, request.body);
       reply.code(created ? 201 : 200).header('location', `/queue_tickets/${ticket.id}`);
       return ticket;
     },
@@ -96,19 +96,18 @@ export function ticketRoutes(app: App, parts: TicketRouteParts): void {
     },
   );
 
-  lineRoute(app);
+  queueTicketsRoute(app);
   activeTicketsRoute(app, turns);
 }
 
-/** Who waits, in order. */
-function lineRoute(app: App): void {
+function queueTicketsRoute(app: App): void {
   app.get(
     '/queues/:queue_id/tickets',
     {
       config: { access: { operator: 'manager', site: 'resource' } },
       schema: {
         tags,
-        summary: 'Who is in a queue, in order',
+        summary: 'Active tickets in a queue, in order',
         params: queueParams,
         querystring: Type.Object(pageQuery),
         response: { 200: Type.Object({ queue_tickets: Type.Array(ticketOutput), next_page: nextPage }) },
@@ -129,7 +128,7 @@ function lineRoute(app: App): void {
 
 async function enqueue(
   request: FastifyRequest,
-  { turns, attacher, addressOf }: TicketRouteParts,
+  { turns, attacher, addressOf }: TicketDependencies,
   given: Type.Static<typeof ticketInput>,
 ): Promise<{ ticket: TicketOutput; created: boolean }> {
   await requireTeams(request, given);
@@ -153,7 +152,7 @@ async function enqueue(
     notes: notesOf(given, webhooks),
     address: addressOf(request),
   });
-  // The same request made it before, and its answer was lost.
+  // The ticket was created by an earlier request with the same key, whose answer was lost.
   if (answer === null && keyed !== null)
     return { ticket: await withPosition(turns, await readTicket(request, keyed)), created: true };
   if (answer === null) throw new Error('a ticket with a new id exists already');
@@ -161,7 +160,7 @@ async function enqueue(
   return { ticket: showTicket(await readTicket(request, answer.ticket.id), answer.ticket), created: false };
 }
 
-/** Nobody would ever serve a ticket for a team that is not there. */
+/** Refuses teams that are not on the site: nobody could serve such a ticket. */
 async function requireTeams(
   request: FastifyRequest,
   { site_id, team_ids = [] }: Type.Static<typeof ticketInput>,
@@ -174,11 +173,11 @@ async function requireTeams(
 }
 
 function visitorOf({ caller }: FastifyRequest): VisitorId {
-  if (caller.kind !== 'visitor') throw new Error('the route is for visitors alone');
+  if (caller.kind !== 'visitor') throw new Error('the route is for visitors only');
   return caller.visitorId;
 }
 
-/** The visitor's own, or one on a site where the caller has the role. */
+/** The visitor's own ticket, or a ticket on a site where the operator has the required role. */
 async function permittedTicket(request: FastifyRequest, id: TicketId): Promise<TicketRow> {
   const row = await readTicket(request, id);
   const { caller } = request;
@@ -196,10 +195,10 @@ async function readTicket(request: FastifyRequest, id: TicketId): Promise<Ticket
   return row;
 }
 
-/** As the board has it: between reading the row and looking there it may have moved on, so the board's word counts. */
+/** Adds the position from the board. The ticket may have changed since the row was read, so the board's state counts. */
 async function withPosition(turns: Turns, row: TicketRow): Promise<TicketOutput> {
   if (row.state !== 'waiting' && row.state !== 'offered') return showTicket(row, null);
-  const view = await turns.run(row.account_id, { name: 'lookAtTicket', ticketId: row.id });
+  const view = await turns.run(row.account_id, { name: 'viewTicket', ticketId: row.id });
   if (view === null) return showTicket(row, null);
   return showTicket({ ...row, state: view.state, queue_ids: [...view.queueIds] }, view);
 }

@@ -18,12 +18,12 @@ export async function findTicket(
   return row ?? null;
 }
 
-/** Those of the visitors, or on the sites, or, of transfers, of the operators who hand a visitor on. */
+/** Of these tickets, those of the given visitors, on the given sites, or transferred by the given operators. */
 export async function ticketsById(
   sql: Sql,
   accountId: AccountId,
   ids: readonly string[],
-  wanted: {
+  audience: {
     readonly visitors: readonly string[];
     readonly operators: readonly string[];
     readonly sites: readonly string[];
@@ -33,11 +33,11 @@ export async function ticketsById(
     SELECT ${columns(sql)}, kind, never_to AS holder
       FROM queue_tickets
      WHERE id = ANY(${[...ids]}::uuid[]) AND account_id = ${accountId}
-       AND (visitor_id = ANY(${[...wanted.visitors]}::uuid[]) OR never_to = ANY(${[...wanted.operators]}::uuid[])
-            OR site_id = ANY(${[...wanted.sites]}::uuid[]))`;
+       AND (visitor_id = ANY(${[...audience.visitors]}::uuid[]) OR never_to = ANY(${[...audience.operators]}::uuid[])
+            OR site_id = ANY(${[...audience.sites]}::uuid[]))`;
 }
 
-/** The visitor's ticket that waits or is offered; of several sites' the newest. Served by queue_tickets_active. */
+/** The active tickets of the visitors. Served by queue_tickets_active. */
 export async function activeTicketsOf(
   sql: Sql,
   accountId: AccountId,
@@ -50,7 +50,7 @@ export async function activeTicketsOf(
        AND visitor_id = ANY(${[...visitorIds]}::uuid[])`;
 }
 
-interface Waiting {
+interface ActiveTicketsQuery {
   readonly accountId: AccountId;
   readonly kind: Ticket['kind'];
   readonly siteIds: readonly SiteId[];
@@ -58,10 +58,10 @@ interface Waiting {
   readonly limit: number;
 }
 
-/** Who waits or is offered on the sites, in the order of coming. Served by queue_tickets_active. */
+/** Active tickets of the sites, in the order of enqueueing. Served by queue_tickets_active. */
 export async function activeTickets(
   sql: Sql,
-  { accountId, kind, siteIds, after, limit }: Waiting,
+  { accountId, kind, siteIds, after, limit }: ActiveTicketsQuery,
 ): Promise<(TicketRow & { readonly seq: number })[]> {
   return sql<(TicketRow & { seq: number })[]>`
     SELECT ${columns(sql)}, seq::float8 AS seq
@@ -72,17 +72,17 @@ export async function activeTickets(
      LIMIT ${limit}`;
 }
 
-interface Line {
+interface QueueTicketsQuery {
   readonly accountId: AccountId;
   readonly queueId: QueueId;
   readonly limit: number | null;
   readonly offset: number;
 }
 
-/** Who is in a queue, in order, and how many of those who wait are before each. Served by queue_tickets_active. */
+/** Active tickets in a queue, in order, with their position. Served by queue_tickets_active. */
 export async function ticketsInQueue(
   sql: Sql,
-  { accountId, queueId, limit, offset }: Line,
+  { accountId, queueId, limit, offset }: QueueTicketsQuery,
 ): Promise<(TicketRow & { position: number | null })[]> {
   return sql<(TicketRow & { position: number | null })[]>`
     SELECT ${columns(sql)},

@@ -18,14 +18,14 @@ export const ticketInput = checked(
     team_ids: Type.Optional(list(uuid<'team'>(), { minItems: 1 })),
     ...noteFields,
   }),
-  oneWayToChoose,
+  candidateViolations,
 );
 
-/** D3.1: queues, or one queue, or the teams of operators; or nothing. */
-function oneWayToChoose(given: unknown): Violation[] {
-  if (typeof given !== 'object' || given === null) return [];
-  const ways = ['queue_ids', 'queue_id', 'team_ids'].filter((field) => field in given);
-  return ways.slice(1).map((field) => ({ attribute: `/${field}`, detail: `does not go with ${ways[0] ?? ''}` }));
+/** D3.1: at most one of `queue_ids`, `queue_id` and `team_ids`. */
+function candidateViolations(input: unknown): Violation[] {
+  if (typeof input !== 'object' || input === null) return [];
+  const [first = '', ...others] = ['queue_ids', 'queue_id', 'team_ids'].filter((field) => field in input);
+  return others.map((field) => ({ attribute: `/${field}`, detail: `cannot be combined with ${first}` }));
 }
 
 export const ticketOutput = output('QueueTicket', {
@@ -33,10 +33,12 @@ export const ticketOutput = output('QueueTicket', {
   site_id: uuid<'site'>(),
   visitor_id: uuid<'visitor'>(),
   media: oneOf(media),
-  queue_ids: Type.Array(uuid<'queue'>(), { description: 'The queues it is in, or was in when it ended' }),
+  queue_ids: Type.Array(uuid<'queue'>(), {
+    description: 'The queues of the ticket, or its last queues if it has ended',
+  }),
   state: oneOf(ticketStates),
-  position: nullable(Type.Integer({ description: '1 = next; null once it no longer waits' })),
-  estimated_wait_sec: nullable(Type.Integer({ description: 'null where unknown' })),
+  position: nullable(Type.Integer({ description: '1 is next; null unless the ticket is waiting' })),
+  estimated_wait_sec: nullable(Type.Integer({ description: 'null if unknown' })),
   engagement_id: nullable(uuid<'engagement'>()),
   created_at: timestamp,
   updated_at: timestamp,
@@ -57,13 +59,13 @@ export interface TicketRow {
   readonly updated_at: Date;
 }
 
-/** Where it stands is known to the board alone, and only while it is on it. */
+/** Only the board knows the position of a ticket, and only while the ticket is active. */
 export function showTicket(row: TicketRow, view: TicketView | null): TicketOutput {
   const { account_id: _, ...shown } = row;
   return { ...shown, position: view?.position ?? null, estimated_wait_sec: seconds(view?.estimatedWaitMs ?? null) };
 }
 
-/** One that has just been made. */
+/** A ticket that was just created: the board's view has all fields. */
 export function showNewTicket(view: TicketView): TicketOutput {
   const at = new Date(view.enqueuedAt);
   return {
@@ -86,7 +88,7 @@ function seconds(ms: number | null): number | null {
 }
 
 export function ticketEnded({ id, state }: Pick<TicketRow, 'id' | 'state'>): Refusal {
-  return new Refusal('ticket_ended', `The ticket ${id} is ${state}: it can no longer be canceled.`, {
+  return new Refusal('ticket_ended', `The ticket ${id} is ${state} and can no longer be canceled.`, {
     details: [{ attribute: '/state', detail: state }],
   });
 }

@@ -12,7 +12,7 @@ function unstaffed(site: ConstructorParameters<typeof Desk>[0]): Desk {
 
 const refusal = 'address_limit';
 
-test('an address has so many open tickets on a site; another address, another site and no address are not counted', () => {
+test('open tickets are limited per address and site; another address, another site and no address are not counted', () => {
   const desk = unstaffed({ openPerAddress: 2 });
   desk.site('other', { openPerAddress: 2 });
   desk.queue('elsewhere', { siteId: 'other' as never, whenUnstaffed: 'accept' });
@@ -26,7 +26,7 @@ test('an address has so many open tickets on a site; another address, another si
   assert.equal(desk.enqueue('ann', { address: 'home' }).id, desk.ticket('ann').id);
 });
 
-test('a ticket counts while it waits or is offered, and no longer', () => {
+test('a ticket counts while it is waiting or offered', () => {
   const desk = unstaffed({ openPerAddress: 1 });
   desk.enqueue('ann', { address: 'home' });
   desk.cancel('ann');
@@ -42,7 +42,7 @@ test('a ticket counts while it waits or is offered, and no longer', () => {
   assert.equal(desk.board.openByAddress.size, 1);
 });
 
-test('requests to operators count with the tickets: an address cannot keep every operator ringing', () => {
+test('requests to operators count like tickets, so that an address cannot keep every operator ringing', () => {
   const desk = unstaffed({ openPerAddress: 2 });
   for (const operator of ['olga', 'otto', 'oona']) desk.operator(operator);
   desk.request('visitor', 'ann', 'olga', { address: 'home' });
@@ -53,7 +53,7 @@ test('requests to operators count with the tickets: an address cannot keep every
   desk.request('visitor', 'cat', 'oona', { address: 'home' });
 });
 
-test('a ticket that needs presence ends a minute after it was made, unless there is a sign of life', () => {
+test('a ticket that needs presence ends after a minute unless the visitor renews their presence', () => {
   const desk = unstaffed({ ticketNeedsPresence: true });
   desk.enqueue('silent');
   desk.enqueue('alive');
@@ -67,7 +67,7 @@ test('a ticket that needs presence ends a minute after it was made, unless there
   assert.equal(desk.ticket('alive').state, 'visitor_left');
 });
 
-test('a sign of life counts for two minutes at most while a ticket needs presence, and as it was given elsewhere', () => {
+test('while a ticket needs presence a visitor’s lease lasts at most two minutes; otherwise it lasts as set', () => {
   const desk = unstaffed({ ticketNeedsPresence: true });
   desk.site('other');
   desk.queue('elsewhere', { siteId: 'other' as never, whenUnstaffed: 'accept' });
@@ -87,7 +87,7 @@ test('a sign of life counts for two minutes at most while a ticket needs presenc
   assert.equal(desk.ticket('cat').state, 'waiting');
 });
 
-test('an open feed keeps a ticket that needs presence; an offer of a visitor who is gone fails as visitor_left', () => {
+test('an open feed keeps a ticket that needs presence; the offer of a visitor who left fails as visitor_left', () => {
   const desk = unstaffed({ ticketNeedsPresence: true, reactiveMs: 600_000 });
   desk.enqueue('ann');
   for (let renewals = 0; renewals < 20; renewals += 1) {
@@ -96,10 +96,10 @@ test('an open feed keeps a ticket that needs presence; an offer of a visitor who
   }
   assert.equal(desk.ticket('ann').state, 'waiting');
   desk.operator('olga');
-  desk.told();
+  desk.takePayloads();
   desk.wait(60);
   assert.equal(desk.ticket('ann').state, 'visitor_left');
-  assert.match(JSON.stringify(desk.told()), /engagement\.request\.failure.*"fail_reason":"visitor_left"/);
+  assert.match(JSON.stringify(desk.takePayloads()), /engagement\.request\.failure.*"fail_reason":"visitor_left"/);
 });
 
 test('by default no ticket needs presence', () => {

@@ -3,9 +3,9 @@ import type { SiteId } from '../../../platform/ids.ts';
 import { siteOf, type Board } from '../board.ts';
 
 /**
- * How much each address has open on each site: tickets that wait or are offered, and requests of visitors to operators that
- * are pending. Only what callers with a publishable token asked for carries an address. The counts follow from what is on the
- * board, so they are exact in every process.
+ * Counts what each address has open on each site: active tickets, and pending requests of visitors to operators. Only tickets
+ * and requests that were made with a publishable token carry an address. The counts follow from the board, so they are exact in
+ * every process.
  */
 
 interface FromAddress {
@@ -13,7 +13,7 @@ interface FromAddress {
   readonly address: string | null;
 }
 
-/** Seconds after which the caller may try again: somebody of the address may have been served by then. */
+/** After this time the caller may try again: another visitor of the address may have been served. */
 const retryAfterSec = 30;
 
 export function countOpen(board: Board, { siteId, address }: FromAddress, by: 1 | -1): void {
@@ -24,14 +24,14 @@ export function countOpen(board: Board, { siteId, address }: FromAddress, by: 1 
   else board.openByAddress.delete(key);
 }
 
-/** Throws 429 if the address has as much open on the site as it may. */
+/** Throws 429 if the address has reached the limit of the site. */
 export function refuseFullAddress(board: Board, { siteId, address }: FromAddress): void {
   if (address === null) return;
   const { openPerAddress } = siteOf(board, siteId);
   if ((board.openByAddress.get(keyOf(siteId, address)) ?? 0) < openPerAddress) return;
   throw new Refusal(
     'address_limit',
-    `Visitors of this address have ${openPerAddress} tickets and requests open on the site, as many as they may. Try again when one of them was answered or canceled. The limit is visitor_limits.open_tickets_per_address of the site; visitors created with a secret application token do not count.`,
+    `Visitors of this address have ${openPerAddress} open tickets and requests on the site, the limit. Try again when one of them is answered or canceled. The limit is visitor_limits.open_tickets_per_address of the site; visitors created with a secret application token do not count.`,
     { headers: { 'retry-after': String(retryAfterSec) } },
   );
 }

@@ -12,7 +12,7 @@ const to = (queue: string) => ({ fallbackId: queue as QueueId });
 const teams = (...names: string[]) => ({ teams: names as TeamId[] });
 const lateHours = hoursOf(['09:00', '17:00']);
 
-test('D1.2 closed comes before unstaffed, unstaffed before full', () => {
+test('D1.2 closed takes precedence over unstaffed, unstaffed over full', () => {
   const desk = new Desk();
   desk.queue('queue', { ...fixed(0), hours: lateHours });
   assert.equal(desk.refusal(() => desk.enqueue('vic')).code, 'queue_closed');
@@ -24,7 +24,7 @@ test('D1.2 closed comes before unstaffed, unstaffed before full', () => {
   assert.equal(desk.enqueue('vic').state, 'offered');
 });
 
-test('D1.3 an unstaffed queue that accepts lets in until it is full; with a variable policy it is full', () => {
+test('D1.3 an unstaffed queue that accepts admits visitors until it is full; with a variable capacity it is full', () => {
   const desk = new Desk();
   desk.queue('queue', { ...fixed(1), whenUnstaffed: 'accept' });
   desk.enqueue('vic');
@@ -33,7 +33,7 @@ test('D1.3 an unstaffed queue that accepts lets in until it is full; with a vari
   assert.equal(desk.refusal(() => desk.enqueue('wes', { queues: ['other'] })).code, 'queue_full');
 });
 
-test('D1.4 whoever is not let in by a queue is let in by the first of its fallbacks that does, across sites', () => {
+test('D1.4 a visitor whom a queue does not admit enters the first fallback that admits them, also on another site', () => {
   const desk = new Desk();
   desk.site('elsewhere');
   desk.operator('ann', { sites: new Map([['elsewhere' as SiteId, new Set()]]) });
@@ -44,7 +44,7 @@ test('D1.4 whoever is not let in by a queue is let in by the first of its fallba
   assert.deepEqual([ticket.queueIds, ticket.siteId, desk.offeredFrom('vic')], [['last'], 'site', 'last']);
 });
 
-test('D1.4 a circle of fallbacks hangs nobody', () => {
+test('D1.4 a cycle of fallbacks does not hang the board', () => {
   const desk = new Desk();
   desk.queue('one', to('two'));
   desk.queue('two', to('one'));
@@ -59,7 +59,7 @@ test('D1.5 a queue without a scheduling policy is always open', () => {
   assert.equal(desk.enqueue('vic').state, 'offered');
 });
 
-test('D1.6 a medium that nobody there takes is not let in; where nobody is there and the queue accepts, each of its own is', () => {
+test('D1.6 a medium that no staff takes is not admitted; a queue that accepts without staff admits all its media', () => {
   const desk = new Desk();
   desk.queue('queue', { media: mediaSet(['text', 'video']), whenUnstaffed: 'accept' });
   assert.equal(desk.enqueue('vic', { medium: 'video' }).state, 'waiting');
@@ -69,7 +69,7 @@ test('D1.6 a medium that nobody there takes is not let in; where nobody is there
   assert.equal(desk.enqueue('wes', { medium: 'text' }).state, 'offered');
 });
 
-test('D2.1 who staffs a queue: enabled, on its site, in one of its teams, available, with one of its media', () => {
+test('D2.1 an operator staffs a queue if enabled, on its site, in one of its teams, available, and taking one of its media', () => {
   const desk = new Desk();
   desk.site('elsewhere');
   desk.queue('queue', { ...teams('sales'), media: mediaSet(['text']) });
@@ -91,7 +91,7 @@ test('D2.1 who staffs a queue: enabled, on its site, in one of its teams, availa
   assert.equal(desk.enqueue('wes', { teams: ['sales'] }).state, 'waiting', 'engaged or not, it staffs the queue');
 });
 
-test('D2.2 those under offer are in the queue, those engaged are not; who is in three queues counts in each', () => {
+test('D2.2 offered visitors are in the queue, engaged ones are not; a visitor in three queues counts in each', () => {
   const desk = new Desk();
   desk.operator('ann');
   const queues = ['one', 'two', 'three'].map((name) => desk.queue(name));
@@ -108,7 +108,7 @@ test('D2.2 those under offer are in the queue, those engaged are not; who is in 
   ]); // prettier-ignore
 });
 
-test('D2.3 never one over, never one refused while there is room: 1,000 come, 10 are let in', () => {
+test('D2.3 of 1,000 visitors exactly the 10 that fit are admitted', () => {
   const desk = new Desk();
   desk.operator('ann');
   desk.engage('una', 'ann', { queues: [desk.queue('queue', fixed(10)).settings.id] });
@@ -127,7 +127,7 @@ test('D2.3 never one over, never one refused while there is room: 1,000 come, 10
   assert.equal(desk.enqueue('zoe').position, 10);
 });
 
-test('D2.4 lower capacity and lost staff evict nobody, they only stop admission', () => {
+test('D2.4 a lower capacity or lost staff evicts nobody and only stops admission', () => {
   const desk = new Desk();
   desk.operator('ann');
   desk.operator('ben');
@@ -151,7 +151,7 @@ test('D2.5 a variable capacity is rounded down', () => {
   assert.equal(desk.refusal(() => desk.enqueue('wes')).code, 'queue_full');
 });
 
-test('D3.1 a ticket that names no queue is for every queue of the site; teams narrow it to their operators', () => {
+test('D3.1 a ticket without queues waits in every queue of the site; team_ids limits it to operators of these teams', () => {
   const desk = new Desk();
   desk.site('elsewhere');
   desk.queue('one');
@@ -165,7 +165,7 @@ test('D3.1 a ticket that names no queue is for every queue of the site; teams na
   assert.equal(desk.refusal(() => desk.enqueue('xan', { narrowedTo: ['repairs'] })).code, 'queue_unstaffed');
 });
 
-test('D3.1 queues that are not of the site are named, each with its place', () => {
+test('D3.1 every queue that is not on the site is reported with its index', () => {
   const desk = new Desk();
   desk.site('elsewhere');
   desk.queue('one');
@@ -177,7 +177,7 @@ test('D3.1 queues that are not of the site are named, each with its place', () =
   );
 });
 
-test('D3.2 the ticket sits in what its candidates lead to, each queue once', () => {
+test('D3.2 a ticket waits in all queues that its candidates resolve to, once in each', () => {
   const desk = new Desk();
   desk.operator('ann');
   desk.queue('common');
@@ -188,7 +188,7 @@ test('D3.2 the ticket sits in what its candidates lead to, each queue once', () 
   assert.deepEqual(ticket.queueIds, ['common']);
 });
 
-test('D3.2 a queue with teams takes visitors of these teams, one without takes every visitor', () => {
+test('D3.2 a queue with teams admits visitors of these teams; a queue without teams admits every visitor', () => {
   const desk = new Desk();
   desk.operator('ann', desk.inTeams('sales'));
   desk.queue('sales', teams('sales', 'more'));
@@ -198,7 +198,7 @@ test('D3.2 a queue with teams takes visitors of these teams, one without takes e
   assert.deepEqual(desk.enqueue('wes', { teams: ['support'] }).queueIds, ['all']);
 });
 
-test('D3.3 the most hopeful reason is told, and each candidate with its own', () => {
+test('D3.3 the most hopeful reason is the code, and the details give the reason of each candidate', () => {
   const desk = new Desk();
   desk.operator('ann');
   desk.queue('mute', { media: mediaSet(['phone']) });
@@ -209,9 +209,9 @@ test('D3.3 the most hopeful reason is told, and each candidate with its own', ()
   assert.deepEqual(ask('mute', 'shut', 'empty', 'crowded'), {
     code: 'queue_full',
     details: [
-      '/queue_ids/0 no_matching_queue: queue mute does not take visitors like this one (media, teams)',
+      '/queue_ids/0 no_matching_queue: queue mute does not match the media or the teams of the visitor',
       '/queue_ids/1 queue_closed: queue shut is closed',
-      '/queue_ids/2 queue_unstaffed: queue empty has nobody there who could take this visitor',
+      '/queue_ids/2 queue_unstaffed: queue empty has no available operator for this visitor',
       '/queue_ids/3 queue_full: queue crowded is full',
     ],
   });
@@ -220,12 +220,12 @@ test('D3.3 the most hopeful reason is told, and each candidate with its own', ()
   assert.equal(ask('mute').code, 'no_matching_queue');
 });
 
-test('D3.3 a site without queues has none that would take the visitor', () => {
+test('D3.3 a site without queues refuses with no_matching_queue', () => {
   const desk = new Desk();
   assert.equal(desk.refusal(() => desk.enqueue('vic')).code, 'no_matching_queue');
 });
 
-test('D3.4 the same wish again is the same ticket, another a conflict; on another site it may have another', () => {
+test('D3.4 the same criteria return the same ticket, other criteria are a conflict; another site may have another ticket', () => {
   const desk = new Desk();
   desk.site('elsewhere');
   desk.queue('one', { whenUnstaffed: 'accept' });
@@ -241,7 +241,7 @@ test('D3.4 the same wish again is the same ticket, another a conflict; on anothe
   assert.notEqual(desk.enqueue('vic', { site: 'elsewhere' }).id, first.id);
 });
 
-test('D3.4 an engaged visitor is refused on that site, and on no other', () => {
+test('D3.4 an engaged visitor is refused on the same site only', () => {
   const desk = new Desk();
   desk.site('elsewhere');
   desk.operator('ann');

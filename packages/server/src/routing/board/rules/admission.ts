@@ -3,33 +3,39 @@ import type { UnstaffedRule } from '@usher/contract/states';
 import type { ErrorCode } from '../../../platform/errors.ts';
 import { Refusal } from '../../../platform/errors.ts';
 import type { TeamId } from '../../../platform/ids.ts';
-import { admissionOf, fallbackChain, standingOf, type AdmissionFacts, type Standing } from '../../../queues/status.ts';
+import {
+  admissionOf,
+  fallbackChain,
+  statusIgnoringCapacity,
+  type AdmissionFacts,
+  type StatusIgnoringCapacity,
+} from '../../../queues/status.ts';
 import type { Board } from '../board.ts';
 import { takes } from '../structures/media.ts';
-import { servantsOf } from '../structures/pooling.ts';
+import { poolForTicket } from '../structures/board-pools.ts';
 import { staffFor, staffOf } from '../structures/pools.ts';
 import type { Pool, Queue } from '../structures/state.ts';
 
-/** Whom a queue is to take. */
+/** The visitor who wants to enter a queue. */
 export interface Applicant {
   readonly medium: Medium;
   readonly visitorTeams: readonly TeamId[];
   readonly narrowedTo: readonly TeamId[];
 }
 
-/** Why a queue does not take somebody, least hopeful first: with several candidates the most hopeful is told (D3.3). */
+/** Why a queue does not admit a visitor, least hopeful first. With several candidates the most hopeful is reported (D3.3). */
 const obstacles = ['no_matching_queue', 'queue_closed', 'queue_unstaffed', 'queue_full'] as const;
 type Obstacle = (typeof obstacles)[number] & ErrorCode;
 
-const inWords: Readonly<Record<Obstacle, string>> = {
-  no_matching_queue: 'does not take visitors like this one (media, teams)',
+const obstacleTexts: Readonly<Record<Obstacle, string>> = {
+  no_matching_queue: 'does not match the media or the teams of the visitor',
   queue_closed: 'is closed',
-  queue_unstaffed: 'has nobody there who could take this visitor',
+  queue_unstaffed: 'has no available operator for this visitor',
   queue_full: 'is full',
 };
 
-export function standingNow(queue: Queue): Standing {
-  return standingOf(factsOf(queue));
+export function currentStatus(queue: Queue): StatusIgnoringCapacity {
+  return statusIgnoringCapacity(factsOf(queue));
 }
 
 function factsOf({ open, pool, visitors, settings }: Queue): AdmissionFacts {
@@ -37,18 +43,18 @@ function factsOf({ open, pool, visitors, settings }: Queue): AdmissionFacts {
   return { open, staff: staffOf(pool, media), whenUnstaffed, capacityPolicy, visitors };
 }
 
-/** D1.2, D1.6 and D3.2: why the queue would not let the visitor in now; `null`: it would. */
+/** D1.2, D1.6 and D3.2: why the queue does not admit the visitor now; `null`: it does. */
 function obstacleOf(board: Board, queue: Queue, applicant: Applicant): Obstacle | null {
   const { media, teams, whenUnstaffed } = queue.settings;
-  const isOneOfTheirs = teams.length === 0 || teams.some((team) => applicant.visitorTeams.includes(team));
-  if (!takes(media, applicant.medium) || !isOneOfTheirs) return 'no_matching_queue';
+  const isInTeams = teams.length === 0 || teams.some((team) => applicant.visitorTeams.includes(team));
+  if (!takes(media, applicant.medium) || !isInTeams) return 'no_matching_queue';
   const status = admissionOf(factsOf(queue));
   if (status !== 'opened') return `queue_${status}`;
-  const servants = servantsOf(board, queue, applicant.narrowedTo);
-  return isServed(servants, media, applicant.medium, whenUnstaffed) ? null : 'queue_unstaffed';
+  const pool = poolForTicket(board, queue, applicant.narrowedTo);
+  return isServed(pool, media, applicant.medium, whenUnstaffed) ? null : 'queue_unstaffed';
 }
 
-/** Somebody there takes the medium; or nobody is there at all, and the queue accepts that. */
+/** An operator of the pool takes the medium; or there is no operator at all, and the queue accepts that. */
 function isServed(pool: Pool, media: number, medium: Medium, whenUnstaffed: UnstaffedRule): boolean {
   return staffOf(pool, media) === 0 ? whenUnstaffed === 'accept' : staffFor(pool, medium) > 0;
 }
@@ -66,7 +72,7 @@ export function admits(board: Board, queue: Queue, applicant: Applicant): boolea
   return obstacleOf(board, queue, applicant) === null;
 }
 
-/** D3.2: each candidate along its chain to the first queue that takes the visitor; refuses where none does (D3.3). */
+/** D3.2: resolves each candidate along its fallback chain to the first queue that admits the visitor. Throws if none does (D3.3). */
 export function resolve(
   board: Board,
   candidates: readonly Queue[],
@@ -75,18 +81,18 @@ export function resolve(
 ): Queue[] {
   const found: Queue[] = [];
   for (const candidate of candidates) {
-    const taker = admits(board, candidate, applicant)
+    const admitting = admits(board, candidate, applicant)
       ? candidate
       : fallbacksOf(board, candidate).find((queue) => admits(board, queue, applicant));
-    if (taker !== undefined && !found.includes(taker)) found.push(taker);
+    if (admitting !== undefined && !found.includes(admitting)) found.push(admitting);
   }
   if (found.length > 0) return found;
   const reasons = candidates.map((queue) => ({ queue, obstacle: obstacleOf(board, queue, applicant) ?? 'queue_full' }));
-  const worst = reasons.reduce((most, { obstacle }) => Math.max(most, obstacles.indexOf(obstacle)), 0);
-  throw new Refusal(obstacles[worst] ?? 'no_matching_queue', 'No queue takes the visitor now. See the details.', {
+  const best = reasons.reduce((most, { obstacle }) => Math.max(most, obstacles.indexOf(obstacle)), 0);
+  throw new Refusal(obstacles[best] ?? 'no_matching_queue', 'No queue admits the visitor now. See the details.', {
     details: reasons.map(({ queue, obstacle }, index) => ({
       attribute: attributeOf(index),
-      detail: `${obstacle}: queue ${queue.settings.id} ${inWords[obstacle]}`,
+      detail: `${obstacle}: queue ${queue.settings.id} ${obstacleTexts[obstacle]}`,
     })),
   });
 }

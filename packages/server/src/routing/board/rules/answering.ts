@@ -2,12 +2,12 @@ import { Refusal } from '../../../platform/errors.ts';
 import type { EngagementId, OperatorId, RequestId, SiteId, TicketId, VisitorId } from '../../../platform/ids.ts';
 import type { Board } from '../board.ts';
 import { begin, dropTransfer, endEngagement } from './engagements.ts';
-import { giveUp } from './presence.ts';
+import { failAndRequeue } from './presence.ts';
 import { failRequest } from './requests.ts';
 import type { Engagement, Request, Ticket } from '../structures/state.ts';
 import { endTicket } from './tickets.ts';
 
-/** Who acts. An operator's token may have been obtained for some sites: with it, what is on others is not the caller's. */
+/** The caller. An operator's token may be limited to some sites; with it, they are not a party on other sites. */
 export type Party =
   | { readonly kind: 'operator'; readonly id: OperatorId; readonly onlyOn?: ReadonlySet<SiteId> }
   | { readonly kind: 'visitor'; readonly id: VisitorId };
@@ -16,32 +16,32 @@ export interface Answer {
   readonly requestId: RequestId;
   readonly action: 'accept' | 'decline' | 'cancel';
   readonly by: Party;
-  /** The caller's application failed: that is told as the reason, with what it says about it. */
+  /** Set if the caller's application failed: the request then fails as `error`, with this message. */
   readonly error: { readonly message: string | null } | null;
 }
 
-/** What came of a command on something that is not on the board, or not the caller's: the caller looks it up. */
-export const elsewhere = Symbol('not on the board');
-type Elsewhere = typeof elsewhere;
+/** The result of a command on something that is not on the board or not the caller's. The route then reads the stored row. */
+export const notOnBoard = Symbol('not on the board');
+type NotOnBoard = typeof notOnBoard;
 
-/** Of a ticket's or a direct request; it is answered as it is then. */
-export function answer(board: Board, { requestId, action, by, error }: Answer): Request | Elsewhere {
+/** Accepts, declines or cancels an offer or a direct request. */
+export function answer(board: Board, { requestId, action, by, error }: Answer): Request | NotOnBoard {
   const request = board.requests.get(requestId);
-  if (request === undefined || request.kind === 'transfer' || !isParty(request, by)) return elsewhere;
-  const hasAsked = by.kind === request.origin;
+  if (request === undefined || request.kind === 'transfer' || !isParty(request, by)) return notOnBoard;
+  const isRequester = by.kind === request.origin;
   if (action === 'cancel') {
-    refuseUnless(hasAsked, 'Only the side that asked may cancel. The other may decline.');
+    refuseUnless(isRequester, 'Only the side that made the request may cancel it. The other side may decline it.');
     cancel(board, request, by, error);
     return request;
   }
-  refuseUnless(!hasAsked, `Only the side that was asked may ${action}. The other may cancel.`);
+  refuseUnless(!isRequester, `Only the invited side may ${action} the request. The other side may cancel it.`);
   if (action === 'accept') begin(board, request);
-  else giveUp(board, request, error === null ? 'rejected' : 'error', error?.message);
+  else failAndRequeue(board, request, error === null ? 'rejected' : 'error', error?.message);
   return request;
 }
 
-function refuseUnless(may: boolean, why: string): void {
-  if (!may) throw new Refusal('forbidden', why);
+function refuseUnless(isAllowed: boolean, detail: string): void {
+  if (!isAllowed) throw new Refusal('forbidden', detail);
 }
 
 export function isParty({ operator, visitor, siteId }: Request | Engagement, by: Party): boolean {
@@ -55,35 +55,38 @@ function cancel(board: Board, request: Request, by: Party, error: Answer['error'
   if (request.ticket !== null) endTicket(board, request.ticket, 'canceled');
 }
 
-/** Of a transfer: the target accepts or declines, the operator who has the engagement cancels. */
-export function answerTransfer(board: Board, { requestId, action, by, error }: Answer): Request | Elsewhere {
+/** The target of a transfer accepts or declines it; the current operator of the engagement cancels it. */
+export function answerTransfer(board: Board, { requestId, action, by, error }: Answer): Request | NotOnBoard {
   const request = board.requests.get(requestId);
-  if (request === undefined || request.kind !== 'transfer') return elsewhere;
-  // The visitor is in it, but it is the operators' affair.
+  if (request === undefined || request.kind !== 'transfer') return notOnBoard;
+  // The visitor is a party of the engagement, but only operators answer a transfer.
   const isTarget = by.kind === 'operator' && isParty(request, by);
   const isHolder = by.kind === 'operator' && request.engagement !== null && isParty(request.engagement, by);
-  if (!isTarget && !isHolder) return elsewhere;
+  if (!isTarget && !isHolder) return notOnBoard;
   if (action === 'cancel') {
-    refuseUnless(isHolder, 'Only the operator who has the engagement may cancel. The other may decline.');
+    refuseUnless(
+      isHolder,
+      'Only the current operator of the engagement may cancel the transfer. The target may decline it.',
+    );
     if (request.engagement?.transfer) dropTransfer(board, request.engagement.transfer, 'operator_cancel');
     return request;
   }
-  refuseUnless(isTarget, `Only the operator who was asked may ${action}.`);
+  refuseUnless(isTarget, `Only the target of the transfer may ${action} it.`);
   if (action === 'accept') begin(board, request);
-  else giveUp(board, request, error === null ? 'rejected' : 'error', error?.message);
+  else failAndRequeue(board, request, error === null ? 'rejected' : 'error', error?.message);
   return request;
 }
 
 export interface CancelTicket {
   readonly ticketId: TicketId;
   readonly kind: Ticket['kind'];
-  /** The visitor, or an operator: a manager of the site, or the one who is transferring. */
+  /** The visitor, or an operator: a manager of the site, or the operator who started the transfer. */
   readonly by: Party['kind'];
 }
 
-export function cancelTicket(board: Board, { ticketId, kind, by }: CancelTicket): Ticket | Elsewhere {
+export function cancelTicket(board: Board, { ticketId, kind, by }: CancelTicket): Ticket | NotOnBoard {
   const ticket = board.tickets.get(ticketId);
-  if (ticket === undefined || ticket.kind !== kind) return elsewhere;
+  if (ticket === undefined || ticket.kind !== kind) return notOnBoard;
   if (ticket.request !== null)
     failRequest(board, ticket.request, by === 'visitor' ? 'visitor_cancel' : 'operator_cancel');
   endTicket(board, ticket, 'canceled');
@@ -96,9 +99,9 @@ export interface EndEngagement {
   readonly error: boolean;
 }
 
-export function end(board: Board, { engagementId, by, error }: EndEngagement): Engagement | Elsewhere {
+export function end(board: Board, { engagementId, by, error }: EndEngagement): Engagement | NotOnBoard {
   const engagement = board.engagements.get(engagementId);
-  if (engagement === undefined || !isParty(engagement, by)) return elsewhere;
+  if (engagement === undefined || !isParty(engagement, by)) return notOnBoard;
   endEngagement(board, engagement, error ? 'error' : by.kind === 'visitor' ? 'visitor_hung_up' : 'operator_hung_up');
   return engagement;
 }

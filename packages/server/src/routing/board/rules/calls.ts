@@ -3,7 +3,7 @@ import type { CallId } from '../../../platform/ids.ts';
 import type { Board } from '../board.ts';
 import type { Call, Engagement } from '../structures/state.ts';
 
-/** The engagement has got its medium. A call that goes on from audio to video stays the same call. */
+/** Begins a call if the medium of the engagement is one. A change from audio to video continues the same call. */
 export function beginCall(board: Board, engagement: Engagement): void {
   const { id: engagementId, subEngagementId, medium } = engagement;
   if (engagement.call !== null || !isCall(medium)) return;
@@ -14,13 +14,13 @@ export function beginCall(board: Board, engagement: Engagement): void {
     startedAt: board.now,
     endedAt: null,
     endedBy: null,
-    notedIn: null,
-    madeIn: board.changes,
+    changedIn: null,
+    createdIn: board.changes,
   };
   board.changes.calls.add(engagement.call);
 }
 
-/** `by`: who hung up; `null` if the call ends with something else. */
+/** `by` is the side that hung up; `null` if the call ends with the engagement or the sub-engagement. */
 export function finishCall(board: Board, engagement: Engagement, by: Call['endedBy']): void {
   const { call } = engagement;
   if (call === null) return;

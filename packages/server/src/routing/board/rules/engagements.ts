@@ -3,14 +3,14 @@ import { type EndReason, type FailReason } from '@usher/contract/states';
 import type { EngagementId, SiteId, SubEngagementId, TeamId } from '../../../platform/ids.ts';
 import { byAge, including, releaseVisitor, without, type Board } from '../board.ts';
 import { beginCall, finishCall } from './calls.ts';
-import type { About, Happening } from '../structures/changes.ts';
-import { failRequest, occupy, unstandRequest } from './requests.ts';
+import type { About, BoardEvent } from '../structures/changes.ts';
+import { failRequest, occupy, removeRequest } from './requests.ts';
 import { sourceOf } from './source.ts';
-import { noteState, withOperator } from './staffing.ts';
+import { noteState, reorderOperator } from './staffing.ts';
 import { isLasting, type Engagement, type Operator, type Queue, type Request } from '../structures/state.ts';
 import { endTicket } from './tickets.ts';
 
-/** The request was accepted: what it asked for begins. */
+/** Accepts a request: starts its engagement, or completes its transfer. */
 export function begin(board: Board, request: Request): Engagement {
   return request.kind === 'transfer' ? completeTransfer(board, request) : startEngagement(board, request);
 }
@@ -38,18 +38,18 @@ function startEngagement(board: Board, request: Request): Engagement {
     subscribers: request.notes.webhooks,
     transfer: null,
     call: null,
-    notedIn: null,
-    madeIn: board.changes,
+    changedIn: null,
+    createdIn: board.changes,
   };
   accept(board, request);
-  standEngagement(board, engagement, engagement.byPhone ? 'free' : 'occupied');
+  addEngagement(board, engagement, engagement.byPhone ? 'free' : 'occupied');
   if (operator.engagements.length === 1) noteState(board, operator);
   request.engagement = engagement;
   board.changes.engagements.add(engagement);
   beginCall(board, engagement);
   if (ticket !== null && queue !== null) leaveForEngagement(board, request, queue);
-  dropOtherWishes(board, engagement);
-  tell(board, engagement, 'engagement.start', {
+  cancelOtherRequests(board, engagement);
+  appendEvent(board, engagement, 'engagement.start', {
     engagement: {
       ...shape(engagement),
       current_sub_engagement: sub(engagement),
@@ -65,8 +65,8 @@ function startEngagement(board: Board, request: Request): Engagement {
 function accept(board: Board, request: Request): void {
   request.state = 'accepted';
   request.endedAt = board.now;
-  unstandRequest(board, request, 'occupied');
-  withOperator(board, request.operator, () => {
+  removeRequest(board, request, 'occupied');
+  reorderOperator(board, request.operator, () => {
     request.operator.lastEngagedAt = board.now;
   });
   board.changes.requests.add(request);
@@ -76,25 +76,25 @@ function teamsOn({ settings }: Operator, siteId: SiteId): readonly TeamId[] {
   return [...(settings.sites.get(siteId) ?? [])];
 }
 
-/** On the board; `free`: it occupies its operator from now on. */
-export function standEngagement(board: Board, engagement: Engagement, was: 'free' | 'occupied'): void {
+/** Adds an engagement to the board. `free`: its operator is not occupied by it yet. */
+export function addEngagement(board: Board, engagement: Engagement, was: 'free' | 'occupied'): void {
   board.engagements.set(engagement.id, engagement);
   engagement.visitor.engagements = including(engagement.visitor.engagements, engagement);
   engagement.operator.engagements = including(engagement.operator.engagements, engagement);
   if (was === 'free') occupy(board, engagement.operator, engagement.medium, 1);
 }
 
-export function unstandEngagement(board: Board, engagement: Engagement): void {
+export function removeEngagement(board: Board, engagement: Engagement): void {
   board.engagements.delete(engagement.id);
   engagement.visitor.engagements = without(engagement.visitor.engagements, engagement);
   engagement.operator.engagements = without(engagement.operator.engagements, engagement);
   occupy(board, engagement.operator, engagement.medium, -1);
 }
 
-/** So many waits are remembered (D1.7). */
-const mostWaits = 100;
-/** How much the newest interval counts in the pace. */
-const newestShare = 0.1;
+/** The number of waits that the average is made of (D1.7). */
+const maxWaits = 100;
+/** The weight of the newest interval in the smoothed pace. */
+const paceSmoothing = 0.1;
 
 function leaveForEngagement(board: Board, { ticket, engagement }: Request, queue: Queue): void {
   if (ticket === null || engagement === null) return;
@@ -103,35 +103,35 @@ function leaveForEngagement(board: Board, { ticket, engagement }: Request, queue
   ticket.engagementId = engagement.id;
   endTicket(board, ticket, 'engaged');
   const { memory } = queue;
-  if (memory.waits.push(board.now - ticket.enqueuedAt) > mostWaits) memory.waits.shift();
+  if (memory.waits.push(board.now - ticket.enqueuedAt) > maxWaits) memory.waits.shift();
   if (memory.leftOthersAt !== null) {
     const interval = board.now - memory.leftOthersAt;
-    memory.paceMs = memory.paceMs === null ? interval : memory.paceMs + newestShare * (interval - memory.paceMs);
+    memory.paceMs = memory.paceMs === null ? interval : memory.paceMs + paceSmoothing * (interval - memory.paceMs);
   }
   memory.leftOthersAt = queue.visitors > 0 ? board.now : null;
 }
 
-/** Whether it keeps the visitor from asking for more on the site: it is there, or was asked for there. */
+/** Whether the engagement is on the site or was requested there, so that the visitor may not request another (D3.4). */
 export function isOn({ siteId, askedOn }: Engagement, site: SiteId): boolean {
   return siteId === site || askedOn === site;
 }
 
-/** An engaged visitor waits for nobody else on that site: neither in its queues nor for an answer. */
-function dropOtherWishes(board: Board, engagement: Engagement): void {
+/** Ends the other tickets and direct requests of an engaged visitor on the site. */
+function cancelOtherRequests(board: Board, engagement: Engagement): void {
   const { id, visitor } = engagement;
   if (visitor.tickets.length + visitor.requests.length === 0) return;
   for (const ticket of byAge(visitor.tickets, ({ seq }) => seq)) {
     if (ticket.kind !== 'visitor' || !isOn(engagement, ticket.siteId)) continue;
     if (ticket.request !== null) failRequest(board, ticket.request, 'visitor_cancel');
     ticket.engagementId = id;
-    letHear(engagement, ticket.notes.webhooks);
+    addSubscribers(engagement, ticket.notes.webhooks);
     endTicket(board, ticket, 'engaged');
   }
   for (const request of byAge(visitor.requests, ({ createdAt }) => createdAt))
     if (request.kind === 'direct' && isOn(engagement, request.siteId)) failRequest(board, request, 'visitor_cancel');
 }
 
-function letHear(engagement: Engagement, webhooks: readonly string[]): void {
+function addSubscribers(engagement: Engagement, webhooks: readonly string[]): void {
   if (webhooks.length > 0) engagement.subscribers = [...new Set([...engagement.subscribers, ...webhooks])];
 }
 
@@ -141,7 +141,7 @@ function welcome(board: Board, engagement: Engagement, { settings: { welcomeMess
   const card = parseCard(welcomeMessage);
   const content = card === null ? welcomeMessage : String(card['content']);
   const attachment = card !== null && isObject(card['attachment']) ? cardAttachment(card['attachment']) : null;
-  // A card may say nothing, too.
+  // A response card may be empty.
   if (content === '' && attachment === null) return;
   const id = board.newId();
   board.changes.messages.push({
@@ -153,7 +153,7 @@ function welcome(board: Board, engagement: Engagement, { settings: { welcomeMess
     attachment,
     at: board.now,
   });
-  tell(board, engagement, 'engagement.chat.message', {
+  appendEvent(board, engagement, 'engagement.chat.message', {
     message: {
       timestamp: new Date(board.now).toISOString(),
       id,
@@ -170,15 +170,15 @@ function welcome(board: Board, engagement: Engagement, { settings: { welcomeMess
   });
 }
 
-type Card = Extract<Happening, { type: 'engagement.chat.message' }>['fields']['message']['attachment'];
+type Card = Extract<BoardEvent, { type: 'engagement.chat.message' }>['fields']['message']['attachment'];
 
-/** The card was validated when the queue was written; what else was in it is not sent. */
+/** Keeps the known fields of the card, which was validated when the queue was saved. */
 function cardAttachment({ image_url: image, options }: Record<string, unknown>): Card {
-  const given = options as readonly { text: string; value: string }[];
+  const choices = options as readonly { text: string; value: string }[];
   return {
     type: 'single_choice',
     ...(typeof image === 'string' ? { image_url: image } : {}),
-    options: given.map(({ text, value }) => ({ text, value })),
+    options: choices.map(({ text, value }) => ({ text, value })),
   };
 }
 
@@ -190,7 +190,7 @@ function completeTransfer(board: Board, request: Request): Engagement {
   accept(board, request);
   finishCall(board, engagement, null);
   closeSub(board, engagement);
-  unstandEngagement(board, engagement);
+  removeEngagement(board, engagement);
   if (engagement.operator.engagements.length === 0) noteState(board, engagement.operator);
   engagement.operator = operator;
   engagement.siteId = siteId;
@@ -200,14 +200,14 @@ function completeTransfer(board: Board, request: Request): Engagement {
   engagement.subEngagementId = board.newId() as SubEngagementId;
   engagement.subStartedAt = board.now;
   engagement.transfer = null;
-  letHear(engagement, request.notes.webhooks);
-  standEngagement(board, engagement, 'occupied');
+  addSubscribers(engagement, request.notes.webhooks);
+  addEngagement(board, engagement, 'occupied');
   if (operator.engagements.length === 1) noteState(board, operator);
   board.changes.engagements.add(engagement);
   beginCall(board, engagement);
   if (ticket !== null && request.queue !== null) leaveForEngagement(board, request, request.queue);
   const { id, engagement_request_id, visitor_id } = shape(engagement);
-  tell(board, engagement, 'engagement.transfer', {
+  appendEvent(board, engagement, 'engagement.transfer', {
     engagement: {
       id,
       engagement_request_id,
@@ -220,7 +220,7 @@ function completeTransfer(board: Board, request: Request): Engagement {
   return engagement;
 }
 
-/** How a transfer fails that was under way when its engagement ended. */
+/** The reason for which a pending transfer fails when its engagement ends. */
 const failsAs: Readonly<Record<EndReason, FailReason>> = {
   visitor_hung_up: 'visitor_cancel',
   operator_hung_up: 'operator_cancel',
@@ -235,16 +235,16 @@ export function endEngagement(board: Board, engagement: Engagement, reason: EndR
   finishCall(board, engagement, null);
   engagement.endedAt = board.now;
   engagement.endReason = reason;
-  unstandEngagement(board, engagement);
+  removeEngagement(board, engagement);
   if (engagement.operator.engagements.length === 0) noteState(board, engagement.operator);
   board.changes.engagements.add(engagement);
-  tell(board, engagement, 'engagement.end', {
+  appendEvent(board, engagement, 'engagement.end', {
     engagement: { ...shape(engagement), current_sub_engagement: sub(engagement), end_reason: reason },
   });
   releaseVisitor(board, engagement.visitor);
 }
 
-/** Whoever was asked to take over no longer is. */
+/** Cancels a pending transfer. */
 export function dropTransfer(board: Board, transfer: NonNullable<Engagement['transfer']>, reason: FailReason): void {
   if ('seq' in transfer) {
     if (transfer.request !== null) failRequest(board, transfer.request, reason);
@@ -252,7 +252,7 @@ export function dropTransfer(board: Board, transfer: NonNullable<Engagement['tra
   } else failRequest(board, transfer, reason);
 }
 
-/** The operator is about to be another. */
+/** Records the current sub-engagement as ended, before a transfer replaces it. */
 function closeSub(board: Board, engagement: Engagement): void {
   const { id: engagementId, subEngagementId: id, operator, siteId, medium, subStartedAt: startedAt } = engagement;
   const { highestMedium, operatorTeams } = engagement;
@@ -280,13 +280,13 @@ function aboutOf({ id, requestId, ticketId, visitor, operator, siteId, subscribe
   };
 }
 
-/** An event about the engagement. */
-export function tell<Type extends Happening['type']>(
+/** Appends an event about the engagement to the changes. */
+export function appendEvent<Type extends BoardEvent['type']>(
   board: Board,
   engagement: Engagement,
   type: Type,
-  fields: Extract<Happening, { type: Type }>['fields'],
+  fields: Extract<BoardEvent, { type: Type }>['fields'],
 ): void {
-  const happening = { type, id: board.newId(), at: board.now, about: aboutOf(engagement), fields };
-  board.changes.events.push(happening as unknown as Happening);
+  const event = { type, id: board.newId(), at: board.now, about: aboutOf(engagement), fields };
+  board.changes.events.push(event as unknown as BoardEvent);
 }

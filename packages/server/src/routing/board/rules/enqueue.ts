@@ -3,20 +3,20 @@ import { invalid, Refusal, type Violation } from '../../../platform/errors.ts';
 import type { OperatorId, QueueId, SiteId, TeamId, TicketId, VisitorId } from '../../../platform/ids.ts';
 import { refuseFullAddress } from './addresses.ts';
 import { resolve } from './admission.ts';
-import { siteOf, visitorOf, type Board } from '../board.ts';
+import { siteOf, getOrAddVisitor, type Board } from '../board.ts';
 import { isOn } from './engagements.ts';
-import { addPlace } from '../structures/lines.ts';
-import { lookAtLease, signOfLife } from './presence.ts';
+import { enterQueue } from '../structures/lines.ts';
+import { scheduleLeaseDeadlines, startInitialLease } from './presence.ts';
 import type { Queue, RequestNotes, Ticket, Visitor } from '../structures/state.ts';
-import { newTicket, standTicket } from './tickets.ts';
+import { newTicket, addTicket } from './tickets.ts';
 
-/** What the database knows of a visitor when it asks for something. */
+/** What the database knows of the visitor of a command. */
 export interface VisitorFacts {
-  /** The site it is on now. */
+  /** The site that the visitor is on now. */
   readonly siteId: SiteId;
   readonly teams: readonly TeamId[];
   readonly leaseUntil: number | null;
-  /** Who last engaged the visitor. */
+  /** The operator who last engaged the visitor. */
   readonly lastOperatorId: OperatorId | null;
 }
 
@@ -30,11 +30,11 @@ export interface Enqueue {
   readonly narrowedTo: readonly TeamId[];
   readonly facts: VisitorFacts;
   readonly notes: RequestNotes;
-  /** The address of a visitor who is counted by it, hashed. */
+  /** The hashed address of a visitor who is counted by address; otherwise `null`. */
   readonly address: string | null;
 }
 
-/** D3. Answers the visitor's ticket, which may be the one it has already (D3.4). */
+/** D3: returns the visitor's ticket, which may be their active one (D3.4). */
 export function enqueue(board: Board, command: Enqueue): { ticket: Ticket; created: boolean } {
   const criteria = criteriaOf(command);
   const known = board.visitors.get(command.visitorId);
@@ -43,7 +43,7 @@ export function enqueue(board: Board, command: Enqueue): { ticket: Ticket; creat
     if (active.criteria === criteria) return { ticket: active, created: false };
     throw new Refusal(
       'ticket_conflict',
-      `The visitor has the active ticket ${active.id} with other criteria. Cancel it first.`,
+      `The visitor already has the active ticket ${active.id} with other criteria. Cancel that ticket first.`,
     );
   }
   if (known !== undefined) refuseEngaged(known, command.siteId);
@@ -53,7 +53,7 @@ export function enqueue(board: Board, command: Enqueue): { ticket: Ticket; creat
   const queues = resolve(board, candidates, applicant, (index) =>
     command.queueIds === null ? '' : `/queue_ids/${index}`,
   );
-  const visitor = visitorOf(board, command.visitorId, command.facts.leaseUntil);
+  const visitor = getOrAddVisitor(board, command.visitorId, command.facts.leaseUntil);
   const ticket = newTicket({
     id: command.id,
     seq: (board.seq += 1),
@@ -70,18 +70,18 @@ export function enqueue(board: Board, command: Enqueue): { ticket: Ticket; creat
     preferred: command.facts.lastOperatorId,
     notes: command.notes,
     address: command.address,
-    madeIn: board.changes,
+    createdIn: board.changes,
   });
-  place(board, ticket, queues);
-  if (siteOf(board, ticket.siteId).ticketNeedsPresence) signOfLife(board, visitor);
+  enterQueues(board, ticket, queues);
+  if (siteOf(board, ticket.siteId).ticketNeedsPresence) startInitialLease(board, visitor);
   return { ticket, created: true };
 }
 
-/** Into the queues that take it; from now on it waits. */
-export function place(board: Board, ticket: Ticket, queues: readonly Queue[]): void {
-  for (const queue of queues) addPlace(board, ticket, queue);
-  standTicket(board, ticket);
-  lookAtLease(board, ticket.visitor);
+/** Adds a ticket to its queues and to the board. */
+export function enterQueues(board: Board, ticket: Ticket, queues: readonly Queue[]): void {
+  for (const queue of queues) enterQueue(board, ticket, queue);
+  addTicket(board, ticket);
+  scheduleLeaseDeadlines(board, ticket.visitor);
 }
 
 function criteriaOf({ medium, queueIds, narrowedTo }: Enqueue): string {
@@ -99,7 +99,10 @@ function activeTicket(visitor: Visitor, siteId: SiteId): Ticket | undefined {
 export function refuseEngaged(visitor: Visitor, siteId: SiteId): void {
   const engagement = visitor.engagements.find((each) => isOn(each, siteId));
   if (engagement === undefined) return;
-  throw new Refusal('already_engaged', `The visitor is in the engagement ${engagement.id} on this site. End it first.`);
+  throw new Refusal(
+    'already_engaged',
+    `The visitor is in the engagement ${engagement.id} on this site. End that engagement first.`,
+  );
 }
 
 function candidatesOf(board: Board, { siteId, queueIds }: Enqueue): Queue[] {

@@ -30,10 +30,10 @@ function reply(desk: Desk, visitor: string, requestId: RequestId): unknown {
 }
 
 function reasons(desk: Desk): unknown[] {
-  return desk.told().map((event) => (event as { engagement_request?: { fail_reason: string } }).engagement_request?.fail_reason); // prettier-ignore
+  return desk.takePayloads().map((event) => (event as { engagement_request?: { fail_reason: string } }).engagement_request?.fail_reason); // prettier-ignore
 }
 
-test('D4.4 a text that awaits its reply occupies nobody, and the engagement it becomes does', () => {
+test('D4.4 a lasting request does not occupy its operator, but the engagement that it becomes does', () => {
   const desk = new Desk();
   desk.operator('ann', { maxEngagements: 2 });
   desk.queue('queue', { whenUnstaffed: 'accept' });
@@ -48,7 +48,7 @@ test('D4.4 a text that awaits its reply occupies nobody, and the engagement it b
   assert.equal(desk.offered('wes'), 'ann');
 });
 
-test('a reply is taken by a busy operator, too, and by one who is away', () => {
+test('a reply starts an engagement even if the operator is busy or away', () => {
   const desk = new Desk();
   desk.operator('ann', { available: false });
   const [first, second] = [text(desk, 'una', 'ann'), text(desk, 'vic', 'ann')];
@@ -62,7 +62,7 @@ test('a reply is taken by a busy operator, too, and by one who is away', () => {
   assert.equal(desk.board.operators.get('ann' as OperatorId)?.texts, 0);
 });
 
-test('it outlives the presence of both sides, and times out after three days', () => {
+test('a lasting request outlives the presence of both sides and times out after three days', () => {
   const desk = new Desk();
   desk.operator('ann');
   desk.present('ann', true, 10);
@@ -86,7 +86,7 @@ test('an engagement that began by phone does not end because the visitor left th
   assert.equal(desk.engagement('vic').endedAt, null);
 });
 
-test('an operator who is disabled, or taken off the site, awaits nothing any more', () => {
+test('lasting requests of an operator who is disabled or removed from the site fail', () => {
   for (const more of [{ enabled: false }, { sites: new Map() }]) {
     const desk = new Desk();
     desk.operator('ann');
@@ -96,7 +96,7 @@ test('an operator who is disabled, or taken off the site, awaits nothing any mor
   }
 });
 
-test('they are counted by themselves: ten a visitor', () => {
+test('a visitor may have ten lasting requests besides other pending ones', () => {
   const desk = new Desk();
   desk.operator('ann', { maxEngagements: 20 });
   for (let each = 0; each < 10; each += 1) text(desk, 'vic', 'ann');
@@ -105,7 +105,7 @@ test('they are counted by themselves: ten a visitor', () => {
   assert.equal(desk.refusal(() => desk.request('operator', 'vic', 'ann')).code, 'too_many');
 });
 
-test('an operator may await a thousand replies, and a disabled one none', () => {
+test('an operator may have a thousand lasting requests, a disabled operator none', () => {
   const desk = new Desk();
   desk.operator('ann');
   for (let each = 0; each < 1_000; each += 1) text(desk, `visitor ${each}`, 'ann');
@@ -114,7 +114,7 @@ test('an operator may await a thousand replies, and a disabled one none', () => 
   assert.equal(desk.refusal(() => text(desk, 'vic', 'ben')).code, 'operator_unavailable');
 });
 
-test('a reply ends what else the visitor was asked on the site, other texts among it', () => {
+test('a reply ends all other requests to the visitor on the site, including lasting ones', () => {
   const desk = new Desk();
   desk.operator('ann');
   desk.operator('ben');

@@ -13,7 +13,7 @@ const ranked = (ranks: Record<string, number>) => ({
 });
 const kept = (sec: number) => ({ affinityMs: sec * 1000 });
 
-test('D4.1 a freed operator gets the longest waiting of all the queues it staffs', () => {
+test('D4.1 an operator who becomes free is offered the ticket that has waited longest in all queues they staff', () => {
   const desk = new Desk();
   desk.operator('ann', desk.inTeams('sales'));
   desk.queue('one');
@@ -27,7 +27,7 @@ test('D4.1 a freed operator gets the longest waiting of all the queues it staffs
   assert.deepEqual([desk.offered('vic'), desk.offered('wes'), desk.offered('xan')], [null, 'ann', null]);
 });
 
-test('D4.1 the place is kept through declines and time-outs', () => {
+test('D4.1 a ticket keeps its position after a decline or a time-out', () => {
   const desk = new Desk({ missedMakesUnavailable: false });
   desk.operator('ann');
   desk.queue('queue');
@@ -39,7 +39,7 @@ test('D4.1 the place is kept through declines and time-outs', () => {
   assert.equal(desk.offered('vic'), 'ann');
 });
 
-test('D4.2 by rank, then by load, then by who has longest had no new engagement, then by id', () => {
+test('D4.2 operators are ordered by rank, then load, then time since the last new engagement, then id', () => {
   const desk = new Desk();
   const most = { maxEngagements: 3 };
   for (const name of ['dan', 'cat', 'ben', 'ann']) desk.operator(name, most);
@@ -58,7 +58,7 @@ test('D4.2 by rank, then by load, then by who has longest had no new engagement,
   desk.engage('zac', 'dan', { queues: ['queue'] });
 });
 
-test('D4.2 a rank of one queue counts only where that queue makes the match', () => {
+test('D4.2 a rank counts only in its own queue', () => {
   const desk = new Desk();
   desk.operator('ann');
   desk.operator('ben');
@@ -70,11 +70,11 @@ test('D4.2 a rank of one queue counts only where that queue makes the match', ()
   assert.deepEqual(
     [desk.offered('wes'), desk.offeredFrom('wes')],
     ['ann', 'plain'],
-    'unranked: the first of its places',
+    'unranked: the first of its entries',
   );
 });
 
-test('D4.2 ranks and teams together: the best ranked who is in the teams that the ticket names', () => {
+test('D4.2 the best ranked operator in the teams that the ticket names is chosen', () => {
   const desk = new Desk();
   desk.operator('ann', desk.inTeams('support'));
   desk.operator('ben', desk.inTeams('sales'));
@@ -84,7 +84,7 @@ test('D4.2 ranks and teams together: the best ranked who is in the teams that th
   assert.equal(desk.offered('vic'), 'cat');
 });
 
-test('D4.3 until the window is over only the last operator is offered it, online or not; then anybody', () => {
+test('D4.3 during the affinity window only the last operator is offered the ticket, online or not; then anybody', () => {
   const desk = new Desk();
   desk.operator('ann');
   desk.operator('ben', { available: false });
@@ -98,7 +98,7 @@ test('D4.3 until the window is over only the last operator is offered it, online
   assert.equal(desk.offered('vic'), 'ann');
 });
 
-test('D4.3 the last operator gets it when it comes, before who has longer been free', () => {
+test('D4.3 the last operator is offered the ticket on arrival, before operators who have been free for longer', () => {
   const desk = new Desk();
   desk.operator('ann');
   desk.operator('ben', { available: false });
@@ -108,7 +108,7 @@ test('D4.3 the last operator gets it when it comes, before who has longer been f
   assert.equal(desk.offered('vic'), 'ben');
 });
 
-test('D4.3 other queues of the ticket are not kept', () => {
+test('D4.3 other queues of the ticket are not held', () => {
   const desk = new Desk();
   desk.operator('ann');
   desk.operator('ben', { available: false });
@@ -118,7 +118,7 @@ test('D4.3 other queues of the ticket are not kept', () => {
   assert.deepEqual([desk.offered('vic'), desk.offeredFrom('vic')], ['ann', 'plain']);
 });
 
-test('D4.3 nothing is kept for one who can no longer staff the queue, and no longer once it cannot', () => {
+test('D4.3 there is no hold for an operator who cannot staff the queue, and a hold ends when they no longer can', () => {
   const desk = new Desk();
   const keptFor = (visitor: string, last: string) => {
     desk.operator('ann');
@@ -139,7 +139,7 @@ test('D4.3 nothing is kept for one who can no longer staff the queue, and no lon
   assert.equal(keptFor('xan', 'ben'), null);
 });
 
-test('D4.3 two tickets kept for one who is disabled are both let go at once', () => {
+test('D4.3 disabling an operator ends the holds of both tickets at once', () => {
   const desk = new Desk();
   desk.operator('ann', { maxEngagements: 2 });
   desk.operator('ben', { available: false });
@@ -150,7 +150,7 @@ test('D4.3 two tickets kept for one who is disabled are both let go at once', ()
   assert.deepEqual([desk.offered('vic'), desk.offered('wes')], ['ann', 'ann']);
 });
 
-test('D4.3 the last operator declines: it is kept no longer', () => {
+test('D4.3 the hold ends when the last operator declines', () => {
   const desk = new Desk();
   desk.operator('ann');
   desk.operator('ben');
@@ -160,7 +160,7 @@ test('D4.3 the last operator declines: it is kept no longer', () => {
   assert.equal(desk.offered('vic'), 'ann');
 });
 
-test('D4.4 so many texts beside each other; phone, audio and video alone', () => {
+test('D4.4 an operator takes max_engagement_count texts at a time; phone, audio and video are exclusive', () => {
   const desk = new Desk();
   desk.operator('ann', { maxEngagements: 2 });
   desk.queue('queue');
@@ -193,7 +193,7 @@ test('D4.4 an operator of two sites is not overbooked', () => {
   assert.deepEqual([desk.offered('vic'), desk.offered('wes')], ['ann', null]);
 });
 
-test('D4.5 an offer waits for the site’s time; declined, it goes to another for 60 s, unless nobody else can take it', () => {
+test('D4.5 an offer times out after the site’s time; a declined ticket is not offered to the same operator for 60 s, unless nobody else can take it', () => {
   const desk = new Desk({ reactiveMs: 20_000, missedMakesUnavailable: false });
   desk.operator('ann');
   desk.operator('ben');
@@ -218,7 +218,7 @@ test('D4.5 an offer waits for the site’s time; declined, it goes to another fo
   assert.equal(desk.offered('wes'), 'ann', 'nobody else is left');
 });
 
-test('D4.5 who missed an offer becomes unavailable where the site wants it so, and its other offers come to nothing', () => {
+test('D4.5 an operator who missed an offer becomes unavailable if the site says so, and their other offers fail', () => {
   const desk = new Desk();
   desk.operator('ann', { maxEngagements: 2 });
   desk.queue('queue', { whenUnstaffed: 'accept' });
@@ -236,7 +236,7 @@ test('D4.5 who missed an offer becomes unavailable where the site wants it so, a
   assert.deepEqual([desk.offered('vic'), desk.offered('wes')], ['ann', 'ann']);
 });
 
-test('D4.5 an operator’s own invitation waits for the proactive time, and missing it costs nobody anything', () => {
+test('D4.5 an operator’s request times out after the proactive time, and nobody becomes unavailable', () => {
   const desk = new Desk();
   desk.operator('ann');
   desk.request('operator', 'vic', 'ann');
@@ -247,7 +247,7 @@ test('D4.5 an operator’s own invitation waits for the proactive time, and miss
   assert.equal(desk.board.operators.get('ann' as OperatorId)?.settings.available, true);
 });
 
-test('D4.6 whatever makes the two fit makes the offer, in that very turn', () => {
+test('D4.6 any change that makes an operator and a ticket match makes the offer in the same turn', () => {
   const waiting = (): Desk => {
     const desk = new Desk();
     desk.queue('queue', { whenUnstaffed: 'accept', teams: ['sales' as TeamId] });

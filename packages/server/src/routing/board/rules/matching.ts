@@ -6,11 +6,11 @@ import { takes } from '../structures/media.ts';
 import { OrderedSet } from '../structures/ordered-set.ts';
 import { belongs, staffFor } from '../structures/pools.ts';
 import { makeOffer } from './requests.ts';
-import type { Operator, Place, Pool, Ticket } from '../structures/state.ts';
+import type { Operator, QueueEntry, Pool, Ticket } from '../structures/state.ts';
 
 /**
- * D4. As long as any ticket waits that somebody could be offered, the longest waiting of them is offered to the best
- * operator for it. Called when only what is dirty can have made that true, so only that is looked at.
+ * D4: while a waiting ticket can be offered to an operator, offers the oldest such ticket to the best operator for it. Before
+ * the dirty tickets and operators changed there was no match, so every match involves one of them.
  */
 export function match(board: Board): void {
   const { tickets, operators } = board.dirty;
@@ -20,7 +20,7 @@ export function match(board: Board): void {
   operators.clear();
 }
 
-/** As it mostly is: one ticket has come, or one operator has become free. */
+/** The common case: one ticket was added, or one operator became free. */
 function matchOne(board: Board): void {
   const ticket = board.dirty.tickets.first();
   if (ticket !== undefined) return offerToBest(board, ticket);
@@ -46,14 +46,14 @@ function matchAll(board: Board): void {
       break;
     } else {
       claims.delete(first);
-      // Others may have got that ticket meanwhile; a claim can only have become a later one.
+      // Another operator may have taken that ticket. The new claim of this operator can only be on a later ticket.
       if (oldestFor(board, first.operator) === first.ticket) offerToBest(board, first.ticket);
       claim(board, claims, first.operator);
     }
   }
 }
 
-/** The ticket an operator would get. */
+/** The oldest ticket that an operator could be offered. */
 interface Claim {
   readonly ticket: Ticket;
   readonly operator: Operator;
@@ -73,16 +73,16 @@ function claim(board: Board, claims: OrderedSet<Claim>, operator: Operator): voi
 function offerToBest(board: Board, ticket: Ticket): void {
   if (ticket.state !== 'waiting') return;
   const choice = bestFor(board, ticket);
-  if (choice !== null) makeOffer(board, ticket, choice.place, choice.operator);
+  if (choice !== null) makeOffer(board, ticket, choice.entry, choice.operator);
 }
 
-/** D4.1: the longest waiting ticket that the operator could be offered now. */
+/** D4.1: the oldest waiting ticket that the operator could be offered now. */
 function oldestFor(board: Board, operator: Operator): Ticket | undefined {
   if (!operator.free) return undefined;
   let oldest: Ticket | undefined;
   if (operator.held.size > 0)
     oldest = operator.held.firstWhere(
-      (ticket) => canTake(operator, ticket.medium) && !isSpared(board, ticket, operator),
+      (ticket) => canTake(operator, ticket.medium) && !isExcluded(board, ticket, operator),
     );
   for (const medium of media) {
     if (!canTake(operator, medium)) continue;
@@ -96,23 +96,23 @@ function oldestFor(board: Board, operator: Operator): Ticket | undefined {
 
 function headFor(board: Board, line: OrderedSet<Ticket>, operator: Operator): Ticket | undefined {
   const first = line.first();
-  if (first === undefined || !isSpared(board, first, operator)) return first;
-  return line.firstWhere((ticket) => !isSpared(board, ticket, operator));
+  if (first === undefined || !isExcluded(board, first, operator)) return first;
+  return line.firstWhere((ticket) => !isExcluded(board, ticket, operator));
 }
 
 interface Choice {
   readonly operator: Operator;
-  readonly place: Place;
+  readonly entry: QueueEntry;
   readonly rank: number;
 }
 
-/** D4.2: the best of all who could be offered the ticket now, and the queue they would serve it from. */
+/** D4.2: the best operator who could be offered the ticket now, and the queue that offers it. */
 function bestFor(board: Board, ticket: Ticket): Choice | null {
   let best: Choice | null = null;
-  for (const place of ticket.places) {
-    const operator = place.held ? keptFor(board, ticket, place) : freeFor(board, ticket, place);
+  for (const entry of ticket.entries) {
+    const operator = entry.held ? heldOperator(board, ticket, entry) : bestFreeOperator(board, ticket, entry);
     if (operator === null) continue;
-    const choice = { operator, place, rank: rankIn(place, operator) };
+    const choice = { operator, entry, rank: rankIn(entry, operator) };
     if (best === null || compareChoices(choice, best) < 0) best = choice;
   }
   return best;
@@ -122,49 +122,49 @@ function compareChoices(a: Choice, b: Choice): number {
   return a.rank - b.rank || (a.operator === b.operator ? 0 : compareOperators(a.operator, b.operator));
 }
 
-function rankIn({ queue: { settings } }: Place, operator: Operator): number {
+function rankIn({ queue: { settings } }: QueueEntry, operator: Operator): number {
   return settings.rankingEnabled ? (settings.ranks.get(operator.settings.id) ?? lastRank) : lastRank;
 }
 
-/** D4.3: nobody but the operator it is kept for. */
-function keptFor(board: Board, ticket: Ticket, { pool }: Place): Operator | null {
+/** D4.3: only the operator that the ticket is held for. */
+function heldOperator(board: Board, ticket: Ticket, { pool }: QueueEntry): Operator | null {
   const operator = ticket.heldBy;
   if (operator === null || !operator.free || !belongs(pool, operator.settings)) return null;
-  return canTake(operator, ticket.medium) && !isSpared(board, ticket, operator) ? operator : null;
+  return canTake(operator, ticket.medium) && !isExcluded(board, ticket, operator) ? operator : null;
 }
 
-function freeFor(board: Board, ticket: Ticket, { queue, pool }: Place): Operator | null {
-  const spares = ticket.neverTo !== null || ticket.refusals !== null;
-  const spared = spares ? (operator: Operator) => isSpared(board, ticket, operator) : null;
+function bestFreeOperator(board: Board, ticket: Ticket, { queue, pool }: QueueEntry): Operator | null {
+  const hasExclusions = ticket.neverTo !== null || ticket.refusals !== null;
+  const excluded = hasExclusions ? (operator: Operator) => isExcluded(board, ticket, operator) : null;
   if (queue.settings.rankingEnabled) {
-    const isOut = (operator: Operator): boolean => !operator.pools.includes(pool) || spared?.(operator) === true;
-    const ranked = queue.ranked.best(ticket.medium, ticket.narrowedTo.length > 0 ? isOut : spared);
+    const isOut = (operator: Operator): boolean => !operator.pools.includes(pool) || excluded?.(operator) === true;
+    const ranked = queue.ranked.best(ticket.medium, ticket.narrowedTo.length > 0 ? isOut : excluded);
     if (ranked !== null) return ranked;
   }
-  return pool.free.best(ticket.medium, spared);
+  return pool.free.best(ticket.medium, excluded);
 }
 
-/** D4.5: who has just refused it is not asked again, unless nobody else can take it. */
-function isSpared(board: Board, ticket: Ticket, operator: Operator): boolean {
+/** D4.5: an operator who refused the ticket is not offered it again for now, unless nobody else can take it. */
+function isExcluded(board: Board, ticket: Ticket, operator: Operator): boolean {
   const { id } = operator.settings;
   if (ticket.neverTo === id) return true;
-  return ticket.refusals !== null && ticket.refusals.has(id) && othersCanTake(board, ticket);
+  return ticket.refusals !== null && ticket.refusals.has(id) && hasOtherCandidates(board, ticket);
 }
 
-/** Whether anybody is there, busy or not, who has not refused it. */
-function othersCanTake(board: Board, ticket: Ticket): boolean {
-  return ticket.places.some((place) => {
-    if (place.held) return ticket.heldBy !== null && isThere(ticket.heldBy, ticket, place.pool);
+/** Whether a present operator, busy or not, could take the ticket and has not refused it. */
+function hasOtherCandidates(board: Board, ticket: Ticket): boolean {
+  return ticket.entries.some((entry) => {
+    if (entry.held) return ticket.heldBy !== null && isCandidate(ticket.heldBy, ticket, entry.pool);
     const refused = [...(ticket.refusals?.keys() ?? [])].filter((id) => {
       const operator = board.operators.get(id);
-      return id !== ticket.neverTo && operator !== undefined && isThere(operator, ticket, place.pool);
+      return id !== ticket.neverTo && operator !== undefined && isCandidate(operator, ticket, entry.pool);
     });
     const never = ticket.neverTo === null ? undefined : board.operators.get(ticket.neverTo);
-    const apart = refused.length + Number(never !== undefined && isThere(never, ticket, place.pool));
-    return staffFor(place.pool, ticket.medium) > apart;
+    const excludedCount = refused.length + Number(never !== undefined && isCandidate(never, ticket, entry.pool));
+    return staffFor(entry.pool, ticket.medium) > excludedCount;
   });
 }
 
-function isThere(operator: Operator, { medium }: Ticket, pool: Pool): boolean {
+function isCandidate(operator: Operator, { medium }: Ticket, pool: Pool): boolean {
   return operator.present && takes(operator.settings.media, medium) && belongs(pool, operator.settings);
 }

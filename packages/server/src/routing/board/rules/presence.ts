@@ -6,42 +6,42 @@ import { newDeadline } from '../structures/deadlines.ts';
 import { endEngagement } from './engagements.ts';
 import type { MediaSet } from '../structures/media.ts';
 import { failRequest } from './requests.ts';
-import { graceMs, noteState, resettle } from './staffing.ts';
+import { graceMs, noteState, applySettings } from './staffing.ts';
 import { isLasting, type Operator, type OperatorSettings, type Request, type Visitor } from '../structures/state.ts';
-import { endTicket, noteRefusal, waitAgain } from './tickets.ts';
+import { endTicket, recordRefusal, requeue } from './tickets.ts';
 
 export interface Presence {
   readonly operatorId: OperatorId;
   readonly available: boolean;
-  /** `null`: as before. */
+  /** `null`: unchanged. */
   readonly media: MediaSet | null;
-  /** How long it holds (D5.5); `null`: until changed. */
+  /** D5.5: how long the presence lasts; `null`: until changed. */
   readonly leaseMs: number | null;
   readonly reason: string | null;
 }
 
-/** What an operator says of itself. */
+/** Sets the presence of an operator. */
 export function setPresence(board: Board, { operatorId, available, media, leaseMs, reason }: Presence): void {
   const operator = board.operators.get(operatorId);
   if (operator === undefined) throw notFound('operator', operatorId);
   const leaseUntil = leaseMs === null ? null : board.now + leaseMs;
   noteState(board, operator);
-  change(board, operator, { available, leaseUntil, media: media ?? operator.settings.media });
+  updatePresence(board, operator, { available, leaseUntil, media: media ?? operator.settings.media });
   board.changes.presences.set(operatorId, { operator, reason });
 }
 
-function change(
+function updatePresence(
   board: Board,
   operator: Operator,
-  said: Pick<OperatorSettings, 'available' | 'leaseUntil' | 'media'>,
+  presence: Pick<OperatorSettings, 'available' | 'leaseUntil' | 'media'>,
 ): void {
-  resettle(board, operator, { ...operator.settings, ...said });
+  applySettings(board, operator, { ...operator.settings, ...presence });
 }
 
 /**
- * D5.2: what was asked of an operator who is no longer available, or no longer works on the site, comes to nothing; so does
- * what they asked, once they are gone. The engagements of an operator who was taken off a site end there at once: nobody
- * without a role on a site takes part in an engagement on it.
+ * D5.2: requests to an operator who became unavailable, or who was removed from the site, fail. So do the requests they made, once
+ * their lease has ended or they are disabled. The engagements of an operator on a site they were removed from end at once, because
+ * nobody without a role on a site takes part in an engagement there.
  */
 export function settleAbsent(board: Board): void {
   const absent = [...board.dirty.absent].toSorted((a, b) => (a.settings.id < b.settings.id ? -1 : 1));
@@ -54,32 +54,37 @@ export function settleAbsent(board: Board): void {
     };
     for (const request of byAge(operator.requests, ({ createdAt }) => createdAt)) {
       const isAbsent = !operator.present && (isInvited(request) || isLost(request));
-      if (isAbsent || !sites.has(request.siteId)) giveUp(board, request, 'operator_left');
+      if (isAbsent || !sites.has(request.siteId)) failAndRequeue(board, request, 'operator_left');
     }
     for (const engagement of byAge(operator.engagements, ({ startedAt }) => startedAt))
       if (!sites.has(engagement.siteId)) endEngagement(board, engagement, 'operator_left');
   }
 }
 
-/** Whether the operator is the one who was asked. */
+/** Whether the operator is the invited side. */
 export function isInvited({ kind, origin }: Request): boolean {
   return kind === 'transfer' || origin === 'visitor';
 }
 
-/** The request comes to nothing; a ticket that was offered by it waits again. */
-export function giveUp(board: Board, request: Request, reason: FailReason, message: string | null = null): void {
+/** Fails a request, and requeues its ticket if it was an offer. */
+export function failAndRequeue(
+  board: Board,
+  request: Request,
+  reason: FailReason,
+  message: string | null = null,
+): void {
   const { ticket, operator } = request;
   failRequest(board, request, reason, message);
   if (ticket === null) return;
-  noteRefusal(board, ticket, operator, reason);
-  waitAgain(board, ticket);
+  recordRefusal(board, ticket, operator, reason);
+  requeue(board, ticket);
 }
 
-/** An operator let an offer time out: where the site wants it so, it is taken for absent. */
-export function missCall(board: Board, operator: Operator): void {
+/** D4.5: makes an operator unavailable after a missed offer. */
+export function markMissedCall(board: Board, operator: Operator): void {
   if (!operator.settings.available) return;
   noteState(board, operator);
-  change(board, operator, {
+  updatePresence(board, operator, {
     available: false,
     leaseUntil: operator.settings.leaseUntil,
     media: operator.settings.media,
@@ -87,7 +92,7 @@ export function missCall(board: Board, operator: Operator): void {
   board.changes.presences.set(operator.settings.id, { operator, reason: 'missed_call' });
 }
 
-/** The operator's lease ran out long enough ago: what it was engaged in before has ended. */
+/** D5.3: when the grace period after an operator's lease is over, ends the engagements they had before the lease ended. */
 export function endAfterGrace(board: Board, operator: Operator): void {
   const { leaseUntil } = operator.settings;
   if (leaseUntil === null || leaseUntil + graceMs > board.now) return;
@@ -100,13 +105,13 @@ export interface VisitorPresence {
   readonly leaseMs: number;
 }
 
-/** Where tickets need presence, asking for one is a sign of life that counts for so long; any other counts for so long at most. */
-const firstSignMs = 60_000;
-const longestSignMs = 120_000;
+/** On a site where tickets need presence: the lease that a new ticket starts, and the longest lease while a ticket is active. */
+const initialLeaseMs = 60_000;
+const maxTicketLeaseMs = 120_000;
 
-/** A visitor has made a ticket on a site where tickets need presence: without another sign of life the ticket ends. */
-export function signOfLife(board: Board, { id }: Visitor): void {
-  setVisitorPresence(board, { visitorId: id, leaseMs: firstSignMs });
+/** Starts the lease of a new ticket on a site where tickets need presence: the ticket ends unless the visitor renews it. */
+export function startInitialLease(board: Board, { id }: Visitor): void {
+  setVisitorPresence(board, { visitorId: id, leaseMs: initialLeaseMs });
 }
 
 function needsPresence(board: Board, visitor: Visitor | undefined): boolean {
@@ -114,14 +119,14 @@ function needsPresence(board: Board, visitor: Visitor | undefined): boolean {
   return tickets.some(({ kind, siteId }) => kind === 'visitor' && siteOf(board, siteId).ticketNeedsPresence);
 }
 
-/** Whether or not the visitor has something on the board, what they say is written. */
+/** Sets the lease of a visitor. It is written even if the visitor has nothing on the board. */
 export function setVisitorPresence(board: Board, { visitorId, leaseMs }: VisitorPresence): void {
   const visitor = board.visitors.get(visitorId);
-  const leaseUntil = board.now + (needsPresence(board, visitor) ? Math.min(leaseMs, longestSignMs) : leaseMs);
+  const leaseUntil = board.now + (needsPresence(board, visitor) ? Math.min(leaseMs, maxTicketLeaseMs) : leaseMs);
   board.changes.visitorLeases.set(visitorId, leaseUntil);
   if (visitor === undefined) return;
   visitor.leaseUntil = leaseUntil;
-  lookAtLease(board, visitor);
+  scheduleLeaseDeadlines(board, visitor);
 }
 
 export interface Renewal {
@@ -131,10 +136,10 @@ export interface Renewal {
 }
 
 /**
- * They are still there. This makes nobody available who is not: an available operator whose lease has run out stays absent until
- * they say something. An operator who is away holds a lease too, so that statistics know how long they were there; theirs may
- * begin again, as they are no more available with it than without. Visitors with nothing on the board have nothing to lose, and
- * no lease to write.
+ * Renews the leases of connected operators and visitors. Renewing makes nobody available: an available operator whose lease has
+ * ended stays absent until they set their presence. An operator who is away has a lease too, so that statistics know how long they
+ * were online; it may be renewed after its end, because it does not make them available. Visitors with nothing on the board need
+ * no lease.
  */
 export function renewPresence(board: Board, { operatorIds, visitorIds, leaseMs }: Renewal): void {
   const until = board.now + leaseMs;
@@ -147,7 +152,7 @@ export function renewPresence(board: Board, { operatorIds, visitorIds, leaseMs }
       if (available || !enabled) continue;
       noteState(board, operator);
     }
-    change(board, operator, { available, leaseUntil: until, media });
+    updatePresence(board, operator, { available, leaseUntil: until, media });
     board.changes.renewals.add(operator);
   }
   for (const id of visitorIds) {
@@ -158,10 +163,10 @@ export function renewPresence(board: Board, { operatorIds, visitorIds, leaseMs }
 }
 
 /**
- * Sets the clock by a visitor's lease. A lease that had run out before everything the visitor has asked for says nothing:
- * asking is a sign of life too.
+ * Sets the deadlines of a visitor's lease. A lease counts only for what began before it ended: a newer ticket or request shows that
+ * the visitor came back.
  */
-export function lookAtLease(board: Board, visitor: Visitor): void {
+export function scheduleLeaseDeadlines(board: Board, visitor: Visitor): void {
   const { leaseUntil: until, tickets, requests, engagements } = visitor;
   const counts =
     until !== null &&
@@ -177,7 +182,7 @@ export function lookAtLease(board: Board, visitor: Visitor): void {
   board.deadlines.set((visitor.graceDeadline ??= newDeadline('visitor_grace', visitor.id)), until + graceMs);
 }
 
-/** The visitor is gone: it waits for nothing and nobody any more. What was sent to its phone it still has. */
+/** Ends the tickets and direct requests of a visitor whose lease has ended. Lasting requests stay: they are on the visitor's phone. */
 export function visitorLeft(board: Board, visitor: Visitor): void {
   const { leaseUntil } = visitor;
   if (leaseUntil === null || leaseUntil > board.now) return;

@@ -28,7 +28,7 @@ function say(desk: Desk, operator: string, available: boolean, ms: number | null
   desk.ask({ name: 'setPresence', ...said });
 }
 
-test('a lease goes on, and the operator keeps its offers and engagements', () => {
+test('a renewed lease keeps the operator’s offers and engagements', () => {
   const desk = new Desk();
   desk.operator('ann');
   desk.queue('queue');
@@ -45,7 +45,7 @@ test('a lease goes on, and the operator keeps its offers and engagements', () =>
   assert.equal(desk.board.engagements.size, 0, 'without it the engagement ends');
 });
 
-test('nobody becomes available by it: not who said otherwise, nor whose time had run out', () => {
+test('a renewal makes nobody available: neither an operator who is away nor one whose lease has ended', () => {
   const desk = new Desk();
   for (const name of ['away', 'late', 'always']) desk.operator(name);
   say(desk, 'away', false, 10_000);
@@ -60,7 +60,7 @@ test('nobody becomes available by it: not who said otherwise, nor whose time had
   for (const name of ['away', 'late']) assert.equal(desk.board.operators.get(name as OperatorId)?.present, false);
 });
 
-test('the lease of an operator who is away goes on, and begins again after it has run out', () => {
+test('the lease of an operator who is away is renewed, even after it has ended', () => {
   const desk = new Desk();
   desk.operator('ann');
   say(desk, 'ann', false, 10_000);
@@ -89,7 +89,7 @@ test('an operator who missed an offer keeps the lease, and it is renewed', () =>
   assert.equal(leaseOf(desk, 'ann'), leaseMs);
 });
 
-test('a longer lease stays as it is, and what does not change is not written', () => {
+test('a renewal does not shorten a longer lease, and an unchanged lease is not written', () => {
   const desk = new Desk();
   desk.operator('ann');
   say(desk, 'ann', true, 600_000);
@@ -98,7 +98,7 @@ test('a longer lease stays as it is, and what does not change is not written', (
   assert.deepEqual([renewals.size, presences.size], [0, 0]);
 });
 
-test('a renewal is no news of who is there, a lease that ends is', () => {
+test('a renewal does not notify a change of staff, but the end of a lease does', () => {
   const desk = new Desk();
   desk.operator('ann');
   say(desk, 'ann', true, 10_000);
@@ -109,7 +109,7 @@ test('a renewal is no news of who is there, a lease that ends is', () => {
   assert.deepEqual([ended.renewals.size, ended.presences.size, ended.lapsed.size], [0, 0, 1]);
 });
 
-test('a waiting visitor who never said how long is held from now on; one with nothing here is not written', () => {
+test('a renewal starts the lease of a waiting visitor without one; a visitor with nothing on the board is not written', () => {
   const desk = new Desk();
   desk.queue('queue', { whenUnstaffed: 'accept' });
   desk.enqueue('vic');

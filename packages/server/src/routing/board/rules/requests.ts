@@ -4,13 +4,13 @@ import type { RequestId, SiteId } from '../../../platform/ids.ts';
 import { countOpen } from './addresses.ts';
 import { including, releaseVisitor, siteOf, without, type Board } from '../board.ts';
 import { newDeadline } from '../structures/deadlines.ts';
-import { unstand } from '../structures/lines.ts';
-import { withOperator } from './staffing.ts';
+import { removeFromLine } from '../structures/lines.ts';
+import { reorderOperator } from './staffing.ts';
 import {
   isLasting,
   type Engagement,
   type Operator,
-  type Place,
+  type QueueEntry,
   type Queue,
   type Request,
   type RequestNotes,
@@ -34,38 +34,38 @@ interface NewRequest {
   readonly address?: string | null;
 }
 
-/** From now on it occupies the operator, as the engagement it may become will; one that lasts does not yet. */
-export function openRequest(board: Board, wanted: NewRequest): Request {
+/** Creates a pending request. It occupies the operator like an engagement, unless it is a lasting request. */
+export function openRequest(board: Board, fields: NewRequest): Request {
   const request: Request = {
-    id: wanted.id,
-    kind: wanted.kind,
-    origin: wanted.origin,
-    siteId: wanted.siteId,
-    visitor: wanted.visitor,
-    operator: wanted.operator,
-    medium: wanted.medium,
-    queue: wanted.queue ?? null,
-    ticket: wanted.ticket ?? null,
-    engagement: wanted.engagement ?? null,
-    timeoutMs: wanted.timeoutMs,
-    notes: wanted.notes,
-    address: wanted.address ?? null,
+    id: fields.id,
+    kind: fields.kind,
+    origin: fields.origin,
+    siteId: fields.siteId,
+    visitor: fields.visitor,
+    operator: fields.operator,
+    medium: fields.medium,
+    queue: fields.queue ?? null,
+    ticket: fields.ticket ?? null,
+    engagement: fields.engagement ?? null,
+    timeoutMs: fields.timeoutMs,
+    notes: fields.notes,
+    address: fields.address ?? null,
     state: 'pending',
     failReason: null,
     failMessage: null,
     endedAt: null,
     createdAt: board.now,
-    deadline: newDeadline('offer', wanted.id),
-    notedIn: null,
-    madeIn: board.changes,
+    deadline: newDeadline('offer', fields.id),
+    changedIn: null,
+    createdIn: board.changes,
   };
-  standRequest(board, request);
+  addRequest(board, request);
   board.changes.requests.add(request);
   return request;
 }
 
-/** On the board: its clock runs and its operator is occupied, unless it lasts. */
-export function standRequest(board: Board, request: Request): void {
+/** Adds a pending request to the board: sets its deadline, and occupies its operator unless it is lasting. */
+export function addRequest(board: Board, request: Request): void {
   board.requests.set(request.id, request);
   request.visitor.requests = including(request.visitor.requests, request);
   countOpen(board, request, 1);
@@ -74,8 +74,8 @@ export function standRequest(board: Board, request: Request): void {
   if (!isLasting(request)) occupy(board, request.operator, request.medium, 1);
 }
 
-/** Off the board; `occupied` keeps the operator's place for the engagement it becomes. */
-export function unstandRequest(board: Board, request: Request, then: 'free' | 'occupied'): void {
+/** Removes a request from the board; `occupied` keeps its operator occupied for the engagement that it becomes. */
+export function removeRequest(board: Board, request: Request, then: 'free' | 'occupied'): void {
   board.requests.delete(request.id);
   request.visitor.requests = without(request.visitor.requests, request);
   countOpen(board, request, -1);
@@ -85,15 +85,15 @@ export function unstandRequest(board: Board, request: Request, then: 'free' | 'o
 }
 
 export function occupy(board: Board, operator: Operator, medium: Medium, by: 1 | -1): void {
-  withOperator(board, operator, () => {
+  reorderOperator(board, operator, () => {
     if (medium === 'text') operator.texts += by;
     else operator.exclusives += by;
   });
 }
 
-/** D4.5: an offer is a request that names the operator a queue has found. */
-export function makeOffer(board: Board, ticket: Ticket, { queue }: Place, operator: Operator): void {
-  unstand(board, ticket);
+/** D4.5: an offer is a request to the operator that a queue has found. */
+export function makeOffer(board: Board, ticket: Ticket, { queue }: QueueEntry, operator: Operator): void {
+  removeFromLine(board, ticket);
   const { siteId } = queue.settings;
   const request = openRequest(board, {
     id: board.newId() as RequestId,
@@ -115,25 +115,24 @@ export function makeOffer(board: Board, ticket: Ticket, { queue }: Place, operat
 }
 
 /**
- * Ends without becoming anything, and says so (D5.1). What becomes of its ticket is for the caller: it waits again, or
- * ends too.
+ * Fails a request and appends its event (D5.1). The caller decides whether the ticket of the request is requeued or ends.
  */
 export function failRequest(board: Board, request: Request, reason: FailReason, message: string | null = null): void {
   request.state = 'failed';
   request.failReason = reason;
   request.failMessage = reason === 'error' ? message : null;
   request.endedAt = board.now;
-  unstandRequest(board, request, 'free');
+  removeRequest(board, request, 'free');
   board.changes.requests.add(request);
   const { ticket, engagement } = request;
   if (ticket !== null) ticket.request = null;
   if (request.kind === 'transfer') {
     if (ticket === null && engagement !== null) engagement.transfer = null;
-  } else tellFailure(board, request, reason);
+  } else appendFailure(board, request, reason);
   releaseVisitor(board, request.visitor);
 }
 
-function tellFailure(board: Board, request: Request, reason: FailReason): void {
+function appendFailure(board: Board, request: Request, reason: FailReason): void {
   const { id, siteId, visitor, operator, ticket } = request;
   const named = { id, site_id: siteId, visitor_id: visitor.id, operator_id: operator.settings.id };
   board.changes.events.push({

@@ -1,51 +1,51 @@
-import { admits, fallbacksOf, standingNow } from './admission.ts';
+import { admits, fallbacksOf, currentStatus } from './admission.ts';
 import type { Board } from '../board.ts';
-import { addPlace, leavePlace, stand, unstand } from '../structures/lines.ts';
-import type { Place, Queue, Ticket } from '../structures/state.ts';
+import { enterQueue, leaveQueue, enqueueInLine, removeFromLine } from '../structures/lines.ts';
+import type { QueueEntry, Queue, Ticket } from '../structures/state.ts';
 
-/** What ends a ticket that no queue is left for. */
+/** Ends a ticket that no queue keeps. */
 type EndUnstaffed = (ticket: Ticket) => void;
 
-/** D3.5: queues that turned closed or unstaffed hand on those who wait in them. */
-export function settleStandings(board: Board, endUnstaffed: EndUnstaffed): void {
-  const turned: Queue[] = [];
+/** D3.5: reroutes the waiting tickets of queues that became closed or unstaffed. */
+export function rerouteUnavailableQueues(board: Board, endUnstaffed: EndUnstaffed): void {
+  const unavailable: Queue[] = [];
   for (const queue of board.dirty.queues) {
-    const standing = standingNow(queue);
-    if (standing === queue.memory.standing) continue;
-    queue.memory.standing = standing;
+    const status = currentStatus(queue);
+    if (status === queue.memory.lastStatus) continue;
+    queue.memory.lastStatus = status;
     board.changes.queues.add(queue);
-    if (standing !== 'opened') turned.push(queue);
+    if (status !== 'opened') unavailable.push(queue);
   }
   board.dirty.queues.clear();
-  for (const queue of turned.toSorted(byId)) handOn(board, queue, endUnstaffed);
+  for (const queue of unavailable.toSorted(byId)) rerouteAll(board, queue, endUnstaffed);
 }
 
 function byId(a: Queue, b: Queue): number {
   return a.settings.id < b.settings.id ? -1 : 1;
 }
 
-function handOn(board: Board, queue: Queue, endUnstaffed: EndUnstaffed): void {
+function rerouteAll(board: Board, queue: Queue, endUnstaffed: EndUnstaffed): void {
   for (const ticket of Array.from(queue.line)) {
-    const place = ticket.places.find((each) => each.queue === queue);
-    if (place !== undefined) reroute(board, ticket, place, endUnstaffed);
+    const entry = ticket.entries.find((each) => each.queue === queue);
+    if (entry !== undefined) reroute(board, ticket, entry, endUnstaffed);
   }
 }
 
 /**
- * One waiting ticket out of a queue that is closed or unstaffed: to the first of its fallbacks that admits it, or in which
- * it is already. Where there is none, a closed queue keeps it, and an unstaffed one lets it go.
+ * Moves a waiting ticket out of a closed or unstaffed queue, to the first fallback that admits it or already has it. If there is
+ * none, a closed queue keeps the ticket, and an unstaffed one drops it.
  */
-export function reroute(board: Board, ticket: Ticket, place: Place, endUnstaffed: EndUnstaffed): void {
-  const isIn = (queue: Queue): boolean => ticket.places.some((each) => each.queue === queue);
-  const target = fallbacksOf(board, place.queue).find((queue) => isIn(queue) || admits(board, queue, ticket));
-  if (target === undefined && place.queue.memory.standing === 'closed') return;
-  if (target === undefined && ticket.places.length === 1) return endUnstaffed(ticket);
-  unstand(board, ticket);
-  leavePlace(board, ticket, place, {
+export function reroute(board: Board, ticket: Ticket, entry: QueueEntry, endUnstaffed: EndUnstaffed): void {
+  const isIn = (queue: Queue): boolean => ticket.entries.some((each) => each.queue === queue);
+  const target = fallbacksOf(board, entry.queue).find((queue) => isIn(queue) || admits(board, queue, ticket));
+  if (target === undefined && entry.queue.memory.lastStatus === 'closed') return;
+  if (target === undefined && ticket.entries.length === 1) return endUnstaffed(ticket);
+  removeFromLine(board, ticket);
+  leaveQueue(board, ticket, entry, {
     outcome: target === undefined ? 'unstaffed' : 'moved',
     destinationId: target?.settings.id ?? null,
   });
-  if (target !== undefined && !isIn(target)) addPlace(board, ticket, target);
-  stand(board, ticket);
+  if (target !== undefined && !isIn(target)) enterQueue(board, ticket, target);
+  enqueueInLine(board, ticket);
   return undefined;
 }

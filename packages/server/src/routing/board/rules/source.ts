@@ -4,7 +4,7 @@ interface RequestOrigin extends Pick<Request, 'kind' | 'origin'> {
   readonly notes: Pick<RequestNotes, 'source' | 'platform'>;
 }
 
-/** Where an engagement came from: what its request said; else whether a queue, a phone, the visitor or the operator asked. */
+/** The source of an engagement: the one its request named, otherwise `sms`, `queue`, or the side that made the request. */
 export function sourceOf({ kind, origin, notes }: RequestOrigin): string {
   if (notes.source !== null && notes.source !== '') return notes.source;
   if (notes.platform === 'sms') return 'sms';

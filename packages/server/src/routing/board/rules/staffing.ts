@@ -4,10 +4,10 @@ import { isOpen, nextChange } from '../../../schedules/hours.ts';
 import { none, type Board } from '../board.ts';
 import { newDeadline } from '../structures/deadlines.ts';
 import { canTakeAnything, compareOperators, FreeOperatorSets } from '../structures/free-operators.ts';
-import { stand, unstand } from '../structures/lines.ts';
+import { enqueueInLine, removeFromLine } from '../structures/lines.ts';
 import { OrderedSet } from '../structures/ordered-set.ts';
 import { belongs, countStaff } from '../structures/pools.ts';
-import { poolOf, servantsOf } from '../structures/pooling.ts';
+import { getOrAddPool, poolForTicket } from '../structures/board-pools.ts';
 import type {
   Operator,
   OperatorSettings,
@@ -18,11 +18,11 @@ import type {
   Ticket,
 } from '../structures/state.ts';
 
-/** How long an engagement outlives the presence of one of its sides (D5.3). */
+/** D5.3: how long an engagement outlives the presence of one of its sides. */
 export const graceMs = 30_000;
 
-/** Changes what an operator's place among the free follows from. */
-export function withOperator(board: Board, operator: Operator, change: () => void): void {
+/** Applies a change of an operator's load, presence or idle time, and re-sorts them in the free lists. */
+export function reorderOperator(board: Board, operator: Operator, change: () => void): void {
   if (operator.free) {
     for (const pool of operator.pools) pool.free.delete(operator);
     for (const queue of operator.ranked) queue.ranked.delete(operator);
@@ -36,9 +36,9 @@ export function withOperator(board: Board, operator: Operator, change: () => voi
   board.dirty.operators.add(operator);
 }
 
-/** Changes what decides whether and where an operator is staff. */
-function restaff(board: Board, operator: Operator, change: () => void): void {
-  withOperator(board, operator, () => {
+/** Applies a change of an operator's presence, media or pools, and updates the staff counts. */
+function updateStaffing(board: Board, operator: Operator, change: () => void): void {
+  reorderOperator(board, operator, () => {
     if (operator.present) for (const pool of operator.pools) leaveStaff(board, pool, operator);
     change();
     if (operator.present) for (const pool of operator.pools) joinStaff(board, pool, operator);
@@ -53,14 +53,14 @@ function joinStaff(board: Board, pool: Pool, operator: Operator): void {
 function leaveStaff(board: Board, pool: Pool, operator: Operator): void {
   countStaff(pool, operator, -1);
   if (pool.staff[operator.settings.media] === 0) for (const queue of pool.queues) board.dirty.queues.add(queue);
-  // Whoever refused one of these may now be the only one left to ask (D4.5).
+  // An operator who refused one of these tickets may now be the only one left who can take it (D4.5).
   for (const ticket of board.refused)
-    if (ticket.places.some((place) => place.pool === pool)) board.dirty.tickets.add(ticket);
+    if (ticket.entries.some((entry) => entry.pool === pool)) board.dirty.tickets.add(ticket);
 }
 
 /**
- * Marks the operator for comparison with their presence interval. Called before the lease is changed, as the first mark in a turn
- * remembers when the lease before it had ended.
+ * Marks the operator for comparison with their presence interval. Must be called before the lease changes, because the first mark
+ * in a turn records when the previous lease had ended.
  */
 export function noteState(board: Board, operator: Operator): void {
   const { states } = board.changes;
@@ -68,7 +68,7 @@ export function noteState(board: Board, operator: Operator): void {
   if (!states.has(operator)) states.set(operator, leaseUntil !== null && leaseUntil <= board.now ? leaseUntil : null);
 }
 
-/** Whether the operator is available now; looks at its lease and sets the clock by it. */
+/** Re-evaluates whether the operator is available now, and sets the deadlines of their lease. */
 export function setPresent(board: Board, operator: Operator): void {
   const { enabled, available, leaseUntil } = operator.settings;
   const holds = leaseUntil === null || leaseUntil > board.now;
@@ -77,38 +77,38 @@ export function setPresent(board: Board, operator: Operator): void {
   const present = enabled && available && holds;
   if (!present) board.dirty.absent.add(operator);
   if (present === operator.present) return;
-  restaff(board, operator, () => {
+  updateStaffing(board, operator, () => {
     operator.present = present;
   });
 }
 
-/** As configured: new on the board, or instead of what was known. */
+/** Adds an operator with these settings, or replaces the settings of a known one. */
 export function putOperator(board: Board, settings: OperatorSettings, lastEngagedAt: number): Operator {
   const operator = board.operators.get(settings.id) ?? newOperator(settings);
-  resettle(board, operator, settings);
-  withOperator(board, operator, () => {
+  applySettings(board, operator, settings);
+  reorderOperator(board, operator, () => {
     operator.lastEngagedAt = Math.max(operator.lastEngagedAt, lastEngagedAt);
   });
-  restandThoseWanting(board, settings.id);
+  moveTicketsPreferring(board, settings.id);
   return operator;
 }
 
-/** Gives an operator other settings, and the places that follow from them. */
-export function resettle(board: Board, operator: Operator, settings: OperatorSettings): void {
-  restaff(board, operator, () => {
+/** Replaces the settings of an operator, and updates their pools and lists. */
+export function applySettings(board: Board, operator: Operator, settings: OperatorSettings): void {
+  updateStaffing(board, operator, () => {
     const moved = operator.settings.sites !== settings.sites || !board.operators.has(settings.id);
     operator.settings = settings;
     operator.present = false;
     board.operators.set(settings.id, operator);
     if (!moved) return;
-    findPlaces(board, operator);
-    // It may have been asked something on a site that it has left.
+    assignPools(board, operator);
+    // There may be requests to the operator on a site they were removed from.
     board.dirty.absent.add(operator);
   });
   setPresent(board, operator);
 }
 
-function findPlaces(board: Board, operator: Operator): void {
+function assignPools(board: Board, operator: Operator): void {
   operator.pools = [...board.pools.values()].filter((pool) => belongs(pool, operator.settings));
   operator.ranked = [...board.queues.values()].filter((queue) => ranks(queue, operator));
 }
@@ -132,48 +132,48 @@ function newOperator(settings: OperatorSettings): Operator {
     held: new OrderedSet((a, b) => a.seq - b.seq),
     requests: none,
     engagements: none,
-    markedIn: null,
+    dirtyIn: null,
   };
 }
 
-/** One that is no longer the account's to route to. Nothing of it may be on the board any more. */
+/** Removes a deleted operator, who must have no request or engagement on the board. */
 export function dropOperator(board: Board, id: OperatorId): void {
   const operator = board.operators.get(id);
   if (operator === undefined) return;
-  restaff(board, operator, () => {
+  updateStaffing(board, operator, () => {
     operator.present = false;
   });
   board.deadlines.clear(operator.leaseDeadline);
   board.deadlines.clear(operator.graceDeadline);
   board.operators.delete(id);
   board.dirty.operators.delete(operator);
-  restandThoseWanting(board, id);
+  moveTicketsPreferring(board, id);
 }
 
-/** As configured: new on the board, or instead of what was known. */
+/** Adds a queue with these settings, or replaces the settings of a known one. */
 export function putQueue(board: Board, settings: QueueSettings, memory: QueueMemory): Queue {
   const known = board.queues.get(settings.id);
-  const pool = poolOf(board, settings.siteId, settings.teams, []);
+  const pool = getOrAddPool(board, settings.siteId, settings.teams, []);
   const queue = known ?? newQueue(board, settings, memory, pool);
   const same = queue.pool === pool && queue.settings.affinityMs === settings.affinityMs;
   const members = same ? [] : [...board.tickets.values()].filter((ticket) => isIn(ticket, queue));
-  const standing = members.filter((ticket) => ticket.state === 'waiting');
-  for (const ticket of standing) unstand(board, ticket);
+  const waiting = members.filter((ticket) => ticket.state === 'waiting');
+  for (const ticket of waiting) removeFromLine(board, ticket);
   queue.settings = settings;
   Object.assign(queue.memory, memory);
   queue.pool.queues.delete(queue);
   pool.queues.add(queue);
   queue.pool = pool;
-  rankAnew(board, queue);
-  for (const ticket of members) repool(board, queue, ticket);
-  for (const ticket of standing) stand(board, ticket);
+  rebuildRanking(board, queue);
+  for (const ticket of members) updatePool(board, queue, ticket);
+  for (const ticket of waiting) enqueueInLine(board, ticket);
   setOpen(board, queue);
   board.dirty.queues.add(queue);
   return queue;
 }
 
-function isIn({ places }: Ticket, queue: Queue): boolean {
-  return places.some((place) => place.queue === queue);
+function isIn({ entries }: Ticket, queue: Queue): boolean {
+  return entries.some((entry) => entry.queue === queue);
 }
 
 function newQueue(board: Board, settings: QueueSettings, memory: QueueMemory, pool: Pool): Queue {
@@ -185,14 +185,14 @@ function newQueue(board: Board, settings: QueueSettings, memory: QueueMemory, po
     pool,
     ranked: new FreeOperatorSets(compareOperators),
     visitors: 0,
-    notedIn: null,
+    changedIn: null,
     line: new OrderedSet((a, b) => a.seq - b.seq),
   };
   board.queues.set(settings.id, queue);
   return queue;
 }
 
-function rankAnew(board: Board, queue: Queue): void {
+function rebuildRanking(board: Board, queue: Queue): void {
   const { settings } = queue;
   const rank = (operator: Operator): number => settings.ranks.get(operator.settings.id) ?? lastRank;
   queue.ranked = new FreeOperatorSets((a, b) => rank(a) - rank(b) || compareOperators(a, b));
@@ -205,18 +205,18 @@ function rankAnew(board: Board, queue: Queue): void {
   }
 }
 
-/** The queue's staff may be another now: so are those who may serve a ticket in it. */
-function repool(board: Board, queue: Queue, ticket: Ticket): void {
-  ticket.places = ticket.places.map((place) => {
-    if (place.queue !== queue) return place;
-    const pool = servantsOf(board, queue, ticket.narrowedTo);
-    place.pool.places -= 1;
-    pool.places += 1;
-    return { ...place, pool };
+/** Updates the pool of a ticket's entry after the pool of the queue changed. */
+function updatePool(board: Board, queue: Queue, ticket: Ticket): void {
+  ticket.entries = ticket.entries.map((entry) => {
+    if (entry.queue !== queue) return entry;
+    const pool = poolForTicket(board, queue, ticket.narrowedTo);
+    entry.pool.entryCount -= 1;
+    pool.entryCount += 1;
+    return { ...entry, pool };
   });
 }
 
-/** Looks at its hours and sets the clock by them. */
+/** Re-evaluates the hours of a queue, and sets the deadline of their next change. */
 export function setOpen(board: Board, queue: Queue): void {
   const { hours } = queue.settings;
   queue.open = hours === null || isOpen(hours, board.now);
@@ -224,7 +224,7 @@ export function setOpen(board: Board, queue: Queue): void {
   board.dirty.queues.add(queue);
 }
 
-/** One that was deleted: nobody is in it. */
+/** Removes a deleted queue, which must be empty. */
 export function dropQueue(board: Board, queue: Queue): void {
   board.deadlines.clear(queue.hoursDeadline);
   queue.pool.queues.delete(queue);
@@ -233,14 +233,14 @@ export function dropQueue(board: Board, queue: Queue): void {
   board.dirty.queues.delete(queue);
 }
 
-/** Of a copy: who stands anew is put into the set again, and a walk over the set itself would never end. */
-function restandThoseWanting(board: Board, id: OperatorId): void {
-  for (const ticket of Array.from(board.wanting.get(id) ?? [])) restand(board, ticket);
+/** Iterates over a copy, because each moved ticket is re-added to the set. */
+function moveTicketsPreferring(board: Board, id: OperatorId): void {
+  for (const ticket of Array.from(board.preferring.get(id) ?? [])) moveInLine(board, ticket);
 }
 
-/** What it waits for may have changed. */
-export function restand(board: Board, ticket: Ticket): void {
+/** Re-adds a waiting ticket to its lines after its hold or pools may have changed. */
+export function moveInLine(board: Board, ticket: Ticket): void {
   if (ticket.state !== 'waiting') return;
-  unstand(board, ticket);
-  stand(board, ticket);
+  removeFromLine(board, ticket);
+  enqueueInLine(board, ticket);
 }

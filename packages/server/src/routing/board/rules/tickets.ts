@@ -3,22 +3,22 @@ import { countOpen } from './addresses.ts';
 import { including, none, releaseVisitor, without, type Board } from '../board.ts';
 import type { Visit } from '../structures/changes.ts';
 import { expiresAt, joinExpiry, leaveExpiry } from '../structures/expiry.ts';
-import { leavePlace, stand, unstand } from '../structures/lines.ts';
+import { leaveQueue, enqueueInLine, removeFromLine } from '../structures/lines.ts';
 import { reroute } from './reroute.ts';
 import type { Operator, Ticket } from '../structures/state.ts';
 
-/** So long a refused ticket is not offered to the same operator again (D4.5). */
-const spareMs = 60_000;
+/** D4.5: how long a refused ticket is not offered to the same operator. */
+const refusalMs = 60_000;
 
-/** As much of a ticket as its maker must say. */
+/** The fields of a ticket that its creator sets. */
 type NewTicket = Omit<
   Ticket,
-  | 'state' | 'notedIn' | 'markedIn' | 'endedAt' | 'engagementId' | 'matchedBy' | 'places' | 'request' | 'inPools' | 'heldBy' | 'refusals'
+  | 'state' | 'changedIn' | 'dirtyIn' | 'endedAt' | 'engagementId' | 'matchedBy' | 'entries' | 'request' | 'inPools' | 'heldBy' | 'refusals'
   | 'expires' | 'refusalDeadline' | 'affinityDeadline'
 >; // prettier-ignore
 
 export function newTicket(given: NewTicket): Ticket {
-  // Field by field: a spread costs more than everything else about a ticket, and there may be many.
+  // Copied field by field, because a spread would be the most expensive part of creating a ticket.
   return {
     id: given.id,
     seq: given.seq,
@@ -35,15 +35,15 @@ export function newTicket(given: NewTicket): Ticket {
     preferred: given.preferred,
     notes: given.notes,
     address: given.address,
-    madeIn: given.madeIn,
-    notedIn: null,
-    markedIn: null,
+    createdIn: given.createdIn,
+    changedIn: null,
+    dirtyIn: null,
     state: 'waiting',
     endedAt: null,
     engagementId: null,
     matchedBy: null,
     refusals: null,
-    places: none,
+    entries: none,
     request: null,
     inPools: none,
     heldBy: null,
@@ -53,35 +53,35 @@ export function newTicket(given: NewTicket): Ticket {
   };
 }
 
-/** On the board; its places are filled by now. */
-export function standTicket(board: Board, ticket: Ticket): void {
+/** Adds a ticket to the board. Its queue entries must exist. */
+export function addTicket(board: Board, ticket: Ticket): void {
   board.tickets.set(ticket.id, ticket);
   ticket.visitor.tickets = including(ticket.visitor.tickets, ticket);
   countOpen(board, ticket, 1);
   joinExpiry(board, ticket);
-  if (ticket.state === 'waiting') stand(board, ticket);
+  if (ticket.state === 'waiting') enqueueInLine(board, ticket);
 }
 
-/** Off the board, whatever became of it. */
-export function unstandTicket(board: Board, ticket: Ticket): void {
-  if (ticket.state === 'waiting') unstand(board, ticket);
+/** Removes a ticket from the board. Its queue entries stay. */
+export function removeTicket(board: Board, ticket: Ticket): void {
+  if (ticket.state === 'waiting') removeFromLine(board, ticket);
   board.tickets.delete(ticket.id);
   ticket.visitor.tickets = without(ticket.visitor.tickets, ticket);
   countOpen(board, ticket, -1);
   leaveExpiry(board, ticket);
 }
 
-/** No longer waiting or under offer. A request that offered it must have ended before. */
+/** Ends a ticket that is waiting or offered. Its offer must have ended before. */
 export function endTicket(board: Board, ticket: Ticket, state: Exclude<TicketState, 'waiting' | 'offered'>): void {
-  unstandTicket(board, ticket);
-  // What it shows is where it was; who is in a queue is counted there.
-  const { places } = ticket;
-  for (const place of places) {
-    const outcome = outcomeOf(ticket, place, state);
+  removeTicket(board, ticket);
+  // An ended ticket keeps showing its last queues, although it is no longer counted in them.
+  const { entries } = ticket;
+  for (const entry of entries) {
+    const outcome = outcomeOf(ticket, entry, state);
     const destinationId = outcome === 'engaged_elsewhere' ? ticket.matchedBy : null;
-    leavePlace(board, ticket, place, { outcome, destinationId });
+    leaveQueue(board, ticket, entry, { outcome, destinationId });
   }
-  ticket.places = places;
+  ticket.entries = entries;
   ticket.state = state;
   ticket.endedAt = board.now;
   if (ticket.kind === 'transfer' && ticket.engagement !== null && state !== 'engaged')
@@ -90,32 +90,32 @@ export function endTicket(board: Board, ticket: Ticket, state: Exclude<TicketSta
   releaseVisitor(board, ticket.visitor);
 }
 
-function outcomeOf(ticket: Ticket, { queue }: Ticket['places'][number], state: Visit['outcome']): Visit['outcome'] {
+function outcomeOf(ticket: Ticket, { queue }: Ticket['entries'][number], state: Visit['outcome']): Visit['outcome'] {
   return state === 'engaged' && ticket.matchedBy !== queue.settings.id ? 'engaged_elsewhere' : state;
 }
 
-/** The offer came to nothing: it goes back with its place (D4.5), to where it may still wait. */
-export function waitAgain(board: Board, ticket: Ticket): void {
+/** D4.5: after a failed offer, the ticket returns to its position, or leaves the queues that became unavailable meanwhile. */
+export function requeue(board: Board, ticket: Ticket): void {
   ticket.state = 'waiting';
   board.changes.tickets.add(ticket);
   if (expiresAt(board, ticket) <= board.now) return endOverdue(board, ticket);
-  stand(board, ticket);
-  for (const place of ticket.places.slice()) {
-    if (ticket.state !== 'waiting' || place.queue.memory.standing === 'opened') continue;
-    reroute(board, ticket, place, (ended) => endTicket(board, ended, 'unstaffed'));
+  enqueueInLine(board, ticket);
+  for (const entry of ticket.entries.slice()) {
+    if (ticket.state !== 'waiting' || entry.queue.memory.lastStatus === 'opened') continue;
+    reroute(board, ticket, entry, (ended) => endTicket(board, ended, 'unstaffed'));
   }
   return undefined;
 }
 
-/** Its time ran out while it was under offer. */
+/** Ends a ticket that expired while it was offered. */
 function endOverdue(board: Board, ticket: Ticket): void {
-  stand(board, ticket);
+  enqueueInLine(board, ticket);
   endTicket(board, ticket, 'expired');
 }
 
-/** The operator would not have it, or did not answer: it is spared for a while, and no queue waits for it any more. */
-export function noteRefusal(board: Board, ticket: Ticket, operator: Operator, reason: FailReason): void {
+/** D4.5: after a declined or missed offer, do not offer this ticket to this operator for 60 s, and end their affinity. */
+export function recordRefusal(board: Board, ticket: Ticket, operator: Operator, reason: FailReason): void {
   if (reason !== 'rejected' && reason !== 'timed_out' && reason !== 'error') return;
-  (ticket.refusals ??= new Map()).set(operator.settings.id, board.now + spareMs);
+  (ticket.refusals ??= new Map()).set(operator.settings.id, board.now + refusalMs);
   if (ticket.preferred === operator.settings.id) ticket.preferred = null;
 }

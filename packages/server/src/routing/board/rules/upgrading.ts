@@ -1,15 +1,15 @@
 import type { Medium } from '@usher/contract/media';
 import { Refusal } from '../../../platform/errors.ts';
 import type { CallId, EngagementId, SubEngagementId } from '../../../platform/ids.ts';
-import { elsewhere, isParty, type Party } from './answering.ts';
+import { notOnBoard, isParty, type Party } from './answering.ts';
 import type { Board } from '../board.ts';
 import { beginCall, finishCall } from './calls.ts';
-import { tell } from './engagements.ts';
+import { appendEvent } from './engagements.ts';
 import { higherMedium } from '../structures/media.ts';
 import { occupy } from './requests.ts';
 import type { Engagement } from '../structures/state.ts';
 
-/** A media upgrade that was asked for, as it is stored: the board does not keep it. */
+/** A requested media upgrade as it is stored. The board does not keep media upgrades. */
 export interface MediaUpgrade {
   readonly id: string;
   readonly subEngagementId: SubEngagementId;
@@ -17,7 +17,7 @@ export interface MediaUpgrade {
   readonly video: 'one_way' | 'two_way' | null;
   readonly target: Party['kind'];
   readonly pending: boolean;
-  /** Whether the operator has not acknowledged every chat message. */
+  /** Whether the operator has unacknowledged chat messages. */
   readonly undelivered: boolean;
 }
 
@@ -25,31 +25,31 @@ export interface AcceptUpgrade {
   readonly engagementId: EngagementId;
   readonly upgradeId: string;
   readonly by: Party;
-  /** `undefined`: the engagement has no such request. */
+  /** `undefined`: there is no such request. */
   readonly upgrade?: MediaUpgrade | undefined;
 }
 
-/** The engagement goes on by the new medium, and occupies its operator as that does (D4.4). */
+/** Changes the medium of the engagement, which then occupies its operator exclusively (D4.4). */
 export function acceptUpgrade(
   board: Board,
   { engagementId, upgrade, by }: AcceptUpgrade,
-): Engagement | typeof elsewhere {
+): Engagement | typeof notOnBoard {
   const engagement = board.engagements.get(engagementId);
-  if (engagement === undefined || !isParty(engagement, by) || upgrade === undefined) return elsewhere;
+  if (engagement === undefined || !isParty(engagement, by) || upgrade === undefined) return notOnBoard;
   if (!isPending(board, upgrade, engagementId) || upgrade.subEngagementId !== engagement.subEngagementId)
-    return elsewhere;
-  if (upgrade.target !== by.kind) throw new Refusal('forbidden', 'Only the side that was asked may accept.');
+    return notOnBoard;
+  if (upgrade.target !== by.kind) throw new Refusal('forbidden', 'Only the invited side may accept the media upgrade.');
   const medium: Medium = upgrade.video === null ? 'audio' : 'video';
   requireAlone(engagement);
   goOnBy(board, engagement, medium);
   engagement.highestMedium = higherMedium(engagement.highestMedium, medium);
   beginCall(board, engagement);
   board.changes.upgrades.push(upgrade.id);
-  announce(board, engagement, `The ${by.kind} accepted ${inWords(upgrade)}.`, upgrade.undelivered);
+  announce(board, engagement, `The ${by.kind} accepted ${describeUpgrade(upgrade)}.`, upgrade.undelivered);
   return engagement;
 }
 
-/** The stored row does not show yet what this turn has done: hanging up cancels the upgrade that is pending. */
+/** The stored row does not show the changes of this turn yet: an upgrade may have been accepted, or canceled by hanging up. */
 function isPending({ changes }: Board, { id, pending }: MediaUpgrade, engagementId: EngagementId): boolean {
   const hasHungUp = [...changes.calls].some((call) => call.engagementId === engagementId && call.endedBy !== null);
   return pending && !changes.upgrades.includes(id) && !hasHungUp;
@@ -69,32 +69,32 @@ export interface EndCall {
 }
 
 /**
- * One side hangs up, and the engagement goes on as text: its operator may be offered other texts (D4.4). Only the call that is
- * named ends, so that hanging up twice, or late, does not end the next one.
+ * One side hangs up, and the engagement continues as text: its operator may be offered other texts (D4.4). The caller names the
+ * call, so that hanging up twice, or late, does not end the next call.
  */
-export function endCall(board: Board, { engagementId, callId, by }: EndCall): Engagement | typeof elsewhere {
+export function endCall(board: Board, { engagementId, callId, by }: EndCall): Engagement | typeof notOnBoard {
   const engagement = board.engagements.get(engagementId);
-  if (engagement === undefined || !isParty(engagement, by) || engagement.call?.id !== callId) return elsewhere;
+  if (engagement === undefined || !isParty(engagement, by) || engagement.call?.id !== callId) return notOnBoard;
   finishCall(board, engagement, by.kind);
   goOnBy(board, engagement, 'text');
   return engagement;
 }
 
-export function inWords({ audio, video }: Pick<MediaUpgrade, 'audio' | 'video'>): string {
-  const seen = { one_way: 'one-way video', two_way: 'two-way video' };
-  return [audio === null ? [] : ['audio'], video === null ? [] : [seen[video]]].flat().join(' and ');
+export function describeUpgrade({ audio, video }: Pick<MediaUpgrade, 'audio' | 'video'>): string {
+  const videoNames = { one_way: 'one-way video', two_way: 'two-way video' };
+  return [audio === null ? [] : ['audio'], video === null ? [] : [videoNames[video]]].flat().join(' and ');
 }
 
-/** Whatever is not text needs an operator with nothing else (D4.4); other texts, and offers of them, must end first. */
+/** D4.4: audio and video need an operator without any other engagement or offer. */
 function requireAlone({ operator, medium }: Engagement): void {
   if (medium !== 'text' || operator.texts + operator.exclusives === 1) return;
   throw new Refusal(
     'operator_unavailable',
-    `The operator ${operator.settings.id} has other engagements or offers. They must end before this one can have audio or video.`,
+    `The operator ${operator.settings.id} has other engagements or offers. End these first: audio and video are exclusive.`,
   );
 }
 
-/** A message of the system to the operator. */
+/** Sends a system message to the operator. */
 function announce(board: Board, engagement: Engagement, content: string, undelivered: boolean): void {
   const id = board.newId();
   const { id: engagementId, subEngagementId } = engagement;
@@ -107,7 +107,7 @@ function announce(board: Board, engagement: Engagement, content: string, undeliv
     attachment: null,
     at: board.now,
   });
-  tell(board, engagement, 'engagement.chat.system_message', {
+  appendEvent(board, engagement, 'engagement.chat.system_message', {
     message: {
       timestamp: new Date(board.now).toISOString(),
       id,

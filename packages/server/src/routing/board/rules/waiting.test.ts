@@ -13,7 +13,7 @@ function moves({ visits }: Desk): string[] {
   return visits.map(({ queueId, ticketId, outcome }) => `${ticketId} ${outcome} ${queueId}`);
 }
 
-test('D3.5 a queue that closes hands on those who wait to the first fallback that admits them, waiting time kept', () => {
+test('D3.5 when a queue closes, its waiting visitors move to the first fallback that admits them and keep their waiting time', () => {
   const desk = new Desk();
   desk.operator('ann');
   desk.queue('small', { capacityPolicy: { type: 'fixed', capacity: 1 }, ...to('large') });
@@ -31,7 +31,7 @@ test('D3.5 a queue that closes hands on those who wait to the first fallback tha
   assert.equal(desk.ticket('wes').enqueuedAt, wes.enqueuedAt);
 });
 
-test('D3.5 a closed queue without a fallback that admits keeps them, and operators still there take them', () => {
+test('D3.5 a closed queue without an admitting fallback keeps its visitors, and available operators take them', () => {
   const desk = new Desk();
   desk.operator('ann');
   desk.queue('queue', { hours: earlyHours });
@@ -43,7 +43,7 @@ test('D3.5 a closed queue without a fallback that admits keeps them, and operato
   assert.equal(desk.offered('vic'), 'ann');
 });
 
-test('D3.5 an unstaffed queue that rejects ends them as unstaffed; one that accepts keeps them', () => {
+test('D3.5 an unstaffed queue that rejects ends its tickets as unstaffed; one that accepts keeps them', () => {
   const desk = new Desk();
   desk.operator('ann');
   desk.queue('strict');
@@ -52,16 +52,16 @@ test('D3.5 an unstaffed queue that rejects ends them as unstaffed; one that acce
   desk.enqueue('vic', { queues: ['strict'] });
   desk.enqueue('wes', { queues: ['patient'] });
   desk.enqueue('xan', { queues: ['strict', 'patient'] });
-  desk.told();
+  desk.takePayloads();
   desk.present('ann', false);
   assert.deepEqual(
     [desk.ticket('vic').state, desk.ticket('wes').state, desk.ticket('xan').queueIds],
     ['unstaffed', 'waiting', ['patient']],
   );
-  assert.deepEqual(desk.told(), [], 'D5.1: who was never offered ends silently');
+  assert.deepEqual(desk.takePayloads(), [], 'D5.1: who was never offered ends silently');
 });
 
-test('D3.5 one who is in a fallback already is only taken out', () => {
+test('D3.5 a ticket that is already in the fallback only leaves the closed queue', () => {
   const desk = new Desk();
   desk.operator('ann');
   desk.queue('other', { capacityPolicy: { type: 'fixed', capacity: 1 } });
@@ -72,7 +72,7 @@ test('D3.5 one who is in a fallback already is only taken out', () => {
   assert.deepEqual(desk.ticket('vic').queueIds, ['other']);
 });
 
-test('D3.5 one under offer is handed on when the offer comes to nothing', () => {
+test('D3.5 an offered ticket is rerouted when its offer fails', () => {
   const desk = new Desk();
   desk.operator('ann');
   desk.operator('ben');
@@ -89,17 +89,17 @@ test('D3.5 one under offer is handed on when the offer comes to nothing', () => 
   );
 });
 
-test('D3.5 the last operator leaves with an offer: the ticket it was for ends as unstaffed, and the offer fails', () => {
+test('D3.5 when the last operator leaves with an offer, the offer fails and its ticket ends as unstaffed', () => {
   const desk = new Desk();
   desk.operator('ann');
   desk.queue('queue');
   desk.enqueue('vic');
   desk.present('ann', false);
   assert.equal(desk.ticket('vic').state, 'unstaffed');
-  assert.equal(desk.told().length, 1);
+  assert.equal(desk.takePayloads().length, 1);
 });
 
-test('D3.6 a ticket expires when its time is up; one under offer, when the offer comes to nothing', () => {
+test('D3.6 a ticket expires after its time-out; an offered ticket expires when its offer fails', () => {
   const desk = new Desk({ ticketTimeoutMs: 40_000, missedMakesUnavailable: false });
   desk.operator('ann');
   desk.queue('queue');
@@ -115,7 +115,7 @@ test('D3.6 a ticket expires when its time is up; one under offer, when the offer
   assert.equal(desk.ticket('vic').state, 'expired');
 });
 
-test('D3.6 canceled, by the visitor or by an operator, waiting or under offer', () => {
+test('D3.6 a visitor or an operator cancels a ticket that is waiting or offered', () => {
   const desk = new Desk();
   desk.operator('ann');
   desk.queue('queue');
@@ -130,7 +130,7 @@ test('D3.6 canceled, by the visitor or by an operator, waiting or under offer', 
   assert.deepEqual(reasons, ['operator_cancel'], 'D5.1: only the one under offer is told of');
 });
 
-test('D3.7 the position is that in the best of its queues, and none when it does not wait', () => {
+test('D3.7 the position is that in the best queue of the ticket, and null unless the ticket is waiting', () => {
   const desk = new Desk();
   desk.operator('ann');
   desk.queue('long');
@@ -143,7 +143,7 @@ test('D3.7 the position is that in the best of its queues, and none when it does
   assert.deepEqual([desk.ticket('vic').position, desk.ticket('wes').position], [null, 1]);
 });
 
-test('D3.7 the estimate is so many steps of the latest pace; unknown before one has been taken', () => {
+test('D3.7 the estimate is the position times the recent pace, and null while the pace is unknown', () => {
   const desk = new Desk();
   desk.operator('ann');
   desk.queue('queue');

@@ -11,38 +11,38 @@ import type {
   VisitorId,
 } from '../../../platform/ids.ts';
 import type { EventFields, EventType } from '../../../events/catalogue.ts';
-import { Noted } from './marked.ts';
+import { ChangeList } from './dirty-list.ts';
 import type { Call, Engagement, Operator, Queue, Request, Ticket } from './state.ts';
 
-/** What is to be written: each thing once, as it is at the end. A new thing says that it was made in these. */
+/** What a turn must write: each object once, in its final state. The `createdIn` of a new object is these changes. */
 export interface Changes {
-  readonly tickets: Noted<Ticket>;
-  readonly requests: Noted<Request>;
-  readonly engagements: Noted<Engagement>;
-  /** Their engagements have changed, too. */
-  readonly calls: Noted<Call>;
-  readonly queues: Noted<Queue>;
-  /** Operators made unavailable by the board, or who said something of themselves: with the reason given. */
+  readonly tickets: ChangeList<Ticket>;
+  readonly requests: ChangeList<Request>;
+  readonly engagements: ChangeList<Engagement>;
+  /** The engagement of each call is in `engagements` as well. */
+  readonly calls: ChangeList<Call>;
+  readonly queues: ChangeList<Queue>;
+  /** Operators who set their presence or whom the board made unavailable, with the reason. */
   readonly presences: Map<OperatorId, { readonly operator: Operator; readonly reason: string | null }>;
-  /** Operators whose lease goes on: nothing else of their presence has changed. */
+  /** Operators whose lease was renewed; nothing else of their presence has changed. */
   readonly renewals: Set<Operator>;
-  /** Operators whose lease ran out: nothing is written of them, but others must hear of it. */
+  /** Operators whose lease ended: nothing is written, but other processes are notified. */
   readonly lapsed: Set<Operator>;
   /**
-   * Operators who may be in another state (available, away, engaged, offline): their presence interval is compared with it. With
-   * each, the instant at which their lease had ended before the change; `null`: it had not.
+   * Operators whose state (available, away, engaged, offline) may have changed: their presence interval is compared with it. The
+   * value is the instant at which the lease had ended before the change; `null`: it was running.
    */
   readonly states: Map<Operator, number | null>;
   readonly visitorLeases: Map<VisitorId, number | null>;
   readonly visits: Visit[];
   readonly subEngagements: SubEngagement[];
   readonly messages: BoardMessage[];
-  /** Media upgrades that were accepted. */
+  /** Ids of accepted media upgrades. */
   readonly upgrades: string[];
-  readonly events: Happening[];
+  readonly events: BoardEvent[];
 }
 
-/** A visitor has left a queue. */
+/** A visitor's completed stay in a queue. */
 export interface Visit {
   readonly queueId: QueueId;
   readonly ticketId: TicketId;
@@ -55,20 +55,20 @@ export interface Visit {
   readonly destinationId: QueueId | null;
 }
 
-/** One that is over, because its engagement was transferred: the current one is part of the engagement. */
+/** A sub-engagement that ended with a transfer. The current one is part of the engagement. */
 interface SubEngagement {
   readonly id: SubEngagementId;
   readonly engagementId: EngagementId;
   readonly operatorId: OperatorId;
   readonly siteId: SiteId;
-  /** When it ended. */
+  /** The medium at the end. */
   readonly medium: Medium;
   readonly startedAt: number;
   readonly highestMedium: Medium;
   readonly operatorTeams: readonly TeamId[] | null;
 }
 
-/** What is said by the service itself: a welcome in the operator's name, or news of the system for the operator. */
+/** A message written by the board: a welcome message in the operator's name, or a system message to the operator. */
 interface BoardMessage {
   readonly id: string;
   readonly engagementId: EngagementId;
@@ -80,7 +80,7 @@ interface BoardMessage {
   readonly at: number;
 }
 
-/** Whom an event is about: for those who may be sent it or see it. */
+/** Whom an event is about; this decides who receives it. */
 export interface About {
   readonly siteId: SiteId;
   readonly ticketId: TicketId | null;
@@ -88,11 +88,11 @@ export interface About {
   readonly engagementId: EngagementId | null;
   readonly visitorId: VisitorId;
   readonly operatorId: OperatorId;
-  /** Ids of attached webhooks that may be sent it. */
+  /** Ids of attached webhooks that may receive the event. */
   readonly subscribers: readonly string[];
 }
 
-interface HappeningOf<Type extends EventType> {
+interface BoardEventOf<Type extends EventType> {
   readonly type: Type;
   readonly id: string;
   readonly at: number;
@@ -100,16 +100,16 @@ interface HappeningOf<Type extends EventType> {
   readonly fields: EventFields<Type>;
 }
 
-/** An event as the board tells it. */
-export type Happening = { [Type in EventType]: HappeningOf<Type> }[EventType];
+/** An event as the board appends it. */
+export type BoardEvent = { [Type in EventType]: BoardEventOf<Type> }[EventType];
 
 export function noChanges(): Changes {
   return {
-    tickets: new Noted(),
-    requests: new Noted(),
-    engagements: new Noted(),
-    calls: new Noted(),
-    queues: new Noted(),
+    tickets: new ChangeList(),
+    requests: new ChangeList(),
+    engagements: new ChangeList(),
+    calls: new ChangeList(),
+    queues: new ChangeList(),
     presences: new Map(),
     renewals: new Set(),
     lapsed: new Set(),

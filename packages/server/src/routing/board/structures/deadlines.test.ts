@@ -13,7 +13,7 @@ function inOrder(a: Deadline, b: Deadline): number {
   return a.at - b.at || (one < other ? -1 : 1);
 }
 
-test('what falls due next is the least by instant, kind and id, however deadlines are set, moved and cleared', () => {
+test('the next deadline is the first by instant, kind and id, however deadlines are set, moved and cleared', () => {
   fc.assert(
     fc.property(fc.array(change, { maxLength: 200, size: 'max' }), (changes) => {
       const deadlines = new Deadlines();
@@ -42,7 +42,7 @@ test('what falls due next is the least by instant, kind and id, however deadline
   );
 });
 
-test('what was never made, or is not set, can be cleared', () => {
+test('a deadline that is null or not set can be cleared', () => {
   const deadlines = new Deadlines();
   deadlines.clear(null);
   deadlines.clear(newDeadline('offer', 'a'));

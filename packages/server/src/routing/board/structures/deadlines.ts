@@ -1,4 +1,4 @@
-/** What falls due. At the same instant they are handled in this order. */
+/** Kinds of deadlines. At the same instant they are handled in this order. */
 export const deadlineKinds = [
   'hours',
   'operator_lease',
@@ -12,14 +12,14 @@ export const deadlineKinds = [
 ] as const;
 export type DeadlineKind = (typeof deadlineKinds)[number];
 
-/** Belongs to one thing and is set, moved and cleared with it. */
+/** A deadline belongs to one object and is set, moved and cleared with it. */
 export interface Deadline {
   readonly kind: DeadlineKind;
-  /** Of the thing it belongs to. */
+  /** The id of the object that the deadline belongs to. */
   readonly id: string;
   /** Milliseconds since 1970. */
   at: number;
-  /** Where it stands in the heap; -1 while it is not set. */
+  /** The index in the heap; -1 while the deadline is not set. */
   index: number;
 }
 
@@ -27,16 +27,16 @@ export function newDeadline(kind: DeadlineKind, id: string): Deadline {
   return { kind, id, at: Infinity, index: -1 };
 }
 
-/** What falls due next, in O(log n): a binary heap whose entries know their place, so that they can be moved. */
+/** Finds the next deadline in O(log n): a binary heap whose entries know their index, so that they can be moved. */
 export class Deadlines {
   readonly #heap: Deadline[] = [];
 
-  /** The next one; `undefined` if nothing will. */
+  /** The next deadline; `undefined` if none is set. */
   get next(): Deadline | undefined {
     return this.#heap[0];
   }
 
-  /** Falls due at `at`; `Infinity` or `null`: never. */
+  /** Sets or moves the deadline; `Infinity` or `null` clears it. */
   set(deadline: Deadline, at: number | null): void {
     if (at === null || at === Infinity) return this.clear(deadline);
     if (deadline.index === -1) {
@@ -51,7 +51,7 @@ export class Deadlines {
     return undefined;
   }
 
-  /** Never falls due; what was never made never did. */
+  /** Clears the deadline. `null` is accepted, because some deadlines are created on demand. */
   clear(deadline: Deadline | null): void {
     if (deadline === null) return;
     const { index } = deadline;

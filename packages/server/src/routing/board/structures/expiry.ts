@@ -3,8 +3,8 @@ import { siteOf, type Board } from '../board.ts';
 import { newDeadline } from './deadlines.ts';
 import type { ExpiryLine, Ticket } from './state.ts';
 
-/** Ended tickets are let go of when there are more of them in a line than others, and more than these. */
-const mostEnded = 1_000;
+/** A line drops its ended tickets when they outnumber the active ones by more than this. */
+const maxEndedSurplus = 1_000;
 
 export function expiresAt(board: Board, { enqueuedAt, siteId }: Ticket): number {
   return enqueuedAt + siteOf(board, siteId).ticketTimeoutMs;
@@ -14,13 +14,13 @@ export function joinExpiry(board: Board, ticket: Ticket): void {
   if (ticket.expires) return;
   const line = lineOf(board, ticket.siteId);
   let at = line.tickets.length;
-  // It came last, unless it was read again from what another process has written.
+  // A new ticket belongs at the end. One that was reloaded after a change by another process belongs further ahead.
   while (at > line.head && (line.tickets[at - 1]?.seq ?? 0) > ticket.seq) at -= 1;
   if (at === line.tickets.length) line.tickets.push(ticket);
   else line.tickets.splice(at, 0, ticket);
   line.active += 1;
   ticket.expires = true;
-  if (at === line.head) lookAtFirst(board, line);
+  if (at === line.head) scheduleNextExpiry(board, line);
 }
 
 export function leaveExpiry(board: Board, ticket: Ticket): void {
@@ -28,8 +28,8 @@ export function leaveExpiry(board: Board, ticket: Ticket): void {
   const line = lineOf(board, ticket.siteId);
   ticket.expires = false;
   line.active -= 1;
-  if (line.tickets[line.head] === ticket) lookAtFirst(board, line);
-  if (line.tickets.length - line.active > line.active + mostEnded) {
+  if (line.tickets[line.head] === ticket) scheduleNextExpiry(board, line);
+  if (line.tickets.length - line.active > line.active + maxEndedSurplus) {
     line.tickets = line.tickets.filter((each) => each.expires);
     line.head = 0;
   }
@@ -43,7 +43,7 @@ function lineOf(board: Board, siteId: SiteId): ExpiryLine {
   return line;
 }
 
-function lookAtFirst(board: Board, line: ExpiryLine): void {
+function scheduleNextExpiry(board: Board, line: ExpiryLine): void {
   let first = line.tickets[line.head];
   while (first !== undefined && !first.expires) {
     line.head += 1;
@@ -52,7 +52,7 @@ function lookAtFirst(board: Board, line: ExpiryLine): void {
   board.deadlines.set(line.deadline, first === undefined ? null : expiresAt(board, first));
 }
 
-/** Those whose time was over by then, in order; they expire no more. */
+/** Removes the tickets that had expired by then, and returns them in order. */
 export function takeExpired(board: Board, siteId: SiteId, by: number): Ticket[] {
   const line = lineOf(board, siteId);
   const expired: Ticket[] = [];
@@ -63,14 +63,14 @@ export function takeExpired(board: Board, siteId: SiteId, by: number): Ticket[] 
     expired.push(ticket);
   }
   for (const ticket of expired) leaveExpiry(board, ticket);
-  lookAtFirst(board, line);
+  scheduleNextExpiry(board, line);
   return expired;
 }
 
-/** The site's time is another now. */
+/** Recomputes the deadline after the ticket time-out of the site changed. */
 export function resetExpiry(board: Board, siteId: SiteId): void {
   const line = board.expiries.get(siteId);
   if (line === undefined) return;
   for (const ticket of board.tickets.values()) if (ticket.siteId === siteId) joinExpiry(board, ticket);
-  lookAtFirst(board, line);
+  scheduleNextExpiry(board, line);
 }

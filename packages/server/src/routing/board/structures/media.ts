@@ -1,6 +1,6 @@
 import { media, perMedium, type Medium } from '@usher/contract/media';
 
-/** A set of media as bits: what operators take and queues admit is compared with every step. */
+/** A set of media as bits, because matching compares the media of operators and queues all the time. */
 export type MediaSet = number;
 
 const bits = perMedium((_, index) => 1 << index);
@@ -22,5 +22,5 @@ export function higherMedium(one: Medium, other: Medium): Medium {
   return bits[one] > bits[other] ? one : other;
 }
 
-/** Every set of media there is, the empty one included. */
+/** The number of possible sets of media, including the empty one. */
 export const mediaSets = 1 << media.length;

@@ -5,7 +5,7 @@ import { OrderedSet } from './ordered-set.ts';
 
 const change = fc.record({ item: fc.nat({ max: 60 }), add: fc.boolean() });
 
-test('an ordered set is a sorted list without doubles', () => {
+test('an ordered set behaves like a sorted list without duplicates', () => {
   fc.assert(
     fc.property(fc.array(change, { maxLength: 300, size: 'max' }), (changes) => {
       const set = new OrderedSet<number>((a, b) => a - b);
@@ -32,11 +32,11 @@ test('an ordered set is a sorted list without doubles', () => {
   );
 });
 
-test('the place of what is not in the set is nobody’s', () => {
+test('the rank of an item that is not in the set throws', () => {
   assert.throws(() => new OrderedSet<number>((a, b) => a - b).rank(1), /not in the set/);
 });
 
-test('100,000 items in order of coming stay quick: the tree does not degenerate', () => {
+test('100,000 items added in order stay fast: the tree does not degenerate', () => {
   const set = new OrderedSet<number>((a, b) => a - b);
   const began = performance.now();
   for (let item = 0; item < 100_000; item += 1) set.add(item);

@@ -3,18 +3,18 @@ interface Node<Item> {
   readonly priority: number;
   left: Node<Item> | null;
   right: Node<Item> | null;
-  /** Of the tree under it, itself included. */
+  /** The number of nodes in the subtree, including this one. */
   size: number;
 }
 
 /**
- * A set in order: a treap that knows its sizes, so that adding, removing, the first and the place of an item all take
- * O(log n). What the order is made of must not change while an item is in the set.
+ * A sorted set: a treap with subtree sizes. Adding, removing and the rank of an item take O(log n). The values that `compare`
+ * reads must not change while an item is in the set.
  */
 export class OrderedSet<Item> {
   readonly #compare: (a: Item, b: Item) => number;
   #root: Node<Item> | null = null;
-  /** Kept at hand: it is what is asked for most. */
+  /** Cached, because the first item is read most often. */
   #first: Item | undefined = undefined;
   #state = 0x2545f491;
 
@@ -31,7 +31,7 @@ export class OrderedSet<Item> {
     if (this.#first === undefined || this.#compare(item, this.#first) < 0) this.#first = item;
   }
 
-  /** Whether it was there. */
+  /** Returns whether the item was in the set. */
   delete(item: Item): boolean {
     const before = this.size;
     this.#root = this.#remove(this.#root, item);
@@ -44,12 +44,11 @@ export class OrderedSet<Item> {
     return this.#first;
   }
 
-  /** The first in order that will do. */
-  firstWhere(willDo: (item: Item) => boolean): Item | undefined {
-    return search(this.#root, willDo);
+  firstWhere(matches: (item: Item) => boolean): Item | undefined {
+    return search(this.#root, matches);
   }
 
-  /** How many stand before an item that is in the set. */
+  /** The number of items before this one, which must be in the set. */
   rank(item: Item): number {
     let before = 0;
     let node = this.#root;
@@ -70,7 +69,7 @@ export class OrderedSet<Item> {
     yield* walk(this.#root);
   }
 
-  /** Any sequence will do that is not sorted; a fixed one makes every run the same (xorshift32). */
+  /** Treap priorities from xorshift32 with a fixed seed, so that every run builds the same tree. */
   #priority(): number {
     this.#state ^= this.#state << 13;
     this.#state ^= this.#state >>> 17;
@@ -91,7 +90,7 @@ export class OrderedSet<Item> {
     return resized(node);
   }
 
-  /** Hangs what comes before and after `around` on its two sides. */
+  /** Makes `around` the root: the items before it become its left subtree, those after it the right one. */
   #split(node: Node<Item> | null, around: Node<Item>): void {
     const [left, right] = this.#cut(node, around.item);
     around.left = left;
@@ -152,11 +151,11 @@ function merge<Item>(left: Node<Item> | null, right: Node<Item> | null): Node<It
   return resized(right);
 }
 
-function search<Item>(node: Node<Item> | null, willDo: (item: Item) => boolean): Item | undefined {
+function search<Item>(node: Node<Item> | null, matches: (item: Item) => boolean): Item | undefined {
   if (node === null) return undefined;
-  const before = search(node.left, willDo);
+  const before = search(node.left, matches);
   if (before !== undefined) return before;
-  return willDo(node.item) ? node.item : search(node.right, willDo);
+  return matches(node.item) ? node.item : search(node.right, matches);
 }
 
 function* walk<Item>(node: Node<Item> | null): Generator<Item> {

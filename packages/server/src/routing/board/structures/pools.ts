@@ -17,41 +17,41 @@ export function newPool(siteId: SiteId, teams: readonly TeamId[], narrowedTo: re
     teams,
     narrowedTo,
     queues: new Set(),
-    places: 0,
+    entryCount: 0,
     staff: Array.from({ length: mediaSets }, () => 0),
     free: new FreeOperatorSets(compareOperators),
     waiting: perMedium(line),
   };
 }
 
-/** Whether the operator belongs to it, present or not. */
+/** Whether the operator belongs to the pool, present or not. */
 export function belongs(pool: Pool, { sites }: OperatorSettings): boolean {
   const teams = sites.get(pool.siteId);
   if (teams === undefined) return false;
-  const isIn = (wanted: readonly TeamId[]): boolean => wanted.length === 0 || wanted.some((team) => teams.has(team));
+  const isIn = (allowed: readonly TeamId[]): boolean => allowed.length === 0 || allowed.some((team) => teams.has(team));
   return isIn(pool.teams) && isIn(pool.narrowedTo);
 }
 
-/** How many are present who take any of the media (D2.1). */
-export function staffOf(pool: Pool, wanted: MediaSet): number {
+/** The number of present operators who take at least one of the media (D2.1). */
+export function staffOf(pool: Pool, media: MediaSet): number {
   let count = 0;
-  for (let set = 1; set < mediaSets; set += 1) if ((set & wanted) !== 0) count += pool.staff[set] ?? 0;
+  for (let set = 1; set < mediaSets; set += 1) if ((set & media) !== 0) count += pool.staff[set] ?? 0;
   return count;
 }
 
-/** How many are present who take that medium. */
+/** The number of present operators who take the medium. */
 export function staffFor(pool: Pool, medium: Medium): number {
   let count = 0;
   for (let set = 1; set < mediaSets; set += 1) if (takes(set, medium)) count += pool.staff[set] ?? 0;
   return count;
 }
 
-/** Adds `by` present operators to its staff, or takes them away. */
+/** Adds a present operator to the staff counts, or removes them. */
 export function countStaff(pool: Pool, operator: Operator, by: 1 | -1): void {
   const set = operator.settings.media;
   pool.staff[set] = (pool.staff[set] ?? 0) + by;
 }
 
 export function isIdlePool(pool: Pool): boolean {
-  return pool.queues.size === 0 && pool.places === 0;
+  return pool.queues.size === 0 && pool.entryCount === 0;
 }

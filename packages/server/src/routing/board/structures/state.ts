@@ -12,42 +12,42 @@ import type {
   TicketId,
   VisitorId,
 } from '../../../platform/ids.ts';
-import type { CapacityPolicy, Standing } from '../../../queues/status.ts';
+import type { CapacityPolicy, StatusIgnoringCapacity } from '../../../queues/status.ts';
 import type { CompiledHours } from '../../../schedules/hours.ts';
 import type { Deadline } from './deadlines.ts';
 import type { MediaSet } from './media.ts';
 import type { OrderedSet } from './ordered-set.ts';
 
 /**
- * What stands on a board. Instants are epoch milliseconds. Things that have ended are not on it; they are told as changes
- * and forgotten.
+ * The types of the board's state. Instants are epoch milliseconds. A ticket, request or engagement that ends is reported in
+ * the changes and removed from the board.
  */
 
 export interface Site {
   readonly id: SiteId;
-  /** How long an operator, and a visitor, may think about an offer. */
+  /** How long a request to an operator (`reactive`) or to a visitor (`proactive`) waits for an answer (D4.5). */
   readonly reactiveMs: number;
   readonly proactiveMs: number;
-  /** Whether an operator who let an offer time out becomes unavailable. */
+  /** Whether an operator whose offer timed out becomes unavailable (D4.5). */
   readonly missedMakesUnavailable: boolean;
   readonly ticketTimeoutMs: number;
-  /** Open tickets, and pending requests to operators, that visitors of one address may have together. */
+  /** The limit on open tickets and pending requests to operators of all visitors of one address. */
   readonly openPerAddress: number;
-  /** Whether a ticket ends if its visitor gives no sign of life for a while: see `signOfLife` in presence.ts. */
+  /** Whether a ticket ends when its visitor does not renew their presence: see `startInitialLease` in presence.ts. */
   readonly ticketNeedsPresence: boolean;
 }
 
-/** What is configured of a queue. */
+/** The configuration of a queue. */
 export interface QueueSettings {
   readonly id: QueueId;
   readonly siteId: SiteId;
   readonly media: MediaSet;
-  /** Empty: every visitor, and every operator of the site. */
+  /** Empty means no restriction: every visitor and every operator of the site. */
   readonly teams: readonly TeamId[];
   readonly capacityPolicy: CapacityPolicy;
   readonly whenUnstaffed: UnstaffedRule;
   readonly rankingEnabled: boolean;
-  /** Ranks 1 to 9: 10 is as good as none. */
+  /** Ranks 1 to 9. Rank 10 counts as unranked and is left out. */
   readonly ranks: ReadonlyMap<OperatorId, number>;
   readonly affinityMs: number | null;
   readonly fallbackId: QueueId | null;
@@ -55,189 +55,191 @@ export interface QueueSettings {
   readonly welcomeMessage: string | null;
 }
 
-/** What is remembered of a queue besides who is in it. */
+/** The state of a queue that survives its tickets. */
 export interface QueueMemory {
-  /** As the board last acted on it. */
-  standing: Standing;
-  /** How long the last hundred who left it for an engagement had waited, oldest first. */
+  /** The status that the board last acted on. */
+  lastStatus: StatusIgnoringCapacity;
+  /** The waits of the last 100 visitors who left the queue for an engagement (D1.7), oldest first. */
   waits: number[];
-  /** Milliseconds between two who leave it for an engagement while others wait, smoothed; `null` while unknown. */
+  /** The smoothed interval between two departures for an engagement while others wait; `null` while unknown. */
   paceMs: number | null;
-  /** When the last left it for an engagement while others stayed behind; `null` where nobody did. */
+  /** The last departure for an engagement, if it left others waiting; otherwise `null`. */
   leftOthersAt: number | null;
 }
 
 export interface Queue {
-  notedIn: object | null;
+  changedIn: object | null;
   settings: QueueSettings;
   readonly memory: QueueMemory;
   open: boolean;
   readonly hoursDeadline: Deadline;
-  /** Who staffs it. */
+  /** The operators who may staff the queue. */
   pool: Pool;
-  /** Those of its staff with a rank who can take something now, best first. */
+  /** Ranked operators of the queue with free capacity, best first. */
   ranked: FreeOperators;
-  /** How many are in it: waiting in it or under offer (D2.2). */
+  /** The number of visitors in the queue: waiting or offered (D2.2). */
   visitors: number;
-  /** Those who wait, in order. */
+  /** Waiting tickets, oldest first. */
   readonly line: OrderedSet<Ticket>;
 }
 
-/** Operators who can take something now, best first. */
+/** Operators with free capacity, best first. */
 export interface FreeOperators {
   add(operator: Operator): void;
   delete(operator: Operator): void;
-  /** The best who takes the medium and is not `spared`. */
-  best(medium: Medium, spared: ((operator: Operator) => boolean) | null): Operator | null;
+  /** The best operator who takes the medium and is not `excluded`. */
+  best(medium: Medium, excluded: ((operator: Operator) => boolean) | null): Operator | null;
 }
 
 /**
- * The operators of a site who belong to one of `teams`, and to one of `narrowedTo`; an empty list asks for nothing.
+ * The operators of a site who are in one of `teams` and in one of `narrowedTo`. An empty list is no restriction.
  *
- * Queues that want the same teams share a pool, so what an operator does moves it in its few pools and not in each queue
- * it serves, and an operator who becomes free finds the longest waiting at the head of a few lines.
+ * Queues with the same teams share a pool. A change of an operator therefore updates a few pools and not every queue they
+ * serve, and an operator who becomes free finds the oldest ticket at the head of a few lines.
  */
 export interface Pool {
   readonly key: string;
   readonly siteId: SiteId;
   readonly teams: readonly TeamId[];
   readonly narrowedTo: readonly TeamId[];
-  /** Queues whose staff it is. */
+  /** Queues that are staffed by this pool. */
   readonly queues: Set<Queue>;
-  /** How many places of tickets it serves. */
-  places: number;
-  /** Present operators by the set of media they take. */
+  /** The number of queue entries that this pool serves. */
+  entryCount: number;
+  /** The number of present operators, indexed by the set of media they take. */
   readonly staff: number[];
   readonly free: FreeOperators;
-  /** Tickets that may be offered to any of its operators, longest waiting first. */
+  /** Waiting tickets that may be offered to any operator of the pool, oldest first. */
   readonly waiting: Readonly<Record<Medium, OrderedSet<Ticket>>>;
 }
 
-/** What is configured of an operator, and what it last said of itself. */
+/** The configuration of an operator, and the presence they last set. */
 export interface OperatorSettings {
   readonly id: OperatorId;
   readonly enabled: boolean;
-  /** The sites it is assigned to, and its teams there. */
+  /** The operator's sites, with their teams on each. */
   readonly sites: ReadonlyMap<SiteId, ReadonlySet<TeamId>>;
   readonly maxEngagements: number;
   readonly available: boolean;
   readonly media: MediaSet;
-  /** Until when that holds; `null`: until changed. */
+  /** When the presence lease ends; `null`: never. */
   readonly leaseUntil: number | null;
 }
 
 export interface Operator {
   settings: OperatorSettings;
-  /** Available now: enabled, said so, and the lease has not run out. */
+  /** Available now: enabled, set to available, and the lease is running. */
   present: boolean;
-  /** Engagements and pending requests, by what they occupy (D4.4). */
+  /** Engagements and pending requests: text, and exclusive media (D4.4). */
   texts: number;
   exclusives: number;
-  /** When it last began an engagement; 0: never. */
+  /** The start of the operator's latest engagement; 0: never. */
   lastEngagedAt: number;
   readonly leaseDeadline: Deadline;
   readonly graceDeadline: Deadline;
   pools: Pool[];
-  /** Queues in which it has a rank that counts. */
+  /** Queues in which the operator is ranked. */
   ranked: Queue[];
-  /** Whether it stands among the free of its pools. */
+  /** Whether the operator is in the free lists of their pools. */
   free: boolean;
-  /** Tickets that a queue keeps for it (D4.3), longest waiting first. */
+  /** Tickets that a queue holds for this operator (D4.3), oldest first. */
   readonly held: OrderedSet<Ticket>;
   requests: readonly Request[];
   engagements: readonly Engagement[];
-  markedIn: object | null;
+  dirtyIn: object | null;
 }
 
-/** What is written when it changes. */
-interface Changing {
-  /** The changes it is noted in, and those it was made in: `null` for what was stored already. */
-  notedIn: object | null;
-  readonly madeIn: object | null;
+/** An object that is written when it changes. */
+interface Stored {
+  /** The change list that contains the object, and the changes that created it; `null` if it was loaded. */
+  changedIn: object | null;
+  readonly createdIn: object | null;
 }
 
-/** A ticket in one queue. */
-export interface Place {
+/** A ticket's entry in one queue. */
+export interface QueueEntry {
   readonly queue: Queue;
-  /** Who may serve it there: the queue's staff, or those of them in the teams the ticket names. */
+  /** The operators who may serve the ticket in this queue: its staff, narrowed to the teams the ticket names. */
   readonly pool: Pool;
   readonly enteredAt: number;
-  /** Kept for the operator who last engaged the visitor. */
+  /** Whether the queue holds the ticket for the operator who last engaged the visitor (D4.3). */
   held: boolean;
 }
 
-export interface Ticket extends Changing {
+export interface Ticket extends Stored {
   readonly id: TicketId;
-  markedIn: object | null;
+  dirtyIn: object | null;
   state: TicketState;
-  /** When it was no longer waiting or under offer, and what became of it. */
+  /** When the ticket stopped being waiting or offered. */
   endedAt: number | null;
   engagementId: EngagementId | null;
   /** The queue that made the match. */
   matchedBy: QueueId | null;
-  /** Order of first enqueue in the account: the waiting time, without ties. */
+  /** The order of first enqueue in the account: like the waiting time, but without ties. */
   readonly seq: number;
-  /** `transfer`: an engaged visitor is to be handed on to a queue. */
+  /** `transfer`: an engaged visitor is being transferred to a queue. */
   readonly kind: 'visitor' | 'transfer';
   readonly siteId: SiteId;
   readonly visitor: Visitor;
   readonly medium: Medium;
   readonly enqueuedAt: number;
-  /** What was asked for, to tell a repeated request from another. */
+  /** The requested criteria in one text, to recognise a repeated request (D3.4). */
   readonly criteria: string;
   readonly visitorTeams: readonly TeamId[];
-  /** Only operators of these teams; empty: any. */
+  /** Only operators of these teams may serve the ticket; empty: any operator. */
   readonly narrowedTo: readonly TeamId[];
-  /** Of a transfer: the engagement, and its operator, who must not be offered it. */
+  /** Of a transfer: the engagement, and its current operator, who is never offered the ticket. */
   readonly engagement: Engagement | null;
   readonly neverTo: OperatorId | null;
-  /** The operator who last engaged the visitor, while queues are to wait for them. */
+  /** The operator who last engaged the visitor; `null` once they refused the ticket (D4.3). */
   preferred: OperatorId | null;
-  /** Who declined or missed it, and until when they are spared. */
+  /** Operators who declined or missed the ticket, and until when it is not offered to them again (D4.5). */
   refusals: Map<OperatorId, number> | null;
-  places: readonly Place[];
+  entries: readonly QueueEntry[];
   request: Request | null;
-  /** Where it stands to be found by operators; set while it waits. */
+  /** The pools in whose lines the ticket waits; empty unless it is waiting. */
   inPools: readonly Pool[];
+  /** The operator it is held for (D4.3). */
   heldBy: Operator | null;
-  /** What it carries and the board does not look into: an offer of it carries the same. */
+  /** Passed on to the offers of the ticket. */
   readonly notes: RequestNotes;
-  /** The address it came from, hashed; `null`: not counted by address. */
+  /** The hashed address of the visitor; `null`: not counted by address. */
   readonly address: string | null;
-  /** Whether it stands in the line of those that may expire. */
+  /** Whether the ticket is in the expiry line of its site. */
   expires: boolean;
-  /** Few tickets are refused or kept for somebody: made when one is. */
+  /** Few tickets are refused or held, so these are created on demand. */
   refusalDeadline: Deadline | null;
   affinityDeadline: Deadline | null;
 }
 
-/** What a request carries and the board does not look into, but for the platform: see `isLasting`. */
+/** Data that the board passes on unread, except the platform: see `isLasting`. */
 export interface RequestNotes {
   readonly source: string | null;
   readonly platform: string;
   readonly mediaOptions: unknown;
   readonly message: string | null;
-  /** Ids of webhooks: they hear of what comes of it. */
+  /** Ids of the webhooks attached to the request: they receive the events of what it becomes. */
   readonly webhooks: readonly string[];
 }
 
 /**
- * An operator's message that went to the visitor's phone, and waits for a reply for days. It lasts whatever becomes of either
- * side's presence, and occupies its operator only once it is an engagement. The view `lasting_requests` says the same in SQL.
+ * A lasting request is an operator's message to the visitor's phone that waits for a reply for days. It does not depend on the
+ * presence of either side, and occupies its operator only once it is an engagement. The view `lasting_requests` is the same in
+ * SQL.
  */
 export function isLasting({ kind, notes }: Pick<Request, 'kind' | 'notes'>): boolean {
   return kind === 'direct' && notes.platform === 'sms';
 }
 
-export interface Request extends Changing {
+export interface Request extends Stored {
   readonly id: RequestId;
   state: RequestState;
   failReason: FailReason | null;
   failMessage: string | null;
   endedAt: number | null;
-  /** What it comes of: a ticket's turn, a direct request, or a transfer (of which a ticket may be waiting too). */
+  /** `ticket`: an offer of a ticket. `transfer`: to an operator, or the offer of a ticket that transfers to a queue. */
   readonly kind: 'ticket' | 'direct' | 'transfer';
-  /** Who asked. Of a transfer it is the operator, even where a queue found the other one. */
+  /** Who made the request. For a transfer always the operator, even if a queue found the target. */
   readonly origin: 'visitor' | 'operator';
   readonly siteId: SiteId;
   readonly visitor: Visitor;
@@ -245,18 +247,18 @@ export interface Request extends Changing {
   readonly medium: Medium;
   readonly queue: Queue | null;
   readonly ticket: Ticket | null;
-  /** The engagement to be transferred, or the one it has become. */
+  /** The engagement to transfer, or the one that the request became. */
   engagement: Engagement | null;
   readonly createdAt: number;
   readonly timeoutMs: number;
   readonly notes: RequestNotes;
-  /** Of a visitor's request to an operator: the address it came from, hashed; `null`: not counted by address. */
+  /** The hashed address of a visitor who asked an operator; `null`: not counted by address. */
   readonly address: string | null;
   readonly deadline: Deadline;
 }
 
 /** D5.3. */
-export interface Engagement extends Changing {
+export interface Engagement extends Stored {
   readonly id: EngagementId;
   endedAt: number | null;
   endReason: EndReason | null;
@@ -265,7 +267,7 @@ export interface Engagement extends Changing {
   readonly queueId: QueueId | null;
   readonly visitor: Visitor;
   readonly startedAt: number;
-  /** The site on which the visitor asked: by fallback another may serve it. */
+  /** The site on which the visitor asked. A fallback queue of another site may serve it (`siteId`). */
   readonly askedOn: SiteId;
   siteId: SiteId;
   operator: Operator;
@@ -274,20 +276,20 @@ export interface Engagement extends Changing {
   subStartedAt: number;
   /** The highest medium of the current sub-engagement. */
   highestMedium: Medium;
-  /** The operator's teams on the site when the current sub-engagement began; `null`: that was not kept. */
+  /** The operator's teams on the site when the current sub-engagement began; `null`: not recorded. */
   operatorTeams: readonly TeamId[] | null;
-  /** It began with a reply from the visitor's phone: whether the visitor is on the site says nothing about it. */
+  /** The engagement began with a reply from the visitor's phone, so it does not depend on their presence on the site. */
   readonly byPhone: boolean;
-  /** Webhooks that came with what it began with, and with its transfers. */
+  /** Ids of the webhooks attached to its ticket or request and to its transfers. */
   subscribers: readonly string[];
-  /** A transfer that is under way. */
+  /** The pending transfer. */
   transfer: Request | Ticket | null;
-  /** The call that is going on; `null` while the medium is text or phone. */
+  /** The current call; `null` while the medium is text or phone. */
   call: Call | null;
 }
 
-/** Audio or video between the sides of an engagement: from when it became their medium until it is no longer. */
-export interface Call extends Changing {
+/** The time in which audio or video is the medium of an engagement. */
+export interface Call extends Stored {
   readonly id: CallId;
   readonly engagementId: EngagementId;
   readonly subEngagementId: SubEngagementId;
@@ -297,12 +299,12 @@ export interface Call extends Changing {
   endedBy: 'visitor' | 'operator' | null;
 }
 
-/** A visitor with something on the board. There may be a hundred thousand of them, so they are kept small. */
+/** A visitor with a ticket, request or engagement. There may be 100,000 of them, so the object is small. */
 export interface Visitor {
   readonly id: VisitorId;
-  /** Until when it said it would be there; `null`: it never said. */
+  /** When the presence lease ends; `null`: the visitor never set one. */
   leaseUntil: number | null;
-  /** Made when it says something. */
+  /** Created with the first lease. */
   leaseDeadline: Deadline | null;
   graceDeadline: Deadline | null;
   tickets: readonly Ticket[];
@@ -311,14 +313,14 @@ export interface Visitor {
 }
 
 /**
- * Tickets of a site in the order in which they expire. All of a site's have the same time (D3.6), so it is the order in
- * which they came, and one deadline, that of the first, stands for all of them: most tickets never get to be the first.
+ * The tickets of a site in the order in which they expire. All tickets of a site have the same time-out (D3.6), so this is the
+ * order of enqueueing. Only the first ticket needs a deadline, and most tickets never become the first.
  */
 export interface ExpiryLine {
   tickets: Ticket[];
-  /** Those before it have ended. */
+  /** Every ticket before this index has ended. */
   head: number;
-  /** How many of them have not. */
+  /** The number of tickets that have not ended. */
   active: number;
   readonly deadline: Deadline;
 }

@@ -34,7 +34,7 @@ const mediaSet = mostly(15, 5, fc.nat({ max: 15 }));
 const teams = mostly<TeamId[]>([], 3, fc.subarray(names.teams));
 const teamsOfStaff = mostly<TeamId[]>([...names.teams], 3, fc.subarray(names.teams));
 const seconds = fc.constantFrom(0, 1, 5, 15, 30, 45, 60, 90, 300);
-const rightly = mostly(true, 7, fc.constant(false));
+const valid = mostly(true, 7, fc.constant(false));
 const side = fc.constantFrom('visitor', 'operator');
 const address = fc.constantFrom(null, null, 'home', 'office');
 
@@ -90,7 +90,7 @@ const enqueue = fc.record({
   last: fc.option(which, { freq: 2 }),
   address,
 });
-const cancelTicket = fc.record({ do: fc.constant('cancelTicket'), which, rightly, by: side });
+const cancelTicket = fc.record({ do: fc.constant('cancelTicket'), which, valid, by: side });
 const requestDirectly = fc.record({
   do: fc.constant('requestDirectly'),
   visitor,
@@ -108,31 +108,31 @@ const answer = fc.record({
   do: fc.constant('answer'),
   which,
   action: fc.constantFrom('accept', 'accept', 'accept', 'decline', 'cancel'),
-  rightly,
+  valid,
   error: fc.constantFrom(null, null, null, { message: null }, { message: 'It broke.' }),
 });
 const transferToOperator = fc.record({
   do: fc.constant('transferToOperator'),
   which,
-  rightly,
+  valid,
   operator: which,
   medium: fc.option(medium),
 });
-const transferToQueue = fc.record({ do: fc.constant('transferToQueue'), which, rightly, queue: which, medium });
-const end = fc.record({ do: fc.constant('end'), which, rightly, by: side, error: fc.boolean() });
+const transferToQueue = fc.record({ do: fc.constant('transferToQueue'), which, valid, queue: which, medium });
+const end = fc.record({ do: fc.constant('end'), which, valid, by: side, error: fc.boolean() });
 const acceptUpgrade = fc.record({
   do: fc.constant('acceptUpgrade'),
   which,
-  rightly,
+  valid,
   by: side,
-  pending: rightly,
+  pending: valid,
   video: fc.boolean(),
 });
-const endCall = fc.record({ do: fc.constant('endCall'), which, rightly, by: side });
+const endCall = fc.record({ do: fc.constant('endCall'), which, valid, by: side });
 const setPresence = fc.record({
   do: fc.constant('setPresence'),
   operator: which,
-  available: rightly,
+  available: valid,
   media: fc.option(mediaSet, { freq: 1 }),
   leaseSec: mostly<number | null>(null, 2, seconds),
 });
@@ -152,7 +152,7 @@ const action = fc.oneof(
   { weight: 2, arbitrary: setVisitorPresence },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('tick') }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('putQueue'), settings: queue }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('putOperator'), wish: operator }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('putOperator'), input: operator }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('putSite'), which: fc.nat({ max: 1 }), settings: site }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('dropQueue'), which }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('dropOperator'), which }) },
@@ -185,8 +185,8 @@ export type Action<Kind extends Step['action']['do'] = Step['action']['do']> = E
   Step['action'],
   { readonly do: Kind }
 >;
-export type OperatorWish = Made<typeof operator>;
-export type SiteWish = Made<typeof site>;
+export type OperatorInput = Made<typeof operator>;
+export type SiteInput = Made<typeof site>;
 
 export function nth<Item>(items: readonly Item[], which: number): Item {
   return items[which % Math.max(items.length, 1)] as Item;

@@ -20,16 +20,16 @@ import {
   visitorParty,
   type Action,
   type Life,
-  type OperatorWish,
-  type SiteWish,
+  type OperatorInput,
+  type SiteInput,
   type Step,
 } from './model-life.ts';
-import { assertSound, seenIn, seenOn } from './model-views.ts';
+import { assertInvariants, worldView, boardView } from './model-views.ts';
 import { moveLedger, moveWorld } from './model-step.ts';
-import { hangingUp, upgrading } from './model-upgrade.ts';
+import { endCallCommand, upgradeCommand } from './model-upgrade.ts';
 import { act, configureOperator, configureQueue, nextDue } from './reference.ts';
-import { hookOf } from './reference-happenings.ts';
-import { loadOf, newWorld, No, nextMatch, pending, visitorsIn, type World } from './reference-world.ts';
+import { hookOf } from './reference-transitions.ts';
+import { loadOf, newWorld, ReferenceRefusal, nextMatch, pending, visitorsIn, type World } from './reference-world.ts';
 import { dropOperator, dropQueue } from '../rules/staffing.ts';
 import type { QueueSettings } from '../structures/state.ts';
 import { Ledger, noRows, type Rows } from './model-ledger.ts';
@@ -49,17 +49,17 @@ export class Run {
   #board: Board = newBoard(this.#newId);
   #other: Board = newBoard(this.#newId);
   /** What the reference calls what the board has named. */
-  readonly #called = new Map<string, string>();
-  #met = { requests: 0, engagements: 0 };
-  #asked = 0;
+  readonly #referenceIds = new Map<string, string>();
+  #created = { requests: 0, engagements: 0 };
+  #idCount = 0;
   /** Ids do not come back. */
   readonly #dropped = new Set<OperatorId>();
 
   constructor({ sites, queues, operators }: Pick<Life, 'sites' | 'queues' | 'operators'>) {
     this.#world.now = this.#now;
-    for (const [which, wish] of sites.entries()) this.#putSite(which, wish);
+    for (const [which, input] of sites.entries()) this.#putSite(which, input);
     for (const settings of queues) this.#putQueue(settings);
-    for (const wish of operators) this.#putOperator(wish);
+    for (const input of operators) this.#putOperator(input);
     this.#compare({ name: 'tick' });
   }
 
@@ -95,17 +95,17 @@ export class Run {
     switch (action.do) {
       case 'enqueue':
       case 'requestDirectly':
-        return this.#wish(action);
+        return this.#newCommand(action);
       case 'cancelTicket':
       case 'answer':
       case 'transferToOperator':
       case 'transferToQueue':
       case 'end':
-        return this.#dealing(action);
+        return this.#commandOnExisting(action);
       case 'acceptUpgrade':
-        return upgrading(this.#board, action);
+        return upgradeCommand(this.#board, action);
       case 'endCall':
-        return hangingUp(this.#board, action);
+        return endCallCommand(this.#board, action);
       case 'setPresence': {
         const { available, media } = action;
         const operatorId = this.#operatorId(action.operator);
@@ -138,11 +138,11 @@ export class Run {
     }
   }
 
-  #wish(action: Action<'enqueue' | 'requestDirectly'>): Command {
+  #newCommand(action: Action<'enqueue' | 'requestDirectly'>): Command {
     const siteId = nth(names.sites, action.site);
     const visitorId = nth(names.visitors, action.visitor);
-    this.#asked += 1;
-    const id = `asked-${String(this.#asked).padStart(4, '0')}`;
+    this.#idCount += 1;
+    const id = `asked-${String(this.#idCount).padStart(4, '0')}`;
     const { medium } = action;
     if (action.do === 'requestDirectly') {
       const operatorId = this.#operatorId(action.operator);
@@ -180,23 +180,23 @@ export class Run {
   }
 
   /** Something with what there is; where there is nothing, with what there is not. */
-  #dealing(action: Action<'cancelTicket' | 'answer' | 'transferToOperator' | 'transferToQueue' | 'end'>): Command {
-    const { which, rightly } = action;
+  #commandOnExisting(action: Action<'cancelTicket' | 'answer' | 'transferToOperator' | 'transferToQueue' | 'end'>): Command {
+    const { which, valid } = action;
     if (action.do === 'cancelTicket') {
       const ticket = nth([...this.#board.tickets.values()], which);
-      const isTransfer = (ticket?.kind === 'transfer') === rightly;
+      const isTransfer = (ticket?.kind === 'transfer') === valid;
       const ticketId = ticket?.id ?? ('none' as TicketId);
       return { name: 'cancelTicket', ticketId, kind: isTransfer ? 'transfer' : 'visitor', by: action.by };
     }
-    if (action.do === 'answer') return this.#answering(action);
+    if (action.do === 'answer') return this.#answerCommand(action);
     const engagement = nth([...this.#board.engagements.values()], which);
     const engagementId = engagement?.id ?? ('none' as EngagementId);
     const operatorId = engagement?.operator.settings.id ?? nth(names.operators, which);
-    const by = rightly ? operatorId : nth(names.operators, which + 1);
-    this.#asked += 1;
-    const id = `asked-${String(this.#asked).padStart(4, '0')}`;
+    const by = valid ? operatorId : nth(names.operators, which + 1);
+    this.#idCount += 1;
+    const id = `asked-${String(this.#idCount).padStart(4, '0')}`;
     if (action.do === 'end') {
-      const visitorId = rightly ? (engagement?.visitor.id ?? names.visitors[0]) : nth(names.visitors, which);
+      const visitorId = valid ? (engagement?.visitor.id ?? names.visitors[0]) : nth(names.visitors, which);
       const party = action.by === 'operator' ? operatorParty(by) : visitorParty(visitorId);
       return { name: 'end', engagementId, by: party, error: action.error };
     }
@@ -227,7 +227,7 @@ export class Run {
     };
   }
 
-  #answering({ which, action, rightly, error }: Action<'answer'>): Command {
+  #answerCommand({ which, action, valid, error }: Action<'answer'>): Command {
     const request = nth([...this.#board.requests.values()], which);
     if (request === undefined)
       return { name: 'answer', requestId: 'none' as RequestId, action, by: visitorParty(names.visitors[0]), error };
@@ -240,10 +240,10 @@ export class Run {
           ? visitorParty(visitor.id)
           : operator;
     const asked = kind !== 'transfer' && origin === 'operator' ? visitorParty(visitor.id) : operator;
-    const by = (action === 'cancel') === rightly ? asker : asked;
+    const by = (action === 'cancel') === valid ? asker : asked;
     const stranger = kind === 'transfer' ? visitorParty(visitor.id) : operatorParty(nth(names.operators, which));
-    const name = (kind === 'transfer') === (rightly || which > 0) ? 'answerTransfer' : 'answer';
-    return { name, requestId: request.id, action, by: rightly || which < 3 ? by : stranger, error };
+    const name = (kind === 'transfer') === (valid || which > 0) ? 'answerTransfer' : 'answer';
+    return { name, requestId: request.id, action, by: valid || which < 3 ? by : stranger, error };
   }
 
   /** What the database would know of the visitor. */
@@ -261,12 +261,12 @@ export class Run {
   #queueId(which: number, siteId: SiteId | null): QueueId {
     const known = this.#world.queues.map(({ settings }) => settings);
     const fitting = known.filter((queue) => siteId === null || queue.siteId === siteId).map(({ id }) => id);
-    return which === 5 || fitting.length === 0 ? nth(names.queues, which * this.#asked) : nth(fitting, which);
+    return which === 5 || fitting.length === 0 ? nth(names.queues, which * this.#idCount) : nth(fitting, which);
   }
 
   #operatorId(which: number): OperatorId {
     const known = this.#world.operators.map(({ settings }) => settings.id);
-    return which === 5 || known.length === 0 ? nth(names.operators, which * this.#asked) : nth(known, which);
+    return which === 5 || known.length === 0 ? nth(names.operators, which * this.#idCount) : nth(known, which);
   }
 
   #in(sec: number | null): number | null {
@@ -275,14 +275,14 @@ export class Run {
 
   #configure(action: Action<'putQueue' | 'putOperator' | 'putSite' | 'dropQueue' | 'dropOperator'>): void {
     if (action.do === 'putQueue') this.#putQueue(action.settings);
-    else if (action.do === 'putOperator') this.#putOperator(action.wish);
+    else if (action.do === 'putOperator') this.#putOperator(action.input);
     else if (action.do === 'putSite') this.#putSite(action.which, action.settings);
     else if (action.do === 'dropQueue') this.#dropQueue(action.which);
     else this.#dropOperator(action.which);
   }
 
-  #putSite(which: number, wish: SiteWish): void {
-    const site = siteNamed(nth(names.sites, which), wish);
+  #putSite(which: number, input: SiteInput): void {
+    const site = siteNamed(nth(names.sites, which), input);
     this.#ledger.sites.set(site.id, site);
     this.#world.sites.set(site.id, site);
     this.#read({ sites: [site.id] }, [this.#board, this.#other]);
@@ -297,7 +297,7 @@ export class Run {
     this.#read({ queues: [settings.id] }, [this.#board, this.#other]);
   }
 
-  #putOperator({ onA, onB, leaseSec, ...rest }: OperatorWish): void {
+  #putOperator({ onA, onB, leaseSec, ...rest }: OperatorInput): void {
     if (this.#dropped.has(rest.id)) return;
     const [a, b] = names.sites.map((site, which) => ({ site, teams: which === 0 ? onA : onB }));
     const assigned = [a, b].flatMap((each) => (each?.teams ? [[each.site, new Set(each.teams)] as const] : []));
@@ -338,22 +338,22 @@ export class Run {
   /** Carries it out on both, and compares everything that can be seen. */
   #compare(command: Command): void {
     const mine = outcomeOf(() => apply(this.#board, command, this.#now));
-    const expected = outcomeOf(() => act(this.#world, this.#calledBack(command), this.#now));
+    const expected = outcomeOf(() => act(this.#world, this.#withReferenceIds(command), this.#now));
     const changes = takeChanges(this.#board);
     this.#read(this.#ledger.write(changes), [this.#other]);
-    this.#meet(changes);
-    const seen = { outcome: mine, ...told(changes), ...seenOn(this.#board, this.#ledger, this.#now) };
+    this.#learnIds(changes);
+    const seen = { outcome: mine, ...visibleChanges(changes), ...boardView(this.#board, this.#ledger, this.#now) };
     const { events, visits } = this.#world;
-    this.#same(seen, { outcome: expected, events, visits, ...seenIn(this.#world) }, command);
+    this.#same(seen, { outcome: expected, events, visits, ...worldView(this.#world) }, command);
     this.#world.events = [];
     this.#world.visits = [];
     for (const { type, id, at, fields } of changes.events) makeEvent(type, { id, at: new Date(at) }, fields);
-    assertSound(this.#board, this.#ledger, command);
-    this.#assertAwake(command);
+    assertInvariants(this.#board, this.#ledger, command);
+    this.#assertNothingMissed(command);
   }
 
   #same(seen: object, expected: object, command: Command): void {
-    const mine = JSON.stringify(seen, (_key, value: unknown) => this.#refName(value));
+    const mine = JSON.stringify(seen, (_key, value: unknown) => this.#referenceId(value));
     const theirs = JSON.stringify(expected);
     if (mine === theirs) return;
     const at = `after ${JSON.stringify(command)}, ${(this.#now - monday) / 1000} s after the beginning`;
@@ -363,33 +363,33 @@ export class Run {
     assert.fail(at);
   }
 
-  #refName(value: unknown): unknown {
-    return typeof value === 'string' ? (this.#called.get(value) ?? value) : value;
+  #referenceId(value: unknown): unknown {
+    return typeof value === 'string' ? (this.#referenceIds.get(value) ?? value) : value;
   }
 
   /** The command with the reference's names. */
-  #calledBack(command: Command): Command {
-    const named = Object.entries(command).map(([key, value]) => [key, this.#refName(value)]);
+  #withReferenceIds(command: Command): Command {
+    const named = Object.entries(command).map(([key, value]) => [key, this.#referenceId(value)]);
     return Object.fromEntries(named) as Command;
   }
 
   /** Learns the names of what was made, in the order it was made. */
-  #meet(changes: Changes): void {
+  #learnIds(changes: Changes): void {
     const { requests, engagements } = changes;
     for (const thing of [...requests, ...engagements]) {
-      if (thing.madeIn !== changes) continue;
+      if (thing.createdIn !== changes) continue;
       const kind = 'timeoutMs' in thing ? 'requests' : 'engagements';
-      this.#called.set(thing.id, this.#world[kind][this.#met[kind]]?.id ?? 'unknown');
-      this.#met[kind] += 1;
+      this.#referenceIds.set(thing.id, this.#world[kind][this.#created[kind]]?.id ?? 'unknown');
+      this.#created[kind] += 1;
     }
     for (const { id, subEngagementId } of engagements) {
-      const engagement = this.#world.engagements.find((each) => each.id === this.#called.get(id));
-      this.#called.set(subEngagementId, engagement?.subId ?? 'unknown');
+      const engagement = this.#world.engagements.find((each) => each.id === this.#referenceIds.get(id));
+      this.#referenceIds.set(subEngagementId, engagement?.subId ?? 'unknown');
     }
   }
 
   /** Until the board's next deadline nothing happens by itself; and a tick leaves nothing overdue. */
-  #assertAwake({ name }: Command): void {
+  #assertNothingMissed({ name }: Command): void {
     const due = boardDue(this.#board);
     if (name === 'tick') assert(due === null || due > this.#now, 'a tick has left something overdue');
     this.#world.now = Math.max(this.#now, (due ?? this.#now + dayMs) - 1);
@@ -410,12 +410,12 @@ function outcomeOf(ask: () => unknown): unknown {
     return thing === null ? null : (thing as { readonly id: string }).id;
   } catch (error) {
     if (error instanceof Refusal) return { refused: error.code };
-    if (error instanceof No) return { refused: error.message };
+    if (error instanceof ReferenceRefusal) return { refused: error.message };
     throw error;
   }
 }
 
-function told({ events, visits }: Changes) {
+function visibleChanges({ events, visits }: Changes) {
   return {
     events: events.map(({ type, about, fields }) => ({
       type,

@@ -45,7 +45,7 @@ export function moveWorld(world: World, byMs: number, now: number): void {
     }
     for (const [operator, until] of ticket.refusals) if (until <= now - byMs) ticket.refusals.delete(operator);
     Object.assign(ticket, { enqueuedAt: ticket.enqueuedAt + byMs });
-    ticket.places = ticket.places.map((place) => ({ ...place, enteredAt: place.enteredAt + byMs }));
+    ticket.entries = ticket.entries.map((entry) => ({ ...entry, enteredAt: entry.enteredAt + byMs }));
     for (const [operator, until] of ticket.refusals) ticket.refusals.set(operator, until + byMs);
   }
   for (const request of world.requests)

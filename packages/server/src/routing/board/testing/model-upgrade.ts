@@ -5,8 +5,8 @@ import { noCall } from './reference-upgrade.ts';
 import { names, nth, operatorParty, visitorParty, type Action } from './model-life.ts';
 
 /** D4.4: what was text occupies its operator otherwise from now on. */
-export function upgrading(board: Board, action: Action<'acceptUpgrade'>): Command {
-  const { which, rightly, by: side, pending, video } = action;
+export function upgradeCommand(board: Board, action: Action<'acceptUpgrade'>): Command {
+  const { which, valid, by: side, pending, video } = action;
   const engagement = nth([...board.engagements.values()], which);
   const upgrade = {
     id: 'upgrade',
@@ -19,14 +19,14 @@ export function upgrading(board: Board, action: Action<'acceptUpgrade'>): Comman
   } as const;
   const engagementId = engagement?.id ?? ('none' as EngagementId);
   const by =
-    (side === 'operator') === rightly
+    (side === 'operator') === valid
       ? operatorParty(engagement?.operator.settings.id ?? nth(names.operators, which))
       : visitorParty(engagement?.visitor.id ?? nth(names.visitors, which));
   return { name: 'acceptUpgrade', engagementId, upgradeId: upgrade.id, by, upgrade };
 }
 
 /** Hanging up; `rightly`: the call that goes on, if there is one. */
-export function hangingUp(board: Board, { which, rightly, by: side }: Action<'endCall'>): Command {
+export function endCallCommand(board: Board, { which, valid, by: side }: Action<'endCall'>): Command {
   const engagements = [...board.engagements.values()];
   const engagement = nth(
     engagements.some(({ call }) => call !== null) ? engagements.filter(({ call }) => call !== null) : engagements,
@@ -35,7 +35,7 @@ export function hangingUp(board: Board, { which, rightly, by: side }: Action<'en
   const by =
     side === 'operator'
       ? operatorParty(engagement?.operator.settings.id ?? nth(names.operators, which))
-      : visitorParty(rightly ? engagement?.visitor.id : nth(names.visitors, which));
+      : visitorParty(valid ? engagement?.visitor.id : nth(names.visitors, which));
   const engagementId = engagement?.id ?? ('none' as EngagementId);
-  return { name: 'endCall', engagementId, callId: rightly ? (engagement?.call?.id ?? noCall) : noCall, by };
+  return { name: 'endCall', engagementId, callId: valid ? (engagement?.call?.id ?? noCall) : noCall, by };
 }

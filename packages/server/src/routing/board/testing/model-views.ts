@@ -3,13 +3,13 @@ import { takes } from './reference-world.ts';
 import type { Board } from '../board.ts';
 import type { Command } from '../commands.ts';
 import { estimateOf, loadOf, positionOf, visitorsIn, lineOf, type World } from './reference-world.ts';
-import type { Engagement, Operator, Place, Request, Ticket } from '../structures/state.ts';
+import type { Engagement, Operator, QueueEntry, Request, Ticket } from '../structures/state.ts';
 import type { Ledger } from './model-ledger.ts';
 import { viewTicket } from '../views/views.ts';
 
 /** All that can be seen of a board and of the reference, in the same words; and what must hold of any board. */
 
-export function seenOn(board: Board, ledger: Ledger, now: number) {
+export function boardView(board: Board, ledger: Ledger, now: number) {
   return {
     tickets: Array.from(ledger.tickets.values(), (row) => {
       const ticket = board.tickets.get(row.id);
@@ -21,7 +21,7 @@ export function seenOn(board: Board, ledger: Ledger, now: number) {
         queues: row.queue_ids,
         enteredAt: row.entered_at,
         preferred: row.preferred_operator_id,
-        refusals: unspent(Object.entries(row.refusals), now),
+        refusals: unexpired(Object.entries(row.refusals), now),
         engagement: row.engagement_id,
         request: view?.requestId ?? null,
         position: view?.position ?? null,
@@ -74,7 +74,7 @@ export function seenOn(board: Board, ledger: Ledger, now: number) {
     })),
     queues: Array.from(board.queues.values(), ({ settings, memory, visitors, line }) => ({
       id: settings.id,
-      standing: memory.standing,
+      lastStatus: memory.lastStatus,
       visitors,
       line: Array.from(line, ({ id }) => id),
       waits: memory.waits,
@@ -84,20 +84,20 @@ export function seenOn(board: Board, ledger: Ledger, now: number) {
   };
 }
 
-function unspent(refusals: [string, number][], now: number): string[] {
+function unexpired(refusals: [string, number][], now: number): string[] {
   return refusals.flatMap(([id, until]) => (until > now ? [`${id} until ${until}`] : [])).toSorted();
 }
 
-export function seenIn(world: World): ReturnType<typeof seenOn> {
+export function worldView(world: World): ReturnType<typeof boardView> {
   return {
     tickets: world.tickets.map((ticket) => ({
       id: ticket.id as never,
       state: ticket.state,
       endedAt: ticket.endedAt,
-      queues: ticket.places.map(({ queue }) => queue.settings.id),
-      enteredAt: ticket.places.map(({ enteredAt }) => enteredAt),
+      queues: ticket.entries.map(({ queue }) => queue.settings.id),
+      enteredAt: ticket.entries.map(({ enteredAt }) => enteredAt),
       preferred: ticket.preferred as never,
-      refusals: unspent([...ticket.refusals], world.now),
+      refusals: unexpired([...ticket.refusals], world.now),
       engagement: (ticket.engagement?.id ?? ticket.engagementId) as never,
       request: (ticket.request?.id ?? null) as never,
       position: positionOf(world, ticket),
@@ -146,7 +146,7 @@ export function seenIn(world: World): ReturnType<typeof seenOn> {
     }),
     queues: world.queues.map((queue) => ({
       id: queue.settings.id,
-      standing: queue.standing,
+      lastStatus: queue.lastStatus,
       visitors: visitorsIn(world, queue).length,
       line: lineOf(world, queue).map(({ id }) => id as never),
       waits: queue.waits,
@@ -157,7 +157,7 @@ export function seenIn(world: World): ReturnType<typeof seenOn> {
 }
 
 /** D2.3, D3.4, D4.4 and D4.6, looked at from outside. */
-export function assertSound(board: Board, ledger: Ledger, command: Command): void {
+export function assertInvariants(board: Board, ledger: Ledger, command: Command): void {
   const tickets = [...board.tickets.values()];
   for (const ticket of tickets)
     for (const operator of board.operators.values())
@@ -175,7 +175,7 @@ export function assertSound(board: Board, ledger: Ledger, command: Command): voi
     assert(exclusives === 0 ? texts <= 3 : exclusives === 1 && texts === 0, `D4.4: ${settings.id} is overbooked`);
   }
   if (command.name !== 'enqueue' && command.name !== 'transferToQueue') return;
-  for (const { queue } of board.tickets.get(command.id)?.places ?? [])
+  for (const { queue } of board.tickets.get(command.id)?.entries ?? [])
     assert(queue.visitors <= capacityOn(board, queue), `D2.3: ${queue.settings.id} is over its capacity`);
 }
 
@@ -187,7 +187,7 @@ function beganByPhone({ requests }: Ledger, { requestId }: Engagement): boolean 
   return requests.get(requestId)?.notes.platform === 'sms';
 }
 
-function capacityOn(board: Board, { settings }: Place['queue']): number {
+function capacityOn(board: Board, { settings }: QueueEntry['queue']): number {
   const { capacityPolicy: policy } = settings;
   if (policy.type === 'fixed') return policy.capacity;
   const staff = [...board.operators.values()].filter(
@@ -203,7 +203,7 @@ function isPresent({ now }: Board, { settings: { enabled, available, leaseUntil 
 
 function isOf(
   { settings: { sites } }: Operator,
-  { siteId, teams }: Place['queue']['settings'],
+  { siteId, teams }: QueueEntry['queue']['settings'],
   narrowedTo: Ticket['narrowedTo'],
 ): boolean {
   const own = sites.get(siteId);
@@ -221,7 +221,7 @@ function couldTake(board: Board, ticket: Ticket, operator: Operator): boolean {
     isPresent(board, each) &&
     takes(each.settings.media, medium) &&
     each.settings.id !== neverTo &&
-    ticket.places.some((place) => isFor(board, ticket, place, each));
+    ticket.entries.some((entry) => isFor(board, ticket, entry, each));
   const asked = [...board.requests.values()].filter(occupies);
   const load = [...asked, ...board.engagements.values()].filter((each) => each.operator === operator);
   const most = medium === 'text' ? operator.settings.maxEngagements : 1;
@@ -230,7 +230,7 @@ function couldTake(board: Board, ticket: Ticket, operator: Operator): boolean {
   return !hasRefused(operator) || ![...board.operators.values()].some((each) => isHere(each) && !hasRefused(each));
 }
 
-function isFor(board: Board, ticket: Ticket, { queue: { settings } }: Place, operator: Operator): boolean {
+function isFor(board: Board, ticket: Ticket, { queue: { settings } }: QueueEntry, operator: Operator): boolean {
   const { preferred, enqueuedAt, narrowedTo } = ticket;
   const last = preferred === null ? undefined : board.operators.get(preferred);
   const isHeld =

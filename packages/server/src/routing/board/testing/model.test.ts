@@ -7,7 +7,7 @@ import { Run } from './model-run.ts';
 const seed = process.env['PROVE'];
 const form = seed === undefined ? { numRuns: 700, seed: 4 } : { numRuns: 20_000, seed: Number(seed) };
 
-test(`D1–D5: the board does what the plain reference does, in ${form.numRuns} random lives`, () => {
+test(`D1–D5: the board behaves like the simple reference in ${form.numRuns} random lives`, () => {
   fc.assert(
     fc.property(life, ({ steps, ...account }) => {
       const run = new Run(account);

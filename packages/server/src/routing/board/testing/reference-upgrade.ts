@@ -1,7 +1,7 @@
 import type { CallId } from '../../../platform/ids.ts';
 import type { Command } from '../commands.ts';
-import { tell } from './reference-happenings.ts';
-import { followMedium, isParty, loadOf, No, ongoing, type Engagement, type World } from './reference-world.ts';
+import { appendEvent } from './reference-transitions.ts';
+import { followMedium, isParty, loadOf, ReferenceRefusal, ongoing, type Engagement, type World } from './reference-world.ts';
 
 /** A call that there is not. */
 export const noCall = 'none' as CallId;
@@ -13,12 +13,12 @@ export function acceptUpgrade(
 ): Engagement | null {
   const engagement = ongoing(world).find(({ id }) => id === engagementId);
   if (engagement === undefined || !isParty(engagement, by) || upgrade?.pending !== true) return null;
-  if (upgrade.target !== by.kind) throw new No('forbidden');
+  if (upgrade.target !== by.kind) throw new ReferenceRefusal('forbidden');
   if (engagement.medium === 'text' && loadOf(world, engagement.operator).length > 1)
-    throw new No('operator_unavailable');
+    throw new ReferenceRefusal('operator_unavailable');
   engagement.medium = upgrade.video === null ? 'audio' : 'video';
   followMedium(world, engagement);
-  tellUpgrade(world, engagement, `The ${by.kind} accepted audio${upgrade.video === null ? '' : ' and one-way video'}.`);
+  appendUpgrade(world, engagement, `The ${by.kind} accepted audio${upgrade.video === null ? '' : ' and one-way video'}.`);
   return engagement;
 }
 
@@ -31,8 +31,8 @@ export function endCall(world: World, { engagementId, callId, by }: Command<'end
   return engagement;
 }
 
-function tellUpgrade(world: World, engagement: Engagement, content: string): void {
-  tell(world, engagement, 'engagement.chat.system_message', {
+function appendUpgrade(world: World, engagement: Engagement, content: string): void {
+  appendEvent(world, engagement, 'engagement.chat.system_message', {
     message: {
       timestamp: new Date(world.now).toISOString(),
       id: 'new',

@@ -20,7 +20,7 @@ export interface World {
   readonly requests: Request[];
   readonly engagements: Engagement[];
   /** Operators found not to be available, to be looked at. */
-  readonly gone: Set<Operator>;
+  readonly absent: Set<Operator>;
   /** What has happened since this was last asked. */
   events: { readonly type: string; readonly about: unknown; readonly fields: unknown }[];
   visits: { readonly queue: string; readonly ticket: string; readonly enteredAt: number; readonly outcome: string }[];
@@ -40,7 +40,7 @@ export interface Operator {
   settings: OperatorSettings;
   present: boolean;
   /** Its lease runs, as last looked at. */
-  holds: boolean;
+  leaseRuns: boolean;
   lastEngagedAt: number;
 }
 
@@ -60,7 +60,7 @@ export interface Ticket {
   readonly address: string | null;
   preferred: string | null;
   readonly refusals: Map<string, number>;
-  places: { readonly queue: Queue; readonly enteredAt: number }[];
+  entries: { readonly queue: Queue; readonly enteredAt: number }[];
   state: TicketState;
   endedAt: number | null;
   request: Request | null;
@@ -138,7 +138,7 @@ export function newWorld(newId: () => string): World {
     tickets: [],
     requests: [],
     engagements: [],
-    gone: new Set(),
+    absent: new Set(),
     events: [],
     visits: [],
     newId,
@@ -175,8 +175,8 @@ export function visitorsIn(world: World, queue: Queue): Ticket[] {
   return activeTickets(world).filter((ticket) => isIn(ticket, queue));
 }
 
-export function isIn({ places }: Ticket, queue: Queue): boolean {
-  return places.some((place) => place.queue === queue);
+export function isIn({ entries }: Ticket, queue: Queue): boolean {
+  return entries.some((entry) => entry.queue === queue);
 }
 
 export function lineOf(world: World, queue: Queue): Ticket[] {
@@ -186,15 +186,15 @@ export function lineOf(world: World, queue: Queue): Ticket[] {
 /** D3.7: the best of its queues. */
 export function positionOf(world: World, ticket: Ticket): number | null {
   if (ticket.state !== 'waiting') return null;
-  return Math.min(...ticket.places.map(({ queue }) => lineOf(world, queue).indexOf(ticket) + 1));
+  return Math.min(...ticket.entries.map(({ queue }) => lineOf(world, queue).indexOf(ticket) + 1));
 }
 
 export function estimateOf(world: World, ticket: Ticket): number | null {
   if (ticket.state === 'offered') return 0;
   if (ticket.state !== 'waiting') return null;
-  const known = ticket.places.flatMap(({ queue }) => {
-    const servants = present(world, queue, ticket.narrowedTo);
-    if (queue.paceMs === null || !servants.some((each) => takes(each.settings.media, ticket.medium))) return [];
+  const known = ticket.entries.flatMap(({ queue }) => {
+    const pool = present(world, queue, ticket.narrowedTo);
+    if (queue.paceMs === null || !pool.some((each) => takes(each.settings.media, ticket.medium))) return [];
     return [(lineOf(world, queue).indexOf(ticket) + 1) * queue.paceMs];
   });
   return known.length === 0 ? null : Math.min(...known);
@@ -224,7 +224,7 @@ function staffOf(world: World, queue: Queue, narrowedTo: readonly string[]): Ope
 }
 
 /** D1.2. */
-export function standingOf(world: World, queue: Queue): Queue['standing'] {
+export function statusIgnoringCapacity(world: World, queue: Queue): Queue['lastStatus'] {
   if (!queue.open) return 'closed';
   const isUnstaffed = staffOf(world, queue, []).length === 0;
   return isUnstaffed && queue.settings.whenUnstaffed === 'reject' ? 'unstaffed' : 'opened';
@@ -249,12 +249,12 @@ export function obstacleOf(world: World, queue: Queue, { medium, visitorTeams, n
   const { teams, media: taken, whenUnstaffed } = queue.settings;
   if (!takes(taken, medium)) return 1;
   if (teams.length > 0 && !teams.some((team) => visitorTeams.includes(team))) return 1;
-  const standing = standingOf(world, queue);
-  if (standing !== 'opened') return standing === 'closed' ? 2 : 3;
+  const status = statusIgnoringCapacity(world, queue);
+  if (status !== 'opened') return status === 'closed' ? 2 : 3;
   if (visitorsIn(world, queue).length >= capacityOf(world, queue)) return 4;
-  const servants = staffOf(world, queue, narrowedTo);
-  if (servants.length === 0) return whenUnstaffed === 'accept' ? 0 : 3;
-  return servants.some((operator) => takes(operator.settings.media, medium)) ? 0 : 3;
+  const pool = staffOf(world, queue, narrowedTo);
+  if (pool.length === 0) return whenUnstaffed === 'accept' ? 0 : 3;
+  return pool.some((operator) => takes(operator.settings.media, medium)) ? 0 : 3;
 }
 
 /** The queue, its fallback, the fallback's fallback and so on, each once. */
@@ -279,7 +279,7 @@ export interface Match {
 export function nextMatch(world: World): Match | undefined {
   for (const ticket of world.tickets) {
     if (ticket.state !== 'waiting') continue;
-    const matches = ticket.places.flatMap(({ queue }) =>
+    const matches = ticket.entries.flatMap(({ queue }) =>
       world.operators.map((operator) => ({ ticket, queue, operator })).filter((each) => isPossible(world, each)),
     );
     const [best] = matches.toSorted(
@@ -300,20 +300,20 @@ function rankOf({ queue: { settings }, operator }: Match): number {
 
 function isPossible(world: World, match: Match): boolean {
   const { ticket, operator } = match;
-  if (!isThere(world, match) || !hasRoom(world, operator, ticket.medium) || operator.id === ticket.neverTo)
+  if (!isCandidate(world, match) || !hasRoom(world, operator, ticket.medium) || operator.id === ticket.neverTo)
     return false;
-  return !(hasRefused(world, ticket, operator) && othersAreThere(world, ticket));
+  return !(hasRefused(world, ticket, operator) && hasOtherCandidates(world, ticket));
 }
 
 /** Busy or not: present, of the right teams, takes the medium, and the place is not kept for somebody else (D4.3). */
-function isThere(world: World, { ticket, queue, operator }: Match): boolean {
+function isCandidate(world: World, { ticket, queue, operator }: Match): boolean {
   if (!operator.present || !takes(operator.settings.media, ticket.medium)) return false;
-  const keeper = keeperOf(world, ticket, queue);
-  return belongs(operator, queue, ticket.narrowedTo) && (keeper === undefined || keeper === operator);
+  const holder = heldFor(world, ticket, queue);
+  return belongs(operator, queue, ticket.narrowedTo) && (holder === undefined || holder === operator);
 }
 
 /** D4.3: for whom the queue keeps the ticket. */
-function keeperOf(world: World, { preferred, enqueuedAt, narrowedTo }: Ticket, queue: Queue): Operator | undefined {
+function heldFor(world: World, { preferred, enqueuedAt, narrowedTo }: Ticket, queue: Queue): Operator | undefined {
   const { affinityMs } = queue.settings;
   if (affinityMs === null || enqueuedAt + affinityMs <= world.now) return undefined;
   return world.operators.find(
@@ -326,12 +326,12 @@ function hasRefused(world: World, { refusals }: Ticket, { id }: Operator): boole
   return (refusals.get(id) ?? 0) > world.now;
 }
 
-function othersAreThere(world: World, ticket: Ticket): boolean {
+function hasOtherCandidates(world: World, ticket: Ticket): boolean {
   return world.operators.some(
     (operator) =>
       operator.id !== ticket.neverTo &&
       !hasRefused(world, ticket, operator) &&
-      ticket.places.some(({ queue }) => isThere(world, { ticket, queue, operator })),
+      ticket.entries.some(({ queue }) => isCandidate(world, { ticket, queue, operator })),
   );
 }
 
@@ -357,4 +357,4 @@ export function isParty(
 }
 
 /** A refusal; the message is its code. */
-export class No extends Error {}
+export class ReferenceRefusal extends Error {}

@@ -1,19 +1,19 @@
 import type { Command } from '../commands.ts';
 import {
   expiresAt,
-  lookAtHours,
-  lookAtPresence,
+  updateHours,
+  updatePresence,
   reroute,
   endTicket,
   offer,
-  ask,
+  createRequest,
   fail,
-  giveUp,
+  failAndRequeue,
   start,
-  handOver,
+  completeTransfer,
   endEngagement,
   dropTransfer,
-} from './reference-happenings.ts';
+} from './reference-transitions.ts';
 import { acceptUpgrade, endCall } from './reference-upgrade.ts';
 import {
   activeTickets,
@@ -23,12 +23,12 @@ import {
   lineOf,
   isParty,
   nextMatch,
-  No,
+  ReferenceRefusal,
   obstacleOf,
   ongoing,
   pending,
   siteOf,
-  standingOf,
+  statusIgnoringCapacity,
   takes,
   type Applicant,
   type Engagement,
@@ -47,26 +47,26 @@ const lastingMs = 259_200_000;
 
 export function configureQueue(world: World, settings: QueueSettings): void {
   const known = world.queues.find(({ id }) => id === settings.id);
-  const memory = { standing: 'opened', waits: [], paceMs: null, leftOthersAt: null } as const;
+  const memory = { lastStatus: 'opened', waits: [], paceMs: null, leftOthersAt: null } as const;
   const queue: Queue = known ?? { id: settings.id, settings, open: true, hoursAt: null, ...memory, waits: [] };
   if (known === undefined) world.queues.push(queue);
   queue.settings = settings;
-  lookAtHours(world, queue);
+  updateHours(world, queue);
 }
 
 export function configureOperator(world: World, settings: OperatorSettings): void {
   const known = world.operators.find(({ id }) => id === settings.id);
-  const operator = known ?? { id: settings.id, settings, present: false, holds: false, lastEngagedAt: 0 };
+  const operator = known ?? { id: settings.id, settings, present: false, leaseRuns: false, lastEngagedAt: 0 };
   if (known === undefined) world.operators.push(operator);
   operator.settings = settings;
-  lookAtPresence(world, operator);
-  world.gone.add(operator);
+  updatePresence(world, operator);
+  world.absent.add(operator);
 }
 
 /** The answer is the thing that was made or acted on; `null` where there is no such thing for the caller. */
 export function act(world: World, command: Command, now: number): { readonly id: string } | null {
   world.now = now;
-  for (let due = nextDue(world); due !== undefined; due = nextDue(world)) due.happen();
+  for (let due = nextDue(world); due !== undefined; due = nextDue(world)) due.run();
   settle(world);
   const thing = carryOut(world, command);
   settle(world);
@@ -98,14 +98,14 @@ function carryOut(world: World, command: Command): { readonly id: string } | nul
     case 'setPresence':
       return setPresence(world, command);
     case 'setVisitorPresence':
-      noteSign(world, command.visitorId, command.leaseMs);
+      setVisitorLease(world, command.visitorId, command.leaseMs);
       return null;
     // Leases that are renewed are the affair of a test of their own.
     case 'renewPresence':
     case 'tick':
-    case 'lookAtTicket':
-    case 'lookAtTickets':
-    case 'lookAtRequests':
+    case 'viewTicket':
+    case 'viewTickets':
+    case 'viewRequests':
       return null;
   }
 }
@@ -114,16 +114,16 @@ interface Due {
   readonly at: number;
   readonly kind: number;
   readonly id: string;
-  readonly happen: () => void;
+  readonly run: () => void;
 }
 
 /** What falls due first of all, now or before. */
 export function nextDue(world: World): Due | undefined {
   const found: Due[] = [
-    ...world.queues.map((queue) => ({ at: queue.hoursAt ?? Infinity, kind: 0, id: queue.id, happen: () => lookAtHours(world, queue) })), // prettier-ignore
+    ...world.queues.map((queue) => ({ at: queue.hoursAt ?? Infinity, kind: 0, id: queue.id, run: () => updateHours(world, queue) })), // prettier-ignore
     ...world.operators.flatMap((operator) => duesOfOperator(world, operator)),
     ...Array.from(world.leases, ([id, leaseUntil]) => (leaseUntil === null ? [] : duesOfVisitor(world, id, leaseUntil))).flat(), // prettier-ignore
-    ...pending(world).map((request) => ({ at: request.createdAt + request.timeoutMs, kind: 5, id: request.id, happen: () => timeOut(world, request) })), // prettier-ignore
+    ...pending(world).map((request) => ({ at: request.createdAt + request.timeoutMs, kind: 5, id: request.id, run: () => timeOut(world, request) })), // prettier-ignore
     ...activeTickets(world).flatMap((ticket) => dueOfTicket(world, ticket)),
   ];
   return found
@@ -133,14 +133,14 @@ export function nextDue(world: World): Due | undefined {
 }
 
 function duesOfOperator(world: World, operator: Operator): Due[] {
-  const { id, settings, holds } = operator;
+  const { id, settings, leaseRuns } = operator;
   const { leaseUntil } = settings;
   if (leaseUntil === null) return [];
   const lost = ongoing(world).filter((each) => each.operator === operator && each.subStartedAt < leaseUntil);
   const endThem = (): void => lost.forEach((each) => endEngagement(world, each, 'operator_left'));
   return [
-    ...(holds ? [{ at: leaseUntil, kind: 1, id, happen: () => lookAtPresence(world, operator) }] : []),
-    ...(lost.length > 0 ? [{ at: leaseUntil + graceMs, kind: 3, id, happen: endThem }] : []),
+    ...(leaseRuns ? [{ at: leaseUntil, kind: 1, id, run: () => updatePresence(world, operator) }] : []),
+    ...(lost.length > 0 ? [{ at: leaseUntil + graceMs, kind: 3, id, run: endThem }] : []),
   ];
 }
 
@@ -165,8 +165,8 @@ function duesOfVisitor(world: World, id: string, leaseUntil: number): Due[] {
   };
   const endThem = (): void => lost.forEach((each) => endEngagement(world, each, 'visitor_left'));
   return [
-    ...(tickets.length + asked.length > 0 ? [{ at: leaseUntil, kind: 2, id, happen: leave }] : []),
-    ...(lost.length > 0 ? [{ at: leaseUntil + graceMs, kind: 4, id, happen: endThem }] : []),
+    ...(tickets.length + asked.length > 0 ? [{ at: leaseUntil, kind: 2, id, run: leave }] : []),
+    ...(lost.length > 0 ? [{ at: leaseUntil + graceMs, kind: 4, id, run: endThem }] : []),
   ];
 }
 
@@ -175,31 +175,31 @@ function dueOfTicket(world: World, ticket: Ticket): Due[] {
   if (ticket.state !== 'waiting') return [];
   // Of one site in the order they came.
   const id = `${ticket.siteId} ${String(world.tickets.indexOf(ticket)).padStart(9, '0')}`;
-  return [{ at: expiresAt(world, ticket), kind: 6, id, happen: () => endTicket(world, ticket, 'expired') }];
+  return [{ at: expiresAt(world, ticket), kind: 6, id, run: () => endTicket(world, ticket, 'expired') }];
 }
 
 /** D4.5: the one who was asked and did not answer may be taken for absent. */
 function timeOut(world: World, request: Request): void {
-  giveUp(world, request, 'timed_out');
+  failAndRequeue(world, request, 'timed_out');
   const { operator } = request;
-  if (!wasAsked(request) || !siteOf(world, request.siteId).missedMakesUnavailable) return;
+  if (!isInvited(request) || !siteOf(world, request.siteId).missedMakesUnavailable) return;
   if (!operator.settings.available) return;
   operator.settings = { ...operator.settings, available: false };
-  lookAtPresence(world, operator);
+  updatePresence(world, operator);
 }
 
 /** Whether it is the operator whose answer is awaited. */
-function wasAsked({ kind, origin }: Request): boolean {
+function isInvited({ kind, origin }: Request): boolean {
   return kind === 'transfer' || origin === 'visitor';
 }
 
 function settle(world: World): void {
-  for (const operator of [...world.gone].toSorted((a, b) => (a.id < b.id ? -1 : 1))) leave(world, operator);
-  world.gone.clear();
-  const turned = world.queues.filter((queue) => queue.standing !== standingOf(world, queue));
-  for (const queue of turned) queue.standing = standingOf(world, queue);
+  for (const operator of [...world.absent].toSorted((a, b) => (a.id < b.id ? -1 : 1))) leave(world, operator);
+  world.absent.clear();
+  const turned = world.queues.filter((queue) => queue.lastStatus !== statusIgnoringCapacity(world, queue));
+  for (const queue of turned) queue.lastStatus = statusIgnoringCapacity(world, queue);
   for (const queue of turned.toSorted((a, b) => (a.id < b.id ? -1 : 1)))
-    if (queue.standing !== 'opened') for (const ticket of lineOf(world, queue)) reroute(world, ticket, queue);
+    if (queue.lastStatus !== 'opened') for (const ticket of lineOf(world, queue)) reroute(world, ticket, queue);
   for (let match = nextMatch(world); match !== undefined; match = nextMatch(world)) offer(world, match);
 }
 
@@ -210,9 +210,9 @@ function leave(world: World, operator: Operator): void {
   for (const request of pending(world).filter((each) => each.operator === operator))
     if (
       !Array.from(sites.keys()).some((id) => id === request.siteId) ||
-      (!operator.present && (wasAsked(request) || isLost(request)))
+      (!operator.present && (isInvited(request) || isLost(request)))
     )
-      giveUp(world, request, 'operator_left');
+      failAndRequeue(world, request, 'operator_left');
   for (const engagement of ongoing(world).filter((each) => each.operator === operator))
     if (!Array.from(sites.keys()).some((id) => id === engagement.siteId))
       endEngagement(world, engagement, 'operator_left');
@@ -226,15 +226,15 @@ function enqueue(world: World, command: Command<'enqueue'>): Ticket {
     (each) => each.kind === 'visitor' && each.visitorId === visitorId && each.siteId === siteId,
   );
   if (active?.criteria === criteria) return active;
-  if (active !== undefined) throw new No('ticket_conflict');
+  if (active !== undefined) throw new ReferenceRefusal('ticket_conflict');
   refuseEngaged(world, visitorId, siteId);
   const onSite = world.queues.filter((queue) => queue.settings.siteId === siteId);
   const named = queueIds?.map((queueId) => onSite.find((queue) => queue.id === queueId)) ?? onSite;
-  if (named.includes(undefined)) throw new No('invalid_request');
+  if (named.includes(undefined)) throw new ReferenceRefusal('invalid_request');
   const candidates = named.filter((queue) => queue !== undefined);
   refuseFullAddress(world, siteId, command.address);
   const applicant = { medium, visitorTeams: facts.teams, narrowedTo };
-  const ticket = stand(world, candidates, applicant, {
+  const ticket = admitTicket(world, candidates, applicant, {
     id,
     kind: 'visitor',
     siteId,
@@ -245,12 +245,12 @@ function enqueue(world: World, command: Command<'enqueue'>): Ticket {
     address: command.address,
     preferred: facts.lastOperatorId,
   });
-  if (siteOf(world, siteId).ticketNeedsPresence) noteSign(world, visitorId, 60_000);
+  if (siteOf(world, siteId).ticketNeedsPresence) setVisitorLease(world, visitorId, 60_000);
   return ticket;
 }
 
 /** While a visitor has a ticket that needs presence, a sign of life counts for two minutes at most. */
-function noteSign(world: World, visitorId: string, leaseMs: number): void {
+function setVisitorLease(world: World, visitorId: string, leaseMs: number): void {
   const tickets = activeTickets(world).filter((each) => each.kind === 'visitor' && each.visitorId === visitorId);
   const isShort = tickets.some(({ siteId }) => siteOf(world, siteId).ticketNeedsPresence);
   world.leases.set(visitorId, world.now + (isShort ? Math.min(leaseMs, 120_000) : leaseMs));
@@ -260,11 +260,11 @@ function refuseFullAddress(world: World, siteId: string, address: string | null)
   const open = [...activeTickets(world), ...pending(world)].filter(
     (each) => each.siteId === siteId && each.address === address,
   );
-  if (address !== null && open.length >= siteOf(world, siteId).openPerAddress) throw new No('address_limit');
+  if (address !== null && open.length >= siteOf(world, siteId).openPerAddress) throw new ReferenceRefusal('address_limit');
 }
 
 /** D3.2 and D3.3. */
-function stand(
+function admitTicket(
   world: World,
   candidates: readonly Queue[],
   applicant: Applicant,
@@ -276,13 +276,13 @@ function stand(
   const admits = (queue: Queue): boolean => obstacleOf(world, queue, applicant) === 0;
   const found = candidates.map((queue) => chainOf(world, queue).find(admits)).filter((queue) => queue !== undefined);
   if (found.length === 0)
-    throw new No(codes[Math.max(1, ...candidates.map((queue) => obstacleOf(world, queue, applicant)))]);
+    throw new ReferenceRefusal(codes[Math.max(1, ...candidates.map((queue) => obstacleOf(world, queue, applicant)))]);
   const ticket: Ticket = {
     ...given,
     ...applicant,
     enqueuedAt: world.now,
     refusals: new Map(),
-    places: [...new Set(found)].map((queue) => ({ queue, enteredAt: world.now })),
+    entries: [...new Set(found)].map((queue) => ({ queue, enteredAt: world.now })),
     state: 'waiting',
     endedAt: null,
     request: null,
@@ -294,7 +294,7 @@ function stand(
 
 function refuseEngaged(world: World, visitorId: string, siteId: string): void {
   if (ongoing(world).some((each) => each.visitorId === visitorId && [each.siteId, each.askedOn].includes(siteId)))
-    throw new No('already_engaged');
+    throw new ReferenceRefusal('already_engaged');
 }
 
 function cancelTicket(world: World, { ticketId, kind, by }: Command<'cancelTicket'>): Ticket | null {
@@ -308,33 +308,33 @@ function cancelTicket(world: World, { ticketId, kind, by }: Command<'cancelTicke
 function operatorOn(world: World, operatorId: string, siteId: string): Operator {
   const operator = world.operators.find(({ id }) => id === operatorId);
   const isAssigned = Array.from(operator?.settings.sites.keys() ?? []).some((id) => id === siteId);
-  if (operator === undefined || !isAssigned) throw new No('invalid_request');
+  if (operator === undefined || !isAssigned) throw new ReferenceRefusal('invalid_request');
   return operator;
 }
 
 function requestDirectly(world: World, command: Command<'requestDirectly'>): Request {
   const { id, origin, siteId, visitorId, operatorId, medium } = command;
   const operator = operatorOn(world, operatorId, siteId);
-  if (command.facts.siteId !== siteId) throw new No('invalid_request');
+  if (command.facts.siteId !== siteId) throw new ReferenceRefusal('invalid_request');
   refuseEngaged(world, visitorId, siteId);
   const lasting = command.notes.platform === 'sms';
   const alike = pending(world).filter((each) => each.visitorId === visitorId && each.lasting === lasting);
-  if (alike.length >= 10) throw new No('too_many');
+  if (alike.length >= 10) throw new ReferenceRefusal('too_many');
   refuseFullAddress(world, siteId, command.address);
   if (origin === 'visitor') requireReady(world, operator, medium);
   else if (!operator.settings.enabled || (!lasting && !hasRoom(world, operator, medium)))
-    throw new No('operator_unavailable');
+    throw new ReferenceRefusal('operator_unavailable');
   const { reactiveMs, proactiveMs } = siteOf(world, siteId);
   const timeoutMs = lasting ? lastingMs : origin === 'visitor' ? reactiveMs : proactiveMs;
   const nothing = { queue: null, ticket: null, engagement: null };
   const sides = { siteId, visitorId, operator };
   const { address } = command;
-  return ask(world, { id, kind: 'direct', origin, ...sides, medium, timeoutMs, lasting, address, ...nothing });
+  return createRequest(world, { id, kind: 'direct', origin, ...sides, medium, timeoutMs, lasting, address, ...nothing });
 }
 
 function requireReady(world: World, operator: Operator, medium: Request['medium']): void {
   if (!operator.present || !takes(operator.settings.media, medium) || !hasRoom(world, operator, medium))
-    throw new No('operator_unavailable');
+    throw new ReferenceRefusal('operator_unavailable');
 }
 
 function transferable(
@@ -342,8 +342,8 @@ function transferable(
   { engagementId, by }: Command<'transferToOperator' | 'transferToQueue'>,
 ): Engagement {
   const engagement = ongoing(world).find((each) => each.id === engagementId && each.operator.id === by);
-  if (engagement === undefined) throw new No('not_found');
-  if (engagement.transfer !== null) throw new No('transfer_pending');
+  if (engagement === undefined) throw new ReferenceRefusal('not_found');
+  if (engagement.transfer !== null) throw new ReferenceRefusal('transfer_pending');
   return engagement;
 }
 
@@ -352,7 +352,7 @@ function transferToOperator(world: World, command: Command<'transferToOperator'>
   const { siteId, visitorId } = engagement;
   const medium = command.medium ?? engagement.medium;
   const operator = operatorOn(world, command.operatorId, siteId);
-  if (operator === engagement.operator) throw new No('invalid_request');
+  if (operator === engagement.operator) throw new ReferenceRefusal('invalid_request');
   requireReady(world, operator, medium);
   const { reactiveMs: timeoutMs } = siteOf(world, siteId);
   const named = {
@@ -364,7 +364,7 @@ function transferToOperator(world: World, command: Command<'transferToOperator'>
     lasting: false,
     address: null,
   } as const;
-  const request = ask(world, { ...named, siteId, visitorId, operator, medium, engagement, timeoutMs });
+  const request = createRequest(world, { ...named, siteId, visitorId, operator, medium, engagement, timeoutMs });
   engagement.transfer = request;
   return request;
 }
@@ -373,8 +373,8 @@ function transferToQueue(world: World, command: Command<'transferToQueue'>): Tic
   const engagement = transferable(world, command);
   const { id, queueId, medium, facts } = command;
   const queue = world.queues.find((each) => each.id === queueId);
-  if (queue === undefined) throw new No('invalid_request');
-  const ticket = stand(world, [queue], { medium, visitorTeams: facts.teams, narrowedTo: [] }, {
+  if (queue === undefined) throw new ReferenceRefusal('invalid_request');
+  const ticket = admitTicket(world, [queue], { medium, visitorTeams: facts.teams, narrowedTo: [] }, {
     id,
     kind: 'transfer',
     siteId: queue.settings.siteId,
@@ -392,10 +392,10 @@ function transferToQueue(world: World, command: Command<'transferToQueue'>): Tic
 function answer(world: World, { requestId, action, by, error }: Command<'answer'>): Request | null {
   const request = pending(world).find(({ id, kind }) => id === requestId && kind !== 'transfer');
   if (request === undefined || !isParty(request, by)) return null;
-  const hasAsked = request.origin === by.kind;
-  if (hasAsked !== (action === 'cancel')) throw new No('forbidden');
+  const isRequester = request.origin === by.kind;
+  if (isRequester !== (action === 'cancel')) throw new ReferenceRefusal('forbidden');
   if (action === 'accept') start(world, request);
-  if (action === 'decline') giveUp(world, request, error === null ? 'rejected' : 'error', error?.message);
+  if (action === 'decline') failAndRequeue(world, request, error === null ? 'rejected' : 'error', error?.message);
   if (action === 'cancel') {
     fail(world, request, error === null ? `${by.kind}_cancel` : 'error', error?.message);
     if (request.ticket !== null) endTicket(world, request.ticket, 'canceled');
@@ -410,9 +410,9 @@ function answerTransfer(world: World, { requestId, action, by, error }: Command<
   const isTarget = request.operator.id === by.id;
   const isHolder = engagement.operator.id === by.id;
   if (!isTarget && !isHolder) return null;
-  if (action === 'cancel' ? !isHolder : !isTarget) throw new No('forbidden');
-  if (action === 'accept') handOver(world, request, engagement);
-  if (action === 'decline') giveUp(world, request, error === null ? 'rejected' : 'error', error?.message);
+  if (action === 'cancel' ? !isHolder : !isTarget) throw new ReferenceRefusal('forbidden');
+  if (action === 'accept') completeTransfer(world, request, engagement);
+  if (action === 'decline') failAndRequeue(world, request, error === null ? 'rejected' : 'error', error?.message);
   if (action === 'cancel') dropTransfer(world, engagement, 'operator_cancel');
   return request;
 }
@@ -426,9 +426,9 @@ function end(world: World, { engagementId, by, error }: Command<'end'>): Engagem
 
 function setPresence(world: World, { operatorId, available, media, leaseMs }: Command<'setPresence'>): null {
   const operator = world.operators.find(({ id }) => id === operatorId);
-  if (operator === undefined) throw new No('not_found');
+  if (operator === undefined) throw new ReferenceRefusal('not_found');
   const leaseUntil = leaseMs === null ? null : world.now + leaseMs;
   operator.settings = { ...operator.settings, available, leaseUntil, media: media ?? operator.settings.media };
-  lookAtPresence(world, operator);
+  updatePresence(world, operator);
   return null;
 }

@@ -5,7 +5,7 @@ import type { OperatorId, QueueId, RequestId, SiteId, TeamId, TicketId, VisitorI
 import { makeEvent } from '../../../events/make-event.ts';
 import { compileHours, type CompiledHours } from '../../../schedules/hours.ts';
 import { newBoard, takeChanges, type Board } from '../board.ts';
-import type { Happening, Visit } from '../structures/changes.ts';
+import type { BoardEvent, Visit } from '../structures/changes.ts';
 import { apply, type Command, type CommandName, type Commands } from '../commands.ts';
 import { mediaSet } from '../structures/media.ts';
 import { putSite } from '../views/rows.ts';
@@ -95,10 +95,10 @@ export function operatorNamed(name: string, siteId: SiteId, more: Partial<Operat
 }
 
 export function noMemory(): QueueMemory {
-  return { standing: 'opened', waits: [], paceMs: null, leftOthersAt: null };
+  return { lastStatus: 'opened', waits: [], paceMs: null, leftOthersAt: null };
 }
 
-interface Wish {
+interface EnqueueInput {
   readonly site?: string;
   /** None: every queue of the site. */
   readonly queues?: readonly string[];
@@ -116,10 +116,10 @@ export class Desk {
   now = monday;
   readonly board: Board = newBoard(idSource());
   /** What has been told so far. */
-  readonly events: Happening[] = [];
+  readonly events: BoardEvent[] = [];
   readonly visits: Visit[] = [];
   readonly #tickets = new Map<string, Ticket>();
-  #asked = 0;
+  #idCount = 0;
 
   constructor(site: Partial<Site> = {}) {
     this.board.now = this.now;
@@ -149,7 +149,7 @@ export class Desk {
 
   ask<Name extends CommandName>(command: Command<Name>): Commands[Name]['answer'] {
     const answer = apply(this.board, command, this.now);
-    this.#note();
+    this.#collect();
     return answer;
   }
 
@@ -161,12 +161,12 @@ export class Desk {
 
   /** The code of the refusal, of which nothing may have come. */
   refusal(ask: () => unknown): { readonly code: ErrorCode; readonly details: readonly string[] } {
-    const before = this.#seen();
+    const before = this.#snapshot();
     try {
       ask();
     } catch (error) {
       assert(error instanceof Refusal, String(error));
-      assert.deepEqual(this.#seen(), before, 'a refusal has changed the board');
+      assert.deepEqual(this.#snapshot(), before, 'a refusal has changed the board');
       return { code: error.code, details: error.details.map(({ attribute, detail }) => `${attribute} ${detail}`) };
     }
     return assert.fail('it was not refused');
@@ -174,7 +174,7 @@ export class Desk {
 
   enqueue(
     visitor: string,
-    { site = 'site', queues, medium = 'text', narrowedTo = [], address, ...facts }: Wish = {},
+    { site = 'site', queues, medium = 'text', narrowedTo = [], address, ...facts }: EnqueueInput = {},
   ): TicketView {
     const { ticket } = this.ask({
       name: 'enqueue',
@@ -230,8 +230,8 @@ export class Desk {
   }
 
   /** Visitor and operator begin an engagement, by way of whatever queue there is. */
-  engage(visitor: string, operator: string, wish: Wish = {}): void {
-    this.enqueue(visitor, wish);
+  engage(visitor: string, operator: string, input: EnqueueInput = {}): void {
+    this.enqueue(visitor, input);
     assert.equal(this.offered(visitor), operator);
     this.answer(operator, 'accept');
   }
@@ -262,8 +262,8 @@ export class Desk {
   }
 
   present(operator: string, available: boolean, leaseSec: number | null = null): void {
-    const said = { available, media: null, leaseMs: leaseSec === null ? null : leaseSec * 1000, reason: null };
-    this.ask({ name: 'setPresence', operatorId: operator as OperatorId, ...said });
+    const presence = { available, media: null, leaseMs: leaseSec === null ? null : leaseSec * 1000, reason: null };
+    this.ask({ name: 'setPresence', operatorId: operator as OperatorId, ...presence });
   }
 
   visitorPresent(visitor: string, leaseSec: number): void {
@@ -297,7 +297,7 @@ export class Desk {
   }
 
   /** The payloads of what was told since the last look, as they would be sent. */
-  told(): unknown[] {
+  takePayloads(): unknown[] {
     return this.events.splice(0).map(({ type, id, at, fields }) => makeEvent(type, { id, at: new Date(at) }, fields));
   }
 
@@ -316,18 +316,18 @@ export class Desk {
   }
 
   #id(): string {
-    this.#asked += 1;
-    return `asked ${this.#asked}`;
+    this.#idCount += 1;
+    return `asked ${this.#idCount}`;
   }
 
-  #note(): void {
+  #collect(): void {
     const { tickets, events, visits } = takeChanges(this.board);
     for (const ticket of tickets) this.#tickets.set(ticket.visitor.id, ticket);
     this.events.push(...events);
     this.visits.push(...visits);
   }
 
-  #seen() {
+  #snapshot() {
     const { tickets, requests, engagements, operators, visitors, queues, seq, changes } = this.board;
     return {
       tickets: Array.from(tickets.values(), viewTicket),

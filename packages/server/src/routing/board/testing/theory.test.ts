@@ -179,9 +179,9 @@ function simulate(system: System, visitors: number, seed: number): Result {
 function enqueue(board: Board, id: TicketId, number: number, now: number): boolean {
   const visitorId = `visitor ${number}` as VisitorId;
   const facts = { siteId: site, teams: [], leaseUntil: null, lastOperatorId: null };
-  const wish = { siteId: site, visitorId, medium: 'text', queueIds: [queueId], narrowedTo: [], facts, notes } as const;
+  const input = { siteId: site, visitorId, medium: 'text', queueIds: [queueId], narrowedTo: [], facts, notes } as const;
   try {
-    return apply(board, { name: 'enqueue', id, ...wish, address: null }, now).created;
+    return apply(board, { name: 'enqueue', id, ...input, address: null }, now).created;
   } catch (error) {
     if (error instanceof Refusal && error.code === 'queue_full') return false;
     throw error;
@@ -259,17 +259,17 @@ const form = isProof ? { seeds: 20, times: 10, narrower: 0.3 } : { seeds: 10, ti
 const most = isProof ? Infinity : 50;
 
 for (const { name, system, visitors, known, width } of cases.filter(({ system: { operators } }) => operators <= most)) {
-  test(`${name}: theory lies in the 95 % interval of ${form.seeds} runs, and Little's law holds in each`, (context) => {
+  test(`${name}: theory lies in the 95 % interval of ${form.seeds} runs, and Little's law leaseRuns in each`, (context) => {
     const runs = Array.from({ length: form.seeds }, (_, seed) => simulate(system, visitors * form.times, seed + 1));
     const theory = expected(system);
     for (const [figure, value] of Object.entries(known) as [keyof Result, number][]) {
       const digits = String(value).split('.')[1]?.length ?? 0;
       assert.equal(theory[figure].toFixed(digits), value.toFixed(digits), `${figure} by the formula`);
       const { mean, halfWidth } = interval(runs.map((run) => run[figure]));
-      const told = `${figure}: ${mean.toPrecision(5)} ± ${halfWidth.toPrecision(2)}, theory ${theory[figure].toPrecision(5)}`;
-      context.diagnostic(told);
-      assert(Math.abs(mean - theory[figure]) <= halfWidth, told);
-      assert(halfWidth <= width * form.narrower * theory[figure], `${told}: too wide to prove anything`);
+      const summary = `${figure}: ${mean.toPrecision(5)} ± ${halfWidth.toPrecision(2)}, theory ${theory[figure].toPrecision(5)}`;
+      context.diagnostic(summary);
+      assert(Math.abs(mean - theory[figure]) <= halfWidth, summary);
+      assert(halfWidth <= width * form.narrower * theory[figure], `${summary}: the interval is too wide`);
     }
   });
 }

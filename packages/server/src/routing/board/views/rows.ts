@@ -12,15 +12,15 @@ import type {
   TicketId,
   VisitorId,
 } from '../../../platform/ids.ts';
-import { including, none, releaseVisitor, visitorOf, type Board } from '../board.ts';
+import { including, none, releaseVisitor, getOrAddVisitor, type Board } from '../board.ts';
 import { newDeadline } from '../structures/deadlines.ts';
-import { standEngagement, unstandEngagement } from '../rules/engagements.ts';
+import { addEngagement, removeEngagement } from '../rules/engagements.ts';
 import { resetExpiry } from '../structures/expiry.ts';
-import { unstand } from '../structures/lines.ts';
-import { servantsOf } from '../structures/pooling.ts';
-import { lookAtLease } from '../rules/presence.ts';
-import { standRequest, unstandRequest } from '../rules/requests.ts';
-import { withOperator } from '../rules/staffing.ts';
+import { removeFromLine } from '../structures/lines.ts';
+import { poolForTicket } from '../structures/board-pools.ts';
+import { scheduleLeaseDeadlines } from '../rules/presence.ts';
+import { addRequest, removeRequest } from '../rules/requests.ts';
+import { reorderOperator } from '../rules/staffing.ts';
 import type {
   Engagement,
   Operator,
@@ -31,11 +31,11 @@ import type {
   Ticket,
   Visitor,
 } from '../structures/state.ts';
-import { newTicket, standTicket, unstandTicket } from '../rules/tickets.ts';
+import { newTicket, addTicket, removeTicket } from '../rules/tickets.ts';
 
 /**
- * What is stored, put on a board: all of it when the board is loaded, or what another process has changed since. Nothing
- * here is a change to be written. Things are put in this order: sites, queues, operators, engagements, tickets, requests.
+ * Puts stored rows on a board: all active rows when the board is loaded, or those that another process has changed since. None of
+ * this is recorded as a change. Rows must be put in this order: sites, queues, operators, engagements, tickets, requests.
  */
 
 export function putSite(board: Board, site: Site): void {
@@ -62,7 +62,7 @@ export interface StoredEngagement {
   readonly ended_at: number | null;
   readonly by_phone: boolean;
   readonly heard_by: readonly string[];
-  /** The call that is going on. */
+  /** The current call. */
   readonly call: {
     readonly id: CallId;
     readonly sub_engagement_id: SubEngagementId;
@@ -72,13 +72,13 @@ export interface StoredEngagement {
 
 export function putEngagement(board: Board, row: StoredEngagement): void {
   const known = board.engagements.get(row.id);
-  if (known !== undefined) unstandEngagement(board, known);
+  if (known !== undefined) removeEngagement(board, known);
   noteStart(board, row);
   if (row.ended_at !== null) {
     if (known !== undefined) releaseVisitor(board, known.visitor);
     return;
   }
-  const visitor = visitorOf(board, row.visitor_id, row.lease_until);
+  const visitor = getOrAddVisitor(board, row.visitor_id, row.lease_until);
   const operator = operatorOn(board, row.operator_id);
   const current = {
     siteId: row.site_id,
@@ -93,21 +93,30 @@ export function putEngagement(board: Board, row: StoredEngagement): void {
   };
   const engagement: Engagement =
     known === undefined ? newEngagement(row, visitor, current) : Object.assign(known, current);
-  standEngagement(board, engagement, 'free');
-  lookAtLease(board, visitor);
+  addEngagement(board, engagement, 'free');
+  scheduleLeaseDeadlines(board, visitor);
 }
 
 function callOf({ id: engagementId, call }: StoredEngagement): Engagement['call'] {
   if (call === null) return null;
   const { id, sub_engagement_id: subEngagementId, started_at: startedAt } = call;
-  return { id, engagementId, subEngagementId, startedAt, endedAt: null, endedBy: null, notedIn: null, madeIn: null };
+  return {
+    id,
+    engagementId,
+    subEngagementId,
+    startedAt,
+    endedAt: null,
+    endedBy: null,
+    changedIn: null,
+    createdIn: null,
+  };
 }
 
-/** D4.2: who began one in another process has begun one, even if it is over by now. */
+/** D4.2: an engagement that began in another process counts for the idle time of its operator, even if it has ended. */
 function noteStart(board: Board, { operator_id, sub_started_at }: StoredEngagement): void {
   const operator = board.operators.get(operator_id);
   if (operator === undefined || operator.lastEngagedAt >= sub_started_at) return;
-  withOperator(board, operator, () => {
+  reorderOperator(board, operator, () => {
     operator.lastEngagedAt = sub_started_at;
   });
 }
@@ -140,8 +149,8 @@ function newEngagement(
     askedOn: row.asked_on_site_id,
     byPhone: row.by_phone,
     transfer: null,
-    notedIn: null,
-    madeIn: null,
+    changedIn: null,
+    createdIn: null,
     ...current,
   };
 }
@@ -177,7 +186,7 @@ export interface StoredTicket {
 
 export function putTicket(board: Board, row: StoredTicket): void {
   const known = board.tickets.get(row.id);
-  if (known !== undefined) takeOff(board, known);
+  if (known !== undefined) removeWithEntries(board, known);
   if (row.state !== 'waiting' && row.state !== 'offered') {
     if (known === undefined) return;
     if (known.engagement?.transfer === known) known.engagement.transfer = null;
@@ -190,11 +199,11 @@ export function putTicket(board: Board, row: StoredTicket): void {
   const refusals = Object.entries(row.refusals) as [OperatorId, number][];
   ticket.refusals = refusals.length === 0 ? null : new Map(refusals);
   for (const [index, id] of row.queue_ids.entries())
-    takePlace(board, ticket, id, row.entered_at[index] ?? row.enqueued_at);
-  standTicket(board, ticket);
+    restoreEntry(board, ticket, id, row.entered_at[index] ?? row.enqueued_at);
+  addTicket(board, ticket);
   if (ticket.engagement !== null) ticket.engagement.transfer = ticket;
   board.seq = Math.max(board.seq, row.seq);
-  lookAtLease(board, ticket.visitor);
+  scheduleLeaseDeadlines(board, ticket.visitor);
 }
 
 function ticketOf(board: Board, row: StoredTicket): Ticket {
@@ -203,7 +212,7 @@ function ticketOf(board: Board, row: StoredTicket): Ticket {
     seq: row.seq,
     kind: row.kind,
     siteId: row.site_id,
-    visitor: visitorOf(board, row.visitor_id, row.lease_until),
+    visitor: getOrAddVisitor(board, row.visitor_id, row.lease_until),
     medium: row.media,
     enqueuedAt: row.enqueued_at,
     criteria: row.criteria,
@@ -214,7 +223,7 @@ function ticketOf(board: Board, row: StoredTicket): Ticket {
     preferred: row.preferred_operator_id,
     notes: row.notes,
     address: row.address_hash,
-    madeIn: null,
+    createdIn: null,
   });
 }
 
@@ -224,25 +233,25 @@ function engagementOn(board: Board, id: EngagementId | null): Engagement {
   return engagement;
 }
 
-function takePlace(board: Board, ticket: Ticket, id: QueueId, enteredAt: number): void {
+function restoreEntry(board: Board, ticket: Ticket, id: QueueId, enteredAt: number): void {
   const queue = board.queues.get(id);
   if (queue === undefined) throw new Error(`the board has no queue ${id}`);
-  const pool = servantsOf(board, queue, ticket.narrowedTo);
-  ticket.places = including(ticket.places, { queue, pool, enteredAt, held: false });
-  pool.places += 1;
+  const pool = poolForTicket(board, queue, ticket.narrowedTo);
+  ticket.entries = including(ticket.entries, { queue, pool, enteredAt, held: false });
+  pool.entryCount += 1;
   queue.visitors += 1;
 }
 
-/** Out of its lines and queues, to be put anew or not at all. */
-function takeOff(board: Board, ticket: Ticket): void {
-  if (ticket.state === 'waiting') unstand(board, ticket);
-  for (const { queue, pool } of ticket.places) {
+/** Removes a ticket and its entries from the board, before it is put again or dropped. */
+function removeWithEntries(board: Board, ticket: Ticket): void {
+  if (ticket.state === 'waiting') removeFromLine(board, ticket);
+  for (const { queue, pool } of ticket.entries) {
     queue.visitors -= 1;
-    pool.places -= 1;
+    pool.entryCount -= 1;
   }
-  ticket.places = none;
+  ticket.entries = none;
   ticket.state = 'offered';
-  unstandTicket(board, ticket);
+  removeTicket(board, ticket);
 }
 
 export interface StoredRequest {
@@ -267,18 +276,18 @@ export interface StoredRequest {
 export function putRequest(board: Board, row: StoredRequest): void {
   const known = board.requests.get(row.id);
   if (row.state === 'pending') {
-    if (known === undefined) addRequest(board, row);
+    if (known === undefined) addPendingRequest(board, row);
     return;
   }
   if (known === undefined) return;
-  unstandRequest(board, known, 'free');
+  removeRequest(board, known, 'free');
   if (known.ticket?.request === known) known.ticket.request = null;
   if (known.engagement?.transfer === known) known.engagement.transfer = null;
   releaseVisitor(board, known.visitor);
 }
 
-function addRequest(board: Board, row: StoredRequest): void {
-  const visitor = visitorOf(board, row.visitor_id, row.lease_until);
+function addPendingRequest(board: Board, row: StoredRequest): void {
+  const visitor = getOrAddVisitor(board, row.visitor_id, row.lease_until);
   const ticket = row.ticket_id === null ? null : (board.tickets.get(row.ticket_id) ?? null);
   const engagement = row.kind === 'transfer' ? engagementOn(board, row.engagement_id) : null;
   const request: Request = {
@@ -301,24 +310,24 @@ function addRequest(board: Board, row: StoredRequest): void {
     notes: row.notes,
     address: row.address_hash,
     deadline: newDeadline('offer', row.id),
-    notedIn: null,
-    madeIn: null,
+    changedIn: null,
+    createdIn: null,
   };
   if (ticket !== null) ticket.request = request;
   else if (engagement !== null) engagement.transfer = request;
-  standRequest(board, request);
-  lookAtLease(board, visitor);
+  addRequest(board, request);
+  scheduleLeaseDeadlines(board, visitor);
 }
 
-/** What another process was told of a visitor's presence. */
+/** Takes over a visitor's lease that another process has written. */
 export function putVisitorLease(board: Board, id: VisitorId, leaseUntil: number | null): void {
   const visitor = board.visitors.get(id);
   if (visitor === undefined) return;
   visitor.leaseUntil = leaseUntil;
-  lookAtLease(board, visitor);
+  scheduleLeaseDeadlines(board, visitor);
 }
 
-/** What another process knows of a queue by now. */
+/** Takes over the state of a queue that another process has written. */
 export function putQueueMemory(board: Board, id: QueueId, memory: QueueMemory): void {
   const queue = board.queues.get(id);
   if (queue !== undefined) Object.assign(queue.memory, memory);

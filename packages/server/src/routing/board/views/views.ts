@@ -11,9 +11,9 @@ import type {
   VisitorId,
 } from '../../../platform/ids.ts';
 import { staffFor } from '../structures/pools.ts';
-import type { Engagement, Place, Request, RequestNotes, Ticket } from '../structures/state.ts';
+import type { Engagement, QueueEntry, Request, RequestNotes, Ticket } from '../structures/state.ts';
 
-/** Things as they were when a command had been carried out: what is answered must not change with the next. */
+/** Immutable snapshots of board objects: an answer must not change with the next command. */
 
 export interface TicketView {
   readonly id: TicketId;
@@ -22,7 +22,7 @@ export interface TicketView {
   readonly visitorId: VisitorId;
   readonly medium: Medium;
   readonly queueIds: readonly QueueId[];
-  /** D3.7: `null` when it no longer waits. */
+  /** D3.7; `null` unless the ticket is waiting. */
   readonly position: number | null;
   readonly estimatedWaitMs: number | null;
   readonly engagementId: EngagementId | null;
@@ -34,11 +34,11 @@ export function viewTicket(ticket: Ticket): TicketView {
   let position: number | null = null;
   let estimate: number | null = ticket.state === 'offered' ? 0 : null;
   const queueIds: QueueId[] = [];
-  for (const place of ticket.places) {
-    queueIds.push(place.queue.settings.id);
+  for (const entry of ticket.entries) {
+    queueIds.push(entry.queue.settings.id);
     if (ticket.state !== 'waiting') continue;
-    const inQueue = place.queue.line.rank(ticket) + 1;
-    const wait = waitFrom(ticket, place, inQueue);
+    const inQueue = entry.queue.line.rank(ticket) + 1;
+    const wait = estimateWait(ticket, entry, inQueue);
     if (position === null || inQueue < position) position = inQueue;
     if (wait !== null && (estimate === null || wait < estimate)) estimate = wait;
   }
@@ -57,8 +57,8 @@ export function viewTicket(ticket: Ticket): TicketView {
   };
 }
 
-/** As many steps as its position, each as long as they lately took; unknown where nobody is there or nobody has left yet. */
-function waitFrom({ medium }: Ticket, { queue, pool }: Place, position: number): number | null {
+/** The position times the recent pace of the queue; `null` if no operator is present or nobody has left the queue yet. */
+function estimateWait({ medium }: Ticket, { queue, pool }: QueueEntry, position: number): number | null {
   const { paceMs } = queue.memory;
   return paceMs === null || staffFor(pool, medium) === 0 ? null : position * paceMs;
 }

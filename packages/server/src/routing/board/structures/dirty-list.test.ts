@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { Marked, Noted } from './marked.ts';
+import { DirtyList, ChangeList } from './dirty-list.ts';
 
-const things = () => Array.from({ length: 8 }, (_, id) => ({ id, markedIn: null, notedIn: null }));
+const things = () => Array.from({ length: 8 }, (_, id) => ({ id, dirtyIn: null, changedIn: null }));
 const change = fc.record({ which: fc.nat({ max: 7 }), what: fc.constantFrom('add', 'add', 'add', 'delete', 'clear') });
 
-test('what is marked is a set: each thing once, however often it is added and taken away', () => {
+test('a dirty list behaves like a set: each item once, however often it is added and deleted', () => {
   fc.assert(
     fc.property(fc.array(change, { maxLength: 60 }), (changes) => {
       const all = things();
-      const marked = new Marked<(typeof all)[number]>();
+      const marked = new DirtyList<(typeof all)[number]>();
       const set = new Set<number>();
       for (const { which, what } of changes) {
         const thing = all[which];
@@ -28,10 +28,10 @@ test('what is marked is a set: each thing once, however often it is added and ta
   );
 });
 
-test('what is noted is noted once, in the order it came, and anew in the next changes', () => {
+test('a change list has each item once, in the order of the first change, and the next list starts empty', () => {
   const [one, two] = things();
   assert(one !== undefined && two !== undefined);
-  const [first, second] = [new Noted<typeof one>(), new Noted<typeof one>()];
+  const [first, second] = [new ChangeList<typeof one>(), new ChangeList<typeof one>()];
   for (const thing of [two, one, two]) first.add(thing);
   second.add(one);
   assert.deepEqual([[...first], [...second], first.size], [[two, one], [one], 2]);

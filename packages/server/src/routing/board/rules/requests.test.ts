@@ -14,7 +14,7 @@ function staffed(...operators: string[]): Desk {
 
 /** What is common to every event is checked when it is made; here is the rest. */
 function told(desk: Desk): unknown[] {
-  return desk.told().map((payload) => {
+  return desk.takePayloads().map((payload) => {
     const { event_id, dispatched_at, ...rest } = payload as Record<string, unknown>;
     assert(typeof event_id === 'string' && dispatched_at === new Date(desk.now).toISOString());
     return rest;
@@ -28,9 +28,9 @@ function failure(desk: Desk): unknown {
 }
 
 const reason = (desk: Desk): unknown[] =>
-  desk.told().map((event) => (event as { engagement: { end_reason: string } }).engagement.end_reason);
+  desk.takePayloads().map((event) => (event as { engagement: { end_reason: string } }).engagement.end_reason);
 
-test('D5.1 engagement.request.failure carries exactly the document’s fields', () => {
+test('D5.1 engagement.request.failure has exactly the documented fields', () => {
   const desk = staffed('ann');
   desk.enqueue('vic');
   const { id } = desk.pending('ann');
@@ -41,7 +41,7 @@ test('D5.1 engagement.request.failure carries exactly the document’s fields', 
   ]);
 });
 
-test('D5.1 fail_message is there when the reason is error, and may be null', () => {
+test('D5.1 fail_message is present if the reason is error, and may be null', () => {
   for (const message of ['It broke.', null]) {
     const desk = staffed('ann');
     desk.enqueue('vic');
@@ -53,7 +53,7 @@ test('D5.1 fail_message is there when the reason is error, and may be null', () 
   }
 });
 
-test('D5.2 every fail_reason', () => {
+test('D5.2 each way to fail has its fail_reason', () => {
   const failed = (act: (desk: Desk) => void): unknown => {
     const desk = staffed('ann');
     desk.enqueue('vic', { leaseUntil: desk.now + 10_000 });
@@ -87,7 +87,7 @@ test('D5.2 every fail_reason', () => {
   );
 });
 
-test('D5.2 an invitation by an operator: the visitor declines, the operator cancels, either goes', () => {
+test('D5.2 an operator’s request fails when the visitor declines, the operator cancels, or either side leaves', () => {
   const invited = (act: (desk: Desk, id: RequestId) => void): unknown => {
     const desk = staffed('ann');
     desk.present('ann', true, 5);
@@ -113,7 +113,7 @@ test('D5.2 an invitation by an operator: the visitor declines, the operator canc
   assert.equal(invited((desk) => { desk.visitorPresent('vic', 1); desk.wait(1); }), 'visitor_left'); // prettier-ignore
 });
 
-test('D5.2 only the side that asked may cancel, only the other accept or decline, and nobody else anything', () => {
+test('D5.2 only the requesting side may cancel, only the invited side may accept or decline, and nobody else may answer', () => {
   const desk = staffed('ann', 'ben');
   desk.enqueue('vic');
   const { id: requestId } = desk.pending('ann');
@@ -128,7 +128,7 @@ test('D5.2 only the side that asked may cancel, only the other accept or decline
   assert.equal(answer('operator', 'ann', 'accept'), null, 'it is over');
 });
 
-test('D5.3 engagement.start and engagement.end, and every end_reason', () => {
+test('D5.3 an engagement sends start and end events, and each way to end has its end_reason', () => {
   const desk = staffed('ann');
   desk.enqueue('vic');
   const { id: engagement_request_id } = desk.pending('ann');
@@ -151,7 +151,7 @@ test('D5.3 engagement.start and engagement.end, and every end_reason', () => {
   const ended = (act: (desk: Desk) => void): unknown => {
     const other = staffed('ann');
     other.engage('vic', 'ann');
-    other.told();
+    other.takePayloads();
     act(other);
     return reason(other);
   };
@@ -161,29 +161,29 @@ test('D5.3 engagement.start and engagement.end, and every end_reason', () => {
   assert.deepEqual(ended((other) => { other.present('ann', true, 10); other.wait(40); }), ['operator_left']); // prettier-ignore
 });
 
-test('D5.3 who comes back within the grace time, or only becomes unavailable, goes on', () => {
+test('D5.3 an engagement continues if a side returns within the grace period, or if the operator only becomes unavailable', () => {
   const desk = staffed('ann');
   desk.engage('vic', 'ann');
-  desk.told();
+  desk.takePayloads();
   desk.visitorPresent('vic', 10);
   desk.present('ann', true, 10);
   desk.wait(39);
   desk.visitorPresent('vic', 1000);
   desk.present('ann', false);
   desk.wait(600);
-  assert.deepEqual(desk.told(), []);
+  assert.deepEqual(desk.takePayloads(), []);
 });
 
-test('D5.3 a lease that had run out before it began says nothing', () => {
+test('D5.3 a lease that ended before the engagement began does not end the engagement', () => {
   const desk = staffed('ann');
   desk.enqueue('vic', { leaseUntil: desk.now - 1000 });
   desk.answer('ann', 'accept');
-  desk.told();
+  desk.takePayloads();
   desk.wait(600);
-  assert.deepEqual(desk.told(), []);
+  assert.deepEqual(desk.takePayloads(), []);
 });
 
-test('D5.3 asking for something is a sign of life: what begins as a lease runs out does not end with it', () => {
+test('D5.3 a ticket or request made when a lease ends is not ended by that lease', () => {
   const desk = staffed('ann');
   desk.site('elsewhere');
   desk.queue('other', { siteId: 'elsewhere' as SiteId, whenUnstaffed: 'accept' });
@@ -193,12 +193,12 @@ test('D5.3 asking for something is a sign of life: what begins as a lease runs o
   desk.enqueue('vic', { site: 'elsewhere' });
   desk.wait(0);
   assert.equal(desk.ticket('vic').state, 'waiting');
-  desk.told();
+  desk.takePayloads();
   desk.wait(30);
   assert.deepEqual([desk.ticket('vic').state, reason(desk)], ['waiting', ['visitor_left']]);
 });
 
-test('D5 the visitor who is engaged wants nothing else on that site', () => {
+test('D5 other tickets and requests of an engaged visitor on the site end', () => {
   const desk = staffed('ann', 'ben');
   desk.site('elsewhere');
   desk.queue('other', { siteId: 'elsewhere' as SiteId, whenUnstaffed: 'accept' });
@@ -212,7 +212,7 @@ test('D5 the visitor who is engaged wants nothing else on that site', () => {
   assert.equal(desk.ticket('vic').engagementId, desk.engagement('vic').id);
 });
 
-test('D5 a request to an operator who is not ready is refused, and so is the eleventh', () => {
+test('D5 a request to an operator who is not available is refused, and so is the eleventh pending request', () => {
   const desk = staffed('ann');
   desk.operator('ben', { available: false });
   const code = (operator: string, medium: 'text' | 'audio' = 'text') =>
@@ -232,10 +232,10 @@ test('D5 a request to an operator who is not ready is refused, and so is the ele
   assert.equal(desk.refusal(() => desk.request('operator', 'wes', 'dan')).code, 'operator_unavailable');
 });
 
-test('D5.4 a transfer to an operator: the first stays until the second accepts', () => {
+test('D5.4 in a transfer to an operator the first operator stays until the second accepts', () => {
   const desk = staffed('ann', 'ben');
   desk.engage('vic', 'ann');
-  desk.told();
+  desk.takePayloads();
   const engagement = desk.engagement('vic');
   const { id, requestId, subEngagementId: previous } = engagement;
   desk.transferTo('ben', engagement);
@@ -259,20 +259,20 @@ test('D5.4 a transfer to an operator: the first stays until the second accepts',
   assert.equal(desk.offered('wes'), 'ann', 'the first is free again');
 });
 
-test('D5.4 a transfer that comes to nothing leaves everything as it was, and is told to nobody', () => {
+test('D5.4 a failed transfer changes nothing and sends no event', () => {
   const desk = staffed('ann', 'ben');
   desk.engage('vic', 'ann');
-  desk.told();
+  desk.takePayloads();
   for (const fail of [() => desk.answer('ben', 'decline'), () => desk.present('ben', false), () => desk.wait(30)]) {
     desk.present('ben', true);
     desk.transferTo('ben', desk.engagement('vic'));
     assert.equal(desk.refusal(() => desk.transferTo('ben', desk.engagement('vic'))).code, 'transfer_pending');
     fail();
-    assert.deepEqual([desk.engagement('vic').transfer, desk.told()], [null, []]);
+    assert.deepEqual([desk.engagement('vic').transfer, desk.takePayloads()], [null, []]);
   }
 });
 
-test('D5.4 transfers to oneself, to one who is absent, of somebody else’s or an ended engagement are refused', () => {
+test('D5.4 a transfer to oneself, to an absent operator, of another operator’s or of an ended engagement is refused', () => {
   const desk = staffed('ann', 'ben');
   desk.operator('cat', { available: false });
   desk.engage('vic', 'ann');
@@ -286,7 +286,7 @@ test('D5.4 transfers to oneself, to one who is absent, of somebody else’s or a
   assert.equal(desk.refusal(() => desk.transferTo('ben', engagement)).code, 'not_found');
 });
 
-test('D5.4 only the target may accept a transfer, only the holder cancel it; the visitor may neither', () => {
+test('D5.4 only the target may accept a transfer, only the current operator may cancel it, and the visitor may do neither', () => {
   const desk = staffed('ann', 'ben', 'cat');
   desk.engage('vic', 'ann');
   desk.transferTo('ben', desk.engagement('vic'));
@@ -301,7 +301,7 @@ test('D5.4 only the target may accept a transfer, only the holder cancel it; the
   assert.equal(desk.engagement('vic').transfer, null);
 });
 
-test('D5.4 a transfer to a queue waits there, is never offered to who hands on, and keeps the engagement', () => {
+test('D5.4 a transfer to a queue waits there, is never offered to the current operator, and keeps the engagement', () => {
   const desk = staffed('ann');
   desk.operator('ben', { maxEngagements: 2 });
   desk.engage('una', 'ann');
@@ -316,12 +316,12 @@ test('D5.4 a transfer to a queue waits there, is never offered to who hands on, 
   assert.deepEqual([engagement.id, engagement.operator.settings.id, desk.ticket('vic').state], [id, 'ann', 'engaged']);
 });
 
-test('D5.4 the engagement ends, and with it the transfer that was under way', () => {
+test('D5.4 a pending transfer ends with its engagement', () => {
   const desk = staffed('ann', 'ben');
   desk.engage('vic', 'ann');
   desk.transferToQueue('queue', desk.engagement('vic'));
   assert.equal(desk.offered('vic'), 'ben');
-  desk.told();
+  desk.takePayloads();
   desk.end(desk.engagement('vic'), 'visitor');
   assert.deepEqual([desk.ticket('vic').state, reason(desk)], ['canceled', ['visitor_hung_up']]);
   desk.enqueue('wes');
@@ -329,7 +329,7 @@ test('D5.4 the engagement ends, and with it the transfer that was under way', ()
   assert.deepEqual([desk.offered('wes'), desk.offered('xan')], ['ben', 'ann'], 'both are free');
 });
 
-test('D5.5 presence is a lease: without an end it lasts, with one it must be renewed', () => {
+test('D5.5 presence without an end lasts until changed; with an end it must be renewed', () => {
   const desk = staffed('ann');
   desk.present('ann', true, 60);
   desk.wait(59);
@@ -345,7 +345,7 @@ test('D5.5 presence is a lease: without an end it lasts, with one it must be ren
   assert.equal(desk.refusal(() => desk.present('nobody', true)).code, 'not_found');
 });
 
-test('D5.6 the queue that made the match sends its welcome message, once, from the operator’s side', () => {
+test('D5.6 the queue that made the match sends its welcome message once, from the operator’s side', () => {
   const desk = staffed('ann');
   desk.queue('queue', { welcomeMessage: 'Hello' });
   desk.engage('vic', 'ann');
@@ -376,23 +376,23 @@ test('D5.6 a welcome message that is a JSON object is a response card', () => {
   };
   desk.queue('queue', { welcomeMessage: JSON.stringify({ content: 'Well?', attachment: { ...attachment, more: 1 } }) });
   desk.engage('vic', 'ann');
-  const [, card] = desk.told() as { message: { content: string; attachment: unknown } }[];
+  const [, card] = desk.takePayloads() as { message: { content: string; attachment: unknown } }[];
   assert.deepEqual([card?.message.content, card?.message.attachment], ['Well?', attachment]);
 });
 
-test('what is not on the board is answered with null', () => {
+test('a command on something that is not on the board returns null', () => {
   const desk = staffed('ann');
   const by = { kind: 'operator', id: 'ann' as OperatorId } as const;
   const ticketId = 'none' as TicketId;
   assert.equal(desk.ask({ name: 'cancelTicket', ticketId, kind: 'visitor', by: 'visitor' }), null);
-  assert.equal(desk.ask({ name: 'lookAtTicket', ticketId }), null);
+  assert.equal(desk.ask({ name: 'viewTicket', ticketId }), null);
   assert.equal(desk.ask({ name: 'end', engagementId: 'none' as never, by, error: false }), null);
   desk.enqueue('vic');
   assert.equal(
     desk.ask({ name: 'cancelTicket', ticketId: desk.ticket('vic').id, kind: 'transfer', by: 'visitor' }),
     null,
   );
-  assert.equal(desk.ask({ name: 'lookAtRequests', operatorId: by.id }).length, 1);
-  assert.equal(desk.ask({ name: 'lookAtRequests', visitorId: 'vic' as VisitorId }).length, 1);
-  assert.deepEqual(desk.ask({ name: 'lookAtRequests' }), []);
+  assert.equal(desk.ask({ name: 'viewRequests', operatorId: by.id }).length, 1);
+  assert.equal(desk.ask({ name: 'viewRequests', visitorId: 'vic' as VisitorId }).length, 1);
+  assert.deepEqual(desk.ask({ name: 'viewRequests' }), []);
 });

@@ -22,44 +22,44 @@ import {
 
 /** What can happen in the plain world, and what is told of it. */
 
-const spareMs = 60_000;
+const refusalMs = 60_000;
 
 export function expiresAt(world: World, { enqueuedAt, siteId }: Ticket): number {
   return enqueuedAt + siteOf(world, siteId).ticketTimeoutMs;
 }
 
-export function lookAtHours(world: World, queue: Queue): void {
+export function updateHours(world: World, queue: Queue): void {
   const { hours } = queue.settings;
   queue.open = hours === null || isOpen(hours, world.now);
   queue.hoursAt = hours === null ? null : nextChange(hours, world.now);
 }
 
-export function lookAtPresence(world: World, operator: Operator): void {
+export function updatePresence(world: World, operator: Operator): void {
   const { enabled, available, leaseUntil } = operator.settings;
-  operator.holds = leaseUntil === null || leaseUntil > world.now;
-  operator.present = enabled && available && operator.holds;
-  if (!operator.present) world.gone.add(operator);
+  operator.leaseRuns = leaseUntil === null || leaseUntil > world.now;
+  operator.present = enabled && available && operator.leaseRuns;
+  if (!operator.present) world.absent.add(operator);
 }
 
 /** D3.5. */
 export function reroute(world: World, ticket: Ticket, queue: Queue): void {
   const [, ...fallbacks] = chainOf(world, queue);
   const target = fallbacks.find((other) => isIn(ticket, other) || obstacleOf(world, other, ticket) === 0);
-  if (target === undefined && queue.standing === 'closed') return;
-  if (target === undefined && ticket.places.length === 1) return endTicket(world, ticket, 'unstaffed');
+  if (target === undefined && queue.lastStatus === 'closed') return;
+  if (target === undefined && ticket.entries.length === 1) return endTicket(world, ticket, 'unstaffed');
   leaveQueue(world, ticket, queue, target === undefined ? 'unstaffed' : 'moved');
-  ticket.places = ticket.places.filter((place) => place.queue !== queue);
-  if (target !== undefined && !isIn(ticket, target)) ticket.places.push({ queue: target, enteredAt: world.now });
+  ticket.entries = ticket.entries.filter((entry) => entry.queue !== queue);
+  if (target !== undefined && !isIn(ticket, target)) ticket.entries.push({ queue: target, enteredAt: world.now });
   return undefined;
 }
 
 function leaveQueue(world: World, ticket: Ticket, queue: Queue, outcome: string): void {
-  const enteredAt = ticket.places.find((place) => place.queue === queue)?.enteredAt ?? NaN;
+  const enteredAt = ticket.entries.find((entry) => entry.queue === queue)?.enteredAt ?? NaN;
   world.visits.push({ queue: queue.id, ticket: ticket.id, enteredAt, outcome });
 }
 
 export function endTicket(world: World, ticket: Ticket, state: Ticket['state'], matchedBy: Queue | null = null): void {
-  for (const { queue } of ticket.places)
+  for (const { queue } of ticket.entries)
     leaveQueue(world, ticket, queue, state === 'engaged' && queue !== matchedBy ? 'engaged_elsewhere' : state);
   ticket.state = state;
   ticket.endedAt = world.now;
@@ -69,7 +69,7 @@ export function endTicket(world: World, ticket: Ticket, state: Ticket['state'], 
 export function offer(world: World, { ticket, queue, operator }: Match): void {
   const { siteId } = queue.settings;
   const isTransfer = ticket.kind === 'transfer';
-  ticket.request = ask(world, {
+  ticket.request = createRequest(world, {
     id: world.newId(),
     kind: isTransfer ? 'transfer' : 'ticket',
     origin: isTransfer ? 'operator' : 'visitor',
@@ -87,8 +87,8 @@ export function offer(world: World, { ticket, queue, operator }: Match): void {
   ticket.state = 'offered';
 }
 
-export function ask(world: World, asked: Omit<Request, 'createdAt' | 'state' | 'failReason' | 'endedAt'>): Request {
-  const request: Request = { ...asked, createdAt: world.now, state: 'pending', failReason: null, endedAt: null };
+export function createRequest(world: World, fields: Omit<Request, 'createdAt' | 'state' | 'failReason' | 'endedAt'>): Request {
+  const request: Request = { ...fields, createdAt: world.now, state: 'pending', failReason: null, endedAt: null };
   world.requests.push(request);
   return request;
 }
@@ -127,18 +127,18 @@ export function fail(world: World, request: Request, reason: FailReason, message
 }
 
 /** The request comes to nothing; its ticket waits again with its place. */
-export function giveUp(world: World, request: Request, reason: FailReason, message: string | null = null): void {
+export function failAndRequeue(world: World, request: Request, reason: FailReason, message: string | null = null): void {
   fail(world, request, reason, message);
   const { ticket, operator } = request;
   if (ticket === null) return;
   if (reason === 'rejected' || reason === 'timed_out' || reason === 'error') {
-    ticket.refusals.set(operator.id, world.now + spareMs);
+    ticket.refusals.set(operator.id, world.now + refusalMs);
     if (ticket.preferred === operator.id) ticket.preferred = null;
   }
   ticket.state = 'waiting';
   if (expiresAt(world, ticket) <= world.now) return endTicket(world, ticket, 'expired');
-  for (const { queue } of ticket.places.slice())
-    if (isActive(ticket) && queue.standing !== 'opened') reroute(world, ticket, queue);
+  for (const { queue } of ticket.entries.slice())
+    if (isActive(ticket) && queue.lastStatus !== 'opened') reroute(world, ticket, queue);
   return undefined;
 }
 
@@ -185,7 +185,7 @@ export function start(world: World, request: Request): void {
     if (other.visitorId === visitorId && sites.has(other.siteId) && other.kind === 'direct')
       fail(world, other, 'visitor_cancel');
   const leg = { ...sub(engagement), media: medium, started_at: new Date(world.now).toISOString(), ended_at: null };
-  tell(world, engagement, 'engagement.start', {
+  appendEvent(world, engagement, 'engagement.start', {
     ...named(engagement),
     current_sub_engagement: sub(engagement),
     source: request.lasting ? 'sms' : request.ticket === null ? request.origin : 'queue',
@@ -193,7 +193,7 @@ export function start(world: World, request: Request): void {
     audio_recording_urls: [],
   });
   const content = queue?.settings.welcomeMessage ?? null;
-  if (content !== null && content !== '') tellWelcome(world, engagement, content);
+  if (content !== null && content !== '') appendWelcome(world, engagement, content);
 }
 
 /** Its ticket has come to its end, and the queue that made the match remembers how long that took. */
@@ -211,7 +211,7 @@ function engage(world: World, { ticket, queue }: Request, { id }: Engagement): v
 }
 
 /** D5.4. */
-export function handOver(world: World, request: Request, engagement: Engagement): void {
+export function completeTransfer(world: World, request: Request, engagement: Engagement): void {
   const previous = sub(engagement);
   accept(world, request);
   engagement.transfer = null;
@@ -226,7 +226,7 @@ export function handOver(world: World, request: Request, engagement: Engagement)
   engagement.subStartedAt = world.now;
   engage(world, request, engagement);
   const { id, engagement_request_id, visitor_id } = named(engagement);
-  tell(world, engagement, 'engagement.transfer', {
+  appendEvent(world, engagement, 'engagement.transfer', {
     id,
     engagement_request_id,
     transfer_request_id: request.id,
@@ -244,14 +244,14 @@ export function endEngagement(world: World, engagement: Engagement, reason: EndR
   engagement.endReason = reason;
   followMedium(world, engagement);
   const fields = { ...named(engagement), current_sub_engagement: sub(engagement), end_reason: reason };
-  tell(world, engagement, 'engagement.end', fields);
+  appendEvent(world, engagement, 'engagement.end', fields);
 }
 
 export function dropTransfer(world: World, { transfer }: Engagement, reason: FailReason): void {
   if (transfer === null) return;
-  const request = 'places' in transfer ? transfer.request : transfer;
+  const request = 'entries' in transfer ? transfer.request : transfer;
   if (request !== null) fail(world, request, reason);
-  if ('places' in transfer) endTicket(world, transfer, 'canceled');
+  if ('entries' in transfer) endTicket(world, transfer, 'canceled');
 }
 
 function named({ id, request, visitorId }: Engagement) {
@@ -262,16 +262,16 @@ function sub({ subId, operator, siteId }: Engagement) {
   return { id: subId, operator_id: operator.id, site_id: siteId };
 }
 
-export function tell(world: World, engagement: Engagement, type: string, told: object): void {
+export function appendEvent(world: World, engagement: Engagement, type: string, data: object): void {
   const { id, request, visitorId, siteId, operator, subscribers } = engagement;
-  const whom = { engagementId: id, visitorId, operatorId: operator.id, subscribers };
-  const about = { siteId, ticketId: request.ticket?.id ?? null, requestId: request.id, ...whom };
-  world.events.push({ type, about, fields: type.startsWith('engagement.chat.') ? told : { engagement: told } });
+  const parties = { engagementId: id, visitorId, operatorId: operator.id, subscribers };
+  const about = { siteId, ticketId: request.ticket?.id ?? null, requestId: request.id, ...parties };
+  world.events.push({ type, about, fields: type.startsWith('engagement.chat.') ? data : { engagement: data } });
 }
 
 /** D5.6. */
-function tellWelcome(world: World, engagement: Engagement, content: string): void {
-  tell(world, engagement, 'engagement.chat.message', {
+function appendWelcome(world: World, engagement: Engagement, content: string): void {
+  appendEvent(world, engagement, 'engagement.chat.message', {
     message: {
       timestamp: new Date(world.now).toISOString(),
       id: 'new',

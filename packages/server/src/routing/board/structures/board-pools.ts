@@ -3,14 +3,19 @@ import type { Board } from '../board.ts';
 import type { Pool, Queue } from './state.ts';
 import { belongs, countStaff, isIdlePool, newPool, poolKey } from './pools.ts';
 
-/** Pools without queue or ticket are kept up to here: the next ticket may narrow to the same teams again. */
-const mostPools = 2_000;
+/** Idle pools are kept up to this number, because the next ticket may name the same teams. */
+const maxPools = 2_000;
 
-/** The pool of those operators, made where there is none. */
-export function poolOf(board: Board, siteId: SiteId, teams: readonly TeamId[], narrowedTo: readonly TeamId[]): Pool {
+/** Returns the pool of these teams, and creates it if there is none. */
+export function getOrAddPool(
+  board: Board,
+  siteId: SiteId,
+  teams: readonly TeamId[],
+  narrowedTo: readonly TeamId[],
+): Pool {
   const known = board.pools.get(poolKey(siteId, teams, narrowedTo));
   if (known !== undefined) return known;
-  if (board.pools.size >= mostPools) dropIdlePools(board);
+  if (board.pools.size >= maxPools) dropIdlePools(board);
   const pool = newPool(siteId, teams, narrowedTo);
   board.pools.set(pool.key, pool);
   for (const operator of board.operators.values()) {
@@ -28,11 +33,11 @@ function dropIdlePools(board: Board): void {
     operator.pools = operator.pools.filter((pool) => board.pools.has(pool.key));
 }
 
-/** Who may serve a ticket in the queue that is narrowed to these teams. */
-export function servantsOf(
+/** The operators who may serve a ticket in the queue, if the ticket is narrowed to these teams. */
+export function poolForTicket(
   board: Board,
   { pool, settings: { siteId, teams } }: Queue,
   narrowedTo: readonly TeamId[],
 ): Pool {
-  return narrowedTo.length === 0 ? pool : poolOf(board, siteId, teams, narrowedTo);
+  return narrowedTo.length === 0 ? pool : getOrAddPool(board, siteId, teams, narrowedTo);
 }

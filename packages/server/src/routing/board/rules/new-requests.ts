@@ -12,11 +12,11 @@ import type {
 } from '../../../platform/ids.ts';
 import { resolve } from './admission.ts';
 import { refuseFullAddress } from './addresses.ts';
-import { siteOf, visitorOf, type Board } from '../board.ts';
-import { place, refuseEngaged, type VisitorFacts } from './enqueue.ts';
+import { siteOf, getOrAddVisitor, type Board } from '../board.ts';
+import { enterQueues, refuseEngaged, type VisitorFacts } from './enqueue.ts';
 import { canTake, hasRoomFor } from '../structures/free-operators.ts';
 import { takes } from '../structures/media.ts';
-import { lookAtLease } from './presence.ts';
+import { scheduleLeaseDeadlines } from './presence.ts';
 import { openRequest } from './requests.ts';
 import {
   isLasting,
@@ -29,14 +29,14 @@ import {
 } from '../structures/state.ts';
 import { newTicket } from './tickets.ts';
 
-/** Requests that one visitor may have pending, and one operator may have made: more would only ring everywhere. */
-const mostPending = 10;
-/** Those that last are counted by themselves: so many a visitor may have, and so many an operator may have made. */
-const mostLasting = 10;
-const mostLastingOfOperator = 1_000;
+/** The limit on pending requests of a visitor, so that one visitor does not ring everywhere. */
+const maxPending = 10;
+/** Lasting requests have limits of their own: per visitor, and per operator who sent them. */
+const maxLasting = 10;
+const maxLastingOfOperator = 1_000;
 const lastingMs = smsRequestLifetimeHours * 3_600_000;
 
-/** A visitor asks an operator, or an operator a visitor. */
+/** A request from a visitor to an operator, or from an operator to a visitor. */
 export interface DirectRequest {
   readonly id: RequestId;
   readonly origin: 'visitor' | 'operator';
@@ -46,7 +46,7 @@ export interface DirectRequest {
   readonly medium: Medium;
   readonly facts: VisitorFacts;
   readonly notes: RequestNotes;
-  /** Of a visitor who is counted by address: the address, hashed. */
+  /** The hashed address of a visitor who is counted by address; otherwise `null`. */
   readonly address: string | null;
 }
 
@@ -67,7 +67,7 @@ export function requestDirectly(board: Board, command: DirectRequest): Request {
   if (lasts) requireFewLasting(operator);
   else if (origin === 'visitor') requireReady(operator, medium);
   else requireRoom(operator, medium);
-  const visitor = visitorOf(board, command.visitorId, command.facts.leaseUntil);
+  const visitor = getOrAddVisitor(board, command.visitorId, command.facts.leaseUntil);
   const { reactiveMs, proactiveMs } = siteOf(board, siteId);
   const request = openRequest(board, {
     id: command.id,
@@ -81,24 +81,27 @@ export function requestDirectly(board: Board, command: DirectRequest): Request {
     notes: command.notes,
     address: command.address,
   });
-  lookAtLease(board, visitor);
+  scheduleLeaseDeadlines(board, visitor);
   return request;
 }
 
 function refusePending({ requests }: Visitor, lasts: boolean): void {
-  const most = lasts ? mostLasting : mostPending;
-  if (requests.filter((request) => isLasting(request) === lasts).length >= most)
-    throw new Refusal('too_many', `The visitor has ${most} requests pending. Wait for their answers.`);
+  const limit = lasts ? maxLasting : maxPending;
+  if (requests.filter((request) => isLasting(request) === lasts).length >= limit)
+    throw new Refusal('too_many', `The visitor has ${limit} pending requests, the limit. Wait for an answer.`);
 }
 
-/** It is not occupied by them, so it needs no room; but it must be allowed to work. */
+/** A lasting request does not occupy the operator, so they need no free capacity; but they must be enabled. */
 function requireFewLasting(operator: Operator): void {
   if (!operator.settings.enabled) throw unavailable(operator, 'is disabled');
-  if (operator.requests.filter(isLasting).length >= mostLastingOfOperator)
-    throw new Refusal('too_many', `The operator awaits ${mostLastingOfOperator} replies. Cancel some first.`);
+  if (operator.requests.filter(isLasting).length >= maxLastingOfOperator)
+    throw new Refusal(
+      'too_many',
+      `The operator waits for ${maxLastingOfOperator} replies, the limit. Cancel some of these requests first.`,
+    );
 }
 
-/** Available, takes the medium, and has room for it (D4.4). */
+/** The invited operator must be available, take the medium, and have free capacity for it (D4.4). */
 function requireReady(operator: Operator, medium: Medium): void {
   if (operator.present && canTake(operator, medium)) return;
   const why = !operator.present
@@ -109,10 +112,10 @@ function requireReady(operator: Operator, medium: Medium): void {
   throw unavailable(operator, why);
 }
 
-/** Of one who asks: it need not be available, but it must be allowed to work. */
+/** The operator who asks need not be available, but must be enabled and have free capacity. */
 function requireRoom(operator: Operator, medium: Medium): void {
   if (!operator.settings.enabled) throw unavailable(operator, 'is disabled');
-  if (!hasRoomFor(operator, medium)) throw unavailable(operator, 'has no room for another engagement');
+  if (!hasRoomFor(operator, medium)) throw unavailable(operator, 'cannot take another engagement');
 }
 
 function unavailable(operator: Operator, why: string): Refusal {
@@ -121,7 +124,7 @@ function unavailable(operator: Operator, why: string): Refusal {
 
 interface Transfer {
   readonly engagementId: EngagementId;
-  /** The caller: only the current operator may hand the visitor on. */
+  /** The caller: only the current operator may transfer the engagement. */
   readonly by: OperatorId;
   readonly notes: RequestNotes;
 }
@@ -129,11 +132,11 @@ interface Transfer {
 export interface TransferToOperator extends Transfer {
   readonly id: RequestId;
   readonly operatorId: OperatorId;
-  /** `null`: as it is. */
+  /** `null`: the current medium. */
   readonly medium: Medium | null;
 }
 
-/** D5.4. The target is occupied from now on; the first operator stays until it accepts. */
+/** D5.4: the target is occupied from now on; the first operator stays until the target accepts. */
 export function transferToOperator(board: Board, command: TransferToOperator): Request {
   const engagement = transferable(board, command);
   const { siteId, visitor } = engagement;
@@ -142,7 +145,7 @@ export function transferToOperator(board: Board, command: TransferToOperator): R
   if (operator === undefined || !operator.settings.sites.has(siteId))
     throw invalid([{ attribute: '/operator_id', detail: 'is not an operator of the site' }]);
   if (operator === engagement.operator)
-    throw invalid([{ attribute: '/operator_id', detail: 'is the operator who has the engagement already' }]);
+    throw invalid([{ attribute: '/operator_id', detail: 'is already the operator of the engagement' }]);
   requireReady(operator, medium);
   const request = openRequest(board, {
     id: command.id,
@@ -167,7 +170,7 @@ export interface TransferToQueue extends Transfer {
   readonly facts: VisitorFacts;
 }
 
-/** The visitor waits in the queue, or where it falls back to, while the first operator stays. */
+/** D5.4: the visitor waits in the queue or in one of its fallbacks; the first operator stays until another accepts. */
 export function transferToQueue(board: Board, command: TransferToQueue): Ticket {
   const engagement = transferable(board, command);
   const queue = board.queues.get(command.queueId);
@@ -190,18 +193,21 @@ export function transferToQueue(board: Board, command: TransferToQueue): Ticket 
     preferred: null,
     notes: command.notes,
     address: null,
-    madeIn: board.changes,
+    createdIn: board.changes,
   });
   engagement.transfer = ticket;
-  place(board, ticket, queues);
+  enterQueues(board, ticket, queues);
   return ticket;
 }
 
-/** An engagement of the caller's that goes on and is not being transferred. */
+/** An active engagement of the caller without a pending transfer. */
 function transferable(board: Board, { engagementId, by }: Transfer): Engagement {
   const engagement = board.engagements.get(engagementId);
   if (engagement === undefined || engagement.operator.settings.id !== by) throw notFound('engagement', engagementId);
   if (engagement.transfer !== null)
-    throw new Refusal('transfer_pending', `The transfer ${engagement.transfer.id} is under way. Cancel it first.`);
+    throw new Refusal(
+      'transfer_pending',
+      `The engagement has the pending transfer ${engagement.transfer.id}. Cancel that transfer first.`,
+    );
   return engagement;
 }

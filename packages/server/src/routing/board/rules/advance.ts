@@ -2,37 +2,37 @@ import type { OperatorId, QueueId, RequestId, SiteId, TicketId, VisitorId } from
 import { siteOf, type Board } from '../board.ts';
 import type { Deadline } from '../structures/deadlines.ts';
 import { takeExpired } from '../structures/expiry.ts';
-import { dropSpentRefusals } from '../structures/lines.ts';
+import { dropExpiredRefusals } from '../structures/lines.ts';
 import { match } from './matching.ts';
 import {
   endAfterGrace,
   endVisitorAfterGrace,
-  giveUp,
+  failAndRequeue,
   isInvited,
-  missCall,
+  markMissedCall,
   settleAbsent,
   visitorLeft,
 } from './presence.ts';
-import { settleStandings } from './reroute.ts';
-import { noteState, restand, setOpen, setPresent } from './staffing.ts';
+import { rerouteUnavailableQueues } from './reroute.ts';
+import { noteState, moveInLine, setOpen, setPresent } from './staffing.ts';
 import type { Request, Ticket } from '../structures/state.ts';
 import { endTicket } from './tickets.ts';
 
 /**
- * Brings the board to the instant: whatever fell due has happened, in order, and the board is settled. What happens late
- * happens at `now`: an offer that ran out while nobody was looking is followed by one that begins now.
+ * Advances the board to the instant: handles every deadline that has passed, in order, and settles the board. A deadline that
+ * is handled late takes effect at `now`: after an overdue offer, the next offer starts now.
  */
 export function advance(board: Board, now: number): void {
   board.now = Math.max(board.now, now);
   for (let due = board.deadlines.next; due !== undefined && due.at <= board.now; due = board.deadlines.next) {
     const { at } = due;
     board.deadlines.clear(due);
-    happen(board, due, at);
+    run(board, due, at);
   }
   settle(board);
 }
 
-function happen(board: Board, { kind, id }: Deadline, at: number): void {
+function run(board: Board, { kind, id }: Deadline, at: number): void {
   switch (kind) {
     case 'hours':
       return onThing(board.queues.get(id as QueueId), (queue) => setOpen(board, queue));
@@ -56,11 +56,11 @@ function happen(board: Board, { kind, id }: Deadline, at: number): void {
       return undefined;
     case 'refusal':
       return onThing(board.tickets.get(id as TicketId), (ticket) => {
-        dropSpentRefusals(board, ticket);
+        dropExpiredRefusals(board, ticket);
         board.dirty.tickets.add(ticket);
       });
     case 'affinity':
-      return onThing(board.tickets.get(id as TicketId), (ticket) => restand(board, ticket));
+      return onThing(board.tickets.get(id as TicketId), (ticket) => moveInLine(board, ticket));
   }
 }
 
@@ -70,21 +70,21 @@ function onThing<Thing>(thing: Thing | undefined, act: (thing: Thing) => void): 
 
 function timeOut(board: Board, request: Request): void {
   const { operator, siteId } = request;
-  giveUp(board, request, 'timed_out');
-  if (isInvited(request) && siteOf(board, siteId).missedMakesUnavailable) missCall(board, operator);
+  failAndRequeue(board, request, 'timed_out');
+  if (isInvited(request) && siteOf(board, siteId).missedMakesUnavailable) markMissedCall(board, operator);
 }
 
-/** D3.6. One under offer is let be: if the offer comes to nothing, it ends then. */
+/** D3.6: a ticket that is offered does not expire now. If the offer fails, `requeue` ends the ticket. */
 function expire(board: Board, ticket: Ticket): void {
   if (ticket.state === 'waiting') endTicket(board, ticket, 'expired');
 }
 
-/** Until nothing is left that follows from what has been done. */
+/** Processes everything dirty, until nothing is left: processing may make more dirty. */
 export function settle(board: Board): void {
   const { dirty } = board;
   for (;;) {
     if (dirty.absent.size > 0) settleAbsent(board);
-    else if (dirty.queues.size > 0) settleStandings(board, (ticket) => endTicket(board, ticket, 'unstaffed'));
+    else if (dirty.queues.size > 0) rerouteUnavailableQueues(board, (ticket) => endTicket(board, ticket, 'unstaffed'));
     else if (dirty.tickets.size > 0 || dirty.operators.size > 0) match(board);
     else return;
   }

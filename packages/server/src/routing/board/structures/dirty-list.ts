@@ -1,0 +1,77 @@
+/**
+ * Items that must be processed, each once. It works like a set, but the mark is on the item: nothing is hashed, and clearing is
+ * cheap. An item can be in one dirty list at a time.
+ */
+export class DirtyList<Thing extends { dirtyIn: object | null }> {
+  readonly #things: Thing[] = [];
+  /** The number of slots in use; the rest of the array is reused after `clear`. */
+  #used = 0;
+  #size = 0;
+  /** The mark of an item that was deleted but is still in the array, so that adding it again does not list it twice. */
+  readonly #deleted = {};
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(thing: Thing): void {
+    if (thing.dirtyIn === this) return;
+    if (thing.dirtyIn !== this.#deleted) {
+      this.#things[this.#used] = thing;
+      this.#used += 1;
+    }
+    thing.dirtyIn = this;
+    this.#size += 1;
+  }
+
+  delete(thing: Thing): void {
+    if (thing.dirtyIn !== this) return;
+    thing.dirtyIn = this.#deleted;
+    this.#size -= 1;
+  }
+
+  clear(): void {
+    for (let index = 0; index < this.#used; index += 1) {
+      const thing = this.#things[index];
+      if (thing !== undefined) thing.dirtyIn = null;
+    }
+    this.#used = 0;
+    this.#size = 0;
+    // A few slots are kept for reuse; a long array would keep removed objects alive.
+    if (this.#things.length > 8) this.#things.length = 8;
+  }
+
+  first(): Thing | undefined {
+    for (let index = 0; index < this.#used; index += 1) {
+      const thing = this.#things[index];
+      if (thing?.dirtyIn === this) return thing;
+    }
+    return undefined;
+  }
+
+  *[Symbol.iterator](): Generator<Thing> {
+    for (let index = 0; index < this.#used; index += 1) {
+      const thing = this.#things[index];
+      if (thing?.dirtyIn === this) yield thing;
+    }
+  }
+}
+
+/** Objects that have changed, each once, in the order of their first change. Marks its items like `DirtyList`. */
+export class ChangeList<Thing extends { changedIn: object | null }> {
+  readonly #things: Thing[] = [];
+
+  get size(): number {
+    return this.#things.length;
+  }
+
+  add(thing: Thing): void {
+    if (thing.changedIn === this) return;
+    thing.changedIn = this;
+    this.#things.push(thing);
+  }
+
+  [Symbol.iterator](): ArrayIterator<Thing> {
+    return this.#things[Symbol.iterator]();
+  }
+}
