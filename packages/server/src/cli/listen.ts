@@ -94,7 +94,7 @@ function forwardingOf(to: string | undefined, given: string | undefined): Forwar
   if (to === undefined) return null;
   const made = given === undefined ? newSecret() : null;
   const secret = secretBytes(given ?? made ?? '');
-  if (secret === null) throw new StartError('--secret must be whsec_ and base64 of 24 to 64 bytes.');
+  if (secret === null) throw new StartError('--secret must be whsec_ followed by 24 to 64 bytes in base64.');
   return { to: httpUrl('--forward-to', to), secret, newSecret: made };
 }
 

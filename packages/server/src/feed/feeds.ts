@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { Gatherer } from '../engagements/signals/pieces.ts';
+import { SignalAssembler } from '../engagements/signals/pieces.ts';
 import type { Hints } from '../events/hints.ts';
 import type { Authenticator } from '../identity/authenticate.ts';
 import type { Caller } from '../identity/caller.ts';
@@ -42,7 +42,7 @@ export class Feeds {
   readonly #parts: FeedsParts;
   readonly #followers = new Map<AccountId, Promise<Follower>>();
   readonly #open = new Map<ServerResponse, Open>();
-  readonly #signals = new Gatherer();
+  readonly #signals = new SignalAssembler();
   readonly #timers: readonly NodeJS.Timeout[];
   #beats = 0;
   #opened = 0;
@@ -63,7 +63,7 @@ export class Feeds {
       this.#recheck(({ caller }) => caller.kind === 'operator' && caller.token.id === id),
     );
     changes.onReset(() => {
-      this.#signals.forget();
+      this.#signals.reset();
       // Which operators were changed while nothing was heard, nobody can say. Visitors are looked at with their next comment.
       this.#recheck(({ caller }) => caller.kind === 'operator');
       this.#lookEverywhere();

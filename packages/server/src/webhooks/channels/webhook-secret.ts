@@ -6,7 +6,7 @@ const newBytes = 32;
 
 export const webhookSecret = Type.String({
   pattern: secretShape.source,
-  description: `whsec_ and base64 of ${secretSizes.leastBytes} to ${secretSizes.mostBytes} random bytes; requests are signed with it (Standard Webhooks)`,
+  description: `whsec_ and base64 of ${secretSizes.minBytes} to ${secretSizes.maxBytes} random bytes; requests are signed with it (Standard Webhooks)`,
 });
 
 export function newSecret(): string {
